@@ -1,0 +1,298 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#ifndef __GST_CCL_BLOB_META_H__
+#define __GST_CCL_BLOB_META_H__
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <gst/ccl/ccl-prelude.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GstCclBlobFlags:
+ * @GST_CCL_BLOB_FLAG_NONE: nothing to say
+ * @GST_CCL_BLOB_FLAG_TOUCHES_LEFT: the blob touches the left border of the mask
+ * @GST_CCL_BLOB_FLAG_TOUCHES_TOP: it touches the top border
+ * @GST_CCL_BLOB_FLAG_TOUCHES_RIGHT: it touches the right border
+ * @GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM: it touches the bottom border
+ * @GST_CCL_BLOB_FLAG_TENTATIVE: its track is new and not yet confirmed
+ * @GST_CCL_BLOB_FLAG_CONFIRMED: its track is confirmed
+ * @GST_CCL_BLOB_FLAG_PREDICTED: not seen in this frame; position predicted by the tracker
+ * @GST_CCL_BLOB_FLAG_LOST: its track has just ended
+ * @GST_CCL_BLOB_FLAG_MERGED: several tracks share this blob
+ * @GST_CCL_BLOB_FLAG_SPLIT: its track came out of another one in this frame
+ *
+ * What is known of a blob besides its numbers.
+ */
+typedef enum
+{
+  GST_CCL_BLOB_FLAG_NONE = 0,
+  GST_CCL_BLOB_FLAG_TOUCHES_LEFT = (1 << 0),
+  GST_CCL_BLOB_FLAG_TOUCHES_TOP = (1 << 1),
+  GST_CCL_BLOB_FLAG_TOUCHES_RIGHT = (1 << 2),
+  GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM = (1 << 3),
+  GST_CCL_BLOB_FLAG_TENTATIVE = (1 << 8),
+  GST_CCL_BLOB_FLAG_CONFIRMED = (1 << 9),
+  GST_CCL_BLOB_FLAG_PREDICTED = (1 << 10),
+  GST_CCL_BLOB_FLAG_LOST = (1 << 11),
+  GST_CCL_BLOB_FLAG_MERGED = (1 << 12),
+  GST_CCL_BLOB_FLAG_SPLIT = (1 << 13),
+} GstCclBlobFlags;
+
+/**
+ * GST_CCL_BLOB_FLAGS_BORDER:
+ *
+ * All flags that say which border of the mask a blob touches.
+ */
+#define GST_CCL_BLOB_FLAGS_BORDER (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | \
+    GST_CCL_BLOB_FLAG_TOUCHES_TOP | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | \
+    GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM)
+
+typedef struct _GstCclBlob GstCclBlob;
+
+/**
+ * GstCclBlob:
+ * @label: number of the blob in its frame, 1..n in raster order of first pixels
+ * @flags: #GstCclBlobFlags
+ * @x: left edge of the box, in mask pixels
+ * @y: top edge of the box
+ * @width: width of the box; the box holds columns @x to @x + @width - 1
+ * @height: height of the box
+ * @first_x: column of the first pixel in raster order; its row is @y
+ * @age: frames its track has lived; 0 when untracked
+ * @area: number of pixels (m00)
+ * @m10: sum of x over the pixels, x counted from the centre of the mask's
+ *   first pixel
+ * @m01: sum of y
+ * @m20: sum of x²
+ * @m11: sum of x·y
+ * @m02: sum of y²
+ * @track_id: identity over time, from 1 up; 0 when untracked
+ * @mtd_id: id of the object detection that mirrors this blob in the buffer's
+ *   GstAnalyticsRelationMeta; %G_MAXUINT32 when there is none
+ *
+ * One connected component, measured in pixels of the mask it was found in.
+ * All sums are exact integers.
+ */
+struct _GstCclBlob
+{
+  guint32 label;
+  guint32 flags;
+  gint32 x;
+  gint32 y;
+  gint32 width;
+  gint32 height;
+  gint32 first_x;
+  guint32 age;
+  guint64 area;
+  guint64 m10;
+  guint64 m01;
+  guint64 m20;
+  guint64 m11;
+  guint64 m02;
+  guint64 track_id;
+  guint32 mtd_id;
+
+  /*< private >*/
+  guint32 _gst_reserved[5];
+};
+
+#define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())
+GST_CCL_API
+GType gst_ccl_blob_get_type (void);
+
+GST_CCL_API
+GstCclBlob *gst_ccl_blob_copy (const GstCclBlob * blob);
+
+GST_CCL_API
+void gst_ccl_blob_free (GstCclBlob * blob);
+
+/* Shape in mask pixels; names and definitions as in scikit-image. */
+
+GST_CCL_API
+void gst_ccl_blob_get_centroid (const GstCclBlob * blob, gdouble * x, gdouble * y);
+
+GST_CCL_API
+void gst_ccl_blob_get_covariance (const GstCclBlob * blob, gdouble * xx, gdouble * xy, gdouble * yy);
+
+GST_CCL_API
+gdouble gst_ccl_blob_get_orientation (const GstCclBlob * blob);
+
+GST_CCL_API
+void gst_ccl_blob_get_axes (const GstCclBlob * blob, gdouble * major, gdouble * minor);
+
+GST_CCL_API
+gdouble gst_ccl_blob_get_eccentricity (const GstCclBlob * blob);
+
+GST_CCL_API
+gdouble gst_ccl_blob_get_extent (const GstCclBlob * blob);
+
+GST_CCL_API
+gdouble gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob);
+
+/**
+ * GstCclBlobList:
+ *
+ * An immutable, reference-counted array of #GstCclBlob. Copies of a buffer
+ * share it.
+ */
+typedef struct _GstCclBlobList GstCclBlobList;
+
+#define GST_TYPE_CCL_BLOB_LIST (gst_ccl_blob_list_get_type ())
+GST_CCL_API
+GType gst_ccl_blob_list_get_type (void);
+
+GST_CCL_API
+GstCclBlobList *gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs);
+
+/* For producers that fill the array in place: the array of a list nobody else
+ * has seen yet (one reference), else NULL. */
+GST_CCL_API
+GstCclBlobList *gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs);
+
+GST_CCL_API
+GstCclBlobList *gst_ccl_blob_list_ref (GstCclBlobList * list);
+
+GST_CCL_API
+void gst_ccl_blob_list_unref (GstCclBlobList * list);
+
+GST_CCL_API
+guint gst_ccl_blob_list_get_length (const GstCclBlobList * list);
+
+GST_CCL_API
+const GstCclBlob *gst_ccl_blob_list_get (const GstCclBlobList * list, guint index);
+
+/**
+ * GstCclBlobMetaFlags:
+ * @GST_CCL_BLOB_META_FLAG_NONE: nothing to say
+ * @GST_CCL_BLOB_META_FLAG_TRUNCATED: more blobs passed the filter than the list
+ *   holds; `n_kept` says how many
+ * @GST_CCL_BLOB_META_FLAG_SKIPPED: this frame was not analysed (interval, or
+ *   late); the list is empty
+ * @GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE: the whole picture changed; the mask
+ *   says nothing
+ * @GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY: every blob is a prediction
+ *
+ * What is known of the whole list.
+ */
+typedef enum
+{
+  GST_CCL_BLOB_META_FLAG_NONE = 0,
+  GST_CCL_BLOB_META_FLAG_TRUNCATED = (1 << 0),
+  GST_CCL_BLOB_META_FLAG_SKIPPED = (1 << 1),
+  GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE = (1 << 2),
+  GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY = (1 << 3),
+} GstCclBlobMetaFlags;
+
+typedef struct _GstCclBlobMeta GstCclBlobMeta;
+
+/**
+ * GstCclBlobMeta:
+ * @meta: parent #GstMeta
+ * @list: (transfer none): the blobs, in pixels of the mask
+ * @flags: #GstCclBlobMetaFlags
+ * @ref_width: width of the mask the blobs were measured in, pixels
+ * @ref_height: its height
+ * @width: width of the frame the buffer holds now, pixels
+ * @height: its height
+ * @n_kept: blobs that passed the filter; more than the list holds when truncated
+ * @n_total: components in the mask before the filter
+ * @connectivity: 4 or 8
+ * @source: (nullable): name of the element that attached the meta, a quark
+ * @matrix: row-major 3x3 matrix that takes mask coordinates to coordinates of
+ *   the current frame
+ *
+ * The blobs of a frame. Copying, scaling, cropping or flipping the buffer only
+ * touches @matrix: nothing is rounded, nothing is lost.
+ *
+ * Pixel (x, y) covers the square [x, x+1) × [y, y+1) of the plane that @matrix
+ * maps; the centroid of a one-pixel blob at (x, y) is therefore mapped as
+ * (x + 0.5, y + 0.5) and shifted back by half a pixel of the frame.
+ */
+struct _GstCclBlobMeta
+{
+  GstMeta meta;
+
+  GstCclBlobList *list;
+  guint32 flags;
+  guint ref_width;
+  guint ref_height;
+  guint width;
+  guint height;
+  guint n_kept;
+  guint n_total;
+  guint connectivity;
+  GQuark source;
+  gdouble matrix[9];
+};
+
+GST_CCL_API
+GType gst_ccl_blob_meta_api_get_type (void);
+#define GST_CCL_BLOB_META_API_TYPE (gst_ccl_blob_meta_api_get_type ())
+
+GST_CCL_API
+const GstMetaInfo *gst_ccl_blob_meta_get_info (void);
+#define GST_CCL_BLOB_META_INFO (gst_ccl_blob_meta_get_info ())
+
+GST_CCL_API
+GstCclBlobMeta *gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint width, guint height);
+
+GST_CCL_API
+GstCclBlobMeta *gst_buffer_get_ccl_blob_meta (GstBuffer * buffer);
+
+GST_CCL_API
+guint gst_ccl_blob_meta_get_length (const GstCclBlobMeta * meta);
+
+GST_CCL_API
+const GstCclBlob *gst_ccl_blob_meta_get_blob (const GstCclBlobMeta * meta, guint index);
+
+GST_CCL_API
+void gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list);
+
+/* The same measures in pixels of the current frame, through the matrix. */
+
+GST_CCL_API
+void gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y, gdouble * width,
+    gdouble * height);
+
+GST_CCL_API
+gdouble gst_ccl_blob_meta_get_area (const GstCclBlobMeta * meta, guint index);
+
+GST_CCL_API
+void gst_ccl_blob_meta_get_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
+
+GST_CCL_API
+void gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
+    gdouble * yy);
+
+GST_CCL_API
+void gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * major, gdouble * minor,
+    gdouble * orientation);
+
+GST_CCL_API
+void gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);
+
+GST_CCL_API
+gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
+
+/* Mirrors in GStreamer's standard metadata, for elements that do not know ours. */
+
+GST_CCL_API
+guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, const gchar * type, guint max);
+
+GST_CCL_API
+guint gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, const gchar * type, guint max);
+
+/* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). */
+
+GST_CCL_API
+GBytes *gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta);
+
+GST_CCL_API
+GstCclBlobMeta *gst_buffer_add_ccl_blob_meta_from_bytes (GstBuffer * buffer, GBytes * bytes, GError ** error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The one table of what exists: the `algorithm` property, the tests, the benchmark and the documents are made from it. A
+ * new method is its file under label/, a line here and a line in meson.build. Best first for each backend. */
+#include "algorithms.h"
+
+const CclAlgorithm *const ccl_algorithms[] = {
+    &ccl_cpu_runs,
+    &ccl_cpu_reference,
+#ifdef CCL_HAVE_CUDA
+    &ccl_cuda_bke,
+    &ccl_cuda_ha8,
+    &ccl_cuda_ha4,
+#endif
+    NULL,
+};

@@ -1,0 +1,24 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#ifndef CCL_ALGORITHMS_H
+#define CCL_ALGORITHMS_H
+
+#include "backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const CclAlgorithm ccl_cpu_reference;
+extern const CclAlgorithm ccl_cpu_runs;
+
+extern const CclAlgorithm ccl_cuda_bke;
+extern const CclAlgorithm ccl_cuda_ha4;
+extern const CclAlgorithm ccl_cuda_ha8;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Inside the core: what a backend and a method provide, and what a context holds. */
+#ifndef CCL_BACKEND_H
+#define CCL_BACKEND_H
+
+#include "ccl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CCL_TRY(call)                    \
+    do {                                 \
+        const CclStatus status_ = (call); \
+        if (status_ != CCL_OK)           \
+            return status_;              \
+    } while (0)
+
+/* Stores the thread's error sentence (printf style) and returns `status`, so that callers write
+ * `return ccl_fail(CCL_ERROR_ARGUMENT, "...")`. */
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+CclStatus ccl_fail(CclStatus status, const char *format, ...);
+
+/* A CclFilter with every limit made absolute: keep when min <= value <= max. */
+typedef struct CclLimits {
+    uint32_t min_area, max_area;
+    uint32_t min_width, max_width;
+    uint32_t min_height, max_height;
+    CclBorder border;
+} CclLimits;
+
+/* One frame in flight: a slot of the context's ring. */
+typedef struct CclFrame {
+    CclMask mask;
+    CclLimits limits;
+    CclLabels labels;    /* data NULL: none wanted */
+    CclTable table;      /* filled by the backend, in raster order; `components` points at rows */
+    CclComponent *rows;  /* CclContext.capacity of them; allocated by the backend's open() */
+    void *slot;          /* the backend's own per-slot state */
+} CclFrame;
+
+typedef struct CclBackend {
+    const char *name;
+    CclStatus (*open)(CclContext *context);   /* all allocation; on error close() is called too */
+    void (*close)(CclContext *context);
+    CclStatus (*submit)(CclContext *context, CclFrame *frame);
+    CclStatus (*collect)(CclContext *context, CclFrame *frame);
+    bool (*ready)(CclContext *context, CclFrame *frame);
+} CclBackend;
+
+/*
+ * A method: one of `analyze` (mask to table and label image in one) and `label` (mask to the provisional labels that the
+ * backend's shared stages turn into table and label image).
+ *
+ * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x that is the same for all pixels of
+ * a component and for no other component; with `first_pixel_roots` that index is the component's first pixel in raster
+ * order, which saves the backend a stage.
+ */
+typedef struct CclAlgorithm {
+    CclAlgorithmInfo info;
+    bool first_pixel_roots;
+    size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
+    CclStatus (*label)(CclContext *context, CclFrame *frame);
+    CclStatus (*analyze)(CclContext *context, CclFrame *frame);
+} CclAlgorithm;
+
+struct CclContext {
+    CclConfig config;
+    const CclBackend *backend;
+    const CclAlgorithm *algorithm;
+    uint32_t capacity;    /* rows a backend's table holds: max_components, or more where CCL_ORDER_AREA must choose */
+    CclFrame frames[CCL_MAX_DEPTH];
+    unsigned first;       /* ring: the oldest frame waiting */
+    unsigned n_waiting;
+    bool lost;            /* after CCL_ERROR_DEVICE: every later call fails */
+    CclStep steps[64];
+    unsigned n_steps;
+    size_t host_bytes, device_bytes;
+    void *impl;           /* the backend's own */
+};
+
+extern const CclBackend ccl_cpu_backend;
+extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
+
+/* Every method of every backend; NULL-terminated; the first that fits is what "auto" takes. */
+extern const CclAlgorithm *const ccl_algorithms[];
+
+/* Most components a width x height mask can have. */
+uint32_t ccl_most_components(uint32_t width, uint32_t height, CclConnectivity connectivity);
+
+/* The two rules about a component that every backend applies, on the host and on the device alike. */
+#ifdef __CUDACC__
+#define CCL_HOST_DEVICE __host__ __device__
+#else
+#define CCL_HOST_DEVICE
+#endif
+
+/* CCL_TOUCHES_... of a half-open box in a width x height mask. */
+CCL_HOST_DEVICE static inline uint16_t ccl_border_flags(uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, uint32_t width,
+                                        uint32_t height)
+{
+    return (uint16_t)((x0 == 0 ? CCL_TOUCHES_LEFT : 0) | (y0 == 0 ? CCL_TOUCHES_TOP : 0) |
+                      (x1 == width ? CCL_TOUCHES_RIGHT : 0) | (y1 == height ? CCL_TOUCHES_BOTTOM : 0));
+}
+
+/* Does a component of this area, box size and border flags pass? */
+CCL_HOST_DEVICE static inline bool ccl_keeps(const CclLimits *limits, uint64_t area, uint32_t width, uint32_t height,
+                                             unsigned touches)
+{
+    return area >= limits->min_area && area <= limits->max_area && width >= limits->min_width &&
+           width <= limits->max_width && height >= limits->min_height && height <= limits->max_height &&
+           !(touches && limits->border == CCL_BORDER_DROP);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What stands in for the CUDA backend in a build without the CUDA toolkit. ccl_context_new() never gets as far as the
+ * backend, because the table has no CUDA method. */
+#include "../backend.h"
+
+static CclStatus no_cuda(CclContext *context)
+{
+    (void)context;
+    return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
+}
+
+static void nothing(CclContext *context)
+{
+    (void)context;
+}
+
+const CclBackend ccl_cuda_backend = { .name = "cuda", .open = no_cuda, .close = nothing };
+
+void *ccl_pinned_alloc(size_t size, int device)
+{
+    (void)size, (void)device;
+    return NULL;
+}
+
+void ccl_pinned_free(void *memory)
+{
+    (void)memory;
+}
+
+void *ccl_context_stream(const CclContext *context)
+{
+    (void)context;
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Centroid, covariance and what follows from them. */
+#include "ccl.h"
+
+#include <math.h>
+
+static const double PI = 3.14159265358979323846;
+
+/*
+ * sum (x - c)(y - d) in exact integers, modulo 2^64: the true value is far below 2^63 (at most area * width * height), so
+ * wrapping on the way does no harm. Sum of squares minus squared mean in floating point would lose everything for a small
+ * component far from the origin.
+ */
+static double centred(uint64_t sxy, uint64_t sx, uint64_t sy, uint64_t n, uint64_t c, uint64_t d)
+{
+    return (double)(int64_t)(sxy - c * sy - d * sx + n * c * d);
+}
+
+void ccl_shape_from_moments(const CclMoments *m, CclShape *shape)
+{
+    const uint64_t n = m->area;
+    const uint64_t cx = (m->m10 + n / 2) / n, cy = (m->m01 + n / 2) / n;
+    const double dx = (double)(int64_t)(m->m10 - n * cx) / (double)n;
+    const double dy = (double)(int64_t)(m->m01 - n * cy) / (double)n;
+
+    shape->x = (double)cx + dx;
+    shape->y = (double)cy + dy;
+    shape->xx = fmax(centred(m->m20, m->m10, m->m10, n, cx, cx) / (double)n - dx * dx, 0);
+    shape->yy = fmax(centred(m->m02, m->m01, m->m01, n, cy, cy) / (double)n - dy * dy, 0);
+    shape->xy = centred(m->m11, m->m10, m->m01, n, cx, cy) / (double)n - dx * dy;
+
+    /* Eigenvalues of the covariance. */
+    const double mean = (shape->xx + shape->yy) / 2;
+    const double half = hypot((shape->xx - shape->yy) / 2, shape->xy);
+    const double large = mean + half, small = fmax(mean - half, 0);
+
+    shape->axis_major_length = 4 * sqrt(large);
+    shape->axis_minor_length = 4 * sqrt(small);
+    shape->eccentricity = large > 0 ? sqrt(fmax(1 - small / large, 0)) : 0;
+    shape->equivalent_diameter = sqrt(4 * (double)n / PI);
+    if (shape->xx == shape->yy)
+        shape->orientation = shape->xy > 0 ? PI / 4 : -PI / 4;
+    else
+        shape->orientation = atan2(2 * shape->xy, shape->yy - shape->xx) / 2;
+}
+
+double ccl_extent(const CclComponent *c)
+{
+    return (double)c->moments.area / ((double)(c->x1 - c->x0) * (c->y1 - c->y0));
+}
