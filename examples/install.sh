@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Installs the Debian or Ubuntu packages that are missing, and only those.
+#
+#     examples/install.sh GROUP...
+#
+# build     to compile the plugin for the CPU, or with CUDA where the toolkit is already there
+# cuda      GStreamer's CUDA headers, of use together with the CUDA toolkit only
+# run       gst-launch-1.0 and the basic elements
+# pictures  to read png and jpg
+# netpbm    to read pbm, pgm, ppm
+# videos    to read mp4, mkv and so on, in nearly every codec
+# test      everything the tests use
+#
+# Needs root or sudo only when something is missing. Speaks on stderr.
+set -eu
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "install.sh: $*"; exit 1; }
+
+packages() {
+    case $1 in
+    build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
+        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev ;;
+    cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
+    run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
+    pictures) echo gstreamer1.0-plugins-good ;;
+    netpbm) echo gstreamer1.0-plugins-bad ;;
+    videos) echo gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav ;;
+    test) packages build; packages run; packages pictures; packages netpbm; packages videos
+        echo gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev procps python3 python3-gi valgrind ;;
+    *) die "no such group: $1" ;;
+    esac
+}
+
+installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The network and the archive's mirrors have bad moments: three tries.
+apt_get() {
+    for pause in 5 20 0; do
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
+            -o Dpkg::Use-Pty=0 "$@" </dev/null >&2 && return
+        [ $pause = 0 ] || { say "apt-get $1 failed, trying again in $pause s"; sleep $pause; }
+    done
+    return 1
+}
+
+[ $# -gt 0 ] || die "which group? build, cuda, run, pictures, netpbm, videos or test"
+wanted=$(for group; do packages "$group"; done) || exit 1
+
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+    die "this is not a Debian or Ubuntu system; install what these packages are called here, then build with meson
+(README.md says how): $wanted"
+
+missing=
+for package in $wanted; do
+    case " $missing " in *" $package "*) continue ;; esac
+    installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null ||
+        die "these packages are missing, and installing them takes root or sudo. As root: apt-get install$missing"
+    as_root=sudo
+fi
+say "Installing what is missing:$missing"
+if [ -n "$as_root" ]; then
+    sudo -p "sudo, to install packages; password for %p: " true || die "sudo refused. As root: apt-get install$missing"
+fi
+apt_get update || say "apt-get update failed; going on with the package lists that are there"
+# shellcheck disable=SC2086
+apt_get install --no-install-recommends $missing || die "apt-get could not install:$missing"

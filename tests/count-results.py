@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Adds up Meson's test logs into the line that closes tests/run.sh.
+
+usage: count-results.py [--broken N] TESTLOG.json...
+
+A test program that reports its own checks (gst-check's closing line, or TAP) counts as many; any other counts as one.
+N passes that did not come as far as their tests count as a failure each.
+"""
+import argparse
+import json
+import re
+import sys
+
+# "100%: Checks: 12, Failures: 0, Errors: 0"
+GST_CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.MULTILINE)
+TAP = re.compile(r"^(not )?ok\b(?:.*#\s*(skip)\b)?", re.MULTILINE | re.IGNORECASE)
+
+
+def count(test):
+    """(passed, failed, skipped) of one test program."""
+    output = test.get("stdout") or ""
+    passed = failed = skipped = 0
+    if checks := GST_CHECK.findall(output):
+        for total, failures, errors in checks:
+            failed += int(failures) + int(errors)
+            passed += int(total) - int(failures) - int(errors)
+    elif points := TAP.findall(output) if re.search(r"^1\.\.\d+", output, re.MULTILINE) else None:
+        skipped = sum(1 for _, skip in points if skip)
+        failed = sum(1 for bad, skip in points if bad and not skip)
+        passed = len(points) - failed - skipped
+    elif test["result"] in ("OK", "EXPECTEDFAIL"):
+        passed = 1
+
+    if test["result"] == "SKIP":
+        return 0, 0, 1
+    if test["result"] not in ("OK", "EXPECTEDFAIL") and failed == 0:
+        failed = 1  # crashed, timed out, leaked: whatever its own checks said
+    return passed, failed, skipped
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--broken", type=int, default=0)
+    parser.add_argument("logs", nargs="*")
+    arguments = parser.parse_args()
+
+    passed = skipped = 0
+    failed = arguments.broken
+    for log in arguments.logs:
+        with open(log, encoding="utf-8") as lines:
+            for line in lines:
+                test = json.loads(line)
+                result = count(test)
+                passed, failed, skipped = passed + result[0], failed + result[1], skipped + result[2]
+                if result[1]:
+                    print(f"FAILED ({test['result']}): {test['name']}, see {log.replace('.json', '.txt')}")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()

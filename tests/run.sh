@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Installs what is missing, builds, and runs every test that needs no GPU.
+#
+#     tests/run.sh [PASS...]
+#
+# plain      everything, in build-test/, and examples/quickstart.sh
+# sanitize   everything again in build-test-sanitize/, with the address and undefined-behaviour sanitizers
+# valgrind   the C programs of build-test/ under valgrind's memcheck
+#
+# Without arguments all of them. The last line is `N passed, N failed`, with `, N skipped` where tests were skipped;
+# the exit status is 0 only if nothing failed. Meson's logs stay in the build folders, under meson-logs/.
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+plain=$top/build-test
+sanitize=$top/build-test-sanitize
+logs=   # testlog.json of every pass
+broken=0 # passes that did not come as far as their tests
+
+step() { printf '\n==== %s (%s s)\n' "$*" $(($(date +%s) - started)); }
+started=$(date +%s)
+
+finish() {
+    step done
+    # shellcheck disable=SC2086
+    "$python" "$top/tests/count-results.py" --broken $broken $logs
+    exit $?
+}
+
+# build FOLDER OPTION...
+build() {
+    folder=$1
+    shift
+    # A second setup finds what was installed since the first.
+    again=
+    [ ! -f "$folder/build.ninja" ] || again=--reconfigure
+    # shellcheck disable=SC2086
+    meson setup $again "$folder" "$top" -Dgst=enabled -Dtests=enabled "$@" && meson compile -C "$folder"
+}
+
+# check FOLDER LOG OPTION...: runs tests; LOG names the log
+check() {
+    folder=$1
+    log=$folder/meson-logs/$2.json
+    shift 2
+    rm -f "$log"
+    meson test -C "$folder" --no-rebuild --print-errorlogs "$@"
+    if [ -f "$log" ]; then
+        logs="$logs $log"
+    else
+        broken=$((broken + 1))
+    fi
+}
+
+pass_plain() {
+    step "plain: build"
+    build "$plain" || { broken=$((broken + 1)); return; }
+    step "plain: test"
+    check "$plain" testlog
+}
+
+pass_sanitize() {
+    step "sanitize: build"
+    build "$sanitize" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled ||
+        { broken=$((broken + 1)); return; }
+    step "sanitize: test"
+    check "$sanitize" testlog --timeout-multiplier 4
+}
+
+pass_valgrind() {
+    step "valgrind: build"
+    build "$plain" || { broken=$((broken + 1)); return; }
+    step "valgrind: test"
+    # shellcheck disable=SC2046
+    check "$plain" testlog-valgrind --setup valgrind $("$python" "$top/tests/native-tests.py" "$plain")
+}
+
+python=/usr/bin/python3 # not one of the user's own, which may lack PyGObject
+[ -x $python ] || python=python3
+
+for pass; do
+    case $pass in
+    plain | sanitize | valgrind) ;;
+    *) sed -n '/^# Installs/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    esac
+done
+[ $# -gt 0 ] || set -- plain sanitize valgrind
+
+step install
+"$top/examples/install.sh" test || {
+    echo 'tests/run.sh: the packages could not be installed'
+    echo '0 passed, 1 failed'
+    exit 1
+}
+if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+    PATH=$PATH:/usr/local/cuda/bin
+    export PATH
+fi
+for pass; do
+    pass_"$pass"
+done
+finish
