@@ -1,0 +1,139 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What the CUDA backend gives a method, and how a method launches.
+ *
+ * A frame runs on one stream, in this order:
+ *
+ *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
+ *     vars       what differs from the slot's last frame goes to device memory; nothing when nothing does
+ *     narrow     16-bit masks only: to 8 bits
+ *     label()    mask -> provisional labels in vars->labels           } or analyze(): mask -> rows, result and labels
+ *     number, features, table, relabel: the shared stages             } in one
+ *     download   label images in host memory only
+ *
+ * Everything from narrow on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
+ * replayed from then on. So a method's launches may depend on CudaShape and on CclContext alone; all that varies otherwise
+ * (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in device memory. With
+ * CclConfig.timing the same launches run one by one with an event after each.
+ *
+ * Workspace and images are shared by all slots: the stream keeps frames apart. The workspace is all zero before the first
+ * frame and belongs to the method from then on.
+ */
+#ifndef CCL_CUDA_BACKEND_CUH
+#define CCL_CUDA_BACKEND_CUH
+
+#include "../algorithms.h"
+
+#include <cuda_runtime.h>
+
+/* ---------------------------------------------------------------- errors */
+
+/* Describes a failed CUDA call in the thread's error sentence; the status that fits the error. */
+CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line);
+
+#define CCL_CUDA_TRY(call)                                        \
+    do {                                                          \
+        const cudaError_t error_ = (call);                        \
+        if (error_ != cudaSuccess)                                \
+            return cuda_fail(error_, #call, __FILE__, __LINE__);  \
+    } while (0)
+
+/* ---------------------------------------------------------------- a frame, seen by kernels */
+
+/* The part of a frame that may change without new launches; one per slot, in device memory, constant while kernels run. */
+typedef struct CudaVars {
+    /* 8-bit mask in device memory: pixel (x, y) is mask[y * mask_stride + x]. No alignment is promised, and no byte
+     * outside [0, width) of a row may be read (device masks are the caller's memory); uploaded and narrowed masks are
+     * aligned to 128 bytes and so is their stride. */
+    const uint8_t *mask;
+    size_t mask_stride;   /* bytes */
+    uint32_t threshold;   /* foreground: (value > threshold) != invert; see is_foreground() */
+    uint32_t invert;      /* 0 or 1 */
+
+    /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
+     * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
+    uint32_t *labels;
+    size_t label_stride;  /* pixels (not bytes) from row to row */
+
+    CclLimits limits;
+    uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
+
+    /* 16-bit source of the narrow stage; NULL else. */
+    const uint8_t *wide;
+    size_t wide_stride;
+    uint32_t wide_threshold, wide_invert;
+} CudaVars;
+
+/* Counts of a frame; mapped host memory, written by the last kernel. */
+typedef struct CudaResult {
+    uint32_t n_found, n_kept;
+} CudaResult;
+
+typedef enum CudaLabelMode {
+    CUDA_LABELS_NONE = 0,    /* analysis only */
+    CUDA_LABELS_FINAL,       /* 1..n in raster order, 0 for dropped components */
+    CUDA_LABELS_PROVISIONAL, /* what label() computes, no table */
+} CudaLabelMode;
+
+/* What a captured graph depends on; compared as bytes. */
+typedef struct CudaShape {
+    uint32_t width, height;
+    uint32_t label_mode; /* CudaLabelMode */
+    uint32_t narrow;     /* 1: a narrow stage comes first */
+} CudaShape;
+
+/* ---------------------------------------------------------------- a frame, seen by the launching side */
+
+#define CUDA_MOST_STEPS 64
+
+/* CclFrame.slot: what a method launches with. */
+typedef struct CudaFrame {
+    cudaStream_t stream;
+    CudaShape shape;
+    const CudaVars *vars;  /* device memory */
+    CudaResult *result;    /* mapped host memory, device address */
+    CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
+
+    /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
+    bool timing;
+    unsigned n_steps;
+    const char *step_names[CUDA_MOST_STEPS];
+    cudaEvent_t step_events[CUDA_MOST_STEPS + 1];
+} CudaFrame;
+
+/* Device memory of the method: workspace_size() bytes, aligned to 256. */
+void *cuda_workspace(const CclContext *context);
+
+/* Multiprocessors of the context's device, for grids that fill it once. */
+unsigned cuda_multiprocessors(const CclContext *context);
+
+static inline CudaFrame *cuda_frame(const CclFrame *frame)
+{
+    return (CudaFrame *)frame->slot;
+}
+
+/* Checks the launch just made and, with timing, marks the end of the step. `name` must live as long as the program. */
+CclStatus cuda_launched(CudaFrame *frame, const char *name, const char *file, int line);
+
+/* Launches one kernel on the frame's stream as the step `name` and returns from the caller if that fails. */
+#define CCL_CUDA_LAUNCH(frame, name, kernel, grid, block, shared, ...)       \
+    do {                                                                     \
+        kernel<<<(grid), (block), (shared), (frame)->stream>>>(__VA_ARGS__); \
+        CCL_TRY(cuda_launched((frame), (name), __FILE__, __LINE__));         \
+    } while (0)
+
+static inline unsigned blocks_for(size_t items, size_t per_block)
+{
+    return (unsigned)((items + per_block - 1) / per_block);
+}
+
+/* ---------------------------------------------------------------- inside kernels */
+
+__device__ static inline bool is_foreground(unsigned value, const CudaVars &vars)
+{
+    return (value > vars.threshold) != (vars.invert != 0);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Union-find by many threads at once, for every CUDA method.
+ *
+ * `Parents` maps a node to its parent slot: a plain uint32_t pointer, or a class with operator[] where a node is not an
+ * index. A root is its own parent; a parent is never larger than its node, so chains end and the root is the smallest node.
+ *
+ * Plain loads may be stale (other threads hook roots meanwhile), but a stale parent is still an ancestor: find() then ends
+ * at a node that was a root a moment ago, and the atomicMin of unite() tells whether it still is.
+ */
+#ifndef CCL_CUDA_UNION_FIND_CUH
+#define CCL_CUDA_UNION_FIND_CUH
+
+#include <stdint.h>
+
+template <typename Parents> __device__ static inline uint32_t find(Parents parents, uint32_t node)
+{
+    uint32_t parent = parents[node];
+    while (parent != node) {
+        node = parent;
+        parent = parents[node];
+    }
+    return node;
+}
+
+/* find(), shortening the way of whoever follows: the node's own slot takes every ancestor passed. Only the thread that owns
+ * `node` may call this, and no unite() may run meanwhile. */
+template <typename Parents> __device__ static inline uint32_t compress(Parents parents, uint32_t node)
+{
+    const uint32_t own = node;
+    uint32_t parent = parents[node];
+    uint32_t grandparent = parents[parent];
+    while (grandparent != parent) {
+        parent = grandparent;
+        parents[own] = parent;
+        grandparent = parents[parent];
+    }
+    return parent;
+}
+
+/* Joins the sets of a and b: the larger root is hooked under the smaller. When another thread hooked it first, what it was
+ * hooked to is joined instead. */
+template <typename Parents> __device__ static inline void unite(Parents parents, uint32_t a, uint32_t b)
+{
+    for (;;) {
+        a = find(parents, a);
+        b = find(parents, b);
+        if (a == b)
+            return;
+        if (a < b) {
+            const uint32_t swap = a;
+            a = b;
+            b = swap;
+        }
+        const uint32_t old = atomicMin(&parents[a], b);
+        if (old == a)
+            return;
+        a = old;
+    }
+}
+
+#endif
