@@ -42,8 +42,9 @@ installed() {
 # The network and the archive's mirrors have bad moments: three tries.
 apt_get() {
     for pause in 5 20 0; do
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
-            -o Dpkg::Use-Pty=0 "$@" </dev/null >&2 && return
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
+            -o Dpkg::Use-Pty=0 "$@" </dev/null >"$log" 2>&1 && return
+        tail -n 20 "$log" >&2
         [ $pause = 0 ] || { say "apt-get $1 failed, trying again in $pause s"; sleep $pause; }
     done
     return 1
@@ -70,9 +71,12 @@ if [ "$(id -u)" != 0 ]; then
     as_root=sudo
 fi
 say "Installing what is missing:$missing"
+say "(with what they depend on; takes a minute or so)"
 if [ -n "$as_root" ]; then
     sudo -p "sudo, to install packages; password for %p: " true || die "sudo refused. As root: apt-get install$missing"
 fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 apt_get update || say "apt-get update failed; going on with the package lists that are there"
 # shellcheck disable=SC2086
-apt_get install --no-install-recommends $missing || die "apt-get could not install:$missing"
+apt_get install -y --no-install-recommends $missing || die "apt-get could not install:$missing"

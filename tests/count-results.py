@@ -4,7 +4,8 @@
 
 usage: count-results.py [--broken N] TESTLOG.json...
 
-A test program that reports its own checks (gst-check's closing line, or TAP) counts as many; any other counts as one.
+A test program that reports its own checks (gst-check's closing line, Python's unittest, TAP) counts as many; any other
+counts as one.
 N passes that did not come as far as their tests count as a failure each.
 """
 import argparse
@@ -14,17 +15,26 @@ import sys
 
 # "100%: Checks: 12, Failures: 0, Errors: 0"
 GST_CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.MULTILINE)
+# "Ran 12 tests in 0.1s", an empty line, "OK" or "FAILED (failures=1, errors=2, skipped=3)"
+UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 TAP = re.compile(r"^(not )?ok\b(?:.*#\s*(skip)\b)?", re.MULTILINE | re.IGNORECASE)
 
 
 def count(test):
     """(passed, failed, skipped) of one test program."""
-    output = test.get("stdout") or ""
+    output = (test.get("stdout") or "") + (test.get("stderr") or "")
     passed = failed = skipped = 0
     if checks := GST_CHECK.findall(output):
         for total, failures, errors in checks:
             failed += int(failures) + int(errors)
             passed += int(total) - int(failures) - int(errors)
+    elif runs := UNITTEST.findall(output):
+        for total, rest in runs:
+            counts = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", rest)}
+            failed += counts.get("failures", 0) + counts.get("errors", 0)
+            skipped += counts.get("skipped", 0)
+            passed += int(total)
+        passed -= failed + skipped
     elif points := TAP.findall(output) if re.search(r"^1\.\.\d+", output, re.MULTILINE) else None:
         skipped = sum(1 for _, skip in points if skip)
         failed = sum(1 for bad, skip in points if bad and not skip)
