@@ -242,6 +242,9 @@ typedef struct CclShape {
 /* moments.area must not be 0. */
 void ccl_shape_from_moments(const CclMoments *moments, CclShape *shape);
 
+/* Fills orientation, axes and eccentricity from xx, xy and yy: for a covariance that was mapped elsewhere. */
+void ccl_axes_from_covariance(CclShape *shape);
+
 /* Area over the area of the box, 0..1. */
 double ccl_extent(const CclComponent *component);
 

@@ -18,6 +18,22 @@ static double centred(uint64_t sxy, uint64_t sx, uint64_t sy, uint64_t n, uint64
     return (double)(int64_t)(sxy - c * sy - d * sx + n * c * d);
 }
 
+void ccl_axes_from_covariance(CclShape *shape)
+{
+    /* Eigenvalues of the covariance. */
+    const double mean = (shape->xx + shape->yy) / 2;
+    const double half = hypot((shape->xx - shape->yy) / 2, shape->xy);
+    const double large = mean + half, small = fmax(mean - half, 0);
+
+    shape->axis_major_length = 4 * sqrt(large);
+    shape->axis_minor_length = 4 * sqrt(small);
+    shape->eccentricity = large > 0 ? sqrt(fmax(1 - small / large, 0)) : 0;
+    if (shape->xx == shape->yy)
+        shape->orientation = shape->xy > 0 ? PI / 4 : -PI / 4;
+    else
+        shape->orientation = atan2(2 * shape->xy, shape->yy - shape->xx) / 2;
+}
+
 void ccl_shape_from_moments(const CclMoments *m, CclShape *shape)
 {
     const uint64_t n = m->area;
@@ -31,19 +47,8 @@ void ccl_shape_from_moments(const CclMoments *m, CclShape *shape)
     shape->yy = fmax(centred(m->m02, m->m01, m->m01, n, cy, cy) / (double)n - dy * dy, 0);
     shape->xy = centred(m->m11, m->m10, m->m01, n, cx, cy) / (double)n - dx * dy;
 
-    /* Eigenvalues of the covariance. */
-    const double mean = (shape->xx + shape->yy) / 2;
-    const double half = hypot((shape->xx - shape->yy) / 2, shape->xy);
-    const double large = mean + half, small = fmax(mean - half, 0);
-
-    shape->axis_major_length = 4 * sqrt(large);
-    shape->axis_minor_length = 4 * sqrt(small);
-    shape->eccentricity = large > 0 ? sqrt(fmax(1 - small / large, 0)) : 0;
     shape->equivalent_diameter = sqrt(4 * (double)n / PI);
-    if (shape->xx == shape->yy)
-        shape->orientation = shape->xy > 0 ? PI / 4 : -PI / 4;
-    else
-        shape->orientation = atan2(2 * shape->xy, shape->yy - shape->xx) / 2;
+    ccl_axes_from_covariance(shape);
 }
 
 double ccl_extent(const CclComponent *c)

@@ -46,9 +46,37 @@ typedef enum
  *
  * All flags that say which border of the mask a blob touches.
  */
-#define GST_CCL_BLOB_FLAGS_BORDER (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | \
-    GST_CCL_BLOB_FLAG_TOUCHES_TOP | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | \
-    GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM)
+#define GST_CCL_BLOB_FLAGS_BORDER 0xf
+
+/**
+ * GST_CCL_MTD_ID_NONE:
+ *
+ * No object detection mirrors the blob: #GstCclBlob.mtd_id of a blob without one.
+ */
+#define GST_CCL_MTD_ID_NONE ((guint32) 0xffffffff)
+
+/**
+ * GST_CCL_ERROR:
+ *
+ * Error domain of this library; codes are #GstCclError.
+ */
+#define GST_CCL_ERROR (gst_ccl_error_quark ())
+
+/**
+ * GstCclError:
+ * @GST_CCL_ERROR_DATA: the bytes are not a blob meta, or were damaged or cut short
+ * @GST_CCL_ERROR_VERSION: a newer version of this library wrote them
+ *
+ * Why a flat form was refused.
+ */
+typedef enum
+{
+  GST_CCL_ERROR_DATA = 1,
+  GST_CCL_ERROR_VERSION,
+} GstCclError;
+
+GST_CCL_API
+GQuark gst_ccl_error_quark (void);
 
 typedef struct _GstCclBlob GstCclBlob;
 
@@ -71,7 +99,7 @@ typedef struct _GstCclBlob GstCclBlob;
  * @m02: sum of y²
  * @track_id: identity over time, from 1 up; 0 when untracked
  * @mtd_id: id of the object detection that mirrors this blob in the buffer's
- *   GstAnalyticsRelationMeta; %G_MAXUINT32 when there is none
+ *   GstAnalyticsRelationMeta; %GST_CCL_MTD_ID_NONE when there is none
  *
  * One connected component, measured in pixels of the mask it was found in.
  * All sums are exact integers.
@@ -102,6 +130,9 @@ struct _GstCclBlob
 #define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())
 GST_CCL_API
 GType gst_ccl_blob_get_type (void);
+
+GST_CCL_API
+GstCclBlob *gst_ccl_blob_new (void);
 
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_copy (const GstCclBlob * blob);
@@ -147,8 +178,7 @@ GType gst_ccl_blob_list_get_type (void);
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs);
 
-/* For producers that fill the array in place: the array of a list nobody else
- * has seen yet (one reference), else NULL. */
+/* For producers that fill the array in place, before anyone else sees the list. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs);
 
@@ -163,6 +193,9 @@ guint gst_ccl_blob_list_get_length (const GstCclBlobList * list);
 
 GST_CCL_API
 const GstCclBlob *gst_ccl_blob_list_get (const GstCclBlobList * list, guint index);
+
+GST_CCL_API
+GstCclBlob *gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index);
 
 /**
  * GstCclBlobMetaFlags:
@@ -191,7 +224,8 @@ typedef struct _GstCclBlobMeta GstCclBlobMeta;
 /**
  * GstCclBlobMeta:
  * @meta: parent #GstMeta
- * @list: (transfer none): the blobs, in pixels of the mask
+ * @list: the blobs, in pixels of the mask; %NULL only in a meta nobody has
+ *   filled yet
  * @flags: #GstCclBlobMetaFlags
  * @ref_width: width of the mask the blobs were measured in, pixels
  * @ref_height: its height
@@ -200,12 +234,13 @@ typedef struct _GstCclBlobMeta GstCclBlobMeta;
  * @n_kept: blobs that passed the filter; more than the list holds when truncated
  * @n_total: components in the mask before the filter
  * @connectivity: 4 or 8
- * @source: (nullable): name of the element that attached the meta, a quark
+ * @source: name of the element that attached the meta, a quark; 0 when not known
  * @matrix: row-major 3x3 matrix that takes mask coordinates to coordinates of
  *   the current frame
  *
- * The blobs of a frame. Copying, scaling, cropping or flipping the buffer only
- * touches @matrix: nothing is rounded, nothing is lost.
+ * The blobs of a frame. Copying and scaling the buffer (from GStreamer 1.28 on
+ * cropping and flipping too) only touches @matrix, @width and @height: nothing
+ * is rounded, nothing is lost.
  *
  * Pixel (x, y) covers the square [x, x+1) × [y, y+1) of the plane that @matrix
  * maps; the centroid of a one-pixel blob at (x, y) is therefore mapped as
@@ -249,7 +284,16 @@ GST_CCL_API
 const GstCclBlob *gst_ccl_blob_meta_get_blob (const GstCclBlobMeta * meta, guint index);
 
 GST_CCL_API
+GstCclBlob *gst_ccl_blob_meta_dup_blob (const GstCclBlobMeta * meta, guint index);
+
+GST_CCL_API
 void gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list);
+
+GST_CCL_API
+const gchar *gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta);
+
+GST_CCL_API
+gchar *gst_ccl_blob_meta_to_string (const GstCclBlobMeta * meta);
 
 /* The same measures in pixels of the current frame, through the matrix. */
 
@@ -278,6 +322,14 @@ GST_CCL_API
 gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
 
 /* Mirrors in GStreamer's standard metadata, for elements that do not know ours. */
+
+/**
+ * GST_CCL_ROI_PARAM:
+ *
+ * Name of the parameter structure that carries a blob in its
+ * #GstVideoRegionOfInterestMeta.
+ */
+#define GST_CCL_ROI_PARAM "ccl/blob"
 
 GST_CCL_API
 guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, const gchar * type, guint max);

@@ -1,0 +1,12 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* All of libgstccl-1.0. */
+
+#ifndef __GST_CCL_H__
+#define __GST_CCL_H__
+
+#include <gst/ccl/ccl-prelude.h>
+#include <gst/ccl/gstcclblobmeta.h>
+
+#endif

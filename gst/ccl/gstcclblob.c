@@ -1,0 +1,402 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One blob, and the shared list of them. */
+
+#include "gstcclprivate.h"
+
+/* Installed programs see this layout. */
+G_STATIC_ASSERT (sizeof (GstCclBlob) == 112);
+
+G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP
+        | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM));
+
+struct _GstCclBlobList
+{
+  gatomicrefcount refcount;
+  guint n_blobs;
+  GstCclBlob blobs[];
+};
+
+G_DEFINE_BOXED_TYPE (GstCclBlob, gst_ccl_blob, gst_ccl_blob_copy, gst_ccl_blob_free);
+G_DEFINE_BOXED_TYPE (GstCclBlobList, gst_ccl_blob_list, gst_ccl_blob_list_ref, gst_ccl_blob_list_unref);
+
+G_DEFINE_QUARK (gst-ccl-error-quark, gst_ccl_error);
+
+/**
+ * gst_ccl_blob_new:
+ *
+ * Makes a blob with every number 0 and no mirror (#GstCclBlob.mtd_id is
+ * %GST_CCL_MTD_ID_NONE).
+ *
+ * Returns: (transfer full): a new blob; free it with gst_ccl_blob_free()
+ *
+ * Since: 0.1
+ */
+GstCclBlob *
+gst_ccl_blob_new (void)
+{
+  GstCclBlob *const blob = g_new0 (GstCclBlob, 1);
+
+  blob->mtd_id = GST_CCL_MTD_ID_NONE;
+  return blob;
+}
+
+/**
+ * gst_ccl_blob_copy:
+ * @blob: a blob
+ *
+ * Copies a blob.
+ *
+ * Returns: (transfer full): a copy; free it with gst_ccl_blob_free()
+ *
+ * Since: 0.1
+ */
+GstCclBlob *
+gst_ccl_blob_copy (const GstCclBlob * blob)
+{
+  GstCclBlob *copy;
+
+  g_return_val_if_fail (blob != NULL, NULL);
+
+  copy = g_new (GstCclBlob, 1);
+  *copy = *blob;
+  return copy;
+}
+
+/**
+ * gst_ccl_blob_free:
+ * @blob: (transfer full): a blob from gst_ccl_blob_new() or gst_ccl_blob_copy()
+ *
+ * Frees a blob.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_free (GstCclBlob * blob)
+{
+  g_free (blob);
+}
+
+void
+gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape)
+{
+  const CclMoments moments = {
+    .area = blob->area,
+    .m10 = blob->m10,
+    .m01 = blob->m01,
+    .m20 = blob->m20,
+    .m11 = blob->m11,
+    .m02 = blob->m02,
+  };
+
+  if (blob->area == 0) {
+    *shape = (CclShape) {
+    .x = blob->x + (blob->width - 1.0) / 2,.y = blob->y + (blob->height - 1.0) / 2};
+  } else {
+    ccl_shape_from_moments (&moments, shape);
+  }
+}
+
+/**
+ * gst_ccl_blob_get_centroid:
+ * @blob: a blob
+ * @x: (out) (optional): mean column of its pixels
+ * @y: (out) (optional): mean row
+ *
+ * Gets the centre of gravity in mask pixels; the centre of the mask's first
+ * pixel is (0, 0). A blob without pixels (a prediction, say) answers with the
+ * centre of its box.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_get_centroid (const GstCclBlob * blob, gdouble * x, gdouble * y)
+{
+  CclShape shape = { 0 };
+
+  if (blob != NULL)
+    gst_ccl_blob_get_shape (blob, &shape);
+  if (x != NULL)
+    *x = shape.x;
+  if (y != NULL)
+    *y = shape.y;
+}
+
+/**
+ * gst_ccl_blob_get_covariance:
+ * @blob: a blob
+ * @xx: (out) (optional): variance of the columns
+ * @xy: (out) (optional): covariance of columns and rows
+ * @yy: (out) (optional): variance of the rows
+ *
+ * Gets the population covariance of the pixel centres, in mask pixels squared;
+ * nothing is added for the extent of a pixel, so that of a single pixel is 0.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_get_covariance (const GstCclBlob * blob, gdouble * xx, gdouble * xy, gdouble * yy)
+{
+  CclShape shape = { 0 };
+
+  if (blob != NULL)
+    gst_ccl_blob_get_shape (blob, &shape);
+  if (xx != NULL)
+    *xx = shape.xx;
+  if (xy != NULL)
+    *xy = shape.xy;
+  if (yy != NULL)
+    *yy = shape.yy;
+}
+
+/**
+ * gst_ccl_blob_get_orientation:
+ * @blob: a blob
+ *
+ * Gets the direction of the major axis: the angle from the y axis (downwards)
+ * to it, positive towards positive x, as scikit-image's `orientation`.
+ *
+ * Returns: radians, -π/2 to π/2
+ *
+ * Since: 0.1
+ */
+gdouble
+gst_ccl_blob_get_orientation (const GstCclBlob * blob)
+{
+  CclShape shape;
+
+  g_return_val_if_fail (blob != NULL, 0);
+  gst_ccl_blob_get_shape (blob, &shape);
+  return shape.orientation;
+}
+
+/**
+ * gst_ccl_blob_get_axes:
+ * @blob: a blob
+ * @major: (out) (optional): length of the major axis
+ * @minor: (out) (optional): length of the minor axis
+ *
+ * Gets the full lengths, in mask pixels, of the axes of the ellipse with the
+ * same second moments (scikit-image: `axis_major_length`, `axis_minor_length`).
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_get_axes (const GstCclBlob * blob, gdouble * major, gdouble * minor)
+{
+  CclShape shape = { 0 };
+
+  if (blob != NULL)
+    gst_ccl_blob_get_shape (blob, &shape);
+  if (major != NULL)
+    *major = shape.axis_major_length;
+  if (minor != NULL)
+    *minor = shape.axis_minor_length;
+}
+
+/**
+ * gst_ccl_blob_get_eccentricity:
+ * @blob: a blob
+ *
+ * Gets the eccentricity of the ellipse with the same second moments.
+ *
+ * Returns: 0 (a circle) to 1 (a line)
+ *
+ * Since: 0.1
+ */
+gdouble
+gst_ccl_blob_get_eccentricity (const GstCclBlob * blob)
+{
+  CclShape shape;
+
+  g_return_val_if_fail (blob != NULL, 0);
+  gst_ccl_blob_get_shape (blob, &shape);
+  return shape.eccentricity;
+}
+
+/**
+ * gst_ccl_blob_get_extent:
+ * @blob: a blob
+ *
+ * Gets how much of its box the blob fills.
+ *
+ * Returns: area over area of the box, 0 to 1
+ *
+ * Since: 0.1
+ */
+gdouble
+gst_ccl_blob_get_extent (const GstCclBlob * blob)
+{
+  g_return_val_if_fail (blob != NULL, 0);
+
+  if (blob->width <= 0 || blob->height <= 0)
+    return 0;
+  return blob->area / ((gdouble) blob->width * blob->height);
+}
+
+/**
+ * gst_ccl_blob_get_equivalent_diameter:
+ * @blob: a blob
+ *
+ * Gets the diameter of the circle with the same area (scikit-image:
+ * `equivalent_diameter_area`).
+ *
+ * Returns: mask pixels
+ *
+ * Since: 0.1
+ */
+gdouble
+gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob)
+{
+  CclShape shape;
+
+  g_return_val_if_fail (blob != NULL, 0);
+  gst_ccl_blob_get_shape (blob, &shape);
+  return shape.equivalent_diameter;
+}
+
+/**
+ * gst_ccl_blob_list_new_uninitialized: (skip)
+ * @n_blobs: length of the list, up to 2^24
+ * @blobs: (out): its array; every field of every blob is for the caller to set
+ *
+ * Makes a list for a producer that fills the array in place. Once anyone else
+ * has seen the list it must not be written any more.
+ *
+ * Returns: (transfer full): a new list; release it with
+ *   gst_ccl_blob_list_unref()
+ *
+ * Since: 0.1
+ */
+GstCclBlobList *
+gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
+{
+  GstCclBlobList *list;
+
+  g_return_val_if_fail (n_blobs <= GST_CCL_BLOB_LIST_MAX, NULL);
+
+  list = g_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
+  g_atomic_ref_count_init (&list->refcount);
+  list->n_blobs = n_blobs;
+  if (blobs != NULL)
+    *blobs = list->blobs;
+  return list;
+}
+
+/**
+ * gst_ccl_blob_list_new:
+ * @blobs: (array length=n_blobs) (nullable): blobs to copy
+ * @n_blobs: how many, up to 2^24
+ *
+ * Makes a list of copies of @blobs.
+ *
+ * Returns: (transfer full): a new list; release it with
+ *   gst_ccl_blob_list_unref()
+ *
+ * Since: 0.1
+ */
+GstCclBlobList *
+gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
+{
+  GstCclBlobList *list;
+  GstCclBlob *array;
+
+  g_return_val_if_fail (blobs != NULL || n_blobs == 0, NULL);
+
+  list = gst_ccl_blob_list_new_uninitialized (n_blobs, &array);
+  if (list != NULL && n_blobs > 0)
+    memcpy (array, blobs, n_blobs * sizeof (GstCclBlob));
+  return list;
+}
+
+/**
+ * gst_ccl_blob_list_ref:
+ * @list: a list
+ *
+ * Takes a reference. Safe from any thread.
+ *
+ * Returns: (transfer full): @list
+ *
+ * Since: 0.1
+ */
+GstCclBlobList *
+gst_ccl_blob_list_ref (GstCclBlobList * list)
+{
+  g_return_val_if_fail (list != NULL, NULL);
+
+  g_atomic_ref_count_inc (&list->refcount);
+  return list;
+}
+
+/**
+ * gst_ccl_blob_list_unref:
+ * @list: (transfer full): a list
+ *
+ * Releases a reference; the last one frees the list. Safe from any thread.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_unref (GstCclBlobList * list)
+{
+  g_return_if_fail (list != NULL);
+
+  if (g_atomic_ref_count_dec (&list->refcount))
+    g_free (list);
+}
+
+/**
+ * gst_ccl_blob_list_get_length:
+ * @list: (nullable): a list; %NULL counts as empty
+ *
+ * Gets the number of blobs.
+ *
+ * Returns: how many blobs the list holds
+ *
+ * Since: 0.1
+ */
+guint
+gst_ccl_blob_list_get_length (const GstCclBlobList * list)
+{
+  return list != NULL ? list->n_blobs : 0;
+}
+
+/**
+ * gst_ccl_blob_list_get: (skip)
+ * @list: a list
+ * @index: 0 to length - 1
+ *
+ * Gets a blob of the list. The blobs are consecutive in memory: the one at
+ * index 0 is the first of an array of all.
+ *
+ * Returns: (transfer none) (nullable): the blob, alive as long as @list; %NULL
+ *   past the end
+ *
+ * Since: 0.1
+ */
+const GstCclBlob *
+gst_ccl_blob_list_get (const GstCclBlobList * list, guint index)
+{
+  return index < gst_ccl_blob_list_get_length (list) ? &list->blobs[index] : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_dup: (rename-to gst_ccl_blob_list_get)
+ * @list: a list
+ * @index: 0 to length - 1
+ *
+ * Copies a blob of the list; what bindings call `get`, since a copy may
+ * outlive the list.
+ *
+ * Returns: (transfer full) (nullable): a copy of the blob; %NULL past the end
+ *
+ * Since: 0.1
+ */
+GstCclBlob *
+gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_list_get (list, index);
+
+  return blob != NULL ? gst_ccl_blob_copy (blob) : NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the files of libgstccl share and nobody else sees. */
+
+#ifndef __GST_CCL_PRIVATE_H__
+#define __GST_CCL_PRIVATE_H__
+
+#include <gst/ccl/ccl.h>
+#include "kernels/ccl.h"
+
+G_BEGIN_DECLS
+
+/* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS); keeps sizes below 2 GiB. */
+#define GST_CCL_BLOB_LIST_MAX (1u << 24)
+
+/* Centroid, covariance and axes in mask pixels; of a blob without pixels, the centre of its box and zeros. */
+G_GNUC_INTERNAL
+void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
+
+/* The blobs of a meta, for writing: copied first when anyone else holds the list. The buffer must be writable. */
+G_GNUC_INTERNAL
+GstCclBlob *gst_ccl_blob_meta_edit (GstCclBlobMeta * meta);
+
+/* The flat form in memory of the caller, and back. */
+G_GNUC_INTERNAL
+gsize gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta);
+
+G_GNUC_INTERNAL
+void gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data);
+
+G_GNUC_INTERNAL
+GstCclBlobMeta *gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data, gsize size,
+    GError ** error);
+
+G_END_DECLS
+
+#endif
