@@ -1,0 +1,155 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * checkccl: every method of every backend against the plain reference.
+ *
+ *   image.c, patterns.c   the images
+ *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
+ *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
+ *   labels.c table.c features.c api.c   the suites: which cases, named for what they judge
+ *   faults.c              wrong methods that the suites must find (--self-test)
+ *   bench*.c              --bench
+ */
+#ifndef CHECKCCL_H
+#define CHECKCCL_H
+
+#include "ccl.h"
+#include "image.h"
+
+/* ---------------------------------------------------------------- how an image lies in memory */
+
+typedef enum Values {
+    VALUES_01,  /* 0 and 1, or the values just below and above the threshold */
+    VALUES_0_255,  /* the smallest and the largest value */
+    VALUES_ANY, /* any on the right side of the threshold */
+} Values;
+
+typedef struct Layout {
+    const char *name;
+    CclMemory mask_memory, labels_memory; /* a CPU method gets host memory whatever this says */
+    Values values;
+    unsigned threshold;
+    bool invert;
+    unsigned pixel_size;  /* 1 or 2 */
+    uint32_t mask_pad;    /* bytes between rows */
+    uint32_t labels_pad;  /* labels between rows */
+    bool at_start;        /* on the host the guard page is right before the first byte, else right behind the last one */
+    uint32_t offset;      /* bytes from that page: unaligned masks; labels: four times as many */
+} Layout;
+
+/* ---------------------------------------------------------------- a case and what came of it */
+
+typedef enum Product {
+    PRODUCT_TABLE,       /* the table alone */
+    PRODUCT_LABELS,      /* the table and the label image */
+    PRODUCT_PROVISIONAL, /* the method's own labels */
+} Product;
+
+typedef struct Case {
+    char name[80];
+    const Image *image;
+    Layout layout;
+    Product product;
+    CclFilter filter;        /* all 0: none */
+    CclOrder order;
+    uint32_t max_components; /* 0: as many as there are */
+    bool exact;              /* a context of exactly this size; else one that fits, used before and after */
+    bool twice;              /* run it again: same bytes */
+} Case;
+
+/* The result of one frame, copied to where it can be compared. */
+typedef struct Outcome {
+    CclTable table;       /* .components points at rows */
+    CclComponent *rows;
+    size_t rows_size;
+    uint32_t *labels;     /* tight */
+    size_t labels_size;
+    char error[400];      /* empty, or what went wrong: a failed call, a guard byte overwritten */
+} Outcome;
+
+struct Subject;
+
+/* A wrong method for the self-test: the right one, its outcome then spoilt. */
+typedef struct Fault {
+    const char *name;
+    void (*spoil)(const Case *c, CclConnectivity connectivity, Outcome *outcome);
+} Fault;
+
+/* One method of one backend at one connectivity (and SIMD tier, number of threads). */
+typedef struct Subject {
+    char name[64];
+    CclConfig config;     /* what of it belongs to the method; sizes and depth come with the case */
+    const Fault *fault;
+    bool muted;           /* failed in this suite: no more of it */
+    bool dead;            /* its device is gone */
+    unsigned long passed, failed;
+    CclContext *context;  /* of the last case; kept while it fits */
+    CclConfig made;       /* what it was made with */
+} Subject;
+
+typedef struct Session {
+    Subject *subjects;
+    unsigned n_subjects;
+    unsigned long passed, failed;
+    uint64_t seed;
+    bool quick, huge;
+    bool quiet;           /* self-test: count, print nothing */
+    bool cuda;            /* a CUDA subject is among them */
+    const char *images;   /* directory, or NULL */
+    Random random;
+} Session;
+
+/* ---------------------------------------------------------------- judge.c */
+
+/* Runs up to CCL_MAX_DEPTH cases, all in flight at once where there are several, on every subject that is not muted and
+ * compares each with what the reference says. */
+void judge(Session *session, const Case *cases, unsigned n);
+/* A case with the image's name and nothing special. */
+Case case_new(const Image *image, Product product, const char *name, ...) __attribute__((format(printf, 3, 4)));
+
+/* What the case should give, by the reference's unfiltered table and the rules of ccl.h applied here. The result belongs
+ * to the caller: outcome_free(). */
+Outcome expected_outcome(const Case *c, CclConnectivity connectivity);
+/* What one subject makes of it. */
+Outcome actual_outcome(Subject *subject, const Case *c);
+void outcome_free(Outcome *outcome);
+/* True when they agree as far as the product goes; else `why` says where not. */
+bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400]);
+
+/* One more check outside judge(): counts it, and prints the sentence when it failed. */
+bool check(Session *session, bool passed, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+bool subjects_active(const Session *session);
+void subject_close(Subject *subject);
+void judge_close(void);
+
+/* ---------------------------------------------------------------- layout.c */
+
+#define N_SLOTS CCL_MAX_DEPTH
+
+/* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1; `labels` stays all 0 when none is wanted. */
+void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMask *mask, CclLabels *labels);
+/* Fetches the label image and looks at the guards; a sentence in `why` when one was overwritten. */
+void layout_finish(unsigned slot, Outcome *outcome);
+void layout_close(void);
+/* Turns a read or write outside the masks and label images into a failure that says which case it was. */
+void layout_catch_faults(void);
+void layout_now_running(const Subject *subject, const Case *c);
+
+extern const Layout plain_layout;
+/* Many, for both memories; ends with a NULL name. Some hold only an empty mask (`threshold` too large), or with `invert` a
+ * full one: layout_fits(). */
+extern const Layout layouts[];
+bool layout_fits(const Layout *layout, const Image *image);
+
+/* ---------------------------------------------------------------- suites */
+
+void check_labels(Session *session);
+void check_table(Session *session);
+void check_features(Session *session);
+void check_api(Session *session);
+/* Runs the suites with each fault planted; counts a fault found as passed. */
+void check_faults(Session *session);
+
+#endif

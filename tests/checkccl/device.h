@@ -1,0 +1,45 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The little CUDA that tests and benchmark need themselves: device buffers, copies, events. device.cu, or device_none.c
+ * in a build without nvcc, where there never is a device. A CUDA error here ends the program: it is not what is tested. */
+#ifndef CHECKCCL_DEVICE_H
+#define CHECKCCL_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many CUDA devices there are; 0 without a driver. */
+int device_count(void);
+/* "NVIDIA H200, driver 13.0, ..." of the device in use. */
+const char *device_description(void);
+
+void *device_alloc(size_t size);
+void device_free(void *memory);
+void device_upload(void *device, const void *host, size_t size);
+void device_download(void *host, const void *device, size_t size);
+void device_synchronize(void);
+
+/* A stream that does not wait for the default one. */
+void *device_stream_new(void);
+void device_stream_free(void *stream);
+/* On the stream: idles for about this long, then copies between device buffers. A producer that is late. */
+void device_late_copy(void *stream, void *target, const void *source, size_t size, double idle_us);
+/* Copies between device buffers `n` times on the default stream and returns the GPU's microseconds for one. */
+double device_copy_us(void *target, const void *source, size_t size, unsigned n);
+
+/* Events. record: on this stream. elapsed: microseconds between two, after waiting for the second. */
+void *device_event_new(void);
+void device_event_free(void *event);
+void device_event_record(void *event, void *stream);
+double device_event_us(void *begin, void *end);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "checkccl.h"
+#include "device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { EXIT_SKIPPED = 77, MAX_SUBJECTS = 256 };
+
+typedef struct Options {
+    const char *backend;   /* "cpu", "cuda"; NULL: both */
+    const char *algorithm; /* NULL: all */
+    const char *suite;     /* NULL: all */
+    const char *images;
+    unsigned connectivity; /* 0: both */
+    unsigned device;
+    uint64_t seed;
+    bool list, quick, huge, self_test;
+} Options;
+
+static const char usage[] =
+    "checkccl: every labelling method against the plain reference\n"
+    "\n"
+    "  --list              the methods, suites and devices, and nothing else\n"
+    "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
+    "  --algorithm=NAME    this method only\n"
+    "  --connectivity=4|8  this connectivity only\n"
+    "  --suite=NAME        this suite only: labels, table, features, api\n"
+    "  --quick             some of the cases: seconds instead of a minute\n"
+    "  --huge              masks of 16384x16384 as well (several GB of memory, minutes)\n"
+    "  --seed=N            of the random images (default 1); 0: by the clock\n"
+    "  --images=DIR        the PGM and PBM masks there as well\n"
+    "  --self-test         plant faults in a method; each must be found\n"
+    "\n"
+    "The last line says `N passed, N failed`; the status is 0 when nothing failed.\n";
+
+static const struct {
+    const char *name;
+    void (*run)(Session *session);
+} suites[] = {
+    { "labels", check_labels },
+    { "table", check_table },
+    { "features", check_features },
+    { "api", check_api },
+};
+enum { N_SUITES = sizeof suites / sizeof *suites };
+
+/* ---------------------------------------------------------------- options */
+
+static _Noreturn void wrong_usage(const char *argument)
+{
+    fprintf(stderr, "checkccl: cannot make sense of \"%s\"; --help says what there is\n", argument);
+    exit(2);
+}
+
+static const char *value_of(const char *argument, const char *name)
+{
+    const size_t n = strlen(name);
+    return !strncmp(argument, name, n) && argument[n] == '=' ? argument + n + 1 : NULL;
+}
+
+static uint64_t number_of(const char *argument, const char *value)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 0);
+    if (errno || end == value || *end)
+        wrong_usage(argument);
+    return number;
+}
+
+static Options parse(int argc, char **argv)
+{
+    Options options = { .seed = 1 };
+    for (int i = 1; i < argc; i++) {
+        const char *const a = argv[i], *value;
+        if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+            fputs(usage, stdout);
+            exit(0);
+        } else if (!strcmp(a, "--list")) {
+            options.list = true;
+        } else if (!strcmp(a, "--quick")) {
+            options.quick = true;
+        } else if (!strcmp(a, "--huge")) {
+            options.huge = true;
+        } else if (!strcmp(a, "--self-test")) {
+            options.self_test = true;
+        } else if ((value = value_of(a, "--backend"))) {
+            options.backend = value;
+        } else if ((value = value_of(a, "--algorithm"))) {
+            options.algorithm = value;
+        } else if ((value = value_of(a, "--suite"))) {
+            options.suite = value;
+        } else if ((value = value_of(a, "--images"))) {
+            options.images = value;
+        } else if ((value = value_of(a, "--connectivity"))) {
+            options.connectivity = (unsigned)number_of(a, value);
+            if (options.connectivity != 4 && options.connectivity != 8)
+                wrong_usage(a);
+        } else if ((value = value_of(a, "--seed"))) {
+            options.seed = number_of(a, value);
+            if (!options.seed)
+                options.seed = (uint64_t)time(NULL);
+        } else {
+            wrong_usage(a);
+        }
+    }
+    if (options.backend && strcmp(options.backend, "cpu") && strcmp(options.backend, "cuda"))
+        wrong_usage(options.backend);
+    return options;
+}
+
+/* ---------------------------------------------------------------- subjects */
+
+typedef struct Variant {
+    const char *name;
+    uint32_t cpu_flags;
+    unsigned threads;
+} Variant;
+
+/* Every SIMD tier by itself, in the calling thread; then threads. Tiers this CPU lacks fall back to the next lower. */
+static const Variant cpu_variants[] = {
+    { "", CCL_CPU_ALL, 1 },
+    { " plain C", 0, 1 },
+#if defined(__x86_64__) || defined(__i386__)
+    { " sse2", CCL_CPU_SSE2, 1 },
+    { " sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42, 1 },
+    { " avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2, 1 },
+#endif
+    { " 2 threads", CCL_CPU_ALL, 2 },
+    { " 5 threads", CCL_CPU_ALL, 5 },
+    { " all threads", CCL_CPU_ALL, 0 },
+    { NULL, 0, 0 },
+};
+static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1 }, { NULL, 0, 0 } };
+
+static bool wanted(const Options *options, const CclAlgorithmInfo *info)
+{
+    const char *const backend = info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu";
+    return (!options->backend || !strcmp(options->backend, backend)) &&
+           (!options->algorithm || !strcmp(options->algorithm, info->name));
+}
+
+static void add_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
+{
+    const bool cuda = info->backend == CCL_BACKEND_CUDA;
+    /* The reference is a flood fill and knows no variants. */
+    const Variant *const variants = cuda || !strcmp(info->name, "reference") ? one_variant : cpu_variants;
+    for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4) {
+        if (!(info->connectivity & connectivity) || (options->connectivity && options->connectivity != connectivity))
+            continue;
+        for (const Variant *v = variants; v->name && session->n_subjects < MAX_SUBJECTS; v++) {
+            Subject *const subject = &session->subjects[session->n_subjects++];
+            subject->config = ccl_config_default();
+            subject->config.backend = info->backend;
+            subject->config.algorithm = info->name;
+            subject->config.connectivity = (CclConnectivity)connectivity;
+            subject->config.cpu_flags = v->cpu_flags;
+            subject->config.threads = v->threads;
+            snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity, v->name);
+            session->cuda |= cuda;
+        }
+    }
+}
+
+static void choose_subjects(Session *session, const Options *options)
+{
+    const CclAlgorithmInfo *info;
+    const bool device = device_count() > 0;
+    session->subjects = calloc(MAX_SUBJECTS, sizeof *session->subjects);
+    for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
+        if (wanted(options, info) && (device || info->backend != CCL_BACKEND_CUDA))
+            add_subjects(session, options, info);
+}
+
+/* ---------------------------------------------------------------- running */
+
+static void list(void)
+{
+    const CclAlgorithmInfo *info;
+    printf("methods:\n");
+    for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
+        printf("  %-4s %-12s %s%s  %s%s%s\n", info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu", info->name,
+               info->connectivity & 4 ? "4" : " ", info->connectivity & 8 ? "8" : " ", info->title, info->paper ? "; " : "",
+               info->paper ? info->paper : "");
+    printf("suites:\n ");
+    for (unsigned i = 0; i < N_SUITES; i++)
+        printf(" %s", suites[i].name);
+    printf("\nCUDA: %s, %d device(s)\n", ccl_backend_built(CCL_BACKEND_CUDA) ? "built" : "not built", device_count());
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_suites(Session *session, const Options *options)
+{
+    for (unsigned i = 0; i < N_SUITES; i++) {
+        if (options->suite && strcmp(options->suite, suites[i].name))
+            continue;
+        const double start = seconds();
+        const unsigned long passed = session->passed, failed = session->failed;
+        for (unsigned s = 0; s < session->n_subjects; s++)
+            session->subjects[s].muted = false;
+        session->random.state = session->seed;
+        suites[i].run(session);
+        printf("%-9s %8lu passed, %lu failed, %.1f s\n", suites[i].name, session->passed - passed, session->failed - failed,
+               seconds() - start);
+    }
+    for (unsigned s = 0; s < session->n_subjects; s++)
+        printf("%-28s %8lu passed, %lu failed%s\n", session->subjects[s].name, session->subjects[s].passed,
+               session->subjects[s].failed, session->subjects[s].dead ? ", device lost" : "");
+}
+
+int main(int argc, char **argv)
+{
+    const Options options = parse(argc, argv);
+    Session session = { .seed = options.seed, .quick = options.quick, .huge = options.huge, .images = options.images };
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (options.list) {
+        list();
+        return 0;
+    }
+    if (options.backend && !strcmp(options.backend, "cuda") && !device_count()) {
+        printf("skipped: %s\n", ccl_backend_built(CCL_BACKEND_CUDA) ? "no CUDA device" : "built without CUDA");
+        return EXIT_SKIPPED;
+    }
+    layout_catch_faults();
+    choose_subjects(&session, &options);
+    if (!session.n_subjects) {
+        fprintf(stderr, "checkccl: no method of this build is called for; --list says what there is\n");
+        return 2;
+    }
+    printf("seed %llu%s\n", (unsigned long long)session.seed, session.quick ? ", quick" : "");
+    if (session.cuda)
+        printf("device: %s\n", device_description());
+    if (options.self_test)
+        check_faults(&session);
+    else
+        run_suites(&session, &options);
+
+    for (unsigned s = 0; s < session.n_subjects; s++)
+        subject_close(&session.subjects[s]);
+    layout_close();
+    judge_close();
+    free(session.subjects);
+    printf("%lu passed, %lu failed\n", session.passed, session.failed);
+    return session.failed ? 1 : 0;
+}
