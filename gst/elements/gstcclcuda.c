@@ -1,0 +1,252 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclcuda.h"
+
+#ifdef HAVE_GST_CUDA
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+#if GST_CHECK_VERSION (1, 24, 0)
+#include <gst/cuda/gstcudastream.h>
+#endif
+#endif
+
+#ifdef HAVE_GST_CUDA
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_cuda_debug);
+#define GST_CAT_DEFAULT gst_ccl_cuda_debug
+
+static gpointer
+load_once (gpointer unused)
+{
+  (void) unused;
+  GST_DEBUG_CATEGORY_INIT (gst_ccl_cuda_debug, "cclcuda", 0, "gst-ccl's use of libgstcuda");
+
+#if !GST_CHECK_VERSION (1, 24, 0)
+  /* From 1.24 on, memory can still be being written when it arrives, and headers older than that cannot wait for it. */
+  guint minor;
+  gst_version (NULL, &minor, NULL, NULL);
+  if (minor >= 24) {
+    GST_WARNING ("built with GStreamer %d.%d, running with 1.%u: build again to read masks in CUDA memory",
+        GST_VERSION_MAJOR, GST_VERSION_MINOR, minor);
+    return GINT_TO_POINTER (FALSE);
+  }
+#endif
+  const gboolean loaded = gst_cuda_load_library ();
+  GST_INFO ("libgstcuda %s", loaded ? "found the driver" : "found no CUDA driver");
+  return GINT_TO_POINTER (loaded);
+}
+#endif
+
+gboolean
+gst_ccl_cuda_load (void)
+{
+#ifdef HAVE_GST_CUDA
+  static GOnce once = G_ONCE_INIT;
+  return GPOINTER_TO_INT (g_once (&once, load_once, NULL));
+#else
+  return FALSE;
+#endif
+}
+
+void
+gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element)
+{
+  cuda->element = element;
+  cuda->device_id = -1;
+  g_rec_mutex_init (&cuda->lock);
+}
+
+void
+gst_ccl_cuda_clear (GstCclCuda * cuda)
+{
+  gst_ccl_cuda_close (cuda);
+  g_rec_mutex_clear (&cuda->lock);
+}
+
+void
+gst_ccl_cuda_close (GstCclCuda * cuda)
+{
+  g_rec_mutex_lock (&cuda->lock);
+  gst_clear_object (&cuda->shared);
+  g_rec_mutex_unlock (&cuda->lock);
+  gst_clear_object (&cuda->current);
+}
+
+gint
+gst_ccl_cuda_get_device (const GstCclCuda * cuda)
+{
+  return cuda->current ? -1 : MAX (cuda->device_id, 0);
+}
+
+#ifdef HAVE_GST_CUDA
+
+void
+gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context)
+{
+  if (!gst_ccl_cuda_load ())
+    return;
+  g_rec_mutex_lock (&cuda->lock);
+  gst_cuda_handle_set_context (cuda->element, context, cuda->device_id, (GstCudaContext **) & cuda->shared);
+  g_rec_mutex_unlock (&cuda->lock);
+}
+
+gboolean
+gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
+{
+  gboolean handled = FALSE;
+
+  if (!gst_ccl_cuda_load ())
+    return FALSE;
+  g_rec_mutex_lock (&cuda->lock);
+  if (cuda->shared)
+    handled = gst_cuda_handle_context_query (cuda->element, query, GST_CUDA_CONTEXT (cuda->shared));
+  g_rec_mutex_unlock (&cuda->lock);
+  return handled;
+}
+
+gboolean
+gst_ccl_cuda_open (GstCclCuda * cuda)
+{
+  gboolean ok;
+
+  if (!gst_ccl_cuda_load ())
+    return TRUE;
+  g_rec_mutex_lock (&cuda->lock);
+  ok = gst_cuda_ensure_element_context (cuda->element, cuda->device_id, (GstCudaContext **) & cuda->shared);
+  if (ok)
+    gst_object_replace (&cuda->current, cuda->shared);
+  g_rec_mutex_unlock (&cuda->lock);
+  return ok;
+}
+
+void
+gst_ccl_cuda_push (GstCclCuda * cuda)
+{
+  if (cuda->current && !gst_cuda_context_push (GST_CUDA_CONTEXT (cuda->current)))
+    GST_WARNING_OBJECT (cuda->element, "cannot push the CUDA context");
+}
+
+void
+gst_ccl_cuda_pop (GstCclCuda * cuda)
+{
+  if (cuda->current)
+    gst_cuda_context_pop (NULL);
+}
+
+gboolean
+gst_ccl_cuda_is_memory (GstMemory * memory)
+{
+  return gst_ccl_cuda_load () && gst_is_cuda_memory (memory);
+}
+
+GstObject *
+gst_ccl_cuda_memory_get_context (GstMemory * memory)
+{
+  return gst_ccl_cuda_is_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
+}
+
+gboolean
+gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+{
+  GstObject *context = gst_ccl_cuda_memory_get_context (memory);
+  guint device = 0;
+
+  if (context == cuda->current)
+    return TRUE;
+  g_object_get (context, "cuda-device-id", &device, NULL);
+  if (cuda->device_id >= 0 && (guint) cuda->device_id != device)
+    return FALSE;
+
+  GST_INFO_OBJECT (cuda->element, "following the masks to %" GST_PTR_FORMAT " on device %u", context, device);
+  g_rec_mutex_lock (&cuda->lock);
+  gst_object_replace (&cuda->shared, context);
+  g_rec_mutex_unlock (&cuda->lock);
+  gst_object_replace (&cuda->current, context);
+  return TRUE;
+}
+
+gboolean
+gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size)
+{
+  const GstVideoInfo *const info = &GST_CUDA_MEMORY_CAST (memory)->info;
+  const gsize offset = GST_VIDEO_INFO_PLANE_OFFSET (info, 0);
+
+  if (!gst_memory_map (memory, map, (GstMapFlags) (GST_MAP_READ | GST_MAP_CUDA)))
+    return FALSE;
+  mask->data = map->data + offset;
+  mask->stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
+  mask->memory = CCL_MEMORY_DEVICE;
+  *size = map->size > offset ? map->size - offset : 0;
+#if GST_CHECK_VERSION (1, 24, 0)
+  GstCudaStream *const stream = gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory));
+  if (stream)
+    mask->producer_stream = gst_cuda_stream_get_handle (stream);
+#endif
+  return TRUE;
+}
+
+#else /* no libgstcuda */
+
+void
+gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context)
+{
+  (void) cuda, (void) context;
+}
+
+gboolean
+gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query)
+{
+  (void) cuda, (void) query;
+  return FALSE;
+}
+
+gboolean
+gst_ccl_cuda_open (GstCclCuda * cuda)
+{
+  (void) cuda;
+  return TRUE;
+}
+
+void
+gst_ccl_cuda_push (GstCclCuda * cuda)
+{
+  (void) cuda;
+}
+
+void
+gst_ccl_cuda_pop (GstCclCuda * cuda)
+{
+  (void) cuda;
+}
+
+gboolean
+gst_ccl_cuda_is_memory (GstMemory * memory)
+{
+  (void) memory;
+  return FALSE;
+}
+
+GstObject *
+gst_ccl_cuda_memory_get_context (GstMemory * memory)
+{
+  (void) memory;
+  return NULL;
+}
+
+gboolean
+gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+{
+  (void) cuda, (void) memory;
+  return FALSE;
+}
+
+gboolean
+gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size)
+{
+  (void) memory, (void) map, (void) mask, (void) size;
+  return FALSE;
+}
+
+#endif

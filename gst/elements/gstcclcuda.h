@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * An element's hold on CUDA through libgstcuda: the context it shares with its neighbours, and masks in
+ * memory:CUDAMemory. Everything is behind one gate, because libgstcuda aborts the process when it is used without a
+ * driver. In a build without libgstcuda, or where the gate stays shut, there is no context to share: the calls below
+ * say so, and the core works on a device index instead.
+ */
+#ifndef __GST_CCL_CUDA_H__
+#define __GST_CCL_CUDA_H__
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include "ccl.h"
+
+G_BEGIN_DECLS
+
+#define GST_CCL_CUDA_FEATURE "memory:CUDAMemory"
+
+typedef struct
+{
+  GstElement *element;
+  gint device_id;               /* property: -1 is any */
+  GRecMutex lock;               /* guards shared: other threads hand contexts in and ask for ours */
+  GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
+  GstObject *current;           /* the one frames are analysed in; streaming thread only */
+} GstCclCuda;
+
+/* Is libgstcuda there and usable? Decided once per process. */
+gboolean gst_ccl_cuda_load (void);
+
+void gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element);
+void gst_ccl_cuda_clear (GstCclCuda * cuda);
+
+/* For the element's set_context, and its CONTEXT query (TRUE: answered). */
+void gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context);
+gboolean gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query);
+
+/* Finds a context among the neighbours or makes one. FALSE: the gate is open, but there is no such device. Without the
+ * gate there is nothing to find, and TRUE. */
+gboolean gst_ccl_cuda_open (GstCclCuda * cuda);
+void gst_ccl_cuda_close (GstCclCuda * cuda);
+
+/* CclConfig.device: -1 when a context is pushed around every call, else the index of the device. */
+gint gst_ccl_cuda_get_device (const GstCclCuda * cuda);
+
+/* Around every call of the core that may touch the device; nothing happens without a context. */
+void gst_ccl_cuda_push (GstCclCuda * cuda);
+void gst_ccl_cuda_pop (GstCclCuda * cuda);
+
+gboolean gst_ccl_cuda_is_memory (GstMemory * memory);
+
+/* The context that CUDA memory lives in, or NULL; (transfer none). */
+GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
+
+/* Makes the memory's context the current one; FALSE when cuda-device-id asks for another device. */
+gboolean gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
+
+/* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of mask, and
+ * in `size` the bytes from data to the end of the memory. */
+gboolean gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclenums.h"
+
+#include <string.h>
+
+#define DEFINE_TYPE(name, Name, register_type)                        \
+  GType                                                               \
+  gst_ccl_##name##_get_type (void)                                    \
+  {                                                                   \
+    static gsize type = 0;                                            \
+    if (g_once_init_enter (&type))                                    \
+      g_once_init_leave (&type, register_type ("GstCcl" Name, name)); \
+    return type;                                                      \
+  }
+
+static const GEnumValue backend[] = {
+  {GST_CCL_BACKEND_AUTO, "CUDA where there is a device, else the CPU", "auto"},
+  {GST_CCL_BACKEND_CUDA, "CUDA: an NVIDIA GPU, or an error", "cuda"},
+  {GST_CCL_BACKEND_CPU, "The CPU", "cpu"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (backend, "Backend", g_enum_register_static)
+
+static const GEnumValue connectivity[] = {
+  {CCL_CONNECT_4, "Pixels that share an edge belong together", "4"},
+  {CCL_CONNECT_8, "Pixels that share an edge or a corner belong together", "8"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (connectivity, "Connectivity", g_enum_register_static)
+
+static const GEnumValue border[] = {
+  {CCL_BORDER_KEEP, "Keep them like any other", "keep"},
+  {CCL_BORDER_FLAG, "Keep them and flag the borders they touch", "flag"},
+  {CCL_BORDER_DROP, "Leave them out", "drop"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (border, "Border", g_enum_register_static)
+
+static const GEnumValue sort[] = {
+  {CCL_ORDER_RASTER, "By first pixel, row by row; a full table holds the first", "raster"},
+  {CCL_ORDER_AREA, "Largest first; a full table holds the largest", "area-desc"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (sort, "Sort", g_enum_register_static)
+
+static const GFlagsValue attach[] = {
+  {GST_CCL_ATTACH_BLOB, "GstCclBlobMeta: every blob, exact", "blob"},
+  {GST_CCL_ATTACH_ROI, "GstVideoRegionOfInterestMeta, one per blob up to max-mirror", "roi"},
+  {GST_CCL_ATTACH_ANALYTICS, "GstAnalytics object detections up to max-mirror (GStreamer 1.24)", "analytics"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (attach, "Attach", g_flags_register_static)
+
+static const GEnumValue output[] = {
+  {GST_CCL_OUTPUT_PASSTHROUGH, "The input, untouched", "passthrough"},
+  {GST_CCL_OUTPUT_MASK, "GRAY8: 255 where a kept blob is, else 0", "mask"},
+  {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE (at most 65535) or RGBA (32 bits, little endian)",
+      "labels"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (output, "Output", g_enum_register_static)
+
+/* A name can have a row for each backend; the property offers it once. */
+static gboolean
+is_first_row (guint index)
+{
+  for (guint i = 0; i < index; i++)
+    if (strcmp (ccl_algorithm (i)->name, ccl_algorithm (index)->name) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* "Runs (CPU, 4- and 8-connected)": what each row of a name can do. */
+static gchar *
+describe_algorithm (guint index)
+{
+  const CclAlgorithmInfo *const first = ccl_algorithm (index);
+  GString *text = g_string_new (first->title);
+  const gchar *separator = " (";
+
+  for (guint i = index; ccl_algorithm (i); i++) {
+    const CclAlgorithmInfo *const row = ccl_algorithm (i);
+
+    if (strcmp (row->name, first->name) != 0)
+      continue;
+    g_string_append_printf (text, "%s%s, %s", separator, row->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU",
+        row->connectivity == CCL_CONNECT_4 ? "4-connected" : row->connectivity == CCL_CONNECT_8 ? "8-connected" :
+        "4- and 8-connected");
+    separator = "; ";
+  }
+  g_string_append_c (text, ')');
+  return g_string_free (text, FALSE);
+}
+
+static GType
+register_algorithms (void)
+{
+  GArray *values = g_array_new (TRUE, TRUE, sizeof (GEnumValue));
+  GEnumValue value = { GST_CCL_ALGORITHM_AUTO, "The fastest for the backend and connectivity", "auto" };
+
+  g_array_append_val (values, value);
+  for (guint i = 0; ccl_algorithm (i); i++) {
+    if (!is_first_row (i))
+      continue;
+    value.value = 1 + i;
+    value.value_name = describe_algorithm (i);
+    value.value_nick = ccl_algorithm (i)->name;
+    g_array_append_val (values, value);
+  }
+  /* The type keeps the array for the life of the process. */
+  return g_enum_register_static ("GstCclAlgorithm", (GEnumValue *) g_array_free (values, FALSE));
+}
+
+GType
+gst_ccl_algorithm_get_type (void)
+{
+  static gsize type = 0;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, register_algorithms ());
+  return type;
+}
+
+const gchar *
+gst_ccl_algorithm_get_name (gint algorithm)
+{
+  return algorithm == GST_CCL_ALGORITHM_AUTO ? NULL : ccl_algorithm (algorithm - 1)->name;
+}
+
+gboolean
+gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind kind)
+{
+  const gchar *name = gst_ccl_algorithm_get_name (algorithm);
+
+  if (!name)
+    return TRUE;
+  for (guint i = 0; ccl_algorithm (i); i++)
+    if (ccl_algorithm (i)->backend == kind && strcmp (ccl_algorithm (i)->name, name) == 0)
+      return TRUE;
+  return FALSE;
+}

@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The enumerations of the elements' properties. */
+#ifndef __GST_CCL_ENUMS_H__
+#define __GST_CCL_ENUMS_H__
+
+#include <gst/gst.h>
+#include "ccl.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_CCL_BACKEND_AUTO,
+  GST_CCL_BACKEND_CUDA,
+  GST_CCL_BACKEND_CPU,
+} GstCclBackend;
+
+#define GST_TYPE_CCL_BACKEND (gst_ccl_backend_get_type ())
+GType gst_ccl_backend_get_type (void);
+
+/* Values are GST_CCL_ALGORITHM_AUTO and 1 + the index of a method's first row in the core's table. */
+#define GST_CCL_ALGORITHM_AUTO 0
+
+#define GST_TYPE_CCL_ALGORITHM (gst_ccl_algorithm_get_type ())
+GType gst_ccl_algorithm_get_type (void);
+
+/* Name of an algorithm as the core takes it; NULL for auto. */
+const gchar *gst_ccl_algorithm_get_name (gint algorithm);
+
+/* Is there an implementation for this backend (whatever the connectivity)? TRUE for auto. */
+gboolean gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind backend);
+
+#define GST_TYPE_CCL_CONNECTIVITY (gst_ccl_connectivity_get_type ())
+GType gst_ccl_connectivity_get_type (void);
+
+#define GST_TYPE_CCL_BORDER (gst_ccl_border_get_type ())
+GType gst_ccl_border_get_type (void);
+
+#define GST_TYPE_CCL_SORT (gst_ccl_sort_get_type ())
+GType gst_ccl_sort_get_type (void);
+
+typedef enum
+{
+  GST_CCL_ATTACH_BLOB = (1 << 0),
+  GST_CCL_ATTACH_ROI = (1 << 1),
+  GST_CCL_ATTACH_ANALYTICS = (1 << 2),
+} GstCclAttach;
+
+#define GST_TYPE_CCL_ATTACH (gst_ccl_attach_get_type ())
+GType gst_ccl_attach_get_type (void);
+
+typedef enum
+{
+  GST_CCL_OUTPUT_PASSTHROUGH,
+  GST_CCL_OUTPUT_MASK,
+  GST_CCL_OUTPUT_LABELS,
+} GstCclOutput;
+
+#define GST_TYPE_CCL_OUTPUT (gst_ccl_output_get_type ())
+GType gst_ccl_output_get_type (void);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,1656 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-ccllabel
+ * @title: ccllabel
+ * @short_description: finds the blobs of a mask and attaches them as metadata
+ *
+ * Takes binary masks (or video whose luma plane is a mask), labels their connected components and attaches a
+ * #GstCclBlobMeta to each buffer: box, area, centroid and covariance of every blob, exact. The picture flows on
+ * untouched and uncopied.
+ *
+ * Runs on the CPU or on an NVIDIA GPU (#ccllabel:backend); masks may be in system memory or in CUDA memory.
+ *
+ * ## Blobs of a mask, printed as JSON
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel ! cclmeta2json ! fdsink
+ * ]|
+ * ## Dark print on white paper: everything up to 127 is foreground
+ * |[
+ * gst-launch-1.0 filesrc location=page.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=127 invert=true connectivity=4 ! cclmeta2json ! fdsink
+ * ]|
+ * ## The mask without its specks
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 ! ccllabel threshold=200 min-area=20 output=mask !
+ *     videoconvert ! autovideosink
+ * ]|
+ * ## Regions of interest for elements that do not know GstCclBlobMeta
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 ! ccllabel attach=blob+roi roi-type=ball ! fakesink
+ * ]|
+ * ## One frame of delay for more throughput: the upload of a frame overlaps the analysis of the one before
+ * |[
+ * gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8,width=3840,height=2160 ! ccllabel backend=cuda async-depth=1 !
+ *     fakesink
+ * ]|
+ */
+
+#include "gstccllabel.h"
+
+#include <string.h>
+
+#include <gst/video/video.h>
+#include <gst/ccl/gstcclblobmeta.h>
+
+#include "ccl.h"
+#include "gstcclcuda.h"
+#include "gstcclenums.h"
+#include "gstcclmask.h"
+#include "gstcclpinned.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
+#define GST_CAT_DEFAULT gst_ccl_label_debug
+
+#define MAX_ASYNC_DEPTH (CCL_MAX_DEPTH - 1)
+
+#define SIZE_RANGE "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ], framerate = " GST_VIDEO_FPS_RANGE
+#define YUV_FORMATS "NV12, NV21, I420, YV12, Y42B, Y444"
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+#define GRAY_FORMATS "GRAY8, GRAY16_LE, "
+#else
+#define GRAY_FORMATS "GRAY8, "
+#endif
+#define SYSTEM_CAPS "video/x-raw, format = (string) { " GRAY_FORMATS YUV_FORMATS " }, " SIZE_RANGE
+#define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, RGBA }, " SIZE_RANGE
+#ifdef HAVE_GST_CUDA
+#define CUDA_CAPS "video/x-raw(" GST_CCL_CUDA_FEATURE "), format = (string) { GRAY8, " YUV_FORMATS " }, " SIZE_RANGE "; "
+#else
+#define CUDA_CAPS ""
+#endif
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (CUDA_CAPS SYSTEM_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (CUDA_CAPS SYSTEM_CAPS "; " OUTPUT_CAPS));
+
+/* What decides which code labels the pixels. */
+typedef struct
+{
+  gint backend;
+  gint algorithm;
+  gint connectivity;
+} Method;
+
+/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
+typedef struct
+{
+  Method method;
+  gint threshold;
+  gboolean invert;
+  CclFilter filter;
+  guint max_components;
+  gint order;
+  guint attach;
+  guint max_mirror;
+  const gchar *roi_type;        /* interned */
+  guint interval;
+  guint async_depth;
+  gboolean skip_when_late;
+  gint output;
+  guint threads;
+  gboolean timing;
+} Settings;
+
+/* All that a labeller (the core's context) is made for: another request, another labeller. Compared as bytes. */
+typedef struct
+{
+  Method method;
+  gint width, height;
+  guint max_components;
+  gint order;
+  guint depth;
+  guint threads;
+  gboolean labels;
+  gboolean timing;
+  gboolean no_cuda;             /* the device failed; the CPU has to do */
+  gpointer cuda_context;
+} Request;
+
+/* A frame between submission and output: a slot of the ring. */
+typedef struct
+{
+  GstBuffer *buffer;
+  gboolean analysed;            /* else skipped: nothing mapped, nothing submitted */
+  GstCclMaskView view;
+  CclFilter filter;
+  guint32 *labels;              /* the slot's label image, where the output needs one */
+  GstClockTime host_time;       /* spent here on its behalf */
+} Frame;
+
+/* A frame whose table is there, on its way out. */
+typedef struct
+{
+  gboolean analysed;
+  CclTable table;
+  const guint32 *labels;
+} Result;
+
+typedef struct
+{
+  guint64 n;
+  gdouble min, max, sum;
+} Spread;
+
+typedef struct
+{
+  guint64 frames;
+  guint64 skipped;
+  guint64 components;
+  guint64 truncated;
+  guint64 late;
+  Spread upload, kernel, host;
+  const gchar *path;
+  const gchar *algorithm;
+  gsize host_bytes, device_bytes;
+} Stats;
+
+struct _GstCclLabel
+{
+  GstBaseTransform parent;
+
+  Settings settings;            /* object lock */
+  GstCclCuda cuda;
+
+  /* Streaming thread. */
+  Settings now;                 /* the settings of the current frame */
+  GstVideoInfo in_info, out_info;
+  gint output;                  /* GstCclOutput in effect; read by other threads too */
+  gboolean streaming;
+  Method accepted, rejected;    /* last method that worked; last that contradicts itself */
+  gboolean cuda_lost;
+  Request request;
+  CclContext *labeller;
+  GQuark source;
+
+  Frame frames[CCL_MAX_DEPTH];
+  guint first, n_frames, depth;
+  Result result;
+  guint64 n_submitted;          /* since start or flush, for interval */
+  gboolean warned_truncated, warned_saturated;
+
+  /* Object lock. */
+  gint active_backend;
+  GstClockTime latency;
+  GstClockTime earliest;        /* running time before which a frame is late */
+  gdouble proportion;
+  Stats stats;
+};
+
+enum
+{
+  PROP_0,
+  PROP_BACKEND,
+  PROP_ACTIVE_BACKEND,
+  PROP_ALGORITHM,
+  PROP_CONNECTIVITY,
+  PROP_THRESHOLD,
+  PROP_INVERT,
+  PROP_MIN_AREA,
+  PROP_MAX_AREA,
+  PROP_MIN_REL_AREA,
+  PROP_MAX_REL_AREA,
+  PROP_MIN_WIDTH,
+  PROP_MAX_WIDTH,
+  PROP_MIN_HEIGHT,
+  PROP_MAX_HEIGHT,
+  PROP_BORDER,
+  PROP_MAX_COMPONENTS,
+  PROP_SORT,
+  PROP_ATTACH,
+  PROP_MAX_MIRROR,
+  PROP_ROI_TYPE,
+  PROP_INTERVAL,
+  PROP_ASYNC_DEPTH,
+  PROP_SKIP_WHEN_LATE,
+  PROP_OUTPUT,
+  PROP_CUDA_DEVICE_ID,
+  PROP_THREADS,
+  PROP_TIMING,
+  PROP_STATS,
+  N_PROPERTIES
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+#define gst_ccl_label_parent_class parent_class
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclLabel, gst_ccl_label, GST_TYPE_BASE_TRANSFORM,
+    GST_DEBUG_CATEGORY_INIT (gst_ccl_label_debug, "ccllabel", 0, "connected component labelling"));
+GST_ELEMENT_REGISTER_DEFINE (ccllabel, "ccllabel", GST_RANK_NONE, GST_TYPE_CCL_LABEL);
+
+/* ---------------------------------------------------------------- the labeller */
+
+static void
+close_labeller (GstCclLabel * self)
+{
+  gst_ccl_cuda_push (&self->cuda);
+  ccl_context_free (self->labeller);
+  self->labeller = NULL;
+  for (guint i = 0; i < CCL_MAX_DEPTH; i++)
+    g_clear_pointer (&self->frames[i].labels, g_free);
+  gst_ccl_cuda_pop (&self->cuda);
+}
+
+static CclStatus
+open_labeller_on (GstCclLabel * self, CclBackendKind kind, const Request * request, gchar ** message)
+{
+  CclConfig config = ccl_config_default ();
+  CclStatus status;
+
+  if (kind == CCL_BACKEND_CUDA && !self->cuda.current && !gst_ccl_cuda_open (&self->cuda)) {
+    *message = self->cuda.device_id < 0 ? g_strdup ("no CUDA device gives us a context")
+        : g_strdup_printf ("there is no CUDA device %d", self->cuda.device_id);
+    return CCL_ERROR_NO_DEVICE;
+  }
+
+  config.backend = kind;
+  config.algorithm = gst_ccl_algorithm_get_name (request->method.algorithm);
+  config.connectivity = request->method.connectivity;
+  config.max_width = request->width;
+  config.max_height = request->height;
+  config.max_components = request->max_components;
+  config.order = request->order;
+  config.depth = request->depth + 1;
+  config.labels = request->labels;
+  config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it costs nothing */
+  config.device = gst_ccl_cuda_get_device (&self->cuda);
+  config.threads = request->threads;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = ccl_context_new (&config, &self->labeller);
+  gst_ccl_cuda_pop (&self->cuda);
+  if (status != CCL_OK)
+    *message = g_strdup (ccl_error_message ());
+  return status;
+}
+
+/* Which backends the properties leave open. */
+static gboolean
+may_use (const Method * method, CclBackendKind kind)
+{
+  if (method->backend != GST_CCL_BACKEND_AUTO)
+    return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
+  return gst_ccl_algorithm_has_backend (method->algorithm, kind);
+}
+
+/* Opens the labeller on the best backend there is. */
+static CclStatus
+open_labeller (GstCclLabel * self, const Request * request, gchar ** message)
+{
+  const gboolean cpu = may_use (&request->method, CCL_BACKEND_CPU);
+  gchar *why = NULL;
+  CclStatus status;
+
+  if (may_use (&request->method, CCL_BACKEND_CUDA) && !(cpu && request->no_cuda)) {
+    status = open_labeller_on (self, CCL_BACKEND_CUDA, request, message);
+    if (status == CCL_OK || !cpu)
+      return status;
+    why = g_steal_pointer (message);
+    if (status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY)
+      GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
+  }
+  status = open_labeller_on (self, CCL_BACKEND_CPU, request, message);
+  if (status == CCL_OK && self->active_backend != GST_CCL_BACKEND_CPU)
+    GST_INFO_OBJECT (self, "backend=%s: using the CPU%s%s",
+        request->method.backend == GST_CCL_BACKEND_AUTO ? "auto" : "cpu", why ? " because " : "", why ? why : "");
+  g_free (why);
+  return status;
+}
+
+static gboolean
+allocate_label_images (GstCclLabel * self, const Request * request)
+{
+  if (!request->labels)
+    return TRUE;
+  for (guint i = 0; i <= request->depth; i++) {
+    self->frames[i].labels = g_try_malloc_n ((gsize) request->width * request->height, sizeof (guint32));
+    if (!self->frames[i].labels)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+post_open_error (GstCclLabel * self, CclStatus status, const gchar * message)
+{
+  switch (status) {
+    case CCL_ERROR_NO_DEVICE:
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("No GPU to label on: %s.", message),
+          ("Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process."));
+      break;
+    case CCL_ERROR_OUT_OF_MEMORY:
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to label: %s.", message),
+          ("Smaller frames, max-components or async-depth need less."));
+      break;
+    case CCL_ERROR_DEVICE:
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The GPU failed: %s.", message),
+          ("backend=auto continues on the CPU."));
+      break;
+    default:
+      GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("These settings do not go together: %s.", message),
+          ("Choose another algorithm, connectivity or backend, or leave algorithm=auto."));
+      break;
+  }
+}
+
+/* Called when the labeller is another one: tells whoever asks. */
+static void
+announce_labeller (GstCclLabel * self)
+{
+  const CclAlgorithmInfo *const info = ccl_context_algorithm (self->labeller);
+  const gint backend = info->backend == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU;
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = self->active_backend != backend;
+  self->active_backend = backend;
+  self->stats.algorithm = info->name;
+  ccl_context_memory (self->labeller, &self->stats.host_bytes, &self->stats.device_bytes);
+  GST_OBJECT_UNLOCK (self);
+
+  GST_DEBUG_OBJECT (self, "algorithm \"%s\" on %s for masks up to %dx%d", info->name,
+      backend == GST_CCL_BACKEND_CUDA ? "CUDA" : "the CPU", self->request.width, self->request.height);
+  if (!changed)
+    return;
+  if (backend == GST_CCL_BACKEND_CUDA)
+    GST_INFO_OBJECT (self, "backend=%s: using CUDA", self->request.method.backend ? "cuda" : "auto");
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ACTIVE_BACKEND]);
+}
+
+/* Latency: the frames held back, at 25 frames a second where the caps do not say. */
+static void
+update_latency (GstCclLabel * self)
+{
+  GstClockTime latency;
+  gboolean changed;
+
+  if (GST_VIDEO_INFO_FPS_N (&self->in_info) > 0)
+    latency = gst_util_uint64_scale_int (self->depth * GST_SECOND, GST_VIDEO_INFO_FPS_D (&self->in_info),
+        GST_VIDEO_INFO_FPS_N (&self->in_info));
+  else
+    latency = self->depth * GST_SECOND / 25;
+
+  GST_OBJECT_LOCK (self);
+  changed = self->latency != latency;
+  self->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (changed)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static void
+fill_request (GstCclLabel * self, Request * request)
+{
+  const Method *const method = &self->now.method;
+
+  memset (request, 0, sizeof *request);
+  request->method = memcmp (method, &self->rejected, sizeof *method) ? *method : self->accepted;
+  request->width = GST_VIDEO_INFO_WIDTH (&self->in_info);
+  request->height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
+  request->max_components = self->now.max_components;
+  request->order = self->now.order;
+  request->depth = self->now.async_depth;
+  request->threads = self->now.threads;
+  request->labels = self->output != GST_CCL_OUTPUT_PASSTHROUGH;
+  request->timing = self->now.timing;
+  request->no_cuda = self->cuda_lost;
+  request->cuda_context = self->cuda.current;
+}
+
+static void
+copy_settings (GstCclLabel * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->now = self->settings;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Opens what the current settings and caps ask for. No frame may be in flight. A method that contradicts itself is an
+ * error at first; later, while playing, it is a warning and the one before stays. */
+static gboolean
+rebuild_labeller (GstCclLabel * self)
+{
+  gchar *message = NULL;
+  CclStatus status;
+  Request request;
+
+  close_labeller (self);
+  fill_request (self, &request);
+  status = open_labeller (self, &request, &message);
+  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity
+      && memcmp (&request.method, &self->accepted, sizeof request.method)) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. The method stays as it was.", message),
+        ("Choose another algorithm, connectivity or backend."));
+    g_clear_pointer (&message, g_free);
+    self->rejected = request.method;
+    request.method = self->accepted;
+    status = open_labeller (self, &request, &message);
+  }
+  if (status == CCL_OK && !allocate_label_images (self, &request)) {
+    status = CCL_ERROR_OUT_OF_MEMORY;
+    message = g_strdup_printf ("no memory for label images of %dx%d", request.width, request.height);
+  }
+  if (status != CCL_OK) {
+    post_open_error (self, status, message);
+    g_free (message);
+    close_labeller (self);
+    return FALSE;
+  }
+
+  self->accepted = request.method;
+  fill_request (self, &self->request);
+  self->depth = request.depth;
+  announce_labeller (self);
+  update_latency (self);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- frames in flight */
+
+static CclStatus
+submit_frame (GstCclLabel * self, Frame * frame)
+{
+  const GstClockTime start = gst_util_get_timestamp ();
+  const CclLabels labels = {.data = frame->labels,.stride = frame->view.mask.width * sizeof (guint32) };
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = ccl_submit (self->labeller, &frame->view.mask, &frame->filter, frame->labels ? &labels : NULL);
+  gst_ccl_cuda_pop (&self->cuda);
+  frame->host_time = gst_util_get_timestamp () - start;
+  return status;
+}
+
+static CclStatus
+collect_frame (GstCclLabel * self, Frame * frame, CclTable * table)
+{
+  const GstClockTime start = gst_util_get_timestamp ();
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = ccl_collect (self->labeller, table);
+  gst_ccl_cuda_pop (&self->cuda);
+  frame->host_time += gst_util_get_timestamp () - start;
+  return status;
+}
+
+static gboolean
+map_frame (GstCclLabel * self, Frame * frame, GError ** error)
+{
+  CclMask *const mask = &frame->view.mask;
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && self->cuda.current
+      && gst_buffer_n_memory (frame->buffer)
+      && gst_ccl_cuda_memory_get_context (gst_buffer_peek_memory (frame->buffer, 0)) == self->cuda.current;
+
+  if (!gst_ccl_mask_view_map (&frame->view, frame->buffer, &self->in_info, on_device, error))
+    return FALSE;
+  if (self->now.threshold >= 0)
+    mask->threshold = self->now.threshold;
+  else
+    mask->threshold = GST_VIDEO_INFO_IS_YUV (&self->in_info) ? 127 : 0; /* studio black is 16, not 0 */
+  mask->invert = self->now.invert;
+  return TRUE;
+}
+
+static Frame *
+nth_frame (GstCclLabel * self, guint n)
+{
+  return &self->frames[(self->first + n) % CCL_MAX_DEPTH];
+}
+
+/* After the device failed: the frames in flight are done again on the CPU, if the properties allow that. */
+static gboolean
+continue_on_cpu (GstCclLabel * self, CclStatus status)
+{
+  gchar *message = g_strdup (ccl_error_message ());
+
+  if (self->active_backend != GST_CCL_BACKEND_CUDA || !may_use (&self->request.method, CCL_BACKEND_CPU)) {
+    post_open_error (self, status, message);
+    g_free (message);
+    return FALSE;
+  }
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
+  g_free (message);
+
+  self->cuda_lost = TRUE;
+  if (!rebuild_labeller (self))
+    return FALSE;
+  for (guint i = 0; i < self->n_frames; i++) {
+    Frame *const frame = nth_frame (self, i);
+
+    if (!frame->analysed)
+      continue;
+    gst_ccl_mask_view_unmap (&frame->view);
+    /* A mask that cannot be brought home from the lost device is a frame not analysed, but not a frame lost. */
+    frame->analysed = map_frame (self, frame, NULL);
+    if (frame->analysed && submit_frame (self, frame) != CCL_OK) {
+      gst_ccl_mask_view_unmap (&frame->view);
+      frame->analysed = FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static void
+release_frame (GstCclLabel * self)
+{
+  Frame *const frame = nth_frame (self, 0);
+
+  if (frame->analysed)
+    gst_ccl_mask_view_unmap (&frame->view);
+  frame->analysed = FALSE;
+  gst_clear_buffer (&frame->buffer);
+  self->first = (self->first + 1) % CCL_MAX_DEPTH;
+  self->n_frames--;
+}
+
+static void
+discard_frames (GstCclLabel * self)
+{
+  CclTable table;
+
+  while (self->n_frames) {
+    if (nth_frame (self, 0)->analysed)
+      collect_frame (self, nth_frame (self, 0), &table);
+    release_frame (self);
+  }
+}
+
+static void
+spread_add (Spread * spread, gdouble value)
+{
+  if (value < 0)
+    return;
+  spread->min = spread->n ? MIN (spread->min, value) : value;
+  spread->max = MAX (spread->max, value);
+  spread->sum += value;
+  spread->n++;
+}
+
+static void
+count_frame (GstCclLabel * self, const Frame * frame)
+{
+  const CclTable *const table = &self->result.table;
+  Stats *const stats = &self->stats;
+
+  GST_OBJECT_LOCK (self);
+  stats->frames++;
+  if (frame->analysed) {
+    stats->components += table->n_components;
+    stats->truncated += (table->flags & CCL_TABLE_TRUNCATED) != 0;
+    stats->path = frame->view.path;
+    spread_add (&stats->upload, table->upload_us);
+    spread_add (&stats->kernel, table->kernel_us);
+    spread_add (&stats->host, frame->host_time / (gdouble) GST_USECOND);
+  } else {
+    stats->skipped++;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Waits for the oldest frame and lets the base class make its output: transform_ip() or transform() below see it as
+ * self->result. */
+static GstFlowReturn
+finish_frame (GstCclLabel * self, GstBuffer ** output)
+{
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
+  Frame *const frame = nth_frame (self, 0);
+  CclStatus status;
+
+  memset (&self->result, 0, sizeof self->result);
+  if (frame->analysed) {
+    status = collect_frame (self, frame, &self->result.table);
+    if (status != CCL_OK) {
+      if (!continue_on_cpu (self, status))
+        return GST_FLOW_ERROR;
+      if (frame->analysed)
+        collect_frame (self, frame, &self->result.table);
+    }
+  }
+  self->result.analysed = frame->analysed;
+  self->result.labels = frame->labels;
+  count_frame (self, frame);
+
+  transform->queued_buf = g_steal_pointer (&frame->buffer);
+  if (frame->analysed)
+    gst_ccl_mask_view_unmap (&frame->view);
+  frame->analysed = FALSE;
+  release_frame (self);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
+}
+
+/* Pushes every frame in flight: before anything that must not overtake them. */
+static GstFlowReturn
+drain (GstCclLabel * self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  while (self->n_frames && flow == GST_FLOW_OK) {
+    GstBuffer *output = NULL;
+    flow = finish_frame (self, &output);
+    if (flow == GST_FLOW_OK && output)
+      flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
+    else if (output)
+      gst_buffer_unref (output);
+  }
+  discard_frames (self);
+  return flow;
+}
+
+/* ---------------------------------------------------------------- skipping */
+
+static gboolean
+is_late (GstCclLabel * self, GstBuffer * buffer)
+{
+  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime timestamp = GST_BUFFER_PTS (buffer);
+  GstClockTime running_time, earliest;
+  guint64 processed, dropped;
+  gdouble proportion;
+  GstMessage *message;
+
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (timestamp))
+    return FALSE;
+  running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, timestamp);
+
+  GST_OBJECT_LOCK (self);
+  earliest = self->earliest;
+  proportion = self->proportion;
+  processed = self->stats.frames - self->stats.skipped;
+  dropped = self->stats.late + 1;
+  if (!GST_CLOCK_TIME_IS_VALID (earliest) || !GST_CLOCK_TIME_IS_VALID (running_time) || running_time > earliest) {
+    GST_OBJECT_UNLOCK (self);
+    return FALSE;
+  }
+  self->stats.late++;
+  GST_OBJECT_UNLOCK (self);
+
+  GST_DEBUG_OBJECT (self, "late: %" GST_TIME_FORMAT " <= %" GST_TIME_FORMAT ", not analysed",
+      GST_TIME_ARGS (running_time), GST_TIME_ARGS (earliest));
+  message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
+      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, timestamp), timestamp, GST_BUFFER_DURATION (buffer));
+  gst_message_set_qos_values (message, GST_CLOCK_DIFF (running_time, earliest), proportion, 1000000);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, processed, dropped);
+  gst_element_post_message (GST_ELEMENT (self), message);
+  return TRUE;
+}
+
+static gboolean
+should_skip (GstCclLabel * self, GstBuffer * buffer)
+{
+  if (self->n_submitted++ % self->now.interval)
+    return TRUE;
+  return self->now.skip_when_late && is_late (self, buffer);
+}
+
+static void
+reset_lateness (GstCclLabel * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->earliest = GST_CLOCK_TIME_NONE;
+  self->proportion = 1.0;
+  GST_OBJECT_UNLOCK (self);
+  self->n_submitted = 0;
+}
+
+/* ---------------------------------------------------------------- input */
+
+/* Takes up what the properties say now. The frame that comes next is the first to see it. */
+static gboolean
+take_settings (GstCclLabel * self, GstBuffer * buffer)
+{
+  GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
+  Request wanted;
+
+  copy_settings (self);
+  if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
+    drain (self);
+    close_labeller (self);
+    if (!gst_ccl_cuda_follow (&self->cuda, memory))
+      GST_LOG_OBJECT (self, "the mask is on another device than cuda-device-id: it comes through the host");
+  }
+  fill_request (self, &wanted);
+  if (self->labeller && !memcmp (&wanted, &self->request, sizeof wanted))
+    return TRUE;
+  drain (self);
+  return rebuild_labeller (self);
+}
+
+static GstFlowReturn
+enqueue (GstCclLabel * self, GstBuffer * buffer)
+{
+  Frame *const frame = nth_frame (self, self->n_frames++);
+  GError *error = NULL;
+  CclStatus status;
+
+  frame->buffer = buffer;
+  frame->filter = self->now.filter;
+  if (should_skip (self, buffer))
+    return GST_FLOW_OK;
+
+  frame->analysed = map_frame (self, frame, &error);
+  if (!frame->analysed) {
+    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
+        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
+    g_error_free (error);
+    return GST_FLOW_ERROR;
+  }
+  status = submit_frame (self, frame);
+  if (status == CCL_OK || continue_on_cpu (self, status))
+    return GST_FLOW_OK;
+  gst_ccl_mask_view_unmap (&frame->view);
+  frame->analysed = FALSE;
+  return GST_FLOW_ERROR;
+}
+
+static void
+set_output (GstCclLabel * self, gint output)
+{
+  self->output = output;
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_OUTPUT_PASSTHROUGH);
+}
+
+/* The output property, at a frame boundary: other caps, so the base class has to negotiate before it goes on. */
+static void
+take_output (GstCclLabel * self)
+{
+  gint output;
+
+  GST_OBJECT_LOCK (self);
+  output = self->settings.output;
+  GST_OBJECT_UNLOCK (self);
+  if (output == self->output)
+    return;
+  drain (self);
+  set_output (self, output);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+}
+
+static void
+gst_ccl_label_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  const GstClockTime time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (transform), time);
+}
+
+static GstFlowReturn
+gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_discont, GstBuffer * input)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  GstFlowReturn flow;
+
+  take_output (self);
+  /* The base class puts the mark on whatever leaves next, so nothing older may be left. */
+  if (GST_BUFFER_IS_DISCONT (input))
+    drain (self);
+  flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
+  if (flow != GST_FLOW_OK)
+    return flow;
+
+  input = g_steal_pointer (&transform->queued_buf);
+  if (!take_settings (self, input)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_ERROR;
+  }
+  return enqueue (self, input);
+}
+
+static GstFlowReturn
+gst_ccl_label_generate_output (GstBaseTransform * transform, GstBuffer ** output)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+
+  *output = NULL;
+  if (self->n_frames <= self->depth)
+    return GST_FLOW_OK;
+  return finish_frame (self, output);
+}
+
+/* ---------------------------------------------------------------- output */
+
+G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
+G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
+G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
+G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
+
+static GstCclBlobList *
+list_from_table (const CclTable * table)
+{
+  GstCclBlob *blobs;
+  GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
+
+  for (guint i = 0; i < table->n_components; i++) {
+    const CclComponent *const component = &table->components[i];
+    blobs[i] = (GstCclBlob) {
+      .label = component->label,
+      .flags = component->flags,
+      .x = component->x0,
+      .y = component->y0,
+      .width = component->x1 - component->x0,
+      .height = component->y1 - component->y0,
+      .first_x = component->first_x,
+      .area = component->moments.area,
+      .m10 = component->moments.m10,
+      .m01 = component->moments.m01,
+      .m20 = component->moments.m20,
+      .m11 = component->moments.m11,
+      .m02 = component->moments.m02,
+      .mtd_id = GST_CCL_MTD_ID_NONE,
+    };
+  }
+  return list;
+}
+
+static void
+warn_truncated (GstCclLabel * self)
+{
+  const CclTable *const table = &self->result.table;
+
+  if (!(table->flags & CCL_TABLE_TRUNCATED) || self->warned_truncated)
+    return;
+  self->warned_truncated = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT,
+      ("A frame has %u blobs, the table holds %u: the rest are counted but not listed.", table->n_kept,
+          table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
+}
+
+/* The metadata of self->result. */
+static void
+attach (GstCclLabel * self, GstBuffer * buffer)
+{
+  const CclTable *const table = &self->result.table;
+  const guint attach = self->now.attach;
+  GstCclBlobList *list;
+  GstCclBlobMeta *meta;
+
+  warn_truncated (self);
+  if (!attach)
+    return;
+  list = list_from_table (table);
+  meta = gst_buffer_add_ccl_blob_meta (buffer, list, GST_VIDEO_INFO_WIDTH (&self->in_info),
+      GST_VIDEO_INFO_HEIGHT (&self->in_info));
+  gst_ccl_blob_list_unref (list);
+  meta->n_kept = table->n_kept;
+  meta->n_total = table->n_found;
+  meta->connectivity = self->accepted.connectivity;
+  meta->source = self->source;
+  if (table->flags & CCL_TABLE_TRUNCATED)
+    meta->flags |= GST_CCL_BLOB_META_FLAG_TRUNCATED;
+  if (!self->result.analysed)
+    meta->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
+
+  if (attach & GST_CCL_ATTACH_ANALYTICS)
+    gst_buffer_add_ccl_analytics_mirror (buffer, meta, self->now.roi_type, self->now.max_mirror);
+  if (attach & GST_CCL_ATTACH_ROI)
+    gst_buffer_add_ccl_roi_mirror (buffer, meta, self->now.roi_type, self->now.max_mirror);
+  if (!(attach & GST_CCL_ATTACH_BLOB))
+    gst_buffer_remove_meta (buffer, (GstMeta *) meta);
+}
+
+static void
+draw_row (guint8 * row, const guint32 * labels, guint width, GstVideoFormat format)
+{
+  switch (format) {
+    case GST_VIDEO_FORMAT_GRAY8:
+      for (guint x = 0; x < width; x++)
+        row[x] = labels[x] ? 255 : 0;
+      break;
+    case GST_VIDEO_FORMAT_GRAY16_LE:
+      for (guint x = 0; x < width; x++)
+        ((guint16 *) row)[x] = GUINT16_TO_LE (MIN (labels[x], 65535));
+      break;
+    default:                   /* RGBA */
+      for (guint x = 0; x < width; x++)
+        ((guint32 *) row)[x] = GUINT32_TO_LE (labels[x]);
+      break;
+  }
+}
+
+static void
+warn_saturated (GstCclLabel * self)
+{
+  if (self->result.table.n_kept <= 65535 || GST_VIDEO_INFO_FORMAT (&self->out_info) != GST_VIDEO_FORMAT_GRAY16_LE
+      || self->warned_saturated)
+    return;
+  self->warned_saturated = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("A frame has %u blobs, GRAY16_LE can tell 65535 apart: the rest all have label 65535.",
+          self->result.table.n_kept), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
+}
+
+static GstFlowReturn
+gst_ccl_label_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  attach (GST_CCL_LABEL (transform), buffer);
+  return GST_FLOW_OK;
+}
+
+/* A frame that was skipped has no labels: an empty picture, and metadata that says so. */
+static GstFlowReturn
+gst_ccl_label_transform (GstBaseTransform * transform, GstBuffer * input, GstBuffer * output)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT (&self->out_info);
+  const guint width = GST_VIDEO_INFO_WIDTH (&self->out_info);
+  GstVideoFrame frame;
+
+  (void) input;
+  if (!gst_video_frame_map (&frame, &self->out_info, output, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The output buffer cannot be mapped for writing."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (&frame); y++) {
+    guint8 *const row = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
+
+    if (self->result.analysed)
+      draw_row (row, self->result.labels + (gsize) y * width, width, format);
+    else
+      memset (row, 0, width * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, 0));
+  }
+  gst_video_frame_unmap (&frame);
+  warn_saturated (self);
+  attach (self, output);
+  return GST_FLOW_OK;
+}
+
+/* The outputs have the input's geometry, so all that does not speak of its colours or its memory still holds. */
+static gboolean
+gst_ccl_label_transform_meta (GstBaseTransform * transform, GstBuffer * output, GstMeta * meta, GstBuffer * input)
+{
+  (void) transform, (void) output, (void) input;
+  return !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string (GST_META_TAG_VIDEO_COLORSPACE_STR))
+      && !gst_meta_api_type_has_tag (meta->info->api, g_quark_from_static_string (GST_META_TAG_MEMORY_STR));
+}
+
+/* ---------------------------------------------------------------- negotiation */
+
+/* Caps of any of `formats` (NULL: any) with the geometry and rate of `caps`. */
+static GstCaps *
+caps_with_formats (const GstCaps * caps, const gchar * const *formats)
+{
+  GstCaps *result = gst_caps_new_empty ();
+  GValue list = G_VALUE_INIT, format = G_VALUE_INIT;
+
+  g_value_init (&list, GST_TYPE_LIST);
+  g_value_init (&format, G_TYPE_STRING);
+  for (guint i = 0; formats && formats[i]; i++) {
+    g_value_set_static_string (&format, formats[i]);
+    gst_value_list_append_value (&list, &format);
+  }
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *structure = gst_structure_copy (gst_caps_get_structure (caps, i));
+
+    gst_structure_remove_fields (structure, "format", "colorimetry", "chroma-site", NULL);
+    if (formats)
+      gst_structure_set_value (structure, "format", &list);
+    result = gst_caps_merge_structure (result, structure);
+  }
+  g_value_unset (&list);
+  g_value_unset (&format);
+  return result;
+}
+
+static const gchar *const *
+formats_of_output (gint output)
+{
+  static const gchar *const mask[] = { "GRAY8", NULL };
+  static const gchar *const labels[] = { "GRAY16_LE", "RGBA", NULL };
+
+  return output == GST_CCL_OUTPUT_MASK ? mask : labels;
+}
+
+static gboolean
+is_system_memory (GstCapsFeatures * features, GstStructure * structure, gpointer unused)
+{
+  (void) structure, (void) unused;
+  return !gst_caps_features_contains (features, GST_CCL_CUDA_FEATURE);
+}
+
+static GstCaps *
+caps_in_any_memory (GstCaps * caps)
+{
+  GstCaps *cuda = gst_caps_copy (caps);
+
+  gst_caps_set_features_simple (cuda, gst_caps_features_new (GST_CCL_CUDA_FEATURE, NULL));
+  return gst_caps_merge (cuda, caps);
+}
+
+static GstCaps *
+gst_ccl_label_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  GstCaps *result;
+
+  if (self->output == GST_CCL_OUTPUT_PASSTHROUGH) {
+    result = gst_caps_copy (caps);
+  } else if (direction == GST_PAD_SINK) {
+    result = caps_with_formats (caps, formats_of_output (self->output));
+  } else {
+    GstCaps *outputs = caps_with_formats (caps, formats_of_output (self->output));
+    GstCaps *possible = gst_caps_intersect (caps, outputs);
+    result = caps_in_any_memory (caps_with_formats (possible, NULL));
+    gst_caps_unref (possible);
+    gst_caps_unref (outputs);
+  }
+
+  /* The templates are the same everywhere; what we offer is what can be done here. */
+  if (!gst_ccl_cuda_load ())
+    gst_caps_filter_and_map_in_place (result, (GstCapsFilterMapFunc) is_system_memory, NULL);
+  if (filter) {
+    GstCaps *both = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (result);
+    result = both;
+  }
+  return result;
+}
+
+static gboolean
+gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  GstVideoInfo in_info, out_info;
+
+  if (!gst_video_info_from_caps (&in_info, in_caps) || !gst_video_info_from_caps (&out_info, out_caps)) {
+    GST_ERROR_OBJECT (self, "caps that are no video: %" GST_PTR_FORMAT, in_caps);
+    return FALSE;
+  }
+  drain (self);
+  self->in_info = in_info;
+  self->out_info = out_info;
+  self->warned_truncated = self->warned_saturated = FALSE;
+  set_output (self, self->output);
+  copy_settings (self);
+  return rebuild_labeller (self);
+}
+
+static gboolean
+gst_ccl_label_get_unit_size (GstBaseTransform * transform, GstCaps * caps, gsize * size)
+{
+  GstVideoInfo info;
+
+  (void) transform;
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  *size = GST_VIDEO_INFO_SIZE (&info);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- allocation */
+
+/* Upstream then writes its masks where the GPU can fetch them. A downstream element that has wishes of its own comes
+ * first: its memory is where the buffers go after us. */
+static void
+offer_pinned_memory (GstCclLabel * self, GstQuery * query)
+{
+  GstAllocationParams params;
+  GstAllocator *allocator = NULL;
+
+  gst_allocation_params_init (&params);
+  if (gst_query_get_n_allocation_pools (query))
+    return;
+  if (gst_query_get_n_allocation_params (query)) {
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+    if (allocator) {
+      gst_object_unref (allocator);
+      return;
+    }
+  }
+  allocator = gst_ccl_pinned_allocator_new (&self->cuda);
+  if (gst_query_get_n_allocation_params (query))
+    gst_query_set_nth_allocation_param (query, 0, allocator, &params);
+  else
+    gst_query_add_allocation_param (query, allocator, &params);
+  gst_object_unref (allocator);
+}
+
+/* A pool has to do without the frames we hold. */
+static void
+ask_for_more_buffers (GstCclLabel * self, GstQuery * query)
+{
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    GstBufferPool *pool;
+    guint size, min, max;
+
+    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
+    min += self->depth;
+    gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + self->depth) : 0);
+    gst_clear_object (&pool);
+  }
+}
+
+static gboolean
+gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
+  GstCaps *caps;
+
+  /* In place the buffers go on downstream, which says itself what it understands. */
+  if (self->output != GST_CCL_OUTPUT_PASSTHROUGH) {
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    ok = TRUE;
+  }
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (self->active_backend == GST_CCL_BACKEND_CUDA && caps && is_system_memory (gst_caps_get_features (caps, 0), NULL,
+          NULL)) {
+    offer_pinned_memory (self, query);
+    ok = TRUE;
+  }
+  ask_for_more_buffers (self, query);
+  return ok;
+}
+
+/* ---------------------------------------------------------------- events, queries, states */
+
+static gboolean
+gst_ccl_label_sink_event (GstBaseTransform * transform, GstEvent * event)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    discard_frames (self);
+    reset_lateness (self);
+  } else if (GST_EVENT_IS_SERIALIZED (event)) {
+    drain (self);
+    if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+      take_output (self);
+    else if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+      reset_lateness (self);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
+}
+
+static gboolean
+gst_ccl_label_src_event (GstBaseTransform * transform, GstEvent * event)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+  GstClockTimeDiff difference;
+  GstClockTime timestamp;
+  gdouble proportion;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_QOS) {
+    gst_event_parse_qos (event, NULL, &proportion, &difference, &timestamp);
+    GST_OBJECT_LOCK (self);
+    self->proportion = proportion;
+    self->earliest = !GST_CLOCK_TIME_IS_VALID (timestamp) ? GST_CLOCK_TIME_NONE
+        : difference < 0 && timestamp < (GstClockTime) -difference ? 0 : timestamp + difference;
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
+}
+
+static gboolean
+add_latency (GstCclLabel * self, GstQuery * query)
+{
+  GstClockTime min, max, latency;
+  gboolean live;
+
+  GST_OBJECT_LOCK (self);
+  latency = self->latency;
+  GST_OBJECT_UNLOCK (self);
+  gst_query_parse_latency (query, &live, &min, &max);
+  min += latency;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += latency;
+  gst_query_set_latency (query, live, min, max);
+  return TRUE;
+}
+
+static gboolean
+gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, GstQuery * query)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
+    return TRUE;
+  /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
+    drain (self);
+  if (!GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query))
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    return add_latency (self, query);
+  return TRUE;
+}
+
+static void
+gst_ccl_label_set_context (GstElement * element, GstContext * context)
+{
+  gst_ccl_cuda_set_context (&GST_CCL_LABEL (element)->cuda, context);
+  GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
+}
+
+/* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
+ * before the first frame. */
+static gboolean
+gst_ccl_label_start (GstBaseTransform * transform)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+
+  copy_settings (self);
+  GST_OBJECT_LOCK (self);
+  memset (&self->stats, 0, sizeof self->stats);
+  self->active_backend = GST_CCL_BACKEND_AUTO;
+  self->latency = 0;
+  self->streaming = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  memset (&self->accepted, 0, sizeof self->accepted);
+  memset (&self->rejected, 0, sizeof self->rejected);
+  self->cuda_lost = FALSE;
+  self->source = g_quark_from_string (GST_OBJECT_NAME (self));
+  reset_lateness (self);
+  gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
+  return rebuild_labeller (self);
+}
+
+static gboolean
+gst_ccl_label_stop (GstBaseTransform * transform)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (transform);
+
+  discard_frames (self);
+  close_labeller (self);
+  gst_ccl_cuda_close (&self->cuda);
+  GST_OBJECT_LOCK (self);
+  self->active_backend = GST_CCL_BACKEND_AUTO;
+  self->streaming = FALSE;
+  self->output = self->settings.output;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (object);
+  Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_BACKEND:
+      settings->method.backend = g_value_get_enum (value);
+      break;
+    case PROP_ALGORITHM:
+      settings->method.algorithm = g_value_get_enum (value);
+      break;
+    case PROP_CONNECTIVITY:
+      settings->method.connectivity = g_value_get_enum (value);
+      break;
+    case PROP_THRESHOLD:
+      settings->threshold = g_value_get_int (value);
+      break;
+    case PROP_INVERT:
+      settings->invert = g_value_get_boolean (value);
+      break;
+    case PROP_MIN_AREA:
+      settings->filter.min_area = g_value_get_uint (value);
+      break;
+    case PROP_MAX_AREA:
+      settings->filter.max_area = g_value_get_uint (value);
+      break;
+    case PROP_MIN_REL_AREA:
+      settings->filter.min_relative_area = g_value_get_double (value);
+      break;
+    case PROP_MAX_REL_AREA:
+      settings->filter.max_relative_area = g_value_get_double (value);
+      break;
+    case PROP_MIN_WIDTH:
+      settings->filter.min_width = g_value_get_uint (value);
+      break;
+    case PROP_MAX_WIDTH:
+      settings->filter.max_width = g_value_get_uint (value);
+      break;
+    case PROP_MIN_HEIGHT:
+      settings->filter.min_height = g_value_get_uint (value);
+      break;
+    case PROP_MAX_HEIGHT:
+      settings->filter.max_height = g_value_get_uint (value);
+      break;
+    case PROP_BORDER:
+      settings->filter.border = g_value_get_enum (value);
+      break;
+    case PROP_MAX_COMPONENTS:
+      settings->max_components = g_value_get_uint (value);
+      break;
+    case PROP_SORT:
+      settings->order = g_value_get_enum (value);
+      break;
+    case PROP_ATTACH:
+      settings->attach = g_value_get_flags (value);
+      break;
+    case PROP_MAX_MIRROR:
+      settings->max_mirror = g_value_get_uint (value);
+      break;
+    case PROP_ROI_TYPE:
+      /* Interned, as the metas do with it anyway. */
+      settings->roi_type = g_intern_string (g_value_get_string (value) ? g_value_get_string (value) : "blob");
+      break;
+    case PROP_INTERVAL:
+      settings->interval = g_value_get_uint (value);
+      break;
+    case PROP_ASYNC_DEPTH:
+      settings->async_depth = g_value_get_uint (value);
+      break;
+    case PROP_SKIP_WHEN_LATE:
+      settings->skip_when_late = g_value_get_boolean (value);
+      break;
+    case PROP_OUTPUT:
+      settings->output = g_value_get_enum (value);
+      if (!self->streaming)
+        self->output = settings->output;
+      break;
+    case PROP_CUDA_DEVICE_ID:
+      self->cuda.device_id = g_value_get_int (value);
+      break;
+    case PROP_THREADS:
+      settings->threads = g_value_get_uint (value);
+      break;
+    case PROP_TIMING:
+      settings->timing = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+add_spread (GstStructure * structure, const gchar * name, const Spread * spread)
+{
+  const gdouble values[] = { spread->min, spread->n ? spread->sum / spread->n : 0, spread->max };
+  const gchar *const suffixes[] = { "min", "avg", "max" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
+    gchar *field = g_strdup_printf ("%s-us-%s", name, suffixes[i]);
+    gst_structure_set (structure, field, G_TYPE_DOUBLE, spread->n ? values[i] : -1.0, NULL);
+    g_free (field);
+  }
+}
+
+static GstStructure *
+create_stats (GstCclLabel * self)
+{
+  const Stats *const stats = &self->stats;
+  static const gchar *const backends[] = { "none", "cuda", "cpu" };
+  GstStructure *structure = gst_structure_new ("ccllabel-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "skipped", G_TYPE_UINT64, stats->skipped,
+      "late", G_TYPE_UINT64, stats->late,
+      "components", G_TYPE_UINT64, stats->components,
+      "truncated", G_TYPE_UINT64, stats->truncated,
+      "backend", G_TYPE_STRING, backends[self->active_backend],
+      "algorithm", G_TYPE_STRING, stats->algorithm ? stats->algorithm : "none",
+      "path", G_TYPE_STRING, stats->path ? stats->path : "none",
+      "host-bytes", G_TYPE_UINT64, (guint64) stats->host_bytes,
+      "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes, NULL);
+
+  add_spread (structure, "upload", &stats->upload);
+  add_spread (structure, "kernel", &stats->kernel);
+  add_spread (structure, "host", &stats->host);
+  return structure;
+}
+
+static void
+gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (object);
+  const Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_BACKEND:
+      g_value_set_enum (value, settings->method.backend);
+      break;
+    case PROP_ACTIVE_BACKEND:
+      g_value_set_enum (value, self->active_backend);
+      break;
+    case PROP_ALGORITHM:
+      g_value_set_enum (value, settings->method.algorithm);
+      break;
+    case PROP_CONNECTIVITY:
+      g_value_set_enum (value, settings->method.connectivity);
+      break;
+    case PROP_THRESHOLD:
+      g_value_set_int (value, settings->threshold);
+      break;
+    case PROP_INVERT:
+      g_value_set_boolean (value, settings->invert);
+      break;
+    case PROP_MIN_AREA:
+      g_value_set_uint (value, settings->filter.min_area);
+      break;
+    case PROP_MAX_AREA:
+      g_value_set_uint (value, settings->filter.max_area);
+      break;
+    case PROP_MIN_REL_AREA:
+      g_value_set_double (value, settings->filter.min_relative_area);
+      break;
+    case PROP_MAX_REL_AREA:
+      g_value_set_double (value, settings->filter.max_relative_area);
+      break;
+    case PROP_MIN_WIDTH:
+      g_value_set_uint (value, settings->filter.min_width);
+      break;
+    case PROP_MAX_WIDTH:
+      g_value_set_uint (value, settings->filter.max_width);
+      break;
+    case PROP_MIN_HEIGHT:
+      g_value_set_uint (value, settings->filter.min_height);
+      break;
+    case PROP_MAX_HEIGHT:
+      g_value_set_uint (value, settings->filter.max_height);
+      break;
+    case PROP_BORDER:
+      g_value_set_enum (value, settings->filter.border);
+      break;
+    case PROP_MAX_COMPONENTS:
+      g_value_set_uint (value, settings->max_components);
+      break;
+    case PROP_SORT:
+      g_value_set_enum (value, settings->order);
+      break;
+    case PROP_ATTACH:
+      g_value_set_flags (value, settings->attach);
+      break;
+    case PROP_MAX_MIRROR:
+      g_value_set_uint (value, settings->max_mirror);
+      break;
+    case PROP_ROI_TYPE:
+      g_value_set_string (value, settings->roi_type);
+      break;
+    case PROP_INTERVAL:
+      g_value_set_uint (value, settings->interval);
+      break;
+    case PROP_ASYNC_DEPTH:
+      g_value_set_uint (value, settings->async_depth);
+      break;
+    case PROP_SKIP_WHEN_LATE:
+      g_value_set_boolean (value, settings->skip_when_late);
+      break;
+    case PROP_OUTPUT:
+      g_value_set_enum (value, settings->output);
+      break;
+    case PROP_CUDA_DEVICE_ID:
+      g_value_set_int (value, self->cuda.device_id);
+      break;
+    case PROP_THREADS:
+      g_value_set_uint (value, settings->threads);
+      break;
+    case PROP_TIMING:
+      g_value_set_boolean (value, settings->timing);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_properties (GObjectClass * klass)
+{
+  const GParamFlags always = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags playing = always | GST_PARAM_MUTABLE_PLAYING;
+  const GParamFlags controlled = playing | GST_PARAM_CONTROLLABLE;
+  const GParamFlags reading = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  properties[PROP_BACKEND] = g_param_spec_enum ("backend", "Backend",
+      "Where masks are analysed. auto: on a GPU where there is one, else (or once it fails) on the CPU",
+      GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, playing);
+  properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
+      "Where masks are analysed now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
+  properties[PROP_ALGORITHM] = g_param_spec_enum ("algorithm", "Algorithm",
+      "Labelling method. All give the same blobs; one that exists for one backend only decides backend=auto",
+      GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, playing);
+  properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
+      "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
+  properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
+      "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). -1: 0 for gray, "
+      "127 for YUV", -1, 65535, -1, controlled);
+  properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
+      "A pixel is foreground when its value is not greater than the threshold: dark on light", FALSE, controlled);
+  properties[PROP_MIN_AREA] = g_param_spec_uint ("min-area", "Minimum area",
+      "Leave out blobs of fewer pixels", 0, G_MAXUINT, 1, controlled);
+  properties[PROP_MAX_AREA] = g_param_spec_uint ("max-area", "Maximum area",
+      "Leave out blobs of more pixels; 0: no limit", 0, G_MAXUINT, 0, controlled);
+  properties[PROP_MIN_REL_AREA] = g_param_spec_double ("min-rel-area", "Minimum relative area",
+      "Leave out blobs that cover a smaller part of the frame (1: all of it)", 0, 1, 0, controlled);
+  properties[PROP_MAX_REL_AREA] = g_param_spec_double ("max-rel-area", "Maximum relative area",
+      "Leave out blobs that cover a larger part of the frame; 0: no limit", 0, 1, 0, controlled);
+  properties[PROP_MIN_WIDTH] = g_param_spec_uint ("min-width", "Minimum width",
+      "Leave out blobs whose box is narrower, pixels", 0, CCL_MAX_SIZE, 0, controlled);
+  properties[PROP_MAX_WIDTH] = g_param_spec_uint ("max-width", "Maximum width",
+      "Leave out blobs whose box is wider, pixels; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
+  properties[PROP_MIN_HEIGHT] = g_param_spec_uint ("min-height", "Minimum height",
+      "Leave out blobs whose box is lower, pixels", 0, CCL_MAX_SIZE, 0, controlled);
+  properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
+      "Leave out blobs whose box is higher, pixels; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
+  properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
+      "What to do with blobs that touch the border of the frame", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, controlled);
+  properties[PROP_MAX_COMPONENTS] = g_param_spec_uint ("max-components", "Maximum components",
+      "Most blobs listed per frame; all are counted, and a list cut short is flagged and warned of",
+      1, CCL_MAX_COMPONENTS, 4096, playing);
+  properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort", "Order of the list; labels stay the same",
+      GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, playing);
+  properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
+      "Metadata to attach. blob is one small reference per buffer; roi and analytics cost time per blob, in every element "
+      "that copies them, and are for elements that know nothing else", GST_TYPE_CCL_ATTACH, GST_CCL_ATTACH_BLOB, playing);
+  properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
+      "Most blobs per frame attached as roi and analytics", 0, 4096, 256, controlled);
+  properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",
+      "Type name of the regions and object detections attached by attach=roi+analytics", "blob", playing);
+  properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
+      "Analyse every n-th frame; those between are flagged as skipped", 1, G_MAXUINT, 1, controlled);
+  properties[PROP_ASYNC_DEPTH] = g_param_spec_uint ("async-depth", "Asynchronous depth",
+      "Frames held back so that the GPU works on several at once; adds as many frames of latency",
+      0, MAX_ASYNC_DEPTH, 0, playing);
+  properties[PROP_SKIP_WHEN_LATE] = g_param_spec_boolean ("skip-when-late", "Skip when late",
+      "Do not analyse frames that are too late for the sink; they flow on, flagged as skipped", FALSE, controlled);
+  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
+      "The picture that leaves; mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
+      GST_CCL_OUTPUT_PASSTHROUGH, playing);
+  properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
+      "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
+  properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
+      "CPU threads to label with; 0: as many as help", 0, 1024, 0, playing);
+  properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
+      "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
+      "microseconds", FALSE, playing);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Since start: frames, skipped, late, components, truncated; backend, algorithm, path; host-bytes, device-bytes; "
+      "upload-us, kernel-us and host-us, each -min, -avg and -max in microseconds (-1: not measured)",
+      GST_TYPE_STRUCTURE, reading);
+  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+}
+
+static void
+gst_ccl_label_finalize (GObject * object)
+{
+  gst_ccl_cuda_clear (&GST_CCL_LABEL (object)->cuda);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_ccl_label_class_init (GstCclLabelClass * klass)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
+
+  object->set_property = gst_ccl_label_set_property;
+  object->get_property = gst_ccl_label_get_property;
+  object->finalize = gst_ccl_label_finalize;
+  install_properties (object);
+
+  gst_element_class_add_static_pad_template (element, &sink_template);
+  gst_element_class_add_static_pad_template (element, &src_template);
+  gst_element_class_set_static_metadata (element, "Connected component labelling", "Filter/Analyzer/Video",
+      ccl_backend_built (CCL_BACKEND_CUDA)
+      ? "Finds the blobs of a mask, on CUDA or the CPU, and attaches box, area, centroid and covariance of each"
+      : "Finds the blobs of a mask and attaches box, area, centroid and covariance of each "
+      "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  element->set_context = gst_ccl_label_set_context;
+
+  transform->start = gst_ccl_label_start;
+  transform->stop = gst_ccl_label_stop;
+  transform->transform_caps = gst_ccl_label_transform_caps;
+  transform->set_caps = gst_ccl_label_set_caps;
+  transform->get_unit_size = gst_ccl_label_get_unit_size;
+  transform->propose_allocation = gst_ccl_label_propose_allocation;
+  transform->transform_meta = gst_ccl_label_transform_meta;
+  transform->before_transform = gst_ccl_label_before_transform;
+  transform->submit_input_buffer = gst_ccl_label_submit_input_buffer;
+  transform->generate_output = gst_ccl_label_generate_output;
+  transform->transform_ip = gst_ccl_label_transform_ip;
+  transform->transform = gst_ccl_label_transform;
+  transform->sink_event = gst_ccl_label_sink_event;
+  transform->src_event = gst_ccl_label_src_event;
+  transform->query = gst_ccl_label_query;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_BACKEND, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_ALGORITHM, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_CONNECTIVITY, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_BORDER, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_SORT, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_ATTACH, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_OUTPUT, 0);
+}
+
+static void
+gst_ccl_label_init (GstCclLabel * self)
+{
+  self->settings = (Settings) {
+    .method = {GST_CCL_BACKEND_AUTO, GST_CCL_ALGORITHM_AUTO, CCL_CONNECT_8},
+    .threshold = -1,
+    .filter = {.min_area = 1},
+    .max_components = 4096,
+    .attach = GST_CCL_ATTACH_BLOB,
+    .max_mirror = 256,
+    .roi_type = g_intern_static_string ("blob"),
+    .interval = 1,
+  };
+  self->earliest = GST_CLOCK_TIME_NONE;
+  gst_ccl_cuda_init (&self->cuda, GST_ELEMENT (self));
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}

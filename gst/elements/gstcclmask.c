@@ -1,0 +1,128 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclmask.h"
+
+#include "gstcclcuda.h"
+#include "gstcclpinned.h"
+
+static gboolean
+check_meta (const GstVideoMeta * meta, const GstVideoInfo * info, GError ** error)
+{
+  if (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->width >= (guint) info->width
+      && meta->height >= (guint) info->height && meta->stride[0] > 0)
+    return TRUE;
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "The buffer's video meta says %ux%u %s with stride %d, the caps say %dx%d %s.", meta->width, meta->height,
+      gst_video_format_to_string (meta->format), meta->stride[0], info->width, info->height,
+      gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
+  return FALSE;
+}
+
+/* The plane as a video meta describes it; size: bytes from data to the end of what is mapped. */
+static gboolean
+map_with_meta (GstCclMaskView * view, gsize * size)
+{
+  gpointer data;
+  gint stride;
+
+  if (!gst_video_meta_map (view->meta, 0, &view->map, &data, &stride, GST_MAP_READ))
+    return FALSE;
+  view->mask.data = data;
+  view->mask.stride = stride;
+  *size = view->map.data + view->map.size - (guint8 *) data;
+  return TRUE;
+}
+
+/* The plane where the caps have it: only the memories it lies in are mapped, so that a buffer with a memory per plane is
+ * not merged. */
+static gboolean
+map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
+{
+  const gsize stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
+  guint index, length;
+  gsize skip;
+
+  if (!gst_buffer_find_memory (view->buffer, GST_VIDEO_INFO_PLANE_OFFSET (info, 0), stride * (info->height - 1) + 1,
+          &index, &length, &skip)
+      || !gst_buffer_map_range (view->buffer, index, length, &view->map, GST_MAP_READ))
+    return FALSE;
+  view->mask.data = view->map.data + skip;
+  view->mask.stride = stride;
+  *size = view->map.size - skip;
+  return TRUE;
+}
+
+static gboolean
+fail_too_small (const GstCclMaskView * view, const GstVideoInfo * info, gsize size, GError ** error)
+{
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "The buffer is smaller than its caps say: %" G_GSIZE_FORMAT " bytes with stride %" G_GSIZE_FORMAT
+      " for a %dx%d %s frame.", size, view->mask.stride, info->width, info->height,
+      gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
+  return FALSE;
+}
+
+gboolean
+gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device,
+    GError ** error)
+{
+  GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  const gboolean is_cuda = memory && gst_ccl_cuda_is_memory (memory);
+  const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
+  gsize size = 0;
+  gboolean mapped;
+
+  *view = (GstCclMaskView) {
+    .mask = {
+      .stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0),
+      .width = info->width, .height = info->height, .pixel_size = GST_VIDEO_INFO_COMP_PSTRIDE (info, 0),
+    },
+    .path = is_cuda ? on_device ? "cuda-memory" : "cuda-memory-downloaded" : "system",
+    .meta = gst_buffer_get_video_meta (buffer),
+    .buffer = buffer,
+  };
+
+  if (view->meta && !check_meta (view->meta, info, error))
+    return FALSE;
+  if (!view->meta && !is_cuda && gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (info))
+    return fail_too_small (view, info, gst_buffer_get_size (buffer), error);
+
+  if (is_cuda && on_device) {
+    view->memory = memory;
+    mapped = gst_ccl_cuda_map (memory, &view->map, &view->mask, &size);
+  } else if (view->meta) {
+    mapped = map_with_meta (view, &size);
+  } else {
+    mapped = map_with_info (view, info, &size);
+  }
+  if (!mapped) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+        "The buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading.", gst_buffer_get_size (buffer));
+    return FALSE;
+  }
+  if (view->mask.stride < row || size < view->mask.stride * (info->height - 1) + row) {
+    gst_ccl_mask_view_unmap (view);
+    return fail_too_small (view, info, size, error);
+  }
+
+  if (view->mask.memory == CCL_MEMORY_HOST && gst_ccl_is_pinned_memory (memory)) {
+    view->mask.memory = CCL_MEMORY_PINNED;
+    view->path = "pinned";
+  }
+  return TRUE;
+}
+
+void
+gst_ccl_mask_view_unmap (GstCclMaskView * view)
+{
+  if (!view->buffer)
+    return;
+  if (view->memory)
+    gst_memory_unmap (view->memory, &view->map);
+  else if (view->meta)
+    gst_video_meta_unmap (view->meta, 0, &view->map);
+  else
+    gst_buffer_unmap (view->buffer, &view->map);
+  view->buffer = NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The first plane of a video buffer, as the mask the core takes: a view, never a copy. */
+#ifndef __GST_CCL_MASK_H__
+#define __GST_CCL_MASK_H__
+
+#include <gst/video/video.h>
+#include "ccl.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  CclMask mask;                 /* threshold and invert are the caller's to set */
+  const gchar *path;            /* how the pixels get to the backend, for people: "system", "pinned", ... */
+
+  /*< private >*/
+  GstBuffer *buffer;
+  GstMemory *memory;            /* mapped on the device; NULL: buffer and meta are what was mapped */
+  GstVideoMeta *meta;
+  GstMapInfo map;
+} GstCclMaskView;
+
+/*
+ * Looks at the gray or luma plane of a buffer whose caps say `info`.
+ *
+ * on_device: leave CUDA memory where it is; otherwise it is brought to the host.
+ * Errors:    GST_STREAM_ERROR_FORMAT when the buffer holds less than its caps say, GST_RESOURCE_ERROR_READ when it
+ *            cannot be mapped.
+ */
+gboolean gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info,
+    gboolean on_device, GError ** error);
+void gst_ccl_mask_view_unmap (GstCclMaskView * view);
+
+G_END_DECLS
+
+#endif

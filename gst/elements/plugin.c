@@ -1,0 +1,35 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "ccl.h"
+#include "gstccllabel.h"
+
+/* What this build can do, for gst-inspect-1.0. */
+static void
+add_status (GstPlugin * plugin)
+{
+#if GST_CHECK_VERSION (1, 24, 0)
+  if (!ccl_backend_built (CCL_BACKEND_CUDA))
+    gst_plugin_add_status_warning (plugin, "Built without the CUDA toolkit: masks are analysed on the CPU only");
+#ifdef HAVE_GST_CUDA
+  gst_plugin_add_status_info (plugin, "Built with libgstcuda: takes masks in memory:CUDAMemory");
+#else
+  gst_plugin_add_status_info (plugin, "Built without libgstcuda: takes masks in system memory only");
+#endif
+#else
+  (void) plugin;
+#endif
+}
+
+static gboolean
+plugin_init (GstPlugin * plugin)
+{
+  gboolean ok = FALSE;
+
+  add_status (plugin);
+  ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
+  return ok;
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, ccl, "Blob analysis: connected components of masks",
+    plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PACKAGE_ORIGIN)
