@@ -63,6 +63,8 @@ typedef struct CclBackend {
 typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
     bool first_pixel_roots;
+    CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
+    void (*close)(CclContext *context);     /* called after a failed open() too */
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
     CclStatus (*label)(CclContext *context, CclFrame *frame);
     CclStatus (*analyze)(CclContext *context, CclFrame *frame);

@@ -5,37 +5,57 @@
 #include "backend.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
-static void *allocate(CclContext *context, size_t size)
+/* Small pieces share a mapping. */
+#define SMALL_BLOCK ((size_t)256 << 10)
+
+CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
 {
-    void *memory = NULL;
-    if (!size || posix_memalign(&memory, 64, size))
-        return NULL;
-    context->host_bytes += size;
-    return memory;
+    CpuContext *const cpu = context->impl;
+    const size_t aligned = (size + 63) & ~(size_t)63;
+
+    *memory = NULL;
+    if (aligned <= cpu->small_left) {
+        *memory = cpu->small;
+        cpu->small += aligned;
+        cpu->small_left -= aligned;
+        return CCL_OK;
+    }
+    if (aligned < SMALL_BLOCK / 4) {
+        void *block;
+        CCL_TRY(ccl_cpu_memory(context, SMALL_BLOCK, &block));
+        cpu->small = block;
+        cpu->small_left = SMALL_BLOCK;
+        return ccl_cpu_memory(context, size, memory);
+    }
+    void *const block = cpu->n_blocks < MOST_BLOCKS
+                            ? mmap(NULL, aligned, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                            : MAP_FAILED;
+    if (block == MAP_FAILED)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes algorithm \"%s\" works in", size,
+                        context->algorithm->info.name);
+    cpu->block[cpu->n_blocks++] = (CpuBlock){ block, aligned };
+    context->host_bytes += aligned;
+    *memory = block;
+    return CCL_OK;
 }
 
 static CclStatus cpu_open(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
-    const size_t row_bytes = context->capacity * sizeof(CclComponent);
 
     CpuContext *const cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     context->impl = cpu;
-
-    for (unsigned i = 0; i < context->config.depth; i++) {
-        context->frames[i].rows = allocate(context, row_bytes);
-        if (!context->frames[i].rows)
-            return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for a table of %zu bytes", row_bytes);
-    }
-    const size_t size = algorithm->workspace_size ? algorithm->workspace_size(context) : 0;
-    if (size && !(cpu->workspace = allocate(context, size)))
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes algorithm \"%s\" works in", size,
-                        algorithm->info.name);
-    return CCL_OK;
+    for (unsigned i = 0; i < context->config.depth; i++)
+        CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent), (void **)&context->frames[i].rows));
+    if (algorithm->workspace_size)
+        CCL_TRY(ccl_cpu_memory(context, algorithm->workspace_size(context), &cpu->workspace));
+    return algorithm->open ? algorithm->open(context) : CCL_OK;
 }
 
 static void cpu_close(CclContext *context)
@@ -43,13 +63,14 @@ static void cpu_close(CclContext *context)
     CpuContext *const cpu = context->impl;
     if (!cpu)
         return;
-    for (unsigned i = 0; i < context->config.depth; i++)
-        free(context->frames[i].rows);
-    free(cpu->workspace);
+    if (context->algorithm->close)
+        context->algorithm->close(context);
+    for (unsigned i = 0; i < cpu->n_blocks; i++)
+        munmap(cpu->block[i].memory, cpu->block[i].size);
     free(cpu);
 }
 
-static double now_us(void)
+double ccl_now_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -58,11 +79,11 @@ static double now_us(void)
 
 static CclStatus cpu_submit(CclContext *context, CclFrame *frame)
 {
-    const double start = context->config.timing ? now_us() : 0;
+    const double start = context->config.timing ? ccl_now_us() : 0;
     CCL_TRY(context->algorithm->analyze(context, frame));
     if (context->config.timing) {
         frame->table.upload_us = 0;
-        frame->table.kernel_us = (float)(now_us() - start);
+        frame->table.kernel_us = (float)(ccl_now_us() - start);
     }
     return CCL_OK;
 }

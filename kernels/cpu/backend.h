@@ -7,15 +7,44 @@
 
 #include "../backend.h"
 
+#define MOST_BLOCKS 64u
+
+typedef struct CpuBlock {
+    void *memory;
+    size_t size;
+} CpuBlock;
+
 /* CclContext.impl of a CPU context. */
 typedef struct CpuContext {
-    void *workspace; /* algorithm->workspace_size() bytes, aligned to 64, not cleared */
+    void *workspace; /* algorithm->workspace_size() bytes */
+    void *method;    /* the method's own */
+    CpuBlock block[MOST_BLOCKS]; /* all memory of the context */
+    unsigned n_blocks;
+    uint8_t *small;  /* rest of the block that small pieces share */
+    size_t small_left;
 } CpuContext;
+
+/* Memory that lives as long as the context: aligned to 64, zero, and costing address space only until it is written: what
+ * the worst mask of the largest size would need can be taken without being paid for. */
+CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
 
 static inline void *cpu_workspace(const CclContext *context)
 {
     return ((const CpuContext *)context->impl)->workspace;
 }
+
+static inline void *cpu_method(const CclContext *context)
+{
+    return ((const CpuContext *)context->impl)->method;
+}
+
+static inline void cpu_set_method(CclContext *context, void *method)
+{
+    ((CpuContext *)context->impl)->method = method;
+}
+
+/* Microseconds of a clock that only goes forward. */
+double ccl_now_us(void);
 
 static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
 {

@@ -2,192 +2,243 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs: each row is cut into maximal horizontal runs, runs that touch a run of the row above are united, and every sum of
- * a component comes from closed forms over its runs. Pixels are looked at once.
+ * Runs: each row is cut into maximal horizontal runs, runs that touch one of the row above take its label, and every sum
+ * of a component comes from closed forms over its runs. Pixels are looked at once, as bits.
  *
- *   extract   row -> runs [x0, x1)
- *   link      two pointers walk the rows y-1 and y; touching runs are united, the smaller index becomes the root
- *   number    roots in run order are in raster order of first pixels
- *   measure   run -> sums of its component
- *   paint     run -> label image
+ *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
+ *   join      labels that touch across the seam of two strips are united
+ *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
+ *   number    roots are in raster order of first pixels -> table
+ *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
 #include "../../algorithms.h"
 #include "../backend.h"
+#include "../pool.h"
+#include "../table.h"
+#include "../tier.h"
+#include "../union_find.h"
+#include "../words.h"
 
-#include <string.h>
+#define MOST_STRIPS 16u
 
-typedef struct Run {
-    uint16_t x0, x1; /* half open */
-    uint16_t y;
-} Run;
+/* Work below which another thread costs more than it brings: waking it takes about 50 us. */
+#define STRIP_US 250.0
 
 typedef struct Runs {
-    Run *run;         /* in raster order */
-    uint32_t *parent; /* union-find over runs; a root is its own parent and the smallest index of its component */
-    CclComponent *component; /* at most one per run */
-    uint32_t n, n_components;
+    const CclTier *tier;
+    CclPool *pool;      /* NULL: one thread */
+    unsigned n_threads;
+    bool as_many_as_help;
+    double work_us;     /* of the last frame, all strips together */
+
+    CclPrefix *prefix;
+    uint32_t *parent;
+    CclSums *sums;
+    CclLine *line;      /* the last three NULL without label images */
+    uint64_t *line_bits;
+    uint32_t *line_labels;
+    CclStrip strip[MOST_STRIPS];
 } Runs;
 
-static bool is_foreground(const CclMask *mask, const uint8_t *row, uint32_t x)
+/* What the tasks of one frame need. */
+typedef struct Job {
+    Runs *runs;
+    CclFrame *frame;
+    unsigned eight;
+    unsigned n_strips;
+    double strip_us[MOST_STRIPS];
+} Job;
+
+/* ---------------------------------------------------------------- label */
+
+static void label_task(void *data, unsigned i)
 {
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2);
-        value = wide;
+    Job *const job = data;
+    const double start = ccl_now_us();
+    job->runs->tier->label[job->eight](&job->runs->strip[i]);
+    job->strip_us[i] = ccl_now_us() - start;
+}
+
+/* Labels a strip must not share: those of the rows above it, and a gap for the label after its last. */
+static uint32_t first_label(const CclMask *mask, CclConnectivity connectivity, unsigned i, uint32_t y0)
+{
+    return 1 + i * 2 + (y0 ? ccl_most_components(mask->width, y0, connectivity) : 0);
+}
+
+/* Strips start at even rows: then their labels fit between those of their neighbours. */
+static void cut_strips(Job *job, CclConnectivity connectivity)
+{
+    Runs *const runs = job->runs;
+    const CclMask *const mask = &job->frame->mask;
+    const bool provisional = job->frame->labels.provisional;
+    const bool paint = job->frame->labels.data;
+
+    for (unsigned i = 0; i < job->n_strips; i++) {
+        CclStrip *const s = &runs->strip[i];
+        s->mask = mask;
+        s->y0 = (uint32_t)((uint64_t)mask->height * i / job->n_strips) & ~1u;
+        s->y1 = i + 1 < job->n_strips ? (uint32_t)((uint64_t)mask->height * (i + 1) / job->n_strips) & ~1u : mask->height;
+        s->first_label = first_label(mask, connectivity, i, s->y0);
+        s->parent = runs->parent;
+        s->sums = provisional ? NULL : runs->sums;
+        s->prefix = runs->prefix;
+        s->line = paint ? runs->line + s->y0 : NULL;
+        s->line_bits = paint ? runs->line_bits + (size_t)s->y0 * row_words(mask->width) : NULL;
+        s->line_labels = paint ? runs->line_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) : NULL;
     }
-    return (value > mask->threshold) != mask->invert;
 }
 
-static void extract(Runs *runs, const CclMask *mask, uint32_t y)
+static unsigned strips_worth(const Runs *runs, uint32_t height)
 {
-    const uint8_t *const row = mask_row(mask, y);
-    uint32_t x = 0;
-    while (x < mask->width) {
-        while (x < mask->width && !is_foreground(mask, row, x))
-            x++;
-        if (x == mask->width)
-            return;
-        const uint32_t x0 = x;
-        while (x < mask->width && is_foreground(mask, row, x))
-            x++;
-        runs->parent[runs->n] = runs->n;
-        runs->run[runs->n++] = (Run){ .x0 = (uint16_t)x0, .x1 = (uint16_t)x, .y = (uint16_t)y };
-    }
+    unsigned n = runs->n_threads;
+    if (runs->as_many_as_help && n > runs->work_us / STRIP_US)
+        n = (unsigned)(runs->work_us / STRIP_US);
+    if (n > height / 2)
+        n = height / 2;
+    return n ? n : 1;
 }
 
-static uint32_t find(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
+/* ---------------------------------------------------------------- join */
 
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+/* Two pointers walk the rows; with 8-connectivity runs touch across a corner too: `reach` 1. */
+static void join_strips(uint32_t *parent, const CclRow *above, const CclRow *here, uint32_t reach)
 {
-    a = find(parent, a), b = find(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
-/* Runs [above, here) are row y-1, [here, n) are row y. With 8-connectivity runs touch across a corner too: `reach` 1. */
-static void link_rows(Runs *runs, uint32_t above, uint32_t here, uint32_t reach)
-{
-    uint32_t a = above, b = here;
-    while (a < here && b < runs->n) {
-        const Run p = runs->run[a], q = runs->run[b];
-        if (p.x0 < q.x1 + reach && q.x0 < p.x1 + reach)
-            unite(runs->parent, a, b);
-        if (p.x1 < q.x1)
+    uint32_t a = 0, b = 0;
+    while (a < above->n && b < here->n) {
+        const uint16_t *const p = &above->x[2 * a], *const q = &here->x[2 * b];
+        if (p[0] < q[1] + reach && q[0] < p[1] + reach)
+            unite(parent, above->label[a], here->label[b]);
+        if (p[1] < q[1])
             a++;
         else
             b++;
     }
 }
 
-static void add_run(CclComponent *c, const Run *r)
-{
-    const uint64_t n = r->x1 - r->x0, y = r->y, a = r->x0, b = r->x1;
-    const uint64_t sum_x = n * (a + b - 1) / 2;
-    const uint64_t sum_xx = (b * (b - 1) * (2 * b - 1) - (a ? a * (a - 1) * (2 * a - 1) : 0)) / 6;
+/* ---------------------------------------------------------------- paint */
 
-    c->moments.area += n;
-    c->moments.m10 += sum_x;
-    c->moments.m01 += n * y;
-    c->moments.m20 += sum_xx;
-    c->moments.m11 += y * sum_x;
-    c->moments.m02 += n * y * y;
-    c->x0 = r->x0 < c->x0 ? r->x0 : c->x0;
-    c->x1 = r->x1 > c->x1 ? r->x1 : c->x1;
-    c->y1 = (uint16_t)(r->y + 1);
+static void paint_task(void *data, unsigned i)
+{
+    Job *const job = data;
+    const double start = ccl_now_us();
+    job->runs->tier->paint(&job->runs->strip[i], &job->frame->labels, job->runs->parent);
+    job->strip_us[i] += ccl_now_us() - start;
 }
 
-/* Turns parent[] into component indices: smaller indices come first, so a run's parent is already one. */
-static void measure(Runs *runs)
-{
-    runs->n_components = 0;
-    for (uint32_t i = 0; i < runs->n; i++) {
-        const Run *const r = &runs->run[i];
-        if (runs->parent[i] == i) {
-            runs->parent[i] = runs->n_components;
-            runs->component[runs->n_components++] =
-                (CclComponent){ .x0 = r->x0, .y0 = r->y, .first_x = r->x0 };
-        } else {
-            runs->parent[i] = runs->parent[runs->parent[i]];
-        }
-        add_run(&runs->component[runs->parent[i]], r);
-    }
-}
-
-/* Numbers what the filter keeps; a component's label becomes 0 when it is dropped. */
-static void keep(Runs *runs, CclFrame *frame, uint32_t capacity)
-{
-    CclTable *const table = &frame->table;
-    table->n_found = runs->n_components;
-    for (uint32_t i = 0; i < runs->n_components; i++) {
-        CclComponent *const c = &runs->component[i];
-        const uint16_t touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, frame->mask.width, frame->mask.height);
-        if (!ccl_keeps(&frame->limits, c->moments.area, c->x1 - c->x0, c->y1 - c->y0, touches))
-            continue;
-        c->flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
-        c->label = ++table->n_kept;
-        if (c->label <= capacity)
-            frame->rows[c->label - 1] = *c;
-    }
-}
-
-static void paint(const Runs *runs, const CclFrame *frame)
-{
-    const CclLabels *const labels = &frame->labels;
-    for (uint32_t y = 0; y < frame->mask.height; y++)
-        memset(labels_row(labels, y), 0, (size_t)frame->mask.width * 4);
-    for (uint32_t i = 0; i < runs->n; i++) {
-        const Run *const r = &runs->run[i];
-        const uint32_t component = runs->parent[i];
-        const uint32_t label = labels->provisional ? component + 1 : runs->component[component].label;
-        uint32_t *const row = labels_row(labels, r->y);
-        for (uint32_t x = r->x0; x < r->x1; x++)
-            row[x] = label;
-    }
-}
-
-static size_t most_runs(const CclContext *context)
-{
-    return (size_t)(context->config.max_width + 1) / 2 * context->config.max_height;
-}
+/* ---------------------------------------------------------------- frame */
 
 static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
-    const size_t most = most_runs(context);
-    Runs runs = { .component = cpu_workspace(context) };
-    runs.run = (Run *)(runs.component + most);
-    runs.parent = (uint32_t *)(runs.run + most + most % 2);
+    Runs *const runs = cpu_method(context);
+    const bool eight = context->config.connectivity == CCL_CONNECT_8;
+    Job job = { .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height) };
+    CclLabelRange ranges[MOST_STRIPS];
 
-    uint32_t above = 0;
-    for (uint32_t y = 0; y < frame->mask.height; y++) {
-        const uint32_t here = runs.n;
-        extract(&runs, &frame->mask, y);
-        link_rows(&runs, above, here, context->config.connectivity == CCL_CONNECT_8);
-        above = here;
+    cut_strips(&job, context->config.connectivity);
+    ccl_pool_run(runs->pool, label_task, &job, job.n_strips);
+
+    for (unsigned i = 0; i < job.n_strips; i++) {
+        if (i)
+            join_strips(runs->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
+        ranges[i] = (CclLabelRange){ runs->strip[i].first_label, runs->strip[i].next_label };
     }
-    measure(&runs);
-    if (!frame->labels.provisional)
-        keep(&runs, frame, context->capacity);
+    frame->table.n_found = ccl_flatten(runs->parent, runs->strip[0].sums, ranges, job.n_strips);
+    if (frame->labels.provisional)
+        frame->table.n_found = 0;
+    else
+        ccl_table_from_sums(frame, context->capacity, runs->parent, runs->sums, ranges, job.n_strips, frame->labels.data);
     if (frame->labels.data)
-        paint(&runs, frame);
+        ccl_pool_run(runs->pool, paint_task, &job, job.n_strips);
+
+    runs->work_us = 0;
+    for (unsigned i = 0; i < job.n_strips; i++)
+        runs->work_us += job.strip_us[i];
     return CCL_OK;
 }
 
-static size_t workspace_size(const CclContext *context)
+/* ---------------------------------------------------------------- memory */
+
+static void fill_prefix(CclPrefix *prefix, uint32_t width)
 {
-    return (most_runs(context) + 1) * (sizeof(CclComponent) + sizeof(Run) + sizeof(uint32_t));
+    uint64_t x_sum = 0, xx_sum = 0;
+    for (uint64_t x = 0; x <= width; x++) {
+        prefix[x] = (CclPrefix){ .n_x = x | x_sum << 32, .xx = xx_sum };
+        x_sum += x;
+        xx_sum += x * x;
+    }
+}
+
+/* Rows of a strip; vectors may write past their ends. */
+static CclStatus open_strip(CclContext *context, CclStrip *strip)
+{
+    const uint32_t width = context->config.max_width, words = row_words(width), slack = 64;
+    const uint32_t n_runs = (width + 1) / 2;
+
+    CclRow *const rows[] = { &strip->row[0], &strip->row[1], &strip->blank, &strip->first };
+    for (unsigned i = 0; i < 4; i++) {
+        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint64_t), (void **)&rows[i]->bits));
+        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint64_t), (void **)&rows[i]->ends));
+        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint16_t), (void **)&rows[i]->rank));
+        CCL_TRY(ccl_cpu_memory(context, (2 * n_runs + slack) * sizeof(uint16_t), (void **)&rows[i]->x));
+        CCL_TRY(ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint32_t), (void **)&rows[i]->label));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        strip->row_bits[i] = strip->row[i].bits;
+        strip->row_labels[i] = strip->row[i].label;
+    }
+    strip->blank.x[0] = UINT16_MAX;
+    CCL_TRY(ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint16_t), (void **)&strip->link));
+    return ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint16_t), (void **)&strip->fresh);
+}
+
+static CclStatus open_lines(CclContext *context, Runs *runs)
+{
+    const uint32_t width = context->config.max_width;
+    const size_t height = context->config.max_height;
+    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclLine), (void **)&runs->line));
+    CCL_TRY(ccl_cpu_memory(context, height * row_words(width) * sizeof(uint64_t), (void **)&runs->line_bits));
+    return ccl_cpu_memory(context, (height * ((width + 1) / 2 + 1) + 64) * sizeof(uint32_t), (void **)&runs->line_labels);
+}
+
+static CclStatus open_runs(CclContext *context)
+{
+    const CclConfig *const config = &context->config;
+    const size_t n_labels = (size_t)ccl_most_components(config->max_width, config->max_height, config->connectivity) +
+                            2 * MOST_STRIPS + 64;
+    Runs *runs;
+    CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
+    cpu_set_method(context, runs);
+
+    runs->tier = ccl_tier(config->cpu_flags);
+    runs->as_many_as_help = config->threads == 0;
+    runs->n_threads = config->threads ? config->threads : ccl_cpu_count();
+    if (runs->n_threads > MOST_STRIPS)
+        runs->n_threads = MOST_STRIPS;
+
+    CCL_TRY(ccl_cpu_memory(context, (config->max_width + 1) * sizeof(CclPrefix), (void **)&runs->prefix));
+    fill_prefix(runs->prefix, config->max_width);
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->parent));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclSums), (void **)&runs->sums));
+    if (config->labels)
+        CCL_TRY(open_lines(context, runs));
+    for (unsigned i = 0; i < runs->n_threads; i++)
+        CCL_TRY(open_strip(context, &runs->strip[i]));
+    if (runs->n_threads > 1 && !(runs->pool = ccl_pool_new(runs->n_threads)))
+        runs->n_threads = 1;
+    return CCL_OK;
+}
+
+static void close_runs(CclContext *context)
+{
+    const Runs *const runs = cpu_method(context);
+    if (runs)
+        ccl_pool_free(runs->pool);
 }
 
 const CclAlgorithm ccl_cpu_runs = {
     .info = { .name = "runs", .title = "Union-find over runs", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
-    .workspace_size = workspace_size,
+    .open = open_runs,
+    .close = close_runs,
     .analyze = analyze,
 };

@@ -1,0 +1,55 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* SIMD tiers: the same strip of rows, compiled for what a CPU can do. */
+#ifndef CCL_CPU_TIER_H
+#define CCL_CPU_TIER_H
+
+#include "backend.h"
+#include "features.h"
+#include "row.h"
+
+/* Rows alike, one below the other, kept for the label image. */
+typedef struct CclLine {
+    uint32_t y0, y1;    /* half open */
+    uint32_t first_run; /* its labels are line_labels[first_run ...] */
+    uint32_t n;         /* runs */
+} CclLine;
+
+/* The work on rows y0..y1-1 of a mask. Strips of one mask share parent and sums, each in its own range of labels. */
+typedef struct CclStrip {
+    const CclMask *mask;
+    uint32_t y0, y1;
+    uint32_t first_label;  /* of its range; the labels in use are [first_label, next_label) */
+    uint32_t next_label;
+    uint32_t *parent;
+    CclSums *sums;         /* NULL: only label */
+    const CclPrefix *prefix;
+
+    CclRow row[2];
+    uint64_t *row_bits[2]; /* for rows that are not kept */
+    uint32_t *row_labels[2];
+    CclRow blank;          /* without runs */
+    CclRow first;          /* x, label and n of row y0, for the seam */
+    const CclRow *last;    /* row y1-1 */
+    uint16_t *link;        /* scratch, one per run */
+    uint16_t *fresh;
+
+    CclLine *line;         /* for paint(); NULL: there will be none */
+    uint32_t n_lines;
+    uint64_t *line_bits;   /* row_words() for each line */
+    uint32_t *line_labels;
+} CclStrip;
+
+typedef struct CclTier {
+    const char *name;
+    uint32_t flag;         /* its bit of CclConfig.cpu_flags */
+    bool (*runs_here)(void); /* can this CPU execute it? */
+    void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
+    void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+} CclTier;
+
+/* The best tier that this CPU has and `flags` allows; plain C is always allowed. */
+const CclTier *ccl_tier(uint32_t flags);
+
+#endif

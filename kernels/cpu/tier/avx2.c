@@ -1,0 +1,21 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "../bits_avx2.h"
+#include "../positions_plain.h"
+#include "../paint.h"
+#include "../strip.h"
+
+static bool runs_here(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
+}
+
+const CclTier ccl_tier_avx2 = {
+    .name = "avx2",
+    .flag = CCL_CPU_AVX2,
+    .runs_here = runs_here,
+    .label = { label_strip4, label_strip8 },
+    .paint = paint_strip,
+};

@@ -1,0 +1,20 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "../bits_sse2.h"
+#include "../positions_plain.h"
+#include "../paint.h"
+#include "../strip.h"
+
+static bool runs_here(void)
+{
+    return true;
+}
+
+const CclTier ccl_tier_sse2 = {
+    .name = "sse2",
+    .flag = CCL_CPU_SSE2,
+    .runs_here = runs_here,
+    .label = { label_strip4, label_strip8 },
+    .paint = paint_strip,
+};

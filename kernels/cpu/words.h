@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A row as 64-bit words, bit 0 leftmost; compiled for each tier, with its instructions. */
+#ifndef CCL_CPU_WORDS_H
+#define CCL_CPU_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Words a row of `width` pixels takes: one more than full, so that bit `width` exists: a run may end there. */
+static inline uint32_t row_words(uint32_t width)
+{
+    return width / 64 + 1;
+}
+
+/* Bits set. */
+static inline uint32_t ones(uint64_t w)
+{
+#if defined(__POPCNT__) || defined(__aarch64__)
+    return (uint32_t)__builtin_popcountll(w);
+#else
+    w -= w >> 1 & 0x5555555555555555u;
+    w = (w & 0x3333333333333333u) + (w >> 2 & 0x3333333333333333u);
+    w = (w + (w >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)(w * 0x0101010101010101u >> 56);
+#endif
+}
+
+/* Index of the lowest bit set; w must not be 0. */
+static inline uint32_t lowest(uint64_t w)
+{
+    return (uint32_t)__builtin_ctzll(w);
+}
+
+/* The bits left of bit i. */
+static inline uint64_t below(uint32_t i)
+{
+    return ((uint64_t)1 << (i & 63)) - 1;
+}
+
+#endif
