@@ -1,0 +1,687 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The CUDA backend: memory, streams, the way of a frame through its slot; see backend.cuh. */
+#include "backend.cuh"
+
+#include "stages.cuh"
+
+#include <chrono>
+#include <stdlib.h>
+#include <string.h>
+
+/* A slot of the ring: one frame on its way. */
+typedef struct CudaSlot {
+    CudaFrame frame; /* first: CclFrame.slot points at it */
+
+    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, one byte per pixel */
+    uint8_t *d_mask;     /* uploaded or narrowed masks */
+    uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
+    CudaVars *d_vars;
+    CudaVars vars;       /* what is in d_vars */
+    bool vars_sent;
+    CudaResult *h_result; /* mapped; frame.result on the device */
+
+    cudaEvent_t uploaded, produced, computed, done;
+    cudaEvent_t upload_start, upload_end; /* with timing */
+    bool uploads;
+
+    cudaGraphExec_t graph; /* the launches for graph_shape */
+    CudaShape graph_shape, last_shape;
+} CudaSlot;
+
+/* CclContext.impl of a CUDA context. */
+typedef struct CudaContext {
+    unsigned multiprocessors;
+    cudaStream_t stream;   /* kernels */
+    cudaStream_t upload;   /* masks up, while kernels of the frame before run */
+    cudaStream_t download; /* label images down, while kernels of the frame after run */
+    CudaSlot slots[CCL_MAX_DEPTH];
+    StageBuffers stages;
+    void *workspace;
+    bool no_graphs; /* capturing failed once: plain launches from then on */
+
+    /* Everything allocated, freed in close(). */
+    void *device[32], *pinned[32];
+    unsigned n_device, n_pinned;
+} CudaContext;
+
+static CudaContext *impl(const CclContext *context)
+{
+    return (CudaContext *)context->impl;
+}
+
+void *cuda_workspace(const CclContext *context)
+{
+    return impl(context)->workspace;
+}
+
+unsigned cuda_multiprocessors(const CclContext *context)
+{
+    return impl(context)->multiprocessors;
+}
+
+/* ---------------------------------------------------------------- errors */
+
+CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line)
+{
+    const char *const name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+    CclStatus status = CCL_ERROR_DEVICE;
+
+    (void)cudaGetLastError(); /* errors that the device survives are not kept for the next call */
+    if (error == cudaErrorMemoryAllocation)
+        status = CCL_ERROR_OUT_OF_MEMORY;
+    else if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
+             error == cudaErrorNoKernelImageForDevice || error == cudaErrorInitializationError ||
+             error == cudaErrorUnsupportedPtxVersion || error == cudaErrorDevicesUnavailable ||
+             error == cudaErrorSystemDriverMismatch || error == cudaErrorCompatNotSupportedOnDevice ||
+             error == cudaErrorStubLibrary || error == cudaErrorSystemNotReady)
+        status = CCL_ERROR_NO_DEVICE;
+    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d", cudaGetErrorString(error), cudaGetErrorName(error),
+                    (int)error, expression, name, line);
+}
+
+CclStatus cuda_launched(CudaFrame *frame, const char *name, const char *file, int line)
+{
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return cuda_fail(error, name, file, line);
+    if (frame->timing && frame->n_steps < CUDA_MOST_STEPS) {
+        frame->step_names[frame->n_steps++] = name;
+        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[frame->n_steps], frame->stream));
+    }
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- devices */
+
+/* The device by index; -1: whatever context the caller has made current. */
+static CclStatus use_device(int device)
+{
+    if (device >= 0)
+        CCL_CUDA_TRY(cudaSetDevice(device));
+    return CCL_OK;
+}
+
+static CclStatus check_device(int device)
+{
+    int n = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n);
+    if (error == cudaErrorInsufficientDriver) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA driver, or it is older than this build's CUDA %d.%d needs",
+                        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    }
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && !n)) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device");
+    }
+    CCL_CUDA_TRY(error);
+    if (device < -1 || device >= n)
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device %d; the devices are 0 to %d", device, n - 1);
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static CclStatus device_alloc(CclContext *context, void **memory, size_t size, bool cleared)
+{
+    CudaContext *const cuda = impl(context);
+    const cudaError_t error = cudaMalloc(memory, size);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (the context holds %zu already)", size,
+                        context->device_bytes);
+    }
+    CCL_CUDA_TRY(error);
+    cuda->device[cuda->n_device++] = *memory;
+    context->device_bytes += size;
+    if (cleared)
+        CCL_CUDA_TRY(cudaMemsetAsync(*memory, 0, size, cuda->stream));
+    return CCL_OK;
+}
+
+/* Page-locked and visible to kernels. */
+static CclStatus pinned_alloc(CclContext *context, void **memory, size_t size)
+{
+    CudaContext *const cuda = impl(context);
+    const cudaError_t error = cudaHostAlloc(memory, size, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of page-locked memory left (the context holds %zu already)",
+                        size, context->host_bytes);
+    }
+    CCL_CUDA_TRY(error);
+    cuda->pinned[cuda->n_pinned++] = *memory;
+    context->host_bytes += size;
+    return CCL_OK;
+}
+
+/* Rows of uploaded masks begin at multiples of this. */
+static size_t mask_pitch(uint32_t width)
+{
+    return (width + 127) / 128 * 128;
+}
+
+static CclStatus open_stages(CclContext *context, size_t n_pixels)
+{
+    StageBuffers *const stages = &impl(context)->stages;
+    *stages = stage_sizes(context);
+    CCL_TRY(device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
+    CCL_TRY(device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
+    CCL_TRY(device_alloc(context, (void **)&stages->number_scan, stages->n_number_scan * sizeof(uint32_t), true));
+    CCL_TRY(device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
+    return device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
+}
+
+static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    const size_t mask_size = mask_pitch(context->config.max_width) * context->config.max_height;
+    CudaFrame *const frame = &slot->frame;
+
+    frame->stream = impl(context)->stream;
+    frame->timing = context->config.timing;
+    ccl_frame->slot = frame;
+    CCL_TRY(pinned_alloc(context, (void **)&slot->h_mask, mask_size));
+    CCL_TRY(device_alloc(context, (void **)&slot->d_mask, mask_size, false));
+    CCL_TRY(device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
+    frame->vars = slot->d_vars;
+
+    CCL_TRY(pinned_alloc(context, (void **)&slot->h_result, sizeof(CudaResult)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->result, slot->h_result, 0));
+    CCL_TRY(pinned_alloc(context, (void **)&ccl_frame->rows, context->capacity * sizeof(CclComponent)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->rows, ccl_frame->rows, 0));
+
+    cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed };
+    for (cudaEvent_t *event : events)
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    CCL_CUDA_TRY(cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming | cudaEventBlockingSync));
+    if (frame->timing) {
+        CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
+        CCL_CUDA_TRY(cudaEventCreate(&slot->upload_end));
+        for (cudaEvent_t &event : frame->step_events)
+            CCL_CUDA_TRY(cudaEventCreate(&event));
+    }
+    return CCL_OK;
+}
+
+/* Label images of our own: one per slot where they may have to be copied out, one for all where label() needs a place to
+ * write, none where analyze() needs none. */
+static CclStatus open_labels(CclContext *context, size_t n_pixels)
+{
+    CudaContext *const cuda = impl(context);
+    if (!context->config.labels && context->algorithm->analyze)
+        return CCL_OK;
+    for (unsigned i = 0; i < context->config.depth; i++) {
+        if (i && !context->config.labels)
+            cuda->slots[i].d_labels = cuda->slots[0].d_labels;
+        else
+            CCL_TRY(device_alloc(context, (void **)&cuda->slots[i].d_labels, n_pixels * sizeof(uint32_t), false));
+    }
+    return CCL_OK;
+}
+
+static CclStatus cuda_open(CclContext *context)
+{
+    const CclAlgorithm *const algorithm = context->algorithm;
+    const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
+    int device = 0, multiprocessors = 0;
+
+    CCL_TRY(check_device(context->config.device));
+    CCL_TRY(use_device(context->config.device));
+    CudaContext *const cuda = (CudaContext *)calloc(1, sizeof *cuda);
+    if (!cuda)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    context->impl = cuda;
+
+    CCL_CUDA_TRY(cudaGetDevice(&device));
+    CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    cuda->multiprocessors = (unsigned)multiprocessors;
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
+
+    for (unsigned i = 0; i < context->config.depth; i++)
+        CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
+    CCL_TRY(open_labels(context, n_pixels));
+    if (!algorithm->analyze)
+        CCL_TRY(open_stages(context, n_pixels));
+    const size_t size = algorithm->workspace_size ? algorithm->workspace_size(context) : 0;
+    if (size)
+        CCL_TRY(device_alloc(context, &cuda->workspace, size, true));
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+    return CCL_OK;
+}
+
+static void close_slot(CudaSlot *slot)
+{
+    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
+                             slot->upload_end };
+    for (cudaEvent_t event : events)
+        if (event)
+            cudaEventDestroy(event);
+    for (cudaEvent_t event : slot->frame.step_events)
+        if (event)
+            cudaEventDestroy(event);
+    if (slot->graph)
+        cudaGraphExecDestroy(slot->graph);
+}
+
+/* Also after a failed open(), with whatever is there by then; and after a lost device, where every call fails. */
+static void cuda_close(CclContext *context)
+{
+    CudaContext *const cuda = impl(context);
+    if (!cuda)
+        return;
+    if (context->config.device >= 0)
+        cudaSetDevice(context->config.device);
+    cudaStream_t streams[] = { cuda->upload, cuda->stream, cuda->download };
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamSynchronize(stream);
+    for (CudaSlot &slot : cuda->slots)
+        close_slot(&slot);
+    for (unsigned i = 0; i < cuda->n_device; i++)
+        cudaFree(cuda->device[i]);
+    for (unsigned i = 0; i < cuda->n_pinned; i++)
+        cudaFreeHost(cuda->pinned[i]);
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamDestroy(stream);
+    (void)cudaGetLastError();
+    free(cuda);
+}
+
+/* ---------------------------------------------------------------- the mask */
+
+/* Rows of a mask in ordinary memory into the slot's pinned memory, 16-bit pixels narrowed on the way. */
+static void stage_rows(const CclMask *mask, uint8_t *to, size_t pitch, uint32_t y0, uint32_t y1)
+{
+    const uint8_t *const from = (const uint8_t *)mask->data;
+    for (uint32_t y = y0; y < y1; y++) {
+        const uint8_t *const row = from + y * mask->stride;
+        uint8_t *const out = to + y * pitch;
+        if (mask->pixel_size == 1) {
+            memcpy(out, row, mask->width);
+            continue;
+        }
+        for (uint32_t x = 0; x < mask->width; x++) {
+            uint16_t value;
+            memcpy(&value, row + 2 * x, 2);
+            out[x] = (value > mask->threshold) != mask->invert ? 255 : 0;
+        }
+    }
+}
+
+/* Ordinary memory: staged a piece at a time, so that the copy to the device runs beside the next piece's. */
+static CclStatus upload_staged(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
+{
+    const uint32_t step = max(1u, (uint32_t)((512u << 10) / pitch));
+    for (uint32_t y = 0; y < mask->height; y += step) {
+        const uint32_t end = min(y + step, mask->height);
+        stage_rows(mask, slot->h_mask, pitch, y, end);
+        const size_t size = (end - y - 1) * pitch + mask->width;
+        CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + y * pitch, slot->h_mask + y * pitch, size, cudaMemcpyHostToDevice,
+                                     cuda->upload));
+    }
+    return CCL_OK;
+}
+
+static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
+{
+    if (mask->stride == pitch)
+        CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, mask->data, (mask->height - 1) * pitch + mask->width,
+                                     cudaMemcpyHostToDevice, cuda->upload));
+    else
+        CCL_CUDA_TRY(cudaMemcpy2DAsync(slot->d_mask, pitch, mask->data, mask->stride, mask->width, mask->height,
+                                       cudaMemcpyHostToDevice, cuda->upload));
+    return CCL_OK;
+}
+
+static CclStatus upload(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
+{
+    slot->uploads = true;
+    if (slot->frame.timing)
+        CCL_CUDA_TRY(cudaEventRecord(slot->upload_start, cuda->upload));
+    if (mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1)
+        CCL_TRY(upload_pinned(cuda, slot, mask, pitch));
+    else
+        CCL_TRY(upload_staged(cuda, slot, mask, pitch));
+    if (slot->frame.timing)
+        CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
+    CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
+    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->uploaded, 0));
+    return CCL_OK;
+}
+
+static CclStatus wait_for_producer(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
+{
+    if (!mask->producer_stream)
+        return CCL_OK;
+    CCL_CUDA_TRY(cudaEventRecord(slot->produced, (cudaStream_t)mask->producer_stream));
+    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->produced, 0));
+    return CCL_OK;
+}
+
+/* 16-bit pixels that kernels can reach where they are: device memory, or pinned memory over the bus. */
+static const void *wide_on_device(const CclMask *mask)
+{
+    void *device = NULL;
+    if (mask->pixel_size != 2 || mask->memory == CCL_MEMORY_HOST)
+        return NULL;
+    if (mask->memory == CCL_MEMORY_DEVICE)
+        return mask->data;
+    if (cudaHostGetDevicePointer(&device, (void *)mask->data, 0) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return device;
+}
+
+/* Brings the mask to where kernels read it, and says where that is. */
+static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+{
+    const size_t pitch = mask_pitch(mask->width);
+    const void *const wide = wide_on_device(mask);
+
+    slot->uploads = false;
+    CCL_TRY(wait_for_producer(cuda, slot, mask));
+    vars->mask = slot->d_mask;
+    vars->mask_stride = pitch;
+    if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
+        vars->threshold = 0;
+        vars->invert = 0;
+    } else {
+        vars->threshold = mask->threshold;
+        vars->invert = mask->invert;
+    }
+    if (wide) {
+        vars->wide = (const uint8_t *)wide;
+        vars->wide_stride = mask->stride;
+        vars->wide_threshold = mask->threshold;
+        vars->wide_invert = mask->invert;
+        return CCL_OK;
+    }
+    if (mask->memory == CCL_MEMORY_DEVICE) {
+        vars->mask = (const uint8_t *)mask->data;
+        vars->mask_stride = mask->stride;
+        return CCL_OK;
+    }
+    return upload(cuda, slot, mask, pitch);
+}
+
+/* ---------------------------------------------------------------- labels */
+
+static void place_labels(const CudaSlot *slot, const CclFrame *frame, CudaVars *vars)
+{
+    const bool on_device = frame->labels.data && frame->labels.memory == CCL_MEMORY_DEVICE;
+    vars->labels = on_device ? frame->labels.data : slot->d_labels;
+    vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
+}
+
+static CudaLabelMode label_mode(const CclLabels *labels)
+{
+    if (!labels->data)
+        return CUDA_LABELS_NONE;
+    return labels->provisional ? CUDA_LABELS_PROVISIONAL : CUDA_LABELS_FINAL;
+}
+
+/* Our label image to the caller's in host memory, on the download stream. */
+static CclStatus download_labels(CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
+{
+    const size_t row = frame->mask.width * sizeof(uint32_t);
+    CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
+                                   cudaMemcpyDeviceToHost, cuda->download));
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- launches */
+
+static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
+{
+    const CclAlgorithm *const algorithm = context->algorithm;
+    const StageBuffers *const stages = &impl(context)->stages;
+    CudaFrame *const frame = cuda_frame(ccl_frame);
+    const CudaShape *const shape = &frame->shape;
+
+    if (shape->narrow)
+        CCL_TRY(mask_from_wide(frame));
+    if (algorithm->analyze)
+        return algorithm->analyze(context, ccl_frame);
+    CCL_TRY(algorithm->label(context, ccl_frame));
+    if (shape->label_mode == CUDA_LABELS_PROVISIONAL)
+        return CCL_OK;
+
+    const uint32_t most = ccl_most_components(shape->width, shape->height, context->config.connectivity);
+    CCL_TRY(number_from_labels(context, frame, stages));
+    for (unsigned round = 0; round < stage_rounds(stages->n_sums, most); round++) {
+        CCL_TRY(features_from_labels(context, frame, stages, round));
+        CCL_TRY(table_from_features(context, frame, stages, round));
+    }
+    if (shape->label_mode == CUDA_LABELS_FINAL)
+        CCL_TRY(relabel(context, frame, stages));
+    return CCL_OK;
+}
+
+static bool same_shape(const CudaShape *a, const CudaShape *b)
+{
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* Captures the frame's launches into the slot's graph. */
+static CclStatus capture_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *slot)
+{
+    const cudaStream_t stream = slot->frame.stream;
+    cudaGraph_t graph = NULL;
+
+    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    const CclStatus status = launch_frame(context, ccl_frame);
+    const cudaError_t end = cudaStreamEndCapture(stream, &graph);
+    cudaError_t error = end;
+    if (status == CCL_OK && end == cudaSuccess) {
+        if (slot->graph)
+            cudaGraphExecDestroy(slot->graph);
+        slot->graph = NULL;
+        error = cudaGraphInstantiate(&slot->graph, graph, 0);
+    }
+    if (graph)
+        cudaGraphDestroy(graph);
+    CCL_TRY(status);
+    CCL_CUDA_TRY(error);
+    slot->graph_shape = slot->frame.shape;
+    return CCL_OK;
+}
+
+/* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. */
+static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *slot)
+{
+    CudaContext *const cuda = impl(context);
+    const CudaShape *const shape = &slot->frame.shape;
+    const bool repeated = same_shape(shape, &slot->last_shape);
+
+    slot->last_shape = *shape;
+    if (slot->frame.timing || cuda->no_graphs || !repeated)
+        return launch_frame(context, ccl_frame);
+    if (!slot->graph || !same_shape(shape, &slot->graph_shape)) {
+        if (capture_frame(context, ccl_frame, slot) != CCL_OK) {
+            cuda->no_graphs = true;
+            return launch_frame(context, ccl_frame);
+        }
+    }
+    CCL_CUDA_TRY(cudaGraphLaunch(slot->graph, slot->frame.stream));
+    return CCL_OK;
+}
+
+/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. */
+__global__ static void set_vars(CudaVars *to, CudaVars from)
+{
+    *to = from;
+}
+
+static CclStatus send_vars(CudaSlot *slot, const CudaVars *vars)
+{
+    if (slot->vars_sent && !memcmp(vars, &slot->vars, sizeof *vars))
+        return CCL_OK;
+    memcpy(&slot->vars, vars, sizeof *vars);
+    slot->vars_sent = true;
+    set_vars<<<1, 1, 0, slot->frame.stream>>>(slot->d_vars, slot->vars);
+    CCL_CUDA_TRY(cudaGetLastError());
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- frames */
+
+static bool drops_nothing(const CclLimits *limits)
+{
+    return limits->min_area <= 1 && limits->max_area >= CCL_MAX_SIZE * CCL_MAX_SIZE && limits->min_width <= 1 &&
+           limits->max_width >= CCL_MAX_SIZE && limits->min_height <= 1 && limits->max_height >= CCL_MAX_SIZE &&
+           limits->border != CCL_BORDER_DROP;
+}
+
+static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
+{
+    CudaContext *const cuda = impl(context);
+    CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
+    CudaFrame *const frame = &slot->frame;
+    const CclMask *const mask = &ccl_frame->mask;
+    CudaVars vars;
+
+    CCL_TRY(use_device(context->config.device));
+    memset(&vars, 0, sizeof vars); /* compared as bytes */
+    vars.limits = ccl_frame->limits;
+    vars.keep_all = drops_nothing(&vars.limits);
+    CCL_TRY(place_mask(cuda, slot, mask, &vars));
+    place_labels(slot, ccl_frame, &vars);
+    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL };
+    frame->shape = shape;
+    frame->n_steps = 0;
+
+    CCL_TRY(send_vars(slot, &vars));
+    if (frame->timing)
+        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
+    CCL_TRY(run_frame(context, ccl_frame, slot));
+
+    if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_PINNED) {
+        CCL_CUDA_TRY(cudaEventRecord(slot->computed, frame->stream));
+        CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, slot->computed, 0));
+        CCL_TRY(download_labels(cuda, slot, ccl_frame));
+        CCL_CUDA_TRY(cudaEventRecord(slot->done, cuda->download));
+    } else {
+        CCL_CUDA_TRY(cudaEventRecord(slot->done, frame->stream));
+    }
+    return CCL_OK;
+}
+
+/* Frames mostly take less than going to sleep and waking up does: look a while, then sleep. */
+static cudaError_t wait_for(cudaEvent_t event)
+{
+    const auto start = std::chrono::steady_clock::now();
+    do {
+        const cudaError_t error = cudaEventQuery(event);
+        if (error != cudaErrorNotReady)
+            return error;
+    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(50));
+    return cudaEventSynchronize(event);
+}
+
+static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable *table)
+{
+    const CudaFrame *const frame = &slot->frame;
+    float ms = 0;
+
+    if (slot->uploads)
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
+    table->upload_us = ms * 1000;
+    context->n_steps = frame->n_steps;
+    for (unsigned i = 0; i < frame->n_steps; i++) {
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[i], frame->step_events[i + 1]));
+        context->steps[i] = CclStep{ frame->step_names[i], ms * 1000 };
+    }
+    ms = 0;
+    if (frame->n_steps)
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[0], frame->step_events[frame->n_steps]));
+    table->kernel_us = ms * 1000;
+    return CCL_OK;
+}
+
+static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
+{
+    CudaContext *const cuda = impl(context);
+    const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
+    CclTable *const table = &ccl_frame->table;
+
+    CCL_TRY(use_device(context->config.device));
+    CCL_CUDA_TRY(wait_for(slot->done));
+    if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
+        CCL_TRY(download_labels(cuda, slot, ccl_frame));
+        CCL_CUDA_TRY(cudaStreamSynchronize(cuda->download));
+    }
+    if (slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL) {
+        table->n_found = slot->h_result->n_found;
+        table->n_kept = slot->h_result->n_kept;
+    }
+    if (context->config.timing)
+        CCL_TRY(read_times(context, slot, table));
+    return CCL_OK;
+}
+
+/* An error counts as ready: collecting tells. */
+static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
+{
+    const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
+    if (use_device(context->config.device) != CCL_OK)
+        return true;
+    const cudaError_t error = cudaEventQuery(slot->done);
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    return error != cudaErrorNotReady;
+}
+
+const CclBackend ccl_cuda_backend = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .submit = cuda_submit,
+    .collect = cuda_collect,
+    .ready = cuda_ready,
+};
+
+/* ---------------------------------------------------------------- pinned memory for callers */
+
+/* Is a CUDA context current in this thread? The runtime does not say; the driver is asked through it. */
+static bool has_current_context(void)
+{
+    typedef int (*GetCurrent)(void **context);
+    void *entry = NULL, *current = NULL;
+    cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &entry, 12000, cudaEnableDefault, &found);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint("cuCtxGetCurrent", &entry, cudaEnableDefault, &found);
+#endif
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess)
+        return false;
+    return ((GetCurrent)entry)(&current) == 0 && current;
+}
+
+void *ccl_pinned_alloc(size_t size, int device)
+{
+    void *memory = NULL;
+    if (!size || (!has_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+        cudaHostAlloc(&memory, size, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return memory;
+}
+
+void ccl_pinned_free(void *memory)
+{
+    if (memory && cudaFreeHost(memory) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
+void *ccl_context_stream(const CclContext *context)
+{
+    return context->config.backend == CCL_BACKEND_CUDA ? (void *)impl(context)->stream : NULL;
+}

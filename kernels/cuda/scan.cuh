@@ -1,0 +1,71 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A running sum over the tiles of a grid in one kernel (Merrill and Garland, "Single-pass Parallel Prefix Scan with
+ * Decoupled Look-back", NVIDIA 2016): a tile publishes its own count, adds up what the tiles before it published until one
+ * of them knows its total, and publishes its own total.
+ *
+ * Tiles are handed out in order by a counter, so a tile only ever waits for tiles that are already running: no deadlock,
+ * however few blocks run at a time. scan[0] is that counter, scan[1 + tile] a tile's word; all zero at the start.
+ */
+#ifndef CCL_CUDA_SCAN_CUH
+#define CCL_CUDA_SCAN_CUH
+
+#include <stdint.h>
+
+#define SCAN_COUNT 0x40000000u /* the tile's own count is known */
+#define SCAN_TOTAL 0x80000000u /* the sum up to and with the tile is known */
+#define SCAN_VALUE 0x3fffffffu
+
+#define SCAN_WORDS(n_tiles) ((n_tiles) + 1)
+
+/* The next tile, for the whole block. */
+__device__ static inline uint32_t scan_next_tile(uint32_t *scan)
+{
+    __shared__ uint32_t tile;
+    __syncthreads(); /* the tile before has been read by all */
+    if (threadIdx.x == 0)
+        tile = atomicAdd(&scan[0], 1);
+    __syncthreads();
+    return tile;
+}
+
+__device__ static inline uint32_t warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(~0u, value);
+#else
+    for (int i = 16; i; i /= 2)
+        value += __shfl_xor_sync(~0u, value, i);
+    return value;
+#endif
+}
+
+/* Sum of the counts of all tiles before `tile`. Called by one whole warp. */
+__device__ static inline uint32_t scan_before(uint32_t *scan, uint32_t tile, uint32_t count)
+{
+    volatile uint32_t *const words = scan + 1;
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t before = 0;
+
+    if (tile && lane == 0)
+        words[tile] = SCAN_COUNT | count;
+    for (int64_t last = (int64_t)tile - 1; last >= 0; last -= 32) {
+        const int64_t i = last - lane; /* lane 0 looks at the nearest */
+        uint32_t word;
+        do
+            word = i < 0 ? SCAN_TOTAL : words[i];
+        while (__any_sync(~0u, !(word & (SCAN_COUNT | SCAN_TOTAL))));
+        const uint32_t totals = __ballot_sync(~0u, (word & SCAN_TOTAL) != 0);
+        const uint32_t nearest = totals ? __ffs(totals) - 1 : 31;
+        before += warp_sum(lane <= nearest ? word & SCAN_VALUE : 0);
+        if (totals)
+            break;
+    }
+    if (lane == 0)
+        words[tile] = SCAN_TOTAL | (before + count);
+    return before;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The stages every labelling method shares: from an image of provisional labels to table and final labels.
+ *
+ *     number     components are counted in raster order of their first pixels: root -> id
+ *     features   pixels are summed per id
+ *     table      ids that pass the filter become rows; root -> final label
+ *     relabel    provisional -> final labels, in place
+ *
+ * Ids are dense, so sums take memory for components and not for pixels; there are StageBuffers.n_sums of them. More
+ * components than that take further rounds of features and table over the next range of ids. They are launched always and
+ * end at once when nothing is left for them.
+ *
+ * Between frames the sums, scans and counts that the stages take for zero are zero: each is cleared by a kernel that runs
+ * after its last reader.
+ */
+#ifndef CCL_CUDA_STAGES_CUH
+#define CCL_CUDA_STAGES_CUH
+
+#include "backend.cuh"
+
+/* Accumulators of one component; all zero is empty, so extremes are maxima of complements where a minimum is meant. */
+typedef struct __align__(16) Sums {
+    unsigned long long m10, m01, m20, m11, m02;
+    uint32_t area;
+    uint32_t not_x0; /* ~x0 */
+    uint32_t x1, y1; /* past the last pixel */
+    uint32_t not_first; /* ~(y * width + x) of the first pixel */
+    uint32_t root;   /* provisional label - 1 */
+} Sums;
+
+#define MOST_ROUNDS 8u
+#define NUMBER_CHUNK 4096u /* pixels per tile of the scan in `number` */
+#define TABLE_TILE 256u    /* components per tile of the scan in `table` */
+
+typedef struct Counts {
+    uint32_t n_found;
+    uint32_t n_kept[MOST_ROUNDS + 1]; /* in the rounds before */
+} Counts;
+
+/* What is known of a root, in StageBuffers.root_state[provisional label - 1]: with neither flag (only methods without
+ * first_pixel_roots, before `number`) the component's first pixel. */
+#define ROOT_NUMBERED 0x80000000u /* the value is the component's id */
+#define ROOT_FINAL 0x40000000u    /* the value is the component's label; 0: dropped */
+#define ROOT_VALUE 0x3fffffffu
+
+typedef struct StageBuffers {
+    uint32_t *root_state;  /* one per pixel, only those of roots are touched */
+    Sums *sums;            /* n_sums, cleared by `table` */
+    uint32_t n_sums;
+    uint32_t *number_scan; /* words of the running scans, cleared by `features`; see scan.cuh */
+    uint32_t *table_scan;
+    uint32_t n_number_scan, n_table_scan;
+    Counts *counts;
+} StageBuffers;
+
+/* Rounds of features and table that a frame of this size may need. */
+unsigned stage_rounds(uint32_t n_sums, uint32_t most_components);
+
+/* Sizes for the context's largest mask; the pointers are left to the caller. */
+StageBuffers stage_sizes(const CclContext *context);
+
+CclStatus number_from_labels(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers);
+CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round);
+CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round);
+CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers);
+
+/* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. */
+CclStatus mask_from_wide(CudaFrame *frame);
+
+/* ---------------------------------------------------------------- inside kernels */
+
+/* Ids below this are measured: where nothing is dropped, only the rows of the table. */
+__device__ static inline uint32_t measured_ids(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity)
+{
+    return vars.keep_all ? min(buffers.counts->n_found, capacity) : buffers.counts->n_found;
+}
+
+/* p / width for p < 2^28 and width <= 2^14, with magic = 2^44 / width rounded up: the error p / 2^44 is below 1 / width. */
+static inline uint64_t divide_magic(uint32_t width)
+{
+    return ((1ull << 44) + width - 1) / width;
+}
+
+__device__ static inline uint32_t divide_by_width(uint32_t p, uint64_t magic)
+{
+    return (uint32_t)((p * magic) >> 44);
+}
+
+#endif

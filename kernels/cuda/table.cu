@@ -1,0 +1,203 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Sums per component -> rows of the table, counts, and final labels.
+ *
+ *   table     components that the filter keeps are numbered on (a scan), written as rows straight into host memory, and
+ *             their label is left with their root
+ *   relabel   provisional -> final labels, in place
+ */
+#include "scan.cuh"
+#include "stages.cuh"
+
+/* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large pieces. */
+__device__ static void write_rows(const CclComponent *from, CclComponent *rows, uint32_t n)
+{
+    const uint4 *const source = (const uint4 *)from;
+    uint4 *const target = (uint4 *)rows;
+    for (uint32_t i = threadIdx.x; i < n * (sizeof(CclComponent) / sizeof(uint4)); i += blockDim.x)
+        target[i] = source[i];
+}
+
+__device__ static CclComponent component_from_sums(const Sums &sums, uint32_t width)
+{
+    CclComponent c = {};
+    const uint32_t first = ~sums.not_first;
+    c.moments.area = sums.area;
+    c.moments.m10 = sums.m10;
+    c.moments.m01 = sums.m01;
+    c.moments.m20 = sums.m20;
+    c.moments.m11 = sums.m11;
+    c.moments.m02 = sums.m02;
+    c.x0 = (uint16_t)~sums.not_x0;
+    c.x1 = (uint16_t)sums.x1;
+    c.y1 = (uint16_t)sums.y1;
+    c.y0 = (uint16_t)(first / width);
+    c.first_x = (uint16_t)(first % width);
+    return c;
+}
+
+/* How many of the block's threads before this one say yes; all of them in *total. */
+__device__ static uint32_t rank_in_block(bool yes, uint32_t *total)
+{
+    __shared__ uint32_t counts[TABLE_TILE / 32];
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t votes = __ballot_sync(~0u, yes);
+    if (lane == 0)
+        counts[warp] = __popc(votes);
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (uint32_t i = 0; i < TABLE_TILE / 32; i++) {
+        before += i < warp ? counts[i] : 0;
+        all += counts[i];
+    }
+    *total = all;
+    return before + __popc(votes & ((1u << lane) - 1));
+}
+
+__global__ __launch_bounds__(TABLE_TILE) static void table(const CudaVars *vars, uint32_t width, uint32_t height,
+                                                           uint32_t capacity, unsigned round, StageBuffers buffers,
+                                                           CclComponent *rows, CudaResult *result)
+{
+    __shared__ __align__(16) CclComponent out[TABLE_TILE];
+    __shared__ uint32_t shared_before;
+
+    const uint32_t first_id = round * buffers.n_sums;
+    const bool keep_all = vars->keep_all;
+    const uint32_t n_found = buffers.counts->n_found, n_measured = measured_ids(buffers, *vars, capacity);
+    const uint32_t kept_before = round ? buffers.counts->n_kept[round] : 0;
+    const CclLimits limits = vars->limits;
+
+    if (round == 0 && blockIdx.x == 0 && threadIdx.x == 0 && (keep_all || !n_found)) {
+        result->n_found = n_found;
+        result->n_kept = n_found;
+    }
+    for (;;) {
+        const uint32_t tile = scan_next_tile(buffers.table_scan);
+        const uint32_t start = first_id + tile * TABLE_TILE;
+        if (tile * TABLE_TILE >= buffers.n_sums || start >= n_measured)
+            return;
+        const uint32_t id = start + threadIdx.x;
+        CclComponent c = {};
+        uint32_t root = 0;
+        bool kept = false;
+        if (id < n_measured && id - first_id < buffers.n_sums) {
+            Sums *const sums = &buffers.sums[id - first_id];
+            c = component_from_sums(*sums, width);
+            root = sums->root;
+            *sums = Sums{};
+            const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, width, height);
+            kept = ccl_keeps(&limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches);
+            c.flags = limits.border == CCL_BORDER_KEEP ? 0 : touches;
+        }
+        uint32_t n_kept;
+        const uint32_t rank = rank_in_block(kept, &n_kept);
+        if (threadIdx.x < 32) {
+            const uint32_t before = keep_all ? start : kept_before + scan_before(buffers.table_scan, tile, n_kept);
+            if (threadIdx.x == 0)
+                shared_before = before;
+        }
+        __syncthreads();
+        const uint32_t before = shared_before;
+        if (kept) {
+            c.label = before + rank + 1;
+            out[rank] = c;
+        }
+        if (!keep_all && id < n_measured && id - first_id < buffers.n_sums)
+            buffers.root_state[root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
+        __syncthreads();
+        if (before < capacity)
+            write_rows(out, rows + before, min(n_kept, capacity - before));
+        if (!keep_all && threadIdx.x == 0) {
+            if (start + TABLE_TILE >= n_found) {
+                result->n_found = n_found;
+                result->n_kept = before + n_kept;
+            } else if ((tile + 1) * TABLE_TILE >= buffers.n_sums) {
+                buffers.counts->n_kept[round + 1] = before + n_kept;
+            }
+        }
+    }
+}
+
+CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round)
+{
+    const unsigned grid = min(blocks_for(buffers->n_sums, TABLE_TILE), 2 * cuda_multiprocessors(context));
+    CCL_CUDA_LAUNCH(frame, "table", table, grid, TABLE_TILE, 0, frame->vars, frame->shape.width, frame->shape.height,
+                    context->capacity, round, *buffers, frame->rows, frame->result);
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- relabel */
+
+__device__ static uint32_t final_label(const uint32_t *root_state, uint32_t provisional)
+{
+    const uint32_t state = root_state[provisional - 1];
+    return (state & ROOT_VALUE) + (state & ROOT_FINAL ? 0 : 1);
+}
+
+__global__ static void relabel_pixels(const CudaVars *vars, uint32_t width, uint32_t height, const uint32_t *root_state)
+{
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    uint32_t *const pixels = vars->labels + y * vars->label_stride + x;
+    const bool whole = x + 4 <= width && (uintptr_t)pixels % 16 == 0;
+    const uint32_t n = min(width - x, 4u);
+
+    __align__(16) uint32_t v[4] = { 0, 0, 0, 0 };
+    if (whole)
+        *(uint4 *)v = *(const uint4 *)pixels;
+    else
+        for (uint32_t i = 0; i < 4; i++)
+            v[i] = i < n ? pixels[i] : 0;
+    if (!(v[0] | v[1] | v[2] | v[3]))
+        return;
+
+    uint32_t provisional = 0, label = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+        if (!v[i])
+            continue;
+        if (v[i] != provisional) {
+            provisional = v[i];
+            label = final_label(root_state, provisional);
+        }
+        v[i] = label;
+    }
+    if (whole)
+        *(uint4 *)pixels = *(const uint4 *)v;
+    else
+        for (uint32_t i = 0; i < 4; i++)
+            if (i < n)
+                pixels[i] = v[i];
+}
+
+CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers)
+{
+    const uint32_t width = frame->shape.width, height = frame->shape.height;
+    const dim3 grid(blocks_for(width, 4 * 32), blocks_for(height, 8));
+    (void)context;
+    CCL_CUDA_LAUNCH(frame, "relabel", relabel_pixels, grid, dim3(32, 8), 0, frame->vars, width, height,
+                    buffers->root_state);
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- sizes */
+
+unsigned stage_rounds(uint32_t n_sums, uint32_t most_components)
+{
+    return blocks_for(most_components, n_sums);
+}
+
+/* Two million components at a time or, in large images, an eighth of what is possible. */
+StageBuffers stage_sizes(const CclContext *context)
+{
+    const uint32_t width = context->config.max_width, height = context->config.max_height;
+    const uint32_t most = ccl_most_components(width, height, context->config.connectivity);
+    StageBuffers sizes = {};
+    sizes.n_sums = min(most, max(1u << 21, blocks_for(most, MOST_ROUNDS)));
+    sizes.n_number_scan = SCAN_WORDS(blocks_for((size_t)width * height, NUMBER_CHUNK));
+    sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
+    return sizes;
+}
