@@ -1,8 +1,567 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What ccl.h promises beside the right result: errors with their messages, frames in flight, contexts side by side. */
 #include "checkccl.h"
+#include "device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- the table of methods */
+
+static void check_methods(Session *session)
+{
+    const CclAlgorithmInfo *a, *b;
+    unsigned n = 0;
+    for (; (a = ccl_algorithm(n)); n++) {
+        check(session, a->name && a->name[0] && a->title && a->title[0], "method %u has no name or no title", n);
+        check(session, a->connectivity && !(a->connectivity & ~(unsigned)(CCL_CONNECT_4 | CCL_CONNECT_8)),
+              "method %s: connectivity %u", a->name, a->connectivity);
+        check(session, ccl_backend_built(a->backend), "method %s belongs to a backend that is not built", a->name);
+        for (unsigned k = 0; k < n; k++) {
+            b = ccl_algorithm(k);
+            check(session, a->backend != b->backend || strcmp(a->name, b->name) != 0, "two methods are called %s", a->name);
+        }
+    }
+    check(session, !ccl_algorithm(n + 1) && !ccl_algorithm(1000000), "there are methods past the last");
+    check(session, ccl_backend_built(CCL_BACKEND_CPU), "no CPU backend");
+
+    const CclConfig config = ccl_config_default();
+    check(session,
+          config.backend == CCL_BACKEND_CPU && !config.algorithm && config.connectivity == CCL_CONNECT_8 &&
+              config.max_components == 4096 && config.order == CCL_ORDER_RASTER && config.depth == 1 && config.device == 0 &&
+              config.max_width == 0 && config.max_height == 0 && config.cpu_flags == CCL_CPU_ALL,
+          "the default configuration is not the documented one");
+}
+
+/* ---------------------------------------------------------------- errors of ccl_context_new() */
+
+static void new_fails(Session *session, const CclConfig *config, CclStatus status, const char *fragment)
+{
+    CclContext *context = (CclContext *)(void *)&session; /* must be overwritten */
+    const CclStatus got = ccl_context_new(config, &context);
+    check(session, got == status && !context, "ccl_context_new: status %d, not %d, for \"%s\"", got, status, fragment);
+    check(session, got == CCL_OK || strstr(ccl_error_message(), fragment), "ccl_context_new: message \"%s\" lacks \"%s\"",
+          ccl_error_message(), fragment);
+    if (got == CCL_OK)
+        ccl_context_free(context);
+}
+
+static CclConfig small_config(const Subject *subject)
+{
+    CclConfig config = subject->config;
+    config.max_width = 40;
+    config.max_height = 30;
+    config.max_components = 1000;
+    return config;
+}
+
+/* The method's other connectivity, where it has but one. */
+static void check_wrong_connectivity(Session *session)
+{
+    const CclAlgorithmInfo *info;
+    for (unsigned i = 0; (info = ccl_algorithm(i)); i++) {
+        if (info->connectivity == (CCL_CONNECT_4 | CCL_CONNECT_8))
+            continue;
+        CclConfig config = ccl_config_default();
+        config.backend = info->backend;
+        config.algorithm = info->name;
+        config.connectivity = info->connectivity == CCL_CONNECT_4 ? CCL_CONNECT_8 : CCL_CONNECT_4;
+        config.max_width = config.max_height = 10;
+        new_fails(session, &config, CCL_ERROR_UNSUPPORTED, info->name);
+        new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "connectivity");
+    }
+}
+
+static void check_config_errors(Session *session, const Subject *subject)
+{
+    const CclConfig good = small_config(subject);
+#define WRONG(member, value, status, fragment)                \
+    do {                                                      \
+        CclConfig wrong = good;                               \
+        wrong.member = value;                                 \
+        new_fails(session, &wrong, status, fragment);         \
+    } while (0)
+    WRONG(max_width, 0, CCL_ERROR_ARGUMENT, "0x30");
+    WRONG(max_height, 0, CCL_ERROR_ARGUMENT, "40x0");
+    WRONG(max_width, CCL_MAX_SIZE + 1, CCL_ERROR_ARGUMENT, "16385");
+    WRONG(max_height, CCL_MAX_SIZE + 1, CCL_ERROR_ARGUMENT, "16385");
+    WRONG(max_height, UINT32_MAX, CCL_ERROR_ARGUMENT, "4294967295");
+    WRONG(max_components, 0, CCL_ERROR_ARGUMENT, "max_components 0");
+    WRONG(max_components, CCL_MAX_COMPONENTS + 1, CCL_ERROR_ARGUMENT, "1048577");
+    WRONG(depth, 0, CCL_ERROR_ARGUMENT, "depth 0");
+    WRONG(depth, CCL_MAX_DEPTH + 1, CCL_ERROR_ARGUMENT, "depth 5");
+    WRONG(connectivity, (CclConnectivity)6, CCL_ERROR_ARGUMENT, "6");
+    WRONG(connectivity, (CclConnectivity)0, CCL_ERROR_ARGUMENT, "0");
+    WRONG(backend, (CclBackendKind)7, CCL_ERROR_ARGUMENT, "7");
+    WRONG(algorithm, "no-such-method", CCL_ERROR_UNSUPPORTED, "no-such-method");
+    WRONG(algorithm, "", CCL_ERROR_UNSUPPORTED, "\"\"");
+    if (good.backend == CCL_BACKEND_CUDA)
+        WRONG(device, device_count(), CCL_ERROR_NO_DEVICE, "device");
+#undef WRONG
+    check_wrong_connectivity(session);
+}
+
+static void check_no_cuda(Session *session)
+{
+    CclConfig config = ccl_config_default();
+    config.backend = CCL_BACKEND_CUDA;
+    config.max_width = config.max_height = 16;
+    if (!ccl_backend_built(CCL_BACKEND_CUDA))
+        new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "CUDA");
+    else if (!device_count())
+        new_fails(session, &config, CCL_ERROR_NO_DEVICE, "CUDA");
+    if (!device_count())
+        check(session, !ccl_pinned_alloc(4096, 0), "ccl_pinned_alloc() gives memory without a device");
+}
+
+/* ---------------------------------------------------------------- errors of frames */
+
+static CclContext *open_or_fail(Session *session, const Subject *subject, const CclConfig *config)
+{
+    CclContext *context = NULL;
+    check(session, ccl_context_new(config, &context) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
+    return context;
+}
+
+static void submit_fails(Session *session, CclContext *context, const CclMask *mask, const CclLabels *labels,
+                         const char *fragment)
+{
+    const CclStatus got = ccl_submit(context, mask, NULL, labels);
+    check(session, got == CCL_ERROR_ARGUMENT, "ccl_submit: status %d, not ARGUMENT, for \"%s\"", got, fragment);
+    check(session, got == CCL_OK || strstr(ccl_error_message(), fragment), "ccl_submit: message \"%s\" lacks \"%s\"",
+          ccl_error_message(), fragment);
+    CclTable table;
+    if (got == CCL_OK)
+        ccl_collect(context, &table);
+}
+
+static void check_frame_errors(Session *session, const Subject *subject)
+{
+    static const uint8_t pixels[40 * 31 * 2];
+    static uint32_t label_pixels[40 * 30];
+    const bool cpu = subject->config.backend == CCL_BACKEND_CPU;
+    const CclMask good = { .data = pixels, .stride = 40, .width = 40, .height = 30 };
+    const CclLabels good_labels = { .data = label_pixels, .stride = 160 };
+    CclConfig config = small_config(subject);
+    CclTable table;
+    CclContext *context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+
+#define WRONG(member, value, fragment)                                \
+    do {                                                              \
+        CclMask wrong = good;                                         \
+        wrong.member = value;                                         \
+        submit_fails(session, context, &wrong, NULL, fragment);       \
+    } while (0)
+    WRONG(data, NULL, "data");
+    WRONG(width, 0, "0x30");
+    WRONG(height, 0, "40x0");
+    WRONG(width, 41, "41x30");
+    WRONG(height, 31, "40x31");
+    WRONG(stride, 39, "39");
+    WRONG(stride, 0, "stride");
+    WRONG(pixel_size, 3, "3");
+    WRONG(pixel_size, 2, "stride"); /* 40 pixels of 2 bytes need 80 */
+    if (cpu)
+        WRONG(memory, CCL_MEMORY_DEVICE, "device memory");
+#undef WRONG
+    submit_fails(session, context, &good, &good_labels, "label");
+    check(session, ccl_collect(context, &table) == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), "waiting"),
+          "%s: ccl_collect() without ccl_submit() says \"%s\"", subject->name, ccl_error_message());
+    check(session, ccl_analyze(context, &good, NULL, NULL, &table) == CCL_OK && table.n_found == 0 && table.width == 40,
+          "%s: after refused frames a good one fails", subject->name);
+    ccl_context_free(context);
+
+    config.labels = true;
+    context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+#define WRONG(member, value, fragment)                                \
+    do {                                                              \
+        CclLabels wrong = good_labels;                                \
+        wrong.member = value;                                         \
+        submit_fails(session, context, &good, &wrong, fragment);      \
+    } while (0)
+    WRONG(data, NULL, "label image");
+    WRONG(stride, 159, "159");
+    WRONG(stride, 162, "162");
+    WRONG(stride, 0, "stride 0");
+    if (cpu)
+        WRONG(memory, CCL_MEMORY_DEVICE, "device memory");
+#undef WRONG
+    check(session, ccl_analyze(context, &good, NULL, &good_labels, &table) == CCL_OK, "%s: good labels: %s", subject->name,
+          ccl_error_message());
+    ccl_context_free(context);
+    ccl_context_free(NULL);
+}
+
+/* A stride means nothing to a mask of one row, however large it is. */
+static void check_single_row(Session *session, const Subject *subject)
+{
+    static const uint8_t pixels[7] = { 1, 0, 1, 1, 0, 0, 1 };
+    const CclMask mask = { .data = pixels, .stride = (size_t)1 << 40, .width = 7, .height = 1 };
+    const CclConfig config = small_config(subject);
+    CclContext *const context = open_or_fail(session, subject, &config);
+    CclTable table;
+    if (!context)
+        return;
+    check(session, ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_found == 3,
+          "%s: one row with a stride of 2^40: %s", subject->name, ccl_error_message());
+    ccl_context_free(context);
+}
+
+/* ---------------------------------------------------------------- frames in flight */
+
+typedef struct Frame {
+    Image image;
+    Case c;
+    Outcome expected, got;
+    uint32_t *labels;
+} Frame;
+
+static Frame *frames_new(Session *session, unsigned n, uint32_t max_width, uint32_t max_height, CclConnectivity connectivity)
+{
+    Frame *const frames = calloc(n, sizeof *frames);
+    for (unsigned i = 0; i < n; i++) {
+        Frame *const f = &frames[i];
+        const uint32_t width = i ? 1 + random_below(&session->random, max_width) : max_width;
+        const uint32_t height = i ? 1 + random_below(&session->random, max_height) : max_height;
+        f->image = image_noise(width, height, 20 + 10 * (i % 6), 1 + i % 3, &session->random);
+        f->c = case_new(&f->image, PRODUCT_LABELS, "frame %u", i);
+        f->c.filter.min_area = i % 3;
+        f->expected = expected_outcome(&f->c, connectivity);
+        f->labels = malloc((size_t)width * height * 4);
+        f->got.labels = f->labels;
+    }
+    return frames;
+}
+
+static void frames_free(Frame *frames, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        image_free(&frames[i].image);
+        outcome_free(&frames[i].expected);
+        free(frames[i].labels);
+    }
+    free(frames);
+}
+
+static CclStatus frame_submit(CclContext *context, Frame *f)
+{
+    const CclMask mask = { .data = f->image.pixels, .stride = f->image.width, .width = f->image.width,
+                           .height = f->image.height };
+    const CclLabels labels = { .data = f->labels, .stride = (size_t)f->image.width * 4 };
+    return ccl_submit(context, &mask, &f->c.filter, &labels);
+}
+
+/* The table is compared where the library keeps it. */
+static bool frame_is_right(Frame *f, const CclTable *table, char why[400])
+{
+    f->got.table = *table;
+    return same_outcome(&f->c, &f->expected, &f->got, why);
+}
+
+static CclConfig ring_config(const Subject *subject, unsigned depth)
+{
+    CclConfig config = subject->config;
+    config.max_width = 90;
+    config.max_height = 70;
+    config.max_components = 90 * 70;
+    config.depth = depth;
+    config.labels = true;
+    return config;
+}
+
+/* As many in flight as the context allows, one more refused, all back in order; three times around. */
+static void check_ring(Session *session, const Subject *subject, unsigned depth)
+{
+    enum { N = 3 * CCL_MAX_DEPTH };
+    char why[400];
+    const CclConfig config = ring_config(subject, depth);
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    Frame *const frames = frames_new(session, N, config.max_width, config.max_height, config.connectivity);
+    unsigned submitted = 0, collected = 0;
+    while (collected < N) {
+        while (submitted < N && submitted - collected < depth) {
+            const CclStatus status = frame_submit(context, &frames[submitted]);
+            if (!check(session, status == CCL_OK, "%s, depth %u: frame %u: %s", subject->name, depth, submitted,
+                       ccl_error_message()))
+                goto out;
+            submitted++;
+        }
+        if (submitted - collected == depth)
+            check(session,
+                  frame_submit(context, &frames[0]) == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), "waiting") &&
+                      strchr(ccl_error_message(), (int)('0' + depth)),
+                  "%s, depth %u: one frame too many says \"%s\"", subject->name, depth, ccl_error_message());
+        CclTable table;
+        CclTable unused;
+        if (depth > 1)
+            check(session, ccl_analyze(context, &(CclMask){ .data = why, .stride = 1, .width = 1, .height = 1 }, NULL, NULL,
+                                       &unused) == CCL_ERROR_ARGUMENT,
+                  "%s: ccl_analyze() with frames in flight is not refused", subject->name);
+        if (!check(session, ccl_collect(context, &table) == CCL_OK, "%s, depth %u: %s", subject->name, depth, ccl_error_message()))
+            goto out;
+        check(session, frame_is_right(&frames[collected], &table, why), "%s, depth %u, frame %u: %s", subject->name, depth,
+              collected, why);
+        collected++;
+    }
+    CclTable table;
+    check(session, ccl_ready(context) && ccl_collect(context, &table) == CCL_ERROR_ARGUMENT, "%s: more frames than submitted",
+          subject->name);
+out:
+    ccl_context_free(context);
+    frames_free(frames, N);
+}
+
+/* A table stays what it was while depth - 1 more frames are submitted; frames nobody collects are dropped with the
+ * context; ccl_ready() comes true by itself. */
+static void check_lifetime(Session *session, const Subject *subject)
+{
+    char why[400];
+    const CclConfig config = ring_config(subject, CCL_MAX_DEPTH);
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    Frame *const frames = frames_new(session, CCL_MAX_DEPTH, config.max_width, config.max_height, config.connectivity);
+    CclTable table;
+    bool ok = frame_submit(context, &frames[0]) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    for (unsigned i = 1; i < CCL_MAX_DEPTH; i++)
+        ok = ok && frame_submit(context, &frames[i]) == CCL_OK;
+    for (unsigned long i = 0; ok && i < 2000000000 && !ccl_ready(context); i++)
+        ;
+    check(session, ok && ccl_ready(context), "%s: frames submitted never become ready", subject->name);
+    check(session, ok && frame_is_right(&frames[0], &table, why), "%s: a table did not outlive %u more frames", subject->name,
+          CCL_MAX_DEPTH - 1);
+    ccl_context_free(context);
+    frames_free(frames, CCL_MAX_DEPTH);
+}
+
+/* ---------------------------------------------------------------- contexts side by side */
+
+static void check_interleaved(Session *session, const Subject *a, const Subject *b)
+{
+    enum { N = 12 };
+    char why[400];
+    const CclConfig configs[2] = { ring_config(a, 2), ring_config(b, 3) };
+    CclContext *const contexts[2] = { open_or_fail(session, a, &configs[0]), open_or_fail(session, b, &configs[1]) };
+    Frame *frames[2];
+    for (unsigned k = 0; k < 2; k++)
+        frames[k] = frames_new(session, N, 90, 70, configs[k].connectivity);
+    for (unsigned i = 0; contexts[0] && contexts[1] && i < N; i++) {
+        CclTable table;
+        for (unsigned k = 0; k < 2; k++)
+            check(session, frame_submit(contexts[k], &frames[k][i]) == CCL_OK, "interleaved: %s", ccl_error_message());
+        for (unsigned k = 2; k-- > 0;) {
+            const bool ok = ccl_collect(contexts[k], &table) == CCL_OK && frame_is_right(&frames[k][i], &table, why);
+            check(session, ok, "%s beside %s: frame %u is wrong", (k ? b : a)->name, (k ? a : b)->name, i);
+        }
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        ccl_context_free(contexts[k]);
+        frames_free(frames[k], N);
+    }
+}
+
+typedef struct Worker {
+    pthread_t thread;
+    const Subject *subject;
+    Frame *frames;
+    unsigned n, n_right;
+    bool message_kept;
+} Worker;
+
+static void *work(void *data)
+{
+    Worker *const w = data;
+    char why[400], message[200];
+    CclConfig config = ring_config(w->subject, 1);
+    CclContext *context, *none;
+
+    /* Its own message, whatever the others fail with meanwhile. */
+    config.max_width = 20000 + (uint32_t)w->n;
+    ccl_context_new(&config, &none);
+    snprintf(message, sizeof message, "%s", ccl_error_message());
+    config.max_width = 90;
+    w->message_kept = strstr(message, "2000") != NULL;
+    if (ccl_context_new(&config, &context) != CCL_OK)
+        return NULL;
+    for (unsigned i = 0; i < w->n; i++) {
+        CclTable table;
+        if (frame_submit(context, &w->frames[i]) == CCL_OK && ccl_collect(context, &table) == CCL_OK)
+            w->n_right += frame_is_right(&w->frames[i], &table, why);
+        w->message_kept = w->message_kept && (w->n_right <= i || !strcmp(message, ccl_error_message()));
+    }
+    ccl_context_free(context);
+    return NULL;
+}
+
+static void check_threads(Session *session, const Subject *subject)
+{
+    enum { N_WORKERS = 4 };
+    Worker workers[N_WORKERS];
+    for (unsigned i = 0; i < N_WORKERS; i++) {
+        workers[i] = (Worker){ .subject = subject, .n = 6 + i };
+        workers[i].frames = frames_new(session, workers[i].n, 90, 70, subject->config.connectivity);
+    }
+    for (unsigned i = 0; i < N_WORKERS; i++)
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    for (unsigned i = 0; i < N_WORKERS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        check(session, workers[i].n_right == workers[i].n, "%s in %d threads: %u of %u frames right", subject->name, N_WORKERS,
+              workers[i].n_right, workers[i].n);
+        check(session, workers[i].message_kept, "%s: a thread's error message was changed by another", subject->name);
+        frames_free(workers[i].frames, workers[i].n);
+    }
+}
+
+/* ---------------------------------------------------------------- what a context says about itself */
+
+static void check_timing(Session *session, const Subject *subject)
+{
+    for (unsigned timing = 0; timing < 2; timing++) {
+        CclConfig config = ring_config(subject, 1);
+        config.timing = timing;
+        CclContext *const context = open_or_fail(session, subject, &config);
+        if (!context)
+            return;
+        Frame *const frames = frames_new(session, 1, 90, 70, config.connectivity);
+        CclTable table;
+        bool ok = frame_submit(context, frames) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+        if (timing)
+            ok = ok && table.upload_us >= 0 && table.kernel_us > 0 && table.kernel_us < 10e6f;
+        else
+            ok = ok && table.upload_us == -1 && table.kernel_us == -1;
+        check(session, ok, "%s: times with timing=%u: upload %g us, kernels %g us", subject->name, timing,
+              (double)table.upload_us, (double)table.kernel_us);
+
+        const CclStep *steps;
+        const unsigned n = ccl_steps(context, &steps);
+        check(session, timing || !n, "%s: %u steps without timing", subject->name, n);
+        for (unsigned i = 0; i < n; i++)
+            check(session, steps[i].name && steps[i].us >= 0, "%s: step %u has no name or takes less than no time", subject->name, i);
+        ccl_context_free(context);
+        frames_free(frames, 1);
+    }
+}
+
+static void check_description(Session *session, const Subject *subject)
+{
+    const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
+    CclConfig config = ring_config(subject, 1);
+    CclContext *context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    size_t host = 0, device = 0;
+    ccl_context_memory(context, &host, &device);
+    check(session, host > 0 && (device > 0) == cuda, "%s: holds %zu bytes on the host, %zu on the device", subject->name, host,
+          device);
+    check(session, !strcmp(ccl_context_algorithm(context)->name, config.algorithm), "%s: runs \"%s\"", subject->name,
+          ccl_context_algorithm(context)->name);
+    check(session, (ccl_context_stream(context) != NULL) == cuda, "%s: stream %p", subject->name, ccl_context_stream(context));
+    ccl_context_free(context);
+
+    config.algorithm = subject->config.threads % 2 ? NULL : "auto";
+    context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    const CclAlgorithmInfo *const info = ccl_context_algorithm(context);
+    check(session, info->backend == config.backend && info->connectivity & config.connectivity && strcmp(info->name, "reference"),
+          "%s: auto chose \"%s\"", subject->name, info->name);
+    ccl_context_free(context);
+}
+
+/* ---------------------------------------------------------------- CUDA */
+
+/* The mask is written late by a stream of the caller's; the library has to wait for it on the device. */
+static void check_producer(Session *session, const Subject *subject)
+{
+    char why[400];
+    const CclConfig config = ring_config(subject, 1);
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    Frame *const f = frames_new(session, 1, 90, 70, config.connectivity);
+    const size_t size = 90 * 70;
+    uint8_t *const inverse = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        inverse[i] = !f->image.pixels[i];
+    void *const mask_memory = device_alloc(size), *const source = device_alloc(size), *const stream = device_stream_new();
+    device_upload(mask_memory, inverse, size);
+    device_upload(source, f->image.pixels, size);
+
+    const CclMask mask = { .data = mask_memory, .stride = 90, .width = 90, .height = 70, .memory = CCL_MEMORY_DEVICE,
+                           .producer_stream = stream };
+    const CclLabels labels = { .data = f->labels, .stride = 360 };
+    CclTable table;
+    device_late_copy(stream, mask_memory, source, size, 3000);
+    const bool ok = ccl_submit(context, &mask, &f->c.filter, &labels) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    check(session, ok && frame_is_right(f, &table, why), "%s: does not wait for the mask's producer", subject->name);
+
+    device_synchronize();
+    device_stream_free(stream);
+    device_free(mask_memory);
+    device_free(source);
+    free(inverse);
+    ccl_context_free(context);
+    frames_free(f, 1);
+}
+
+static void check_current_device(Session *session, const Subject *subject)
+{
+    char why[400];
+    CclConfig config = ring_config(subject, 2);
+    device_synchronize(); /* makes the first device's context current */
+    config.device = -1;
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    Frame *const f = frames_new(session, 1, 90, 70, config.connectivity);
+    CclTable table;
+    const bool ok = frame_submit(context, f) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    check(session, ok && frame_is_right(f, &table, why), "%s: device -1: %s", subject->name, ccl_error_message());
+    ccl_context_free(context);
+    frames_free(f, 1);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+static void check_subject(Session *session, const Subject *subject)
+{
+    for (unsigned depth = 1; depth <= CCL_MAX_DEPTH; depth++)
+        check_ring(session, subject, depth);
+    check_lifetime(session, subject);
+    check_timing(session, subject);
+    check_description(session, subject);
+    check_threads(session, subject);
+    if (subject->config.backend == CCL_BACKEND_CUDA) {
+        check_producer(session, subject);
+        check_current_device(session, subject);
+    }
+}
 
 void check_api(Session *session)
 {
-    (void)session;
+    check_methods(session);
+    check_no_cuda(session);
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        const Subject *const subject = &session->subjects[s];
+        const Subject *const next = &session->subjects[(s + 1) % session->n_subjects];
+        if (subject->dead)
+            continue;
+        layout_now_running(subject, NULL);
+        if (!s || subject->config.backend != subject[-1].config.backend)
+            check_config_errors(session, subject);
+        check_frame_errors(session, subject);
+        check_single_row(session, subject);
+        check_subject(session, subject);
+        check_interleaved(session, subject, next);
+    }
 }

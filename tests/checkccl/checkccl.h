@@ -70,10 +70,12 @@ typedef struct Outcome {
 
 struct Subject;
 
-/* A wrong method for the self-test: the right one, its outcome then spoilt. */
+/* A wrong method for the self-test: the right one, which then does something else as well. One of: */
 typedef struct Fault {
     const char *name;
-    void (*spoil)(const Case *c, CclConnectivity connectivity, Outcome *outcome);
+    void (*spoil)(const Case *c, Outcome *outcome);                     /* what it gives */
+    void (*trespass)(const CclMask *mask, const CclLabels *labels);     /* memory it has no business with, on the host */
+    bool crashes;                                                       /* trespass() ends the process */
 } Fault;
 
 /* One method of one backend at one connectivity (and SIMD tier, number of threads). */
@@ -116,6 +118,10 @@ Outcome actual_outcome(Subject *subject, const Case *c);
 void outcome_free(Outcome *outcome);
 /* True when they agree as far as the product goes; else `why` says where not. */
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400]);
+
+/* Replaces the image by the smallest one found in some seconds that fails, and says in `why` how. False when the case does
+ * not fail on its own. */
+bool shrink(Subject *subject, Case *c, Image *image, char why[400]);
 
 /* One more check outside judge(): counts it, and prints the sentence when it failed. */
 bool check(Session *session, bool passed, const char *format, ...) __attribute__((format(printf, 3, 4)));

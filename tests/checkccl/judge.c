@@ -277,6 +277,8 @@ static void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t
             fail_outcome(&outcomes[submitted], subject, "ccl_submit", status);
             break;
         }
+        if (subject->fault && subject->fault->trespass)
+            subject->fault->trespass(&mask, &labels);
     }
     for (unsigned i = 0; i < submitted; i++) {
         CclTable table = { 0 };
@@ -287,8 +289,8 @@ static void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t
         }
         keep_table(&outcomes[i], &table);
         layout_finish(i, &outcomes[i]);
-        if (subject->fault)
-            subject->fault->spoil(&cases[i], subject->config.connectivity, &outcomes[i]);
+        if (subject->fault && subject->fault->spoil)
+            subject->fault->spoil(&cases[i], &outcomes[i]);
     }
 }
 
@@ -471,7 +473,10 @@ static bool drop_rows(Subject *subject, Case *c, Image *image, bool columns, dou
 {
     bool any = false;
     const uint32_t size = columns ? image->width : image->height;
-    for (uint32_t n = size / 2; n > 0; n /= 2)
+    uint32_t most = 1; /* powers of two, so that what lies at a word's edge can stay there */
+    while (most <= size / 4)
+        most *= 2;
+    for (uint32_t n = most; n > 0; n /= 2)
         for (uint32_t at = 0; now() < deadline;) {
             const uint32_t left = columns ? image->width : image->height;
             if (left <= n || at + n > left)
@@ -509,8 +514,7 @@ static bool clear_pixels(Subject *subject, Case *c, Image *image, double deadlin
     return any;
 }
 
-/* The smallest failing image found in some seconds. False when the case does not fail on its own. */
-static bool shrink(Subject *subject, Case *c, Image *image, char why[400])
+bool shrink(Subject *subject, Case *c, Image *image, char why[400])
 {
     const double deadline = now() + 8;
     if (!case_fails(subject, c, why))

@@ -120,7 +120,7 @@ static void judge_all_values(Session *session, uint32_t width, uint32_t height, 
 static void judge_small_images(Session *session)
 {
     static const uint32_t sizes[][2] = { { 4, 4 }, { 3, 5 }, { 5, 3 }, { 2, 8 }, { 8, 2 }, { 12, 1 }, { 1, 12 } };
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes && subjects_active(session); i++) {
         const uint32_t width = sizes[i][0], height = sizes[i][1];
         judge_all_values(session, width, height, session->quick ? 97 : 1);
         char name[40];
@@ -155,14 +155,14 @@ static void judge_patterns(Session *session)
 {
     static const uint32_t sizes[][2] = { { 65, 33 }, { 16, 16 }, { 130, 70 }, { 257, 129 }, { 7, 200 } };
     const unsigned n_sizes = session->quick ? 2 : sizeof sizes / sizeof *sizes;
-    for (const Pattern *p = patterns; p->name; p++)
-        for (unsigned i = 0; i < n_sizes; i++) {
+    for (const Pattern *p = patterns; p->name && subjects_active(session); p++)
+        for (unsigned i = 0; i < n_sizes && subjects_active(session); i++) {
             Image image = pattern_draw(p, sizes[i][0], sizes[i][1]);
             check_reference(session, &image, p->name);
             judge_image(session, &image, p->name, i % 2 == 0);
             image_free(&image);
         }
-    for (uint32_t word = 8; word <= 128; word *= 2)
+    for (uint32_t word = 8; word <= 128 && subjects_active(session); word *= 2)
         for (int rest = 0; rest < 2; rest++) {
             char name[40];
             snprintf(name, sizeof name, "edges of words of %u, rest %d", word, rest);
@@ -174,13 +174,34 @@ static void judge_patterns(Session *session)
         }
 }
 
+/* ---------------------------------------------------------------- layouts */
+
+/* Every layout with every product, on images with something in every corner. */
+static void judge_layouts(Session *session)
+{
+    static const char *const names[] = { "empty", "full", "cross", "border", "dots", "checkerboard" };
+    static const uint32_t sizes[][2] = { { 70, 37 }, { 1, 33 }, { 257, 2 } };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned n = 0; n < sizeof names / sizeof *names; n++) {
+            Image image = pattern_named(names[n], sizes[i][0], sizes[i][1]);
+            for (const Layout *layout = layouts; layout->name; layout++)
+                for (unsigned p = 0; p < N_PRODUCTS && layout_fits(layout, &image); p++) {
+                    Case c = case_new(&image, products[p], "%s", names[n]);
+                    c.layout = *layout;
+                    judge(session, &c, 1);
+                }
+            image_free(&image);
+        }
+}
+
 /* ---------------------------------------------------------------- noise */
 
 static void judge_noise(Session *session)
 {
     static const double densities[] = { 0, 1, 5, 10, 20, 30, 41, 50, 59, 70, 80, 90, 95, 99, 100 };
     for (uint32_t granularity = 1; granularity <= 16; granularity *= granularity == 1 ? 2 : granularity == 2 ? 2 : 4)
-        for (unsigned d = 0; d < sizeof densities / sizeof *densities; d += session->quick ? 4 : 1) {
+        for (unsigned d = 0; d < sizeof densities / sizeof *densities && subjects_active(session);
+             d += session->quick ? 4 : 1) {
             char name[60];
             const uint32_t width = 100 + random_below(&session->random, 300);
             const uint32_t height = 60 + random_below(&session->random, 200);
@@ -231,7 +252,7 @@ static void judge_thin(Session *session)
         { CCL_MAX_SIZE - 1, 2 }, { 4099, 5 }, { 3, 4099 },
     };
     const unsigned n_sizes = session->quick ? 3 : sizeof sizes / sizeof *sizes;
-    for (unsigned i = 0; i < n_sizes; i++) {
+    for (unsigned i = 0; i < n_sizes && subjects_active(session); i++) {
         const uint32_t width = sizes[i][0], height = sizes[i][1];
         static const char *const names[] = { "full", "checkerboard", "rings", "comb_up", "all_but_last" };
         for (unsigned p = 0; p < sizeof names / sizeof *names; p++) {
@@ -321,6 +342,7 @@ void check_labels(Session *session)
     judge_small_images(session);
     judge_single_pixels(session);
     judge_patterns(session);
+    judge_layouts(session);
     judge_noise(session);
     judge_sizes(session);
     judge_thin(session);

@@ -115,6 +115,22 @@ static void judge_limits(Session *session)
     image_free(&image);
 }
 
+/* So many components that a block's or a warp's share of them just fits, or just does not. */
+static void judge_counts(Session *session)
+{
+    for (uint32_t power = 2; power <= (session->quick ? 1024u : 65536u); power *= 2)
+        for (uint32_t n = power - 1; n <= power + 1; n++) {
+            const uint32_t across = 64;
+            Image image = image_new(2 * across + 5, 2 * ((n + across - 1) / across));
+            for (uint32_t i = 0; i < n; i++)
+                *image_at(&image, 2 * (i % across), 2 * (i / across)) = 1;
+            Case c = case_new(&image, PRODUCT_LABELS, "%u dots", n);
+            c.exact = n % 2;
+            judge(session, &c, 1);
+            image_free(&image);
+        }
+}
+
 /* More components than a table may ever hold: counts stay exact, the table holds the first million. */
 static void judge_overfull(Session *session)
 {
@@ -150,6 +166,7 @@ void check_table(Session *session)
         }
     judge_borders(session);
     judge_limits(session);
+    judge_counts(session);
     if (!session->quick)
         judge_overfull(session);
 }
