@@ -451,6 +451,8 @@ rebuild_labeller (GstCclLabel * self)
   self->accepted = request.method;
   fill_request (self, &self->request);
   self->depth = request.depth;
+  if (self->n_frames == 0)
+    self->first = 0;
   announce_labeller (self);
   update_latency (self);
   return TRUE;
@@ -506,7 +508,7 @@ map_frame (GstCclLabel * self, Frame * frame, GError ** error)
 static Frame *
 nth_frame (GstCclLabel * self, guint n)
 {
-  return &self->frames[(self->first + n) % CCL_MAX_DEPTH];
+  return &self->frames[(self->first + n) % (self->depth + 1)];
 }
 
 /* After the device failed: the frames in flight are done again on the CPU, if the properties allow that. */
@@ -551,7 +553,7 @@ release_frame (GstCclLabel * self)
     gst_ccl_mask_view_unmap (&frame->view);
   frame->analysed = FALSE;
   gst_clear_buffer (&frame->buffer);
-  self->first = (self->first + 1) % CCL_MAX_DEPTH;
+  self->first = (self->first + 1) % (self->depth + 1);
   self->n_frames--;
 }
 

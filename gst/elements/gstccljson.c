@@ -1,0 +1,438 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstccljson.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+/* A tree is built with json-glib and printed by its generator, then the numbers of the text are tidied: json-glib
+ * prints every double with 17 digits (exact, whatever the locale) but has no shorter form, and 1.6 spoils the few that
+ * print without a point (1e-10 becomes "1e-10.0"). */
+
+/* 2^53: doubles from here on have no digits after the point. */
+#define LARGEST_EXACT 9007199254740992.0
+
+/* --- leaves --- */
+
+/* JSON has no word for NaN and infinity. */
+static JsonNode *
+number_node (gdouble value)
+{
+  JsonNode *node = json_node_alloc ();
+
+  return isfinite (value) ? json_node_init_double (node, value) : json_node_init_null (node);
+}
+
+/* Boxes and areas are whole in the plane they were measured in, and fractions in a scaled frame. */
+static JsonNode *
+measure_node (gdouble value, gboolean whole)
+{
+  if (!whole || !(fabs (value) < LARGEST_EXACT))
+    return number_node (value);
+  return json_node_init_int (json_node_alloc (), (gint64) value);
+}
+
+static JsonNode *
+time_node (GstClockTime time)
+{
+  JsonNode *node = json_node_alloc ();
+
+  return GST_CLOCK_TIME_IS_VALID (time) ? json_node_init_int (node, (gint64) time) : json_node_init_null (node);
+}
+
+/* JSON is UTF-8; names from outside need not be. */
+static JsonNode *
+string_node (const gchar * text)
+{
+  JsonNode *node = json_node_alloc ();
+  gchar *valid;
+
+  if (!text)
+    return json_node_init_null (node);
+  if (g_utf8_validate (text, -1, NULL))
+    return json_node_init_string (node, text);
+  valid = g_utf8_make_valid (text, -1);
+  json_node_init_string (node, valid);
+  g_free (valid);
+  return node;
+}
+
+static JsonArray *
+array_of_numbers (const gdouble * values, guint n_values)
+{
+  JsonArray *array = json_array_sized_new (n_values);
+
+  for (guint i = 0; i < n_values; i++)
+    json_array_add_element (array, number_node (values[i]));
+  return array;
+}
+
+static void
+set_numbers (JsonObject * object, const gchar * name, const gdouble * values, guint n_values)
+{
+  json_object_set_array_member (object, name, array_of_numbers (values, n_values));
+}
+
+typedef struct
+{
+  guint flag;
+  const gchar *word;
+} FlagWord;
+
+/* "left,top"; nothing when no flag is set. */
+static void
+set_flag_words (JsonObject * object, const gchar * name, guint flags, const FlagWord * words, guint n_words)
+{
+  gchar text[64] = "";
+
+  for (guint i = 0; i < n_words; i++) {
+    if (!(flags & words[i].flag))
+      continue;
+    if (text[0])
+      g_strlcat (text, ",", sizeof text);
+    g_strlcat (text, words[i].word, sizeof text);
+  }
+  if (text[0])
+    json_object_set_string_member (object, name, text);
+}
+
+gchar *
+gst_ccl_json_utc (GstClockTime unix_time)
+{
+  GDateTime *date;
+  gchar *text;
+
+  if (!GST_CLOCK_TIME_IS_VALID (unix_time))
+    return NULL;
+  date = g_date_time_new_from_unix_utc ((gint64) (unix_time / GST_SECOND));
+  text = g_strdup_printf ("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", g_date_time_get_year (date),
+      g_date_time_get_month (date), g_date_time_get_day_of_month (date), g_date_time_get_hour (date),
+      g_date_time_get_minute (date), g_date_time_get_second (date), (gint) (unix_time % GST_SECOND / GST_USECOND));
+  g_date_time_unref (date);
+  return text;
+}
+
+/* --- schema "ccl-blob-1" --- */
+
+static const FlagWord border_words[] = {
+  {GST_CCL_BLOB_FLAG_TOUCHES_LEFT, "left"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_TOP, "top"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_RIGHT, "right"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM, "bottom"},
+};
+
+static const FlagWord state_words[] = {
+  {GST_CCL_BLOB_FLAG_TENTATIVE, "tentative"},
+  {GST_CCL_BLOB_FLAG_CONFIRMED, "confirmed"},
+  {GST_CCL_BLOB_FLAG_PREDICTED, "predicted"},
+  {GST_CCL_BLOB_FLAG_LOST, "lost"},
+  {GST_CCL_BLOB_FLAG_MERGED, "merged"},
+  {GST_CCL_BLOB_FLAG_SPLIT, "split"},
+};
+
+static JsonArray *
+box_array (const GstCclBlobMeta * meta, guint index, gboolean whole)
+{
+  gdouble box[4];
+  JsonArray *array = json_array_sized_new (4);
+
+  gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
+  for (guint i = 0; i < 4; i++)
+    json_array_add_element (array, measure_node (box[i], whole));
+  return array;
+}
+
+static JsonObject *
+ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole)
+{
+  const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
+  JsonObject *object = json_object_new ();
+  gdouble centroid[2], cov[3], axes[2], orientation;
+
+  gst_ccl_blob_meta_get_centroid (meta, index, &centroid[0], &centroid[1]);
+  gst_ccl_blob_meta_get_covariance (meta, index, &cov[0], &cov[1], &cov[2]);
+  gst_ccl_blob_meta_get_axes (meta, index, &axes[0], &axes[1], &orientation);
+
+  json_object_set_int_member (object, "label", blob->label);
+  json_object_set_array_member (object, "bbox", box_array (meta, index, whole));
+  json_object_set_member (object, "area", measure_node (gst_ccl_blob_meta_get_area (meta, index), whole));
+  set_numbers (object, "centroid", centroid, 2);
+  set_numbers (object, "cov", cov, 3);
+  json_object_set_member (object, "orientation", number_node (orientation));
+  set_numbers (object, "axes", axes, 2);
+  set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
+  if (blob->track_id != 0)
+    json_object_set_int_member (object, "track", (gint64) blob->track_id);
+  set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
+  return object;
+}
+
+static JsonObject *
+size_object (const gchar * width_name, guint width, const gchar * height_name, guint height)
+{
+  JsonObject *object = json_object_new ();
+
+  json_object_set_int_member (object, width_name, width);
+  json_object_set_int_member (object, height_name, height);
+  return object;
+}
+
+static JsonObject *
+ccl_object (const GstCclJsonFrame * frame)
+{
+  const GstCclBlobMeta *meta = frame->blobs;
+  const gboolean whole = gst_ccl_blob_meta_is_identity (meta);
+  const guint n_blobs = gst_ccl_blob_meta_get_length (meta);
+  JsonObject *object = json_object_new ();
+  JsonArray *blobs = json_array_sized_new (n_blobs);
+  gchar *utc = gst_ccl_json_utc (frame->utc);
+
+  for (guint i = 0; i < n_blobs; i++)
+    json_array_add_object_element (blobs, ccl_blob_object (meta, i, whole));
+
+  json_object_set_string_member (object, "schema", "ccl-blob-1");
+  json_object_set_member (object, "source", string_node (frame->source));
+  json_object_set_int_member (object, "seq", (gint64) frame->seq);
+  json_object_set_member (object, "pts", time_node (frame->pts));
+  json_object_set_member (object, "running_time", time_node (frame->running_time));
+  json_object_set_member (object, "stream_time", time_node (frame->stream_time));
+  json_object_set_member (object, "utc", string_node (utc));
+  json_object_set_string_member (object, "time_source", frame->time_source);
+  json_object_set_object_member (object, "frame", size_object ("w", meta->width, "h", meta->height));
+  json_object_set_int_member (object, "total", meta->n_total);
+  json_object_set_boolean_member (object, "truncated", (meta->flags & GST_CCL_BLOB_META_FLAG_TRUNCATED) != 0);
+  json_object_set_array_member (object, "blobs", blobs);
+  g_free (utc);
+  return object;
+}
+
+/* --- schema of DL Streamer's gvametaconvert --- */
+
+/* The words for a blob of ours: pixels of a mask are certain. */
+static GstCclJsonRegion
+region_of_blob (const GstCclBlob * blob)
+{
+  return (GstCclJsonRegion) {
+    .type = "blob",
+    .id = (gint) (blob->mtd_id != G_MAXUINT32 ? blob->mtd_id : blob->label),
+    .parent_id = -1,
+    .label_id = 0,
+    .confidence = 1.0,
+  };
+}
+
+static JsonObject *
+bounding_box_object (const GstCclBlobMeta * meta, const gdouble * box)
+{
+  JsonObject *object = json_object_new ();
+
+  json_object_set_member (object, "x_min", number_node (box[0] / meta->width));
+  json_object_set_member (object, "x_max", number_node ((box[0] + box[2]) / meta->width));
+  json_object_set_member (object, "y_min", number_node (box[1] / meta->height));
+  json_object_set_member (object, "y_max", number_node ((box[1] + box[3]) / meta->height));
+  return object;
+}
+
+static JsonObject *
+detection_object (const GstCclBlobMeta * meta, const gdouble * box, const GstCclJsonRegion * region)
+{
+  JsonObject *object = json_object_new ();
+
+  json_object_set_object_member (object, "bounding_box", bounding_box_object (meta, box));
+  if (region->confidence >= 0)
+    json_object_set_member (object, "confidence", number_node (region->confidence));
+  json_object_set_member (object, "label", string_node (region->type));
+  if (region->label_id >= 0)
+    json_object_set_int_member (object, "label_id", region->label_id);
+  return object;
+}
+
+static JsonObject *
+dlstreamer_region_object (const GstCclBlobMeta * meta, guint index, const GstCclJsonRegion * region)
+{
+  const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
+  JsonObject *object = json_object_new ();
+  gdouble box[4];
+
+  gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
+  /* Whole pixels that still cover the box. */
+  const gdouble x0 = floor (box[0]), y0 = floor (box[1]);
+  const gdouble x1 = ceil (box[0] + box[2]), y1 = ceil (box[1] + box[3]);
+
+  json_object_set_member (object, "x", measure_node (x0, TRUE));
+  json_object_set_member (object, "y", measure_node (y0, TRUE));
+  json_object_set_member (object, "w", measure_node (x1 - x0, TRUE));
+  json_object_set_member (object, "h", measure_node (y1 - y0, TRUE));
+  json_object_set_int_member (object, "region_id", region->id);
+  if (region->parent_id >= 0)
+    json_object_set_int_member (object, "parent_id", region->parent_id);
+  if (blob->track_id != 0)
+    json_object_set_int_member (object, "id", (gint64) blob->track_id);
+  json_object_set_member (object, "roi_type", string_node (region->type));
+  json_object_set_object_member (object, "detection", detection_object (meta, box, region));
+  return object;
+}
+
+static JsonArray *
+dlstreamer_regions (const GstCclJsonFrame * frame, guint n_blobs)
+{
+  JsonArray *objects = json_array_sized_new (n_blobs);
+
+  for (guint i = 0; i < n_blobs; i++) {
+    const GstCclJsonRegion region =
+        frame->regions ? frame->regions[i] : region_of_blob (gst_ccl_blob_meta_get_blob (frame->blobs, i));
+
+    json_array_add_object_element (objects, dlstreamer_region_object (frame->blobs, i, &region));
+  }
+  return objects;
+}
+
+/* Its consumers expect a field that is unknown or empty to be absent. */
+static JsonObject *
+dlstreamer_object (const GstCclJsonFrame * frame)
+{
+  const GstCclBlobMeta *meta = frame->blobs;
+  const guint n_blobs = gst_ccl_blob_meta_get_length (meta);
+  JsonObject *object = json_object_new ();
+  gchar *utc = gst_ccl_json_utc (frame->utc);
+
+  if (n_blobs > 0)
+    json_object_set_array_member (object, "objects", dlstreamer_regions (frame, n_blobs));
+  json_object_set_object_member (object, "resolution", size_object ("width", meta->width, "height", meta->height));
+  json_object_set_member (object, "source", string_node (frame->source));
+  if (GST_CLOCK_TIME_IS_VALID (frame->stream_time))
+    json_object_set_int_member (object, "timestamp", (gint64) frame->stream_time);
+  if (utc)
+    json_object_set_string_member (object, "system_timestamp", utc);
+  g_free (utc);
+  return object;
+}
+
+/* --- text --- */
+
+/* Appends a number as json-glib printed it, valid and with no more than precision digits after the point. */
+static void
+append_number (GString * out, const gchar * text, gsize length, gint precision)
+{
+  const gboolean has_point = memchr (text, '.', length) != NULL;
+  const gboolean has_exponent = memchr (text, 'e', length) != NULL;
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE], format[8];
+  gdouble value;
+
+  if (has_exponent && length > 2 && memcmp (text + length - 2, ".0", 2) == 0)
+    length -= 2;
+  value = has_point && precision >= 0 ? g_ascii_strtod (text, NULL) : LARGEST_EXACT;
+  if (fabs (value) >= LARGEST_EXACT) {
+    g_string_append_len (out, text, length);
+    return;
+  }
+
+  g_snprintf (format, sizeof format, "%%.%df", precision);
+  g_ascii_formatd (digits, sizeof digits, format, value);
+  if (strchr (digits, '.')) {
+    gchar *end = digits + strlen (digits);
+
+    while (end[-1] == '0')
+      end--;
+    if (end[-1] == '.')
+      end--;
+    *end = '\0';
+  }
+  g_string_append (out, strcmp (digits, "-0") == 0 ? "0" : digits);
+}
+
+/* The byte after the string that starts at the quotation mark p. */
+static const gchar *
+skip_string (const gchar * p, const gchar * end)
+{
+  for (p++; p < end && *p != '"'; p++) {
+    if (*p == '\\')
+      p++;
+  }
+  return MIN (p + 1, end);
+}
+
+static void
+append_tidy (GString * out, const gchar * text, gsize length, gint precision)
+{
+  const gchar *end = text + length;
+  const gchar *copied = text;   /* everything before is in out */
+  const gchar *p = text;
+
+  while (p < end) {
+    if (*p == '"') {
+      p = skip_string (p, end);
+    } else if (g_ascii_isdigit (*p) || *p == '-') {
+      const gsize n = strspn (p, "0123456789+-.eE");
+
+      g_string_append_len (out, copied, p - copied);
+      append_number (out, p, n, precision);
+      p += n;
+      copied = p;
+    } else {
+      p++;
+    }
+  }
+  g_string_append_len (out, copied, end - copied);
+}
+
+/* Takes the object. */
+static GString *
+text_of_object (JsonObject * object, gint precision)
+{
+  JsonNode *root = json_node_init_object (json_node_alloc (), object);
+  JsonGenerator *generator = json_generator_new ();
+  GString *raw, *text;
+
+  json_generator_set_root (generator, root);
+  raw = json_generator_to_gstring (generator, g_string_sized_new (1024));
+  text = g_string_sized_new (raw->len + 2);
+  append_tidy (text, raw->str, raw->len, precision);
+
+  g_string_free (raw, TRUE);
+  g_object_unref (generator);
+  json_node_unref (root);
+  json_object_unref (object);
+  return text;
+}
+
+gchar *
+gst_ccl_json_tags (const gchar * text, GError ** error)
+{
+  JsonParser *parser = json_parser_new ();
+  gchar *line = NULL;
+
+  if (json_parser_load_from_data (parser, text, -1, error)) {
+    JsonNode *root = json_parser_get_root (parser);
+
+    if (root && JSON_NODE_HOLDS_OBJECT (root))
+      line = g_string_free (text_of_object (json_node_dup_object (root), -1), FALSE);
+    else
+      g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_PARSE, "not a JSON object, such as {\"site\":\"A\"}");
+  }
+  g_object_unref (parser);
+  return line;
+}
+
+GString *
+gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision)
+{
+  const gboolean ccl = schema == GST_CCL_JSON_SCHEMA_CCL;
+  GString *line = text_of_object (ccl ? ccl_object (frame) : dlstreamer_object (frame), precision);
+
+  /* The user's own object goes in as it is: precision is not for its numbers. */
+  if (frame->tags) {
+    g_string_truncate (line, line->len - 1);
+    g_string_append (line, ",\"tags\":");
+    g_string_append (line, frame->tags);
+    g_string_append_c (line, '}');
+  }
+  g_string_append_c (line, '\n');
+  return line;
+}

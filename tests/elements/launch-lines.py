@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every gst-launch-1.0 line of README.md and examples/launch.md runs, ends by itself and says nothing bad.
+
+usage: launch-lines.py SOURCE_FOLDER
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DOCUMENTS = ["README.md", "examples/launch.md"]
+
+
+def launch_lines(document):
+    """The lines to paste, with the continuations that a backslash joins."""
+    text = (source / document).read_text("utf-8").replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if re.match(r" +(\S+ )*gst-launch-1\.0 ", line)]
+
+
+def runnable(line):
+    """The line without what only a user has: devenv is there already, a screen may not be."""
+    line = re.sub(r"^.*?gst-launch-1\.0", "gst-launch-1.0", line)
+    line = re.sub(r"\bauto(video)?sink\b", "fakevideosink", line)
+    if "num-buffers=" not in line:
+        line = re.sub(r"\bvideotestsrc\b", "videotestsrc num-buffers=10", line)
+    return line
+
+
+class LaunchLines(unittest.TestCase):
+    def run_line(self, line, folder):
+        # A shell reads the line, as it does when a user pastes it. "!" is no history in a shell that is not interactive.
+        result = subprocess.run(["bash", "-c", runnable(line)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotRegex(result.stderr + result.stdout, "CRITICAL|WARNING|ERROR")
+        return result.stdout
+
+    def check_output(self, line, stdout, folder):
+        """Whatever a line says it writes is there, and JSON is JSON."""
+        texts = [stdout] if "fdsink" in line else []
+        for location in re.findall(r"location=(\S+)", line):
+            files = list(folder.glob(re.sub(r"%\d*d", "*", location)))
+            self.assertTrue(files, f"no {location}")
+            self.assertTrue(all(file.stat().st_size for file in files), f"{location} is empty")
+            texts += [file.read_text("utf-8") for file in files if file.suffix == ".ndjson"]
+        for text in texts:
+            self.assertTrue(text)
+            for frame in text.splitlines():
+                self.assertIsInstance(json.loads(frame), dict)
+
+    def test_lines(self):
+        for document in DOCUMENTS:
+            for line in launch_lines(document):
+                if "videotestsrc" not in line:
+                    continue  # needs a file or a camera of the user's
+                with self.subTest(document=document, line=line), tempfile.TemporaryDirectory() as name:
+                    folder = pathlib.Path(name)
+                    self.check_output(line, self.run_line(line, folder), folder)
+
+    def test_there_are_lines(self):
+        self.assertGreater(len(launch_lines("examples/launch.md")), 5)
+
+
+if __name__ == "__main__":
+    source = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
