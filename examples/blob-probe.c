@@ -90,10 +90,12 @@ run (GstElement * pipeline)
   message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     GError *error = NULL;
+    gchar *details = NULL;
 
-    gst_message_parse_error (message, &error, NULL);
-    g_printerr ("%s: %s\n", GST_OBJECT_NAME (GST_MESSAGE_SRC (message)), error->message);
+    gst_message_parse_error (message, &error, &details);
+    g_printerr ("%s: %s\n%s\n", GST_OBJECT_NAME (GST_MESSAGE_SRC (message)), error->message, details ? details : "");
     g_error_free (error);
+    g_free (details);
     status = 1;
   }
   gst_message_unref (message);

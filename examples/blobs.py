@@ -14,29 +14,30 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstCcl", "1.0")
 from gi.repository import Gst, GstCcl
 
-Gst.init(None)
-source = "videotestsrc pattern=ball num-buffers=60"
-if len(sys.argv) > 1:
-    source = "filesrc name=file ! decodebin ! videoconvert"
-pipeline = Gst.parse_launch(
-    f"{source} ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 ! appsink name=frames sync=false"
-)
-if len(sys.argv) > 1:
-    pipeline.get_by_name("file").set_property("location", sys.argv[1])
-pipeline.set_state(Gst.State.PLAYING)
 
-frames = pipeline.get_by_name("frames")
-while sample := frames.emit("pull-sample"):
-    meta = GstCcl.buffer_get_ccl_blob_meta(sample.get_buffer())
+def print_largest(pad, info):
+    meta = GstCcl.buffer_get_ccl_blob_meta(info.get_buffer())
     blobs = range(meta.get_length()) if meta else []
-    if not blobs:
+    if blobs:
+        i = max(blobs, key=meta.get_area)
+        x, y = meta.get_centroid(i)
+        print(f"largest of {len(blobs)}: {meta.get_area(i):.0f} pixels around ({x:.1f}, {y:.1f})")
+    else:
         print("no blobs")
-        continue
-    i = max(blobs, key=meta.get_area)
-    x, y = meta.get_centroid(i)
-    print(f"largest of {len(blobs)}: {meta.get_area(i):.0f} pixels around ({x:.1f}, {y:.1f})")
+    return Gst.PadProbeReturn.OK
 
-error = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+
+Gst.init(None)
+source = "filesrc name=file ! decodebin ! videoconvert" if sys.argv[1:] else "videotestsrc pattern=ball num-buffers=60"
+pipeline = Gst.parse_launch(f"{source} ! video/x-raw,format=GRAY8 ! ccllabel name=label threshold=127 ! fakesink")
+if sys.argv[1:]:
+    pipeline.get_by_name("file").set_property("location", sys.argv[1])
+pipeline.get_by_name("label").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, print_largest)
+
+pipeline.set_state(Gst.State.PLAYING)
+end = Gst.MessageType.EOS | Gst.MessageType.ERROR
+message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, end)
 pipeline.set_state(Gst.State.NULL)
-if error:
-    sys.exit(error.parse_error()[0].message)
+if message.type == Gst.MessageType.ERROR:
+    error, details = message.parse_error()
+    sys.exit(f"{message.src.get_name()}: {error.message}\n{details}")

@@ -3,6 +3,7 @@
 
 #include "ccl.h"
 #include "gstccllabel.h"
+#include "gstcclmeta2json.h"
 
 /* What this build can do, for gst-inspect-1.0. */
 static void
@@ -28,6 +29,7 @@ plugin_init (GstPlugin * plugin)
 
   add_status (plugin);
   ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
+  ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
   return ok;
 }
 
