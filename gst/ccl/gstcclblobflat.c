@@ -10,52 +10,81 @@
 #define MAGIC GST_MAKE_FOURCC ('C', 'C', 'L', 'B')
 #define VERSION 1
 
-#define HEADER_SIZE 116
+/* Where the fields are that the checks need. */
+#define VERSION_AT 4
+#define N_BLOBS_AT 40
+#define NAME_SIZE_AT 44
+#define MATRIX_AT 48
+
+#define HEADER_SIZE 120
 #define RECORD_SIZE 88
 #define CHECKSUM_SIZE 4
 
 /* ---------------------------------------------------------------- numbers */
 
-static void
-put16 (guint8 ** p, guint16 value)
-{
-  GST_WRITE_UINT16_LE (*p, value);
-  *p += 2;
-}
-
+/* By copies: the bytes can lie anywhere. */
 static void
 put32 (guint8 ** p, guint32 value)
 {
-  GST_WRITE_UINT32_LE (*p, value);
-  *p += 4;
+  const guint32 le = GUINT32_TO_LE (value);
+
+  memcpy (*p, &le, sizeof (le));
+  *p += sizeof (le);
 }
 
 static void
 put64 (guint8 ** p, guint64 value)
 {
-  GST_WRITE_UINT64_LE (*p, value);
-  *p += 8;
+  const guint64 le = GUINT64_TO_LE (value);
+
+  memcpy (*p, &le, sizeof (le));
+  *p += sizeof (le);
 }
 
-static guint16
-get16 (const guint8 ** p)
+static void
+put_double (guint8 ** p, gdouble value)
 {
-  *p += 2;
-  return GST_READ_UINT16_LE (*p - 2);
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof (bits));
+  put64 (p, bits);
 }
 
 static guint32
 get32 (const guint8 ** p)
 {
-  *p += 4;
-  return GST_READ_UINT32_LE (*p - 4);
+  guint32 le;
+
+  memcpy (&le, *p, sizeof (le));
+  *p += sizeof (le);
+  return GUINT32_FROM_LE (le);
 }
 
 static guint64
 get64 (const guint8 ** p)
 {
-  *p += 8;
-  return GST_READ_UINT64_LE (*p - 8);
+  guint64 le;
+
+  memcpy (&le, *p, sizeof (le));
+  *p += sizeof (le);
+  return GUINT64_FROM_LE (le);
+}
+
+static gdouble
+get_double (const guint8 ** p)
+{
+  const guint64 bits = get64 (p);
+  gdouble value;
+
+  memcpy (&value, &bits, sizeof (value));
+  return value;
+}
+
+static guint32
+get32_at (const guint8 * data, gsize at)
+{
+  data += at;
+  return get32 (&data);
 }
 
 /* CRC-32 of IEEE 802.3, that of zlib. */
@@ -83,13 +112,12 @@ checksum (const guint8 * data, gsize size)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The name of the source; one that does not fit its field is left out. */
 static const gchar *
 get_name (const GstCclBlobMeta * meta)
 {
   const gchar *const name = gst_ccl_blob_meta_get_source (meta);
 
-  return name != NULL && strlen (name) <= G_MAXUINT16 ? name : "";
+  return name != NULL ? name : "";
 }
 
 gsize
@@ -128,8 +156,7 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   guint8 *p = data;
 
   put32 (&p, MAGIC);
-  put16 (&p, VERSION);
-  put16 (&p, name_size);
+  put32 (&p, VERSION);
   put32 (&p, meta->flags);
   put32 (&p, meta->ref_width);
   put32 (&p, meta->ref_height);
@@ -139,8 +166,9 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   put32 (&p, meta->n_total);
   put32 (&p, meta->connectivity);
   put32 (&p, n);
-  for (gint i = 0; i < 9; i++, p += 8)
-    GST_WRITE_DOUBLE_LE (p, meta->matrix[i]);
+  put32 (&p, name_size);
+  for (gint i = 0; i < 9; i++)
+    put_double (&p, meta->matrix[i]);
   for (guint i = 0; i < n; i++)
     put_blob (&p, gst_ccl_blob_meta_get_blob (meta, i));
   memcpy (p, name, name_size);
@@ -183,30 +211,27 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Checks everything that does not need the blobs: nothing is allocated before this says yes. */
+/* Checks everything but the numbers; nothing is allocated before this says yes. */
 static gboolean
 check_envelope (const guint8 * data, gsize size, GError ** error)
 {
-  const guint8 *p = data;
-
   if (size < HEADER_SIZE + CHECKSUM_SIZE)
     return refuse (error, GST_CCL_ERROR_DATA, "shorter than its header");
-  if (get32 (&p) != MAGIC)
+  if (get32_at (data, 0) != MAGIC)
     return refuse (error, GST_CCL_ERROR_DATA, "does not begin with CCLB");
-  if (get16 (&p) > VERSION)
+  if (get32_at (data, VERSION_AT) > VERSION)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
-  const guint64 name_size = get16 (&p);
-  const guint64 n = GST_READ_UINT32_LE (data + 40);
+  const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
 
   if (n > GST_CCL_BLOB_LIST_MAX || size != HEADER_SIZE + n * RECORD_SIZE + name_size + CHECKSUM_SIZE)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
-  if (GST_READ_UINT32_LE (data + size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
+  if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
     return refuse (error, GST_CCL_ERROR_DATA, "damaged (checksum)");
 
   const gchar *const name = (const gchar *) data + HEADER_SIZE + n * RECORD_SIZE;
 
-  if (GST_READ_UINT16_LE (data + 4) == 0 || !g_utf8_validate_len (name, name_size, NULL))
+  if (get32_at (data, VERSION_AT) == 0 || !g_utf8_validate_len (name, name_size, NULL))
     return refuse (error, GST_CCL_ERROR_DATA, "its version or the name of its source is not valid");
   return TRUE;
 }
@@ -263,9 +288,9 @@ get_header (const guint8 ** p, GstCclBlobMeta * meta)
   meta->n_kept = get32 (p);
   meta->n_total = get32 (p);
   meta->connectivity = get32 (p);
-  *p += 4;
-  for (gint i = 0; i < 9; i++, *p += 8) {
-    meta->matrix[i] = GST_READ_DOUBLE_LE (*p);
+  *p = *p + (MATRIX_AT - N_BLOBS_AT);
+  for (gint i = 0; i < 9; i++) {
+    meta->matrix[i] = get_double (p);
     valid = valid && isfinite (meta->matrix[i]);
   }
   return valid;
@@ -280,7 +305,7 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
 
   if (!check_envelope (data, size, error))
     return NULL;
-  list = get_header (&p, &header) ? get_list (&p, GST_READ_UINT32_LE (data + 40)) : NULL;
+  list = get_header (&p, &header) ? get_list (&p, get32_at (data, N_BLOBS_AT)) : NULL;
   if (list == NULL) {
     refuse (error, GST_CCL_ERROR_DATA, "a number is out of its range");
     return NULL;
@@ -293,7 +318,7 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
     return NULL;
   }
 
-  const guint name_size = GST_READ_UINT16_LE (data + 6);
+  const guint32 name_size = get32_at (data, NAME_SIZE_AT);
 
   meta->flags = header.flags;
   meta->width = header.width;

@@ -80,7 +80,7 @@ matrix_map (const Matrix m, gdouble * x, gdouble * y)
   *y = mapped_y;
 }
 
-/* What the matrix does around (x, y) to first order: j = d(x', y') / d(x, y), constant unless the matrix is projective. */
+/* What the matrix does around (x, y) to first order: d(x', y') / d(x, y), the same everywhere unless it projects. */
 static void
 matrix_get_jacobian (const Matrix m, gdouble x, gdouble y, gdouble j[4])
 {
@@ -164,16 +164,49 @@ G_STATIC_ASSERT (G_STRUCT_OFFSET (MatrixTransform, out_rectangle) ==
 G_STATIC_ASSERT (sizeof (((MatrixTransform *) 0)->matrix) == sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
 #endif
 
-/* Its matrix takes places in in_rectangle to places in out_rectangle, each counted from its rectangle's corner. */
+/* Whether the matrix puts a rectangle of the input's size exactly onto one of the output's, both with their corner at
+ * (0, 0). */
+static gboolean
+fills_output (const Matrix change, const MatrixTransform * transform)
+{
+  gdouble x0 = 0, y0 = 0, x1 = transform->in_rectangle.w, y1 = transform->in_rectangle.h;
+
+  matrix_map (change, &x0, &y0);
+  matrix_map (change, &x1, &y1);
+  return fabs (MIN (x0, x1)) < 0.25 && fabs (MIN (y0, y1)) < 0.25
+      && fabs (MAX (x0, x1) - transform->out_rectangle.w) < 0.25
+      && fabs (MAX (y0, y1) - transform->out_rectangle.h) < 0.25;
+}
+
+/* A ratio of sizes was rounded to a float; where it was one, undo that. */
+static gdouble
+unrounded (gfloat value, gint to, gint from)
+{
+  return from > 0 && value == (gfloat) to / (gfloat) from ? (gdouble) to / from : value;
+}
+
+/* Its matrix takes places in in_rectangle to places in out_rectangle, each counted from its rectangle's corner. Which
+ * places depends on the element: converters and videocrop mean the plane of pixel squares as we do, videoflip means
+ * numbers of pixels (x becomes width - 1 - x). The one that covers out_rectangle was meant. */
 static gboolean
 transform_matrix (GstBuffer * dest, const GstCclBlobMeta * meta, const MatrixTransform * transform)
 {
-  const Matrix from_in = { 1, 0, -transform->in_rectangle.x, 0, 1, -transform->in_rectangle.y, 0, 0, 1 };
-  const Matrix to_out = { 1, 0, transform->out_rectangle.x, 0, 1, transform->out_rectangle.y, 0, 0, 1 };
-  Matrix change;
+  const GstVideoRectangle *const in = &transform->in_rectangle, *const out = &transform->out_rectangle;
+  const Matrix from_in = { 1, 0, -in->x, 0, 1, -in->y, 0, 0, 1 }, to_out = { 1, 0, out->x, 0, 1, out->y, 0, 0, 1 };
+  const Matrix to_centres = { 1, 0, -0.5, 0, 1, -0.5, 0, 0, 1 }, from_centres = { 1, 0, 0.5, 0, 1, 0.5, 0, 0, 1 };
+  Matrix change, of_numbers;
 
   for (gint i = 0; i < 9; i++)
     change[i] = transform->matrix[i / 3][i % 3];
+  change[0] = unrounded (transform->matrix[0][0], out->w, in->w);
+  change[4] = unrounded (transform->matrix[1][1], out->h, in->h);
+
+  if (!fills_output (change, transform)) {
+    matrix_multiply (change, to_centres, of_numbers);
+    matrix_multiply (from_centres, of_numbers, of_numbers);
+    if (fills_output (of_numbers, transform))
+      memcpy (change, of_numbers, sizeof (Matrix));
+  }
   matrix_multiply (change, from_in, change);
   matrix_multiply (to_out, change, change);
   return add_transformed (dest, meta, change, GST_VIDEO_INFO_WIDTH (transform->out_info),

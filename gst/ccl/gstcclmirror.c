@@ -15,8 +15,9 @@
 static gboolean
 get_pixel_box (const GstCclBlobMeta * meta, guint index, GstVideoRectangle * box)
 {
-  /* Less than rounding errors of the matrix move an edge: they must not cost a pixel. */
-  const gdouble tolerance = 1e-6;
+  /* Rounding errors of the matrix (made of floats when GStreamer describes a crop) move edges; that must not cost a
+   * pixel. */
+  const gdouble tolerance = 1.0 / 256;
   gdouble x, y, width, height;
 
   gst_ccl_blob_meta_get_box (meta, index, &x, &y, &width, &height);

@@ -1,0 +1,359 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The flat form of a meta: there and back, and nothing damaged gets through. CCL_TEST_SEED repeats a run. */
+
+#include "testblobs.h"
+
+#define HEADER_SIZE 120
+#define VERSION_AT 4
+#define N_BLOBS_AT 40
+#define NAME_SIZE_AT 44
+#define MATRIX_AT 48
+#define FIRST_BLOB_AT HEADER_SIZE
+
+static void
+assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
+{
+  const guint n = gst_ccl_blob_meta_get_length (a);
+
+  fail_unless_equals_int (a->flags, b->flags);
+  fail_unless_equals_int (a->ref_width, b->ref_width);
+  fail_unless_equals_int (a->ref_height, b->ref_height);
+  fail_unless_equals_int (a->width, b->width);
+  fail_unless_equals_int (a->height, b->height);
+  fail_unless_equals_int (a->n_kept, b->n_kept);
+  fail_unless_equals_int (a->n_total, b->n_total);
+  fail_unless_equals_int (a->connectivity, b->connectivity);
+  fail_unless (a->source == b->source);
+  fail_unless (memcmp (a->matrix, b->matrix, sizeof (a->matrix)) == 0);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (b), n);
+  for (guint i = 0; i < n; i++) {
+    GstCclBlob expected = *gst_ccl_blob_meta_get_blob (a, i);
+
+    expected.mtd_id = GST_CCL_MTD_ID_NONE;
+    fail_unless (memcmp (&expected, gst_ccl_blob_meta_get_blob (b, i), sizeof (expected)) == 0, "blob %u", i);
+  }
+}
+
+static GBytes *
+new_sample_bytes (void)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GBytes *const bytes = gst_ccl_blob_meta_to_bytes (add_sample (buffer));
+
+  gst_buffer_unref (buffer);
+  return bytes;
+}
+
+static void
+put32 (guint8 * data, guint32 value)
+{
+  for (gint i = 0; i < 4; i++)
+    data[i] = value >> 8 * i;
+}
+
+static void
+put_double (guint8 * data, gdouble value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof (bits));
+  put32 (data, bits);
+  put32 (data + 4, bits >> 32);
+}
+
+/* A check sum of the test's own, bit by bit. */
+static void
+repair_checksum (guint8 * data, gsize size)
+{
+  guint32 crc = 0xffffffff;
+
+  for (gsize i = 0; i < size - 4; i++) {
+    crc ^= data[i];
+    for (gint bit = 0; bit < 8; bit++)
+      crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  put32 (data + size - 4, ~crc);
+}
+
+static GstCclBlobMeta *
+read_data (GstBuffer * buffer, const guint8 * data, gsize size, GError ** error)
+{
+  /* A block of exactly this size: reading past its end is seen by sanitizers and valgrind. */
+  GBytes *const bytes = g_bytes_new (data, size);
+  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta_from_bytes (buffer, bytes, error);
+
+  g_bytes_unref (bytes);
+  return meta;
+}
+
+static void
+assert_refused (const guint8 * data, gsize size, GstCclError code, const gchar * reason)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GError *error = NULL;
+
+  fail_unless (read_data (buffer, data, size, &error) == NULL, "accepted: %s", reason);
+  fail_unless (g_error_matches (error, GST_CCL_ERROR, code), "%s: %s", reason, error ? error->message : "no error");
+  fail_unless (gst_buffer_get_ccl_blob_meta (buffer) == NULL, "%s", reason);
+  g_clear_error (&error);
+  /* Not asking why is allowed. */
+  fail_unless (read_data (buffer, data, size, NULL) == NULL);
+  gst_buffer_unref (buffer);
+}
+
+GST_START_TEST (test_round_trip)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GBytes *bytes;
+  GError *error = NULL;
+  GstCclBlobMeta *read;
+
+  for (gint i = 0; i < 9; i++)
+    meta->matrix[i] += 0.1 * i;
+  meta->width = 1000;
+  gst_ccl_blob_meta_set_list (meta, meta->list);
+  bytes = gst_ccl_blob_meta_to_bytes (meta);
+  fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 88 + strlen ("ccllabel0") + 4);
+  read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
+  fail_unless (read != NULL && error == NULL);
+  assert_same (meta, read);
+  g_bytes_unref (bytes);
+  gst_buffer_unref (other);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_round_trip_of_nothing)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
+  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (buffer, NULL, 1, 1);
+  GBytes *const bytes = gst_ccl_blob_meta_to_bytes (meta);
+
+  fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 4);
+  assert_same (meta, gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, NULL));
+  g_bytes_unref (bytes);
+  gst_buffer_unref (other);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_round_trip_of_extremes)
+{
+  GstCclBlob blob;
+  GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
+  GstCclBlobMeta *meta;
+  GBytes *bytes;
+  gchar *const name = g_strnfill (100000, 'x');
+
+  memset (&blob, 0xff, sizeof (blob));
+  blob.width = blob.height = G_MAXINT32;
+  blob.x = blob.y = G_MININT32;
+  memset (blob._gst_reserved, 0, sizeof (blob._gst_reserved));
+  meta = add_blobs (buffer, &blob, 1, G_MAXUINT, G_MAXUINT);
+  meta->matrix[3] = -G_MAXDOUBLE;
+  meta->source = g_quark_from_string (name);
+  g_free (name);
+  bytes = gst_ccl_blob_meta_to_bytes (meta);
+  assert_same (meta, gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, NULL));
+  g_bytes_unref (bytes);
+  gst_buffer_unref (other);
+
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_every_truncation_is_refused)
+{
+  GBytes *const bytes = new_sample_bytes ();
+  gsize size;
+  const guint8 *const data = g_bytes_get_data (bytes, &size);
+  guint8 *const longer = g_malloc0 (size + 1);
+
+  for (gsize n = 0; n < size; n++)
+    assert_refused (data, n, GST_CCL_ERROR_DATA, "cut short");
+  memcpy (longer, data, size);
+  assert_refused (longer, size + 1, GST_CCL_ERROR_DATA, "a byte too many");
+  g_free (longer);
+  g_bytes_unref (bytes);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_every_damaged_byte_is_refused)
+{
+  GBytes *const bytes = new_sample_bytes ();
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (bytes, &size);
+
+  for (gsize i = 0; i < size; i++) {
+    for (guint mask = 1; mask <= 256; mask *= 2) {
+      const guint8 flip = mask == 256 ? 0xff : mask;
+
+      data[i] ^= flip;
+      /* Any version but 0 is a newer one. */
+      assert_refused (data, size, i >= VERSION_AT && i < VERSION_AT + 4 && !(i == VERSION_AT && flip == 1) ?
+          GST_CCL_ERROR_VERSION : GST_CCL_ERROR_DATA, "damaged");
+      data[i] ^= flip;
+    }
+  }
+  g_free (data);
+}
+
+GST_END_TEST;
+
+/* What a checksum cannot tell: whoever wrote it meant it. */
+GST_START_TEST (test_absurd_numbers_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (), &size);
+  guint8 *const copy = g_malloc (size);
+
+#define REFUSED_WITH(statement, code, reason) \
+  G_STMT_START { \
+    memcpy (copy, data, size); \
+    statement; \
+    repair_checksum (copy, size); \
+    assert_refused (copy, size, code, reason); \
+  } G_STMT_END
+
+  REFUSED_WITH (put32 (copy + VERSION_AT, 0), GST_CCL_ERROR_DATA, "version 0");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_VERSION, "version 2");
+  REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
+  REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 88);
+      put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 0), GST_CCL_ERROR_DATA, "no blobs");
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "one blob more");
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 0x7fffffff), GST_CCL_ERROR_DATA, "2^31 blobs");
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 0xffffffff), GST_CCL_ERROR_DATA, "2^32 blobs");
+  /* 3 + 2^29 records of 88 bytes are 3 of them modulo 2^32. */
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 3 + (1u << 29)), GST_CCL_ERROR_DATA, "blobs that wrap around");
+  REFUSED_WITH (put_double (copy + MATRIX_AT + 8, NAN), GST_CCL_ERROR_DATA, "not a number");
+  REFUSED_WITH (put_double (copy + MATRIX_AT + 64, INFINITY), GST_CCL_ERROR_DATA, "infinity");
+  REFUSED_WITH (put32 (copy + FIRST_BLOB_AT + 16, -1), GST_CCL_ERROR_DATA, "negative width");
+  REFUSED_WITH (put32 (copy + FIRST_BLOB_AT + 88 + 20, -1), GST_CCL_ERROR_DATA, "negative height");
+  REFUSED_WITH (copy[size - 8] = 0xff, GST_CCL_ERROR_DATA, "name that is not UTF-8");
+  REFUSED_WITH (copy[size - 8] = 0, GST_CCL_ERROR_DATA, "name with a zero");
+  REFUSED_WITH (memcpy (copy, "GDPP", 4), GST_CCL_ERROR_DATA, "something else");
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
+/* Whatever is accepted must be harmless: every getter, and written again it gives the same bytes. */
+static void
+use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
+{
+  GBytes *const again = gst_ccl_blob_meta_to_bytes (meta), *const before = g_bytes_new_static (data, size);
+
+  fail_unless (g_bytes_equal (again, before));
+  g_bytes_unref (again);
+  g_bytes_unref (before);
+  g_free (gst_ccl_blob_meta_to_string (meta));
+  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
+    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
+    gdouble a, b, c, d;
+
+    gst_ccl_blob_get_covariance (blob, &a, &b, &c);
+    gst_ccl_blob_get_axes (blob, &a, &b);
+    gst_ccl_blob_get_extent (blob);
+    gst_ccl_blob_meta_get_box (meta, i, &a, &b, &c, &d);
+    gst_ccl_blob_meta_get_axes (meta, i, &a, &b, &c);
+    gst_ccl_blob_meta_get_area (meta, i);
+  }
+  gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 10);
+  gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", 10);
+}
+
+GST_START_TEST (test_fuzz)
+{
+  const gchar *const given = g_getenv ("CCL_TEST_SEED");
+  const guint32 seed = given != NULL ? (guint32) g_ascii_strtoull (given, NULL, 0) : g_random_int ();
+  GRand *const rand = g_rand_new_with_seed (seed);
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (), &size);
+  guint8 *const copy = g_malloc (size);
+  guint n_accepted = 0;
+
+  g_print ("seed 0x%08x\n", seed);
+  for (gint round = 0; round < 5000; round++) {
+    GstBuffer *const buffer = gst_buffer_new ();
+    GstCclBlobMeta *meta;
+
+    memcpy (copy, data, size);
+    for (gint n = g_rand_int_range (rand, 1, 9); n > 0; n--) {
+      /* All but the name: each new one would stay as a quark. */
+      copy[g_rand_int_range (rand, 0, size - 13)] = g_rand_int_range (rand, 0, 256);
+    }
+    repair_checksum (copy, size);
+    meta = read_data (buffer, copy, size, NULL);
+    if (meta != NULL) {
+      use (buffer, meta, copy, size);
+      n_accepted++;
+    }
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (n_accepted > 1000, "only %u accepted: this tests nothing", n_accepted);
+  g_rand_free (rand);
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
+#if GST_CHECK_VERSION (1, 24, 0)
+GST_START_TEST (test_gst_meta_serialize)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GByteArray *const array = g_byte_array_new ();
+  GstCclBlobMeta *read;
+  guint32 consumed = 0;
+
+  fail_unless (gst_meta_serialize_simple ((GstMeta *) meta, array));
+  read = (GstCclBlobMeta *) gst_meta_deserialize (other, array->data, array->len, &consumed);
+  fail_unless (read != NULL && read->meta.info == GST_CCL_BLOB_META_INFO);
+  fail_unless_equals_int (consumed, array->len);
+  assert_same (meta, read);
+  gst_buffer_remove_meta (other, (GstMeta *) read);
+
+  /* The last byte belongs to the checksum. */
+  array->data[array->len - 1] ^= 1;
+  fail_unless (gst_meta_deserialize (other, array->data, array->len, &consumed) == NULL);
+  fail_unless (gst_buffer_get_ccl_blob_meta (other) == NULL);
+  g_byte_array_unref (array);
+  gst_buffer_unref (other);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+#endif
+
+static Suite *
+blobflat_suite (void)
+{
+  Suite *const suite = suite_create ("blobflat");
+  TCase *const tests = tcase_create ("general");
+
+  suite_add_tcase (suite, tests);
+  tcase_set_timeout (tests, 120);
+  tcase_add_test (tests, test_round_trip);
+  tcase_add_test (tests, test_round_trip_of_nothing);
+  tcase_add_test (tests, test_round_trip_of_extremes);
+  tcase_add_test (tests, test_every_truncation_is_refused);
+  tcase_add_test (tests, test_every_damaged_byte_is_refused);
+  tcase_add_test (tests, test_absurd_numbers_are_refused);
+  tcase_add_test (tests, test_fuzz);
+#if GST_CHECK_VERSION (1, 24, 0)
+  tcase_add_test (tests, test_gst_meta_serialize);
+#endif
+  return suite;
+}
+
+GST_CHECK_MAIN (blobflat);

@@ -1,0 +1,614 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Blobs, lists and metas: counts of references, shapes, transforms, text. */
+
+#include "testblobs.h"
+
+#include <gst/video/gstvideosink.h>
+
+#define DEGREES (G_PI / 180)
+
+/* ---------------------------------------------------------------- blobs and lists */
+
+GST_START_TEST (test_new_blob_is_empty)
+{
+  GstCclBlob *blob = gst_ccl_blob_new (), *copy;
+
+  fail_unless_equals_uint64 (blob->area, 0);
+  fail_unless_equals_int64 (blob->mtd_id, GST_CCL_MTD_ID_NONE);
+  blob->label = 7;
+  copy = gst_ccl_blob_copy (blob);
+  gst_ccl_blob_free (blob);
+  fail_unless_equals_int (copy->label, 7);
+  g_boxed_free (GST_TYPE_CCL_BLOB, copy);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_list_copies_blobs)
+{
+  GstCclBlob blobs[2] = { rectangle (1, 0, 0, 1, 1), rectangle (2, 5, 0, 2, 2) };
+  GstCclBlobList *list = gst_ccl_blob_list_new (blobs, 2);
+  GstCclBlob *copy;
+
+  blobs[1].area = 0;
+  fail_unless_equals_int (gst_ccl_blob_list_get_length (list), 2);
+  fail_unless_equals_uint64 (gst_ccl_blob_list_get (list, 1)->area, 4);
+  fail_unless (gst_ccl_blob_list_get (list, 1) == gst_ccl_blob_list_get (list, 0) + 1);
+  fail_unless (gst_ccl_blob_list_get (list, 2) == NULL);
+  fail_unless (gst_ccl_blob_list_dup (list, 2) == NULL);
+
+  copy = gst_ccl_blob_list_dup (list, 1);
+  gst_ccl_blob_list_unref (list);
+  fail_unless_equals_uint64 (copy->area, 4);
+  gst_ccl_blob_free (copy);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_list_references)
+{
+  GstCclBlob *array = NULL;
+  GstCclBlobList *const list = gst_ccl_blob_list_new_uninitialized (1, &array);
+
+  array[0] = rectangle (1, 3, 4, 5, 6);
+  fail_unless (gst_ccl_blob_list_ref (list) == list);
+  fail_unless (g_boxed_copy (GST_TYPE_CCL_BLOB_LIST, list) == list);
+  gst_ccl_blob_list_unref (list);
+  gst_ccl_blob_list_unref (list);
+  fail_unless_equals_uint64 (gst_ccl_blob_list_get (list, 0)->area, 30);
+  gst_ccl_blob_list_unref (list);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_list_edges)
+{
+  GstCclBlobList *const list = gst_ccl_blob_list_new (NULL, 0);
+
+  fail_unless_equals_int (gst_ccl_blob_list_get_length (list), 0);
+  fail_unless (gst_ccl_blob_list_get (list, 0) == NULL);
+  gst_ccl_blob_list_unref (list);
+
+  fail_unless_equals_int (gst_ccl_blob_list_get_length (NULL), 0);
+  fail_unless (gst_ccl_blob_list_get (NULL, 0) == NULL);
+  ASSERT_CRITICAL (gst_ccl_blob_list_new (NULL, 1));
+  ASSERT_CRITICAL (gst_ccl_blob_list_new_uninitialized (G_MAXUINT, NULL));
+}
+
+GST_END_TEST;
+
+static gpointer
+take_and_drop_references (gpointer list)
+{
+  for (gint i = 0; i < 20000; i++) {
+    gst_ccl_blob_list_ref (list);
+    gst_ccl_blob_list_unref (list);
+  }
+  return NULL;
+}
+
+GST_START_TEST (test_list_threads)
+{
+  const GstCclBlob blob = rectangle (1, 0, 0, 1, 1);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (&blob, 1);
+  GThread *threads[4];
+
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("references", take_and_drop_references, list);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+  fail_unless_equals_uint64 (gst_ccl_blob_list_get (list, 0)->area, 1);
+  gst_ccl_blob_list_unref (list);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- shapes */
+
+GST_START_TEST (test_shape_of_rectangle)
+{
+  /* 8 x 12 pixels: variances (n² - 1) / 12. */
+  const GstCclBlob blob = rectangle (1, 10, 10, 8, 12);
+  gdouble x, y, xx, xy, yy, major, minor;
+
+  gst_ccl_blob_get_centroid (&blob, &x, &y);
+  assert_near (x, 13.5);
+  assert_near (y, 15.5);
+  gst_ccl_blob_get_covariance (&blob, &xx, &xy, &yy);
+  assert_near (xx, 63.0 / 12);
+  assert_near (xy, 0);
+  assert_near (yy, 143.0 / 12);
+  gst_ccl_blob_get_axes (&blob, &major, &minor);
+  assert_near (major, 4 * sqrt (143.0 / 12));
+  assert_near (minor, 4 * sqrt (63.0 / 12));
+  assert_near (gst_ccl_blob_get_orientation (&blob), 0);
+  assert_near (gst_ccl_blob_get_eccentricity (&blob), sqrt (1 - 63.0 / 143));
+  assert_near (gst_ccl_blob_get_extent (&blob), 1);
+  assert_near (gst_ccl_blob_get_equivalent_diameter (&blob), sqrt (4 * 96 / G_PI));
+  /* Not wanting an answer is allowed. */
+  gst_ccl_blob_get_centroid (&blob, NULL, NULL);
+  gst_ccl_blob_get_covariance (&blob, NULL, NULL, NULL);
+  gst_ccl_blob_get_axes (&blob, NULL, NULL);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_shape_of_diagonal)
+{
+  /* Pixels (0,0) (1,1) (2,2): y grows with x, which is +45 degrees from the y axis. */
+  const GstCclBlob blob = {.width = 3,.height = 3,.area = 3,.m10 = 3,.m01 = 3,.m20 = 5,.m11 = 5,.m02 = 5 };
+  gdouble major, minor;
+
+  assert_near (gst_ccl_blob_get_orientation (&blob), 45 * DEGREES);
+  gst_ccl_blob_get_axes (&blob, &major, &minor);
+  assert_near (major, 4 * sqrt (4.0 / 3));
+  assert_near (minor, 0);
+  assert_near (gst_ccl_blob_get_eccentricity (&blob), 1);
+  assert_near (gst_ccl_blob_get_extent (&blob), 3.0 / 9);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_shape_without_pixels)
+{
+  /* A tracker's prediction: a box and nothing else. */
+  const GstCclBlob blob = {.x = 10,.y = 20,.width = 5,.height = 4 };
+  const GstCclBlob nothing = { 0 };
+  gdouble x, y, xx, xy, yy;
+
+  gst_ccl_blob_get_centroid (&blob, &x, &y);
+  assert_near (x, 12);
+  assert_near (y, 21.5);
+  gst_ccl_blob_get_covariance (&blob, &xx, &xy, &yy);
+  fail_unless (xx == 0 && xy == 0 && yy == 0);
+  assert_near (gst_ccl_blob_get_extent (&blob), 0);
+  assert_near (gst_ccl_blob_get_extent (&nothing), 0);
+  assert_near (gst_ccl_blob_get_equivalent_diameter (&nothing), 0);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- the meta */
+
+GST_START_TEST (test_meta_tags)
+{
+  const GstMetaInfo *const info = GST_CCL_BLOB_META_INFO;
+  const gchar *const *const tags = gst_meta_api_type_get_tags (GST_CCL_BLOB_META_API_TYPE);
+
+  fail_unless (gst_meta_get_info ("GstCclBlobMeta") == info);
+  fail_unless_equals_int (g_strv_length ((gchar **) tags), 3);
+  fail_unless (g_strv_contains (tags, GST_META_TAG_VIDEO_STR));
+  fail_unless (g_strv_contains (tags, GST_META_TAG_VIDEO_SIZE_STR));
+  fail_unless (g_strv_contains (tags, GST_META_TAG_VIDEO_ORIENTATION_STR));
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_meta_defaults)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *meta;
+
+  fail_unless (gst_buffer_get_ccl_blob_meta (buffer) == NULL);
+  meta = gst_buffer_add_ccl_blob_meta (buffer, NULL, 640, 480);
+  fail_unless (gst_buffer_get_ccl_blob_meta (buffer) == meta);
+  fail_unless (gst_ccl_blob_meta_is_identity (meta));
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 0);
+  fail_unless_equals_int (meta->ref_width, 640);
+  fail_unless_equals_int (meta->height, 480);
+  fail_unless (gst_ccl_blob_meta_get_blob (meta, 0) == NULL);
+  fail_unless (gst_ccl_blob_meta_dup_blob (meta, 0) == NULL);
+  fail_unless (gst_ccl_blob_meta_get_source (meta) == NULL);
+  ASSERT_CRITICAL (assert_box (meta, 0, 0, 0, 0, 0));
+  ASSERT_CRITICAL (gst_ccl_blob_meta_get_centroid (meta, 0, NULL, NULL));
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_set_list_leaves_copies_alone)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GstBuffer *const copy = gst_buffer_copy (buffer);
+  GstCclBlobMeta *const copied = gst_buffer_get_ccl_blob_meta (copy);
+
+  fail_unless (copied != meta && copied->list == meta->list);
+  gst_ccl_blob_meta_set_list (meta, NULL);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 0);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (copied), 3);
+  /* The same list again: not freed on the way. */
+  gst_ccl_blob_meta_set_list (copied, copied->list);
+  gst_buffer_unref (buffer);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_blob (copied, 2)->age, 17);
+  gst_buffer_unref (copy);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- transforms */
+
+GST_START_TEST (test_copy_shares_the_list)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GstBuffer *copy;
+  GstCclBlobMeta *copied;
+
+  meta->matrix[2] = 3;
+  meta->width = 100;
+  copy = gst_buffer_copy (buffer);
+  copied = gst_buffer_get_ccl_blob_meta (copy);
+  fail_unless (copied->list == meta->list);
+  fail_unless (memcmp ((guint8 *) meta + sizeof (GstMeta), (guint8 *) copied + sizeof (GstMeta),
+          sizeof (GstCclBlobMeta) - sizeof (GstMeta)) == 0);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_copy_of_some_bytes_is_no_frame)
+{
+  GstBuffer *const buffer = gst_buffer_new_allocate (NULL, 100, NULL);
+  GstBuffer *whole, *part;
+
+  add_sample (buffer);
+  whole = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, 100);
+  part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, 50);
+  fail_unless (gst_buffer_get_ccl_blob_meta (whole) != NULL);
+  fail_unless (gst_buffer_get_ccl_blob_meta (part) == NULL);
+  gst_buffer_unref (whole);
+  gst_buffer_unref (part);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+static gboolean
+transform (GstBuffer * dest, GstBuffer * buffer, GQuark type, gpointer data)
+{
+  GstMeta *const meta = (GstMeta *) gst_buffer_get_ccl_blob_meta (buffer);
+
+  return GST_CCL_BLOB_META_INFO->transform_func (dest, meta, buffer, type, data);
+}
+
+/* What videoconvert and videoscale do before GStreamer 1.28. */
+static GstCclBlobMeta *
+scale (GstBuffer * dest, GstBuffer * buffer, guint width, guint height)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  GstVideoInfo in, out;
+  GstVideoMetaTransform data = { &in, &out };
+
+  gst_video_info_set_format (&in, GST_VIDEO_FORMAT_GRAY8, meta->width, meta->height);
+  gst_video_info_set_format (&out, GST_VIDEO_FORMAT_GRAY8, width, height);
+  return transform (dest, buffer, gst_video_meta_transform_scale_get_quark (), &data) ?
+      gst_buffer_get_ccl_blob_meta (dest) : NULL;
+}
+
+GST_START_TEST (test_scale)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const scaled = gst_buffer_new (), *const back = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GstCclBlobMeta *const large = scale (scaled, buffer, 128, 48);
+  GstCclBlobMeta *const same = scale (back, scaled, 32, 24);
+  gdouble x, y, xx, xy, yy, major, minor, orientation;
+
+  fail_unless (large->list == meta->list);
+  fail_unless_equals_int (large->width, 128);
+  fail_unless_equals_int (large->height, 48);
+  fail_unless_equals_int (large->ref_width, 32);
+  fail_unless_equals_int (large->n_total, 9);
+  fail_unless_equals_int (large->flags, GST_CCL_BLOB_META_FLAG_TRUNCATED);
+  fail_if (gst_ccl_blob_meta_is_identity (large));
+
+  assert_box (large, 2, 40, 20, 32, 24);
+  assert_near (gst_ccl_blob_meta_get_area (large, 2), 96 * 8);
+  /* Pixel centres: 10.5..17.5 by 4, minus a half. */
+  gst_ccl_blob_meta_get_centroid (large, 2, &x, &y);
+  assert_near (x, 14 * 4 - 0.5);
+  assert_near (y, 16 * 2 - 0.5);
+  gst_ccl_blob_meta_get_covariance (large, 2, &xx, &xy, &yy);
+  assert_near (xx, 16 * 63.0 / 12);
+  assert_near (xy, 0);
+  assert_near (yy, 4 * 143.0 / 12);
+  /* Wider than high now: the major axis is along x. */
+  gst_ccl_blob_meta_get_axes (large, 2, &major, &minor, &orientation);
+  assert_near (major, 4 * sqrt (16 * 63.0 / 12));
+  assert_near (minor, 4 * sqrt (4 * 143.0 / 12));
+  assert_near (fabs (orientation), 90 * DEGREES);
+
+  assert_box (same, 2, 10, 10, 8, 12);
+  fail_unless_equals_int (same->width, 32);
+  gst_buffer_unref (back);
+  gst_buffer_unref (scaled);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_scale_to_the_same_size)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
+
+  add_sample (buffer);
+  fail_unless (gst_ccl_blob_meta_is_identity (scale (dest, buffer, 32, 24)));
+  gst_buffer_unref (dest);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_unknown_transforms)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
+
+  add_sample (buffer);
+  fail_if (transform (dest, buffer, g_quark_from_static_string ("gst-something-new"), NULL));
+  /* A frame without pixels. */
+  gst_buffer_get_ccl_blob_meta (buffer)->width = 0;
+  fail_unless (scale (dest, buffer, 10, 10) == NULL);
+  fail_unless (gst_buffer_get_ccl_blob_meta (dest) == NULL);
+  gst_buffer_unref (dest);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+/* GstVideoMetaTransformMatrix, which older headers do not have. */
+typedef struct
+{
+  const GstVideoInfo *in_info;
+  GstVideoRectangle in_rectangle;
+  const GstVideoInfo *out_info;
+  GstVideoRectangle out_rectangle;
+  gfloat matrix[3][3];
+} MatrixTransform;
+
+typedef struct
+{
+  const gchar *name;
+  gint out_width, out_height;
+  GstVideoRectangle in, out;
+  gfloat matrix[3][3];
+  gdouble x, y, width, height;  /* what becomes of the box 10,4 6x3 in 32x24 */
+  gdouble cx, cy;               /* and of its centroid (12.5, 5) */
+} MatrixCase;
+
+/* As videocrop, videobox, videoflip, videoscale and compositor of GStreamer 1.28 fill it. */
+static const MatrixCase matrix_cases[] = {
+  {"videocrop left=8 top=2", 24, 22, {8, 2, 24, 22}, {0, 0, 24, 22}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+      2, 2, 6, 3, 4.5, 3},
+  {"videobox left=-8 top=-2", 40, 26, {0, 0, 32, 24}, {8, 2, 32, 24}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+      18, 6, 6, 3, 20.5, 7},
+  {"videoflip horizontal-flip", 32, 24, {0, 0, 32, 24}, {0, 0, 32, 24}, {{-1, 0, 31}, {0, 1, 0}, {0, 0, 1}},
+      16, 4, 6, 3, 18.5, 5},
+  {"videoflip vertical-flip", 32, 24, {0, 0, 32, 24}, {0, 0, 32, 24}, {{1, 0, 0}, {0, -1, 23}, {0, 0, 1}},
+      10, 17, 6, 3, 12.5, 18},
+  {"videoflip rotate-180", 32, 24, {0, 0, 32, 24}, {0, 0, 32, 24}, {{-1, 0, 31}, {0, -1, 23}, {0, 0, 1}},
+      16, 17, 6, 3, 18.5, 18},
+  {"videoflip clockwise", 24, 32, {0, 0, 32, 24}, {0, 0, 24, 32}, {{0, -1, 23}, {1, 0, 0}, {0, 0, 1}},
+      17, 10, 3, 6, 18, 12.5},
+  {"videoflip counterclockwise", 24, 32, {0, 0, 32, 24}, {0, 0, 24, 32}, {{0, 1, 0}, {-1, 0, 31}, {0, 0, 1}},
+      4, 16, 3, 6, 5, 18.5},
+  {"videoflip upper-left-diagonal", 24, 32, {0, 0, 32, 24}, {0, 0, 24, 32}, {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}},
+      4, 10, 3, 6, 5, 12.5},
+  {"videoflip upper-right-diagonal", 24, 32, {0, 0, 32, 24}, {0, 0, 24, 32}, {{0, -1, 23}, {-1, 0, 31}, {0, 0, 1}},
+      17, 16, 3, 6, 18, 18.5},
+  /* A flip of the plane of squares needs no correction. */
+  {"flip of squares", 32, 24, {0, 0, 32, 24}, {0, 0, 32, 24}, {{-1, 0, 32}, {0, 1, 0}, {0, 0, 1}},
+      16, 4, 6, 3, 18.5, 5},
+  {"videoscale", 64, 8, {0, 0, 32, 24}, {0, 0, 64, 8}, {{2, 0, 0}, {0, 1.0f / 3, 0}, {0, 0, 1}},
+      20, 4.0 / 3, 12, 1, 25.5, 5.5 / 3 - 0.5},
+  {"videoscale add-borders", 64, 100, {0, 0, 32, 24}, {0, 26, 64, 48}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 1}},
+      20, 34, 12, 6, 25.5, 36.5},
+  {"crop and scale", 48, 40, {8, 4, 24, 20}, {0, 0, 48, 40}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 1}},
+      4, 0, 12, 6, 9.5, 2.5},
+};
+
+GST_START_TEST (test_matrix)
+{
+  const MatrixCase *const c = &matrix_cases[__i__];
+  const GstCclBlob blob = rectangle (1, 10, 4, 6, 3);
+  GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
+  GstVideoInfo in, out;
+  MatrixTransform data = {.in_info = &in,.in_rectangle = c->in,.out_info = &out,.out_rectangle = c->out };
+  GstCclBlobMeta *meta;
+  gdouble x, y;
+
+  GST_INFO ("%s", c->name);
+  gst_video_info_set_format (&in, GST_VIDEO_FORMAT_GRAY8, 32, 24);
+  gst_video_info_set_format (&out, GST_VIDEO_FORMAT_GRAY8, c->out_width, c->out_height);
+  memcpy (data.matrix, c->matrix, sizeof (data.matrix));
+  add_blobs (buffer, &blob, 1, 32, 24);
+
+  fail_unless (transform (dest, buffer, g_quark_from_static_string ("gst-video-matrix"), &data));
+  meta = gst_buffer_get_ccl_blob_meta (dest);
+  fail_unless_equals_int (meta->width, c->out_width);
+  fail_unless_equals_int (meta->height, c->out_height);
+  assert_box (meta, 0, c->x, c->y, c->width, c->height);
+  gst_ccl_blob_meta_get_centroid (meta, 0, &x, &y);
+  assert_near (x, c->cx);
+  assert_near (y, c->cy);
+  assert_near (gst_ccl_blob_meta_get_area (meta, 0), c->width * c->height);
+  gst_buffer_unref (dest);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_matrix_rotation_and_shear)
+{
+  const GstCclBlob blob = rectangle (1, 10, 4, 6, 3);
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_blobs (buffer, &blob, 1, 32, 24);
+  const gdouble angle = 30 * DEGREES, c = cos (angle), s = sin (angle);
+  gdouble xx, xy, yy, major, minor, orientation, plain_major, plain_minor;
+
+  /* Turning changes neither area nor axes, only their direction. The long side lies along x: 90 degrees from y. */
+  const gdouble turn[9] = { c, -s, 5, s, c, 7, 0, 0, 1 };
+  memcpy (meta->matrix, turn, sizeof (turn));
+  gst_ccl_blob_get_axes (&blob, &plain_major, &plain_minor);
+  gst_ccl_blob_meta_get_axes (meta, 0, &major, &minor, &orientation);
+  assert_near (major, plain_major);
+  assert_near (minor, plain_minor);
+  assert_near (orientation, 90 * DEGREES - angle);
+  assert_near (gst_ccl_blob_meta_get_area (meta, 0), 18);
+  /* The upright box around the turned one. */
+  assert_box (meta, 0, 10 * c - 7 * s + 5, 10 * s + 4 * c + 7, 6 * c + 3 * s, 6 * s + 3 * c);
+
+  const gdouble shear[9] = { 1, 2, 0, 0, 3, 0, 0, 0, 1 };
+  memcpy (meta->matrix, shear, sizeof (shear));
+  gst_ccl_blob_meta_get_covariance (meta, 0, &xx, &xy, &yy);
+  assert_near (xx, 35.0 / 12 + 4 * 8.0 / 12);
+  assert_near (xy, 6 * 8.0 / 12);
+  assert_near (yy, 9 * 8.0 / 12);
+  assert_near (gst_ccl_blob_meta_get_area (meta, 0), 54);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_matrix_projection)
+{
+  const GstCclBlob blob = rectangle (1, 10, 4, 1, 1);
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_blobs (buffer, &blob, 1, 32, 24);
+  const gdouble matrix[9] = { 1, 0, 0, 0, 1, 0, 0.01, 0, 1 };
+  const gdouble step = 1e-4;
+  gdouble x = 10.5, y = 4.5, cx, cy, area;
+
+  memcpy (meta->matrix, matrix, sizeof (matrix));
+  gst_ccl_blob_meta_map_point (meta, &x, &y);
+  assert_near (x, 10.5 / 1.105);
+  assert_near (y, 4.5 / 1.105);
+  gst_ccl_blob_meta_get_centroid (meta, 0, &cx, &cy);
+  assert_near (cx, x - 0.5);
+  assert_near (cy, y - 0.5);
+
+  /* The area of a small square around the centroid, by differences. */
+  gdouble right_x = 10.5 + step, right_y = 4.5, below_x = 10.5, below_y = 4.5 + step;
+  gst_ccl_blob_meta_map_point (meta, &right_x, &right_y);
+  gst_ccl_blob_meta_map_point (meta, &below_x, &below_y);
+  area = ((right_x - x) * (below_y - y) - (right_y - y) * (below_x - x)) / (step * step);
+  fail_unless (fabs (gst_ccl_blob_meta_get_area (meta, 0) - area) < 1e-4);
+
+  /* On the horizon: some answer, no infinity. */
+  x = -100, y = 3;
+  gst_ccl_blob_meta_map_point (meta, &x, &y);
+  fail_unless (isfinite (x) && isfinite (y));
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_matrix_singular)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
+  GstVideoInfo info;
+  MatrixTransform data = { &info, {0, 0, 32, 24}, &info, {0, 0, 32, 24}, {{0}} };
+
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_GRAY8, 32, 24);
+  add_sample (buffer);
+  fail_if (transform (dest, buffer, g_quark_from_static_string ("gst-video-matrix"), &data));
+  data.matrix[0][0] = data.matrix[1][1] = data.matrix[2][2] = NAN;
+  fail_if (transform (dest, buffer, g_quark_from_static_string ("gst-video-matrix"), &data));
+  fail_unless (gst_buffer_get_ccl_blob_meta (dest) == NULL);
+  gst_buffer_unref (dest);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- text */
+
+GST_START_TEST (test_string)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const scaled = gst_buffer_new ();
+  gchar *text;
+
+  text = gst_ccl_blob_meta_to_string (add_sample (buffer));
+  fail_unless_equals_string (text, "3 blobs (kept 5 of 9, 8-connected) of a 32x24 mask in a 32x24 frame, truncated, "
+      "from ccllabel0; blob 1: area 8, box 0,2 4x2, left; blob 2: area 1, box 20,5 1x1; "
+      "blob 3: area 96, box 10,10 8x12, track 5000000001, age 17, confirmed+merged");
+  g_free (text);
+
+  text = gst_ccl_blob_meta_to_string (scale (scaled, buffer, 48, 24));
+  fail_unless (strstr (text, " in a 48x24 frame, matrix 1.5 0 0 / 0 1 0 / 0 0 1, truncated"), "%s", text);
+  g_free (text);
+  gst_buffer_unref (scaled);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
+#if GST_CHECK_VERSION (1, 24, 0)
+GST_START_TEST (test_pooled_meta_is_cleared)
+{
+  GstBufferPool *const pool = gst_buffer_pool_new ();
+  GstStructure *const config = gst_buffer_pool_get_config (pool);
+  GstBuffer *buffer, *first;
+  GstCclBlobMeta *meta;
+
+  gst_buffer_pool_config_set_params (config, NULL, 16, 1, 1);
+  fail_unless (gst_buffer_pool_set_config (pool, config));
+  fail_unless (gst_buffer_pool_set_active (pool, TRUE));
+  gst_buffer_pool_acquire_buffer (pool, &buffer, NULL);
+  first = buffer;
+  meta = add_sample (buffer);
+  meta->matrix[0] = 2;
+  GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
+  gst_buffer_unref (buffer);
+
+  gst_buffer_pool_acquire_buffer (pool, &buffer, NULL);
+  fail_unless (buffer == first);
+  meta = gst_buffer_get_ccl_blob_meta (buffer);
+  fail_unless (meta != NULL && meta->list == NULL && meta->n_total == 0 && meta->source == 0);
+  fail_unless (gst_ccl_blob_meta_is_identity (meta));
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 0);
+  gst_buffer_unref (buffer);
+  gst_buffer_pool_set_active (pool, FALSE);
+  gst_object_unref (pool);
+}
+
+GST_END_TEST;
+#endif
+
+static Suite *
+blobmeta_suite (void)
+{
+  Suite *const suite = suite_create ("blobmeta");
+  TCase *const tests = tcase_create ("general");
+
+  suite_add_tcase (suite, tests);
+  tcase_add_test (tests, test_new_blob_is_empty);
+  tcase_add_test (tests, test_list_copies_blobs);
+  tcase_add_test (tests, test_list_references);
+  tcase_add_test (tests, test_list_edges);
+  tcase_add_test (tests, test_list_threads);
+  tcase_add_test (tests, test_shape_of_rectangle);
+  tcase_add_test (tests, test_shape_of_diagonal);
+  tcase_add_test (tests, test_shape_without_pixels);
+  tcase_add_test (tests, test_meta_tags);
+  tcase_add_test (tests, test_meta_defaults);
+  tcase_add_test (tests, test_set_list_leaves_copies_alone);
+  tcase_add_test (tests, test_copy_shares_the_list);
+  tcase_add_test (tests, test_copy_of_some_bytes_is_no_frame);
+  tcase_add_test (tests, test_scale);
+  tcase_add_test (tests, test_scale_to_the_same_size);
+  tcase_add_test (tests, test_unknown_transforms);
+  tcase_add_loop_test (tests, test_matrix, 0, G_N_ELEMENTS (matrix_cases));
+  tcase_add_test (tests, test_matrix_rotation_and_shear);
+  tcase_add_test (tests, test_matrix_projection);
+  tcase_add_test (tests, test_matrix_singular);
+  tcase_add_test (tests, test_string);
+#if GST_CHECK_VERSION (1, 24, 0)
+  tcase_add_test (tests, test_pooled_meta_is_cleared);
+#endif
+  return suite;
+}
+
+GST_CHECK_MAIN (blobmeta);
