@@ -1187,7 +1187,7 @@ GST_END_TEST;
 /* 1,000 blobs per frame come whole; how long a line takes is printed, for whoever changes the writer. */
 GST_START_TEST (test_many_blobs)
 {
-  const guint n_blobs = 1000, n_frames = 10;
+  const guint n_blobs = 1000, n_frames = 5;
   GstHarness *h = new_harness ();
   GstCclBlob *blobs = g_new (GstCclBlob, n_blobs);
   const gint precisions[] = { -1, 2 };
@@ -1208,7 +1208,7 @@ GST_START_TEST (test_many_blobs)
       out = gst_harness_push_and_pull (h, frame);
       spent += g_get_monotonic_time () - start;
       size = gst_buffer_get_size (out);
-      if (i == 0) {
+      if (i == 0 && p == 0) {
         gchar *text = take_line (out);
         JsonNode *line = parse (text);
 
@@ -1237,6 +1237,7 @@ cclmeta2json_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (suite, tc);
+  tcase_set_timeout (tc, 120);  /* sanitizers that unwind every allocation take their time */
   tcase_add_test (tc, test_line_byte_for_byte);
   tcase_add_test (tc, test_every_field_read_back);
   tcase_add_test (tc, test_optional_fields);
