@@ -123,8 +123,8 @@ typedef struct
 {
   GstBuffer *buffer;
   gboolean analysed;            /* else skipped: nothing mapped, nothing submitted */
+  Settings settings;            /* as they were when it came */
   GstCclMaskView view;
-  CclFilter filter;
   guint32 *labels;              /* the slot's label image, where the output needs one */
   GstClockTime host_time;       /* spent here on its behalf */
 } Frame;
@@ -133,6 +133,7 @@ typedef struct
 typedef struct
 {
   gboolean analysed;
+  Settings settings;
   CclTable table;
   const guint32 *labels;
 } Result;
@@ -270,9 +271,10 @@ open_labeller_on (GstCclLabel * self, CclBackendKind kind, const Request * reque
   gst_ccl_cuda_push (&self->cuda);
   status = ccl_context_new (&config, &self->labeller);
   gst_ccl_cuda_pop (&self->cuda);
-  if (status != CCL_OK)
-    *message = g_strdup (ccl_error_message ());
-  return status;
+  if (status == CCL_OK)
+    return status;
+  *message = g_strdup (ccl_error_message ());
+  return ccl_backend_built (kind) ? status : CCL_ERROR_NO_DEVICE;
 }
 
 /* Which backends the properties leave open. */
@@ -416,17 +418,15 @@ copy_settings (GstCclLabel * self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Opens what the current settings and caps ask for. No frame may be in flight. A method that contradicts itself is an
- * error at first; later, while playing, it is a warning and the one before stays. */
+/* A method that contradicts itself is an error at first; later, while playing, it is a warning and the one before
+ * stays. */
 static gboolean
-rebuild_labeller (GstCclLabel * self)
+rebuild_labeller (GstCclLabel * self, Request request)
 {
   gchar *message = NULL;
   CclStatus status;
-  Request request;
 
   close_labeller (self);
-  fill_request (self, &request);
   status = open_labeller (self, &request, &message);
   if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity
       && memcmp (&request.method, &self->accepted, sizeof request.method)) {
@@ -449,10 +449,9 @@ rebuild_labeller (GstCclLabel * self)
   }
 
   self->accepted = request.method;
-  fill_request (self, &self->request);
+  request.cuda_context = self->cuda.current;    /* it may have been found just now */
+  self->request = request;
   self->depth = request.depth;
-  if (self->n_frames == 0)
-    self->first = 0;
   announce_labeller (self);
   update_latency (self);
   return TRUE;
@@ -468,7 +467,7 @@ submit_frame (GstCclLabel * self, Frame * frame)
   CclStatus status;
 
   gst_ccl_cuda_push (&self->cuda);
-  status = ccl_submit (self->labeller, &frame->view.mask, &frame->filter, frame->labels ? &labels : NULL);
+  status = ccl_submit (self->labeller, &frame->view.mask, &frame->settings.filter, frame->labels ? &labels : NULL);
   gst_ccl_cuda_pop (&self->cuda);
   frame->host_time = gst_util_get_timestamp () - start;
   return status;
@@ -497,11 +496,11 @@ map_frame (GstCclLabel * self, Frame * frame, GError ** error)
 
   if (!gst_ccl_mask_view_map (&frame->view, frame->buffer, &self->in_info, on_device, error))
     return FALSE;
-  if (self->now.threshold >= 0)
-    mask->threshold = self->now.threshold;
+  if (frame->settings.threshold >= 0)
+    mask->threshold = frame->settings.threshold;
   else
     mask->threshold = GST_VIDEO_INFO_IS_YUV (&self->in_info) ? 127 : 0; /* studio black is 16, not 0 */
-  mask->invert = self->now.invert;
+  mask->invert = frame->settings.invert;
   return TRUE;
 }
 
@@ -516,6 +515,7 @@ static gboolean
 continue_on_cpu (GstCclLabel * self, CclStatus status)
 {
   gchar *message = g_strdup (ccl_error_message ());
+  Request request = self->request;
 
   if (self->active_backend != GST_CCL_BACKEND_CUDA || !may_use (&self->request.method, CCL_BACKEND_CPU)) {
     post_open_error (self, status, message);
@@ -525,8 +525,8 @@ continue_on_cpu (GstCclLabel * self, CclStatus status)
   GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
   g_free (message);
 
-  self->cuda_lost = TRUE;
-  if (!rebuild_labeller (self))
+  self->cuda_lost = request.no_cuda = TRUE;
+  if (!rebuild_labeller (self, request))
     return FALSE;
   for (guint i = 0; i < self->n_frames; i++) {
     Frame *const frame = nth_frame (self, i);
@@ -553,8 +553,8 @@ release_frame (GstCclLabel * self)
     gst_ccl_mask_view_unmap (&frame->view);
   frame->analysed = FALSE;
   gst_clear_buffer (&frame->buffer);
-  self->first = (self->first + 1) % (self->depth + 1);
   self->n_frames--;
+  self->first = self->n_frames ? (self->first + 1) % (self->depth + 1) : 0;     /* 0: the depth may change now */
 }
 
 static void
@@ -563,7 +563,7 @@ discard_frames (GstCclLabel * self)
   CclTable table;
 
   while (self->n_frames) {
-    if (nth_frame (self, 0)->analysed)
+    if (nth_frame (self, 0)->analysed && self->labeller)
       collect_frame (self, nth_frame (self, 0), &table);
     release_frame (self);
   }
@@ -622,6 +622,7 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   }
   self->result.analysed = frame->analysed;
   self->result.labels = frame->labels;
+  self->result.settings = frame->settings;
   count_frame (self, frame);
 
   transform->queued_buf = g_steal_pointer (&frame->buffer);
@@ -708,13 +709,25 @@ reset_lateness (GstCclLabel * self)
 
 /* ---------------------------------------------------------------- input */
 
+/* Opens what the settings and caps ask for, unless it is open already. */
+static gboolean
+ensure_labeller (GstCclLabel * self)
+{
+  Request wanted;
+
+  fill_request (self, &wanted);
+  if (self->labeller && !memcmp (&wanted, &self->request, sizeof wanted))
+    return TRUE;
+  drain (self);
+  return rebuild_labeller (self, wanted);
+}
+
 /* Takes up what the properties say now. The frame that comes next is the first to see it. */
 static gboolean
 take_settings (GstCclLabel * self, GstBuffer * buffer)
 {
   GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
   GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
-  Request wanted;
 
   copy_settings (self);
   if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
@@ -723,11 +736,7 @@ take_settings (GstCclLabel * self, GstBuffer * buffer)
     if (!gst_ccl_cuda_follow (&self->cuda, memory))
       GST_LOG_OBJECT (self, "the mask is on another device than cuda-device-id: it comes through the host");
   }
-  fill_request (self, &wanted);
-  if (self->labeller && !memcmp (&wanted, &self->request, sizeof wanted))
-    return TRUE;
-  drain (self);
-  return rebuild_labeller (self);
+  return ensure_labeller (self);
 }
 
 static GstFlowReturn
@@ -738,7 +747,7 @@ enqueue (GstCclLabel * self, GstBuffer * buffer)
   CclStatus status;
 
   frame->buffer = buffer;
-  frame->filter = self->now.filter;
+  frame->settings = self->now;
   if (should_skip (self, buffer))
     return GST_FLOW_OK;
 
@@ -747,13 +756,14 @@ enqueue (GstCclLabel * self, GstBuffer * buffer)
     gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
         g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
     g_error_free (error);
+    gst_clear_buffer (&frame->buffer);
+    self->n_frames--;
     return GST_FLOW_ERROR;
   }
   status = submit_frame (self, frame);
   if (status == CCL_OK || continue_on_cpu (self, status))
     return GST_FLOW_OK;
-  gst_ccl_mask_view_unmap (&frame->view);
-  frame->analysed = FALSE;
+  discard_frames (self);
   return GST_FLOW_ERROR;
 }
 
@@ -783,11 +793,8 @@ take_output (GstCclLabel * self)
 static void
 gst_ccl_label_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
 {
-  GstClockTime time;
+  const GstClockTime time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
 
-  if (transform->segment.format != GST_FORMAT_TIME)
-    return;                     /* raw pictures from a file come in bytes */
-  time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (transform), time);
 }
@@ -878,7 +885,8 @@ static void
 attach (GstCclLabel * self, GstBuffer * buffer)
 {
   const CclTable *const table = &self->result.table;
-  const guint attach = self->now.attach;
+  const Settings *const settings = &self->result.settings;
+  const guint attach = settings->attach;
   GstCclBlobList *list;
   GstCclBlobMeta *meta;
 
@@ -899,9 +907,9 @@ attach (GstCclLabel * self, GstBuffer * buffer)
     meta->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
 
   if (attach & GST_CCL_ATTACH_ANALYTICS)
-    gst_buffer_add_ccl_analytics_mirror (buffer, meta, self->now.roi_type, self->now.max_mirror);
+    gst_buffer_add_ccl_analytics_mirror (buffer, meta, settings->roi_type, settings->max_mirror);
   if (attach & GST_CCL_ATTACH_ROI)
-    gst_buffer_add_ccl_roi_mirror (buffer, meta, self->now.roi_type, self->now.max_mirror);
+    gst_buffer_add_ccl_roi_mirror (buffer, meta, settings->roi_type, settings->max_mirror);
   if (!(attach & GST_CCL_ATTACH_BLOB))
     gst_buffer_remove_meta (buffer, (GstMeta *) meta);
 }
@@ -1080,7 +1088,10 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   self->warned_truncated = self->warned_saturated = FALSE;
   set_output (self, self->output);
   copy_settings (self);
-  return rebuild_labeller (self);
+  if (!ensure_labeller (self))
+    return FALSE;
+  update_latency (self);
+  return TRUE;
 }
 
 static gboolean
@@ -1260,7 +1271,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   reset_lateness (self);
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
-  return rebuild_labeller (self);
+  return ensure_labeller (self);
 }
 
 static gboolean
