@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Everything that needs a GPU, on a machine that has one; needs nvcc, Meson and ninja, no network, no git checkout.
+#
+#     tests/gpu/run.sh
+#
+# Writes tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on.
+# Ends with 0 only if no check failed.
+#
+# CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
+# CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
+# CCL_GST       folder with a packed GStreamer (gst/env.sh), the plugin (*.so) and the element test programs (test-*)
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${CCL_BUILD:-$top/build-gpu}
+record=$top/tests/gpu/record.txt
+logs=$build/gpu-logs
+failed=0
+PATH=$PATH:/usr/local/cuda/bin
+
+if [ ! -x "$build/tests/checkccl/checkccl" ]; then
+    meson setup "$build" "$top" -Dcuda=enabled -Dcuda-arch="${CCL_CUDA_ARCH:-native}" -Dgst=disabled &&
+        meson compile -C "$build" || exit 1
+fi
+checkccl=$build/tests/checkccl/checkccl
+mkdir -p "$logs"
+
+{
+    echo "date: $(date -u +%Y-%m-%dT%H:%MZ)"
+    echo "gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"
+    echo "driver: $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+    echo "cuda: $(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')"
+} > "$record"
+
+# check NAME SECONDS COMMAND...: runs it, and records how it ended and what it said last
+check() {
+    name=$1
+    seconds=$2
+    shift 2
+    log=$logs/$(echo "$name" | tr -c 'a-z0-9\n' -).log
+    echo "==== $name"
+    start=$(date +%s)
+    timeout "$seconds" "$@" > "$log" 2>&1
+    status=$?
+    took=$(($(date +%s) - start))
+    said=$(grep -v '^ *$' "$log" | tail -n 1)
+    case $status in
+        0) result=passed ;;
+        77) result=skipped ;;
+        124) result="failed (still running after $seconds s)" failed=1 ;;
+        *) result="failed (status $status)" failed=1 ;;
+    esac
+    [ "${result%% *}" != failed ] || tail -n 20 "$log"
+    echo "check: $name: $result in $took s: $said" | tee -a "$record"
+}
+
+skip() {
+    echo "check: $1: skipped: $2" | tee -a "$record"
+}
+
+check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
+check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --huge --suite=table
+for tool in memcheck racecheck; do
+    if command -v compute-sanitizer > /dev/null; then
+        check "$tool" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkccl" --backend=cuda --quick
+    else
+        skip "$tool" "no compute-sanitizer"
+    fi
+done
+check "benchmark" 600 "$checkccl" --backend=cuda --bench
+
+if [ -n "${CCL_GST:-}" ] && [ -f "$CCL_GST/gst/env.sh" ]; then
+    # shellcheck disable=SC1091
+    . "$CCL_GST/gst/env.sh"
+    export GST_PLUGIN_PATH="$CCL_GST" CCL_TEST_NEEDS_CUDA=1
+    for program in "$CCL_GST"/test-*; do
+        [ ! -x "$program" ] || check "elements, $(basename "$program")" 300 "$program"
+    done
+else
+    skip "elements" "CCL_GST names no folder with a packed GStreamer"
+fi
+
+[ ! -f "$logs/benchmark.log" ] || { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$record"
+{ echo; echo "sources:"; "$top/tests/gpu/sources.sh"; } >> "$record"
+[ $failed = 0 ] && echo "everything passed; see tests/gpu/record.txt" || echo "FAILED; see tests/gpu/record.txt and $logs"
+exit $failed
