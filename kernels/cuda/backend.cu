@@ -46,6 +46,12 @@ typedef struct CudaContext {
     unsigned n_device, n_pinned;
 } CudaContext;
 
+/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. */
+__global__ static void set_vars(CudaVars *to, CudaVars from)
+{
+    *to = from;
+}
+
 static CudaContext *impl(const CclContext *context)
 {
     return (CudaContext *)context->impl;
@@ -169,7 +175,7 @@ static CclStatus open_stages(CclContext *context, size_t n_pixels)
     *stages = stage_sizes(context);
     CCL_TRY(device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
     CCL_TRY(device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
-    CCL_TRY(device_alloc(context, (void **)&stages->number_scan, stages->n_number_scan * sizeof(uint32_t), true));
+    CCL_TRY(device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
     CCL_TRY(device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
     return device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
 }
@@ -226,6 +232,7 @@ static CclStatus cuda_open(CclContext *context)
     const CclAlgorithm *const algorithm = context->algorithm;
     const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
     int device = 0, multiprocessors = 0;
+    cudaFuncAttributes attributes;
 
     CCL_TRY(check_device(context->config.device));
     CCL_TRY(use_device(context->config.device));
@@ -237,6 +244,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
+    CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, set_vars)); /* is there code for this device at all? */
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
@@ -512,12 +520,6 @@ static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *s
     return CCL_OK;
 }
 
-/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. */
-__global__ static void set_vars(CudaVars *to, CudaVars from)
-{
-    *to = from;
-}
-
 static CclStatus send_vars(CudaSlot *slot, const CudaVars *vars)
 {
     if (slot->vars_sent && !memcmp(vars, &slot->vars, sizeof *vars))
@@ -572,12 +574,21 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     return CCL_OK;
 }
 
+/* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
+static cudaError_t look_at(cudaEvent_t event)
+{
+    const cudaError_t error = cudaEventQuery(event);
+    if (error == cudaErrorNotReady)
+        (void)cudaGetLastError();
+    return error;
+}
+
 /* Frames mostly take less than going to sleep and waking up does: look a while, then sleep. */
 static cudaError_t wait_for(cudaEvent_t event)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
-        const cudaError_t error = cudaEventQuery(event);
+        const cudaError_t error = look_at(event);
         if (error != cudaErrorNotReady)
             return error;
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(50));
@@ -629,12 +640,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
 static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
 {
     const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
-    if (use_device(context->config.device) != CCL_OK)
-        return true;
-    const cudaError_t error = cudaEventQuery(slot->done);
-    if (error == cudaErrorNotReady)
-        (void)cudaGetLastError();
-    return error != cudaErrorNotReady;
+    return use_device(context->config.device) != CCL_OK || look_at(slot->done) != cudaErrorNotReady;
 }
 
 const CclBackend ccl_cuda_backend = {

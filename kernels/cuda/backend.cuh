@@ -136,4 +136,12 @@ __device__ static inline bool is_foreground(unsigned value, const CudaVars &vars
     return (value > vars.threshold) != (vars.invert != 0);
 }
 
+/* The same for four pixels at once: bit i is byte i of `bytes`. */
+__device__ static inline uint32_t foreground_bits(uint32_t bytes, const CudaVars &vars)
+{
+    const uint32_t above = __vcmpgtu4(bytes, min(vars.threshold, 255u) * 0x01010101u);
+    const uint32_t one_each = (vars.invert ? ~above : above) & 0x01010101u;
+    return (one_each * 0x10204080u) >> 28;
+}
+
 #endif

@@ -4,10 +4,11 @@
 /*
  * Provisional labels and ids -> sums per component.
  *
- * Atomics on one component's sums take their turns, so they are made rare: a lane adds up a column of pixels as long as the
- * label stays the same (background in between does no harm), lanes of a warp with the same label are added up, and so is
- * the largest group of each warp of the block. Until then everything is relative to the block's first pixel and fits 32
- * bits: at most 8192 pixels with coordinates below 128.
+ * Atomics on one component's sums in global memory take their turns, so they are made rare: a lane adds up a column of
+ * pixels as long as the label stays the same (background in between does no harm); lanes of a warp with the same label are
+ * added up; what is left goes into a small hash table of the block in shared memory, and from there once per label and
+ * block into the component's sums. Until then everything is relative to the block's first pixel and fits 32 bits: at most
+ * 8192 pixels with coordinates below 128.
  */
 #include "scan.cuh"
 #include "stages.cuh"
@@ -25,8 +26,20 @@ typedef struct Part {
     uint32_t first;      /* y * width + x in the image */
 } Part;
 
+/* The block's hash table, by label; fields apart, so that neighbouring lanes use neighbouring banks. */
+static const unsigned SLOTS = 512; /* a power of two */
+static const unsigned PROBES = 8;
+
+typedef struct Slots {
+    uint32_t label[SLOTS];
+    uint32_t n[SLOTS], x[SLOTS], y[SLOTS], xx[SLOTS], xy[SLOTS], yy[SLOTS];
+    uint32_t x0[SLOTS], x1[SLOTS], y1[SLOTS];
+    uint32_t first[SLOTS];
+} Slots;
+
 typedef struct Target {
     StageBuffers buffers;
+    Slots *slots;
     uint32_t first_id, past_id; /* measured in this round */
     uint32_t x, y;              /* the block's first pixel */
 } Target;
@@ -68,11 +81,13 @@ __device__ static Part empty_part()
 }
 
 /* One part into the component's sums. */
-__device__ static void add_part(const Target &t, const Part &part)
+__device__ static void add_to_sums(const Target &t, const Part &part)
 {
     const uint32_t state = t.buffers.root_state[part.label - 1];
-    const uint32_t id = state & ROOT_VALUE;
-    if (state & ROOT_FINAL || id < t.first_id || id >= t.past_id)
+    if (state & ROOT_FINAL) /* measured in an earlier round */
+        return;
+    const uint32_t id = id_of(t.buffers, state);
+    if (id < t.first_id || id >= t.past_id)
         return;
     Sums *const sums = &t.buffers.sums[id - t.first_id];
     const unsigned long long n = part.n, x = part.x, y = part.y, tx = t.x, ty = t.y;
@@ -90,39 +105,75 @@ __device__ static void add_part(const Target &t, const Part &part)
     sums->root = part.label - 1; /* the same from everybody */
 }
 
-/*
- * Adds up lanes of equal label, by one group after another. Groups of at least four are added up, the first few of them;
- * lanes left over add on their own. The largest group is not added but returned (to lane 0 at least), for the caller to
- * merge further.
- */
-__device__ static Part merge_lanes(const Target &t, const Part &part)
+/* One part into the hash table or, where that is full, straight into the component's sums. */
+__device__ static void add_part(const Target &t, const Part &part)
+{
+    Slots *const slots = t.slots;
+    uint32_t i = (part.label * 2654435761u) >> 16;
+    for (unsigned probe = 0;; probe++, i++) {
+        i %= SLOTS;
+        if (probe == PROBES) {
+            add_to_sums(t, part);
+            return;
+        }
+        const uint32_t label = atomicCAS(&slots->label[i], 0, part.label);
+        if (label == 0 || label == part.label)
+            break;
+    }
+    atomicAdd(&slots->n[i], part.n);
+    atomicAdd(&slots->x[i], part.x);
+    atomicAdd(&slots->y[i], part.y);
+    atomicAdd(&slots->xx[i], part.xx);
+    atomicAdd(&slots->xy[i], part.xy);
+    atomicAdd(&slots->yy[i], part.yy);
+    atomicMin(&slots->x0[i], part.x0);
+    atomicMax(&slots->x1[i], part.x1);
+    atomicMax(&slots->y1[i], part.y1);
+    atomicMin(&slots->first[i], part.first);
+}
+
+__device__ static void clear_slots(Slots *slots)
+{
+    for (uint32_t i = threadIdx.x; i < SLOTS; i += blockDim.x) {
+        slots->label[i] = slots->n[i] = slots->x[i] = slots->y[i] = 0;
+        slots->xx[i] = slots->xy[i] = slots->yy[i] = slots->x1[i] = slots->y1[i] = 0;
+        slots->x0[i] = slots->first[i] = UINT32_MAX;
+    }
+}
+
+__device__ static void empty_slots(const Target &t)
+{
+    const Slots *const s = t.slots;
+    for (uint32_t i = threadIdx.x; i < SLOTS; i += blockDim.x) {
+        const Part part = { s->label[i], s->n[i], s->x[i], s->y[i], s->xx[i], s->xy[i], s->yy[i], s->x0[i], s->x1[i],
+                            s->y1[i], s->first[i] };
+        if (part.label)
+            add_to_sums(t, part);
+    }
+}
+
+/* Adds the lanes' parts, groups of at least eight equal labels as one. After a few groups the others add on their own. */
+__device__ static void add_lanes(const Target &t, const Part &part)
 {
     const uint32_t lane = threadIdx.x % 32;
     uint32_t pending = __ballot_sync(~0u, part.label != 0);
-    uint32_t solo = 0; /* lanes that add on their own */
-    Part largest = empty_part();
+    uint32_t alone = 0;
 
-    for (int group = 0; pending && group < 4; group++) {
+    for (int group = 0; pending && group < 3; group++) {
         const uint32_t label = __shfl_sync(~0u, part.label, __ffs(pending) - 1);
         const bool mine = part.label == label;
         const uint32_t peers = __ballot_sync(~0u, mine);
         pending &= ~peers;
-        if (__popc(peers) < 4) {
-            solo |= peers;
+        if (__popc(peers) < 8) {
+            alone |= peers;
             continue;
         }
-        Part sum = warp_part(mine ? part : empty_part(), label);
-        if (sum.n > largest.n) {
-            const Part other = largest;
-            largest = sum;
-            sum = other;
-        }
-        if (sum.label && lane == 0)
+        const Part sum = warp_part(mine ? part : empty_part(), label);
+        if (lane == 0)
             add_part(t, sum);
     }
-    if ((pending | solo) >> lane & 1)
+    if ((pending | alone) >> lane & 1)
         add_part(t, part);
-    return largest;
 }
 
 __device__ static uint4 load_labels(const uint32_t *row, uint32_t x, uint32_t width, bool aligned)
@@ -182,30 +233,17 @@ __device__ static void add_quad(const Target &t, Part *part, uint4 v, uint32_t x
 
 __device__ static void clear_words(uint32_t *words, uint32_t n)
 {
-    const uint32_t block = blockIdx.y * gridDim.x + blockIdx.x;
-    for (uint32_t i = block * blockDim.x + threadIdx.x; i < n; i += gridDim.x * gridDim.y * blockDim.x)
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         words[i] = 0;
 }
 
-__global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                              uint32_t capacity, unsigned round, StageBuffers buffers)
+/* One tile of the image, by the whole block. */
+__device__ static void add_tile(const Target &t, const CudaVars &vars, uint32_t width, uint32_t height)
 {
-    __shared__ Part parts[WARPS];
-
-    const uint32_t first_id = round * buffers.n_sums;
-    const uint32_t n_measured = measured_ids(buffers, *vars, capacity);
-    if (round == 0)
-        clear_words(buffers.number_scan, buffers.n_number_scan);
-    clear_words(buffers.table_scan, buffers.n_table_scan);
-    if (n_measured <= first_id)
-        return;
-
-    const Target t = { buffers, first_id, min(n_measured, first_id + buffers.n_sums), blockIdx.x * TILE_WIDTH,
-                       blockIdx.y * TILE_HEIGHT };
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const uint32_t x = lane * 4, y0 = warp * ROWS;
-    const size_t stride = vars->label_stride;
-    const uint32_t *const labels = vars->labels;
+    const size_t stride = vars.label_stride;
+    const uint32_t *const labels = vars.labels;
     const bool aligned = ((uintptr_t)labels | stride * 4) % 16 == 0;
 
     uint4 rows[ROWS];
@@ -214,27 +252,50 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *va
         const uint32_t y = t.y + y0 + i;
         rows[i] = y < height ? load_labels(labels + y * stride, t.x + x, width, aligned) : make_uint4(0, 0, 0, 0);
     }
+    uint32_t any = 0;
+#pragma unroll
+    for (unsigned i = 0; i < ROWS; i++)
+        any |= rows[i].x | rows[i].y | rows[i].z | rows[i].w;
+    if (!__syncthreads_or(any)) /* also: the tile before is done with the table */
+        return;
+    clear_slots(t.slots);
+    __syncthreads();
+
     Part part = empty_part();
 #pragma unroll
     for (unsigned i = 0; i < ROWS; i++)
         add_quad(t, &part, rows[i], x, y0 + i, width);
-    if (!__syncthreads_or(part.label != 0))
-        return;
-    const Part largest = merge_lanes(t, part);
-    if (lane == 0)
-        parts[warp] = largest;
+    add_lanes(t, part);
     __syncthreads();
-    if (warp)
+    empty_slots(t);
+}
+
+__global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *vars, uint32_t width, uint32_t height,
+                                                              uint32_t capacity, unsigned round, StageBuffers buffers)
+{
+    __shared__ Slots slots;
+
+    const uint32_t first_id = round * buffers.n_sums;
+    const uint32_t n_measured = measured_ids(buffers, *vars, capacity);
+    clear_words(buffers.table_scan, buffers.n_table_scan);
+    if (n_measured <= first_id)
         return;
-    const Part rest = merge_lanes(t, lane < WARPS ? parts[lane] : empty_part());
-    if (lane == 0 && rest.label)
-        add_part(t, rest);
+
+    const uint32_t past_id = min(n_measured, first_id + buffers.n_sums);
+    const uint32_t tiles_x = (width + TILE_WIDTH - 1) / TILE_WIDTH, tiles_y = (height + TILE_HEIGHT - 1) / TILE_HEIGHT;
+    for (uint32_t tile = blockIdx.x; tile < tiles_x * tiles_y; tile += gridDim.x) {
+        const Target t = { buffers, &slots, first_id, past_id, tile % tiles_x * TILE_WIDTH,
+                           tile / tiles_x * TILE_HEIGHT };
+        add_tile(t, *vars, width, height);
+    }
 }
 
 CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const dim3 grid(blocks_for(width, TILE_WIDTH), blocks_for(height, TILE_HEIGHT));
+    const unsigned tiles = blocks_for(width, TILE_WIDTH) * blocks_for(height, TILE_HEIGHT);
+    /* Rounds after the first mostly find nothing to do; few blocks see that sooner. */
+    const unsigned grid = round ? min(tiles, 2 * cuda_multiprocessors(context)) : tiles;
     CCL_CUDA_LAUNCH(frame, "features", features, grid, WARPS * 32, 0, frame->vars, width, height, context->capacity, round,
                     *buffers);
     return CCL_OK;

@@ -5,9 +5,8 @@
  * Provisional labels -> ids 0..n-1 in raster order of the components' first pixels.
  *
  *   first    methods whose roots are not first pixels: each root learns its component's first pixel
- *   number   first pixels are counted, in chunks of the image and by a scan over the chunks
+ *   number   first pixels are counted by chunks of the image; the block that is last to finish adds the chunks up
  */
-#include "scan.cuh"
 #include "stages.cuh"
 
 static const unsigned THREADS = 256;
@@ -50,24 +49,52 @@ __global__ static void first(const CudaVars *vars, uint32_t width, uint64_t magi
         atomicMin(&root_state[label - 1], pixel);
 }
 
-/* Exclusive sums of the 128 counts of a chunk, by the first warp; returns their total in all its lanes. */
-__device__ static uint32_t scan_counts(uint32_t *counts)
+/* Exclusive sums over a block's values; the total in *total. */
+__device__ static uint32_t scan_block(uint32_t value, uint32_t *total)
 {
-    const uint32_t lane = threadIdx.x % 32;
-    uint32_t mine[4], sum = 0;
-    for (int i = 0; i < 4; i++) {
-        mine[i] = sum;
-        sum += counts[lane * 4 + i];
-    }
-    uint32_t inclusive = sum;
-    for (int i = 1; i < 32; i *= 2) {
+    __shared__ uint32_t sums[THREADS / 32];
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint32_t inclusive = value;
+    for (uint32_t i = 1; i < 32; i *= 2) {
         const uint32_t other = __shfl_up_sync(~0u, inclusive, i);
         if (lane >= i)
             inclusive += other;
     }
-    for (int i = 0; i < 4; i++)
-        counts[lane * 4 + i] = inclusive - sum + mine[i];
-    return __shfl_sync(~0u, inclusive, 31);
+    if (lane == 31)
+        sums[warp] = inclusive;
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (uint32_t i = 0; i < THREADS / 32; i++) {
+        before += i < warp ? sums[i] : 0;
+        all += sums[i];
+    }
+    __syncthreads();
+    *total = all;
+    return before + inclusive - value;
+}
+
+/* Counts per chunk -> first id per chunk, by one block. */
+__device__ static void add_up_chunks(const StageBuffers &buffers, uint32_t n_chunks)
+{
+    const uint32_t per_thread = 8;
+    uint32_t before = 0;
+    for (uint32_t start = 0; start < n_chunks; start += THREADS * per_thread) {
+        const uint32_t first = start + threadIdx.x * per_thread;
+        uint32_t ids[per_thread], mine = 0, total;
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread; i++) {
+            ids[i] = mine;
+            mine += first + i < n_chunks ? __ldcg(&buffers.chunk_ids[first + i]) : 0;
+        }
+        const uint32_t base = before + scan_block(mine, &total);
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread; i++)
+            if (first + i < n_chunks)
+                buffers.chunk_ids[first + i] = base + ids[i];
+        before += total;
+    }
+    if (threadIdx.x == 0)
+        buffers.counts->n_found = before;
 }
 
 template <bool first_pixel_roots>
@@ -75,11 +102,10 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
                                                          uint32_t n_pixels, StageBuffers buffers)
 {
     __shared__ uint32_t counts[CHUNK / 32]; /* first pixels per 32 pixels of the chunk */
-    __shared__ uint32_t n_before;
+    __shared__ bool is_last;
 
     const Image image = { vars->labels, vars->label_stride, width, magic };
-    const uint32_t chunk = scan_next_tile(buffers.number_scan);
-    const uint32_t start = chunk * CHUNK + threadIdx.x;
+    const uint32_t start = blockIdx.x * CHUNK + threadIdx.x;
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
     uint32_t labels[PER_THREAD];
@@ -100,26 +126,31 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
         if (lane == 0)
             counts[i * (THREADS / 32) + warp] = __popc(firsts);
     }
-    __syncthreads();
-
-    if (warp == 0) {
-        const uint32_t n = scan_counts(counts);
-        const uint32_t before = scan_before(buffers.number_scan, chunk, n);
-        if (lane == 0) {
-            n_before = before;
-            if (chunk == gridDim.x - 1)
-                buffers.counts->n_found = before + n;
+    uint32_t n_firsts = 0;
+    if (__syncthreads_or(is_first)) {
+        const uint32_t before = scan_block(threadIdx.x < CHUNK / 32 ? counts[threadIdx.x] : 0, &n_firsts);
+        if (threadIdx.x < CHUNK / 32)
+            counts[threadIdx.x] = before;
+        __syncthreads();
+#pragma unroll
+        for (unsigned i = 0; i < PER_THREAD; i++) {
+            const bool mine = is_first >> i & 1;
+            const uint32_t firsts = __ballot_sync(~0u, mine);
+            if (mine)
+                buffers.root_state[labels[i] - 1] =
+                    ROOT_NUMBERED | (blockIdx.x * NUMBER_CHUNK + counts[i * (THREADS / 32) + warp] +
+                                     __popc(firsts & ((1u << lane) - 1)));
         }
     }
-    if (!__syncthreads_or(is_first))
-        return;
-#pragma unroll
-    for (unsigned i = 0; i < PER_THREAD; i++) {
-        const bool mine = is_first >> i & 1;
-        const uint32_t firsts = __ballot_sync(~0u, mine);
-        if (mine)
-            buffers.root_state[labels[i] - 1] =
-                ROOT_NUMBERED | (n_before + counts[i * (THREADS / 32) + warp] + __popc(firsts & ((1u << lane) - 1)));
+    if (threadIdx.x == 0) {
+        buffers.chunk_ids[blockIdx.x] = n_firsts;
+        __threadfence(); /* the count is seen before the block is counted as done */
+        is_last = atomicInc(&buffers.counts->n_chunks_done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (is_last) {
+        __threadfence();
+        add_up_chunks(buffers, gridDim.x);
     }
 }
 

@@ -24,7 +24,7 @@
 __device__ static inline uint32_t scan_next_tile(uint32_t *scan)
 {
     __shared__ uint32_t tile;
-    __syncthreads(); /* the tile before has been read by all */
+    __syncthreads(); /* the number of the tile before has been read by all */
     if (threadIdx.x == 0)
         tile = atomicAdd(&scan[0], 1);
     __syncthreads();

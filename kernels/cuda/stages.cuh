@@ -13,8 +13,7 @@
  * components than that take further rounds of features and table over the next range of ids. They are launched always and
  * end at once when nothing is left for them.
  *
- * Between frames the sums, scans and counts that the stages take for zero are zero: each is cleared by a kernel that runs
- * after its last reader.
+ * Between frames the sums and the scan's words are zero: each is cleared by a kernel that runs after its last reader.
  */
 #ifndef CCL_CUDA_STAGES_CUH
 #define CCL_CUDA_STAGES_CUH
@@ -32,27 +31,33 @@ typedef struct __align__(16) Sums {
 } Sums;
 
 #define MOST_ROUNDS 8u
-#define NUMBER_CHUNK 4096u /* pixels per tile of the scan in `number` */
+#define NUMBER_CHUNK 4096u /* pixels that a block of `number` counts */
 #define TABLE_TILE 256u    /* components per tile of the scan in `table` */
 
 typedef struct Counts {
     uint32_t n_found;
     uint32_t n_kept[MOST_ROUNDS + 1]; /* in the rounds before */
+    uint32_t n_chunks_done;           /* of `number`; wraps to 0 */
 } Counts;
 
-/* What is known of a root, in StageBuffers.root_state[provisional label - 1]: with neither flag (only methods without
- * first_pixel_roots, before `number`) the component's first pixel. */
-#define ROOT_NUMBERED 0x80000000u /* the value is the component's id */
-#define ROOT_FINAL 0x40000000u    /* the value is the component's label; 0: dropped */
+/*
+ * What is known of a root, in StageBuffers.root_state[provisional label - 1]:
+ * before `number`, and only with methods whose roots are not first pixels: the component's first pixel;
+ * after it: which first pixel of its chunk the component has, the chunk's number in the bits above (id_of());
+ * after `table`, where components may be dropped, with ROOT_FINAL: the label, 0 for a dropped one.
+ */
+#define ROOT_NUMBERED 0x80000000u
+#define ROOT_FINAL 0x40000000u
 #define ROOT_VALUE 0x3fffffffu
 
 typedef struct StageBuffers {
     uint32_t *root_state;  /* one per pixel, only those of roots are touched */
+    uint32_t *chunk_ids;   /* the first id of each chunk of NUMBER_CHUNK pixels; n_chunks for the largest image */
+    uint32_t n_chunks;
     Sums *sums;            /* n_sums, cleared by `table` */
     uint32_t n_sums;
-    uint32_t *number_scan; /* words of the running scans, cleared by `features`; see scan.cuh */
-    uint32_t *table_scan;
-    uint32_t n_number_scan, n_table_scan;
+    uint32_t *table_scan;  /* words of the scan in `table`, cleared by `features`; see scan.cuh */
+    uint32_t n_table_scan;
     Counts *counts;
 } StageBuffers;
 
@@ -71,6 +76,12 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
 CclStatus mask_from_wide(CudaFrame *frame);
 
 /* ---------------------------------------------------------------- inside kernels */
+
+__device__ static inline uint32_t id_of(const StageBuffers &buffers, uint32_t root_state)
+{
+    const uint32_t value = root_state & ROOT_VALUE;
+    return buffers.chunk_ids[value / NUMBER_CHUNK] + value % NUMBER_CHUNK;
+}
 
 /* Ids below this are measured: where nothing is dropped, only the rows of the table. */
 __device__ static inline uint32_t measured_ids(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity)

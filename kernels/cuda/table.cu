@@ -73,8 +73,8 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const CudaVars *vars,
         result->n_found = n_found;
         result->n_kept = n_found;
     }
-    for (;;) {
-        const uint32_t tile = scan_next_tile(buffers.table_scan);
+    for (uint32_t turn = blockIdx.x;; turn += gridDim.x) {
+        const uint32_t tile = keep_all ? turn : scan_next_tile(buffers.table_scan);
         const uint32_t start = first_id + tile * TABLE_TILE;
         if (tile * TABLE_TILE >= buffers.n_sums || start >= n_measured)
             return;
@@ -92,6 +92,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const CudaVars *vars,
             c.flags = limits.border == CCL_BORDER_KEEP ? 0 : touches;
         }
         uint32_t n_kept;
+        __syncthreads(); /* shared memory of the tile before has been read */
         const uint32_t rank = rank_in_block(kept, &n_kept);
         if (threadIdx.x < 32) {
             const uint32_t before = keep_all ? start : kept_before + scan_before(buffers.table_scan, tile, n_kept);
@@ -130,13 +131,13 @@ CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const
 
 /* ---------------------------------------------------------------- relabel */
 
-__device__ static uint32_t final_label(const uint32_t *root_state, uint32_t provisional)
+__device__ static uint32_t final_label(const StageBuffers &buffers, uint32_t provisional)
 {
-    const uint32_t state = root_state[provisional - 1];
-    return (state & ROOT_VALUE) + (state & ROOT_FINAL ? 0 : 1);
+    const uint32_t state = buffers.root_state[provisional - 1];
+    return state & ROOT_FINAL ? state & ROOT_VALUE : id_of(buffers, state) + 1;
 }
 
-__global__ static void relabel_pixels(const CudaVars *vars, uint32_t width, uint32_t height, const uint32_t *root_state)
+__global__ static void relabel_pixels(const CudaVars *vars, uint32_t width, uint32_t height, StageBuffers buffers)
 {
     const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
@@ -161,7 +162,7 @@ __global__ static void relabel_pixels(const CudaVars *vars, uint32_t width, uint
             continue;
         if (v[i] != provisional) {
             provisional = v[i];
-            label = final_label(root_state, provisional);
+            label = final_label(buffers, provisional);
         }
         v[i] = label;
     }
@@ -178,8 +179,7 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 grid(blocks_for(width, 4 * 32), blocks_for(height, 8));
     (void)context;
-    CCL_CUDA_LAUNCH(frame, "relabel", relabel_pixels, grid, dim3(32, 8), 0, frame->vars, width, height,
-                    buffers->root_state);
+    CCL_CUDA_LAUNCH(frame, "relabel", relabel_pixels, grid, dim3(32, 8), 0, frame->vars, width, height, *buffers);
     return CCL_OK;
 }
 
@@ -197,7 +197,7 @@ StageBuffers stage_sizes(const CclContext *context)
     const uint32_t most = ccl_most_components(width, height, context->config.connectivity);
     StageBuffers sizes = {};
     sizes.n_sums = min(most, max(1u << 21, blocks_for(most, MOST_ROUNDS)));
-    sizes.n_number_scan = SCAN_WORDS(blocks_for((size_t)width * height, NUMBER_CHUNK));
+    sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;
 }

@@ -54,18 +54,29 @@ enum {
 };
 
 static const uint32_t NO_PARENT = UINT32_MAX; /* of blocks without foreground */
+static const unsigned PER_THREAD = 4;         /* blocks of a row that init and compress take at once */
 static const unsigned THREADS_X = 32, THREADS_Y = 8;
 
-/* Bit 0: pixel (x, y), bit 1: (x + 1, y). Outside the mask is background. */
-__device__ static uint32_t load_pair(const CudaVars &vars, int x, int y, uint32_t width, uint32_t height, bool even)
+/* What init needs of the eight pixels [x, x + 8) of a row: bit i is pixel x + i. Outside the mask is background. */
+__device__ static uint32_t load_eight(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                                      bool aligned)
 {
-    if (y < 0 || y >= (int)height || x >= (int)width)
+    if (y >= height || x >= width) /* row -1 too: y wraps round */
         return 0;
     const uint8_t *const p = vars.mask + y * vars.mask_stride + x;
-    if (x + 1 == (int)width)
-        return is_foreground(p[0], vars);
-    const uint32_t both = even ? *(const uint16_t *)p : p[0] | (uint32_t)p[1] << 8;
-    return is_foreground(both & 0xff, vars) | is_foreground(both >> 8, vars) << 1;
+    if (aligned && x + 8 <= width) {
+        const uint2 bytes = *(const uint2 *)p;
+        return foreground_bits(bytes.x, vars) | foreground_bits(bytes.y, vars) << 4;
+    }
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < min(8u, width - x); i++)
+        bits |= (uint32_t)is_foreground(p[i], vars) << i;
+    return bits;
+}
+
+__device__ static uint32_t load_one(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    return y < height && x < width && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
 }
 
 __device__ static uint32_t first_pixel(uint32_t x, uint32_t y, uint32_t pixels)
@@ -75,79 +86,111 @@ __device__ static uint32_t first_pixel(uint32_t x, uint32_t y, uint32_t pixels)
     return (y + 1) << 16 | (x + !(pixels & BOTTOM_LEFT));
 }
 
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, Blocks blocks)
+/* Block X at (x, y): `above` has the pixels (x - 1 .. x + 2, y - 1) in bits 0-3, `left` and `pixels` those of S and X. Its
+ * parent, or LINK_S when that is S's; and its byte. */
+static const uint32_t LINK_S = UINT32_MAX - 1;
+
+__device__ static uint32_t parent_of_block(uint32_t x, uint32_t y, uint32_t above, uint32_t left, uint32_t pixels,
+                                           uint32_t *info)
 {
-    const uint32_t bx = blockIdx.x * THREADS_X + threadIdx.x, by = blockIdx.y * THREADS_Y + threadIdx.y;
-    const uint32_t lane = threadIdx.x;
-    const int x = 2 * bx, y = 2 * by;
-    const CudaVars &vars = *pvars;
-    const bool even = ((uintptr_t)vars.mask | vars.mask_stride) % 2 == 0;
-
-    /* Own pixels, and the pair above; the neighbours' come from the neighbour lanes, at the warp's ends from memory. */
-    const uint32_t above = load_pair(vars, x, y - 1, width, height, even);
-    const uint32_t pixels = load_pair(vars, x, y, width, height, even) | load_pair(vars, x, y + 1, width, height, even) << 2;
-    uint32_t left = 0, above_left = 0, above_right = 0;
-    if (lane == 0 && x > 0) {
-        left = load_pair(vars, x - 2, y, width, height, even) | load_pair(vars, x - 2, y + 1, width, height, even) << 2;
-        above_left = load_pair(vars, x - 2, y - 1, width, height, even);
-    }
-    if (lane == 31)
-        above_right = load_pair(vars, x + 2, y - 1, width, height, even);
-    const uint32_t lane_left = __shfl_up_sync(~0u, pixels, 1), lane_above_left = __shfl_up_sync(~0u, above, 1);
-    const uint32_t lane_above_right = __shfl_down_sync(~0u, above, 1);
-    left = lane ? lane_left : left;
-    above_left = lane ? lane_above_left : above_left;
-    above_right = lane < 31 ? lane_above_right : above_right;
-
-    const bool p_br = above_left & 2, q_bl = above & 1, q_br = above & 2, r_bl = above_right & 1;
+    const bool p_br = above & 1, q_bl = above & 2, q_br = above & 4, r_bl = above & 8;
     const bool s_tr = left & TOP_RIGHT, s_br = left & BOTTOM_RIGHT;
     const bool touches_p = p_br && pixels & TOP_LEFT;
     const bool touches_q = (q_bl || q_br) && pixels & TOP;
     const bool touches_r = r_bl && pixels & TOP_RIGHT;
     const bool touches_s = (s_tr || s_br) && pixels & (TOP_LEFT | BOTTOM_LEFT);
     const bool s_comes_before = left & TOP || !(pixels & TOP);
+    const bool links_up = touches_p || touches_q || touches_r;
+    const bool links_s = !links_up && touches_s && s_comes_before;
 
-    const uint32_t own = first_pixel(x, y, pixels);
-    uint32_t parent = pixels ? own : NO_PARENT;
-    bool link_s = false;
-    if (touches_p)
-        parent = (uint32_t)(y - 1) << 16 | (x - 1);
-    else if (touches_q)
-        parent = (uint32_t)(y - 1) << 16 | x;
-    else if (touches_r)
-        parent = (uint32_t)(y - 1) << 16 | (x + 2);
-    else if (touches_s && s_comes_before)
-        link_s = true;
-
-    uint32_t info = pixels;
+    *info = pixels;
     if (touches_q && touches_p && !q_bl) /* else P and Q touch each other, which Q sees to */
-        info |= INFO_Q;
-    if (touches_r && (touches_p || touches_q) && !(touches_q && q_br))
-        info |= INFO_R;
-    if (touches_s && !link_s && !(s_tr && (touches_p || (touches_q && q_bl))))
-        info |= INFO_S;
+        *info |= INFO_Q;
+    if (touches_r && (touches_p || touches_q) && !(touches_q && q_br)) /* Q and R: R sees to that */
+        *info |= INFO_R;
+    if (touches_s && !links_s && !(s_tr && (touches_p || (touches_q && q_bl)))) /* S and P, S and Q: S does */
+        *info |= INFO_S;
+    if (links_up)
+        return ((y - 1) << 16) | (touches_p ? x - 1 : touches_q ? x : x + 2);
+    if (links_s)
+        return LINK_S;
+    return pixels ? first_pixel(x, y, pixels) : NO_PARENT;
+}
 
-    /* Along a chain of S links the parent is that of the block where the chain begins, in this warp. */
-    const uint32_t links = __ballot_sync(~0u, link_s);
-    const uint32_t begin = 31 - __clz(~links & (0xffffffffu >> (31 - lane)) | (links & 1));
-    if (lane == 0 && link_s)
-        parent = (uint32_t)y << 16 | (x - 2);
-    parent = __shfl_sync(~0u, parent, begin);
+__global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVars *pvars, uint32_t width, uint32_t height,
+                                                                    Blocks blocks)
+{
+    const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
+    const uint32_t x = 2 * bx, y = 2 * by, lane = threadIdx.x;
+    const CudaVars vars = *pvars;
+    const bool aligned = ((uintptr_t)vars.mask | vars.mask_stride) % 8 == 0;
 
-    if (bx < blocks.per_row && y < (int)height) {
-        blocks.parent[by * blocks.per_row + bx] = parent;
-        blocks.info[by * blocks.per_row + bx] = (uint8_t)info;
+    /* Rows y - 1, y and y + 1. The neighbours' pixels come from the neighbour lanes, at the warp's ends from memory. */
+    const uint32_t above = load_eight(vars, x, y - 1, width, height, aligned);
+    const uint32_t top = load_eight(vars, x, y, width, height, aligned);
+    const uint32_t bottom = load_eight(vars, x, y + 1, width, height, aligned);
+    uint32_t edge = 0; /* lane 0: left pixels, pair by pair from row y - 1 down; lane 31: the pixel right above */
+    if (lane == 0 && x > 0)
+        for (uint32_t i = 0; i < 6; i++)
+            edge |= load_one(vars, x - 2 + i % 2, y - 1 + i / 2, width, height) << i;
+    if (lane == 31)
+        edge = load_one(vars, x + 8, y - 1, width, height);
+    const uint32_t right = above >> 6 | (top >> 6) << 2 | (bottom >> 6) << 4; /* what the lane to the right needs */
+    const uint32_t from_left = __shfl_up_sync(~0u, right, 1), from_right = __shfl_down_sync(~0u, above, 1);
+    const uint32_t left = lane ? from_left : edge;
+    const uint32_t after = lane < 31 ? from_right & 1 : edge;
+
+    const uint32_t wide_above = (left >> 1 & 1) | above << 1 | after << 9; /* bit 0: pixel x - 1 */
+    uint32_t parents[PER_THREAD], bytes = 0, pixels_left = left >> 2;
+#pragma unroll
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        const uint32_t pixels = (top >> 2 * i & 3) | (bottom >> 2 * i & 3) << 2;
+        uint32_t info;
+        parents[i] = parent_of_block(x + 2 * i, y, wide_above >> 2 * i & 15, pixels_left, pixels, &info);
+        bytes |= info << 8 * i;
+        pixels_left = pixels;
+    }
+    /* Along a chain of S links the parent is that of the block where the chain begins, or the last one before this warp. */
+#pragma unroll
+    for (uint32_t i = 1; i < PER_THREAD; i++)
+        parents[i] = parents[i] == LINK_S ? parents[i - 1] : parents[i];
+    const uint32_t ends = __ballot_sync(~0u, parents[PER_THREAD - 1] != LINK_S) & ((1u << lane) - 1);
+    const uint32_t carried = __shfl_sync(~0u, parents[PER_THREAD - 1], ends ? 31 - __clz(ends) : 0);
+    const uint32_t begin = ends ? carried : y << 16 | (x - 8 * lane - 2);
+#pragma unroll
+    for (uint32_t i = 0; i < PER_THREAD; i++)
+        parents[i] = parents[i] == LINK_S ? begin : parents[i];
+
+    if (bx < blocks.per_row && y < height) {
+        const uint32_t index = by * blocks.per_row + bx;
+        *(uint4 *)&blocks.parent[index] = make_uint4(parents[0], parents[1], parents[2], parents[3]);
+        *(uint32_t *)&blocks.info[index] = bytes;
     }
 }
 
+/* Neighbouring blocks mostly have the same parent: the way up is gone once. */
 __global__ static void compress_blocks(uint32_t n_rows, Blocks blocks)
 {
-    const uint32_t bx = blockIdx.x * THREADS_X + threadIdx.x, by = blockIdx.y * THREADS_Y + threadIdx.y;
+    const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
     if (bx >= blocks.per_row || by >= n_rows)
         return;
-    const uint32_t node = by << 17 | bx << 1;
-    if (blocks[node] != NO_PARENT)
-        compress(blocks, node);
+    uint32_t *const own = &blocks.parent[by * blocks.per_row + bx];
+    const uint4 before = *(const uint4 *)own;
+    const uint32_t parents[PER_THREAD] = { before.x, before.y, before.z, before.w };
+
+    uint32_t last = NO_PARENT, root = NO_PARENT;
+#pragma unroll
+    for (uint32_t i = 0; i < PER_THREAD; i++) {
+        if (parents[i] == NO_PARENT)
+            continue;
+        if (parents[i] == last) {
+            if (root != last)
+                own[i] = root;
+            continue;
+        }
+        last = parents[i];
+        root = compress(blocks, by << 17 | (bx + i) << 1);
+    }
 }
 
 /* Most pairs meet again at the same parent: nothing to do then. */
@@ -176,7 +219,7 @@ __global__ static void merge(uint32_t n_rows, Blocks blocks)
 /* The label of a block's pixels: 1 + index of the component's first pixel. */
 __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, uint32_t width)
 {
-    const uint32_t root = find(blocks, node);
+    const uint32_t root = compress(blocks, node);
     return 1 + (root >> 16) * width + (root & 0xffff);
 }
 
@@ -243,10 +286,10 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 
     const dim3 threads(THREADS_X, THREADS_Y);
     const dim3 grid(blocks_for(per_row, THREADS_X), blocks_for(n_rows, THREADS_Y));
-    const dim3 half(blocks_for(per_row, 2 * THREADS_X), grid.y);
+    const dim3 half(blocks_for(per_row, 2 * THREADS_X), grid.y), quarter(blocks_for(per_row, PER_THREAD * THREADS_X), grid.y);
 
-    CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, width, height, blocks);
-    CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, grid, threads, 0, n_rows, blocks);
+    CCL_CUDA_LAUNCH(frame, "init", init, quarter, threads, 0, frame->vars, width, height, blocks);
+    CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, quarter, threads, 0, n_rows, blocks);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, n_rows, blocks);
     CCL_CUDA_LAUNCH(frame, "spread", spread, half, threads, 0, frame->vars, width, height, blocks);
     return CCL_OK;
