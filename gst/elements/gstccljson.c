@@ -220,7 +220,7 @@ region_of_blob (const GstCclBlob * blob)
 {
   return (GstCclJsonRegion) {
     .type = "blob",
-    .id = (gint) (blob->mtd_id != G_MAXUINT32 ? blob->mtd_id : blob->label),
+    .id = (gint) (blob->mtd_id != GST_CCL_MTD_ID_NONE ? blob->mtd_id : blob->label),
     .parent_id = -1,
     .label_id = 0,
     .confidence = 1.0,

@@ -9,8 +9,8 @@
  * timestamps), for anything that reads text: a file, a pipe, a socket, a message broker. docs/json.md describes the
  * fields.
  *
- * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one it reads the regions of interest that
- * other analysers attach; each counts as a filled rectangle.
+ * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one it reads what other analysers attach:
+ * regions of interest or, without those, object detections (GStreamer 1.24); each counts as a filled rectangle.
  *
  * A frame that was not analysed (ccllabel interval, skip-when-late) has no line: its time passes downstream as a gap.
  *
@@ -32,6 +32,9 @@
 #include "gstccljson.h"
 
 #include <gst/video/video.h>
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta2json_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta2json_debug
@@ -235,7 +238,7 @@ set_times (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstC
   set_utc (self, buffer, time, frame);
 }
 
-/* --- regions of interest of other elements --- */
+/* --- regions of other elements --- */
 
 /* 0 + 1 + ... + (n - 1), and the same of the squares. */
 static guint64
@@ -250,14 +253,14 @@ sum_of_squares_below (guint64 n)
   return n == 0 ? 0 : n * (n - 1) * (2 * n - 1) / 6;
 }
 
-/* A region has no mask: it counts as its filled rectangle, and is measured as one. Coordinates are held below 2^15 so
- * that no sum overflows. */
+/* A region has no mask: it counts as its filled rectangle, and is measured as one. Coordinates are held between 0 and
+ * 2^15 so that no sum overflows. */
 static GstCclBlob
-blob_of_rectangle (guint x, guint y, guint width, guint height)
+blob_of_rectangle (gint64 x, gint64 y, gint64 width, gint64 height)
 {
-  const guint64 limit = 32767;
-  const guint64 x0 = MIN (x, limit), x1 = MIN ((guint64) x + width, limit);
-  const guint64 y0 = MIN (y, limit), y1 = MIN ((guint64) y + height, limit);
+  const gint64 limit = 32767;
+  const guint64 x0 = CLAMP (x, 0, limit), x1 = CLAMP (x + width, (gint64) x0, limit);
+  const guint64 y0 = CLAMP (y, 0, limit), y1 = CLAMP (y + height, (gint64) y0, limit);
   const guint64 n_x = x1 - x0, n_y = y1 - y0;
   const guint64 sum_x = sum_below (x1) - sum_below (x0), sum_y = sum_below (y1) - sum_below (y0);
 
@@ -266,7 +269,7 @@ blob_of_rectangle (guint x, guint y, guint width, guint height)
     .area = n_x * n_y,.m10 = n_y * sum_x,.m01 = n_x * sum_y,.m11 = sum_x * sum_y,
     .m20 = n_y * (sum_of_squares_below (x1) - sum_of_squares_below (x0)),
     .m02 = n_x * (sum_of_squares_below (y1) - sum_of_squares_below (y0)),
-    .mtd_id = G_MAXUINT32,
+    .mtd_id = GST_CCL_MTD_ID_NONE,
   };
 }
 
@@ -287,35 +290,97 @@ region_of_roi (GstVideoRegionOfInterestMeta * roi)
 }
 
 static GstCclBlob
-blob_of_roi (GstVideoRegionOfInterestMeta * roi, guint label)
+blob_of_roi (GstVideoRegionOfInterestMeta * roi)
 {
   const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
   GstCclBlob blob = blob_of_rectangle (roi->x, roi->y, roi->w, roi->h);
   gint track = 0;
 
-  blob.label = label;
   if (object_id && gst_structure_get_int (object_id, "id", &track) && track > 0)
     blob.track_id = (guint64) track;
   return blob;
 }
 
-/* The regions of a frame in the form the writer knows. The caller frees both arrays. */
+/* The regions of a frame in the form the writer knows, pairwise. */
+typedef struct
+{
+  GArray *blobs;                /* of GstCclBlob */
+  GArray *regions;              /* of GstCclJsonRegion */
+} Regions;
+
 static void
-regions_of_buffer (GstBuffer * buffer, GArray ** blobs, GArray ** regions)
+add_region (Regions * list, GstCclBlob blob, GstCclJsonRegion region)
+{
+  blob.label = list->blobs->len + 1;
+  g_array_append_val (list->blobs, blob);
+  g_array_append_val (list->regions, region);
+}
+
+static void
+add_rois (Regions * list, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  *blobs = g_array_new (FALSE, FALSE, sizeof (GstCclBlob));
-  *regions = g_array_new (FALSE, FALSE, sizeof (GstCclJsonRegion));
   while ((roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    GstCclBlob blob = blob_of_roi (roi, (*blobs)->len + 1);
-    GstCclJsonRegion region = region_of_roi (roi);
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
+    add_region (list, blob_of_roi (roi), region_of_roi (roi));
+}
 
-    g_array_append_val (*blobs, blob);
-    g_array_append_val (*regions, region);
+#ifdef HAVE_GST_ANALYTICS
+/* Identity that a tracker related to the detection, from 1; 0: none. */
+static guint64
+track_of_detection (GstAnalyticsRelationMeta * meta, guint id)
+{
+  GstAnalyticsTrackingMtd tracking;
+  GstClockTime first_seen, last_seen;
+  gboolean lost;
+  guint64 track = 0;
+
+  if (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+          gst_analytics_tracking_mtd_get_mtd_type (), NULL, &tracking))
+    gst_analytics_tracking_mtd_get_info (&tracking, &track, &first_seen, &last_seen, &lost);
+  return track;
+}
+
+static void
+add_detections (Regions * list, GstBuffer * buffer)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
+  GstAnalyticsODMtd detection;
+  gpointer state = NULL;
+
+  while (meta && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &detection)) {
+    GstCclJsonRegion region = {.id = (gint) detection.id,.parent_id = -1,.label_id = -1,.confidence = -1 };
+    gfloat confidence = -1;
+    gint x, y, width, height;
+    GstCclBlob blob;
+
+    if (!gst_analytics_od_mtd_get_location (&detection, &x, &y, &width, &height, &confidence))
+      continue;
+    region.type = g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&detection));
+    region.confidence = confidence;
+    blob = blob_of_rectangle (x, y, width, height);
+    blob.track_id = track_of_detection (meta, detection.id);
+    add_region (list, blob, region);
   }
+}
+#endif
+
+/* Analysers that know both forms attach one of each for an object: only one form is read. */
+static Regions
+regions_of_buffer (GstBuffer * buffer)
+{
+  Regions list = {
+    g_array_new (FALSE, FALSE, sizeof (GstCclBlob)), g_array_new (FALSE, FALSE, sizeof (GstCclJsonRegion))
+  };
+
+  add_rois (&list, buffer);
+#ifdef HAVE_GST_ANALYTICS
+  if (list.blobs->len == 0)
+    add_detections (&list, buffer);
+#endif
+  return list;
 }
 
 /* --- one frame --- */
@@ -366,23 +431,20 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
 static GString *
 line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
 {
-  GArray *blobs, *regions;
-  GString *line;
-
-  regions_of_buffer (buffer, &blobs, &regions);
-  hint_when_no_meta (self, blobs->len > 0);
-
+  Regions list = regions_of_buffer (buffer);
+  const guint n = list.blobs->len;
   GstCclBlobMeta view = {
-    .list = gst_ccl_blob_list_new ((GstCclBlob *) blobs->data, blobs->len),
+    .list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, n),
     .ref_width = self->width,.ref_height = self->height,.width = self->width,.height = self->height,
-    .n_kept = blobs->len,.n_total = blobs->len,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+    .n_kept = n,.n_total = n,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
   };
-  GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view,.regions = (GstCclJsonRegion *) regions->data };
+  GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view,.regions = (GstCclJsonRegion *) list.regions->data };
+  GString *line = line_of_frame (self, buffer, &frame);
 
-  line = line_of_frame (self, buffer, &frame);
+  hint_when_no_meta (self, n > 0);
   gst_ccl_blob_list_unref (view.list);
-  g_array_unref (blobs);
-  g_array_unref (regions);
+  g_array_unref (list.blobs);
+  g_array_unref (list.regions);
   return line;
 }
 

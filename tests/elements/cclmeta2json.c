@@ -13,6 +13,9 @@
 #include <gst/video/video.h>
 #include <gst/ccl/gstcclblobmeta.h>
 #include <json-glib/json-glib.h>
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -30,7 +33,7 @@ rectangle (guint label, guint x, guint y, guint width, guint height)
 {
   GstCclBlob blob = {
     .label = label,.x = (gint32) x,.y = (gint32) y,.width = (gint32) width,.height = (gint32) height,
-    .first_x = (gint32) x,.mtd_id = G_MAXUINT32
+    .first_x = (gint32) x,.mtd_id = GST_CCL_MTD_ID_NONE
   };
 
   for (guint64 row = y; row < y + height; row++) {
@@ -509,21 +512,47 @@ GST_START_TEST (test_precision)
 
 GST_END_TEST;
 
+/* Few machines have the locale, most can make it. */
+static gboolean
+make_german_locale (const gchar * folder)
+{
+  gchar *path = g_build_filename (folder, "de_DE.UTF-8", NULL);
+  const gchar *command[] = { "localedef", "-i", "de_DE", "-f", "UTF-8", path, NULL };
+  gboolean made = g_spawn_sync (NULL, (gchar **) command, NULL,
+      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL,
+      NULL);
+
+  g_free (path);
+  g_setenv ("LOCPATH", folder, TRUE);
+  return made && setlocale (LC_ALL, "de_DE.UTF-8");
+}
+
+static void
+remove_folder (const gchar * folder)
+{
+  const gchar *command[] = { "rm", "-rf", folder, NULL };
+
+  g_spawn_sync (NULL, (gchar **) command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+}
+
 GST_START_TEST (test_locale)
 {
-  const gchar *with_comma[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" };
+  gchar *folder = g_dir_make_tmp ("ccl-locale-XXXXXX", NULL);
   gchar *before = g_strdup (setlocale (LC_ALL, NULL));
-  const gchar *found = NULL;
+  gboolean found = setlocale (LC_ALL, "de_DE.UTF-8") || make_german_locale (folder);
+  gchar *printed = g_strdup_printf ("%.1f", 0.5);
   GstHarness *h;
   gchar *line;
 
-  for (guint i = 0; i < G_N_ELEMENTS (with_comma) && !found; i++)
-    found = setlocale (LC_ALL, with_comma[i]);
-  if (!found) {
-    g_printerr ("test_locale: no locale with a decimal comma here, skipped\n");
+  remove_folder (folder);
+  g_free (folder);
+  if (!found || strcmp (printed, "0,5") != 0) {
+    g_printerr ("test_locale: there is no locale de_DE.UTF-8 here, and none could be made: skipped\n");
+    g_free (printed);
     g_free (before);
     return;
   }
+  g_free (printed);
   h = new_harness ();
   line = push_for_line (h, small_frame (0));
   fail_unless (strstr (line, "\"centroid\":[11.0,20.5]"), "%s", line);
@@ -1033,6 +1062,55 @@ GST_START_TEST (test_regions_of_others)
 
 GST_END_TEST;
 
+#ifdef HAVE_GST_ANALYTICS
+GST_START_TEST (test_detections_of_others)
+{
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = plain_frame (0);
+  GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta (frame);
+  GstAnalyticsODMtd first, second;
+  GstAnalyticsTrackingMtd tracking;
+  JsonNode *line, *same;
+  JsonObject *blob, *detection;
+
+  gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("person"), 10, 20, 3, 2, 0.75f, &first);
+  gst_analytics_relation_meta_add_tracking_mtd (meta, 123, 0, &tracking);
+  gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("face"), -10, -20, 30, 30, 0.5f, &second);
+  fail_unless (gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, first.id,
+          tracking.id));
+  line = push_for_json (h, gst_buffer_ref (frame));
+  same = push_for_json (h, small_frame (0));
+  assert_schema ("ccl-blob-1.schema.json", line);
+  fail_unless_equals_int (json_object_get_int_member (json_node_get_object (line), "total"), 2);
+  blob = first_blob (line);
+  fail_unless_equals_int (json_object_get_int_member (blob, "track"), 123);
+  json_object_remove_member (blob, "track");
+  fail_unless (json_object_equal (blob, first_blob (same)));
+  json_node_unref (same);
+
+  /* What lies outside the frame does not count. */
+  blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "blobs"), 1);
+  fail_if (json_object_has_member (blob, "track"));
+  fail_unless_equals_int (number_at (blob, "bbox", 0), 0);
+  fail_unless_equals_int (number_at (blob, "bbox", 2), 20);
+  fail_unless_equals_int (json_object_get_int_member (blob, "area"), 200);
+  json_node_unref (line);
+
+  gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
+  line = push_for_json (h, frame);
+  assert_schema ("dlstreamer.schema.json", line);
+  blob = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 1);
+  fail_unless_equals_string (json_object_get_string_member (blob, "roi_type"), "face");
+  fail_unless_equals_int (json_object_get_int_member (blob, "region_id"), second.id);
+  detection = json_object_get_object_member (blob, "detection");
+  fail_unless (json_object_get_double_member (detection, "confidence") == 0.5);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+#endif
+
 /* --- messages --- */
 
 static GstMessage *
@@ -1256,6 +1334,9 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_allocation_stops_here);
   tcase_add_test (tc, test_dlstreamer);
   tcase_add_test (tc, test_regions_of_others);
+#ifdef HAVE_GST_ANALYTICS
+  tcase_add_test (tc, test_detections_of_others);
+#endif
   tcase_add_test (tc, test_hint_without_metadata);
   tcase_add_test (tc, test_malformed_tags);
   tcase_add_test (tc, test_tags);
