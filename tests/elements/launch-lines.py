@@ -24,7 +24,7 @@ def launch_lines(document):
 def runnable(line):
     """The line without what only a user has: devenv is there already, a screen may not be."""
     line = re.sub(r"^.*?gst-launch-1\.0", "gst-launch-1.0 --no-fault", line)
-    line = re.sub(r"\bauto(video)?sink\b", "fakevideosink", line)
+    line = re.sub(r"\bauto(video)?sink\b", "fakesink", line)
     if "num-buffers=" not in line:
         line = re.sub(r"\bvideotestsrc\b", "videotestsrc num-buffers=10", line)
     return line
