@@ -83,6 +83,7 @@ typedef struct Subject {
     char name[64];
     CclConfig config;     /* what of it belongs to the method; sizes and depth come with the case */
     const Fault *fault;
+    unsigned every, turn; /* judged on every so manieth case only; 0: on all */
     bool muted;           /* failed in this suite: no more of it */
     bool dead;            /* its device is gone */
     unsigned long passed, failed;
