@@ -403,6 +403,10 @@ static const MatrixCase matrix_cases[] = {
       16, 4, 6, 3, 18.5, 5},
   {"videoscale", 64, 8, {0, 0, 32, 24}, {0, 0, 64, 8}, {{2, 0, 0}, {0, 1.0f / 3, 0}, {0, 0, 1}},
       20, 4.0 / 3, 12, 1, 25.5, 5.5 / 3 - 0.5},
+  {"videoscale the other way", 8, 48, {0, 0, 32, 24}, {0, 0, 8, 48}, {{0.25f, 0, 0}, {0, 2, 0}, {0, 0, 1}},
+      2.5, 8, 1.5, 6, 13 * 0.25 - 0.5, 10.5},
+  {"videoscale by a third", 24, 24, {0, 0, 36, 24}, {0, 0, 12, 24}, {{1.0f / 3, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+      10.0 / 3, 4, 2, 3, 13.0 / 3 - 0.5, 5},
   {"videoscale add-borders", 64, 100, {0, 0, 32, 24}, {0, 26, 64, 48}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 1}},
       20, 34, 12, 6, 25.5, 36.5},
   {"crop and scale", 48, 40, {8, 4, 24, 20}, {0, 0, 48, 40}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 1}},
@@ -460,6 +464,18 @@ GST_START_TEST (test_matrix_rotation_and_shear)
   /* The upright box around the turned one. */
   assert_box (meta, 0, 10 * c - 7 * s + 5, 10 * s + 4 * c + 7, 6 * c + 3 * s, 6 * s + 3 * c);
 
+  /* A blob whose x and y are not independent: pixels (0,0) (1,1) (2,2), every covariance 2/3. */
+  const GstCclBlob diagonal = {.width = 3,.height = 3,.area = 3,.m10 = 3,.m01 = 3,.m20 = 5,.m11 = 5,.m02 = 5 };
+  GstBuffer *const other = gst_buffer_new ();
+  GstCclBlobMeta *const other_meta = add_blobs (other, &diagonal, 1, 32, 24);
+  const gdouble mix[9] = { 2, 3, 0, 5, 7, 0, 0, 0, 1 };
+  memcpy (other_meta->matrix, mix, sizeof (mix));
+  gst_ccl_blob_meta_get_covariance (other_meta, 0, &xx, &xy, &yy);
+  assert_near (xx, 5 * 5 * 2.0 / 3);
+  assert_near (xy, 5 * 12 * 2.0 / 3);
+  assert_near (yy, 12 * 12 * 2.0 / 3);
+  gst_buffer_unref (other);
+
   const gdouble shear[9] = { 1, 2, 0, 0, 3, 0, 0, 0, 1 };
   memcpy (meta->matrix, shear, sizeof (shear));
   gst_ccl_blob_meta_get_covariance (meta, 0, &xx, &xy, &yy);
@@ -477,14 +493,14 @@ GST_START_TEST (test_matrix_projection)
   const GstCclBlob blob = rectangle (1, 10, 4, 1, 1);
   GstBuffer *const buffer = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_blobs (buffer, &blob, 1, 32, 24);
-  const gdouble matrix[9] = { 1, 0, 0, 0, 1, 0, 0.01, 0, 1 };
+  const gdouble matrix[9] = { 1, 0, 0, 0, 1, 0, 0.01, 0.02, 1 };
   const gdouble step = 1e-4;
   gdouble x = 10.5, y = 4.5, cx, cy, area;
 
   memcpy (meta->matrix, matrix, sizeof (matrix));
   gst_ccl_blob_meta_map_point (meta, &x, &y);
-  assert_near (x, 10.5 / 1.105);
-  assert_near (y, 4.5 / 1.105);
+  assert_near (x, 10.5 / 1.195);
+  assert_near (y, 4.5 / 1.195);
   gst_ccl_blob_meta_get_centroid (meta, 0, &cx, &cy);
   assert_near (cx, x - 0.5);
   assert_near (cy, y - 0.5);
@@ -497,7 +513,7 @@ GST_START_TEST (test_matrix_projection)
   fail_unless (fabs (gst_ccl_blob_meta_get_area (meta, 0) - area) < 1e-4);
 
   /* On the horizon: some answer, no infinity. */
-  x = -100, y = 3;
+  x = -106, y = 3;
   gst_ccl_blob_meta_map_point (meta, &x, &y);
   fail_unless (isfinite (x) && isfinite (y));
   gst_buffer_unref (buffer);

@@ -122,20 +122,46 @@ GST_START_TEST (test_roi_of_scaled_frame)
 
 GST_END_TEST;
 
+GST_START_TEST (test_roi_of_ratios_in_floats)
+{
+  /* 0.7f is a little less than 0.7 and 1/3 as a float a little more: neither may cost a pixel, on no side. */
+  const gfloat less = 0.7f, more = 1.0f / 3;
+  const GstCclBlob blob = rectangle (1, 210, 210, 30, 30);
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_blobs (buffer, &blob, 1, 1920, 1080);
+
+  meta->matrix[0] = less;
+  meta->matrix[4] = more;
+  fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
+  assert_region (buffer, 0, 1, 147, 70, 21, 10);
+  meta->matrix[0] = more;
+  meta->matrix[4] = less;
+  fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
+  assert_region (buffer, 1, 1, 70, 147, 10, 21);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_roi_stays_inside_the_frame)
 {
   const GstCclBlob blobs[] = {
-    rectangle (1, 0, 0, 4, 4), rectangle (2, 6, 0, 4, 4), rectangle (3, 12, 10, 20, 4), rectangle (4, 26, 0, 3, 3)
+    rectangle (1, 0, 0, 4, 4), rectangle (2, 6, 0, 4, 4), rectangle (3, 12, 10, 20, 8), rectangle (4, 26, 0, 3, 3)
   };
   GstBuffer *const buffer = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_blobs (buffer, blobs, G_N_ELEMENTS (blobs), 32, 24);
 
-  /* Cropped to columns 8 to 23. */
+  /* Cropped to columns 8 to 23, rows 2 to 15. */
   meta->width = 16;
+  meta->height = 14;
   meta->matrix[2] = -8;
+  meta->matrix[5] = -2;
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 100), 2);
-  assert_region (buffer, 0, 2, 0, 0, 2, 4);
-  assert_region (buffer, 1, 3, 4, 10, 12, 4);
+  assert_region (buffer, 0, 2, 0, 0, 2, 2);
+  assert_region (buffer, 1, 3, 4, 8, 12, 6);
+  /* One that has no place does not count. */
+  fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
+  assert_region (buffer, 2, 2, 0, 0, 2, 2);
   gst_buffer_unref (buffer);
 }
 
@@ -276,6 +302,7 @@ mirrors_suite (void)
   suite_add_tcase (suite, tests);
   tcase_add_test (tests, test_roi_fields);
   tcase_add_test (tests, test_roi_of_scaled_frame);
+  tcase_add_test (tests, test_roi_of_ratios_in_floats);
   tcase_add_test (tests, test_roi_stays_inside_the_frame);
   tcase_add_test (tests, test_roi_is_capped);
 #ifndef HAVE_GST_ANALYTICS
