@@ -99,28 +99,23 @@ mask="videoconvert ! video/x-raw,format=GRAY8"
 json() {
     # gst-launch-1.0 talks on stdout; the lines of JSON leave through a descriptor of their own.
     # shellcheck disable=SC2086
-    meson devenv -C "$build" gst-launch-1.0 -v $source ! $mask ! ccllabel name=label threshold=127 "$@" ! \
+    GST_DEBUG=ccllabel:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
+        meson devenv -C "$build" gst-launch-1.0 -v $source ! $mask ! ccllabel threshold=127 "$@" ! \
         cclmeta2json ! fdsink fd=3 3>&1 >"$log/run" 2>"$log/errors"
 }
 status=0
 json "$@" || status=$?
-backend=$(sed -n 's/.*: active-backend = "\{0,1\}\([a-z]*\).*/\1/p' "$log/run" | tail -n 1)
-if grep -q 'Broken pipe' "$log/errors"; then
-    status=0 # whoever reads our stdout has read enough
-fi
-if [ $status != 0 ]; then
-    sed -n 's/^\(ERROR\|WARNING\|erroneous pipeline\)/gst-launch-1.0: \1/p' "$log/errors" >&2
-    [ -n "$file" ] || cat "$log/errors" >&2
-    die "${file:-the pipeline} could not be processed"
-fi
+case $status in
+0 | 141 | 243) ;; # the last two are what SIGPIPE leaves behind: whoever reads our stdout has read enough
+*)
+    sed '/^Traceback/,$d' "$log/errors" >&2
+    die "${file:-the built-in source} could not be processed"
+    ;;
+esac
 
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1) || gpu=
-if [ "$backend" = cuda ]; then
-    say "Backend: cuda, on ${gpu:-the first GPU}."
-elif ! grep -q '"cuda"' "$build/meson-info/intro-compilers.json"; then
-    say "Backend: cpu: built without CUDA, as there was no CUDA toolkit (nvcc 12 or newer)."
-elif [ -z "$gpu" ]; then
-    say "Backend: cpu: built with CUDA, but this machine has no NVIDIA GPU or no driver for it."
-else
-    say "Backend: ${backend:-cpu}, though there is $gpu; GST_DEBUG=ccllabel:4 tells why."
-fi
+backend=$(sed -n 's/.*: active-backend = "\{0,1\}\([a-z]*\).*/\1/p' "$log/run" | tail -n 1)
+case $backend in
+cuda) why=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1) ;;
+*) why=$(sed -n 's/.*using the CPU because //p' "$log/element" | tail -n 1) ;;
+esac
+say "Backend: ${backend:-none}${why:+: $why}"

@@ -3,8 +3,6 @@
 """Prints the names of the tests that are programs of ours, as `meson test` takes them.
 
 usage: native-tests.py BUILD_FOLDER
-
-Only those can be run under valgrind or with a sanitizer: Python, gst-launch-1.0 and the shell are not ours to check.
 """
 import json
 import os

@@ -25,11 +25,11 @@ load_once (gpointer unused)
 
 #if !GST_CHECK_VERSION (1, 24, 0)
   /* From 1.24 on, memory can still be being written when it arrives, and headers older than that cannot wait for it. */
-  guint minor;
-  gst_version (NULL, &minor, NULL, NULL);
+  guint major, minor, micro, nano;
+  gst_version (&major, &minor, &micro, &nano);
   if (minor >= 24) {
-    GST_WARNING ("built with GStreamer %d.%d, running with 1.%u: build again to read masks in CUDA memory",
-        GST_VERSION_MAJOR, GST_VERSION_MINOR, minor);
+    GST_WARNING ("built with GStreamer %d.%d, running with %u.%u: build again to read masks in CUDA memory",
+        GST_VERSION_MAJOR, GST_VERSION_MINOR, major, minor);
     return GINT_TO_POINTER (FALSE);
   }
 #endif

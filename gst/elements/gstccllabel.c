@@ -793,8 +793,11 @@ take_output (GstCclLabel * self)
 static void
 gst_ccl_label_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
 {
-  const GstClockTime time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  GstClockTime time;
 
+  if (transform->segment.format != GST_FORMAT_TIME)
+    return;                     /* raw pictures from a file come in bytes */
+  time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (transform), time);
 }
