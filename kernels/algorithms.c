@@ -9,6 +9,7 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cpu_runs,
     &ccl_cpu_reference,
 #ifdef CCL_HAVE_CUDA
+    &ccl_cuda_runs,
     &ccl_cuda_bke,
     &ccl_cuda_ha8,
     &ccl_cuda_ha4,

@@ -13,6 +13,7 @@ extern "C" {
 extern const CclAlgorithm ccl_cpu_reference;
 extern const CclAlgorithm ccl_cpu_runs;
 
+extern const CclAlgorithm ccl_cuda_runs;
 extern const CclAlgorithm ccl_cuda_bke;
 extern const CclAlgorithm ccl_cuda_ha4;
 extern const CclAlgorithm ccl_cuda_ha8;

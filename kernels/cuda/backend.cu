@@ -554,7 +554,8 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     vars.keep_all = drops_nothing(&vars.limits);
     CCL_TRY(place_mask(cuda, slot, mask, &vars));
     place_labels(slot, ccl_frame, &vars);
-    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL };
+    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL,
+                              vars.keep_all };
     frame->shape = shape;
     frame->n_steps = 0;
 

@@ -82,6 +82,7 @@ typedef struct CudaShape {
     uint32_t width, height;
     uint32_t label_mode; /* CudaLabelMode */
     uint32_t narrow;     /* 1: a narrow stage comes first */
+    uint32_t keep_all;   /* CudaVars.keep_all */
 } CudaShape;
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
