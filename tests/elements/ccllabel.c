@@ -791,6 +791,29 @@ GST_START_TEST (test_flush_drops_frames_in_flight)
 
 GST_END_TEST;
 
+/* Raw pictures from a file come in bytes: no times to synchronise to, no lateness. */
+GST_START_TEST (test_segment_in_bytes)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_dots (3);
+  GstHarness *harness = label_harness (__i__, "skip-when-late=true async-depth=1");
+  GstSegment segment;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event (harness, gst_event_new_segment (&segment));
+  push_mask (harness, &mask, 0);
+  push_mask (harness, &mask, 1);
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  check_pulled (harness, &mask, 8, 0);
+  check_pulled (harness, &mask, 8, 1);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* Stopped with frames in flight: nothing hangs, nothing leaks. */
 GST_START_TEST (test_stop_with_frames_in_flight)
 {
@@ -1671,6 +1694,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_events_wait_for_frames, 0, n);
   tcase_add_loop_test (both, test_stream_order_over_caps_changes, 0, n);
   tcase_add_loop_test (both, test_flush_drops_frames_in_flight, 0, n);
+  tcase_add_loop_test (both, test_segment_in_bytes, 0, n);
   tcase_add_loop_test (both, test_stop_with_frames_in_flight, 0, n);
   tcase_add_loop_test (both, test_interval, 0, n);
   tcase_add_loop_test (both, test_skip_when_late, 0, n);

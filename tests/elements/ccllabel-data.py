@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Real masks through gst-launch-1.0, with every method on every backend that is there: published counts of components,
+and the same JSON to the last byte from each.
+
+usage: ccllabel-data.py DATA_FOLDER     (environment: CCL_TEST_DATA overrides it); exit status 77: no data
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+# Dark pixels are foreground. The counts are Leptonica's (conncomp_reg, pta_reg).
+COUNTS = [("feyn.png", 4, 4452), ("feyn.png", 8, 4305), ("feyn-fract.png", 8, 464)]
+
+
+def methods():
+    """(backend, algorithm, connectivities) as gst-inspect-1.0 shows them: "runs - Title (CPU, 4- and 8-connected)"."""
+    text = subprocess.run(["gst-inspect-1.0", "ccllabel"], capture_output=True, text=True, check=True).stdout
+    block = text[text.index('Enum "GstCclAlgorithm"'):]
+    for name, rows in re.findall(r"^ +\(\d+\): (\S+) +- .*\((.*?-connected)\)$", block, re.M):
+        for row in rows.split("; "):
+            backend, can = row.split(", ")
+            yield backend.lower(), name, [int(digit) for digit in re.findall(r"\d", can)]
+
+
+def label(picture, settings):
+    """The JSON of one picture, or what gst-launch-1.0 said when it failed."""
+    line = ["gst-launch-1.0", "-q", "filesrc", f"location={picture}", "!", "pngdec", "!", "videoconvert", "!",
+            "video/x-raw,format=GRAY8", "!", "ccllabel", "threshold=127", "invert=true", "max-components=100000",
+            *settings, "!", "cclmeta2json", "source-id=test", "!", "fdsink"]
+    result = subprocess.run(line, capture_output=True, text=True, timeout=100, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+class Data(unittest.TestCase):
+    def setUp(self):
+        code, _, self.no_cuda = label(still / "feyn.png", ["backend=cuda"])
+        self.backends = ["cpu"] if code else ["cpu", "cuda"]
+
+    def test_counts(self):
+        tried = 0
+        for picture, connectivity, count in COUNTS:
+            first = None
+            for backend, name, connectivities in methods():
+                if backend not in self.backends or connectivity not in connectivities:
+                    continue
+                with self.subTest(picture=picture, connectivity=connectivity, backend=backend, algorithm=name):
+                    code, out, err = label(still / picture, [f"backend={backend}", f"algorithm={name}",
+                                                             f"connectivity={connectivity}"])
+                    self.assertEqual(code, 0, err)
+                    frame = json.loads(out)
+                    self.assertEqual(frame["total"], count)
+                    self.assertEqual(len(frame["blobs"]), count)
+                    self.assertFalse(frame["truncated"])
+                    first = first or out
+                    self.assertEqual(out, first, "blobs differ from those of another method")
+                    tried += 1
+        self.assertGreaterEqual(tried, 2 * len(COUNTS))
+
+    def test_output_mask_of_the_blobs_has_the_same_blobs(self):
+        """What output=mask draws, labelled again, gives the same JSON."""
+        page = still / "feyn.png"
+        _, once, _ = label(page, ["min-area=20"])
+        line = ["gst-launch-1.0", "-q", "filesrc", f"location={page}", "!", "pngdec", "!", "videoconvert", "!",
+                "video/x-raw,format=GRAY8", "!", "ccllabel", "threshold=127", "invert=true", "min-area=20",
+                "output=mask", "attach=0", "!", "ccllabel", "max-components=100000", "!", "cclmeta2json",
+                "source-id=test", "!", "fdsink"]
+        twice = subprocess.run(line, capture_output=True, text=True, timeout=100, check=True).stdout
+        one, two = json.loads(once), json.loads(twice)
+        self.assertGreater(len(one["blobs"]), 1000)
+        self.assertEqual(one["blobs"], two["blobs"])
+
+
+if __name__ == "__main__":
+    still = pathlib.Path(os.environ.get("CCL_TEST_DATA") or sys.argv[1]) / "masks/still"
+    if not (still / "feyn.png").is_file():
+        print(f"skipped: no {still}/feyn.png")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
