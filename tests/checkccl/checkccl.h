@@ -116,6 +116,8 @@ Case case_new(const Image *image, Product product, const char *name, ...) __attr
 Outcome expected_outcome(const Case *c, CclConnectivity connectivity);
 /* What one subject makes of it. */
 Outcome actual_outcome(Subject *subject, const Case *c);
+/* The same where it is known how many rows the table must hold. */
+Outcome actual_outcome_for(Subject *subject, const Case *c, uint32_t rows);
 void outcome_free(Outcome *outcome);
 /* True when they agree as far as the product goes; else `why` says where not. */
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400]);

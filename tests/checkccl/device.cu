@@ -100,13 +100,16 @@ void device_late_copy(void *stream, void *target, const void *source, size_t siz
     MUST(cudaMemcpyAsync(target, source, size, cudaMemcpyDeviceToDevice, as_stream(stream)));
 }
 
-double device_copy_us(void *target, const void *source, size_t size, unsigned n)
+double device_null_us(void *target, void *const *sources, unsigned n_sources, size_t size, void *labels, unsigned n)
 {
     void *const begin = device_event_new(), *const end = device_event_new();
-    MUST(cudaMemcpyAsync(target, source, size, cudaMemcpyDeviceToDevice, 0));
+    MUST(cudaDeviceSynchronize());
     device_event_record(begin, nullptr);
-    for (unsigned i = 0; i < n; i++)
-        MUST(cudaMemcpyAsync(target, source, size, cudaMemcpyDeviceToDevice, 0));
+    for (unsigned i = 0; i < n; i++) {
+        MUST(cudaMemcpyAsync(target, sources[i % n_sources], size, cudaMemcpyDeviceToDevice, 0));
+        if (labels)
+            MUST(cudaMemsetAsync(labels, 0, 4 * size, 0));
+    }
     device_event_record(end, nullptr);
     const double us = device_event_us(begin, end) / n;
     device_event_free(begin);

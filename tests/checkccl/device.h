@@ -29,8 +29,9 @@ void *device_stream_new(void);
 void device_stream_free(void *stream);
 /* On the stream: idles for about this long, then copies between device buffers. A producer that is late. */
 void device_late_copy(void *stream, void *target, const void *source, size_t size, double idle_us);
-/* Copies between device buffers `n` times on the default stream and returns the GPU's microseconds for one. */
-double device_copy_us(void *target, const void *source, size_t size, unsigned n);
+/* The GPU's microseconds for one of `n` copies of `size` bytes, the sources taken in turn; with `labels` each copy is
+ * followed by clearing 4 * size bytes there. */
+double device_null_us(void *target, void *const *sources, unsigned n_sources, size_t size, void *labels, unsigned n);
 
 /* Events. record: on this stream. elapsed: microseconds between two, after waiting for the second. */
 void *device_event_new(void);

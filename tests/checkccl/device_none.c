@@ -61,9 +61,9 @@ void device_late_copy(void *stream, void *target, const void *source, size_t siz
     abort();
 }
 
-double device_copy_us(void *target, const void *source, size_t size, unsigned n)
+double device_null_us(void *target, void *const *sources, unsigned n_sources, size_t size, void *labels, unsigned n)
 {
-    (void)target, (void)source, (void)size, (void)n;
+    (void)target, (void)sources, (void)n_sources, (void)size, (void)labels, (void)n;
     abort();
 }
 

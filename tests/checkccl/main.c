@@ -1,5 +1,6 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bench.h"
 #include "checkccl.h"
 #include "device.h"
 
@@ -17,9 +18,11 @@ typedef struct Options {
     const char *suite;     /* NULL: all */
     const char *images;
     unsigned connectivity; /* 0: both */
-    unsigned device;
+    const char *tiers;     /* of SIMD, for the benchmark */
+    const char *threads;
     uint64_t seed;
-    bool list, quick, huge, self_test;
+    bool list, quick, huge, self_test, bench;
+    BenchOptions bench_options;
 } Options;
 
 static const char usage[] =
@@ -35,8 +38,19 @@ static const char usage[] =
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
     "  --images=DIR        the PGM and PBM masks there as well\n"
     "  --self-test         plant faults in a method; each must be found\n"
+    "The last line says `N passed, N failed`; the status is 0 when nothing failed.\n"
     "\n"
-    "The last line says `N passed, N failed`; the status is 0 when nothing failed.\n";
+    "  --bench             compare with the reference, then time; with --backend, --algorithm, --connectivity (default 8),\n"
+    "                      --seed and --images as above, and\n"
+    "  --size=LIST         720p,1080p,4K,8K,all or WIDTHxHEIGHT (default 1080p)\n"
+    "  --kinds=LIST        kinds of images, by name or its beginning: video, noise_g1, noise_g4_d50, spiral, ... (default all)\n"
+    "  --threads=LIST      CPU: numbers of threads (default 1)\n"
+    "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
+    "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
+    "  --rounds=N          measurements of each figure (default 11)\n"
+    "  --steps             the time of each step of a method as well\n"
+    "  --json              one JSON object per line instead of text\n"
+    "The reference is timed only by --algorithm=reference.\n";
 
 static const struct {
     const char *name;
@@ -89,6 +103,24 @@ static Options parse(int argc, char **argv)
             options.huge = true;
         } else if (!strcmp(a, "--self-test")) {
             options.self_test = true;
+        } else if (!strcmp(a, "--bench")) {
+            options.bench = true;
+        } else if (!strcmp(a, "--json")) {
+            options.bench_options.json = true;
+        } else if (!strcmp(a, "--steps")) {
+            options.bench_options.steps = true;
+        } else if ((value = value_of(a, "--size"))) {
+            options.bench_options.sizes = value;
+        } else if ((value = value_of(a, "--kinds"))) {
+            options.bench_options.kinds = value;
+        } else if ((value = value_of(a, "--frames"))) {
+            options.bench_options.n_frames = (unsigned)number_of(a, value);
+        } else if ((value = value_of(a, "--rounds"))) {
+            options.bench_options.n_rounds = (unsigned)number_of(a, value);
+        } else if ((value = value_of(a, "--threads"))) {
+            options.threads = value;
+        } else if ((value = value_of(a, "--tiers"))) {
+            options.tiers = value;
         } else if ((value = value_of(a, "--backend"))) {
             options.backend = value;
         } else if ((value = value_of(a, "--algorithm"))) {
@@ -111,6 +143,8 @@ static Options parse(int argc, char **argv)
     }
     if (options.backend && strcmp(options.backend, "cpu") && strcmp(options.backend, "cuda"))
         wrong_usage(options.backend);
+    options.bench_options.seed = options.seed;
+    options.bench_options.images = options.images;
     return options;
 }
 
@@ -146,27 +180,64 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
            (!options->algorithm || !strcmp(options->algorithm, info->name));
 }
 
+static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned connectivity, const Variant *v)
+{
+    if (session->n_subjects == MAX_SUBJECTS)
+        return;
+    Subject *const subject = &session->subjects[session->n_subjects++];
+    const bool cuda = info->backend == CCL_BACKEND_CUDA;
+    subject->config = ccl_config_default();
+    subject->config.backend = info->backend;
+    subject->config.algorithm = info->name;
+    subject->config.connectivity = (CclConnectivity)connectivity;
+    subject->config.cpu_flags = v->cpu_flags;
+    subject->config.threads = v->threads;
+    subject->every = v->every;
+    snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity, v->name);
+    session->cuda |= cuda;
+}
+
 static void add_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
-    const bool cuda = info->backend == CCL_BACKEND_CUDA;
     /* The reference is a flood fill and knows no variants. */
-    const Variant *const variants = cuda || !strcmp(info->name, "reference") ? one_variant : cpu_variants;
-    for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4) {
-        if (!(info->connectivity & connectivity) || (options->connectivity && options->connectivity != connectivity))
-            continue;
-        for (const Variant *v = variants; v->name && session->n_subjects < MAX_SUBJECTS; v++) {
-            Subject *const subject = &session->subjects[session->n_subjects++];
-            subject->config = ccl_config_default();
-            subject->config.backend = info->backend;
-            subject->config.algorithm = info->name;
-            subject->config.connectivity = (CclConnectivity)connectivity;
-            subject->config.cpu_flags = v->cpu_flags;
-            subject->config.threads = v->threads;
-            subject->every = v->every;
-            snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity, v->name);
-            session->cuda |= cuda;
-        }
+    const bool plain = info->backend == CCL_BACKEND_CUDA || !strcmp(info->name, "reference");
+    for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
+        if (info->connectivity & connectivity && (!options->connectivity || options->connectivity == connectivity))
+            for (const Variant *v = plain ? one_variant : cpu_variants; v->name; v++)
+                add_subject(session, info, connectivity, v);
+}
+
+/* For the benchmark: every tier asked for with every number of threads asked for. */
+static void add_bench_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
+{
+    static const struct {
+        const char *name;
+        uint32_t cpu_flags;
+    } tiers[] = { { "all", CCL_CPU_ALL },
+                  { "avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2 },
+                  { "sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42 },
+                  { "sse2", CCL_CPU_SSE2 },
+                  { "c", 0 } };
+    unsigned connectivity = options->connectivity ? options->connectivity : 8;
+    if (!options->connectivity && options->algorithm && !(info->connectivity & 8))
+        connectivity = 4;
+    if (!(info->connectivity & connectivity) || (!options->algorithm && !strcmp(info->name, "reference")))
+        return;
+    if (info->backend == CCL_BACKEND_CUDA) {
+        add_subject(session, info, connectivity, one_variant);
+        return;
     }
+    for (unsigned t = 0; t < sizeof tiers / sizeof *tiers; t++)
+        for (unsigned threads = 0; threads <= 256; threads++) {
+            char number[8], name[32];
+            snprintf(number, sizeof number, "%u", threads);
+            if (!kind_wanted(options->tiers ? options->tiers : "all", tiers[t].name) ||
+                !kind_wanted(options->threads ? options->threads : "1", number))
+                continue;
+            snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "", threads == 1 ? "" : " threads=",
+                     threads == 1 ? "" : number);
+            add_subject(session, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0 });
+        }
 }
 
 static void choose_subjects(Session *session, const Options *options)
@@ -176,7 +247,7 @@ static void choose_subjects(Session *session, const Options *options)
     session->subjects = calloc(MAX_SUBJECTS, sizeof *session->subjects);
     for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
         if (wanted(options, info) && (device || info->backend != CCL_BACKEND_CUDA))
-            add_subjects(session, options, info);
+            (options->bench ? add_bench_subjects : add_subjects)(session, options, info);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -221,6 +292,15 @@ static void run_suites(Session *session, const Options *options)
                session->subjects[s].failed, session->subjects[s].dead ? ", device lost" : "");
 }
 
+static void close_session(Session *session)
+{
+    for (unsigned s = 0; s < session->n_subjects; s++)
+        subject_close(&session->subjects[s]);
+    layout_close();
+    judge_close();
+    free(session->subjects);
+}
+
 int main(int argc, char **argv)
 {
     const Options options = parse(argc, argv);
@@ -241,6 +321,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "checkccl: no method of this build is called for; --list says what there is\n");
         return 2;
     }
+    if (options.bench) {
+        const bool right = bench_run(&options.bench_options, session.subjects, session.n_subjects);
+        close_session(&session);
+        return right ? 0 : 1;
+    }
     printf("seed %llu%s\n", (unsigned long long)session.seed, session.quick ? ", quick" : "");
     if (session.cuda)
         printf("device: %s\n", device_description());
@@ -249,11 +334,7 @@ int main(int argc, char **argv)
     else
         run_suites(&session, &options);
 
-    for (unsigned s = 0; s < session.n_subjects; s++)
-        subject_close(&session.subjects[s]);
-    layout_close();
-    judge_close();
-    free(session.subjects);
+    close_session(&session);
     printf("%lu passed, %lu failed\n", session.passed, session.failed);
     return session.failed ? 1 : 0;
 }

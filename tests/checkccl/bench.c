@@ -1,0 +1,706 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * For each size and kind of image: some different frames are drawn; every method is compared with the reference on each of
+ * them and, where it is right, timed. All figures are microseconds per frame. Each is the median of some rounds, with the
+ * 10th and 90th percentile; in a round every method runs once, so that what disturbs the machine disturbs all.
+ *
+ *   CPU   wall       all frames in turn, one after the other (one frame over and over would train the branch predictor)
+ *         processor  the processor time of all threads for the same; what to believe where others use the machine too
+ *   CUDA  gpu_hot    GPU time by events around many frames, CCL_MAX_DEPTH in flight, one mask in device memory
+ *         gpu_cold   the same with masks in turn that together exceed the cache
+ *         wall_cold  the host's clock around the same frames
+ *         latency    host's clock from submit to the end of collect, one frame at a time, mask in device memory
+ *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
+ *         pinned_latency, pinned_wall  mask in page-locked memory
+ *
+ * The method "null" does the least anything could: it copies the mask and, beside a label image, sets that to 0.
+ */
+#include "bench.h"
+#include "device.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+enum { COLD_BYTES = 160 << 20, MAX_ROUNDS = 101, MAX_MASKS = 512 };
+
+static const char *const product_names[] = { "table", "labels+table", "provisional" };
+static const Product products[] = { PRODUCT_PROVISIONAL, PRODUCT_TABLE, PRODUCT_LABELS };
+enum { N_PRODUCTS = 3 };
+
+typedef struct Bench {
+    const BenchOptions *options;
+    unsigned n_rounds;
+    /* the images in hand */
+    char kind[80];
+    Image frames[64];
+    unsigned n_frames;
+    uint32_t width, height;
+    uint32_t n_components[2];   /* of the first frame, 4- and 8-connected */
+    bool checked[2];
+    double foreground;          /* percent of the first frame */
+    double null_us[2];          /* of CUDA, cold, without and with label image */
+    bool all_right;
+} Bench;
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static void *must_have(void *memory)
+{
+    if (!memory) {
+        fprintf(stderr, "checkccl: no memory for the benchmark\n");
+        exit(2);
+    }
+    return memory;
+}
+
+static void must(CclStatus status)
+{
+    if (status != CCL_OK) {
+        fprintf(stderr, "checkccl: benchmark: %s\n", ccl_error_message());
+        exit(2);
+    }
+}
+
+/* ---------------------------------------------------------------- figures */
+
+typedef struct Figure {
+    double samples[MAX_ROUNDS];
+    unsigned n;
+} Figure;
+
+static void add_sample(Figure *figure, double us)
+{
+    if (figure->n < MAX_ROUNDS)
+        figure->samples[figure->n++] = us;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double percentile(Figure *figure, double percent)
+{
+    qsort(figure->samples, figure->n, sizeof *figure->samples, by_size);
+    return figure->samples[(unsigned)((figure->n - 1) * percent / 100 + 0.5)];
+}
+
+/* `method`: "cpu runs 8 avx2"; `times`: of null, or 0 where that means nothing. */
+static void print_figure(const Bench *bench, const char *method, unsigned connectivity, const char *product,
+                         const char *measure, Figure *figure, double times)
+{
+    if (!figure->n)
+        return;
+    const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
+    const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
+    if (bench->options->json) {
+        printf("{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
+               "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"us\","
+               "\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
+               bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity, n_components,
+               product, measure, median, low, high, figure->samples[0], figure->n, times);
+    } else {
+        printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
+        if (times > 0)
+            printf("  %.1f x null", times);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+static double times_null(const Bench *bench, bool labels, Figure *figure)
+{
+    const double null = bench->null_us[labels];
+    return null > 0 && figure->n ? percentile(figure, 50) / null : 0;
+}
+
+/* ---------------------------------------------------------------- right? */
+
+/* On every frame, every product: a method that is wrong is not timed. */
+static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
+{
+    bench->checked[0] = bench->checked[1] = false;
+    for (unsigned f = 0; f < bench->n_frames; f++)
+        for (unsigned k = 0; k < 2; k++) {
+            const CclConnectivity connectivity = k ? CCL_CONNECT_8 : CCL_CONNECT_4;
+            Outcome expected = { 0 };
+            bool known = false;
+            for (unsigned s = 0; s < n; s++) {
+                Subject *const subject = &subjects[s];
+                if (subject->muted || subject->config.connectivity != connectivity)
+                    continue;
+                for (unsigned p = 0; p < N_PRODUCTS && !subject->muted; p++) {
+                    Case c = case_new(&bench->frames[f], products[p], "%s", bench->kind);
+                    char why[400];
+                    c.exact = true;
+                    if (!known)
+                        expected = expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS }, connectivity);
+                    known = true;
+                    Outcome want = expected, got = actual_outcome_for(subject, &c, expected.table.n_components);
+                    if (products[p] == PRODUCT_PROVISIONAL)
+                        want.table = (CclTable){ .width = bench->width, .height = bench->height };
+                    if (!same_outcome(&c, &want, &got, why)) {
+                        fprintf(stderr, "FAILED %s: \"%s\" %ux%u: %s\n", subject->name, bench->kind, bench->width,
+                                bench->height, why);
+                        subject->muted = true;
+                        bench->all_right = false;
+                    }
+                    outcome_free(&got);
+                }
+                subject_close(subject);
+            }
+            if (known && !bench->checked[k])
+                bench->n_components[k] = expected.table.n_found;
+            bench->checked[k] |= known;
+            outcome_free(&expected);
+        }
+}
+
+/* ---------------------------------------------------------------- contexts and masks */
+
+static uint32_t rows_for(const Bench *bench)
+{
+    const uint32_t n = bench->n_components[0] > bench->n_components[1] ? bench->n_components[0] : bench->n_components[1];
+    const uint32_t with_room = n + n / 4 + 4096; /* other frames of the kind have a few more */
+    return with_room < CCL_MAX_COMPONENTS ? with_room : CCL_MAX_COMPONENTS;
+}
+
+static CclContext *open_context(const Bench *bench, const Subject *subject, unsigned depth, bool labels, bool timing)
+{
+    CclConfig config = subject->config;
+    CclContext *context;
+    config.max_width = bench->width;
+    config.max_height = bench->height;
+    config.max_components = rows_for(bench);
+    config.depth = depth;
+    config.labels = labels;
+    config.timing = timing;
+    must(ccl_context_new(&config, &context));
+    return context;
+}
+
+static CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
+{
+    return (CclMask){ .data = data, .stride = bench->width, .width = bench->width, .height = bench->height, .memory = memory };
+}
+
+static size_t mask_size(const Bench *bench)
+{
+    return (size_t)bench->width * bench->height;
+}
+
+/* ---------------------------------------------------------------- CPU */
+
+typedef struct CpuRun {
+    const Subject *subject; /* NULL: null */
+    Product product;
+    CclContext *context;
+    Figure wall, processor, times_null; /* the last one's samples: processor time over that of null, round by round */
+} CpuRun;
+
+static double processor_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static void run_cpu_frames(const Bench *bench, const CpuRun *run, void *copy, uint32_t *labels)
+{
+    const CclLabels image = { .data = labels, .stride = (size_t)bench->width * 4,
+                              .provisional = run->product == PRODUCT_PROVISIONAL };
+    const bool with_labels = run->product != PRODUCT_TABLE;
+    for (unsigned f = 0; f < bench->n_frames; f++) {
+        const CclMask mask = mask_at(bench, bench->frames[f].pixels, CCL_MEMORY_HOST);
+        CclTable table;
+        if (run->subject) {
+            must(ccl_analyze(run->context, &mask, NULL, with_labels ? &image : NULL, &table));
+        } else {
+            memcpy(copy, mask.data, mask_size(bench));
+            if (with_labels)
+                memset(labels, 0, 4 * mask_size(bench));
+        }
+    }
+}
+
+/* nulls: the first two runs. */
+static void time_cpu_round(const Bench *bench, CpuRun *run, const CpuRun *nulls, void *copy, uint32_t *labels)
+{
+    const CpuRun *const null = &nulls[run->product != PRODUCT_TABLE];
+    const double wall = now_us(), processor = processor_us();
+    run_cpu_frames(bench, run, copy, labels);
+    add_sample(&run->processor, (processor_us() - processor) / bench->n_frames);
+    add_sample(&run->wall, (now_us() - wall) / bench->n_frames);
+    add_sample(&run->times_null,
+               run->processor.samples[run->processor.n - 1] / null->processor.samples[run->processor.n - 1]);
+}
+
+static void print_cpu_run(const Bench *bench, CpuRun *run)
+{
+    const char *const name = run->subject ? run->subject->name : "cpu null";
+    const unsigned connectivity = run->subject ? run->subject->config.connectivity : 0;
+    const double times = percentile(&run->times_null, 50);
+    print_figure(bench, name, connectivity, product_names[run->product], "wall", &run->wall, 0);
+    print_figure(bench, name, connectivity, product_names[run->product], "processor", &run->processor, times);
+}
+
+static void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
+{
+    CpuRun *const runs = must_have(calloc((size_t)n * N_PRODUCTS + 2, sizeof *runs));
+    unsigned n_runs = 0;
+    runs[n_runs++].product = PRODUCT_TABLE;
+    runs[n_runs++].product = PRODUCT_LABELS;
+    for (unsigned s = 0; s < n; s++)
+        for (unsigned p = 0; p < N_PRODUCTS; p++)
+            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted)
+                runs[n_runs++] = (CpuRun){ .subject = &subjects[s], .product = products[p],
+                                           .context = open_context(bench, &subjects[s], 1, products[p] != PRODUCT_TABLE, false) };
+    if (n_runs > 2) {
+        void *const copy = must_have(malloc(mask_size(bench)));
+        uint32_t *const labels = must_have(malloc(4 * mask_size(bench)));
+        for (unsigned i = 0; i < n_runs; i++) /* warms up */
+            run_cpu_frames(bench, &runs[i], copy, labels);
+        for (unsigned round = 0; round < bench->n_rounds; round++)
+            for (unsigned i = 0; i < n_runs; i++)
+                time_cpu_round(bench, &runs[i], runs, copy, labels);
+        for (unsigned i = 0; i < n_runs; i++)
+            print_cpu_run(bench, &runs[i]);
+        free(copy);
+        free(labels);
+    }
+    for (unsigned i = 0; i < n_runs; i++)
+        ccl_context_free(runs[i].context);
+    free(runs);
+}
+
+/* ---------------------------------------------------------------- CUDA */
+
+/* Masks in one memory: the frames, copied as often as it takes to exceed the cache. */
+typedef struct Masks {
+    CclMemory memory;
+    void *data[MAX_MASKS];
+    unsigned n;
+} Masks;
+
+typedef struct CudaBuffers {
+    Masks device, host, pinned;
+    void *labels[CCL_MAX_DEPTH]; /* device */
+} CudaBuffers;
+
+static Masks masks_new(const Bench *bench, CclMemory memory)
+{
+    const size_t size = mask_size(bench);
+    Masks masks = { .memory = memory };
+    const size_t wanted = memory == CCL_MEMORY_DEVICE ? COLD_BYTES / size + 1 : bench->n_frames;
+    masks.n = wanted > MAX_MASKS ? MAX_MASKS : wanted < bench->n_frames ? bench->n_frames : (unsigned)wanted;
+    for (unsigned i = 0; i < masks.n; i++) {
+        const uint8_t *const pixels = bench->frames[i % bench->n_frames].pixels;
+        if (memory == CCL_MEMORY_DEVICE) {
+            masks.data[i] = device_alloc(size);
+            device_upload(masks.data[i], pixels, size);
+        } else {
+            masks.data[i] = must_have(memory == CCL_MEMORY_PINNED ? ccl_pinned_alloc(size, 0) : malloc(size));
+            memcpy(masks.data[i], pixels, size);
+        }
+    }
+    return masks;
+}
+
+static void masks_free(Masks *masks)
+{
+    for (unsigned i = 0; i < masks->n; i++)
+        if (masks->memory == CCL_MEMORY_DEVICE)
+            device_free(masks->data[i]);
+        else if (masks->memory == CCL_MEMORY_PINNED)
+            ccl_pinned_free(masks->data[i]);
+        else
+            free(masks->data[i]);
+}
+
+typedef struct Times {
+    double gpu_us, wall_us;
+} Times;
+
+static void submit_frame(const Bench *bench, CclContext *context, const Masks *masks, unsigned i, Product product,
+                         void *const *labels)
+{
+    const CclMask mask = mask_at(bench, masks->data[i % masks->n], masks->memory);
+    const CclLabels image = { .data = labels[i % CCL_MAX_DEPTH], .stride = (size_t)bench->width * 4,
+                              .memory = CCL_MEMORY_DEVICE, .provisional = product == PRODUCT_PROVISIONAL };
+    must(ccl_submit(context, &mask, NULL, product == PRODUCT_TABLE ? NULL : &image));
+}
+
+/* n frames back to back, CCL_MAX_DEPTH in flight. `n_masks`: how many of the masks take turns. */
+static Times time_stream(const Bench *bench, CclContext *context, const Masks *masks, unsigned n_masks, Product product,
+                         void *const *labels, unsigned n)
+{
+    Masks turns = *masks;
+    turns.n = n_masks;
+    void *const stream = ccl_context_stream(context), *const begin = device_event_new(), *const end = device_event_new();
+    CclTable table;
+    device_synchronize();
+    const double start = now_us();
+    device_event_record(begin, stream);
+    for (unsigned i = 0; i < n; i++) {
+        if (i >= CCL_MAX_DEPTH)
+            must(ccl_collect(context, &table));
+        submit_frame(bench, context, &turns, i, product, labels);
+    }
+    device_event_record(end, stream);
+    for (unsigned i = 0; i < n && i < CCL_MAX_DEPTH; i++)
+        must(ccl_collect(context, &table));
+    const Times times = { .wall_us = (now_us() - start) / n, .gpu_us = device_event_us(begin, end) / n };
+    device_event_free(begin);
+    device_event_free(end);
+    return times;
+}
+
+/* The median of some frames by themselves. */
+static double time_latency(const Bench *bench, CclContext *context, const Masks *masks, Product product, void *const *labels)
+{
+    Figure figure = { .n = 0 };
+    for (unsigned i = 0; i < 31; i++) {
+        CclTable table;
+        const double start = now_us();
+        submit_frame(bench, context, masks, i, product, labels);
+        must(ccl_collect(context, &table));
+        add_sample(&figure, now_us() - start);
+    }
+    return percentile(&figure, 50);
+}
+
+/* So many frames that a measurement takes some 8 ms. */
+static unsigned frames_for(double us)
+{
+    const double n = 8000 / (us > 1 ? us : 1);
+    return n < 20 ? 20 : n > 1500 ? 1500 : (unsigned)n;
+}
+
+static void bench_cuda_product(Bench *bench, const Subject *subject, Product product, CudaBuffers *buffers)
+{
+    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, product != PRODUCT_TABLE, false);
+    const bool with_labels = product != PRODUCT_TABLE;
+    const Masks *const device = &buffers->device;
+    struct {
+        const char *name;
+        Figure figure;
+    } figures[] = { { "gpu_hot", { .n = 0 } }, { "gpu_cold", { .n = 0 } }, { "wall_cold", { .n = 0 } }, { "latency", { .n = 0 } },
+                    { "host_latency", { .n = 0 } }, { "host_wall", { .n = 0 } }, { "pinned_latency", { .n = 0 } },
+                    { "pinned_wall", { .n = 0 } } };
+    const unsigned n = frames_for(time_stream(bench, context, device, device->n, product, buffers->labels, 40).wall_us);
+    const unsigned n_up = frames_for(time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, 20).wall_us);
+
+    for (unsigned round = 0; round < bench->n_rounds; round++) {
+        const Times hot = time_stream(bench, context, device, 1, product, buffers->labels, n);
+        const Times cold = time_stream(bench, context, device, device->n, product, buffers->labels, n);
+        add_sample(&figures[0].figure, hot.gpu_us);
+        add_sample(&figures[1].figure, cold.gpu_us);
+        add_sample(&figures[2].figure, cold.wall_us);
+        add_sample(&figures[3].figure, time_latency(bench, context, device, product, buffers->labels));
+        if (product == PRODUCT_PROVISIONAL) /* nobody has those brought home */
+            continue;
+        add_sample(&figures[4].figure, time_latency(bench, context, &buffers->host, product, buffers->labels));
+        add_sample(&figures[5].figure, time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, n_up).wall_us);
+        add_sample(&figures[6].figure, time_latency(bench, context, &buffers->pinned, product, buffers->labels));
+        add_sample(&figures[7].figure, time_stream(bench, context, &buffers->pinned, bench->n_frames, product, buffers->labels, n_up).wall_us);
+    }
+    ccl_context_free(context);
+    for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
+        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], figures[i].name,
+                     &figures[i].figure, i < 3 ? times_null(bench, with_labels, &figures[i].figure) : 0);
+}
+
+/* The GPU's own copy of the mask, and clearing of a label image, hot and cold. */
+static void bench_cuda_null(Bench *bench, CudaBuffers *buffers)
+{
+    const size_t size = mask_size(bench);
+    void *const copy = device_alloc(size);
+    for (unsigned with_labels = 0; with_labels < 2; with_labels++) {
+        Figure hot = { .n = 0 }, cold = { .n = 0 };
+        void *const labels = with_labels ? buffers->labels[0] : NULL;
+        for (unsigned round = 0; round <= bench->n_rounds; round++) {
+            const double hot_us = device_null_us(copy, buffers->device.data, 1, size, labels, 200);
+            const double cold_us = device_null_us(copy, buffers->device.data, buffers->device.n, size, labels, 200);
+            if (!round)
+                continue;
+            add_sample(&hot, hot_us);
+            add_sample(&cold, cold_us);
+        }
+        bench->null_us[with_labels] = percentile(&cold, 50);
+        print_figure(bench, "cuda null", 0, product_names[with_labels], "gpu_hot", &hot, 0);
+        print_figure(bench, "cuda null", 0, product_names[with_labels], "gpu_cold", &cold, 1);
+    }
+    const struct {
+        const char *name;
+        const Masks *masks;
+    } uploads[] = { { "host_latency", &buffers->host }, { "pinned_latency", &buffers->pinned } };
+    for (unsigned i = 0; i < 2; i++) {
+        Figure figure = { .n = 0 };
+        for (unsigned round = 0; round <= 3 * bench->n_rounds; round++) {
+            const double start = now_us();
+            device_upload(copy, uploads[i].masks->data[round % uploads[i].masks->n], size);
+            if (round)
+                add_sample(&figure, now_us() - start);
+        }
+        print_figure(bench, "cuda null", 0, "table", uploads[i].name, &figure, 0);
+    }
+    device_free(copy);
+}
+
+static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
+{
+    unsigned n_cuda = 0;
+    for (unsigned s = 0; s < n; s++)
+        n_cuda += subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted;
+    if (!n_cuda)
+        return;
+    CudaBuffers buffers = { .device = masks_new(bench, CCL_MEMORY_DEVICE), .host = masks_new(bench, CCL_MEMORY_HOST),
+                            .pinned = masks_new(bench, CCL_MEMORY_PINNED) };
+    for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
+        buffers.labels[i] = device_alloc(4 * mask_size(bench));
+    bench_cuda_null(bench, &buffers);
+    for (unsigned s = 0; s < n; s++)
+        for (unsigned p = 0; p < N_PRODUCTS; p++)
+            if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted)
+                bench_cuda_product(bench, &subjects[s], products[p], &buffers);
+    masks_free(&buffers.device);
+    masks_free(&buffers.host);
+    masks_free(&buffers.pinned);
+    for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
+        device_free(buffers.labels[i]);
+}
+
+/* ---------------------------------------------------------------- steps */
+
+enum { MAX_STEPS = 64 };
+
+/* The steps as the library times them, by events or the clock around each: for their shares, not for their sum. */
+static void bench_steps(Bench *bench, const Subject *subject, Product product)
+{
+    const bool with_labels = product != PRODUCT_TABLE, cuda = subject->config.backend == CCL_BACKEND_CUDA;
+    CclContext *const context = open_context(bench, subject, 1, with_labels, true);
+    void *const labels = must_have(cuda ? device_alloc(4 * mask_size(bench)) : malloc(4 * mask_size(bench)));
+    Figure *const figures = must_have(calloc(MAX_STEPS + 2, sizeof *figures)); /* the last two: upload, kernels */
+    char names[MAX_STEPS][64];
+    unsigned n_steps = 0;
+
+    for (unsigned round = 0; round < 21; round++) {
+        const CclMask mask = mask_at(bench, bench->frames[round % bench->n_frames].pixels, CCL_MEMORY_HOST);
+        const CclLabels image = { .data = labels, .stride = (size_t)bench->width * 4,
+                                  .memory = cuda ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST,
+                                  .provisional = product == PRODUCT_PROVISIONAL };
+        CclTable table;
+        const CclStep *steps;
+        must(ccl_analyze(context, &mask, NULL, with_labels ? &image : NULL, &table));
+        n_steps = ccl_steps(context, &steps);
+        n_steps = n_steps < MAX_STEPS ? n_steps : MAX_STEPS;
+        for (unsigned i = 0; i < n_steps; i++) {
+            snprintf(names[i], sizeof names[i], "step %u %.40s", i, steps[i].name);
+            add_sample(&figures[i], (double)steps[i].us);
+        }
+        add_sample(&figures[MAX_STEPS], (double)table.upload_us);
+        add_sample(&figures[MAX_STEPS + 1], (double)table.kernel_us);
+    }
+    for (unsigned i = 0; i < n_steps; i++)
+        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], names[i], &figures[i], 0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "upload", &figures[MAX_STEPS], 0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "kernels", &figures[MAX_STEPS + 1], 0);
+    cuda ? device_free(labels) : free(labels);
+    free(figures);
+    ccl_context_free(context);
+}
+
+/* ---------------------------------------------------------------- one image */
+
+static void print_heading(const Bench *bench)
+{
+    printf("%s %ux%u, %.2f %% foreground, %u different frames", bench->kind, bench->width, bench->height, bench->foreground,
+           bench->n_frames);
+    for (unsigned k = 0; k < 2; k++)
+        if (bench->checked[k])
+            printf(", %u components (%u-connected, first frame)", bench->n_components[k], k ? 8 : 4);
+    printf("\n");
+}
+
+static void bench_frames(Bench *bench, Subject *subjects, unsigned n)
+{
+    size_t lit = 0;
+    for (size_t i = 0; i < mask_size(bench); i++)
+        lit += bench->frames[0].pixels[i];
+    bench->foreground = 100.0 * (double)lit / (double)mask_size(bench);
+    bench->n_components[0] = bench->n_components[1] = 0;
+    for (unsigned s = 0; s < n; s++)
+        subjects[s].muted = false;
+
+    fprintf(stderr, "%s %ux%u: checking %u frames\n", bench->kind, bench->width, bench->height, bench->n_frames);
+    check_subjects(bench, subjects, n);
+    if (!bench->options->json)
+        print_heading(bench);
+    fprintf(stderr, "%s %ux%u: timing\n", bench->kind, bench->width, bench->height);
+    bench_cpu(bench, subjects, n);
+    bench_cuda(bench, subjects, n);
+    for (unsigned s = 0; s < n && bench->options->steps; s++)
+        for (unsigned p = 0; p < N_PRODUCTS && !subjects[s].muted; p++)
+            bench_steps(bench, &subjects[s], products[p]);
+    for (unsigned f = 0; f < bench->n_frames; f++)
+        image_free(&bench->frames[f]);
+}
+
+static unsigned frames_wanted(const BenchOptions *options, const Subject *subjects, unsigned n)
+{
+    unsigned wanted = options->n_frames;
+    for (unsigned s = 0; s < n && !options->n_frames; s++) {
+        const unsigned least = subjects[s].config.backend == CCL_BACKEND_CPU ? 16 : 4;
+        wanted = least > wanted ? least : wanted;
+    }
+    return wanted < 64 ? wanted : 64;
+}
+
+static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *subjects, unsigned n)
+{
+    bench->width = width, bench->height = height;
+    for (const Kind *kind = bench_kinds; kind->name; kind++) {
+        if (!kind_wanted(bench->options->kinds, kind->name))
+            continue;
+        Random random = { bench->options->seed };
+        snprintf(bench->kind, sizeof bench->kind, "%s", kind->name);
+        bench->n_frames = frames_wanted(bench->options, subjects, n);
+        for (unsigned f = 0; f < bench->n_frames; f++)
+            bench->frames[f] = kind->draw(kind, width, height, &random);
+        bench_frames(bench, subjects, n);
+    }
+}
+
+/* A mask of the user and its mirror images. */
+static void bench_file(Bench *bench, const char *directory, const char *name, Subject *subjects, unsigned n)
+{
+    char path[1024], why[256];
+    Image image;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (!image_load(path, &image, why)) {
+        fprintf(stderr, "checkccl: %s\n", why);
+        bench->all_right = false;
+        return;
+    }
+    snprintf(bench->kind, sizeof bench->kind, "%.70s", name);
+    bench->width = image.width, bench->height = image.height;
+    bench->n_frames = 4;
+    bench->frames[0] = image;
+    bench->frames[1] = image_flip_x(&image);
+    bench->frames[2] = image_flip_y(&image);
+    bench->frames[3] = image_flip_x(&bench->frames[2]);
+    bench_frames(bench, subjects, n);
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    const char *const dot = strrchr(entry->d_name, '.');
+    return dot && (!strcmp(dot, ".pgm") || !strcmp(dot, ".pbm"));
+}
+
+static void bench_directory(Bench *bench, Subject *subjects, unsigned n)
+{
+    struct dirent **entries = NULL;
+    const int n_entries = scandir(bench->options->images, &entries, is_picture, alphasort);
+    if (n_entries < 1) {
+        fprintf(stderr, "checkccl: --images=%s: no .pgm or .pbm file there\n", bench->options->images);
+        bench->all_right = false;
+    }
+    for (int i = 0; i < n_entries; i++) {
+        bench_file(bench, bench->options->images, entries[i]->d_name, subjects, n);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+/* The next size of the list; false at its end. */
+static bool next_size(const char **list, uint32_t *width, uint32_t *height)
+{
+    static const struct {
+        const char *name;
+        uint32_t width, height;
+    } names[] = { { "720p", 1280, 720 }, { "1080p", 1920, 1080 }, { "4K", 3840, 2160 }, { "8K", 7680, 4320 } };
+    const size_t n = strcspn(*list, ",");
+    if (!**list)
+        return false;
+    *width = *height = 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i].name) == n && !strncmp(*list, names[i].name, n))
+            *width = names[i].width, *height = names[i].height;
+    if (!*width && sscanf(*list, "%ux%u", width, height) != 2)
+        *width = 0;
+    if (*width < 1 || *height < 1 || *width > CCL_MAX_SIZE || *height > CCL_MAX_SIZE) {
+        fprintf(stderr, "checkccl: \"%s\" is no size: 720p, 1080p, 4K, 8K, all or WIDTHxHEIGHT\n", *list);
+        exit(2);
+    }
+    *list += n;
+    *list += **list == ',';
+    return true;
+}
+
+static void cpu_name(char name[128])
+{
+    char line[256];
+    FILE *const file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, 128, "unknown CPU");
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+            snprintf(name, 128, "%.120s", strchr(line, ':') + 2);
+            name[strcspn(name, "\n\"\\")] = '\0';
+            break;
+        }
+    if (file)
+        fclose(file);
+}
+
+static void print_machine(const Bench *bench, bool cuda)
+{
+    char cpu[128], date[40];
+    struct utsname host;
+    const time_t now = time(NULL);
+    struct tm utc;
+    cpu_name(cpu);
+    uname(&host);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    const char *const gpu = cuda ? device_description() : "not used";
+    if (bench->options->json)
+        printf("{\"schema\":\"checkccl-bench-1\",\"date\":\"%s\",\"cpu\":\"%s\",\"machine\":\"%s\",\"gpu\":\"%s\","
+               "\"seed\":%llu,\"rounds\":%u}\n",
+               date, cpu, host.machine, gpu, (unsigned long long)bench->options->seed, bench->n_rounds);
+    else
+        printf("%s; %s, %s; GPU: %s; seed %llu\nmicroseconds per frame, median [10th, 90th percentile] of %u rounds\n", date, cpu,
+               host.machine, gpu, (unsigned long long)bench->options->seed, bench->n_rounds);
+}
+
+bool bench_run(const BenchOptions *options, Subject *subjects, unsigned n)
+{
+    Bench bench = { .options = options, .n_rounds = options->n_rounds ? options->n_rounds : 11, .all_right = true };
+    const char *sizes = !options->sizes ? "1080p" : !strcmp(options->sizes, "all") ? "720p,1080p,4K,8K" : options->sizes;
+    uint32_t width, height;
+    bool cuda = false;
+    if (bench.n_rounds > MAX_ROUNDS)
+        bench.n_rounds = MAX_ROUNDS;
+    for (unsigned s = 0; s < n; s++)
+        cuda |= subjects[s].config.backend == CCL_BACKEND_CUDA;
+    print_machine(&bench, cuda);
+    if (options->images)
+        bench_directory(&bench, subjects, n);
+    else
+        while (next_size(&sizes, &width, &height))
+            bench_size(&bench, width, height, subjects, n);
+    return bench.all_right;
+}

@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* checkccl --bench: right first, then timed. */
+#ifndef CHECKCCL_BENCH_H
+#define CHECKCCL_BENCH_H
+
+#include "checkccl.h"
+
+typedef struct BenchOptions {
+    const char *kinds;   /* names or their beginnings, with commas; NULL: all */
+    const char *sizes;   /* 720p, 1080p, 4K, 8K, all, WxH, with commas; NULL: 1080p */
+    const char *images;  /* directory with masks of the user, instead of kinds */
+    unsigned n_frames;   /* different frames of a kind; 0: 16 on the CPU, 4 on a GPU */
+    unsigned n_rounds;   /* measurements of each figure; 0: 11 */
+    bool json, steps;
+    uint64_t seed;
+} BenchOptions;
+
+/* Times these subjects. False when one was wrong: then it was not timed. */
+bool bench_run(const BenchOptions *options, Subject *subjects, unsigned n_subjects);
+
+/* ---------------------------------------------------------------- bench_images.c */
+
+typedef struct Kind {
+    const char *name;
+    Image (*draw)(const struct Kind *kind, uint32_t width, uint32_t height, Random *random);
+    const char *pattern;  /* of patterns.h */
+    double percent;       /* density of noise; salt */
+    uint32_t granularity; /* of noise */
+    uint32_t n_blobs;
+    bool median;
+} Kind;
+
+extern const Kind bench_kinds[]; /* ends with a NULL name */
+
+/* Is it named in the list, by itself or by its beginning up to an underscore? NULL names all. */
+bool kind_wanted(const char *list, const char *name);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is timed: masks as video segmentation gives them, noise, and the images that are hard for one method or another. */
+#include "bench.h"
+#include "patterns.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- video-like masks */
+
+static double random_between(Random *random, double low, double high)
+{
+    return low + (high - low) * ((double)(random_next(random) >> 11) / 9007199254740992.0);
+}
+
+static void set_clipped(Image *image, double x, double y)
+{
+    if (x >= 0 && y >= 0 && x < image->width && y < image->height)
+        *image_at(image, (uint32_t)x, (uint32_t)y) = 1;
+}
+
+/* All pixels whose distance to the ellipse's centre, in its own axes, is below 1. */
+static void draw_ellipse(Image *image, double cx, double cy, double a, double b, double angle)
+{
+    const double c = cos(angle), s = sin(angle), reach = fmax(a, b);
+    for (double y = floor(cy - reach); y <= cy + reach; y++)
+        for (double x = floor(cx - reach); x <= cx + reach; x++) {
+            const double u = ((x - cx) * c + (y - cy) * s) / a, v = ((y - cy) * c - (x - cx) * s) / b;
+            if (u * u + v * v < 1)
+                set_clipped(image, x, y);
+        }
+}
+
+static void draw_limb(Image *image, double x, double y, double length, double width, double angle)
+{
+    for (double along = 0; along < length; along += 0.5)
+        for (double across = -width / 2; across < width / 2; across += 0.5)
+            set_clipped(image, x + along * cos(angle) - across * sin(angle), y + along * sin(angle) + across * cos(angle));
+}
+
+/* A body of some 4 % of the image's height, and what sticks out of it. */
+static void draw_blob(Image *image, Random *random)
+{
+    const double cx = random_between(random, 0, image->width), cy = random_between(random, 0, image->height);
+    const double a = image->height * random_between(random, 0.008, 0.026), b = a * random_between(random, 1, 2.2);
+    draw_ellipse(image, cx, cy, fmax(a, 1), fmax(b, 1), random_between(random, 0, 3.1416));
+    for (uint32_t i = random_below(random, 4); i > 0; i--)
+        draw_limb(image, cx, cy, b * random_between(random, 1, 1.8), fmax(a / 3, 1), random_between(random, 0, 6.2832));
+}
+
+/* A coin is flipped for each pixel that has one of the other kind above, below, left or right. */
+static void make_ragged(Image *image, Random *random)
+{
+    Image before = image_copy(image);
+    for (uint32_t y = 1; y + 1 < image->height; y++)
+        for (uint32_t x = 1; x + 1 < image->width; x++) {
+            const uint8_t *const p = image_at(&before, x, y);
+            const unsigned sum = p[0] + p[-1] + p[1] + p[-(ptrdiff_t)image->width] + p[image->width];
+            if (sum % 5)
+                *image_at(image, x, y) = random_next(random) & 1;
+        }
+    image_free(&before);
+}
+
+static void make_pinholes(Image *image, double percent, Random *random)
+{
+    for (size_t i = 0; i < (size_t)image->width * image->height; i++)
+        if (image->pixels[i] && random_chance(random, percent))
+            image->pixels[i] = 0;
+}
+
+static void add_salt(Image *image, double percent, bool flip, Random *random)
+{
+    const double n = (double)image->width * image->height * percent / 100;
+    for (double i = 0; i < n; i++) {
+        uint8_t *const p = image_at(image, random_below(random, image->width), random_below(random, image->height));
+        *p = flip ? !*p : 1;
+    }
+}
+
+/* Median of 5 x 5: set where at least 13 are. Beyond the edge nothing is. */
+static Image median_filtered(const Image *image)
+{
+    Image out = image_new(image->width, image->height), sums = image_new(image->width, image->height);
+    for (uint32_t y = 0; y < image->height; y++)
+        for (uint32_t x = 0; x < image->width; x++)
+            for (uint32_t i = x < 2 ? 0 : x - 2; i <= x + 2 && i < image->width; i++)
+                *image_at(&sums, x, y) += *image_at(image, i, y);
+    for (uint32_t y = 0; y < image->height; y++)
+        for (uint32_t x = 0; x < image->width; x++) {
+            unsigned sum = 0;
+            for (uint32_t i = y < 2 ? 0 : y - 2; i <= y + 2 && i < image->height; i++)
+                sum += *image_at(&sums, x, i);
+            *image_at(&out, x, y) = sum >= 13;
+        }
+    image_free(&sums);
+    return out;
+}
+
+static Image draw_video(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    Image image = image_new(width, height);
+    for (uint32_t i = 0; i < kind->n_blobs; i++)
+        draw_blob(&image, random);
+    make_ragged(&image, random);
+    make_pinholes(&image, 1, random);
+    add_salt(&image, kind->percent, false, random);
+    if (kind->median) {
+        Image filtered = median_filtered(&image);
+        image_free(&image);
+        return filtered;
+    }
+    return image;
+}
+
+/* ---------------------------------------------------------------- the others */
+
+static Image draw_noise(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    return image_noise(width, height, kind->percent, kind->granularity, random);
+}
+
+/* Different frames of a pattern are its mirror images. */
+static Image draw_pattern(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    Image image = pattern_named(kind->pattern, width, height);
+    const uint64_t flips = random_next(random);
+    for (unsigned i = 0; i < 2; i++)
+        if (flips >> i & 1) {
+            Image flipped = i ? image_flip_y(&image) : image_flip_x(&image);
+            image_free(&image);
+            image = flipped;
+        }
+    add_salt(&image, kind->percent, true, random);
+    return image;
+}
+
+#define VIDEO(name, n, salt, median) { name, draw_video, NULL, salt, 0, n, median }
+#define NOISE(g, d) { "noise_g" #g "_d" #d, draw_noise, NULL, d, g, 0, false }
+#define PATTERN(name, pattern, salt) { name, draw_pattern, pattern, salt, 0, 0, false }
+const Kind bench_kinds[] = {
+    VIDEO("video_clean", 40, 0, false),
+    VIDEO("video_salt0.05", 40, 0.05, false), /* what is called video-like where no more is said */
+    VIDEO("video_salt0.2", 40, 0.2, false),
+    VIDEO("video_salt1", 60, 1, false),
+    VIDEO("video_median", 40, 0.05, true),
+    NOISE(1, 10),
+    NOISE(1, 30),
+    NOISE(1, 41),
+    NOISE(1, 50),
+    NOISE(1, 59),
+    NOISE(1, 70),
+    NOISE(1, 90),
+    NOISE(2, 10),
+    NOISE(2, 30),
+    NOISE(2, 41),
+    NOISE(2, 50),
+    NOISE(2, 59),
+    NOISE(2, 70),
+    NOISE(2, 90),
+    NOISE(4, 10),
+    NOISE(4, 30),
+    NOISE(4, 41),
+    NOISE(4, 50),
+    NOISE(4, 59),
+    NOISE(4, 70),
+    NOISE(4, 90),
+    NOISE(16, 10),
+    NOISE(16, 30),
+    NOISE(16, 41),
+    NOISE(16, 50),
+    NOISE(16, 59),
+    NOISE(16, 70),
+    NOISE(16, 90),
+    PATTERN("empty", "empty", 0),
+    PATTERN("white", "full", 0),
+    PATTERN("checkerboard", "checkerboard", 0),
+    PATTERN("comb", "comb_up", 0),
+    PATTERN("comb_salt1", "comb_up", 1),
+    PATTERN("spiral", "spiral", 0),
+    PATTERN("dots", "dots", 0),
+    PATTERN("diagonals", "diagonals_down", 0),
+    { .name = NULL },
+};
+
+bool kind_wanted(const char *list, const char *name)
+{
+    while (list && *list) {
+        const size_t n = strcspn(list, ",");
+        if (n <= strlen(name) && !strncmp(list, name, n) && (name[n] == '\0' || name[n] == '_'))
+            return true;
+        list += n;
+        list += *list == ',';
+        if (!*list)
+            return false;
+    }
+    return true;
+}
