@@ -86,29 +86,13 @@ set_cuda_caps (GstHarness * harness, GstVideoFormat format, const Mask * mask)
   g_free (system);
 }
 
-/* A harness whose ccllabel lives in our context from the start. */
 static GstHarness *
-harness_in_context (guint backend, const gchar * settings, GstCudaContext * context)
+harness_with (guint backend, const gchar * settings, GstCudaContext * cuda)
 {
-  gchar *line = g_strdup_printf ("bin.( ccllabel name=label backend=%s %s )", backends[backend], settings);
-  GstElement *bin = gst_parse_launch (line, NULL);
-  GstElement *label = gst_bin_get_by_name (GST_BIN (bin), "label");
-  GstContext *shared = gst_context_new_cuda_context (context);
-  GstHarness *harness;
-  GstPad *pad;
+  GstContext *context = gst_context_new_cuda_context (cuda);
+  GstHarness *harness = harness_in_context (backend, settings, context);
 
-  pad = gst_element_get_static_pad (label, "sink");
-  gst_element_add_pad (bin, gst_ghost_pad_new ("sink", pad));
-  gst_object_unref (pad);
-  pad = gst_element_get_static_pad (label, "src");
-  gst_element_add_pad (bin, gst_ghost_pad_new ("src", pad));
-  gst_object_unref (pad);
-  gst_object_unref (label);
-  gst_element_set_context (bin, shared);
-  gst_context_unref (shared);
-  harness = gst_harness_new_with_element (bin, "sink", "src");
-  gst_object_unref (bin);
-  g_free (line);
+  gst_context_unref (context);
   return harness;
 }
 
@@ -132,7 +116,7 @@ GST_START_TEST (test_formats)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++)
       for (guint connectivity = 4; connectivity <= 8; connectivity += 4) {
         gchar *settings = g_strdup_printf ("max-components=1000000 connectivity=%u", connectivity);
-        GstHarness *harness = harness_in_context (__i__, settings, context);
+        GstHarness *harness = harness_with (__i__, settings, context);
         Mask mask = mask_random (sizes[s][0], sizes[s][1], s, 0.4);
         GstBuffer *in = cuda_buffer (context, cuda_formats[f], &mask), *out;
         GstMemory *memory = gst_buffer_peek_memory (in, 0);
@@ -157,7 +141,7 @@ GST_END_TEST;
 GST_START_TEST (test_cuda_memory_under_system_caps)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_in_context (__i__, "", context);
+  GstHarness *harness = harness_with (__i__, "", context);
   Mask mask = mask_random (320, 240, 1, 0.4);
   GstBuffer *buffer;
 
@@ -177,7 +161,7 @@ GST_END_TEST;
 GST_START_TEST (test_memory_changes_from_frame_to_frame)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_in_context (__i__, "async-depth=2", context);
+  GstHarness *harness = harness_with (__i__, "async-depth=2", context);
   Mask mask = mask_random (321, 243, 2, 0.4);
 
   set_cuda_caps (harness, GST_VIDEO_FORMAT_I420, &mask);
@@ -207,7 +191,7 @@ GST_START_TEST (test_async_in_cuda_memory)
 
   for (guint depth = 0; depth <= 3; depth++) {
     gchar *settings = g_strdup_printf ("async-depth=%u max-components=100000", depth);
-    GstHarness *harness = harness_in_context (__i__, settings, context);
+    GstHarness *harness = harness_with (__i__, settings, context);
     Mask masks[10];
 
     for (guint i = 0; i < 10; i++) {
@@ -240,7 +224,7 @@ GST_END_TEST;
 GST_START_TEST (test_outputs_of_cuda_memory)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_in_context (__i__, "output=mask async-depth=1", context);
+  GstHarness *harness = harness_with (__i__, "output=mask async-depth=1", context);
   Mask mask = mask_random (65, 33, 1, 0.4);
   GstBuffer *buffer;
   GstVideoInfo info;
@@ -271,7 +255,7 @@ GST_END_TEST;
 GST_START_TEST (test_context_is_shared_and_followed)
 {
   GstCudaContext *first = new_context (), *second = new_context ();
-  GstHarness *harness = harness_in_context (1, "async-depth=1", first);
+  GstHarness *harness = harness_with (1, "async-depth=1", first);
   Mask mask = mask_random (320, 240, 1, 0.4);
   GstContext *context = NULL;
   GstQuery *query = gst_query_new_context (GST_CUDA_CONTEXT_TYPE);
@@ -313,7 +297,7 @@ GST_END_TEST;
 GST_START_TEST (test_pinned_memory)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_in_context (1, "async-depth=1", context);
+  GstHarness *harness = harness_with (1, "async-depth=1", context);
   Mask mask = mask_random (640, 480, 1, 0.4);
   gchar *text = caps_string (GST_VIDEO_FORMAT_GRAY8, 640, 480);
   GstCaps *caps = gst_caps_from_string (text);
@@ -401,7 +385,7 @@ GST_START_TEST (test_device_fails_with_auto)
   GstCudaContext *context = new_context ();
   gchar *settings = g_strdup_printf ("backend=auto output=%s async-depth=%u", depth == 2 ? "mask" : "passthrough",
       depth);
-  GstHarness *harness = harness_in_context (1, settings, context);
+  GstHarness *harness = harness_with (1, settings, context);
   GstBus *bus = watch_bus (harness);
   Mask masks[12];
   gint active;
@@ -442,7 +426,7 @@ GST_END_TEST;
 GST_START_TEST (test_device_fails_with_cuda)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_in_context (1, "async-depth=1", context);
+  GstHarness *harness = harness_with (1, "async-depth=1", context);
   GstBus *bus = watch_bus (harness);
   Mask mask = mask_random (320, 240, 1, 0.3);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -475,7 +459,7 @@ GST_START_TEST (test_device_memory_stays_flat)
   gsize bytes = 0;
 
   for (guint i = 0; i < n; i++) {
-    GstHarness *harness = harness_in_context (1, i % 2 ? "async-depth=2" : "", context);
+    GstHarness *harness = harness_with (1, i % 2 ? "async-depth=2" : "", context);
 
     gst_harness_set_src_caps (harness, gst_caps_from_string (i % 3
             ? "video/x-raw(memory:CUDAMemory),format=NV12,width=640,height=480,framerate=25/1"
@@ -504,7 +488,7 @@ GST_START_TEST (test_contexts_come_and_go)
   gsize bytes = 0;
 
   for (guint i = 0; i < 12; i++) {
-    GstHarness *harness = label_harness (1, "");
+    GstHarness *harness = harness_in_context (1, "", NULL);
 
     set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
     push_mask (harness, &mask, 0);

@@ -1638,6 +1638,7 @@ GST_START_TEST (test_start_and_stop_without_growth)
   NEED_BACKEND (__i__);
 
   const guint n = memory_is_counted_elsewhere () ? 20 : 1000, settled = n / 5;
+  GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;
   gchar *line;
   GstElement *pipeline;
   gsize pages = 0;
@@ -1649,6 +1650,8 @@ GST_START_TEST (test_start_and_stop_without_growth)
   line = g_strdup_printf ("videotestsrc pattern=snow ! video/x-raw,format=GRAY8,width=320,height=240 ! "
       "ccllabel backend=%s async-depth=1 threshold=200 ! fakesink", backends[__i__]);
   pipeline = gst_parse_launch (line, NULL);
+  if (context)
+    gst_element_set_context (pipeline, context);
   for (guint i = 0; i < n; i++) {
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
@@ -1663,6 +1666,8 @@ GST_START_TEST (test_start_and_stop_without_growth)
     fail_unless (resident_pages () <= pages + 256, "grew from %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT " pages", pages,
         resident_pages ());
   gst_object_unref (pipeline);
+  if (context)
+    gst_context_unref (context);
   g_free (line);
 }
 

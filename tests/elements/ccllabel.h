@@ -197,18 +197,54 @@ n_blobs (GstBuffer * buffer)
 
 static const gchar *const backends[] = { "cpu", "cuda" };
 
+/* Making a CUDA context takes a good part of a second. One element per process is kept running, and the others get the
+ * context it answers CONTEXT queries with; NULL where there is none to share. */
+static inline GstContext *
+shared_cuda_context (gboolean * have_cuda)
+{
+  static GstElement *keeper;
+  static gboolean tried, started;
+  GstQuery *query = gst_query_new_context ("gst.cuda.context");
+  GstContext *context = NULL;
+  GstPad *pad;
+
+  if (!tried) {
+    tried = TRUE;
+    keeper = gst_element_factory_make ("ccllabel", NULL);
+    fail_unless (keeper != NULL, "no element ccllabel: GST_PLUGIN_PATH?");
+    gst_util_set_object_arg (G_OBJECT (keeper), "backend", "cuda");
+    started = gst_element_set_state (keeper, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
+    if (!started) {
+      gst_element_set_state (keeper, GST_STATE_NULL);
+      gst_clear_object (&keeper);
+    }
+  }
+  if (have_cuda)
+    *have_cuda = started;
+  if (started) {
+    pad = gst_element_get_static_pad (keeper, "sink");
+    if (gst_pad_query (pad, query)) {
+      gst_query_parse_context (query, &context);
+      gst_context_ref (context);
+    }
+    gst_object_unref (pad);
+  }
+  gst_query_unref (query);
+  return context;
+}
+
 static inline gboolean
 have_backend (const gchar * name)
 {
-  GstElement *element = gst_element_factory_make ("ccllabel", NULL);
-  gboolean ok;
+  gboolean have = TRUE;
+  GstContext *context;
 
-  fail_unless (element != NULL, "no element ccllabel: GST_PLUGIN_PATH?");
-  gst_util_set_object_arg (G_OBJECT (element), "backend", name);
-  ok = gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
-  return ok;
+  if (strcmp (name, "cuda") != 0)
+    return TRUE;
+  context = shared_cuda_context (&have);
+  if (context)
+    gst_context_unref (context);
+  return have;
 }
 
 /* Tests of the element run once per backend (loop tests over backends); one without a device is not there. */
@@ -220,13 +256,45 @@ have_backend (const gchar * name)
     }                                                                                               \
   } G_STMT_END
 
+static inline void
+add_ghost_pad (GstElement * bin, GstElement * element, const gchar * name)
+{
+  GstPad *pad = gst_element_get_static_pad (element, name);
+
+  gst_element_add_pad (bin, gst_ghost_pad_new (name, pad));
+  gst_object_unref (pad);
+}
+
+/* A harness around a bin with one ccllabel, which is in `context` before it starts. */
+static inline GstHarness *
+harness_in_context (guint backend, const gchar * settings, GstContext * context)
+{
+  gchar *line = g_strdup_printf ("bin.( ccllabel name=label backend=%s %s )", backends[backend], settings);
+  GstElement *bin = gst_parse_launch (line, NULL), *label;
+  GstHarness *harness;
+
+  fail_unless (bin != NULL, "%s", line);
+  gst_object_ref_sink (bin);
+  label = gst_bin_get_by_name (GST_BIN (bin), "label");
+  add_ghost_pad (bin, label, "sink");
+  add_ghost_pad (bin, label, "src");
+  gst_object_unref (label);
+  if (context)
+    gst_element_set_context (bin, context);
+  harness = gst_harness_new_with_element (bin, "sink", "src");
+  gst_object_unref (bin);
+  g_free (line);
+  return harness;
+}
+
 static inline GstHarness *
 label_harness (guint backend, const gchar * settings)
 {
-  gchar *line = g_strdup_printf ("ccllabel name=label backend=%s %s", backends[backend], settings);
-  GstHarness *harness = gst_harness_new_parse (line);
+  GstContext *context = backend ? shared_cuda_context (NULL) : NULL;
+  GstHarness *harness = harness_in_context (backend, settings, context);
 
-  g_free (line);
+  if (context)
+    gst_context_unref (context);
   return harness;
 }
 
