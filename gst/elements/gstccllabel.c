@@ -23,12 +23,13 @@
  * ]|
  * ## The mask without its specks
  * |[
- * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 ! ccllabel threshold=200 min-area=20 output=mask !
- *     videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=200 min-area=20 output=mask ! videoconvert ! autovideosink
  * ]|
  * ## Regions of interest for elements that do not know GstCclBlobMeta
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 ! ccllabel attach=blob+roi roi-type=ball ! fakesink
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 ! ccllabel attach=blob+roi roi-type=ball !
+ *     fakesink
  * ]|
  * ## One frame of delay for more throughput: the upload of a frame overlaps the analysis of the one before
  * |[
@@ -65,7 +66,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 #define SYSTEM_CAPS "video/x-raw, format = (string) { " GRAY_FORMATS YUV_FORMATS " }, " SIZE_RANGE
 #define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, RGBA }, " SIZE_RANGE
 #ifdef HAVE_GST_CUDA
-#define CUDA_CAPS "video/x-raw(" GST_CCL_CUDA_FEATURE "), format = (string) { GRAY8, " YUV_FORMATS " }, " SIZE_RANGE "; "
+#define CUDA_CAPS \
+  "video/x-raw(" GST_CCL_CUDA_FEATURE "), format = (string) { GRAY8, " YUV_FORMATS " }, " SIZE_RANGE "; "
 #else
 #define CUDA_CAPS ""
 #endif
@@ -126,6 +128,7 @@ typedef struct
   Settings settings;            /* as they were when it came */
   GstCclMaskView view;
   guint32 *labels;              /* the slot's label image, where the output needs one */
+  CclMemory labels_memory;
   GstClockTime host_time;       /* spent here on its behalf */
 } Frame;
 
@@ -233,13 +236,23 @@ GST_ELEMENT_REGISTER_DEFINE (ccllabel, "ccllabel", GST_RANK_NONE, GST_TYPE_CCL_L
 /* ---------------------------------------------------------------- the labeller */
 
 static void
+free_label_image (Frame * frame)
+{
+  if (frame->labels && frame->labels_memory == CCL_MEMORY_PINNED)
+    ccl_pinned_free (frame->labels);
+  else
+    g_free (frame->labels);
+  frame->labels = NULL;
+}
+
+static void
 close_labeller (GstCclLabel * self)
 {
   gst_ccl_cuda_push (&self->cuda);
   ccl_context_free (self->labeller);
   self->labeller = NULL;
   for (guint i = 0; i < CCL_MAX_DEPTH; i++)
-    g_clear_pointer (&self->frames[i].labels, g_free);
+    free_label_image (&self->frames[i]);
   gst_ccl_cuda_pop (&self->cuda);
 }
 
@@ -299,8 +312,10 @@ open_labeller (GstCclLabel * self, const Request * request, gchar ** message)
     if (status == CCL_OK || !cpu)
       return status;
     why = g_steal_pointer (message);
-    if (status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY)
+    if (status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY) {
+      self->cuda_lost = TRUE;
       GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
+    }
   }
   status = open_labeller_on (self, CCL_BACKEND_CPU, request, message);
   if (status == CCL_OK && self->active_backend != GST_CCL_BACKEND_CPU)
@@ -310,17 +325,32 @@ open_labeller (GstCclLabel * self, const Request * request, gchar ** message)
   return status;
 }
 
+/* Page-locked where the device fills it, if there is enough of that. */
+static void
+allocate_label_image (GstCclLabel * self, Frame * frame, gsize size)
+{
+  frame->labels = NULL;
+  frame->labels_memory = CCL_MEMORY_PINNED;
+  if (ccl_context_algorithm (self->labeller)->backend == CCL_BACKEND_CUDA)
+    frame->labels = ccl_pinned_alloc (size, gst_ccl_cuda_get_device (&self->cuda));
+  if (frame->labels)
+    return;
+  frame->labels_memory = CCL_MEMORY_HOST;
+  frame->labels = g_try_malloc (size);
+}
+
 static gboolean
 allocate_label_images (GstCclLabel * self, const Request * request)
 {
-  if (!request->labels)
-    return TRUE;
-  for (guint i = 0; i <= request->depth; i++) {
-    self->frames[i].labels = g_try_malloc_n ((gsize) request->width * request->height, sizeof (guint32));
-    if (!self->frames[i].labels)
-      return FALSE;
+  gboolean ok = TRUE;
+
+  gst_ccl_cuda_push (&self->cuda);
+  for (guint i = 0; i <= request->depth && request->labels && ok; i++) {
+    allocate_label_image (self, &self->frames[i], (gsize) request->width * request->height * sizeof (guint32));
+    ok = self->frames[i].labels != NULL;
   }
-  return TRUE;
+  gst_ccl_cuda_pop (&self->cuda);
+  return ok;
 }
 
 static void
@@ -449,7 +479,9 @@ rebuild_labeller (GstCclLabel * self, Request request)
   }
 
   self->accepted = request.method;
-  request.cuda_context = self->cuda.current;    /* it may have been found just now */
+  /* What was found out just now. */
+  request.cuda_context = self->cuda.current;
+  request.no_cuda = self->cuda_lost;
   self->request = request;
   self->depth = request.depth;
   announce_labeller (self);
@@ -463,7 +495,11 @@ static CclStatus
 submit_frame (GstCclLabel * self, Frame * frame)
 {
   const GstClockTime start = gst_util_get_timestamp ();
-  const CclLabels labels = {.data = frame->labels,.stride = frame->view.mask.width * sizeof (guint32) };
+  const CclLabels labels = {
+    .data = frame->labels,
+    .stride = frame->view.mask.width * sizeof (guint32),
+    .memory = frame->labels_memory,
+  };
   CclStatus status;
 
   gst_ccl_cuda_push (&self->cuda);
@@ -504,6 +540,14 @@ map_frame (GstCclLabel * self, Frame * frame, GError ** error)
   return TRUE;
 }
 
+static void
+unmap_frame (Frame * frame)
+{
+  if (frame->analysed)
+    gst_ccl_mask_view_unmap (&frame->view);
+  frame->analysed = FALSE;
+}
+
 static Frame *
 nth_frame (GstCclLabel * self, guint n)
 {
@@ -533,13 +577,11 @@ continue_on_cpu (GstCclLabel * self, CclStatus status)
 
     if (!frame->analysed)
       continue;
-    gst_ccl_mask_view_unmap (&frame->view);
+    unmap_frame (frame);
     /* A mask that cannot be brought home from the lost device is a frame not analysed, but not a frame lost. */
     frame->analysed = map_frame (self, frame, NULL);
-    if (frame->analysed && submit_frame (self, frame) != CCL_OK) {
-      gst_ccl_mask_view_unmap (&frame->view);
-      frame->analysed = FALSE;
-    }
+    if (frame->analysed && submit_frame (self, frame) != CCL_OK)
+      unmap_frame (frame);
   }
   return TRUE;
 }
@@ -549,9 +591,7 @@ release_frame (GstCclLabel * self)
 {
   Frame *const frame = nth_frame (self, 0);
 
-  if (frame->analysed)
-    gst_ccl_mask_view_unmap (&frame->view);
-  frame->analysed = FALSE;
+  unmap_frame (frame);
   gst_clear_buffer (&frame->buffer);
   self->n_frames--;
   self->first = self->n_frames ? (self->first + 1) % (self->depth + 1) : 0;     /* 0: the depth may change now */
@@ -616,8 +656,8 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
     if (status != CCL_OK) {
       if (!continue_on_cpu (self, status))
         return GST_FLOW_ERROR;
-      if (frame->analysed)
-        collect_frame (self, frame, &self->result.table);
+      if (frame->analysed && collect_frame (self, frame, &self->result.table) != CCL_OK)
+        unmap_frame (frame);
     }
   }
   self->result.analysed = frame->analysed;
@@ -625,10 +665,8 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   self->result.settings = frame->settings;
   count_frame (self, frame);
 
+  unmap_frame (frame);
   transform->queued_buf = g_steal_pointer (&frame->buffer);
-  if (frame->analysed)
-    gst_ccl_mask_view_unmap (&frame->view);
-  frame->analysed = FALSE;
   release_frame (self);
   return GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
 }
@@ -970,7 +1008,8 @@ gst_ccl_label_transform (GstBaseTransform * transform, GstBuffer * input, GstBuf
     return GST_FLOW_ERROR;
   }
   for (gint y = 0; y < GST_VIDEO_FRAME_HEIGHT (&frame); y++) {
-    guint8 *const row = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
+    guint8 *const row =
+        (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
 
     if (self->result.analysed)
       draw_row (row, self->result.labels + (gsize) y * width, width, format);
@@ -1545,8 +1584,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
       "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
   properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
-      "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). -1: 0 for gray, "
-      "127 for YUV", -1, 65535, -1, controlled);
+      "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). "
+      "-1: 0 for gray, 127 for YUV", -1, 65535, -1, controlled);
   properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
       "A pixel is foreground when its value is not greater than the threshold: dark on light", FALSE, controlled);
   properties[PROP_MIN_AREA] = g_param_spec_uint ("min-area", "Minimum area",
@@ -1573,8 +1612,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort", "Order of the list; labels stay the same",
       GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, playing);
   properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
-      "Metadata to attach. blob is one small reference per buffer; roi and analytics cost time per blob, in every element "
-      "that copies them, and are for elements that know nothing else", GST_TYPE_CCL_ATTACH, GST_CCL_ATTACH_BLOB, playing);
+      "Metadata to attach. blob is one small reference per buffer; roi and analytics cost time per blob, in every "
+      "element that copies them, and are for elements that know nothing else", GST_TYPE_CCL_ATTACH,
+      GST_CCL_ATTACH_BLOB, playing);
   properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
       "Most blobs per frame attached as roi and analytics", 0, 4096, 256, controlled);
   properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",

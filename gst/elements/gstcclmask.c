@@ -34,8 +34,8 @@ map_with_meta (GstCclMaskView * view, gsize * size)
   return TRUE;
 }
 
-/* The plane where the caps have it: only the memories it lies in are mapped, so that a buffer with a memory per plane is
- * not merged. */
+/* The plane where the caps have it: only the memories it lies in are mapped, so that a buffer with a memory per plane
+ * is not merged. */
 static gboolean
 map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ccllabel on a GPU, through libgstcuda: masks in CUDA memory, shared contexts, pinned memory, a device that fails. Exit
- * status 77 without a device. */
+/* ccllabel on a GPU, through libgstcuda: masks in CUDA memory, shared contexts, pinned memory, a device that fails.
+ * Exit status 77 without a device. */
 #include "ccllabel.h"
 
 #include <dlfcn.h>

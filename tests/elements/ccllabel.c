@@ -5,6 +5,8 @@
 #include "ccllabel.h"
 
 #include <dirent.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -371,7 +373,7 @@ GST_START_TEST (test_attach)
     {"attach=roi roi-type=thing", 0, 5},
     {"attach=roi roi-type=thing max-mirror=2", 0, 2},
     {"attach=roi max-mirror=0", 0, 0},
-    {"attach=analytics", 0, 0},
+    {"attach=analytics", 0, 0}, {"attach=blob+analytics", 5, 0},
     {"attach=0", 0, 0},
   };
   Mask mask = mask_dots (5);
@@ -388,6 +390,11 @@ GST_START_TEST (test_attach)
     fail_unless_equals_int (meta ? gst_ccl_blob_meta_get_length (meta) : 0, cases[i].blobs);
     fail_unless_equals_int (meta != NULL, cases[i].blobs != 0);
     fail_unless_equals_int (count_regions (buffer, "thing"), cases[i].regions);
+#ifdef HAVE_GST_ANALYTICS
+    if (meta && strstr (cases[i].settings, "analytics"))
+      for (guint b = 0; b < 5; b++)
+        fail_unless (gst_ccl_blob_meta_get_blob (meta, b)->mtd_id != GST_CCL_MTD_ID_NONE);
+#endif
     gst_buffer_unref (buffer);
     gst_harness_teardown (harness);
   }
@@ -565,6 +572,36 @@ GST_START_TEST (test_properties_change_while_playing)
     gst_buffer_unref (buffer);
   }
   fail_unless_equals_int (gst_harness_buffers_received (harness), n);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* A control binding moves a property along with the stream's time. */
+GST_START_TEST (test_controlled_property)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = MASK ("#.##.###.####");
+  GstHarness *harness = label_harness (__i__, "async-depth=1");
+  GstObject *label = GST_OBJECT (label_of (harness));
+  GstControlSource *source = gst_interpolation_control_source_new ();
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
+  for (guint i = 0; i < 4; i++)
+    gst_timed_value_control_source_set (GST_TIMED_VALUE_CONTROL_SOURCE (source), i * 40 * GST_MSECOND, i + 1);
+  gst_object_add_control_binding (label, gst_direct_control_binding_new_absolute (label, "min-area", source));
+  gst_object_unref (source);
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint i = 0; i < 4; i++)
+    push_mask (harness, &mask, i);
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *buffer = gst_harness_pull (harness);
+    fail_unless_equals_int (n_blobs (buffer), 4 - i);
+    gst_buffer_unref (buffer);
+  }
   gst_harness_teardown (harness);
   mask_free (&mask);
 }
@@ -1411,7 +1448,9 @@ GST_START_TEST (test_video_meta_of_another_frame)
   {
     GstVideoFormat format;
     guint width, height;
-  } metas[] = { {GST_VIDEO_FORMAT_GRAY8, 63, 48}, {GST_VIDEO_FORMAT_GRAY8, 64, 47}, {GST_VIDEO_FORMAT_GRAY16_LE, 64, 24} };
+  } metas[] = {
+    {GST_VIDEO_FORMAT_GRAY8, 63, 48}, {GST_VIDEO_FORMAT_GRAY8, 64, 47}, {GST_VIDEO_FORMAT_GRAY16_LE, 64, 24},
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (metas); i++) {
     GstHarness *harness = label_harness (__i__, "");
@@ -1694,6 +1733,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_same_masks_same_bytes, 0, n);
   tcase_add_loop_test (both, test_connectivity_and_algorithm_change_while_playing, 0, n);
   tcase_add_loop_test (both, test_properties_change_while_playing, 0, n);
+  tcase_add_loop_test (both, test_controlled_property, 0, n);
   tcase_add_loop_test (both, test_async_order_and_latency, 0, n);
   tcase_add_loop_test (both, test_latency_message_when_depth_changes, 0, n);
   tcase_add_loop_test (both, test_events_wait_for_frames, 0, n);
