@@ -47,6 +47,7 @@ typedef struct CclTier {
     bool (*runs_here)(void); /* can this CPU execute it? */
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+    const struct MotionTier *motion;
 } CclTier;
 
 /* The best tier that this CPU has and `flags` allows; plain C is always allowed. */

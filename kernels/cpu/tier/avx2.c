@@ -3,6 +3,7 @@
 
 #include "../bits_avx2.h"
 #include "../positions_plain.h"
+#include "../motion_strip.h"
 #include "../paint.h"
 #include "../strip.h"
 
@@ -18,4 +19,5 @@ const CclTier ccl_tier_avx2 = {
     .runs_here = runs_here,
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
+    .motion = &motion_tier,
 };

@@ -3,6 +3,7 @@
 
 #include "../bits_neon.h"
 #include "../positions_plain.h"
+#include "../motion_strip.h"
 #include "../paint.h"
 #include "../strip.h"
 
@@ -17,4 +18,5 @@ const CclTier ccl_tier_neon = {
     .runs_here = runs_here,
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
+    .motion = &motion_tier,
 };

@@ -1,0 +1,209 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Argument checks and the course of learning: what is the same on every backend. */
+#include "motion_backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double ccl_now_us(void);
+
+CclMotionConfig ccl_motion_config_default(void)
+{
+    return (CclMotionConfig){ .method = CCL_MOTION_MOG2, .cpu_flags = CCL_CPU_ALL };
+}
+
+CclMotionParams ccl_motion_params_default(void)
+{
+    return (CclMotionParams){
+        .learning_rate = -1,
+        .warmup_frames = 30,
+        .confirm_frames = 1,
+        .median = 2,
+        .close = 2,
+        .drop_shadow = true,
+        .max_motion = 0.8,
+    };
+}
+
+static CclStatus check_config(const CclMotionConfig *config)
+{
+    if (config->backend != CCL_BACKEND_CPU && config->backend != CCL_BACKEND_CUDA)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "backend %d does not exist", (int)config->backend);
+    if ((unsigned)config->method > CCL_MOTION_MOG2)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "motion method %d does not exist", (int)config->method);
+    if (config->width < 1 || config->width > CCL_MAX_SIZE || config->height < 1 || config->height > CCL_MAX_SIZE)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "picture %ux%u is outside 1x1 to %ux%u", config->width, config->height,
+                        CCL_MAX_SIZE, CCL_MAX_SIZE);
+    if (config->work_width > config->width || config->work_height > config->height ||
+        !config->work_width != !config->work_height)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u is not between 1x1 and the picture's %ux%u",
+                        config->work_width, config->work_height, config->width, config->height);
+    return CCL_OK;
+}
+
+CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **result)
+{
+    *result = NULL;
+    CCL_TRY(check_config(config));
+    if (!ccl_backend_built(config->backend))
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
+
+    CclMotion *const motion = calloc(1, sizeof *motion);
+    if (!motion)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    motion->config = *config;
+    motion->width = config->work_width ? config->work_width : config->width;
+    motion->height = config->work_height ? config->work_height : config->height;
+    motion->words = (motion->width + 63) / 64;
+    motion->pixels = (uint64_t)motion->width * motion->height;
+    motion->backend = config->backend == CCL_BACKEND_CUDA ? &motion_cuda_backend : &motion_cpu_backend;
+
+    const CclStatus status = motion->backend->open(motion);
+    if (status != CCL_OK) {
+        ccl_motion_free(motion);
+        return status;
+    }
+    *result = motion;
+    return CCL_OK;
+}
+
+void ccl_motion_free(CclMotion *motion)
+{
+    if (!motion)
+        return;
+    motion->backend->close(motion);
+    free(motion);
+}
+
+void ccl_motion_reset(CclMotion *motion)
+{
+    motion->n_learnt = motion->n_seen = 0;
+}
+
+void ccl_motion_size(const CclMotion *motion, uint32_t *width, uint32_t *height)
+{
+    *width = motion->width;
+    *height = motion->height;
+}
+
+void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *device_bytes)
+{
+    *host_bytes = motion->host_bytes;
+    *device_bytes = motion->device_bytes;
+}
+
+CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride)
+{
+    uint64_t *const bits = calloc((size_t)motion->words * motion->height, sizeof *bits);
+    uint64_t n = 0;
+    if (!bits)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    for (uint32_t y = 0; ignore && y < motion->height; y++)
+        for (uint32_t x = 0; x < motion->width; x++) {
+            const uint64_t ignored = ignore[y * stride + x] != 0;
+            bits[(size_t)y * motion->words + x / 64] |= ignored << x % 64;
+            n += ignored;
+        }
+    const CclStatus status = motion->backend->set_ignored(motion, bits);
+    free(bits);
+    if (status == CCL_OK)
+        motion->pixels = (uint64_t)motion->width * motion->height - n;
+    return status;
+}
+
+/* ---------------------------------------------------------------- a picture */
+
+static CclStatus check_picture(const CclMotion *motion, const CclMask *luma, const CclMotionMask *mask)
+{
+    const CclMotionConfig *const config = &motion->config;
+    const bool cuda = config->backend == CCL_BACKEND_CUDA;
+    if (!luma->data)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the picture has no data");
+    if (luma->pixel_size > 1)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "pixels have 1 byte, not %u", luma->pixel_size);
+    if (luma->width != config->width || luma->height != config->height)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the picture is %ux%u, the detector was made for %ux%u", luma->width,
+                        luma->height, config->width, config->height);
+    if (luma->stride < luma->width)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "picture stride %zu is shorter than a row of %u pixels", luma->stride,
+                        luma->width);
+    if (mask->data && mask->stride < motion->width)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
+                        motion->width);
+    if (!cuda && (luma->memory == CCL_MEMORY_DEVICE || (mask->data && mask->memory == CCL_MEMORY_DEVICE)))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend does not reach device memory");
+    return CCL_OK;
+}
+
+static CclStatus check_params(const CclMotionParams *params)
+{
+    if (params->threshold > 255)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "threshold %u is above 255", params->threshold);
+    if (!(params->learning_rate <= 1)) /* NaN too */
+        return ccl_fail(CCL_ERROR_ARGUMENT, "learning rate %g is above 1", params->learning_rate);
+    if (!(params->max_motion >= 0 && params->max_motion <= 1))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "max_motion %g is outside 0 to 1", params->max_motion);
+    if (params->confirm_frames > CCL_MOTION_MAX_CONFIRM)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "confirm_frames %u is above %u", params->confirm_frames,
+                        CCL_MOTION_MAX_CONFIRM);
+    if (params->median > 2)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "median %u is above 2", params->median);
+    if (params->open > CCL_MOTION_MAX_RADIUS || params->close > CCL_MOTION_MAX_RADIUS ||
+        params->dilate > CCL_MOTION_MAX_RADIUS)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "open %u, close %u or dilate %u is above %u", params->open, params->close,
+                        params->dilate, CCL_MOTION_MAX_RADIUS);
+    return CCL_OK;
+}
+
+/* With few pictures learnt each counts as one of twice their number. */
+static double rate_now(const CclMotion *motion, double rate)
+{
+    const double early = 0.5 / (motion->n_learnt + 1);
+    const double wanted = rate < 0 ? 0.005 : rate;
+    return wanted > 0 && wanted < early ? early : wanted;
+}
+
+static MotionFrame frame_now(const CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
+                             const CclMotionMask *mask)
+{
+    MotionFrame frame = { .luma = luma, .mask = mask, .params = *params };
+    if (!frame.params.threshold)
+        frame.params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 15 : 25;
+    if (!frame.params.confirm_frames)
+        frame.params.confirm_frames = 1;
+    if (motion->config.method == CCL_MOTION_DIFF)
+        frame.params.drop_shadow = false;
+    frame.rates = motion_rates(frame.params.threshold, rate_now(motion, params->learning_rate), motion->n_seen,
+                               params->freeze);
+    frame.seed = !motion->n_learnt;
+    frame.silent = motion->n_seen < params->warmup_frames || frame.seed;
+    frame.most = (uint64_t)((double)motion->pixels * params->max_motion);
+    return frame;
+}
+
+CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
+                           const CclMotionMask *mask, CclMotionInfo *info)
+{
+    const double start = ccl_now_us();
+    CCL_TRY(check_picture(motion, luma, mask));
+    CCL_TRY(check_params(params));
+
+    MotionFrame frame = frame_now(motion, luma, params, mask);
+    CCL_TRY(motion->backend->apply(motion, &frame));
+    const bool changed = !frame.silent && frame.raw_foreground > frame.most;
+
+    motion->n_learnt = changed ? 0 : motion->n_learnt + (motion->n_learnt < UINT32_MAX);
+    motion->n_seen += motion->n_seen < UINT32_MAX;
+    if (info)
+        *info = (CclMotionInfo){
+            .pixels = motion->pixels,
+            .raw_foreground = frame.raw_foreground,
+            .foreground = frame.foreground,
+            .frames = motion->n_learnt,
+            .flags = (frame.silent ? CCL_MOTION_LEARNING : 0) | (changed ? CCL_MOTION_GLOBAL_CHANGE : 0),
+            .us = (float)(ccl_now_us() - start),
+        };
+    return CCL_OK;
+}

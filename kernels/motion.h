@@ -1,0 +1,143 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Which pixels move: a model of the background behind a fixed camera, on the CPU and on CUDA.
+ *
+ * A detector is made for one size of picture; each picture handed to ccl_motion_apply() gives the mask of the pixels that
+ * do not fit what was seen there before, and is learnt from:
+ *
+ *     CclMotionConfig config = ccl_motion_config_default();
+ *     config.width = 1920, config.height = 1080;
+ *     CclMotion *motion;
+ *     if (ccl_motion_new(&config, &motion) != CCL_OK)
+ *         die(ccl_error_message());
+ *
+ *     const CclMotionParams params = ccl_motion_params_default();
+ *     const CclMask luma = { .data = pixels, .stride = 1920, .width = 1920, .height = 1080 };
+ *     const CclMotionMask mask = { .data = bytes, .stride = 1920 };
+ *     CclMotionInfo info;
+ *     if (ccl_motion_apply(motion, &luma, &params, &mask, &info) != CCL_OK)
+ *         die(ccl_error_message());
+ *     if (info.foreground > info.pixels / 100)
+ *         alarm();
+ *     ccl_motion_free(motion);
+ *
+ * The arithmetic is of integers throughout: every SIMD tier, number of threads and backend gives the same masks, bit for
+ * bit. A detector is used by one thread at a time; different ones are independent.
+ */
+#ifndef CCL_MOTION_H
+#define CCL_MOTION_H
+
+#include "ccl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Largest radius of open, close and dilate, pixels. */
+#define CCL_MOTION_MAX_RADIUS 15u
+/* Largest confirm_frames. */
+#define CCL_MOTION_MAX_CONFIRM 30u
+
+typedef enum CclMotionMethod {
+    CCL_MOTION_DIFF, /* differs from the picture before */
+    CCL_MOTION_EMA,  /* differs from a running mean */
+    CCL_MOTION_MOG2, /* fits none of the Gaussians that make up the background of its pixel: up to three per pixel, after
+                        Zivkovic & van der Heijden, Pattern Recognition Letters 27 (2006) */
+} CclMotionMethod;
+
+typedef struct CclMotionConfig {
+    CclBackendKind backend;
+    CclMotionMethod method;
+    uint32_t width, height; /* of the pictures, 1..CCL_MAX_SIZE each way */
+    uint32_t work_width, work_height; /* size to work at, at most that of the pictures; smaller ones are averages of boxes;
+                                         0: the size of the pictures */
+    int device;             /* CUDA: as in CclConfig */
+    unsigned threads;       /* CPU: as in CclConfig */
+    uint32_t cpu_flags;
+} CclMotionConfig;
+
+/* CPU, MOG2, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
+CclMotionConfig ccl_motion_config_default(void);
+
+typedef struct CclMotion CclMotion;
+
+/* Makes a detector that knows nothing yet; all memory is taken here. Errors as of ccl_context_new(). */
+CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **motion);
+
+/* NULL is allowed. */
+void ccl_motion_free(CclMotion *motion);
+
+/* Forgets everything: the next picture is the first. */
+void ccl_motion_reset(CclMotion *motion);
+
+/* Size of the masks: the working size. */
+void ccl_motion_size(const CclMotion *motion, uint32_t *width, uint32_t *height);
+
+/* Bytes the detector holds in host memory and in device memory. */
+void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *device_bytes);
+
+/*
+ * Which pixels never count.
+ *
+ * ignore: host memory, working size, `stride` bytes from row to row; a pixel is ignored where it is not 0. NULL: none.
+ *         Copied.
+ */
+CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride);
+
+/* May be others for every picture; what was learnt is kept. */
+typedef struct CclMotionParams {
+    unsigned threshold;     /* 1..255: gray levels by which a pixel must differ (MOG2: where the picture is quiet, and
+                               where there is more noise in proportion to it); 0: 15 for MOG2, else 25 */
+    double learning_rate;   /* 0..1: part of the background that a picture replaces; negative: 0.005. While there are few
+                               pictures to learn from it is higher. */
+    unsigned warmup_frames; /* first pictures to learn from without a mask */
+    unsigned confirm_frames; /* 1..30: pictures in a row a pixel must be foreground in; 0 is 1 */
+    unsigned median;        /* 0..2: noise suppression: a pixel takes the value most pixels have in the square of this
+                               radius around it */
+    unsigned open;          /* 0..15, radii in pixels: foreground thinner than 2r+1 goes, */
+    unsigned close;         /* then background thinner than 2r+1, */
+    unsigned dilate;        /* then foreground grows */
+    bool drop_shadow;       /* MOG2, EMA: pixels where the background is only darker by a factor are no foreground */
+    bool freeze;            /* foreground is not learnt: what stops stays foreground */
+    double max_motion;      /* 0..1: with a larger part of the picture foreground, the whole picture changed: the mask is
+                               empty and learning starts again with the next picture; 1: never */
+} CclMotionParams;
+
+/* threshold 0, learning_rate -1, 30 warm-up frames, 1 to confirm, median 2, close 2, shadows dropped, max_motion 0.8. */
+CclMotionParams ccl_motion_params_default(void);
+
+/* Where the mask goes: 255 where something moves, else 0; of the working size. NULL data: nowhere. */
+typedef struct CclMotionMask {
+    uint8_t *data;
+    size_t stride;    /* bytes from row to row; what is past the width is left alone */
+    CclMemory memory; /* a CPU detector takes HOST and PINNED, a CUDA detector all three */
+} CclMotionMask;
+
+#define CCL_MOTION_LEARNING (1u << 0)      /* in warm-up: the mask is empty */
+#define CCL_MOTION_GLOBAL_CHANGE (1u << 1) /* more than max_motion: the mask is empty, learning starts again */
+
+typedef struct CclMotionInfo {
+    uint64_t pixels;         /* of the mask, without those ignored */
+    uint64_t raw_foreground; /* pixels that do not fit the model: before shadows, noise and all that */
+    uint64_t foreground;     /* pixels of the mask */
+    uint32_t frames;         /* pictures learnt from, this one included */
+    uint32_t flags;          /* CCL_MOTION_... */
+    float us;                /* from the picture to the mask, this call; microseconds */
+} CclMotionInfo;
+
+/*
+ * Takes the next picture; the mask is complete on return.
+ *
+ * luma: of the configured size, one byte per pixel; threshold and invert are not looked at. Memory as for ccl_submit().
+ * info: NULL is allowed.
+ */
+CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
+                           const CclMotionMask *mask, CclMotionInfo *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Inside the motion detector: what a backend provides, and what a detector holds. */
+#ifndef CCL_MOTION_BACKEND_H
+#define CCL_MOTION_BACKEND_H
+
+#include "motion.h"
+#include "motion_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A picture on its way. */
+typedef struct MotionFrame {
+    const CclMask *luma;
+    const CclMotionMask *mask;
+    CclMotionParams params; /* checked, defaults filled in */
+    MotionRates rates;
+    bool seed;              /* the first picture: the model becomes it */
+    bool silent;            /* warm-up: the mask is empty */
+    uint64_t most;          /* raw foreground above this is a global change */
+    uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
+} MotionFrame;
+
+typedef struct MotionBackend {
+    CclStatus (*open)(CclMotion *motion); /* on error close() is called too */
+    void (*close)(CclMotion *motion);
+    /* ignored: rows of motion->words 64-bit words, bit 0 leftmost, no bits past the width */
+    CclStatus (*set_ignored)(CclMotion *motion, const uint64_t *ignored);
+    CclStatus (*apply)(CclMotion *motion, MotionFrame *frame);
+} MotionBackend;
+
+struct CclMotion {
+    CclMotionConfig config; /* work size filled in */
+    const MotionBackend *backend;
+    uint32_t width, height; /* of the mask: the working size */
+    uint32_t words;         /* 64-bit words of a row of bits */
+    uint64_t pixels;        /* not ignored */
+    uint32_t n_learnt;      /* pictures since the model was made */
+    uint32_t n_seen;        /* pictures since the last reset */
+    size_t host_bytes, device_bytes;
+    void *impl;
+};
+
+/* The input rows (or columns) that working row (or column) i of n averages: [motion_box(i), motion_box(i + 1)). */
+CCL_HOST_DEVICE static inline uint32_t motion_box(uint32_t i, uint32_t n, uint32_t size)
+{
+    return (uint32_t)((uint64_t)i * size / n);
+}
+
+extern const MotionBackend motion_cpu_backend;
+extern const MotionBackend motion_cuda_backend; /* cuda/motion.cu, or cuda/stubs.c without nvcc */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The motion detector without GStreamer: raw 8-bit pictures on stdin, raw masks on stdout, time per picture on stderr.
+ *
+ *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ... < pictures > masks
+ *
+ * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing.
+ */
+#include "motion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void die(const char *what)
+{
+    fprintf(stderr, "motion: %s\n", what);
+    exit(1);
+}
+
+static void need(CclStatus status)
+{
+    if (status != CCL_OK)
+        die(ccl_error_message());
+}
+
+typedef struct Options {
+    CclMotionConfig config;
+    CclMotionParams params;
+    unsigned repeat;
+} Options;
+
+static void set(Options *o, const char *name, const char *value)
+{
+    const unsigned n = (unsigned)strtoul(value, NULL, 0);
+    if (!strcmp(name, "method"))
+        o->config.method = !strcmp(value, "diff") ? CCL_MOTION_DIFF : !strcmp(value, "ema") ? CCL_MOTION_EMA : CCL_MOTION_MOG2;
+    else if (!strcmp(name, "backend"))
+        o->config.backend = !strcmp(value, "cuda") ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
+    else if (!strcmp(name, "threads"))
+        o->config.threads = n;
+    else if (!strcmp(name, "cpu-flags"))
+        o->config.cpu_flags = n;
+    else if (!strcmp(name, "work-height"))
+        o->config.work_height = n, o->config.work_width = (o->config.width * n + o->config.height / 2) / o->config.height;
+    else if (!strcmp(name, "threshold"))
+        o->params.threshold = n;
+    else if (!strcmp(name, "learning-rate"))
+        o->params.learning_rate = strtod(value, NULL);
+    else if (!strcmp(name, "warmup-frames"))
+        o->params.warmup_frames = n;
+    else if (!strcmp(name, "confirm-frames"))
+        o->params.confirm_frames = n;
+    else if (!strcmp(name, "median"))
+        o->params.median = n;
+    else if (!strcmp(name, "open"))
+        o->params.open = n;
+    else if (!strcmp(name, "close"))
+        o->params.close = n;
+    else if (!strcmp(name, "dilate"))
+        o->params.dilate = n;
+    else if (!strcmp(name, "shadow"))
+        o->params.drop_shadow = !strcmp(value, "drop");
+    else if (!strcmp(name, "freeze"))
+        o->params.freeze = n;
+    else if (!strcmp(name, "max-motion"))
+        o->params.max_motion = strtod(value, NULL);
+    else if (!strcmp(name, "repeat"))
+        o->repeat = n;
+    else
+        die("no such option");
+}
+
+static int compare(const void *a, const void *b)
+{
+    return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
+    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0 };
+    o.config.threads = 1;
+    o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
+    for (int i = 3; i < argc; i++) {
+        char *const equals = strchr(argv[i], '=');
+        if (!equals)
+            die("options are NAME=VALUE");
+        *equals = 0;
+        set(&o, argv[i], equals + 1);
+    }
+
+    CclMotion *motion;
+    need(ccl_motion_new(&o.config, &motion));
+    uint32_t width, height;
+    ccl_motion_size(motion, &width, &height);
+    const size_t size = (size_t)o.config.width * o.config.height;
+    uint8_t *pictures = NULL, *const mask = malloc((size_t)width * height);
+    size_t n = 0;
+    for (uint8_t *grown; (grown = realloc(pictures, (n + 1) * size)); n++) {
+        pictures = grown;
+        if (fread(pictures + n * size, 1, size, stdin) != size)
+            break;
+    }
+    if (!n || !mask)
+        die("no whole picture on stdin");
+
+    const size_t calls = o.repeat ? n * o.repeat : n;
+    float *const us = malloc(calls * sizeof *us);
+    double foreground = 0, sum = 0;
+    for (size_t i = 0; us && i < calls; i++) {
+        const size_t lap = i / n, at = lap & 1 ? n - 1 - i % n : i % n;
+        const CclMask luma = { .data = pictures + at * size, .stride = o.config.width, .width = o.config.width,
+                               .height = o.config.height };
+        const CclMotionMask out = { .data = mask, .stride = width };
+        CclMotionInfo info;
+        need(ccl_motion_apply(motion, &luma, &o.params, &out, &info));
+        us[i] = info.us;
+        sum += info.us;
+        foreground += (double)info.foreground / (double)info.pixels;
+        if (!o.repeat && fwrite(mask, 1, (size_t)width * height, stdout) != (size_t)width * height)
+            die("cannot write");
+    }
+    qsort(us, calls, sizeof *us, compare);
+    fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", calls, width,
+            height, us[calls / 2], sum / (double)calls, us[0], 100 * foreground / (double)calls);
+    ccl_motion_free(motion);
+    free(pictures), free(mask), free(us);
+    return 0;
+}
