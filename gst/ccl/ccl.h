@@ -8,5 +8,6 @@
 
 #include <gst/ccl/ccl-prelude.h>
 #include <gst/ccl/gstcclblobmeta.h>
+#include <gst/ccl/gstcclmaskmeta.h>
 
 #endif

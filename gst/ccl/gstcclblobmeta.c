@@ -22,209 +22,41 @@
  * multiplication.
  */
 
+#include "gstcclmatrix.h"
 #include "gstcclprivate.h"
 
-#include <gst/video/gstvideosink.h>     /* GstVideoRectangle */
 #include <math.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta_debug
 
-/* ---------------------------------------------------------------- matrices */
-
-/* Row-major 3x3 matrices of points of the plane of pixel squares: (x', y', w) = m · (x, y, 1). */
-typedef gdouble Matrix[9];
-
-static const Matrix IDENTITY = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-
-static void
-matrix_multiply (const Matrix a, const Matrix b, Matrix product)
-{
-  Matrix m;
-
-  for (gint i = 0; i < 3; i++)
-    for (gint j = 0; j < 3; j++)
-      m[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j];
-  memcpy (product, m, sizeof (Matrix));
-}
-
-static gboolean
-matrix_is_usable (const Matrix m)
-{
-  const gdouble det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6])
-      + m[2] * (m[3] * m[7] - m[4] * m[6]);
-
-  for (gint i = 0; i < 9; i++)
-    if (!isfinite (m[i]))
-      return FALSE;
-  return isfinite (det) && det != 0;
-}
-
-/* The denominator of the projection; a point on its horizon has no image and is mapped without dividing. */
-static gdouble
-matrix_get_w (const Matrix m, gdouble x, gdouble y)
-{
-  const gdouble w = m[6] * x + m[7] * y + m[8];
-
-  return w != 0 ? w : 1;
-}
-
-static void
-matrix_map (const Matrix m, gdouble * x, gdouble * y)
-{
-  const gdouble w = matrix_get_w (m, *x, *y);
-  const gdouble mapped_x = (m[0] * *x + m[1] * *y + m[2]) / w;
-  const gdouble mapped_y = (m[3] * *x + m[4] * *y + m[5]) / w;
-
-  *x = mapped_x;
-  *y = mapped_y;
-}
-
-/* What the matrix does around (x, y) to first order: d(x', y') / d(x, y), the same everywhere unless it projects. */
-static void
-matrix_get_jacobian (const Matrix m, gdouble x, gdouble y, gdouble j[4])
-{
-  const gdouble w = matrix_get_w (m, x, y);
-
-  matrix_map (m, &x, &y);
-  j[0] = (m[0] - m[6] * x) / w;
-  j[1] = (m[1] - m[7] * x) / w;
-  j[2] = (m[3] - m[6] * y) / w;
-  j[3] = (m[4] - m[7] * y) / w;
-}
-
 /* ---------------------------------------------------------------- transforms */
-
-/* Adds to `dest` what `meta` becomes when `change` is applied to a frame that then is width x height. */
-static gboolean
-add_transformed (GstBuffer * dest, const GstCclBlobMeta * meta, const Matrix change, guint width, guint height)
-{
-  GstCclBlobMeta *added;
-  Matrix matrix;
-
-  matrix_multiply (change, meta->matrix, matrix);
-  if (!matrix_is_usable (matrix)) {
-    GST_WARNING ("dropping the blobs of %" GST_PTR_FORMAT ": the change of the picture cannot be described", dest);
-    return FALSE;
-  }
-
-  added = gst_buffer_add_ccl_blob_meta (dest, meta->list, meta->ref_width, meta->ref_height);
-  if (added == NULL)
-    return FALSE;
-  added->flags = meta->flags;
-  added->width = width;
-  added->height = height;
-  added->n_kept = meta->n_kept;
-  added->n_total = meta->n_total;
-  added->connectivity = meta->connectivity;
-  added->source = meta->source;
-  memcpy (added->matrix, matrix, sizeof (Matrix));
-  return TRUE;
-}
-
-static gboolean
-transform_copy (GstBuffer * dest, const GstCclBlobMeta * meta, const GstMetaTransformCopy * copy)
-{
-  /* Some of the bytes of a frame are not a frame. */
-  if (copy->region)
-    return FALSE;
-  return add_transformed (dest, meta, IDENTITY, meta->width, meta->height);
-}
-
-/* Called for every conversion, with equal sizes too. */
-static gboolean
-transform_scale (GstBuffer * dest, const GstCclBlobMeta * meta, const GstVideoMetaTransform * scale)
-{
-  const gint from_width = GST_VIDEO_INFO_WIDTH (scale->in_info), from_height = GST_VIDEO_INFO_HEIGHT (scale->in_info);
-  const gint width = GST_VIDEO_INFO_WIDTH (scale->out_info), height = GST_VIDEO_INFO_HEIGHT (scale->out_info);
-
-  if (from_width <= 0 || from_height <= 0 || width <= 0 || height <= 0)
-    return FALSE;
-
-  const Matrix change = { (gdouble) width / from_width, 0, 0, 0, (gdouble) height / from_height, 0, 0, 0, 1 };
-
-  return add_transformed (dest, meta, change, width, height);
-}
-
-/* GstVideoMetaTransformMatrix of GStreamer 1.28. Declared here so that a library built against older headers follows
- * crops and flips too when it runs on a newer GStreamer. */
-typedef struct
-{
-  const GstVideoInfo *in_info;
-  GstVideoRectangle in_rectangle;
-  const GstVideoInfo *out_info;
-  GstVideoRectangle out_rectangle;
-  gfloat matrix[3][3];
-} MatrixTransform;
-
-#if GST_CHECK_VERSION (1, 28, 0)
-G_STATIC_ASSERT (G_STRUCT_OFFSET (MatrixTransform, matrix) == G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, matrix));
-G_STATIC_ASSERT (G_STRUCT_OFFSET (MatrixTransform, out_rectangle) ==
-    G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, out_rectangle));
-G_STATIC_ASSERT (sizeof (((MatrixTransform *) 0)->matrix) == sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
-#endif
-
-/* Whether the matrix puts a rectangle of the input's size exactly onto one of the output's, both with their corner at
- * (0, 0). */
-static gboolean
-fills_output (const Matrix change, const MatrixTransform * transform)
-{
-  gdouble x0 = 0, y0 = 0, x1 = transform->in_rectangle.w, y1 = transform->in_rectangle.h;
-
-  matrix_map (change, &x0, &y0);
-  matrix_map (change, &x1, &y1);
-  return fabs (MIN (x0, x1)) < 0.25 && fabs (MIN (y0, y1)) < 0.25
-      && fabs (MAX (x0, x1) - transform->out_rectangle.w) < 0.25
-      && fabs (MAX (y0, y1) - transform->out_rectangle.h) < 0.25;
-}
-
-/* A ratio of sizes was rounded to a float; where it was one, undo that. */
-static gdouble
-unrounded (gfloat value, gint to, gint from)
-{
-  return from > 0 && value == (gfloat) to / (gfloat) from ? (gdouble) to / from : value;
-}
-
-/* Its matrix takes places in in_rectangle to places in out_rectangle, each counted from its rectangle's corner. Which
- * places depends on the element: converters and videocrop mean the plane of pixel squares as we do, videoflip means
- * numbers of pixels (x becomes width - 1 - x). The one that covers out_rectangle was meant. */
-static gboolean
-transform_matrix (GstBuffer * dest, const GstCclBlobMeta * meta, const MatrixTransform * transform)
-{
-  const GstVideoRectangle *const in = &transform->in_rectangle, *const out = &transform->out_rectangle;
-  const Matrix from_in = { 1, 0, -in->x, 0, 1, -in->y, 0, 0, 1 }, to_out = { 1, 0, out->x, 0, 1, out->y, 0, 0, 1 };
-  const Matrix to_centres = { 1, 0, -0.5, 0, 1, -0.5, 0, 0, 1 }, from_centres = { 1, 0, 0.5, 0, 1, 0.5, 0, 0, 1 };
-  Matrix change, of_numbers;
-
-  for (gint i = 0; i < 9; i++)
-    change[i] = transform->matrix[i / 3][i % 3];
-  change[0] = unrounded (transform->matrix[0][0], out->w, in->w);
-  change[4] = unrounded (transform->matrix[1][1], out->h, in->h);
-
-  if (!fills_output (change, transform)) {
-    matrix_multiply (change, to_centres, of_numbers);
-    matrix_multiply (from_centres, of_numbers, of_numbers);
-    if (fills_output (of_numbers, transform))
-      memcpy (change, of_numbers, sizeof (Matrix));
-  }
-  matrix_multiply (change, from_in, change);
-  matrix_multiply (to_out, change, change);
-  return add_transformed (dest, meta, change, GST_VIDEO_INFO_WIDTH (transform->out_info),
-      GST_VIDEO_INFO_HEIGHT (transform->out_info));
-}
 
 static gboolean
 gst_ccl_blob_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
   const GstCclBlobMeta *const blob_meta = (const GstCclBlobMeta *) meta;
+  GstCclFrameMatrix frame = {.width = blob_meta->width,.height = blob_meta->height };
+  GstCclBlobMeta *added;
 
-  if (GST_META_TRANSFORM_IS_COPY (type))
-    return transform_copy (dest, blob_meta, data);
-  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type))
-    return transform_scale (dest, blob_meta, data);
-  if (type == g_quark_from_static_string ("gst-video-matrix"))
-    return transform_matrix (dest, blob_meta, data);
-  return FALSE;
+  memcpy (frame.matrix, blob_meta->matrix, sizeof (GstCclMatrix));
+  if (!gst_ccl_frame_matrix_follow (&frame, type, data)) {
+    GST_INFO ("dropping the blobs: %s cannot be followed", g_quark_to_string (type));
+    return FALSE;
+  }
+
+  added = gst_buffer_add_ccl_blob_meta (dest, blob_meta->list, blob_meta->ref_width, blob_meta->ref_height);
+  if (added == NULL)
+    return FALSE;
+  added->flags = blob_meta->flags;
+  added->width = frame.width;
+  added->height = frame.height;
+  added->n_kept = blob_meta->n_kept;
+  added->n_total = blob_meta->n_total;
+  added->connectivity = blob_meta->connectivity;
+  added->source = blob_meta->source;
+  memcpy (added->matrix, frame.matrix, sizeof (GstCclMatrix));
+  return TRUE;
 }
 
 /* ---------------------------------------------------------------- registration */
@@ -234,7 +66,7 @@ reset (GstCclBlobMeta * meta)
 {
   /* Everything past the header, which belongs to the buffer. */
   memset ((guint8 *) meta + sizeof (GstMeta), 0, sizeof (GstCclBlobMeta) - sizeof (GstMeta));
-  memcpy (meta->matrix, IDENTITY, sizeof (Matrix));
+  gst_ccl_matrix_set_identity (meta->matrix);
 }
 
 static gboolean
@@ -533,8 +365,8 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
   /* Centres of pixels are half a pixel inside their squares, before and after. */
   shape->x += 0.5;
   shape->y += 0.5;
-  matrix_get_jacobian (meta->matrix, shape->x, shape->y, j);
-  matrix_map (meta->matrix, &shape->x, &shape->y);
+  gst_ccl_matrix_get_jacobian (meta->matrix, shape->x, shape->y, j);
+  gst_ccl_matrix_map (meta->matrix, &shape->x, &shape->y);
   shape->x -= 0.5;
   shape->y -= 0.5;
 
@@ -574,7 +406,7 @@ gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x
     gdouble cx = blob->x + (corner & 1 ? (gdouble) blob->width : 0);
     gdouble cy = blob->y + (corner & 2 ? (gdouble) blob->height : 0);
 
-    matrix_map (meta->matrix, &cx, &cy);
+    gst_ccl_matrix_map (meta->matrix, &cx, &cy);
     left = corner == 0 ? cx : MIN (left, cx);
     right = corner == 0 ? cx : MAX (right, cx);
     top = corner == 0 ? cy : MIN (top, cy);
@@ -612,7 +444,7 @@ gst_ccl_blob_meta_get_area (const GstCclBlobMeta * meta, guint index)
   g_return_val_if_fail (blob != NULL, 0);
 
   gst_ccl_blob_get_centroid (blob, &x, &y);
-  matrix_get_jacobian (meta->matrix, x + 0.5, y + 0.5, j);
+  gst_ccl_matrix_get_jacobian (meta->matrix, x + 0.5, y + 0.5, j);
   return blob->area * fabs (j[0] * j[3] - j[1] * j[2]);
 }
 
@@ -713,7 +545,7 @@ gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble *
 {
   g_return_if_fail (meta != NULL && x != NULL && y != NULL);
 
-  matrix_map (meta->matrix, x, y);
+  gst_ccl_matrix_map (meta->matrix, x, y);
 }
 
 /**
@@ -731,10 +563,7 @@ gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta)
 {
   g_return_val_if_fail (meta != NULL, TRUE);
 
-  for (gint i = 0; i < 9; i++)
-    if (meta->matrix[i] != IDENTITY[i])
-      return FALSE;
-  return TRUE;
+  return gst_ccl_matrix_is_identity (meta->matrix);
 }
 
 /* ---------------------------------------------------------------- text */

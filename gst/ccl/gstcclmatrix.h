@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Row-major 3x3 matrices of points of the plane of pixel squares, (x', y', w) = m · (x, y, 1), and how they follow what
+ * happens to a frame. */
+
+#ifndef __GST_CCL_MATRIX_H__
+#define __GST_CCL_MATRIX_H__
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+typedef gdouble GstCclMatrix[9];
+
+G_GNUC_INTERNAL
+void gst_ccl_matrix_set_identity (GstCclMatrix m);
+
+G_GNUC_INTERNAL
+gboolean gst_ccl_matrix_is_identity (const GstCclMatrix m);
+
+/* `product` may be a or b. */
+G_GNUC_INTERNAL
+void gst_ccl_matrix_multiply (const GstCclMatrix a, const GstCclMatrix b, GstCclMatrix product);
+
+/* Finite, and not flat. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_matrix_is_usable (const GstCclMatrix m);
+
+G_GNUC_INTERNAL
+void gst_ccl_matrix_map (const GstCclMatrix m, gdouble * x, gdouble * y);
+
+/* What the matrix does around (x, y) to first order: d(x', y') / d(x, y), the same everywhere unless it projects. */
+G_GNUC_INTERNAL
+void gst_ccl_matrix_get_jacobian (const GstCclMatrix m, gdouble x, gdouble y, gdouble j[4]);
+
+/* A matrix into a frame, and that frame's size. */
+typedef struct
+{
+  GstCclMatrix matrix;
+  guint width, height;
+} GstCclFrameMatrix;
+
+/* For a GstMetaTransformFunction: what becomes of it in the frame that `type` and `data` describe: a copy, another size,
+ * from GStreamer 1.28 on a crop or flip. FALSE: cannot be said. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer data);
+
+G_END_DECLS
+
+#endif
