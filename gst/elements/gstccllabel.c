@@ -1136,15 +1136,17 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   return TRUE;
 }
 
+/* The size of a picture, whatever the layout of the one it is made of. */
 static gboolean
-gst_ccl_label_get_unit_size (GstBaseTransform * transform, GstCaps * caps, gsize * size)
+gst_ccl_label_transform_size (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps, gsize size,
+    GstCaps * other_caps, gsize * other_size)
 {
   GstVideoInfo info;
 
-  (void) transform;
-  if (!gst_video_info_from_caps (&info, caps))
+  (void) transform, (void) direction, (void) caps, (void) size;
+  if (!gst_video_info_from_caps (&info, other_caps))
     return FALSE;
-  *size = GST_VIDEO_INFO_SIZE (&info);
+  *other_size = GST_VIDEO_INFO_SIZE (&info);
   return TRUE;
 }
 
@@ -1675,7 +1677,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   transform->stop = gst_ccl_label_stop;
   transform->transform_caps = gst_ccl_label_transform_caps;
   transform->set_caps = gst_ccl_label_set_caps;
-  transform->get_unit_size = gst_ccl_label_get_unit_size;
+  transform->transform_size = gst_ccl_label_transform_size;
   transform->propose_allocation = gst_ccl_label_propose_allocation;
   transform->transform_meta = gst_ccl_label_transform_meta;
   transform->before_transform = gst_ccl_label_before_transform;

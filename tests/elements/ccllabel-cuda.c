@@ -161,7 +161,7 @@ GST_END_TEST;
 GST_START_TEST (test_memory_changes_from_frame_to_frame)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_with (__i__, "async-depth=2", context);
+  GstHarness *harness = harness_with (__i__, "async-depth=2 max-components=100000", context);
   Mask mask = mask_random (321, 243, 2, 0.4);
 
   set_cuda_caps (harness, GST_VIDEO_FORMAT_I420, &mask);

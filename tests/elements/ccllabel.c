@@ -112,11 +112,11 @@ GST_START_TEST (test_window_by_video_meta)
 
   const guint left = 5, top = 3, right = 9, bottom = 2;
 
-  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    const gboolean deep = formats[f] == GST_VIDEO_FORMAT_GRAY16_LE;
-    const GstVideoFormat format = formats[f];
+  for (guint f = 0; f < 2 * G_N_ELEMENTS (formats); f++) {
+    const GstVideoFormat format = formats[f / 2];
+    const gboolean deep = format == GST_VIDEO_FORMAT_GRAY16_LE;
     const guint on = deep ? 256 : 255, pixel_size = deep ? 2 : 1;
-    GstHarness *harness = label_harness (__i__, "connectivity=4");
+    GstHarness *harness = label_harness (__i__, f % 2 ? "connectivity=4" : "connectivity=4 output=mask");
     Mask mask = mask_random (53, 37, 7, 0.5);
     const gsize stride = (left + mask.width + right) * pixel_size;
     const gsize size = stride * (top + mask.height + bottom);
