@@ -3,7 +3,7 @@
 
 /* What stands in for the CUDA backend in a build without the CUDA toolkit. ccl_context_new() never gets as far as the
  * backend, because the table has no CUDA method. */
-#include "../motion_backend.h"
+#include "../backend.h"
 
 static CclStatus no_cuda(CclContext *context)
 {
@@ -34,16 +34,3 @@ void *ccl_context_stream(const CclContext *context)
     (void)context;
     return NULL;
 }
-
-static CclStatus no_motion(CclMotion *motion)
-{
-    (void)motion;
-    return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
-}
-
-static void no_motion_to_close(CclMotion *motion)
-{
-    (void)motion;
-}
-
-const MotionBackend motion_cuda_backend = { .open = no_motion, .close = no_motion_to_close };
