@@ -56,6 +56,7 @@ typedef struct Case {
     uint32_t max_components; /* 0: as many as there are */
     bool exact;              /* a context of exactly this size; else one that fits, used before and after */
     bool twice;              /* run it again: same bytes */
+    bool one_of_many;        /* one of some 100000 small images: see Subject.every_of_many */
 } Case;
 
 /* The result of one frame, copied to where it can be compared. */
@@ -83,7 +84,8 @@ typedef struct Subject {
     char name[64];
     CclConfig config;     /* what of it belongs to the method; sizes and depth come with the case */
     const Fault *fault;
-    unsigned every, turn; /* judged on every so manieth case only; 0: on all */
+    unsigned every, every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
+    unsigned turn;
     bool muted;           /* failed in this suite: no more of it */
     bool dead;            /* its device is gone */
     unsigned long passed, failed;
@@ -96,7 +98,8 @@ typedef struct Session {
     unsigned n_subjects;
     unsigned long passed, failed;
     uint64_t seed;
-    bool quick, huge;
+    bool quick;
+    bool verbose;         /* say how long each part took */
     bool quiet;           /* self-test: count, print nothing */
     bool cuda;            /* a CUDA subject is among them */
     const char *images;   /* directory, or NULL */
@@ -155,6 +158,7 @@ bool layout_fits(const Layout *layout, const Image *image);
 /* ---------------------------------------------------------------- suites */
 
 void check_labels(Session *session);
+void check_huge(Session *session); /* masks of the largest size: minutes, gigabytes */
 void check_table(Session *session);
 void check_features(Session *session);
 void check_api(Session *session);

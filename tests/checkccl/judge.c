@@ -90,6 +90,31 @@ static void run_reference(const Image *image, CclConnectivity connectivity, Outc
     }
 }
 
+/* The last image and what the reference said: most images are asked for several times, one product after the other. */
+typedef struct Memory {
+    uint32_t width, height;
+    uint8_t *pixels;
+    size_t pixels_size;
+    Outcome outcome;
+} Memory;
+
+static Memory memories[2]; /* 4- and 8-connected */
+
+static void recall_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
+{
+    const size_t n = (size_t)image->width * image->height;
+    Memory *const memory = &memories[connectivity == CCL_CONNECT_8];
+    if (memory->width != image->width || memory->height != image->height || memcmp(memory->pixels, image->pixels, n)) {
+        run_reference(image, connectivity, &memory->outcome);
+        memory->width = image->width, memory->height = image->height;
+        memory->pixels = grow(memory->pixels, &memory->pixels_size, n);
+        memcpy(memory->pixels, image->pixels, n);
+    }
+    outcome->labels = grow(outcome->labels, &outcome->labels_size, 4 * n);
+    memcpy(outcome->labels, memory->outcome.labels, 4 * n);
+    keep_table(outcome, &memory->outcome.table);
+}
+
 static bool within(double value, double smallest, double largest)
 {
     return value >= smallest && (largest == 0 || value <= largest);
@@ -158,7 +183,7 @@ static void apply_order_and_cap(const Case *c, Outcome *outcome)
 static void expect(const Case *c, CclConnectivity connectivity, Outcome *outcome)
 {
     outcome->error[0] = '\0';
-    run_reference(c->image, connectivity, outcome);
+    recall_reference(c->image, connectivity, outcome);
     if (c->product == PRODUCT_PROVISIONAL) { /* no table then */
         outcome->table = (CclTable){ .width = c->image->width, .height = c->image->height };
         return;
@@ -670,7 +695,8 @@ void judge(Session *session, const Case *cases, unsigned n)
             Subject *const subject = &session->subjects[s];
             if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k])
                 continue;
-            if (subject->every && subject->turn++ % subject->every)
+            const unsigned every = cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;
+            if (every && subject->turn++ % every)
                 continue;
             for (unsigned i = 0; i < n && !known; i++)
                 expect(&cases[i], connectivities[k], &expected[i]);
@@ -722,5 +748,8 @@ void judge_close(void)
     for (unsigned i = 0; i < 2; i++) {
         ccl_context_free(references[i]);
         references[i] = NULL;
+        outcome_free(&memories[i].outcome);
+        free(memories[i].pixels);
+        memset(&memories[i], 0, sizeof memories[i]);
     }
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const Product products[] = { PRODUCT_PROVISIONAL, PRODUCT_LABELS, PRODUCT_TABLE };
 enum { N_PRODUCTS = sizeof products / sizeof *products };
@@ -110,6 +111,7 @@ static void judge_all_values(Session *session, uint32_t width, uint32_t height, 
             for (unsigned i = 0; i < CCL_MAX_DEPTH; i++) {
                 image_set_bits(&images[i], value + i);
                 cases[i] = case_new(&images[i], products[p], "image %u of all %ux%u", value + i, width, height);
+                cases[i].one_of_many = true;
             }
             judge(session, cases, CCL_MAX_DEPTH);
         }
@@ -289,7 +291,7 @@ static void judge_large(Session *session)
     }
 }
 
-static void judge_huge(Session *session)
+void check_huge(Session *session)
 {
     static const char *const names[] = { "full", "checkerboard_2x2", "spiral", "serpentine_down" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
@@ -337,18 +339,26 @@ static void judge_directory(Session *session, const char *directory)
     free(entries);
 }
 
-void check_labels(Session *session)
+static void judge_pictures(Session *session)
 {
-    judge_small_images(session);
-    judge_single_pixels(session);
-    judge_patterns(session);
-    judge_layouts(session);
-    judge_noise(session);
-    judge_sizes(session);
-    judge_thin(session);
-    judge_large(session);
     if (session->images)
         judge_directory(session, session->images);
-    if (session->huge)
-        judge_huge(session);
+}
+
+void check_labels(Session *session)
+{
+    static const struct {
+        const char *name;
+        void (*judge)(Session *session);
+    } parts[] = {
+        { "small images", judge_small_images }, { "single pixels", judge_single_pixels }, { "patterns", judge_patterns },
+        { "layouts", judge_layouts }, { "noise", judge_noise }, { "sizes", judge_sizes }, { "thin images", judge_thin },
+        { "large images", judge_large }, { "pictures", judge_pictures },
+    };
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const clock_t start = clock();
+        parts[i].judge(session);
+        if (session->verbose)
+            printf("  %s: %.1f s of processor time\n", parts[i].name, (double)(clock() - start) / CLOCKS_PER_SEC);
+    }
 }

@@ -21,7 +21,7 @@ typedef struct Options {
     const char *tiers;     /* of SIMD, for the benchmark */
     const char *threads;
     uint64_t seed;
-    bool list, quick, huge, self_test, bench;
+    bool list, quick, huge, verbose, self_test, bench;
     BenchOptions bench_options;
 } Options;
 
@@ -32,9 +32,10 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, api\n"
+    "  --suite=NAME        this suite only: labels, table, features, api, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
-    "  --huge              masks of 16384x16384 as well (several GB of memory, minutes)\n"
+    "  --huge              the suite huge as well: masks of 16384x16384, with several GB of memory, for minutes\n"
+    "  --verbose           how long each part of a suite took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
     "  --images=DIR        the PGM and PBM masks there as well\n"
     "  --self-test         plant faults in a method; each must be found\n"
@@ -60,6 +61,7 @@ static const struct {
     { "table", check_table },
     { "features", check_features },
     { "api", check_api },
+    { "huge", check_huge }, /* only when asked for */
 };
 enum { N_SUITES = sizeof suites / sizeof *suites };
 
@@ -101,6 +103,8 @@ static Options parse(int argc, char **argv)
             options.quick = true;
         } else if (!strcmp(a, "--huge")) {
             options.huge = true;
+        } else if (!strcmp(a, "--verbose")) {
+            options.verbose = true;
         } else if (!strcmp(a, "--self-test")) {
             options.self_test = true;
         } else if (!strcmp(a, "--bench")) {
@@ -141,6 +145,11 @@ static Options parse(int argc, char **argv)
             wrong_usage(a);
         }
     }
+    bool known = !options.suite;
+    for (unsigned i = 0; i < N_SUITES; i++)
+        known |= options.suite && !strcmp(options.suite, suites[i].name);
+    if (!known)
+        wrong_usage(options.suite);
     if (options.backend && strcmp(options.backend, "cpu") && strcmp(options.backend, "cuda"))
         wrong_usage(options.backend);
     options.bench_options.seed = options.seed;
@@ -154,24 +163,28 @@ typedef struct Variant {
     const char *name;
     uint32_t cpu_flags;
     unsigned threads;
-    unsigned every; /* Subject.every: waking threads for images of a few pixels takes long; a prime, to meet every kind */
+    unsigned every, every_of_many; /* as in Subject: primes, to meet every kind */
 } Variant;
 
-/* Every SIMD tier by itself, in the calling thread; then threads. Tiers this CPU lacks fall back to the next lower. */
+/* Every SIMD tier by itself, in the calling thread; then threads, whose waking takes longer than a small image. Tiers
+ * this CPU lacks fall back to the next lower. */
 static const Variant cpu_variants[] = {
-    { "", CCL_CPU_ALL, 1, 0 },
-    { " plain C", 0, 1, 0 },
+    { "", CCL_CPU_ALL, 1, 0, 0 },
+    { " plain C", 0, 1, 0, 0 },
 #if defined(__x86_64__) || defined(__i386__)
-    { " sse2", CCL_CPU_SSE2, 1, 0 },
-    { " sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42, 1, 0 },
-    { " avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2, 1, 0 },
+    { " sse2", CCL_CPU_SSE2, 1, 0, 0 },
+    { " sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42, 1, 0, 0 },
+    { " avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2, 1, 0, 0 },
 #endif
-    { " 2 threads", CCL_CPU_ALL, 2, 7 },
-    { " 5 threads", CCL_CPU_ALL, 5, 5 },
-    { " all threads", CCL_CPU_ALL, 0, 11 },
-    { NULL, 0, 0, 0 },
+    { " 2 threads", CCL_CPU_ALL, 2, 7, 7 },
+    { " 5 threads", CCL_CPU_ALL, 5, 5, 5 },
+    { " all threads", CCL_CPU_ALL, 0, 11, 11 },
+    { NULL, 0, 0, 0, 0 },
 };
-static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0 }, { NULL, 0, 0, 0 } };
+/* A frame takes a GPU as long whether it has sixteen pixels or ten thousand. */
+static const Variant cuda_variants[] = { { "", CCL_CPU_ALL, 1, 0, 13 }, { NULL, 0, 0, 0, 0 } };
+/* The reference is a flood fill and knows no variants. */
+static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0 }, { NULL, 0, 0, 0, 0 } };
 
 static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 {
@@ -193,17 +206,19 @@ static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned
     subject->config.cpu_flags = v->cpu_flags;
     subject->config.threads = v->threads;
     subject->every = v->every;
+    subject->every_of_many = v->every_of_many;
     snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity, v->name);
     session->cuda |= cuda;
 }
 
 static void add_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
-    /* The reference is a flood fill and knows no variants. */
-    const bool plain = info->backend == CCL_BACKEND_CUDA || !strcmp(info->name, "reference");
+    const Variant *const variants = info->backend == CCL_BACKEND_CUDA      ? cuda_variants
+                                    : !strcmp(info->name, "reference") ? one_variant
+                                                                       : cpu_variants;
     for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
         if (info->connectivity & connectivity && (!options->connectivity || options->connectivity == connectivity))
-            for (const Variant *v = plain ? one_variant : cpu_variants; v->name; v++)
+            for (const Variant *v = variants; v->name; v++)
                 add_subject(session, info, connectivity, v);
 }
 
@@ -236,7 +251,7 @@ static void add_bench_subjects(Session *session, const Options *options, const C
                 continue;
             snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "", threads == 1 ? "" : " threads=",
                      threads == 1 ? "" : number);
-            add_subject(session, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0 });
+            add_subject(session, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0 });
         }
 }
 
@@ -276,7 +291,8 @@ static double seconds(void)
 static void run_suites(Session *session, const Options *options)
 {
     for (unsigned i = 0; i < N_SUITES; i++) {
-        if (options->suite && strcmp(options->suite, suites[i].name))
+        const bool named = options->suite && !strcmp(options->suite, suites[i].name);
+        if (options->suite ? !named : suites[i].run == check_huge && !options->huge)
             continue;
         const double start = seconds();
         const unsigned long passed = session->passed, failed = session->failed;
@@ -304,7 +320,7 @@ static void close_session(Session *session)
 int main(int argc, char **argv)
 {
     const Options options = parse(argc, argv);
-    Session session = { .seed = options.seed, .quick = options.quick, .huge = options.huge, .images = options.images };
+    Session session = { .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (options.list) {
