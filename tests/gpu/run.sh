@@ -61,7 +61,7 @@ skip() {
 }
 
 check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
-check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --huge --suite=table
+check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
         check "$tool" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkccl" --backend=cuda --quick
