@@ -86,6 +86,10 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
  */
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride);
 
+/* Sets the pixels whose centres are inside a polygon (even-odd rule) of `n` points x, y to `value`, to make such an image. */
+CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t *picture, size_t stride, uint32_t width,
+                           uint32_t height);
+
 /* May be others for every picture; what was learnt is kept. */
 typedef struct CclMotionParams {
     unsigned threshold;     /* 1..255: gray levels by which a pixel must differ (MOG2: where the picture is quiet, and

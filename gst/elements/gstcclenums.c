@@ -68,6 +68,51 @@ static const GEnumValue output[] = {
 
 DEFINE_TYPE (output, "Output", g_enum_register_static)
 
+static const GEnumValue mask_source[] = {
+  {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata where there is one, else the picture", "auto"},
+  {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
+  {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
+  {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "The first GstAnalyticsSegmentationMtd: every region but 0 (GStreamer 1.26)",
+      "segmentation-mtd"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (mask_source, "MaskSource", g_enum_register_static)
+
+static const GEnumValue motion_method[] = {
+  {CCL_MOTION_DIFF, "Differs from the frame before", "diff"},
+  {CCL_MOTION_EMA, "Differs from a running mean", "ema"},
+  {CCL_MOTION_MOG2, "Fits none of up to three Gaussians per pixel (Zivkovic & van der Heijden 2006)", "mog2"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (motion_method, "MotionMethod", g_enum_register_static)
+
+static const GEnumValue shadow[] = {
+  {GST_CCL_SHADOW_KEEP, "Shadows are foreground", "keep"},
+  {GST_CCL_SHADOW_DROP, "Where the background is only darker by a factor is no foreground", "drop"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (shadow, "Shadow", g_enum_register_static)
+
+static const GEnumValue motion_output[] = {
+  {GST_CCL_MOTION_OUTPUT_PASSTHROUGH, "The input, untouched, with the mask beside it (GstCclMaskMeta)", "passthrough"},
+  {GST_CCL_MOTION_OUTPUT_MASK, "The mask as GRAY8 video, to look at", "mask"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (motion_output, "MotionOutput", g_enum_register_static)
+
+static const GEnumValue post_messages[] = {
+  {GST_CCL_POST_NONE, "None", "none"},
+  {GST_CCL_POST_EDGES, "When motion begins and ends", "edges"},
+  {GST_CCL_POST_ALL, "When it begins and ends, and an update for every frame between", "all"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (post_messages, "PostMessages", g_enum_register_static)
+
 /* A name can have a row for each backend; the property offers it once. */
 static gboolean
 is_first_row (guint index)

@@ -7,6 +7,7 @@
 
 #include <gst/gst.h>
 #include "ccl.h"
+#include "motion.h"
 
 G_BEGIN_DECLS
 
@@ -60,6 +61,48 @@ typedef enum
 
 #define GST_TYPE_CCL_OUTPUT (gst_ccl_output_get_type ())
 GType gst_ccl_output_get_type (void);
+
+typedef enum
+{
+  GST_CCL_MASK_SOURCE_AUTO,
+  GST_CCL_MASK_SOURCE_FRAME,
+  GST_CCL_MASK_SOURCE_MASK_META,
+  GST_CCL_MASK_SOURCE_SEGMENTATION_MTD,
+} GstCclMaskSource;
+
+#define GST_TYPE_CCL_MASK_SOURCE (gst_ccl_mask_source_get_type ())
+GType gst_ccl_mask_source_get_type (void);
+
+#define GST_TYPE_CCL_MOTION_METHOD (gst_ccl_motion_method_get_type ())
+GType gst_ccl_motion_method_get_type (void);
+
+typedef enum
+{
+  GST_CCL_SHADOW_KEEP,
+  GST_CCL_SHADOW_DROP,
+} GstCclShadow;
+
+#define GST_TYPE_CCL_SHADOW (gst_ccl_shadow_get_type ())
+GType gst_ccl_shadow_get_type (void);
+
+typedef enum
+{
+  GST_CCL_MOTION_OUTPUT_PASSTHROUGH,
+  GST_CCL_MOTION_OUTPUT_MASK,
+} GstCclMotionOutput;
+
+#define GST_TYPE_CCL_MOTION_OUTPUT (gst_ccl_motion_output_get_type ())
+GType gst_ccl_motion_output_get_type (void);
+
+typedef enum
+{
+  GST_CCL_POST_NONE,
+  GST_CCL_POST_EDGES,
+  GST_CCL_POST_ALL,
+} GstCclPostMessages;
+
+#define GST_TYPE_CCL_POST_MESSAGES (gst_ccl_post_messages_get_type ())
+GType gst_ccl_post_messages_get_type (void);
 
 G_END_DECLS
 

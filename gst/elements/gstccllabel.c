@@ -26,6 +26,11 @@
  * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
  *     ccllabel threshold=200 min-area=20 output=mask ! videoconvert ! autovideosink
  * ]|
+ * ## Moving things in a video: the mask comes beside the frames, the blobs are on the frames
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
+ *     ccllabel mask-source=mask-meta ! cclmeta2json ! fdsink
+ * ]|
  * ## Regions of interest for elements that do not know GstCclBlobMeta
  * |[
  * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 ! ccllabel attach=blob+roi roi-type=ball !
@@ -49,7 +54,9 @@
 #include "gstcclcuda.h"
 #include "gstcclenums.h"
 #include "gstcclmask.h"
+#include "gstcclmasksource.h"
 #include "gstcclpinned.h"
+#include "gstcclspread.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 #define GST_CAT_DEFAULT gst_ccl_label_debug
@@ -89,6 +96,7 @@ typedef struct
 typedef struct
 {
   Method method;
+  gint mask_source;
   gint threshold;
   gboolean invert;
   CclFilter filter;
@@ -126,6 +134,7 @@ typedef struct
   GstBuffer *buffer;
   gboolean analysed;            /* else skipped: nothing mapped, nothing submitted */
   Settings settings;            /* as they were when it came */
+  GstCclFoundMask mask;
   GstCclMaskView view;
   guint32 *labels;              /* the slot's label image, where the output needs one */
   CclMemory labels_memory;
@@ -139,13 +148,10 @@ typedef struct
   Settings settings;
   CclTable table;
   const guint32 *labels;
+  guint width, height;          /* of the mask */
+  guint32 flags;                /* of its meta */
+  gdouble matrix[9];            /* mask to frame */
 } Result;
-
-typedef struct
-{
-  guint64 n;
-  gdouble min, max, sum;
-} Spread;
 
 typedef struct
 {
@@ -154,7 +160,7 @@ typedef struct
   guint64 components;
   guint64 truncated;
   guint64 late;
-  Spread upload, kernel, host;
+  GstCclSpread upload, kernel, host;
   const gchar *path;
   const gchar *algorithm;
   gsize host_bytes, device_bytes;
@@ -170,6 +176,9 @@ struct _GstCclLabel
   /* Streaming thread. */
   Settings now;                 /* the settings of the current frame */
   GstVideoInfo in_info, out_info;
+  GstCclFoundMask mask;         /* of the current frame, until it is submitted */
+  gboolean has_mask;
+  gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; read by other threads too */
   gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself */
@@ -182,7 +191,7 @@ struct _GstCclLabel
   guint first, n_frames, depth;
   Result result;
   guint64 n_submitted;          /* since start or flush, for interval */
-  gboolean warned_truncated, warned_saturated;
+  gboolean warned_truncated, warned_saturated, warned_no_mask;
 
   /* Object lock. */
   gint active_backend;
@@ -199,6 +208,7 @@ enum
   PROP_ACTIVE_BACKEND,
   PROP_ALGORITHM,
   PROP_CONNECTIVITY,
+  PROP_MASK_SOURCE,
   PROP_THRESHOLD,
   PROP_INVERT,
   PROP_MIN_AREA,
@@ -428,8 +438,8 @@ fill_request (GstCclLabel * self, Request * request)
 
   memset (request, 0, sizeof *request);
   request->method = memcmp (method, &self->rejected, sizeof *method) ? *method : self->accepted;
-  request->width = GST_VIDEO_INFO_WIDTH (&self->in_info);
-  request->height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
+  request->width = self->mask_width;
+  request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
   request->depth = self->now.async_depth;
@@ -525,17 +535,18 @@ collect_frame (GstCclLabel * self, Frame * frame, CclTable * table)
 static gboolean
 map_frame (GstCclLabel * self, Frame * frame, GError ** error)
 {
+  GstBuffer *const buffer = frame->mask.buffer ? frame->mask.buffer : frame->buffer;
   CclMask *const mask = &frame->view.mask;
   const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && self->cuda.current
-      && gst_buffer_n_memory (frame->buffer)
-      && gst_ccl_cuda_memory_get_context (gst_buffer_peek_memory (frame->buffer, 0)) == self->cuda.current;
+      && gst_buffer_n_memory (buffer)
+      && gst_ccl_cuda_memory_get_context (gst_buffer_peek_memory (buffer, 0)) == self->cuda.current;
 
-  if (!gst_ccl_mask_view_map (&frame->view, frame->buffer, &self->in_info, on_device, error))
+  if (!gst_ccl_mask_view_map (&frame->view, buffer, &frame->mask.info, on_device, error))
     return FALSE;
   if (frame->settings.threshold >= 0)
     mask->threshold = frame->settings.threshold;
   else
-    mask->threshold = GST_VIDEO_INFO_IS_YUV (&self->in_info) ? 127 : 0; /* studio black is 16, not 0 */
+    mask->threshold = GST_VIDEO_INFO_IS_YUV (&frame->mask.info) ? 127 : 0; /* studio black is 16, not 0 */
   mask->invert = frame->settings.invert;
   return TRUE;
 }
@@ -592,6 +603,7 @@ release_frame (GstCclLabel * self)
   Frame *const frame = nth_frame (self, 0);
 
   unmap_frame (frame);
+  gst_clear_buffer (&frame->mask.buffer);
   gst_clear_buffer (&frame->buffer);
   self->n_frames--;
   self->first = self->n_frames ? (self->first + 1) % (self->depth + 1) : 0;     /* 0: the depth may change now */
@@ -610,17 +622,6 @@ discard_frames (GstCclLabel * self)
 }
 
 static void
-spread_add (Spread * spread, gdouble value)
-{
-  if (value < 0)
-    return;
-  spread->min = spread->n ? MIN (spread->min, value) : value;
-  spread->max = MAX (spread->max, value);
-  spread->sum += value;
-  spread->n++;
-}
-
-static void
 count_frame (GstCclLabel * self, const Frame * frame)
 {
   const CclTable *const table = &self->result.table;
@@ -632,9 +633,9 @@ count_frame (GstCclLabel * self, const Frame * frame)
     stats->components += table->n_components;
     stats->truncated += (table->flags & CCL_TABLE_TRUNCATED) != 0;
     stats->path = frame->view.path;
-    spread_add (&stats->upload, table->upload_us);
-    spread_add (&stats->kernel, table->kernel_us);
-    spread_add (&stats->host, frame->host_time / (gdouble) GST_USECOND);
+    gst_ccl_spread_add (&stats->upload, table->upload_us);
+    gst_ccl_spread_add (&stats->kernel, table->kernel_us);
+    gst_ccl_spread_add (&stats->host, frame->host_time / (gdouble) GST_USECOND);
   } else {
     stats->skipped++;
   }
@@ -663,6 +664,10 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   self->result.analysed = frame->analysed;
   self->result.labels = frame->labels;
   self->result.settings = frame->settings;
+  self->result.width = GST_VIDEO_INFO_WIDTH (&frame->mask.info);
+  self->result.height = GST_VIDEO_INFO_HEIGHT (&frame->mask.info);
+  self->result.flags = frame->mask.flags;
+  memcpy (self->result.matrix, frame->mask.matrix, sizeof self->result.matrix);
   count_frame (self, frame);
 
   unmap_frame (frame);
@@ -760,14 +765,36 @@ ensure_labeller (GstCclLabel * self)
   return rebuild_labeller (self, wanted);
 }
 
+/* Finds the mask of the frame that comes next; a frame that has none where it should takes the size of the last. */
+static void
+find_mask (GstCclLabel * self, GstBuffer * buffer)
+{
+  gst_clear_buffer (&self->mask.buffer);
+  self->has_mask = gst_ccl_mask_source_find (self->now.mask_source, buffer, &self->in_info, &self->mask);
+  if (self->has_mask) {
+    self->mask_width = GST_VIDEO_INFO_WIDTH (&self->mask.info);
+    self->mask_height = GST_VIDEO_INFO_HEIGHT (&self->mask.info);
+    return;
+  }
+  self->mask = (GstCclFoundMask) {.info = self->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  if (!self->warned_no_mask)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
+        ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
+            "decoder of segmentations; mask-source=frame takes the picture itself. Said once per caps."));
+  self->warned_no_mask = TRUE;
+}
+
 /* Takes up what the properties say now. The frame that comes next is the first to see it. */
 static gboolean
 take_settings (GstCclLabel * self, GstBuffer * buffer)
 {
-  GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  copy_settings (self);
+  find_mask (self, buffer);
+
+  GstBuffer *const mask = self->mask.buffer ? self->mask.buffer : buffer;
+  GstMemory *const memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
   GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
 
-  copy_settings (self);
   if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
     drain (self);
     close_labeller (self);
@@ -786,7 +813,9 @@ enqueue (GstCclLabel * self, GstBuffer * buffer)
 
   frame->buffer = buffer;
   frame->settings = self->now;
-  if (should_skip (self, buffer))
+  frame->mask = self->mask;
+  self->mask.buffer = NULL;
+  if (should_skip (self, buffer) || !self->has_mask)
     return GST_FLOW_OK;
 
   frame->analysed = map_frame (self, frame, &error);
@@ -794,6 +823,7 @@ enqueue (GstCclLabel * self, GstBuffer * buffer)
     gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
         g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
     g_error_free (error);
+    gst_clear_buffer (&frame->mask.buffer);
     gst_clear_buffer (&frame->buffer);
     self->n_frames--;
     return GST_FLOW_ERROR;
@@ -935,9 +965,12 @@ attach (GstCclLabel * self, GstBuffer * buffer)
   if (!attach)
     return;
   list = list_from_table (table);
-  meta = gst_buffer_add_ccl_blob_meta (buffer, list, GST_VIDEO_INFO_WIDTH (&self->in_info),
-      GST_VIDEO_INFO_HEIGHT (&self->in_info));
+  meta = gst_buffer_add_ccl_blob_meta (buffer, list, self->result.width, self->result.height);
   gst_ccl_blob_list_unref (list);
+  meta->width = GST_VIDEO_INFO_WIDTH (&self->in_info);
+  meta->height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
+  memcpy (meta->matrix, self->result.matrix, sizeof meta->matrix);
+  meta->flags |= self->result.flags;
   meta->n_kept = table->n_kept;
   meta->n_total = table->n_found;
   meta->connectivity = self->accepted.connectivity;
@@ -955,22 +988,19 @@ attach (GstCclLabel * self, GstBuffer * buffer)
     gst_buffer_remove_meta (buffer, (GstMeta *) meta);
 }
 
+/* Row of a picture `width` wide from a row of labels; where the mask has another size, the label nearest. */
 static void
-draw_row (guint8 * row, const guint32 * labels, guint width, GstVideoFormat format)
+draw_row (guint8 * row, guint width, const guint32 * labels, guint n_labels, GstVideoFormat format)
 {
-  switch (format) {
-    case GST_VIDEO_FORMAT_GRAY8:
-      for (guint x = 0; x < width; x++)
-        row[x] = labels[x] ? 255 : 0;
-      break;
-    case GST_VIDEO_FORMAT_GRAY16_LE:
-      for (guint x = 0; x < width; x++)
-        ((guint16 *) row)[x] = GUINT16_TO_LE (MIN (labels[x], 65535));
-      break;
-    default:                   /* RGBA */
-      for (guint x = 0; x < width; x++)
-        ((guint32 *) row)[x] = GUINT32_TO_LE (labels[x]);
-      break;
+  for (guint x = 0; x < width; x++) {
+    const guint32 label = labels[n_labels == width ? x : (guint64) x * n_labels / width];
+
+    if (format == GST_VIDEO_FORMAT_GRAY8)
+      row[x] = label ? 255 : 0;
+    else if (format == GST_VIDEO_FORMAT_GRAY16_LE)
+      ((guint16 *) row)[x] = GUINT16_TO_LE (MIN (label, 65535));
+    else                        /* RGBA */
+      ((guint32 *) row)[x] = GUINT32_TO_LE (label);
   }
 }
 
@@ -999,7 +1029,7 @@ gst_ccl_label_transform (GstBaseTransform * transform, GstBuffer * input, GstBuf
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
   const GstVideoFormat format = GST_VIDEO_INFO_FORMAT (&self->out_info);
-  const guint width = GST_VIDEO_INFO_WIDTH (&self->out_info);
+  const guint width = GST_VIDEO_INFO_WIDTH (&self->out_info), height = GST_VIDEO_INFO_HEIGHT (&self->out_info);
   GstVideoFrame frame;
 
   (void) input;
@@ -1012,7 +1042,8 @@ gst_ccl_label_transform (GstBaseTransform * transform, GstBuffer * input, GstBuf
         (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
 
     if (self->result.analysed)
-      draw_row (row, self->result.labels + (gsize) y * width, width, format);
+      draw_row (row, width, self->result.labels + (gsize) ((guint64) y * self->result.height / height)
+          * self->result.width, self->result.width, format);
     else
       memset (row, 0, width * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, 0));
   }
@@ -1127,7 +1158,9 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   drain (self);
   self->in_info = in_info;
   self->out_info = out_info;
-  self->warned_truncated = self->warned_saturated = FALSE;
+  self->mask_width = GST_VIDEO_INFO_WIDTH (&in_info);
+  self->mask_height = GST_VIDEO_INFO_HEIGHT (&in_info);
+  self->warned_truncated = self->warned_saturated = self->warned_no_mask = FALSE;
   set_output (self, self->output);
   copy_settings (self);
   if (!ensure_labeller (self))
@@ -1315,6 +1348,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   reset_lateness (self);
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
+  self->mask_width = self->mask_height = 16;
   return ensure_labeller (self);
 }
 
@@ -1324,6 +1358,7 @@ gst_ccl_label_stop (GstBaseTransform * transform)
   GstCclLabel *const self = GST_CCL_LABEL (transform);
 
   discard_frames (self);
+  gst_clear_buffer (&self->mask.buffer);
   close_labeller (self);
   gst_ccl_cuda_close (&self->cuda);
   GST_OBJECT_LOCK (self);
@@ -1352,6 +1387,9 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
       break;
     case PROP_CONNECTIVITY:
       settings->method.connectivity = g_value_get_enum (value);
+      break;
+    case PROP_MASK_SOURCE:
+      settings->mask_source = g_value_get_enum (value);
       break;
     case PROP_THRESHOLD:
       settings->threshold = g_value_get_int (value);
@@ -1432,19 +1470,6 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
   GST_OBJECT_UNLOCK (self);
 }
 
-static void
-add_spread (GstStructure * structure, const gchar * name, const Spread * spread)
-{
-  const gdouble values[] = { spread->min, spread->n ? spread->sum / spread->n : 0, spread->max };
-  const gchar *const suffixes[] = { "min", "avg", "max" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
-    gchar *field = g_strdup_printf ("%s-us-%s", name, suffixes[i]);
-    gst_structure_set (structure, field, G_TYPE_DOUBLE, spread->n ? values[i] : -1.0, NULL);
-    g_free (field);
-  }
-}
-
 static GstStructure *
 create_stats (GstCclLabel * self)
 {
@@ -1462,9 +1487,9 @@ create_stats (GstCclLabel * self)
       "host-bytes", G_TYPE_UINT64, (guint64) stats->host_bytes,
       "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes, NULL);
 
-  add_spread (structure, "upload", &stats->upload);
-  add_spread (structure, "kernel", &stats->kernel);
-  add_spread (structure, "host", &stats->host);
+  gst_ccl_spread_to_structure (&stats->upload, "upload", structure);
+  gst_ccl_spread_to_structure (&stats->kernel, "kernel", structure);
+  gst_ccl_spread_to_structure (&stats->host, "host", structure);
   return structure;
 }
 
@@ -1487,6 +1512,9 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
       break;
     case PROP_CONNECTIVITY:
       g_value_set_enum (value, settings->method.connectivity);
+      break;
+    case PROP_MASK_SOURCE:
+      g_value_set_enum (value, settings->mask_source);
       break;
     case PROP_THRESHOLD:
       g_value_set_int (value, settings->threshold);
@@ -1585,6 +1613,9 @@ install_properties (GObjectClass * klass)
       GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, playing);
   properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
       "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
+  properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
+      "Where the mask of a frame is: in the picture or beside it in metadata, whose blobs are mapped to the frame",
+      GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, playing);
   properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
       "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). "
       "-1: 0 for gray, 127 for YUV", -1, 65535, -1, controlled);
@@ -1693,6 +1724,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ALGORITHM, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_CONNECTIVITY, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_BORDER, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_MASK_SOURCE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_SORT, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ATTACH, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_OUTPUT, 0);

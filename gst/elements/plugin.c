@@ -4,6 +4,7 @@
 #include "ccl.h"
 #include "gstccllabel.h"
 #include "gstcclmeta2json.h"
+#include "gstcclmotion.h"
 
 /* What this build can do, for gst-inspect-1.0. */
 static void
@@ -30,6 +31,7 @@ plugin_init (GstPlugin * plugin)
   add_status (plugin);
   ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
+  ok |= GST_ELEMENT_REGISTER (cclmotion, plugin);
   return ok;
 }
 

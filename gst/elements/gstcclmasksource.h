@@ -1,0 +1,28 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Where the mask of a buffer is: in its own picture, or beside it in metadata. */
+#ifndef __GST_CCL_MASK_SOURCE_H__
+#define __GST_CCL_MASK_SOURCE_H__
+
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  GstBuffer *buffer;            /* holds the mask; a reference of its own, NULL: the frame itself */
+  GstVideoInfo info;            /* of the mask */
+  guint32 flags;                /* GstCclBlobMetaFlags to pass on */
+  gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
+} GstCclFoundMask;
+
+/*
+ * Finds the mask that `source` (a GstCclMaskSource) means in a buffer of the caps `info`. FALSE: there is none.
+ */
+gboolean gst_ccl_mask_source_find (gint source, GstBuffer * buffer, const GstVideoInfo * info,
+    GstCclFoundMask * found);
+
+G_END_DECLS
+
+#endif
