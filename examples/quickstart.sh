@@ -105,13 +105,12 @@ json() {
 }
 status=0
 json "$@" || status=$?
-case $status in
-0 | 141 | 243) ;; # the last two are what SIGPIPE leaves behind: whoever reads our stdout has read enough
-*)
+# That whoever reads our stdout has read enough is no failure; 141 and 243 are what SIGPIPE leaves behind.
+case $status in 141 | 243) status=0 ;; esac
+if [ $status != 0 ] && ! grep -q 'Broken pipe' "$log/errors"; then
     sed '/^Traceback/,$d' "$log/errors" >&2
     die "${file:-the built-in source} could not be processed"
-    ;;
-esac
+fi
 
 backend=$(sed -n 's/.*: active-backend = "\{0,1\}\([a-z]*\).*/\1/p' "$log/run" | tail -n 1)
 case $backend in
