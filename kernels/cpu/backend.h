@@ -7,7 +7,7 @@
 
 #include "../backend.h"
 
-#define MOST_BLOCKS 64u
+#define MOST_BLOCKS 256u
 
 typedef struct CpuBlock {
     void *memory;

@@ -6,8 +6,9 @@
 #ifndef CCL_CPU_BITS_NEON_H
 #define CCL_CPU_BITS_NEON_H
 
+#include "row_bits.h"
+
 #include <arm_neon.h>
-#include <stdint.h>
 
 /* Bit i from the sign of byte i; bytes are 0 or 255. */
 static inline uint64_t gather64(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
@@ -19,11 +20,12 @@ static inline uint64_t gather64(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(quarters, quarters)), 0);
 }
 
-static inline uint64_t pack64_u8(const uint8_t *pixels, unsigned threshold)
+static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const uint8x16_t t = vdupq_n_u8((uint8_t)threshold);
-    return gather64(vcgtq_u8(vld1q_u8(pixels), t), vcgtq_u8(vld1q_u8(pixels + 16), t),
-                    vcgtq_u8(vld1q_u8(pixels + 32), t), vcgtq_u8(vld1q_u8(pixels + 48), t));
+    for (uint32_t w = 0; w < n_words; w++, pixels += 64)
+        bits[w] = gather64(vcgtq_u8(vld1q_u8(pixels), t), vcgtq_u8(vld1q_u8(pixels + 16), t),
+                           vcgtq_u8(vld1q_u8(pixels + 32), t), vcgtq_u8(vld1q_u8(pixels + 48), t));
 }
 
 static inline uint8x16_t greater16(const uint8_t *pixels, uint16x8_t t)
@@ -32,10 +34,22 @@ static inline uint8x16_t greater16(const uint8_t *pixels, uint16x8_t t)
     return vcombine_u8(vmovn_u16(vcgtq_u16(p, t)), vmovn_u16(vcgtq_u16(q, t)));
 }
 
-static inline uint64_t pack64_u16(const uint8_t *pixels, unsigned threshold)
+static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const uint16x8_t t = vdupq_n_u16((uint16_t)threshold);
-    return gather64(greater16(pixels, t), greater16(pixels + 32, t), greater16(pixels + 64, t), greater16(pixels + 96, t));
+    for (uint32_t w = 0; w < n_words; w++, pixels += 128)
+        bits[w] = gather64(greater16(pixels, t), greater16(pixels + 32, t), greater16(pixels + 64, t),
+                           greater16(pixels + 96, t));
+}
+
+static inline RowBits compare_words(const uint64_t *bits, const uint64_t *above, uint32_t n)
+{
+    RowBits seen = { 0, 0 };
+    for (uint32_t w = 0; w < n; w++) {
+        seen.any |= bits[w];
+        seen.differs |= bits[w] ^ above[w];
+    }
+    return seen;
 }
 
 #endif

@@ -5,26 +5,39 @@
 #ifndef CCL_CPU_BITS_PLAIN_H
 #define CCL_CPU_BITS_PLAIN_H
 
-#include <stdint.h>
+#include "row_bits.h"
+
 #include <string.h>
 
-static inline uint64_t pack64_u8(const uint8_t *pixels, unsigned threshold)
+static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 64; i++)
-        word |= (uint64_t)(pixels[i] > threshold) << i;
-    return word;
+    for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
+        bits[w] = 0;
+        for (unsigned i = 0; i < 64; i++)
+            bits[w] |= (uint64_t)(pixels[i] > threshold) << i;
+    }
 }
 
-static inline uint64_t pack64_u16(const uint8_t *pixels, unsigned threshold)
+static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        uint16_t pixel;
-        memcpy(&pixel, pixels + 2 * i, 2);
-        word |= (uint64_t)(pixel > threshold) << i;
+    for (uint32_t w = 0; w < n_words; w++) {
+        bits[w] = 0;
+        for (unsigned i = 0; i < 64; i++, pixels += 2) {
+            uint16_t pixel;
+            memcpy(&pixel, pixels, 2);
+            bits[w] |= (uint64_t)(pixel > threshold) << i;
+        }
     }
-    return word;
+}
+
+static inline RowBits compare_words(const uint64_t *bits, const uint64_t *above, uint32_t n)
+{
+    RowBits seen = { 0, 0 };
+    for (uint32_t w = 0; w < n; w++) {
+        seen.any |= bits[w];
+        seen.differs |= bits[w] ^ above[w];
+    }
+    return seen;
 }
 
 #endif

@@ -1,11 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs -> exact sums of a component. */
+/*
+ * Runs -> exact sums of a label.
+ *
+ * While they grow, sums are CclComponents with the left end of the box complemented: then every entry of the box only ever
+ * grows. What is known at a label's first run (y0, first_x) is set there and stays.
+ */
 #ifndef CCL_CPU_FEATURES_H
 #define CCL_CPU_FEATURES_H
 
-#include <stdint.h>
+#include "../ccl.h"
+#include "row.h"
 
 /* Sums over the pixels 0..x-1 of a row, so that those of a run [x0, x1) are one subtraction. */
 typedef struct CclPrefix {
@@ -13,15 +19,7 @@ typedef struct CclPrefix {
     uint64_t xx;
 } CclPrefix;
 
-/* What is known of one provisional label; 64 bytes. All box entries only ever grow, y0 and first_x stay. */
-typedef struct CclSums {
-    uint64_t n, x, xx;
-    uint16_t not_x0, x1, y1, y0; /* half-open box, x0 complemented */
-    uint64_t xy, yy, y;
-    uint32_t first_x, unused;
-} CclSums;
-
-/* Identical rows one after the other, summed in one go. */
+/* Identical rows one below the other, measured in one go. */
 typedef struct CclRowSums {
     uint64_t n, y, yy; /* rows, sum of y, of y squared */
     uint16_t y1;
@@ -40,20 +38,36 @@ static inline CclPrefix run_sums(const CclPrefix *prefix, uint32_t x0, uint32_t 
     return (CclPrefix){ .n_x = prefix[x1].n_x - prefix[x0].n_x, .xx = prefix[x1].xx - prefix[x0].xx };
 }
 
-/* Adds runs of one row, with the box [x0, x1) around them. */
-static inline void add_runs(CclSums *s, CclPrefix runs, uint32_t x0, uint32_t x1, const CclRowSums *rows)
+/* Adds runs of alike rows, with the box [x0, x1) around them. */
+static inline void add_runs(CclComponent *c, CclPrefix runs, uint32_t x0, uint32_t x1, const CclRowSums *rows)
 {
     const uint64_t n = (uint32_t)runs.n_x, x = runs.n_x >> 32;
     const uint16_t not_x0 = (uint16_t)~x0;
-    s->n += n * rows->n;
-    s->x += x * rows->n;
-    s->xx += runs.xx * rows->n;
-    s->xy += x * rows->y;
-    s->yy += n * rows->yy;
-    s->y += n * rows->y;
-    s->not_x0 = s->not_x0 > not_x0 ? s->not_x0 : not_x0;
-    s->x1 = s->x1 > x1 ? s->x1 : (uint16_t)x1;
-    s->y1 = rows->y1;
+    c->moments.area += n * rows->n;
+    c->moments.m10 += x * rows->n;
+    c->moments.m01 += n * rows->y;
+    c->moments.m20 += runs.xx * rows->n;
+    c->moments.m11 += x * rows->y;
+    c->moments.m02 += n * rows->yy;
+    c->x0 = c->x0 > not_x0 ? c->x0 : not_x0;
+    c->x1 = c->x1 > x1 ? c->x1 : (uint16_t)x1;
+    c->y1 = rows->y1;
+}
+
+/* Adds the runs of alike rows to the sums of their labels; neighbours of one label in one go. */
+static inline void measure_by_label(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows)
+{
+    for (uint32_t k = 0; k < row->n;) {
+        const uint32_t label = row->label[k], x0 = row->x[2 * k];
+        CclPrefix runs = { 0, 0 };
+        do {
+            const CclPrefix run = run_sums(prefix, row->x[2 * k], row->x[2 * k + 1]);
+            runs.n_x += run.n_x;
+            runs.xx += run.xx;
+            k++;
+        } while (k < row->n && row->label[k] == label);
+        add_runs(&sums[label], runs, x0, row->x[2 * k - 1], rows);
+    }
 }
 
 #endif

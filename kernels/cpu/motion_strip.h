@@ -3,7 +3,7 @@
 
 /* Rows of a picture through the background model and rows of bits through the filters; compiled for each tier, with its
  * instructions. The loops over 64 pixels are of 16-bit arithmetic that compilers turn into vectors. Needs the tier's
- * pack64_u8(). */
+ * pack_u8(). */
 #ifndef CCL_CPU_MOTION_STRIP_H
 #define CCL_CPU_MOTION_STRIP_H
 
@@ -19,6 +19,13 @@ static inline uint16_t step16(uint16_t distance, uint16_t rate, uint16_t dither)
     const uint16_t low = (uint16_t)((uint32_t)distance * rate);
     const uint16_t sum = (uint16_t)(low + dither);
     return (uint16_t)(high + (sum < low));
+}
+
+static inline uint64_t pack64_u8(const uint8_t *pixels, unsigned threshold)
+{
+    uint64_t word;
+    pack_u8(&word, pixels, 1, threshold);
+    return word;
 }
 
 static inline uint16_t min16(uint16_t a, uint16_t b)

@@ -1,53 +1,74 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lines -> label image; compiled for each tier, with its instructions. Needs the tier's put_positions(). */
+/* Lines -> label image; compiled for each tier, with its instructions. Needs the tier's put_positions(), store_lanes() and
+ * expand_words(). */
 #ifndef CCL_CPU_PAINT_H
 #define CCL_CPU_PAINT_H
 
 #include "tier.h"
 #include "words.h"
 
-static inline void fill(uint32_t *out, uint32_t x0, uint32_t x1, uint32_t value)
+/* Fills [from, to) with whole vectors, which may run over the end but not past `width`: what they cover too much is filled
+ * again by the next call, to its right. */
+static inline __attribute__((always_inline)) void fill(uint32_t *out, uint32_t from, uint32_t to, uint32_t width,
+                                                       uint32_t value)
 {
-    for (uint32_t x = x0; x < x1; x++)
-        out[x] = value;
+    for (; from < to && from + LANES <= width; from += LANES)
+        store_lanes(out + from, value);
+    for (; from < to; from++)
+        out[from] = value;
 }
 
-static void paint_runs(uint32_t *out, uint32_t width, const uint16_t *x, uint32_t n, const uint32_t *label,
-                       const uint32_t *final)
+/* Run by run. */
+static void paint_runs(uint32_t *out, uint32_t width, const uint64_t *bits, uint16_t *x, const uint32_t *label, uint32_t n)
 {
+    uint16_t *last = x;
+    for (uint32_t w = 0, words = n ? row_words(width) : 0; w < words; w++) {
+        const uint64_t turns = bits[w] ^ (bits[w] << 1 | bits[(int32_t)w - 1] >> 63);
+        last = put_positions(last, turns, ones(turns), w * 64);
+    }
     uint32_t from = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        fill(out, from, x[2 * k], 0);
-        fill(out, x[2 * k], x[2 * k + 1], final[label[k]]);
-        from = x[2 * k + 1];
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t x0 = x[2 * k], x1 = x[2 * k + 1];
+        fill(out, from, x0, width, 0);
+        fill(out, x0, x1, width, label[k]);
+        from = x1;
     }
-    fill(out, from, width, 0);
+    fill(out, from, width, width, 0);
 }
 
-static void paint_line(const CclStrip *strip, const CclLine *line, const uint64_t *bits, const CclLabels *labels,
-                       const uint32_t *final)
+/* Vector by vector. */
+static void paint_words(uint32_t *out, uint32_t width, const uint64_t *bits, const uint32_t *label)
 {
-    const uint32_t width = strip->mask->width;
-    uint16_t *x = strip->row[0].x;
-    uint64_t last = 0;
-    uint32_t *const out = labels_row(labels, line->y0);
-
-    for (uint32_t w = 0; line->n && w < row_words(width); w++) {
-        x = put_positions(x, bits[w] ^ (bits[w] << 1 | last >> 63), w * 64);
-        last = bits[w];
+    const uint32_t full = width / 64, rest = width % 64;
+    label = expand_words(out, bits, full, label);
+    if (rest) {
+        uint32_t end[64];
+        expand_words(end, bits + full, 1, label);
+        memcpy(out + full * 64, end, rest * sizeof *out);
     }
-    paint_runs(out, width, strip->row[0].x, line->n, strip->line_labels + line->first_run, final);
-    for (uint32_t y = line->y0 + 1; y < line->y1; y++)
-        memcpy(labels_row(labels, y), out, (size_t)width * sizeof *out);
 }
 
 static void paint_strip(const CclStrip *strip, const CclLabels *labels, const uint32_t *final)
 {
-    const uint32_t words = row_words(strip->mask->width);
-    for (uint32_t i = 0; i < strip->n_lines; i++)
-        paint_line(strip, &strip->line[i], strip->line_bits + (size_t)i * words, labels, final);
+    const uint32_t width = strip->mask->width, words = row_words(width);
+    uint32_t *restrict const label = strip->label_at;
+
+    for (uint32_t i = 0; i < strip->n_lines; i++) {
+        const CclLine *const line = &strip->line[i];
+        const uint64_t *const bits = line_bits(strip, i, words);
+        uint32_t *const out = labels_row(labels, line->y0);
+
+        for (uint32_t k = 0; k < line->n; k++)
+            label[k] = final[strip->line_labels[line->first_run + k]];
+        if (line->n >= words * RUNS_PER_WORD_TO_EXPAND)
+            paint_words(out, width, bits, label);
+        else
+            paint_runs(out, width, bits, strip->row[0].x, label, line->n);
+        for (uint32_t y = line->y0 + 1; y < line->y1; y++)
+            memcpy(labels_row(labels, y), out, (size_t)width * sizeof *out);
+    }
 }
 
 #endif

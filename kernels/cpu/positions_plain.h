@@ -7,12 +7,12 @@
 
 #include "words.h"
 
-/* Appends base + i for each bit i of t, ascending; may write up to 16 entries past the returned end. */
-static inline uint16_t *put_positions(uint16_t *x, uint64_t t, uint32_t base)
+/* Appends base + i for each bit i of t, ascending; `n` = ones(t). May write up to 16 entries past the returned end. */
+static inline uint16_t *put_positions(uint16_t *x, uint64_t t, uint32_t n, uint32_t base)
 {
-    for (; t; t &= t - 1)
-        *x++ = (uint16_t)(base + lowest(t));
-    return x;
+    for (uint32_t i = 0; i < n; i++, t &= t - 1)
+        x[i] = (uint16_t)(base + lowest(t));
+    return x + n;
 }
 
 #endif

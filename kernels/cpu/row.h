@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct CclRow {
-    uint64_t *bits;  /* row_words() of them, bit 0 leftmost, 0 past the width */
+    uint64_t *bits;  /* row_words() of them, bit 0 leftmost, 0 past the width; bits[-1] may be read, its bit 63 is 0 */
     uint64_t *ends;  /* bit e: a run ends before pixel e */
     uint16_t *rank;  /* rank[w]: ends in the words before w */
     uint16_t *x;     /* run k is [x[2k], x[2k+1]); x[2n] is UINT16_MAX */

@@ -5,12 +5,12 @@
  * A strip of rows -> provisional labels and their sums; compiled for each tier, with its instructions. Row by row:
  *
  *   pack     mask -> bits; a row like the one above costs nothing more
- *   encode   bits -> runs, and the links they make between runs of the row above
- *   link     unite linked labels
+ *   encode   bits -> runs, and which runs of the row above they bridge
+ *   link     unite the labels of bridged runs
  *   label    each run takes the label of the first run above that it touches, or a new one
  *   measure  sums of the runs, once for all rows that are alike
  *
- * Needs the tier's pack64_u8(), pack64_u16() and put_positions().
+ * Needs the tier's primitives: see the other headers included here.
  */
 #ifndef CCL_CPU_STRIP_H
 #define CCL_CPU_STRIP_H
@@ -20,52 +20,94 @@
 #include "tier.h"
 #include "union_find.h"
 
-static void link_above(uint32_t *parent, const CclRow *above, const uint16_t *link, uint32_t n_links)
+/* Unites the labels of neighbours above that one run touches. */
+static void link_above(uint32_t *parent, const CclRow *above, const CclBridge *bridges, uint32_t n_bridges)
 {
-    for (uint32_t i = 0; i < n_links; i++)
-        unite(parent, above->label[link[i] - 1], above->label[link[i]]);
+    const uint32_t *const label = above->label;
+    for (uint32_t i = 0; i < n_bridges; i++) {
+        const uint32_t rank = above->rank[bridges[i].word];
+        const uint64_t ends = above->ends[bridges[i].word];
+        for (uint64_t bits = bridges[i].bits; bits; bits &= bits - 1) {
+            const uint32_t j = rank + ones(ends & below_lowest(bits));
+            unite(parent, label[j - 1], label[j]);
+        }
+    }
 }
 
-/* Labels the runs of `here`. Without a branch on what is above a run: that is a coin flip in a noisy mask. */
-static inline __attribute__((always_inline)) void label_runs(CclStrip *strip, CclRow *here, const CclRow *above, uint32_t y,
-                                                             bool eight)
+/* Makes the new labels of the runs fresh[]. */
+static void begin_labels(CclStrip *strip, const uint16_t *x, uint32_t y, uint32_t n_new)
 {
-    uint32_t *const parent = strip->parent;
-    uint32_t next = strip->next_label, n_new = 0;
+    const uint32_t next = strip->next_label;
+    uint32_t *restrict const parent = strip->parent + next;
+    const uint16_t *restrict const fresh = strip->fresh;
 
-    for (uint32_t k = 0; k < here->n; k++) {
-        const uint32_t x0 = here->x[2 * k], x1 = here->x[2 * k + 1];
-        const uint32_t j = ends_below(above, x0 + !eight);
-        const uint32_t is_new = above->x[2 * j] + (uint32_t)!eight > x1;
-        const uint32_t old = parent[above->label[j]];
-        here->label[k] = old ^ ((old ^ next) & -is_new);
-        parent[next] = next;
-        strip->fresh[n_new] = (uint16_t)x0;
-        n_new += is_new;
-        next += is_new;
-    }
-    here->label[here->n] = strip->first_label;
-
-    if (strip->sums)
+    for (uint32_t i = 0; i < n_new; i++)
+        parent[i] = next + i;
+    if (strip->sums) {
+        CclComponent *restrict const sums = strip->sums + next;
         for (uint32_t i = 0; i < n_new; i++)
-            strip->sums[strip->next_label + i] = (CclSums){ .y0 = (uint16_t)y, .first_x = strip->fresh[i] };
-    strip->next_label = next;
+            sums[i] = (CclComponent){ .y0 = (uint16_t)y, .first_x = x[2 * fresh[i]] };
+    }
+    strip->next_label = next + n_new;
 }
 
-/* Adds the runs of `row` to the sums of their labels; neighbours of one label in one go. */
-static void measure_runs(const CclStrip *strip, const CclRow *row, const CclRowSums *rows)
+/* Labels the runs of `here`. Without a branch on what is above a run: that is a coin flip in a noisy mask. Returns how many
+ * are new; fresh[] says which. */
+static inline __attribute__((always_inline)) uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *above,
+                                                                bool eight)
 {
-    for (uint32_t k = 0; k < row->n;) {
-        const uint32_t label = row->label[k], x0 = row->x[2 * k];
-        CclPrefix runs = { 0, 0 };
-        do {
-            const CclPrefix run = run_sums(strip->prefix, row->x[2 * k], row->x[2 * k + 1]);
-            runs.n_x += run.n_x;
-            runs.xx += run.xx;
-            k++;
-        } while (k < row->n && row->label[k] == label);
-        add_runs(&strip->sums[label], runs, x0, row->x[2 * k - 1], rows);
+    const uint32_t *restrict const parent = strip->parent;
+    const uint16_t *restrict const x = here->x, *restrict const x_above = above->x, *restrict const rank = above->rank;
+    const uint32_t *restrict const label_above = above->label;
+    const uint64_t *restrict const ends = above->ends;
+    uint32_t *restrict const label = here->label;
+    uint16_t *restrict const fresh = strip->fresh;
+    const uint32_t n = here->n, next = strip->next_label;
+    uint32_t n_new = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t x0 = x[2 * k] + !eight, x1 = x[2 * k + 1];
+        const size_t j = rank[x0 / 64] + ones(ends[x0 / 64] & below(x0)); /* ends left of the run */
+        const bool is_new = x_above[2 * j] + (uint32_t)!eight > x1;
+        const uint32_t old = parent[label_above[j]];
+        label[k] = is_new ? next + n_new : old;
+        fresh[n_new] = (uint16_t)k;
+        n_new += is_new;
     }
+    return n_new;
+}
+
+/* The same for many runs: the labels of the row above are laid out pixel by pixel, so that each run finds its own at its
+ * first pixel; the runs that touch nothing are found by the carry that passes through them. */
+static inline __attribute__((always_inline)) uint32_t label_many(CclStrip *strip, CclRow *here, const CclRow *above,
+                                                                 uint32_t words, bool eight)
+{
+    const uint32_t *restrict const parent = strip->parent, *restrict const at = strip->label_at + !eight;
+    const uint16_t *restrict const x = here->x;
+    uint32_t *restrict const label = here->label, *restrict const label_above = above->label;
+    const uint32_t n = here->n, n_above = above->n;
+
+    for (uint32_t j = 0; j < n_above; j++)
+        label_above[j] = parent[label_above[j]];
+    spread_labels(strip->label_at, above->ends, label_above, words * 8);
+    for (uint32_t k = 0; k < n; k++)
+        label[k] = at[x[2 * k]];
+
+    const uint32_t n_new = untouched_runs(here, above, words, eight, strip->fresh);
+    for (uint32_t i = 0; i < n_new; i++)
+        label[strip->fresh[i]] = strip->next_label + i;
+    return n_new;
+}
+
+static inline __attribute__((always_inline)) void label_runs(CclStrip *strip, CclRow *here, const CclRow *above, uint32_t y,
+                                                             uint32_t words, bool eight)
+{
+    const bool many = here->n > words * RUNS_PER_WORD_IF_MANY && strip->n_new < here->n / 8;
+    const uint32_t n_new = many ? label_many(strip, here, above, words, eight) : label_few(strip, here, above, eight);
+
+    here->label[here->n] = strip->first_label;
+    strip->n_new = n_new;
+    begin_labels(strip, here->x, y, n_new);
 }
 
 static void copy_first_row(CclStrip *strip, const CclRow *row)
@@ -80,7 +122,8 @@ static CclRow *new_row(CclStrip *strip, const CclRow *above, uint32_t words, uin
 {
     const unsigned i = above == &strip->row[0];
     CclRow *const row = &strip->row[i];
-    row->bits = strip->line ? strip->line_bits + (size_t)strip->n_lines * words : strip->row_bits[i];
+    row->bits = strip->line ? line_bits(strip, strip->n_lines, words) : strip->row_bits[i];
+    row->bits[-1] = 0;
     row->label = strip->line ? strip->line_labels + n_labels : strip->row_labels[i];
     return row;
 }
@@ -100,6 +143,7 @@ static inline __attribute__((always_inline)) void label_strip(CclStrip *strip, b
 
     strip->n_lines = 0;
     strip->next_label = strip->first_label;
+    strip->n_new = 0;
     strip->parent[strip->first_label] = strip->first_label;
     for (uint32_t y = strip->y0; y < strip->y1; y++) {
         CclRow *const row = new_row(strip, here, words, n_labels);
@@ -111,12 +155,12 @@ static inline __attribute__((always_inline)) void label_strip(CclStrip *strip, b
             continue;
         }
         if (strip->sums)
-            measure_runs(strip, here, &alike);
+            measure_runs(strip->sums, strip->prefix, here, &alike, strip->other);
         alike = (CclRowSums){ 0 };
         add_row(&alike, y);
         if (bits.any) {
-            link_above(strip->parent, here, strip->link, runs_from_bits(row, here, words, eight, strip->link));
-            label_runs(strip, row, here, y, eight);
+            link_above(strip->parent, here, strip->bridge, runs_from_bits(row, here, words, eight, strip->bridge));
+            label_runs(strip, row, here, y, words, eight);
             here = row;
         } else {
             here = &strip->blank;
@@ -127,7 +171,7 @@ static inline __attribute__((always_inline)) void label_strip(CclStrip *strip, b
             copy_first_row(strip, here);
     }
     if (strip->sums)
-        measure_runs(strip, here, &alike);
+        measure_runs(strip->sums, strip->prefix, here, &alike, strip->other);
     strip->last = here;
 }
 

@@ -3,73 +3,109 @@
 
 #include "table.h"
 
-static void merge_sums(CclSums *to, const CclSums *from)
+#include <string.h>
+
+static void merge_sums(CclComponent *to, const CclComponent *from)
 {
-    to->n += from->n;
-    to->x += from->x;
-    to->y += from->y;
-    to->xx += from->xx;
-    to->xy += from->xy;
-    to->yy += from->yy;
-    to->not_x0 = to->not_x0 > from->not_x0 ? to->not_x0 : from->not_x0;
+    to->moments.area += from->moments.area;
+    to->moments.m10 += from->moments.m10;
+    to->moments.m01 += from->moments.m01;
+    to->moments.m20 += from->moments.m20;
+    to->moments.m11 += from->moments.m11;
+    to->moments.m02 += from->moments.m02;
+    to->x0 = to->x0 > from->x0 ? to->x0 : from->x0;
     to->x1 = to->x1 > from->x1 ? to->x1 : from->x1;
     to->y1 = to->y1 > from->y1 ? to->y1 : from->y1;
 }
 
-uint32_t ccl_flatten(uint32_t *parent, CclSums *sums, const CclLabelRange *ranges, unsigned n_ranges)
+/* Labels flattened in one go: first all are sorted into roots and others without a branch, for which of them a label is
+ * is hard to predict. */
+#define BLOCK 1024u
+
+void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured)
 {
-    uint32_t n_roots = 0;
-    for (unsigned r = 0; r < n_ranges; r++)
-        for (uint32_t i = ranges[r].first; i < ranges[r].end; i++) {
-            if (parent[i] == i) {
-                n_roots++;
-                continue;
-            }
-            /* A smaller label is flat already. */
-            parent[i] = parent[parent[i]];
-            if (sums)
-                merge_sums(&sums[parent[i]], &sums[i]);
+    uint32_t *restrict const parent = labels->parent, *restrict const root = labels->root;
+    uint32_t n_roots = labels->n_roots, other[BLOCK];
+
+    for (uint32_t from = first; from < end; from += BLOCK) {
+        const uint32_t to = end - from < BLOCK ? end : from + BLOCK;
+        uint32_t n_others = 0;
+        for (uint32_t i = from; i < to; i++) {
+            const uint32_t is_root = parent[i] == i;
+            root[n_roots] = i;
+            other[n_others] = i;
+            n_roots += is_root;
+            n_others += !is_root;
         }
-    return n_roots;
-}
-
-static CclComponent component_from_sums(const CclSums *s, uint32_t label, uint16_t flags)
-{
-    return (CclComponent){
-        .moments = { .area = s->n, .m10 = s->x, .m01 = s->y, .m20 = s->xx, .m11 = s->xy, .m02 = s->yy },
-        .label = label,
-        .x0 = (uint16_t)~s->not_x0, .y0 = s->y0, .x1 = s->x1, .y1 = s->y1,
-        .first_x = (uint16_t)s->first_x,
-        .flags = flags,
-    };
-}
-
-/* The root's final label: 0 when the filter drops it. */
-static uint32_t finish_component(CclFrame *frame, uint32_t capacity, const CclSums *s)
-{
-    const uint32_t x0 = (uint16_t)~s->not_x0;
-    const uint16_t touches = ccl_border_flags(x0, s->y0, s->x1, s->y1, frame->mask.width, frame->mask.height);
-    if (!ccl_keeps(&frame->limits, s->n, s->x1 - x0, (uint32_t)(s->y1 - s->y0), touches))
-        return 0;
-    const uint32_t label = ++frame->table.n_kept;
-    if (label <= capacity)
-        frame->rows[label - 1] =
-            component_from_sums(s, label, frame->limits.border == CCL_BORDER_KEEP ? 0 : touches);
-    return label;
-}
-
-void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, uint32_t *parent, const CclSums *sums,
-                         const CclLabelRange *ranges, unsigned n_ranges, bool want_final)
-{
-    for (unsigned r = 0; r < n_ranges; r++)
-        for (uint32_t i = ranges[r].first; i < ranges[r].end; i++) {
-            const bool is_root = parent[i] == i;
-            if (is_root) {
-                const uint32_t label = finish_component(frame, capacity, &sums[i]);
-                if (want_final)
-                    parent[i] = label;
-            } else if (want_final) {
-                parent[i] = parent[parent[i]];
-            }
+        for (uint32_t k = 0; k < n_others; k++) {
+            const uint32_t i = other[k], r = parent[parent[i]]; /* smaller labels are flat already */
+            parent[i] = r;
+            if (measured)
+                merge_sums(&labels->sums[r], &labels->sums[i]);
         }
+    }
+    labels->n_roots = n_roots;
+}
+
+void ccl_final_labels(const CclLabelling *labels, uint32_t first, uint32_t end)
+{
+    uint32_t *restrict const parent = labels->parent;
+    const uint32_t *restrict const final = labels->final;
+    for (uint32_t i = first; i < end; i++)
+        parent[i] = final[parent[i]];
+}
+
+static bool keeps_all(const CclLimits *l)
+{
+    return l->min_area <= 1 && l->max_area == UINT32_MAX && l->min_width <= 1 && l->max_width >= CCL_MAX_SIZE &&
+           l->min_height <= 1 && l->max_height >= CCL_MAX_SIZE && l->border != CCL_BORDER_DROP;
+}
+
+/* The box of a component (x0, y0, x1, y1) in one word, to be compared entry by entry. */
+static inline uint64_t box_word(const CclComponent *component)
+{
+    uint64_t word;
+    memcpy(&word, (const uint8_t *)component + offsetof(CclComponent, x0), sizeof word);
+    return word;
+}
+
+/* Is one of the four entries of the boxes the same? */
+static inline bool shares_entry(uint64_t a, uint64_t b)
+{
+    const uint64_t low = 0x7fff7fff7fff7fffu, differs = a ^ b;
+    return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
+}
+
+void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels)
+{
+    const CclLimits *const limits = &frame->limits;
+    const bool all = keeps_all(limits);
+    const uint32_t width = frame->mask.width, height = frame->mask.height;
+    const uint64_t border = box_word(&(CclComponent){
+        .x0 = UINT16_MAX, .y0 = 0, .x1 = (uint16_t)width, .y1 = (uint16_t)height });
+    const uint16_t flags = limits->border == CCL_BORDER_KEEP ? 0 : UINT16_MAX;
+    uint32_t n_kept = 0;
+
+    for (uint32_t k = 0; k < labels->n_roots; k++) {
+        const CclComponent *const sums = &labels->sums[labels->root[k]];
+        const uint16_t x0 = (uint16_t)~sums->x0;
+        const uint16_t touches = shares_entry(box_word(sums), border)
+                                     ? ccl_border_flags(x0, sums->y0, sums->x1, sums->y1, width, height)
+                                     : 0;
+        if (!all && !ccl_keeps(limits, sums->moments.area, (uint32_t)(sums->x1 - x0), (uint32_t)(sums->y1 - sums->y0),
+                               touches)) {
+            labels->final[labels->root[k]] = 0;
+            continue;
+        }
+        labels->final[labels->root[k]] = ++n_kept;
+        if (n_kept > capacity)
+            continue;
+        CclComponent *const row = &frame->rows[n_kept - 1];
+        *row = *sums;
+        row->label = n_kept;
+        row->x0 = x0;
+        row->flags = touches & flags;
+    }
+    frame->table.n_found = labels->n_roots;
+    frame->table.n_kept = n_kept;
 }

@@ -7,18 +7,23 @@
 
 #include "tier.h"
 
-/* The first label used and one past the last, of one strip. */
-typedef struct CclLabelRange {
-    uint32_t first, end;
-} CclLabelRange;
+/* All labels of a frame: arrays with an entry for each. */
+typedef struct CclLabelling {
+    uint32_t *parent;
+    CclComponent *sums;
+    uint32_t *root;  /* roots, ascending: only n_roots entries */
+    uint32_t *final; /* of roots only: the component's label, 0 when it is dropped */
+    uint32_t n_roots;
+} CclLabelling;
 
-/* Points every label at its root and adds its sums (unless NULL) to the root's. Returns how many roots there are. The
- * ranges ascend. */
-uint32_t ccl_flatten(uint32_t *parent, CclSums *sums, const CclLabelRange *ranges, unsigned n_ranges);
+/* Points the labels first..end-1 at their roots and lists those; with `measured` every root gets the sums of its labels.
+ * Ranges of labels must come in ascending order; n_roots is 0 before the first. */
+void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured);
 
-/* Numbers the roots the filter keeps and writes their rows, up to `capacity`. Needs a flattened parent[]; with
- * `want_final` it becomes each label's final label, 0 for dropped components. */
-void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, uint32_t *parent, const CclSums *sums,
-                         const CclLabelRange *ranges, unsigned n_ranges, bool want_final);
+/* Numbers the roots the filter keeps and writes their rows, up to `capacity`. */
+void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
+
+/* Replaces each flattened parent in first..end-1 by the component's label. */
+void ccl_final_labels(const CclLabelling *labels, uint32_t first, uint32_t end);
 
 #endif

@@ -22,8 +22,9 @@ typedef struct CclStrip {
     uint32_t y0, y1;
     uint32_t first_label;  /* of its range; the labels in use are [first_label, next_label) */
     uint32_t next_label;
+    uint32_t n_new;        /* labels of the last row: how many to expect in the next */
     uint32_t *parent;
-    CclSums *sums;         /* NULL: only label */
+    CclComponent *sums;         /* NULL: only label */
     const CclPrefix *prefix;
 
     CclRow row[2];
@@ -32,14 +33,21 @@ typedef struct CclStrip {
     CclRow blank;          /* without runs */
     CclRow first;          /* x, label and n of row y0, for the seam */
     const CclRow *last;    /* row y1-1 */
-    uint16_t *link;        /* scratch, one per run */
+    struct CclBridge *bridge; /* scratch, one per word */
+    uint16_t *other;       /* scratch, one per run */
     uint16_t *fresh;
+    uint32_t *label_at;    /* scratch, one per pixel */
 
     CclLine *line;         /* for paint(); NULL: there will be none */
     uint32_t n_lines;
-    uint64_t *line_bits;   /* row_words() for each line */
+    uint64_t *line_bits;   /* a 0 and row_words() for each line */
     uint32_t *line_labels;
 } CclStrip;
+
+static inline uint64_t *line_bits(const CclStrip *strip, uint32_t i, uint32_t words)
+{
+    return strip->line_bits + (size_t)i * (words + 1) + 1;
+}
 
 typedef struct CclTier {
     const char *name;

@@ -40,4 +40,20 @@ static inline uint64_t below(uint32_t i)
     return ((uint64_t)1 << (i & 63)) - 1;
 }
 
+/* The bits below the lowest bit set. */
+static inline uint64_t below_lowest(uint64_t w)
+{
+    return (w - 1) & ~w;
+}
+
+/* Index of the lowest bit set; something of 0..64 when there is none. */
+static inline uint32_t lowest_if_any(uint64_t w)
+{
+#ifdef __BMI__
+    return (uint32_t)__builtin_ia32_tzcnt_u64(w);
+#else
+    return lowest(w | (uint64_t)1 << 63);
+#endif
+}
+
 #endif

@@ -21,6 +21,9 @@
 
 #define MOST_STRIPS 16u
 
+/* Entries past the end of an array that vectors may read or write. */
+#define SLACK 64u
+
 /* Work below which another thread costs more than it brings: waking it takes about 50 us. */
 #define STRIP_US 250.0
 
@@ -32,8 +35,7 @@ typedef struct Runs {
     double work_us;     /* of the last frame, all strips together */
 
     CclPrefix *prefix;
-    uint32_t *parent;
-    CclSums *sums;
+    CclLabelling labels;
     CclLine *line;      /* the last three NULL without label images */
     uint64_t *line_bits;
     uint32_t *line_labels;
@@ -79,12 +81,12 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
         s->y0 = (uint32_t)((uint64_t)mask->height * i / job->n_strips) & ~1u;
         s->y1 = i + 1 < job->n_strips ? (uint32_t)((uint64_t)mask->height * (i + 1) / job->n_strips) & ~1u : mask->height;
         s->first_label = first_label(mask, connectivity, i, s->y0);
-        s->parent = runs->parent;
-        s->sums = provisional ? NULL : runs->sums;
+        s->parent = runs->labels.parent;
+        s->sums = provisional ? NULL : runs->labels.sums;
         s->prefix = runs->prefix;
         s->line = paint ? runs->line + s->y0 : NULL;
-        s->line_bits = paint ? runs->line_bits + (size_t)s->y0 * row_words(mask->width) : NULL;
-        s->line_labels = paint ? runs->line_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) : NULL;
+        s->line_bits = paint ? runs->line_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * SLACK : NULL;
+        s->line_labels = paint ? runs->line_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * SLACK : NULL;
     }
 }
 
@@ -121,7 +123,7 @@ static void paint_task(void *data, unsigned i)
 {
     Job *const job = data;
     const double start = ccl_now_us();
-    job->runs->tier->paint(&job->runs->strip[i], &job->frame->labels, job->runs->parent);
+    job->runs->tier->paint(&job->runs->strip[i], &job->frame->labels, job->runs->labels.parent);
     job->strip_us[i] += ccl_now_us() - start;
 }
 
@@ -132,23 +134,24 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     Runs *const runs = cpu_method(context);
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
     Job job = { .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height) };
-    CclLabelRange ranges[MOST_STRIPS];
+    CclLabelling *const labels = &runs->labels;
+    const bool measured = !frame->labels.provisional;
 
     cut_strips(&job, context->config.connectivity);
     ccl_pool_run(runs->pool, label_task, &job, job.n_strips);
+    for (unsigned i = 1; i < job.n_strips; i++)
+        join_strips(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
 
-    for (unsigned i = 0; i < job.n_strips; i++) {
-        if (i)
-            join_strips(runs->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
-        ranges[i] = (CclLabelRange){ runs->strip[i].first_label, runs->strip[i].next_label };
-    }
-    frame->table.n_found = ccl_flatten(runs->parent, runs->strip[0].sums, ranges, job.n_strips);
-    if (frame->labels.provisional)
-        frame->table.n_found = 0;
-    else
-        ccl_table_from_sums(frame, context->capacity, runs->parent, runs->sums, ranges, job.n_strips, frame->labels.data);
-    if (frame->labels.data)
+    labels->n_roots = 0;
+    for (unsigned i = 0; i < job.n_strips; i++)
+        ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
+    if (measured)
+        ccl_table_from_sums(frame, context->capacity, labels);
+    if (frame->labels.data) {
+        for (unsigned i = 0; i < job.n_strips && measured; i++)
+            ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
         ccl_pool_run(runs->pool, paint_task, &job, job.n_strips);
+    }
 
     runs->work_us = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
@@ -168,27 +171,29 @@ static void fill_prefix(CclPrefix *prefix, uint32_t width)
     }
 }
 
-/* Rows of a strip; vectors may write past their ends. */
 static CclStatus open_strip(CclContext *context, CclStrip *strip)
 {
-    const uint32_t width = context->config.max_width, words = row_words(width), slack = 64;
+    const uint32_t width = context->config.max_width, words = row_words(width);
     const uint32_t n_runs = (width + 1) / 2;
 
     CclRow *const rows[] = { &strip->row[0], &strip->row[1], &strip->blank, &strip->first };
     for (unsigned i = 0; i < 4; i++) {
-        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint64_t), (void **)&rows[i]->bits));
-        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint64_t), (void **)&rows[i]->ends));
-        CCL_TRY(ccl_cpu_memory(context, (words + 1) * sizeof(uint16_t), (void **)&rows[i]->rank));
-        CCL_TRY(ccl_cpu_memory(context, (2 * n_runs + slack) * sizeof(uint16_t), (void **)&rows[i]->x));
-        CCL_TRY(ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint32_t), (void **)&rows[i]->label));
+        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint64_t), (void **)&rows[i]->bits));
+        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint64_t), (void **)&rows[i]->ends));
+        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint16_t), (void **)&rows[i]->rank));
+        CCL_TRY(ccl_cpu_memory(context, (2 * n_runs + SLACK) * sizeof(uint16_t), (void **)&rows[i]->x));
+        CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint32_t), (void **)&rows[i]->label));
+        rows[i]->bits++;
     }
     for (unsigned i = 0; i < 2; i++) {
         strip->row_bits[i] = strip->row[i].bits;
         strip->row_labels[i] = strip->row[i].label;
     }
     strip->blank.x[0] = UINT16_MAX;
-    CCL_TRY(ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint16_t), (void **)&strip->link));
-    return ccl_cpu_memory(context, (n_runs + slack) * sizeof(uint16_t), (void **)&strip->fresh);
+    CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
+    CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint16_t), (void **)&strip->other));
+    CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint16_t), (void **)&strip->fresh));
+    return ccl_cpu_memory(context, (words * 64 + SLACK) * sizeof(uint32_t), (void **)&strip->label_at);
 }
 
 static CclStatus open_lines(CclContext *context, Runs *runs)
@@ -196,8 +201,10 @@ static CclStatus open_lines(CclContext *context, Runs *runs)
     const uint32_t width = context->config.max_width;
     const size_t height = context->config.max_height;
     CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclLine), (void **)&runs->line));
-    CCL_TRY(ccl_cpu_memory(context, height * row_words(width) * sizeof(uint64_t), (void **)&runs->line_bits));
-    return ccl_cpu_memory(context, (height * ((width + 1) / 2 + 1) + 64) * sizeof(uint32_t), (void **)&runs->line_labels);
+    const size_t n_bits = height * (row_words(width) + 1) + MOST_STRIPS * SLACK;
+    const size_t n_labels = height * ((width + 1) / 2 + 1) + MOST_STRIPS * SLACK;
+    CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->line_bits));
+    return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->line_labels);
 }
 
 static CclStatus open_runs(CclContext *context)
@@ -217,8 +224,10 @@ static CclStatus open_runs(CclContext *context)
 
     CCL_TRY(ccl_cpu_memory(context, (config->max_width + 1) * sizeof(CclPrefix), (void **)&runs->prefix));
     fill_prefix(runs->prefix, config->max_width);
-    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->parent));
-    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclSums), (void **)&runs->sums));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.parent));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.root));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&runs->labels.sums));
     if (config->labels)
         CCL_TRY(open_lines(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)

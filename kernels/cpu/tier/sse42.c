@@ -2,7 +2,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "../bits_sse2.h"
-#include "../positions_plain.h"
+#include "../features_plain.h"
+#include "../live_sse2.h"
+#include "../paint_sse2.h"
+#include "../positions_sse2.h"
+#include "../spread_plain.h"
+
 #include "../motion_strip.h"
 #include "../paint.h"
 #include "../strip.h"

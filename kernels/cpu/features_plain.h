@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Runs -> sums. Plain C. */
+#ifndef CCL_CPU_FEATURES_PLAIN_H
+#define CCL_CPU_FEATURES_PLAIN_H
+
+#include "features.h"
+
+/* Adds the runs of one or more alike rows to the sums of their labels. */
+static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows,
+                         uint16_t *scratch)
+{
+    (void)scratch;
+    measure_by_label(sums, prefix, row, rows);
+}
+
+#endif

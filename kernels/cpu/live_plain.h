@@ -1,0 +1,35 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A row of words at a glance: where its runs end. Plain C. */
+#ifndef CCL_CPU_LIVE_PLAIN_H
+#define CCL_CPU_LIVE_PLAIN_H
+
+#include "words.h"
+
+/* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run ends at its
+ * first bit. */
+static inline uint64_t find_ends(const uint64_t *bits, uint32_t n, uint64_t *ends, uint16_t *count)
+{
+    uint64_t live = 0;
+    for (uint32_t w = 0; w < n; w++) {
+        const uint64_t shifted = bits[w] << 1 | bits[(int32_t)w - 1] >> 63;
+        ends[w] = shifted & ~bits[w];
+        count[w] = 0;
+        live |= (uint64_t)((bits[w] | shifted) != 0) << w;
+    }
+    return live;
+}
+
+/* count[w] -> the sum of those before it. */
+static inline void sum_up(uint16_t *count, uint32_t n)
+{
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < n; w++) {
+        const uint32_t c = count[w];
+        count[w] = (uint16_t)sum;
+        sum += c;
+    }
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What cpu-peers.py calls: the core library, the floors and OpenCV's contours, each timed around the work alone, so that
+ * Python's own time is in no figure. OpenCV is found at run time through its C interface.
+ */
+#include "ccl.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static clockid_t timer = CLOCK_MONOTONIC;
+
+/* From now on count the time the thread runs, not the time that passes: for one thread, on a busy machine. */
+EXPORT void peers_count_cpu_time(void)
+{
+    timer = CLOCK_THREAD_CPUTIME_ID;
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(timer, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* ---------------------------------------------------------------- this library */
+
+EXPORT CclContext *peers_new(unsigned width, unsigned height, int connectivity, unsigned cpu_flags, unsigned threads)
+{
+    CclConfig config = ccl_config_default();
+    config.max_width = width, config.max_height = height;
+    config.connectivity = (CclConnectivity)connectivity;
+    config.cpu_flags = cpu_flags;
+    config.threads = threads;
+    config.labels = true;
+    config.max_components = CCL_MAX_COMPONENTS;
+    CclContext *context;
+    return ccl_context_new(&config, &context) == CCL_OK ? context : NULL;
+}
+
+EXPORT void peers_free(CclContext *context)
+{
+    ccl_context_free(context);
+}
+
+/* Microseconds, or -1; `labels` may be NULL. The table is the context's. */
+EXPORT double peers_analyze(CclContext *context, const uint8_t *mask, unsigned width, unsigned height, uint32_t *labels,
+                            CclTable *table)
+{
+    const CclMask view = { .data = mask, .stride = width, .width = width, .height = height };
+    const CclLabels image = { .data = labels, .stride = (size_t)width * 4 };
+    const double start = now_us();
+    const CclStatus status = ccl_analyze(context, &view, NULL, labels ? &image : NULL, table);
+    return status == CCL_OK ? now_us() - start : -1;
+}
+
+/* ---------------------------------------------------------------- floors */
+
+/* The mask read once. */
+EXPORT double peers_read(const uint8_t *mask, size_t size)
+{
+    const double start = now_us();
+    const void *const found = memchr(mask, 3, size); /* a value that no mask has */
+    return found ? -1 : now_us() - start;
+}
+
+/* The label image written once. */
+EXPORT double peers_write(uint32_t *labels, size_t size)
+{
+    const double start = now_us();
+    memset(labels, 0, size);
+    return now_us() - start;
+}
+
+/* ---------------------------------------------------------------- OpenCV's contours */
+
+/* Only what is used of the structures of opencv2/core/types_c.h. */
+typedef struct CvSeq {
+    int flags, header_size;
+    struct CvSeq *h_prev, *h_next, *v_prev, *v_next;
+} CvSeq;
+typedef struct CvRect {
+    int x, y, width, height;
+} CvRect;
+typedef struct CvPoint {
+    int x, y;
+} CvPoint;
+enum { CV_CONTOUR_HEADER = 128, CV_EXTERNAL = 0, CV_APPROX_SIMPLE = 2, CV_8U1 = 0 };
+
+static struct {
+    void *(*matrix)(int rows, int cols, int type);
+    void (*set)(void *matrix, void *data, int step);
+    void *(*storage)(int block_size);
+    void (*clear)(void *storage);
+    int (*find)(void *image, void *storage, CvSeq **first, int header_size, int mode, int method, CvPoint offset);
+    CvRect (*bounds)(void *points, int update);
+    void (*moments)(const void *points, void *moments, int binary);
+} cv;
+
+/* True when both libraries of OpenCV have what is needed. */
+EXPORT int peers_find_contours_in(const char *core, const char *imgproc)
+{
+    void *const a = dlopen(core, RTLD_NOW), *const b = dlopen(imgproc, RTLD_NOW);
+    if (!a || !b)
+        return 0;
+    *(void **)&cv.matrix = dlsym(a, "cvCreateMatHeader");
+    *(void **)&cv.set = dlsym(a, "cvSetData");
+    *(void **)&cv.storage = dlsym(a, "cvCreateMemStorage");
+    *(void **)&cv.clear = dlsym(a, "cvClearMemStorage");
+    *(void **)&cv.find = dlsym(b, "cvFindContours");
+    *(void **)&cv.bounds = dlsym(b, "cvBoundingRect");
+    *(void **)&cv.moments = dlsym(b, "cvMoments");
+    return cv.matrix && cv.set && cv.storage && cv.clear && cv.find && cv.bounds && cv.moments;
+}
+
+/* findContours (external), boundingRect and moments of each; `padded` has room for the mask and a border of one pixel, as
+ * OpenCV's own wrapper makes it. */
+EXPORT double peers_contours(const uint8_t *mask, int width, int height, uint8_t *padded, int *n_contours)
+{
+    static void *storage;
+    const size_t step = (size_t)width + 2;
+    double moments[64];
+    CvSeq *first = NULL;
+
+    if (!storage)
+        storage = cv.storage(1 << 16);
+    void *const image = cv.matrix(height + 2, width + 2, CV_8U1);
+    const double start = now_us();
+    memset(padded, 0, step);
+    for (int y = 0; y < height; y++) {
+        uint8_t *const row = padded + (size_t)(y + 1) * step;
+        row[0] = row[width + 1] = 0;
+        memcpy(row + 1, mask + (size_t)y * (size_t)width, (size_t)width);
+    }
+    memset(padded + (size_t)(height + 1) * step, 0, step);
+    cv.set(image, padded, (int)step);
+    cv.clear(storage);
+    *n_contours = cv.find(image, storage, &first, CV_CONTOUR_HEADER, CV_EXTERNAL, CV_APPROX_SIMPLE, (CvPoint){ -1, -1 });
+    volatile int sink = 0;
+    for (CvSeq *c = first; c; c = c->h_next) {
+        sink += cv.bounds(c, 0).width;
+        cv.moments(c, moments, 0);
+    }
+    return now_us() - start;
+}
