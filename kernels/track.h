@@ -1,0 +1,107 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Following blobs over time: which blob of this frame is which one of the frames before.
+ *
+ * Each track carries a constant-velocity Kalman filter of its centroid and a smoothed box. Per frame, tracks are
+ * predicted, pairs of track and detection inside a gate (Mahalanobis distance of the centroid, or overlap of the boxes)
+ * get a cost, and the cheapest assignment is found optimally (Kuhn 1955, as shortest augmenting paths after Jonker and
+ * Volgenant 1987). Then what only blobs do is looked at: several tracks inside one blob (they merged), one track in
+ * several blobs (it broke into parts, or something left it).
+ *
+ *     CclTrackerConfig config = ccl_tracker_config_default();
+ *     CclTracker *tracker;
+ *     ccl_tracker_new(&config, &tracker);
+ *     for each frame:
+ *         ccl_tracker_update(tracker, detections, n, 1);
+ *         n_tracks = ccl_tracker_tracks(tracker, &tracks);
+ *     ccl_tracker_free(tracker);
+ *
+ * A tracker is used by one thread at a time.
+ */
+#ifndef CCL_TRACK_H
+#define CCL_TRACK_H
+
+#include "ccl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CCL_TRACK_NO_DETECTION UINT32_MAX
+#define CCL_TRACKER_MAX_TRACKS 65536u
+
+typedef struct CclTrackerConfig {
+    unsigned max_tracks;   /* tracks alive at a time, 1..CCL_TRACKER_MAX_TRACKS; detections beyond start none */
+    unsigned min_hits;     /* sightings before a track is confirmed, from 1 */
+    unsigned max_age;      /* frames a confirmed track lives on unseen */
+    double max_distance;   /* gate: Mahalanobis distance of the centroid from its prediction, standard deviations */
+    double iou_threshold;  /* or: intersection over union of the boxes, 0..1 */
+    bool single_class;     /* detections of different types may be the same object */
+    bool merge_split;      /* handle blobs that merge and break apart */
+} CclTrackerConfig;
+
+CclTrackerConfig ccl_tracker_config_default(void);
+
+/* One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame. */
+typedef struct CclDetection {
+    double x, y;           /* centroid */
+    double xx, xy, yy;     /* covariance; zeros when unknown: taken from the box */
+    double x0, y0, x1, y1; /* box, half open, x0 < x1, y0 < y1 */
+    uint32_t type;         /* kind of object; only equal types are matched, unless single_class */
+} CclDetection;
+
+typedef enum CclTrackState {
+    CCL_TRACK_TENTATIVE, /* seen fewer than min_hits times */
+    CCL_TRACK_CONFIRMED, /* seen in this frame */
+    CCL_TRACK_PREDICTED, /* confirmed, not seen (or not alone) in this frame */
+    CCL_TRACK_LOST,      /* ended in this frame; gone in the next */
+} CclTrackState;
+
+#define CCL_TRACK_MERGED (1u << 0) /* shares its blob with other tracks */
+#define CCL_TRACK_SPLIT (1u << 1)  /* came out of the track parent_id in this frame */
+
+typedef struct CclTrack {
+    uint64_t id;        /* from 1 up, never used again by this tracker */
+    uint64_t parent_id; /* track it came out of; 0: none */
+    CclTrackState state;
+    uint32_t flags;     /* CCL_TRACK_... of this frame */
+    uint32_t detection; /* index of the blob it is in this frame, or CCL_TRACK_NO_DETECTION */
+    uint32_t type;
+    uint32_t age;       /* frames since it was first seen, that one included */
+    uint32_t hits;      /* frames it was seen in */
+    uint32_t misses;    /* frames since it was last seen */
+    double x, y;        /* centroid: filtered */
+    double vx, vy;      /* pixels per frame */
+    double x0, y0, x1, y1; /* box: as seen (parts joined), or predicted */
+    double xx, xy, yy;  /* smoothed covariance */
+} CclTrack;
+
+typedef struct CclTracker CclTracker;
+
+/* Errors: ARGUMENT, OUT_OF_MEMORY. */
+CclStatus ccl_tracker_new(const CclTrackerConfig *config, CclTracker **tracker);
+void ccl_tracker_free(CclTracker *tracker);
+
+/* Takes new settings from the next frame on; tracks live on (max_tracks cannot change). */
+CclStatus ccl_tracker_configure(CclTracker *tracker, const CclTrackerConfig *config);
+
+/* Forgets all tracks; ids go on from where they were. */
+void ccl_tracker_reset(CclTracker *tracker);
+
+/*
+ * One frame. `frames`: how many frame intervals have passed since the last update, usually 1. `track_of`: NULL, or
+ * receives for each detection the id of its track (0: none; more than one detection may be parts of one track).
+ */
+CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
+                             uint64_t *track_of);
+
+/* The tracks as of the last update, oldest first; returns how many. Owned by the tracker until the next call. */
+uint32_t ccl_tracker_tracks(const CclTracker *tracker, const CclTrack **tracks);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
