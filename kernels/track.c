@@ -3,26 +3,38 @@
 
 #include "track.h"
 
+#include "assign.h"
 #include "backend.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Noise of the motion model, relative to the size of the object (the square root of its box area), so that one setting
- * serves any resolution. */
-static const double MEASUREMENT_NOISE = 0.08;  /* of the centroid of a blob, standard deviation */
-static const double ACCELERATION_NOISE = 0.03; /* per frame squared */
+/* Noise of the motion model. Speeds are relative to the size of the object, the square root of its box area. */
+static const double COVARIANCE_NOISE = 0.3;    /* of a centroid, relative to the standard deviation of the blob's pixels ... */
+static const double SIZE_NOISE = 0.08;         /* ... and, in every direction, relative to the size */
+static const double ACCELERATION_NOISE = 0.025; /* per frame squared */
 static const double INITIAL_VELOCITY = 0.15;   /* per frame */
-static const double MERGED_NOISE = 3;          /* times MEASUREMENT_NOISE, where only the outline of a group is seen */
-static const double SIZE_RATE = 0.2;           /* of a new box in the smoothed box */
+static const double MERGED_NOISE = 3;          /* times that, where only the outline of a group is seen */
+static const double SHAPE_GAIN = 0.2;          /* of a new box and covariance in the smoothed ones */
 
-/* Cost of leaving a track without a detection; a pair at the edge of the gate costs about as much. */
-static const double COST_NONE = 2.0;
-static const double COST_TENTATIVE = 0.5;
-/* Clusters of the gating graph beyond this many cells are assigned greedily. */
-static const uint64_t MOST_CELLS = 1u << 20;
-static const double NO_EDGE = 1e9; /* more than any sum of costs */
+/* A pair costs 0..1 for its distance, 0..1 for its overlap, 0..1 for its sizes. */
+static const double COST_ALONE = 2.0;     /* of a track that gets no detection */
+static const double COST_TENTATIVE = 0.5; /* confirmed tracks choose first */
+static const double COST_SIZE = 0.5;      /* per e-fold of area */
+
+/* Pairs kept for a track, its cheapest. A blob further down the list would be taken only if all before it were. */
+#define PAIRS_PER_TRACK 16
+
+/* Shares of areas. */
+static const double INSIDE = 0.5;       /* of a box in another, to stand in it */
+static const double HOLDS = 0.8;        /* of a track's area that a blob it merged into has at least */
+static const double OUTGROWN = 1.2;     /* times its track's area: then a blob hides another track, parts are no whole */
+static const unsigned MERGED_AGES = 10; /* times max_age, until a track inside a group is given up */
+
+static const double FARTHEST = 1e6; /* coordinates beyond are nonsense */
+
+#define NONE CCL_TRACK_NO_DETECTION
 
 /* Constant-velocity Kalman filter of one coordinate: state (p, v), covariance (pp, pv, vv). */
 typedef struct Axis {
@@ -33,16 +45,15 @@ typedef struct Axis {
 typedef struct Item {
     CclTrack track;
     Axis ax, ay;
-    double ox, oy; /* box centre less centroid, smoothed */
-    double w, h;   /* box, smoothed */
-    uint32_t merged_frames;
-    uint32_t group; /* detection it shares with others, or CCL_TRACK_NO_DETECTION */
+    double ox, oy;          /* box centre less centroid, smoothed */
+    double w, h;            /* box, smoothed */
+    uint32_t merged_frames; /* in a row */
+    /* This frame: */
+    uint32_t container;     /* the blob it would be in if it merged, or NONE */
+    uint32_t group;         /* the blob it shares with others, or NONE */
+    CclDetection seen;      /* what it is seen as, parts joined */
+    bool in_parts;
 } Item;
-
-typedef struct Edge {
-    uint32_t track, detection;
-    double cost;
-} Edge;
 
 typedef struct Array {
     void *data;
@@ -54,25 +65,24 @@ struct CclTracker {
     uint64_t last_id;
     Item *items;
     uint32_t n;
-    CclTrack *tracks; /* what ccl_tracker_tracks() shows */
+    CclTrack *tracks;      /* what ccl_tracker_tracks() shows */
     uint32_t n_shown;
-    /* Per-frame scratch, grown as needed and kept. */
-    Array order, edges, owner, parent, start, members, solver, cells;
+    /* Scratch of one frame, grown as needed and kept: one row per detection ... */
+    CclDetection *detections; /* as cleaned */
+    uint32_t *order;          /* the usable ones, by left edge */
+    uint32_t *owner;          /* item that has it, or NONE */
+    uint32_t *host;           /* settled item in whose place it lies, or NONE */
+    double *host_overlap;
+    uint32_t n_order;
+    double widest;
+    /* ... and one for the pairs. */
+    CclPair *pairs;
+    uint32_t *column_of;      /* of each item */
+    void *workspace;
+    Array per_detection, per_pair;
 };
 
-/* ---------------------------------------------------------------- small things */
-
-static bool reserve(Array *array, size_t size)
-{
-    if (size <= array->size)
-        return true;
-    void *const data = realloc(array->data, size + size / 2);
-    if (!data)
-        return false;
-    array->data = data;
-    array->size = size + size / 2;
-    return true;
-}
+/* ---------------------------------------------------------------- making and freeing */
 
 CclTrackerConfig ccl_tracker_config_default(void)
 {
@@ -90,8 +100,9 @@ static CclStatus check_config(const CclTrackerConfig *c)
 {
     if (c->max_tracks < 1 || c->max_tracks > CCL_TRACKER_MAX_TRACKS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_tracks %u is outside 1 to %u", c->max_tracks, CCL_TRACKER_MAX_TRACKS);
-    if (c->min_hits < 1)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "min_hits is at least 1");
+    if (c->min_hits < 1 || c->max_age > CCL_TRACKER_MAX_AGE)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "min_hits %u is less than 1, or max_age %u more than %u", c->min_hits,
+                        c->max_age, CCL_TRACKER_MAX_AGE);
     if (!(c->max_distance > 0) || !(c->iou_threshold >= 0 && c->iou_threshold <= 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_distance %g must be positive, iou_threshold %g within 0 to 1",
                         c->max_distance, c->iou_threshold);
@@ -120,10 +131,8 @@ void ccl_tracker_free(CclTracker *tracker)
 {
     if (!tracker)
         return;
-    Array *const arrays[] = { &tracker->order, &tracker->edges,   &tracker->owner,  &tracker->parent,
-                              &tracker->start, &tracker->members, &tracker->solver, &tracker->cells };
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        free(arrays[i]->data);
+    free(tracker->per_detection.data);
+    free(tracker->per_pair.data);
     free(tracker->items);
     free(tracker->tracks);
     free(tracker);
@@ -147,6 +156,42 @@ uint32_t ccl_tracker_tracks(const CclTracker *tracker, const CclTrack **tracks)
 {
     *tracks = tracker->tracks;
     return tracker->n_shown;
+}
+
+/* Nothing is carried over from frame to frame. */
+static bool reserve(Array *array, size_t size)
+{
+    if (size <= array->size)
+        return true;
+    void *const data = malloc(size + size / 2);
+    if (!data)
+        return false;
+    free(array->data);
+    array->data = data;
+    array->size = size + size / 2;
+    return true;
+}
+
+/* Several arrays in one block, largest alignment first. */
+static CclStatus reserve_frame(CclTracker *tracker, uint32_t n)
+{
+    const size_t row = sizeof(CclDetection) + sizeof(double) + 3 * sizeof(uint32_t);
+    const uint32_t n_pairs = tracker->n * PAIRS_PER_TRACK;
+    const size_t n_columns = (tracker->n + 1) / 2 * 2; /* an even number keeps what follows aligned */
+    const size_t pair_bytes = n_pairs * sizeof(CclPair) + n_columns * sizeof(uint32_t) +
+                              ccl_assign_workspace(tracker->n, n, n_pairs);
+
+    if (!reserve(&tracker->per_detection, n * row) || !reserve(&tracker->per_pair, pair_bytes))
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to track %u detections", n);
+    tracker->detections = tracker->per_detection.data;
+    tracker->host_overlap = (double *)(tracker->detections + n);
+    tracker->order = (uint32_t *)(tracker->host_overlap + n);
+    tracker->owner = tracker->order + n;
+    tracker->host = tracker->owner + n;
+    tracker->pairs = tracker->per_pair.data;
+    tracker->column_of = (uint32_t *)(tracker->pairs + n_pairs);
+    tracker->workspace = tracker->column_of + n_columns;
+    return CCL_OK;
 }
 
 /* ---------------------------------------------------------------- boxes */
@@ -177,337 +222,61 @@ static double iou(const CclTrack *t, const CclDetection *d)
     return both / (track_area(t) + detection_area(d) - both);
 }
 
-static double item_size(const Item *item)
+/* ---------------------------------------------------------------- detections */
+
+static bool is_place(double value)
 {
-    return sqrt(item->w * item->h);
+    return fabs(value) <= FARTHEST; /* NaN is not */
 }
 
-/* ---------------------------------------------------------------- filter */
-
-static void predict_axis(Axis *a, double t, double acceleration)
+static bool is_usable(const CclDetection *d)
 {
-    const double q = acceleration * acceleration;
-    a->p += a->v * t;
-    a->pp += 2 * a->pv * t + a->vv * t * t + q * t * t * t * t / 4;
-    a->pv += a->vv * t + q * t * t * t / 2;
-    a->vv += q * t * t;
+    return is_place(d->x) && is_place(d->y) && is_place(d->x0) && is_place(d->y0) && is_place(d->x1) &&
+           is_place(d->y1) && d->x0 < d->x1 && d->y0 < d->y1;
 }
 
-static void correct_axis(Axis *a, double seen, double noise)
+/* A filled box has 1/12 of its squared sides as variances. */
+static void fill_covariance(CclDetection *d)
 {
-    const double s = a->pp + noise * noise;
-    const double kp = a->pp / s, kv = a->pv / s;
-    const double innovation = seen - a->p;
-    a->p += kp * innovation;
-    a->v += kv * innovation;
-    a->vv -= kv * a->pv;
-    a->pv *= 1 - kp;
-    a->pp *= 1 - kp;
+    const double w = d->x1 - d->x0, h = d->y1 - d->y0;
+    if (d->xx > 0 && d->yy > 0 && d->xx <= w * w && d->yy <= h * h && d->xy * d->xy <= d->xx * d->yy)
+        return;
+    d->xx = w * w / 12;
+    d->xy = 0;
+    d->yy = h * h / 12;
 }
 
-/* The box goes with the centroid. */
-static void place_box(Item *item)
+static void sort_by_left_edge(const CclDetection *detections, uint32_t *order, uint32_t *scratch, uint32_t n)
 {
-    CclTrack *const t = &item->track;
-    t->x = item->ax.p, t->y = item->ay.p;
-    t->vx = item->ax.v, t->vy = item->ay.v;
-    t->x0 = t->x + item->ox - item->w / 2, t->x1 = t->x0 + item->w;
-    t->y0 = t->y + item->oy - item->h / 2, t->y1 = t->y0 + item->h;
+    /* Merge sort, bottom up: qsort() has no argument for the detections. */
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t begin = 0; begin < n; begin += 2 * width) {
+            const uint32_t middle = begin + width < n ? begin + width : n;
+            const uint32_t end = middle + width < n ? middle + width : n;
+            for (uint32_t k = begin, a = begin, b = middle; k < end; k++)
+                scratch[k] = b == end || (a < middle && detections[order[a]].x0 <= detections[order[b]].x0) ? order[a++]
+                                                                                                         : order[b++];
+        }
+        memcpy(order, scratch, n * sizeof *order);
+    }
 }
 
-static void predict(Item *item, double frames)
+static void take_detections(CclTracker *tracker, const CclDetection *detections, uint32_t n)
 {
-    const double acceleration = ACCELERATION_NOISE * item_size(item);
-    predict_axis(&item->ax, frames, acceleration);
-    predict_axis(&item->ay, frames, acceleration);
-    place_box(item);
-    item->track.flags = 0;
-    item->track.detection = CCL_TRACK_NO_DETECTION;
-    item->group = CCL_TRACK_NO_DETECTION;
-    item->track.age++;
-}
-
-/* ---------------------------------------------------------------- gate and cost */
-
-static double pair_cost(const CclTrackerConfig *config, const Item *item, const CclDetection *d)
-{
-    const CclTrack *const t = &item->track;
-    if (t->type != d->type && !config->single_class)
-        return NO_EDGE;
-    const double noise = MEASUREMENT_NOISE * item_size(item);
-    const double dx = d->x - t->x, dy = d->y - t->y;
-    const double distance2 = dx * dx / (item->ax.pp + noise * noise) + dy * dy / (item->ay.pp + noise * noise);
-    const double gate2 = config->max_distance * config->max_distance;
-    const double both = iou(t, d);
-    if (distance2 > gate2 && both < config->iou_threshold)
-        return NO_EDGE;
-    const double ratio = fabs(log(detection_area(d) / track_area(t)));
-    const double cost = fmin(distance2 / gate2, 1) + (1 - both) + 0.25 * fmin(ratio, 2);
-    return cost + (t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0);
-}
-
-static int by_x(const void *a, const void *b)
-{
-    const CclDetection *const *const x = a, *const *const y = b;
-    return ((*x)->x0 > (*y)->x0) - ((*x)->x0 < (*y)->x0);
-}
-
-/* Pairs inside the gate. Detections sorted by their left edge keep this far from all pairs. */
-static bool find_edges(CclTracker *tracker, const CclDetection *detections, uint32_t n, uint32_t *n_edges)
-{
-    *n_edges = 0;
-    if (!reserve(&tracker->order, n * sizeof(void *)))
-        return false;
-    const CclDetection **const order = tracker->order.data;
-    double widest = 0;
+    tracker->n_order = 0;
+    tracker->widest = 0;
     for (uint32_t i = 0; i < n; i++) {
-        order[i] = &detections[i];
-        widest = fmax(widest, detections[i].x1 - detections[i].x0);
+        tracker->detections[i] = detections[i];
+        tracker->host_overlap[i] = 0;
+        if (!is_usable(&detections[i]))
+            continue;
+        fill_covariance(&tracker->detections[i]);
+        tracker->order[tracker->n_order++] = i;
+        tracker->widest = fmax(tracker->widest, detections[i].x1 - detections[i].x0);
     }
-    if (n)
-        qsort(order, n, sizeof *order, by_x);
-
-    for (uint32_t i = 0; i < tracker->n; i++) {
-        const Item *const item = &tracker->items[i];
-        const double noise = MEASUREMENT_NOISE * item_size(item);
-        const double reach = tracker->config.max_distance * sqrt(item->ax.pp + noise * noise);
-        const double left = fmin(item->track.x0, item->track.x - reach) - widest;
-        const double right = fmax(item->track.x1, item->track.x + reach);
-        uint32_t low = 0, high = n;
-        while (low < high) {
-            const uint32_t middle = (low + high) / 2;
-            if (order[middle]->x0 < left)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (uint32_t k = low; k < n && order[k]->x0 <= right; k++) {
-            const double cost = pair_cost(&tracker->config, item, order[k]);
-            if (cost >= NO_EDGE)
-                continue;
-            if (!reserve(&tracker->edges, (*n_edges + 1) * sizeof(Edge)))
-                return false;
-            ((Edge *)tracker->edges.data)[(*n_edges)++] =
-                (Edge){ .track = i, .detection = (uint32_t)(order[k] - detections), .cost = cost };
-        }
-    }
-    return true;
-}
-
-/* ---------------------------------------------------------------- assignment */
-
-/*
- * Cheapest assignment of each of `rows` to one of `columns` (rows <= columns) of a dense matrix: shortest augmenting paths
- * with potentials, O(rows^2 columns). column_of receives the result. The scratch holds 3 * (columns + 1) + rows + 1
- * doubles' worth.
- */
-static void assign(const double *cost, uint32_t rows, uint32_t columns, uint32_t *column_of, double *scratch)
-{
-    double *const u = scratch, *const v = u + rows + 1, *const shortest = v + columns + 1;
-    uint32_t *const row_of = (uint32_t *)(shortest + columns + 1), *const way = row_of + columns + 1;
-    memset(u, 0, (rows + 1) * sizeof *u);
-    memset(v, 0, (columns + 1) * sizeof *v);
-    memset(row_of, 0, (columns + 1) * sizeof *row_of);
-
-    for (uint32_t i = 1; i <= rows; i++) {
-        uint32_t j = 0;
-        row_of[0] = i;
-        for (uint32_t k = 0; k <= columns; k++)
-            shortest[k] = NO_EDGE;
-        /* A visited column has its shortest[] negated out of the way by NAN. */
-        do {
-            const uint32_t row = row_of[j];
-            const double *const c = cost + (size_t)(row - 1) * columns;
-            double delta = NO_EDGE;
-            uint32_t next = 0;
-            shortest[j] = NAN;
-            for (uint32_t k = 1; k <= columns; k++) {
-                if (isnan(shortest[k]))
-                    continue;
-                const double reduced = c[k - 1] - u[row] - v[k];
-                if (reduced < shortest[k])
-                    shortest[k] = reduced, way[k] = j;
-                if (shortest[k] < delta)
-                    delta = shortest[k], next = k;
-            }
-            for (uint32_t k = 0; k <= columns; k++) {
-                if (isnan(shortest[k]))
-                    u[row_of[k]] += delta, v[k] -= delta;
-                else
-                    shortest[k] -= delta;
-            }
-            j = next;
-        } while (row_of[j]);
-        while (j) {
-            const uint32_t previous = way[j];
-            row_of[j] = row_of[previous];
-            j = previous;
-        }
-    }
-    for (uint32_t k = 1; k <= columns; k++)
-        if (row_of[k])
-            column_of[row_of[k] - 1] = k - 1;
-}
-
-static uint32_t find_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static int by_cost(const void *a, const void *b)
-{
-    const Edge *const x = a, *const y = b;
-    if (x->cost != y->cost)
-        return x->cost < y->cost ? -1 : 1;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    return (x->detection > y->detection) - (x->detection < y->detection);
-}
-
-static void match(CclTracker *tracker, uint32_t *owner, uint32_t track, uint32_t detection)
-{
-    tracker->items[track].track.detection = detection;
-    owner[detection] = track;
-}
-
-static void assign_greedily(CclTracker *tracker, uint32_t *owner, Edge *edges, uint32_t n)
-{
-    qsort(edges, n, sizeof *edges, by_cost);
+    sort_by_left_edge(tracker->detections, tracker->order, tracker->owner, tracker->n_order);
     for (uint32_t i = 0; i < n; i++)
-        if (edges[i].cost < COST_NONE && tracker->items[edges[i].track].track.detection == CCL_TRACK_NO_DETECTION &&
-            owner[edges[i].detection] == CCL_TRACK_NO_DETECTION)
-            match(tracker, owner, edges[i].track, edges[i].detection);
-}
-
-/* `rank` gives tracks and detections (after the tracks) their row or column in the cluster. */
-static bool assign_cluster(CclTracker *tracker, uint32_t *owner, Edge *edges, uint32_t n, uint32_t *rank, uint32_t *ids)
-{
-    uint32_t rows = 0, columns = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (rank[edges[i].track] == UINT32_MAX)
-            rank[edges[i].track] = rows++;
-        if (rank[tracker->n + edges[i].detection] == UINT32_MAX)
-            rank[tracker->n + edges[i].detection] = columns++;
-    }
-    if (n == 1 || (uint64_t)rows * (rows + columns) > MOST_CELLS) {
-        assign_greedily(tracker, owner, edges, n);
-        return true;
-    }
-    const uint32_t all = columns + rows; /* column `columns + r` leaves row r without a detection */
-    if (!reserve(&tracker->cells, (size_t)rows * all * sizeof(double)) ||
-        !reserve(&tracker->solver, ((size_t)rows + 1 + 3 * ((size_t)all + 1)) * sizeof(double) + rows * sizeof(uint32_t)))
-        return false;
-    double *const cells = tracker->cells.data, *const scratch = tracker->solver.data;
-    uint32_t *const column_of = (uint32_t *)(scratch + rows + 1 + 3 * ((size_t)all + 1));
-
-    for (size_t i = 0; i < (size_t)rows * all; i++)
-        cells[i] = NO_EDGE;
-    for (uint32_t r = 0; r < rows; r++)
-        cells[(size_t)r * all + columns + r] = COST_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        cells[(size_t)rank[edges[i].track] * all + rank[tracker->n + edges[i].detection]] = edges[i].cost;
-        ids[rank[edges[i].track]] = edges[i].track;
-        ids[rows + rank[tracker->n + edges[i].detection]] = edges[i].detection;
-    }
-    assign(cells, rows, all, column_of, scratch);
-    for (uint32_t r = 0; r < rows; r++)
-        if (column_of[r] < columns)
-            match(tracker, owner, ids[r], ids[rows + column_of[r]]);
-    return true;
-}
-
-/* Splits the gating graph into its connected parts and solves each alone. */
-static bool assign_all(CclTracker *tracker, uint32_t *owner, uint32_t n_detections, uint32_t n_edges)
-{
-    const uint32_t nodes = tracker->n + n_detections;
-    if (!reserve(&tracker->parent, (size_t)nodes * sizeof(uint32_t)) ||
-        !reserve(&tracker->start, ((size_t)nodes + 1) * sizeof(uint32_t)) ||
-        !reserve(&tracker->members, (size_t)n_edges * sizeof(Edge) + 2 * (size_t)nodes * sizeof(uint32_t)))
-        return false;
-    uint32_t *const parent = tracker->parent.data, *const start = tracker->start.data;
-    const Edge *const edges = tracker->edges.data;
-    Edge *const sorted = tracker->members.data;
-    uint32_t *const rank = (uint32_t *)(sorted + n_edges), *const ids = rank + nodes;
-
-    for (uint32_t i = 0; i < nodes; i++)
-        parent[i] = i, rank[i] = UINT32_MAX;
-    for (uint32_t i = 0; i < n_edges; i++) {
-        const uint32_t a = find_root(parent, edges[i].track);
-        const uint32_t b = find_root(parent, tracker->n + edges[i].detection);
-        parent[a > b ? a : b] = a > b ? b : a;
-    }
-    /* Counting sort of the edges by cluster. */
-    memset(start, 0, (nodes + 1) * sizeof *start);
-    for (uint32_t i = 0; i < n_edges; i++)
-        start[find_root(parent, edges[i].track) + 1]++;
-    for (uint32_t i = 0; i < nodes; i++)
-        start[i + 1] += start[i];
-    for (uint32_t i = 0; i < n_edges; i++)
-        sorted[start[find_root(parent, edges[i].track)]++] = edges[i];
-    for (uint32_t i = 0, begin = 0; i < nodes; begin = start[i++])
-        if (start[i] > begin && !assign_cluster(tracker, owner, sorted + begin, start[i] - begin, rank, ids))
-            return false;
-    return true;
-}
-
-/* ---------------------------------------------------------------- what only blobs do */
-
-/* A confirmed track that found no blob of its own, but stands inside one: it has merged with others. */
-static uint32_t enclosing(const Item *item, const CclDetection *detections, uint32_t n)
-{
-    const CclTrack *const t = &item->track;
-    uint32_t best = CCL_TRACK_NO_DETECTION;
-    double most = 0.5 * track_area(t);
-    for (uint32_t i = 0; i < n; i++) {
-        const double both = intersection(t, &detections[i]);
-        if (both > most && detection_area(&detections[i]) > 0.8 * track_area(t))
-            most = both, best = i;
-    }
-    return best;
-}
-
-static void join_groups(CclTracker *tracker, const CclDetection *detections, uint32_t n, const uint32_t *owner)
-{
-    for (uint32_t i = 0; i < tracker->n; i++) {
-        Item *const item = &tracker->items[i];
-        if (item->track.detection != CCL_TRACK_NO_DETECTION || item->track.state == CCL_TRACK_TENTATIVE)
-            continue;
-        const uint32_t d = enclosing(item, detections, n);
-        if (d == CCL_TRACK_NO_DETECTION)
-            continue;
-        if (owner[d] != CCL_TRACK_NO_DETECTION) {
-            Item *const other = &tracker->items[owner[d]];
-            /* A blob no larger than its owner hides nobody: this track is behind it, or a ghost of it. */
-            if (detection_area(&detections[d]) < 1.2 * other->w * other->h)
-                continue;
-            if (other->track.state != CCL_TRACK_TENTATIVE)
-                other->group = d;
-        }
-        item->group = d;
-    }
-}
-
-/* Moves [p0, p1) the least way into [d0, d1), or onto its middle when it is too long. */
-static double shift_into(double p0, double p1, double d0, double d1)
-{
-    if (p1 - p0 >= d1 - d0)
-        return (d0 + d1 - p0 - p1) / 2;
-    return p0 < d0 ? d0 - p0 : p1 > d1 ? d1 - p1 : 0;
-}
-
-static void follow_group(Item *item, const CclDetection *d)
-{
-    const double noise = MERGED_NOISE * MEASUREMENT_NOISE * item_size(item);
-    const CclTrack *const t = &item->track;
-    correct_axis(&item->ax, t->x + shift_into(t->x0, t->x1, d->x0, d->x1), noise);
-    correct_axis(&item->ay, t->y + shift_into(t->y0, t->y1, d->y0, d->y1), noise);
-    place_box(item);
-    item->track.detection = item->group;
-    item->track.flags |= CCL_TRACK_MERGED;
-    item->track.state = CCL_TRACK_PREDICTED;
-    item->merged_frames++;
+        tracker->owner[i] = tracker->host[i] = NONE;
 }
 
 static CclDetection joined(const CclDetection *a, const CclDetection *b)
@@ -524,104 +293,346 @@ static CclDetection joined(const CclDetection *a, const CclDetection *b)
     return d;
 }
 
-/* A blob nobody owns, inside the place of a track that has one: a part of it, when both together fit the track better. */
-static uint32_t whole_of(const CclTracker *tracker, const CclDetection *seen, const CclDetection *part)
+/* ---------------------------------------------------------------- filter */
+
+static void predict_axis(Axis *a, double t, double acceleration)
 {
-    uint32_t best = CCL_TRACK_NO_DETECTION;
-    double most = 0;
-    for (uint32_t i = 0; i < tracker->n; i++) {
-        const Item *const item = &tracker->items[i];
-        const CclTrack *const t = &item->track;
-        if (t->detection == CCL_TRACK_NO_DETECTION || t->state == CCL_TRACK_TENTATIVE ||
-            item->group != CCL_TRACK_NO_DETECTION || intersection(t, part) < 0.5 * detection_area(part))
-            continue;
-        const CclDetection both = joined(&seen[i], part);
-        const double gain = iou(t, &both) - iou(t, &seen[i]);
-        if (gain > most)
-            most = gain, best = i;
+    const double q = acceleration * acceleration;
+    a->p += a->v * t;
+    a->pp += 2 * a->pv * t + a->vv * t * t + q * t * t * t * t / 4;
+    a->pv += a->vv * t + q * t * t * t / 2;
+    a->vv += q * t * t;
+}
+
+static void correct_axis(Axis *a, double seen, double variance)
+{
+    const double s = a->pp + variance;
+    const double kp = a->pp / s, kv = a->pv / s;
+    const double innovation = seen - a->p;
+    a->p += kp * innovation;
+    a->v += kv * innovation;
+    a->vv -= kv * a->pv;
+    a->pv *= 1 - kp;
+    a->pp *= 1 - kp;
+}
+
+static double item_size(const Item *item)
+{
+    return sqrt(item->w * item->h);
+}
+
+/* Of the centroid along an axis: more uncertain in the direction in which the blob is long. `variance`: of its pixels. */
+static double noise_variance(const Item *item, double variance)
+{
+    return COVARIANCE_NOISE * COVARIANCE_NOISE * variance + SIZE_NOISE * SIZE_NOISE * item->w * item->h;
+}
+
+/* The box goes with the centroid. */
+static void place_box(Item *item)
+{
+    CclTrack *const t = &item->track;
+    t->x = item->ax.p, t->y = item->ay.p;
+    t->vx = item->ax.v, t->vy = item->ay.v;
+    t->x0 = t->x + item->ox - item->w / 2, t->x1 = t->x0 + item->w;
+    t->y0 = t->y + item->oy - item->h / 2, t->y1 = t->y0 + item->h;
+}
+
+static void predict(Item *item, const CclTrackerConfig *config, double frames)
+{
+    if (config->method == CCL_TRACK_KALMAN) {
+        const double acceleration = ACCELERATION_NOISE * item_size(item);
+        predict_axis(&item->ax, frames, acceleration);
+        predict_axis(&item->ay, frames, acceleration);
+        place_box(item);
     }
-    return best;
+    item->track.flags = 0;
+    item->track.detection = item->group = item->container = NONE;
+    item->in_parts = false;
+    item->track.age++;
+}
+
+static void see_shape(Item *item, const CclDetection *d, double gain)
+{
+    CclTrack *const t = &item->track;
+    item->w += gain * (d->x1 - d->x0 - item->w);
+    item->h += gain * (d->y1 - d->y0 - item->h);
+    item->ox += gain * ((d->x0 + d->x1) / 2 - d->x - item->ox);
+    item->oy += gain * ((d->y0 + d->y1) / 2 - d->y - item->oy);
+    t->xx += gain * (d->xx - t->xx);
+    t->xy += gain * (d->xy - t->xy);
+    t->yy += gain * (d->yy - t->yy);
+}
+
+/* ---------------------------------------------------------------- pairs */
+
+/* Squared Mahalanobis distance of a detection from a prediction: in units of what both leave open. */
+static double distance2(const Item *item, const CclDetection *d)
+{
+    const CclTrack *const t = &item->track;
+    const double dx = d->x - t->x, dy = d->y - t->y;
+    const double xx = item->ax.pp + noise_variance(item, t->xx), yy = item->ay.pp + noise_variance(item, t->yy);
+    const double xy = COVARIANCE_NOISE * COVARIANCE_NOISE * t->xy;
+    return (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy);
+}
+
+/* INFINITY outside the gate. */
+static double pair_cost(const CclTrackerConfig *config, const Item *item, const CclDetection *d)
+{
+    const CclTrack *const t = &item->track;
+    if (t->type != d->type && !config->single_class)
+        return INFINITY;
+    const double both = iou(t, d);
+    const double tentative = t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0;
+    if (config->method == CCL_TRACK_IOU)
+        return both > 0 && both >= config->iou_threshold ? 1 - both + tentative : INFINITY;
+
+    const double squared = distance2(item, d), gate = config->max_distance * config->max_distance;
+    if (squared > gate && both < config->iou_threshold)
+        return INFINITY;
+    const double ratio = fabs(log(detection_area(d) / track_area(t)));
+    return fmin(squared / gate, 1) + 1 - both + fmin(COST_SIZE * ratio, 1) + tentative;
+}
+
+/* Keeps the cheapest PAIRS_PER_TRACK of a track, sorted by cost. */
+static uint32_t keep_pair(CclPair *pairs, uint32_t n, CclPair pair)
+{
+    if (n == PAIRS_PER_TRACK && pair.cost >= pairs[n - 1].cost)
+        return n;
+    uint32_t i = n < PAIRS_PER_TRACK ? n++ : n - 1;
+    for (; i > 0 && pairs[i - 1].cost > pair.cost; i--)
+        pairs[i] = pairs[i - 1];
+    pairs[i] = pair;
+    return n;
+}
+
+/* What blobs do and boxes of a detector do not: this blob may be a group that has swallowed the track, or a part of it. */
+static void note_overlap(CclTracker *tracker, uint32_t index, uint32_t detection, double *most)
+{
+    Item *const item = &tracker->items[index];
+    const CclTrack *const t = &item->track;
+    const CclDetection *const d = &tracker->detections[detection];
+    const double both = intersection(t, d), area = track_area(t);
+
+    if (t->state == CCL_TRACK_TENTATIVE || (t->type != d->type && !tracker->config.single_class))
+        return;
+    if (both > *most && both > INSIDE * area && detection_area(d) > HOLDS * area) {
+        *most = both;
+        item->container = detection;
+    }
+    if (both >= INSIDE * detection_area(d) && both > tracker->host_overlap[detection]) {
+        tracker->host_overlap[detection] = both;
+        tracker->host[detection] = index;
+    }
+}
+
+/* First of the detections, by left edge, whose left edge is not before x. */
+static uint32_t first_from(const CclTracker *tracker, double x)
+{
+    uint32_t low = 0, high = tracker->n_order;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (tracker->detections[tracker->order[middle]].x0 < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Looks at all detections near a track; returns how many pairs it wrote. */
+static uint32_t pair_track(CclTracker *tracker, uint32_t index, CclPair *pairs)
+{
+    const Item *const item = &tracker->items[index];
+    const CclTrack *const t = &item->track;
+    const double reach_x = tracker->config.max_distance * sqrt(item->ax.pp + noise_variance(item, t->xx));
+    const double reach_y = tracker->config.max_distance * sqrt(item->ay.pp + noise_variance(item, t->yy));
+    const double left = fmin(t->x0, t->x - reach_x), right = fmax(t->x1, t->x + reach_x);
+    const double top = fmin(t->y0, t->y - reach_y), bottom = fmax(t->y1, t->y + reach_y);
+    double most = 0;
+    uint32_t n = 0;
+
+    for (uint32_t k = first_from(tracker, left - tracker->widest); k < tracker->n_order; k++) {
+        const uint32_t i = tracker->order[k];
+        const CclDetection *const d = &tracker->detections[i];
+        if (d->x0 > right)
+            break;
+        if (d->x1 < left || d->y0 > bottom || d->y1 < top)
+            continue;
+        if (tracker->config.merge_split)
+            note_overlap(tracker, index, i, &most);
+        const double cost = pair_cost(&tracker->config, item, d);
+        if (cost < INFINITY)
+            n = keep_pair(pairs, n, (CclPair){ .row = index, .column = i, .cost = cost });
+    }
+    return n;
+}
+
+static void assign(CclTracker *tracker, uint32_t n)
+{
+    uint32_t n_pairs = 0;
+    for (uint32_t i = 0; i < tracker->n; i++)
+        if (tracker->items[i].track.state != CCL_TRACK_LOST)
+            n_pairs += pair_track(tracker, i, tracker->pairs + n_pairs);
+    ccl_assign(tracker->pairs, n_pairs, tracker->n, n, COST_ALONE, tracker->column_of, tracker->workspace);
+    for (uint32_t i = 0; i < tracker->n; i++) {
+        if (tracker->column_of[i] == CCL_ASSIGN_ALONE)
+            continue;
+        tracker->items[i].track.detection = tracker->column_of[i];
+        tracker->items[i].seen = tracker->detections[tracker->column_of[i]];
+        tracker->owner[tracker->column_of[i]] = i;
+    }
+}
+
+/* ---------------------------------------------------------------- groups and parts */
+
+/* A settled track that found no blob of its own but stands inside one has merged with the blob's owner. */
+static void join_groups(CclTracker *tracker)
+{
+    for (uint32_t i = 0; i < tracker->n; i++) {
+        Item *const item = &tracker->items[i];
+        const uint32_t d = item->container;
+        if (item->track.detection != NONE || d == NONE || item->track.state == CCL_TRACK_LOST)
+            continue;
+        if (tracker->owner[d] == NONE) {
+            tracker->owner[d] = i;
+        } else if (tracker->owner[d] != i && tracker->items[tracker->owner[d]].group == NONE) {
+            Item *const other = &tracker->items[tracker->owner[d]];
+            /* A blob no larger than its owner hides nobody: this track is behind it, or a ghost of it. */
+            if (detection_area(&tracker->detections[d]) < OUTGROWN * other->w * other->h)
+                continue;
+            if (other->track.state != CCL_TRACK_TENTATIVE)
+                other->group = d;
+        }
+        item->group = d;
+    }
+}
+
+/* A blob nobody has, in the place of a track that has one: a part of it, when both together fit the track better. */
+static void join_parts(CclTracker *tracker, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (tracker->owner[i] != NONE || tracker->host[i] == NONE)
+            continue;
+        Item *const item = &tracker->items[tracker->host[i]];
+        if (item->track.detection == NONE || item->group != NONE)
+            continue;
+        const CclDetection both = joined(&item->seen, &tracker->detections[i]);
+        if (iou(&item->track, &both) <= iou(&item->track, &item->seen) ||
+            detection_area(&both) > OUTGROWN * item->w * item->h)
+            continue;
+        item->seen = both;
+        item->in_parts = true;
+        tracker->owner[i] = tracker->host[i];
+    }
+}
+
+/* Moves [p0, p1) the least way into [d0, d1), or onto its middle when it is too long. */
+static double shift_into(double p0, double p1, double d0, double d1)
+{
+    if (p1 - p0 >= d1 - d0)
+        return (d0 + d1 - p0 - p1) / 2;
+    return p0 < d0 ? d0 - p0 : p1 > d1 ? d1 - p1 : 0;
+}
+
+static void follow_group(Item *item, const CclDetection *d, unsigned max_age)
+{
+    CclTrack *const t = &item->track;
+    const double more = MERGED_NOISE * MERGED_NOISE;
+    correct_axis(&item->ax, t->x + shift_into(t->x0, t->x1, d->x0, d->x1), more * noise_variance(item, t->xx));
+    correct_axis(&item->ay, t->y + shift_into(t->y0, t->y1, d->y0, d->y1), more * noise_variance(item, t->yy));
+    place_box(item);
+    t->detection = item->group;
+    t->flags |= CCL_TRACK_MERGED;
+    t->state = ++item->merged_frames > MERGED_AGES * max_age ? CCL_TRACK_LOST : CCL_TRACK_PREDICTED;
 }
 
 /* ---------------------------------------------------------------- life */
 
-static void see(Item *item, const CclDetection *d)
+static void see(Item *item, unsigned min_hits)
 {
     CclTrack *const t = &item->track;
-    const double noise = MEASUREMENT_NOISE * item_size(item);
-    correct_axis(&item->ax, d->x, noise);
-    correct_axis(&item->ay, d->y, noise);
-    const double rate = fmax(SIZE_RATE, 1.0 / (t->hits + 1));
-    item->w += rate * (d->x1 - d->x0 - item->w);
-    item->h += rate * (d->y1 - d->y0 - item->h);
-    item->ox += rate * ((d->x0 + d->x1) / 2 - d->x - item->ox);
-    item->oy += rate * ((d->y0 + d->y1) / 2 - d->y - item->oy);
+    const CclDetection *const d = &item->seen;
+    correct_axis(&item->ax, d->x, noise_variance(item, t->xx));
+    correct_axis(&item->ay, d->y, noise_variance(item, t->yy));
+    /* Parts teach nothing about the shape: it would grow as they drift apart, and hold them together for ever. */
+    see_shape(item, d, item->in_parts ? 0 : fmax(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
     place_box(item);
-    t->xx += rate * (d->xx - t->xx);
-    t->xy += rate * (d->xy - t->xy);
-    t->yy += rate * (d->yy - t->yy);
     t->x0 = d->x0, t->y0 = d->y0, t->x1 = d->x1, t->y1 = d->y1;
     t->hits++;
     t->misses = 0;
     item->merged_frames = 0;
+    if (t->state != CCL_TRACK_TENTATIVE || t->hits >= min_hits)
+        t->state = CCL_TRACK_CONFIRMED;
 }
 
-static void begin(CclTracker *tracker, const CclDetection *d, uint32_t index)
-{
-    if (tracker->n == tracker->config.max_tracks)
-        return;
-    Item *const item = &tracker->items[tracker->n++];
-    *item = (Item){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .group = CCL_TRACK_NO_DETECTION };
-    const double noise = MEASUREMENT_NOISE * item_size(item), speed = INITIAL_VELOCITY * item_size(item);
-    item->ax = (Axis){ .p = d->x, .pp = noise * noise, .vv = speed * speed };
-    item->ay = (Axis){ .p = d->y, .pp = noise * noise, .vv = speed * speed };
-    item->ox = (d->x0 + d->x1) / 2 - d->x;
-    item->oy = (d->y0 + d->y1) / 2 - d->y;
-    item->track = (CclTrack){ .id = ++tracker->last_id, .detection = index, .type = d->type, .age = 1, .hits = 1,
-                              .xx = d->xx, .xy = d->xy, .yy = d->yy };
-    item->track.state = tracker->config.min_hits > 1 ? CCL_TRACK_TENTATIVE : CCL_TRACK_CONFIRMED;
-    place_box(item);
-}
-
-/* The confirmed track out of whose place a new blob came. */
-static uint64_t parent_of(const CclTracker *tracker, const CclDetection *d)
-{
-    uint64_t parent = 0;
-    double most = 0.5 * detection_area(d);
-    for (uint32_t i = 0; i < tracker->n; i++) {
-        const CclTrack *const t = &tracker->items[i].track;
-        const double both = intersection(t, d);
-        if (t->state != CCL_TRACK_TENTATIVE && both > most)
-            most = both, parent = t->id;
-    }
-    return parent;
-}
-
-static void miss(CclTracker *tracker, Item *item, uint32_t frames)
+/* Unseen for `frames` more. */
+static void miss(Item *item, unsigned max_age, uint32_t frames)
 {
     CclTrack *const t = &item->track;
     t->misses += frames;
-    if (t->state == CCL_TRACK_TENTATIVE || t->misses > tracker->config.max_age)
-        t->state = CCL_TRACK_LOST;
-    else
-        t->state = CCL_TRACK_PREDICTED;
+    t->state = t->state == CCL_TRACK_TENTATIVE || t->misses > max_age ? CCL_TRACK_LOST : CCL_TRACK_PREDICTED;
 }
 
-static void update_tracks(CclTracker *tracker, const CclDetection *seen, const CclDetection *detections, uint32_t frames)
+static void update_tracks(CclTracker *tracker, uint32_t frames)
 {
+    const CclTrackerConfig *const config = &tracker->config;
     for (uint32_t i = 0; i < tracker->n; i++) {
         Item *const item = &tracker->items[i];
-        if (item->group != CCL_TRACK_NO_DETECTION) {
-            follow_group(item, &detections[item->group]);
-            if (item->merged_frames > 10 * tracker->config.max_age)
-                item->track.state = CCL_TRACK_LOST;
-        } else if (item->track.detection != CCL_TRACK_NO_DETECTION) {
-            see(item, &seen[i]);
-            if (item->track.state != CCL_TRACK_TENTATIVE || item->track.hits >= tracker->config.min_hits)
-                item->track.state = CCL_TRACK_CONFIRMED;
-        } else {
-            miss(tracker, item, frames);
+        if (item->track.state == CCL_TRACK_LOST)
+            continue;
+        if (item->group != NONE)
+            follow_group(item, &tracker->detections[item->group], config->max_age);
+        else if (item->track.detection != NONE)
+            see(item, config->min_hits);
+        else
+            miss(item, config->max_age, frames);
+    }
+}
+
+static uint64_t new_id(CclTracker *tracker)
+{
+    return tracker->config.new_id ? tracker->config.new_id() : ++tracker->last_id;
+}
+
+/* Starts a track; NULL when there is no room. */
+static CclTrack *begin(CclTracker *tracker, uint32_t detection)
+{
+    const CclDetection *const d = &tracker->detections[detection];
+    if (tracker->n == tracker->config.max_tracks)
+        return NULL;
+    Item *const item = &tracker->items[tracker->n++];
+    *item = (Item){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = NONE, .group = NONE, .seen = *d };
+    const double speed = INITIAL_VELOCITY * item_size(item);
+    item->ax = (Axis){ .p = d->x, .pp = noise_variance(item, d->xx), .vv = speed * speed };
+    item->ay = (Axis){ .p = d->y, .pp = noise_variance(item, d->yy), .vv = speed * speed };
+    item->ox = (d->x0 + d->x1) / 2 - d->x;
+    item->oy = (d->y0 + d->y1) / 2 - d->y;
+    item->track = (CclTrack){
+        .id = new_id(tracker), .detection = detection, .type = d->type, .age = 1, .hits = 1,
+        .state = tracker->config.min_hits > 1 ? CCL_TRACK_TENTATIVE : CCL_TRACK_CONFIRMED,
+        .xx = d->xx, .xy = d->xy, .yy = d->yy,
+    };
+    place_box(item);
+    return &item->track;
+}
+
+/* The id of each detection's track; those nobody has start one. */
+static void name_detections(CclTracker *tracker, uint32_t n, uint64_t *track_of)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t id = 0;
+        if (tracker->owner[i] != NONE) {
+            id = tracker->items[tracker->owner[i]].track.id;
+        } else if (is_usable(&tracker->detections[i])) {
+            CclTrack *const track = begin(tracker, i);
+            id = track ? track->id : 0;
+            if (track && tracker->host[i] != NONE) {
+                track->parent_id = tracker->items[tracker->host[i]].track.id;
+                track->flags = CCL_TRACK_SPLIT;
+            }
         }
+        if (track_of)
+            track_of[i] = id;
     }
 }
 
@@ -641,63 +652,54 @@ static void show(CclTracker *tracker)
         tracker->tracks[i] = tracker->items[i].track;
 }
 
+/* More than this says no more: all tracks end. */
+static double bounded_frames(const CclTracker *tracker, double frames)
+{
+    const double most = tracker->config.max_age + 2.0;
+    return frames > 0 ? fmin(frames, most) : 0;
+}
+
+/* Whoever was out of sight for too long by the time of this frame is not looked for in it. */
+static void end_overdue(CclTracker *tracker, double frames)
+{
+    for (uint32_t i = 0; i < tracker->n; i++) {
+        CclTrack *const t = &tracker->items[i].track;
+        if (t->misses + frames - 1 > tracker->config.max_age)
+            t->state = CCL_TRACK_LOST;
+    }
+}
+
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
                              uint64_t *track_of)
 {
-    uint32_t n_edges;
+    const double elapsed = bounded_frames(tracker, frames);
 
     bury(tracker);
+    CCL_TRY(reserve_frame(tracker, n));
     for (uint32_t i = 0; i < tracker->n; i++)
-        predict(&tracker->items[i], frames);
+        predict(&tracker->items[i], &tracker->config, elapsed);
+    end_overdue(tracker, elapsed);
 
-    const uint32_t n_before = tracker->n;
-    const size_t owner_size = ((size_t)n * sizeof(uint32_t) + 15) / 16 * 16;
-    if (!reserve(&tracker->owner, owner_size + n_before * sizeof(CclDetection)))
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to track %u detections", n);
-    uint32_t *const owner = tracker->owner.data;
-    CclDetection *const seen = (CclDetection *)((uint8_t *)tracker->owner.data + owner_size);
-    for (uint32_t i = 0; i < n; i++)
-        owner[i] = CCL_TRACK_NO_DETECTION;
-
-    if (!find_edges(tracker, detections, n, &n_edges) || !assign_all(tracker, owner, n, n_edges))
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to track %u detections", n);
-    for (uint32_t i = 0; i < n_before; i++)
-        if (tracker->items[i].track.detection != CCL_TRACK_NO_DETECTION)
-            seen[i] = detections[tracker->items[i].track.detection];
-
+    take_detections(tracker, detections, n);
+    assign(tracker, n);
     if (tracker->config.merge_split) {
-        join_groups(tracker, detections, n, owner);
-        for (uint32_t i = 0; i < n_before; i++)
-            if (tracker->items[i].group != CCL_TRACK_NO_DETECTION && owner[tracker->items[i].group] == CCL_TRACK_NO_DETECTION)
-                owner[tracker->items[i].group] = i;
-        for (uint32_t i = 0; i < n; i++) {
-            if (owner[i] != CCL_TRACK_NO_DETECTION)
-                continue;
-            const uint32_t whole = whole_of(tracker, seen, &detections[i]);
-            if (whole == CCL_TRACK_NO_DETECTION)
-                continue;
-            seen[whole] = joined(&seen[whole], &detections[i]);
-            owner[i] = whole;
-        }
+        join_groups(tracker);
+        join_parts(tracker, n);
     }
-    update_tracks(tracker, seen, detections, frames >= 1 ? (uint32_t)(frames + 0.5) : 1);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t id = 0;
-        if (owner[i] != CCL_TRACK_NO_DETECTION) {
-            id = tracker->items[owner[i]].track.id;
-        } else {
-            const uint64_t parent = tracker->config.merge_split ? parent_of(tracker, &detections[i]) : 0;
-            const uint32_t last = tracker->n;
-            begin(tracker, &detections[i], i);
-            if (tracker->n > last) {
-                tracker->items[last].track.parent_id = parent;
-                tracker->items[last].track.flags = parent ? CCL_TRACK_SPLIT : 0;
-                id = tracker->items[last].track.id;
-            }
-        }
-        if (track_of)
-            track_of[i] = id;
-    }
+    update_tracks(tracker, elapsed >= 1 ? (uint32_t)(elapsed + 0.5) : 1);
+    name_detections(tracker, n, track_of);
     show(tracker);
     return CCL_OK;
+}
+
+void ccl_tracker_skip(CclTracker *tracker, double frames)
+{
+    bury(tracker);
+    for (uint32_t i = 0; i < tracker->n; i++) {
+        CclTrack *const t = &tracker->items[i].track;
+        predict(&tracker->items[i], &tracker->config, bounded_frames(tracker, frames));
+        if (t->state == CCL_TRACK_CONFIRMED)
+            t->state = CCL_TRACK_PREDICTED;
+    }
+    show(tracker);
 }

@@ -4,19 +4,28 @@
 /*
  * Following blobs over time: which blob of this frame is which one of the frames before.
  *
- * Each track carries a constant-velocity Kalman filter of its centroid and a smoothed box. Per frame, tracks are
- * predicted, pairs of track and detection inside a gate (Mahalanobis distance of the centroid, or overlap of the boxes)
- * get a cost, and the cheapest assignment is found optimally (Kuhn 1955, as shortest augmenting paths after Jonker and
- * Volgenant 1987). Then what only blobs do is looked at: several tracks inside one blob (they merged), one track in
- * several blobs (it broke into parts, or something left it).
+ * Each track carries a constant-velocity Kalman filter of its centroid, and its covariance and box, smoothed. Per frame:
+ *
+ *   predict   where each track should be now
+ *   pair      detections inside a track's gate (Mahalanobis distance of the centroid, measured by the uncertainty of the
+ *             prediction and the covariance of the blob; or overlap of the boxes) get a cost
+ *   assign    the cheapest choice of pairs (assign.h)
+ *   group     several tracks inside one blob: they merged; each is led along inside it
+ *   join      one track in several blobs: it broke into parts
+ *   begin     blobs left over start tracks; inside the place of another track: they came out of it
  *
  *     CclTrackerConfig config = ccl_tracker_config_default();
  *     CclTracker *tracker;
  *     ccl_tracker_new(&config, &tracker);
  *     for each frame:
- *         ccl_tracker_update(tracker, detections, n, 1);
+ *         ccl_tracker_update(tracker, detections, n, 1, NULL);
  *         n_tracks = ccl_tracker_tracks(tracker, &tracks);
  *     ccl_tracker_free(tracker);
+ *
+ * Lengths in the model are relative to the size of the object: there is nothing to set for a resolution. Memory grows with
+ * max_tracks and the most detections seen in a frame, not with time. Each frame takes O(n log n) for the assignment and
+ * looks at each pair of a track and a detection whose boxes come near each other once; only where everything lies in one
+ * pile are those all of them.
  *
  * A tracker is used by one thread at a time.
  */
@@ -31,23 +40,34 @@ extern "C" {
 
 #define CCL_TRACK_NO_DETECTION UINT32_MAX
 #define CCL_TRACKER_MAX_TRACKS 65536u
+#define CCL_TRACKER_MAX_AGE 100000u
+
+typedef enum CclTrackMethod {
+    CCL_TRACK_KALMAN, /* all of the above */
+    CCL_TRACK_IOU,    /* no motion: overlap with the box as last seen, not less than iou_threshold */
+} CclTrackMethod;
 
 typedef struct CclTrackerConfig {
+    CclTrackMethod method;
     unsigned max_tracks;   /* tracks alive at a time, 1..CCL_TRACKER_MAX_TRACKS; detections beyond start none */
     unsigned min_hits;     /* sightings before a track is confirmed, from 1 */
-    unsigned max_age;      /* frames a confirmed track lives on unseen */
+    unsigned max_age;      /* frames a confirmed track lives on unseen, 0..CCL_TRACKER_MAX_AGE */
     double max_distance;   /* gate: Mahalanobis distance of the centroid from its prediction, standard deviations */
     double iou_threshold;  /* or: intersection over union of the boxes, 0..1 */
     bool single_class;     /* detections of different types may be the same object */
     bool merge_split;      /* handle blobs that merge and break apart */
+    uint64_t (*new_id)(void); /* NULL: ids count from 1 for each tracker; else: gives the next one, never 0 */
 } CclTrackerConfig;
 
 CclTrackerConfig ccl_tracker_config_default(void);
 
-/* One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame. */
+/*
+ * One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame, within +-1e6. A detection
+ * with other numbers (NaN, an empty box) is passed over.
+ */
 typedef struct CclDetection {
     double x, y;           /* centroid */
-    double xx, xy, yy;     /* covariance; zeros when unknown: taken from the box */
+    double xx, xy, yy;     /* covariance; when unknown or impossible that of the filled box */
     double x0, y0, x1, y1; /* box, half open, x0 < x1, y0 < y1 */
     uint32_t type;         /* kind of object; only equal types are matched, unless single_class */
 } CclDetection;
@@ -55,7 +75,7 @@ typedef struct CclDetection {
 typedef enum CclTrackState {
     CCL_TRACK_TENTATIVE, /* seen fewer than min_hits times */
     CCL_TRACK_CONFIRMED, /* seen in this frame */
-    CCL_TRACK_PREDICTED, /* confirmed, not seen (or not alone) in this frame */
+    CCL_TRACK_PREDICTED, /* confirmed before, not seen (or not alone) in this frame */
     CCL_TRACK_LOST,      /* ended in this frame; gone in the next */
 } CclTrackState;
 
@@ -63,7 +83,7 @@ typedef enum CclTrackState {
 #define CCL_TRACK_SPLIT (1u << 1)  /* came out of the track parent_id in this frame */
 
 typedef struct CclTrack {
-    uint64_t id;        /* from 1 up, never used again by this tracker */
+    uint64_t id;        /* from 1 up, never used again */
     uint64_t parent_id; /* track it came out of; 0: none */
     CclTrackState state;
     uint32_t flags;     /* CCL_TRACK_... of this frame */
@@ -91,11 +111,15 @@ CclStatus ccl_tracker_configure(CclTracker *tracker, const CclTrackerConfig *con
 void ccl_tracker_reset(CclTracker *tracker);
 
 /*
- * One frame. `frames`: how many frame intervals have passed since the last update, usually 1. `track_of`: NULL, or
- * receives for each detection the id of its track (0: none; more than one detection may be parts of one track).
+ * One frame. `frames`: how many frame intervals have passed since the last call, usually 1; less than 0 or NaN counts as
+ * 0, and after a gap longer than max_age all tracks end. `track_of`: NULL, or receives for each detection the id of its
+ * track (0: none; more than one detection may be parts of one track, and of tracks that share a detection it is one).
  */
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
                              uint64_t *track_of);
+
+/* A frame nobody looked at: tracks move on as predicted and none counts as unseen. */
+void ccl_tracker_skip(CclTracker *tracker, double frames);
 
 /* The tracks as of the last update, oldest first; returns how many. Owned by the tracker until the next call. */
 uint32_t ccl_tracker_tracks(const CclTracker *tracker, const CclTrack **tracks);
