@@ -145,10 +145,11 @@ __device__ static void empty_slots(const Target &t)
 {
     const Slots *const s = t.slots;
     for (uint32_t i = threadIdx.x; i < SLOTS; i += blockDim.x) {
+        if (!s->label[i])
+            continue;
         const Part part = { s->label[i], s->n[i], s->x[i], s->y[i], s->xx[i], s->xy[i], s->yy[i], s->x0[i], s->x1[i],
                             s->y1[i], s->first[i] };
-        if (part.label)
-            add_to_sums(t, part);
+        add_to_sums(t, part);
     }
 }
 
@@ -237,25 +238,30 @@ __device__ static void clear_words(uint32_t *words, uint32_t n)
         words[i] = 0;
 }
 
-/* One tile of the image, by the whole block. */
-__device__ static void add_tile(const Target &t, const CudaVars &vars, uint32_t width, uint32_t height)
-{
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const uint32_t x = lane * 4, y0 = warp * ROWS;
-    const size_t stride = vars.label_stride;
-    const uint32_t *const labels = vars.labels;
-    const bool aligned = ((uintptr_t)labels | stride * 4) % 16 == 0;
+/* What a thread has of a tile: four pixels of each of its warp's rows. */
+typedef struct Quads {
+    uint4 row[ROWS];
+} Quads;
 
-    uint4 rows[ROWS];
+__device__ static Quads load_tile(const CudaVars &vars, uint32_t tile_x, uint32_t tile_y, uint32_t width, uint32_t height)
+{
+    const uint32_t x = tile_x + threadIdx.x % 32 * 4, y = tile_y + threadIdx.x / 32 * ROWS;
+    const bool aligned = ((uintptr_t)vars.labels | vars.label_stride * 4) % 16 == 0;
+    Quads quads;
 #pragma unroll
-    for (unsigned i = 0; i < ROWS; i++) {
-        const uint32_t y = t.y + y0 + i;
-        rows[i] = y < height ? load_labels(labels + y * stride, t.x + x, width, aligned) : make_uint4(0, 0, 0, 0);
-    }
+    for (unsigned i = 0; i < ROWS; i++)
+        quads.row[i] = y + i < height ? load_labels(vars.labels + (y + i) * vars.label_stride, x, width, aligned)
+                                      : make_uint4(0, 0, 0, 0);
+    return quads;
+}
+
+/* One tile of the image, by the whole block. */
+__device__ static void add_tile(const Target &t, const Quads &quads, uint32_t width)
+{
     uint32_t any = 0;
 #pragma unroll
     for (unsigned i = 0; i < ROWS; i++)
-        any |= rows[i].x | rows[i].y | rows[i].z | rows[i].w;
+        any |= quads.row[i].x | quads.row[i].y | quads.row[i].z | quads.row[i].w;
     if (!__syncthreads_or(any)) /* also: the tile before is done with the table */
         return;
     clear_slots(t.slots);
@@ -264,7 +270,7 @@ __device__ static void add_tile(const Target &t, const CudaVars &vars, uint32_t 
     Part part = empty_part();
 #pragma unroll
     for (unsigned i = 0; i < ROWS; i++)
-        add_quad(t, &part, rows[i], x, y0 + i, width);
+        add_quad(t, &part, quads.row[i], threadIdx.x % 32 * 4, threadIdx.x / 32 * ROWS + i, width);
     add_lanes(t, part);
     __syncthreads();
     empty_slots(t);
@@ -275,18 +281,21 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *va
 {
     __shared__ Slots slots;
 
-    const uint32_t first_id = round * buffers.n_sums;
-    const uint32_t n_measured = measured_ids(buffers, *vars, capacity);
-    clear_words(buffers.table_scan, buffers.n_table_scan);
-    if (n_measured <= first_id)
-        return;
-
-    const uint32_t past_id = min(n_measured, first_id + buffers.n_sums);
     const uint32_t tiles_x = (width + TILE_WIDTH - 1) / TILE_WIDTH, tiles_y = (height + TILE_HEIGHT - 1) / TILE_HEIGHT;
+    const uint32_t first_id = round * buffers.n_sums;
+    uint32_t n_measured = UINT32_MAX; /* looked up when the first labels are on their way already */
+
     for (uint32_t tile = blockIdx.x; tile < tiles_x * tiles_y; tile += gridDim.x) {
-        const Target t = { buffers, &slots, first_id, past_id, tile % tiles_x * TILE_WIDTH,
-                           tile / tiles_x * TILE_HEIGHT };
-        add_tile(t, *vars, width, height);
+        const uint32_t x = tile % tiles_x * TILE_WIDTH, y = tile / tiles_x * TILE_HEIGHT;
+        const Quads quads = load_tile(*vars, x, y, width, height);
+        if (n_measured == UINT32_MAX) {
+            clear_words(buffers.table_scan, buffers.n_table_scan);
+            n_measured = measured_ids(buffers, *vars, capacity);
+        }
+        if (n_measured <= first_id)
+            return;
+        const Target t = { buffers, &slots, first_id, min(n_measured, first_id + buffers.n_sums), x, y };
+        add_tile(t, quads, width);
     }
 }
 

@@ -10,9 +10,9 @@
 #include "stages.cuh"
 
 static const unsigned THREADS = 256;
-static const unsigned PER_THREAD = 16;
+static const unsigned GROUPS = 4; /* of four pixels per thread */
 static const unsigned CHUNK = NUMBER_CHUNK;
-static_assert(CHUNK == THREADS * PER_THREAD, "a chunk is a block's pixels");
+static_assert(CHUNK == THREADS * GROUPS * 4, "a chunk is a block's pixels");
 
 typedef struct Image {
     const uint32_t *labels;
@@ -97,49 +97,83 @@ __device__ static void add_up_chunks(const StageBuffers &buffers, uint32_t n_chu
         buffers.counts->n_found = before;
 }
 
+/* Labels of the four pixels from `pixel` on; past the last pixel 0. */
+__device__ static uint4 load_four(const Image &image, uint32_t pixel, uint32_t n_pixels, bool aligned)
+{
+    if (aligned && pixel + 4 <= n_pixels)
+        return *(const uint4 *)(image.labels + pixel);
+    uint32_t v[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        v[i] = pixel + i < n_pixels ? label_at(image, pixel + i) : 0;
+    return make_uint4(v[0], v[1], v[2], v[3]);
+}
+
+template <bool first_pixel_roots>
+__device__ static bool is_first(const Image &image, uint32_t pixel, uint32_t label, const uint32_t *root_state)
+{
+    if (first_pixel_roots)
+        return label == pixel + 1;
+    return may_be_first(image, pixel, label) && root_state[label - 1] == pixel;
+}
+
+/* A thread has four times four pixels: the warps of a block first share 1024 pixels, then the next. */
 template <bool first_pixel_roots>
 __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, uint32_t width, uint64_t magic,
                                                          uint32_t n_pixels, StageBuffers buffers)
 {
-    __shared__ uint32_t counts[CHUNK / 32]; /* first pixels per 32 pixels of the chunk */
+    __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
     __shared__ bool is_last;
 
     const Image image = { vars->labels, vars->label_stride, width, magic };
-    const uint32_t start = blockIdx.x * CHUNK + threadIdx.x;
+    const bool aligned = image.stride == width && (uintptr_t)image.labels % 16 == 0;
+    const uint32_t start = blockIdx.x * CHUNK + threadIdx.x * 4;
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    uint32_t labels[PER_THREAD];
+    uint4 labels[GROUPS];
 #pragma unroll
-    for (unsigned i = 0; i < PER_THREAD; i++) {
-        const uint32_t pixel = start + i * THREADS;
-        labels[i] = pixel < n_pixels ? label_at(image, pixel) : 0;
-    }
-    uint32_t is_first = 0; /* bit i: of labels[i] */
+    for (unsigned i = 0; i < GROUPS; i++)
+        labels[i] = load_four(image, start + i * THREADS * 4, n_pixels, aligned);
+    uint32_t firsts = 0; /* bits 4 * i to 4 * i + 3: of labels[i] */
 #pragma unroll
-    for (unsigned i = 0; i < PER_THREAD; i++) {
-        const uint32_t pixel = start + i * THREADS;
-        const bool mine = first_pixel_roots
-                              ? labels[i] == pixel + 1
-                              : may_be_first(image, pixel, labels[i]) && buffers.root_state[labels[i] - 1] == pixel;
-        is_first |= (uint32_t)mine << i;
-        const uint32_t firsts = __ballot_sync(~0u, mine);
-        if (lane == 0)
-            counts[i * (THREADS / 32) + warp] = __popc(firsts);
+    for (unsigned i = 0; i < GROUPS; i++) {
+        const uint32_t pixel = start + i * THREADS * 4;
+        firsts |= (uint32_t)is_first<first_pixel_roots>(image, pixel, labels[i].x, buffers.root_state) << 4 * i |
+                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 1, labels[i].y, buffers.root_state) << (4 * i + 1) |
+                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 2, labels[i].z, buffers.root_state) << (4 * i + 2) |
+                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 3, labels[i].w, buffers.root_state) << (4 * i + 3);
     }
     uint32_t n_firsts = 0;
-    if (__syncthreads_or(is_first)) {
-        const uint32_t before = scan_block(threadIdx.x < CHUNK / 32 ? counts[threadIdx.x] : 0, &n_firsts);
-        if (threadIdx.x < CHUNK / 32)
-            counts[threadIdx.x] = before;
+    if (__syncthreads_or(firsts)) {
+        /* Before this thread in its warp: a byte for each i, at most 128. */
+        uint32_t mine = 0;
+#pragma unroll
+        for (unsigned i = 0; i < GROUPS; i++)
+            mine |= __popc(firsts >> 4 * i & 15) << 8 * i;
+        uint32_t before = mine;
+        for (uint32_t i = 1; i < 32; i *= 2) {
+            const uint32_t other = __shfl_up_sync(~0u, before, i);
+            before += lane >= i ? other : 0;
+        }
+        if (lane == 31)
+            for (unsigned i = 0; i < GROUPS; i++)
+                before_warp[i][warp] = before >> 8 * i & 255;
+        before -= mine;
+        __syncthreads();
+        const bool counts = threadIdx.x < GROUPS * (THREADS / 32);
+        uint32_t *const count = &before_warp[0][0] + threadIdx.x;
+        const uint32_t rank = scan_block(counts ? *count : 0, &n_firsts);
+        if (counts)
+            *count = rank;
         __syncthreads();
 #pragma unroll
-        for (unsigned i = 0; i < PER_THREAD; i++) {
-            const bool mine = is_first >> i & 1;
-            const uint32_t firsts = __ballot_sync(~0u, mine);
-            if (mine)
-                buffers.root_state[labels[i] - 1] =
-                    ROOT_NUMBERED | (blockIdx.x * NUMBER_CHUNK + counts[i * (THREADS / 32) + warp] +
-                                     __popc(firsts & ((1u << lane) - 1)));
+        for (unsigned i = 0; i < GROUPS; i++) {
+            const uint32_t four[4] = { labels[i].x, labels[i].y, labels[i].z, labels[i].w };
+            uint32_t state = ROOT_NUMBERED | (blockIdx.x * CHUNK + before_warp[i][warp] + (before >> 8 * i & 255));
+#pragma unroll
+            for (unsigned j = 0; j < 4; j++)
+                if (firsts >> (4 * i + j) & 1)
+                    buffers.root_state[four[j] - 1] = state++;
         }
     }
     if (threadIdx.x == 0) {

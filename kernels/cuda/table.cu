@@ -137,49 +137,53 @@ __device__ static uint32_t final_label(const StageBuffers &buffers, uint32_t pro
     return state & ROOT_FINAL ? state & ROOT_VALUE : id_of(buffers, state) + 1;
 }
 
-__global__ static void relabel_pixels(const CudaVars *vars, uint32_t width, uint32_t height, StageBuffers buffers)
+/* Four pixels in place; the label of the same provisional label is looked up once. */
+__device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
 {
-    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= width || y >= height)
-        return;
-    uint32_t *const pixels = vars->labels + y * vars->label_stride + x;
-    const bool whole = x + 4 <= width && (uintptr_t)pixels % 16 == 0;
-    const uint32_t n = min(width - x, 4u);
-
-    __align__(16) uint32_t v[4] = { 0, 0, 0, 0 };
-    if (whole)
-        *(uint4 *)v = *(const uint4 *)pixels;
-    else
-        for (uint32_t i = 0; i < 4; i++)
-            v[i] = i < n ? pixels[i] : 0;
-    if (!(v[0] | v[1] | v[2] | v[3]))
-        return;
-
-    uint32_t provisional = 0, label = 0;
+    uint32_t four[4] = { v.x, v.y, v.z, v.w }, provisional = 0, label = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
-        if (!v[i])
-            continue;
-        if (v[i] != provisional) {
-            provisional = v[i];
+        if (four[i] != provisional && four[i]) {
+            provisional = four[i];
             label = final_label(buffers, provisional);
         }
-        v[i] = label;
+        four[i] = four[i] ? label : 0;
     }
-    if (whole)
-        *(uint4 *)pixels = *(const uint4 *)v;
-    else
-        for (uint32_t i = 0; i < 4; i++)
-            if (i < n)
-                pixels[i] = v[i];
+    return make_uint4(four[0], four[1], four[2], four[3]);
+}
+
+static const unsigned ROWS = 2; /* per thread: as many loads on their way at once */
+
+__global__ static void relabel_quads(const CudaVars *vars, uint32_t width, uint32_t height, StageBuffers buffers)
+{
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
+    if (x >= width)
+        return;
+    uint32_t *const pixels = vars->labels + y * vars->label_stride + x;
+    const size_t stride = vars->label_stride;
+    if (x + 4 > width || ((uintptr_t)pixels | stride * 4) % 16) {
+        for (uint32_t i = 0; i < ROWS && y + i < height; i++)
+            for (uint32_t j = 0; j < min(4u, width - x); j++)
+                if (pixels[i * stride + j])
+                    pixels[i * stride + j] = final_label(buffers, pixels[i * stride + j]);
+        return;
+    }
+    uint4 quads[ROWS];
+#pragma unroll
+    for (uint32_t i = 0; i < ROWS; i++)
+        quads[i] = y + i < height ? *(const uint4 *)(pixels + i * stride) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (uint32_t i = 0; i < ROWS; i++)
+        if (quads[i].x | quads[i].y | quads[i].z | quads[i].w)
+            *(uint4 *)(pixels + i * stride) = final_labels(buffers, quads[i]);
 }
 
 CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const dim3 grid(blocks_for(width, 4 * 32), blocks_for(height, 8));
+    const dim3 grid(blocks_for(width, 4 * 32), blocks_for(height, 8 * ROWS));
     (void)context;
-    CCL_CUDA_LAUNCH(frame, "relabel", relabel_pixels, grid, dim3(32, 8), 0, frame->vars, width, height, *buffers);
+    CCL_CUDA_LAUNCH(frame, "relabel", relabel_quads, grid, dim3(32, 8), 0, frame->vars, width, height, *buffers);
     return CCL_OK;
 }
 

@@ -26,16 +26,17 @@ template <typename Parents> __device__ static inline uint32_t find(Parents paren
 }
 
 /* find(), shortening the way of whoever follows: the node's own slot takes every ancestor passed. Only the thread that owns
- * `node` may call this, and no unite() may run meanwhile. */
+ * `node` may call this, and no unite() may run meanwhile. Short ways are quickest through the L1 cache; on a long one the
+ * loads go past it, to see what others have shortened: then it halves with every step instead of being walked. */
 template <typename Parents> __device__ static inline uint32_t compress(Parents parents, uint32_t node)
 {
     const uint32_t own = node;
     uint32_t parent = parents[node];
     uint32_t grandparent = parents[parent];
-    while (grandparent != parent) {
+    for (unsigned step = 0; grandparent != parent; step++) {
         parent = grandparent;
         parents[own] = parent;
-        grandparent = parents[parent];
+        grandparent = step < 8 ? parents[parent] : __ldcg(&parents[parent]);
     }
     return parent;
 }

@@ -11,7 +11,8 @@
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
-# CCL_GST       folder with a packed GStreamer (gst/env.sh), the plugin (*.so) and the element test programs (test-*)
+# CCL_GST       folder with the plugin, the test programs of elements (test-*) and GStreamer (gst/env.sh), as tests/gpu/pack.sh
+#               says; without it elements are skipped
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CCL_BUILD:-$top/build-gpu}
@@ -64,22 +65,25 @@ check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
 check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
-        check "$tool" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkccl" --backend=cuda --quick
+        for suite in features api; do
+            check "$tool: $suite" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
+                "$checkccl" --backend=cuda --quick --suite=$suite
+        done
     else
         skip "$tool" "no compute-sanitizer"
     fi
 done
 check "benchmark" 600 "$checkccl" --backend=cuda --bench
 
-if [ -n "${CCL_GST:-}" ] && [ -f "$CCL_GST/gst/env.sh" ]; then
+if [ -n "${CCL_GST:-}" ]; then
     # shellcheck disable=SC1091
-    . "$CCL_GST/gst/env.sh"
-    export GST_PLUGIN_PATH="$CCL_GST" CCL_TEST_NEEDS_CUDA=1
+    [ ! -f "$CCL_GST/gst/env.sh" ] || . "$CCL_GST/gst/env.sh"
+    export GST_PLUGIN_PATH="$CCL_GST" LD_LIBRARY_PATH="$CCL_GST:${LD_LIBRARY_PATH:-}" CK_DEFAULT_TIMEOUT=300
     for program in "$CCL_GST"/test-*; do
-        [ ! -x "$program" ] || check "elements, $(basename "$program")" 300 "$program"
+        check "elements: $(basename "$program" | sed 's/^test-//')" 300 "$program"
     done
 else
-    skip "elements" "CCL_GST names no folder with a packed GStreamer"
+    skip "elements" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
 fi
 
 [ ! -f "$logs/benchmark.log" ] || { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$record"

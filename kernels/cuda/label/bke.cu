@@ -54,103 +54,135 @@ enum {
 };
 
 static const uint32_t NO_PARENT = UINT32_MAX; /* of blocks without foreground */
-static const unsigned PER_THREAD = 4;         /* blocks of a row that init and compress take at once */
+static const unsigned PER_THREAD = 4;         /* blocks of a row that init takes at once */
 static const unsigned THREADS_X = 32, THREADS_Y = 8;
 
-/* What init needs of the eight pixels [x, x + 8) of a row: bit i is pixel x + i. Outside the mask is background. */
-__device__ static uint32_t load_eight(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
-                                      bool aligned)
+/* The eight pixels from x on, of rows y - 1, y and y + 1: bit i of each is pixel x + i. Outside the mask is background. */
+typedef struct Rows {
+    uint32_t above, top, bottom;
+} Rows;
+
+__device__ static uint32_t load_eight(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
 {
-    if (y >= height || x >= width) /* row -1 too: y wraps round */
-        return 0;
     const uint8_t *const p = vars.mask + y * vars.mask_stride + x;
-    if (aligned && x + 8 <= width) {
-        const uint2 bytes = *(const uint2 *)p;
-        return foreground_bits(bytes.x, vars) | foreground_bits(bytes.y, vars) << 4;
-    }
     uint32_t bits = 0;
     for (uint32_t i = 0; i < min(8u, width - x); i++)
         bits |= (uint32_t)is_foreground(p[i], vars) << i;
     return bits;
 }
 
-__device__ static uint32_t load_one(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+__device__ static Rows load_rows(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height, bool aligned)
 {
-    return y < height && x < width && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
-}
-
-__device__ static uint32_t first_pixel(uint32_t x, uint32_t y, uint32_t pixels)
-{
-    if (pixels & TOP)
-        return y << 16 | (x + !(pixels & TOP_LEFT));
-    return (y + 1) << 16 | (x + !(pixels & BOTTOM_LEFT));
-}
-
-/* Block X at (x, y): `above` has the pixels (x - 1 .. x + 2, y - 1) in bits 0-3, `left` and `pixels` those of S and X. Its
- * parent, or LINK_S when that is S's; and its byte. */
-static const uint32_t LINK_S = UINT32_MAX - 1;
-
-__device__ static uint32_t parent_of_block(uint32_t x, uint32_t y, uint32_t above, uint32_t left, uint32_t pixels,
-                                           uint32_t *info)
-{
-    const bool p_br = above & 1, q_bl = above & 2, q_br = above & 4, r_bl = above & 8;
-    const bool s_tr = left & TOP_RIGHT, s_br = left & BOTTOM_RIGHT;
-    const bool touches_p = p_br && pixels & TOP_LEFT;
-    const bool touches_q = (q_bl || q_br) && pixels & TOP;
-    const bool touches_r = r_bl && pixels & TOP_RIGHT;
-    const bool touches_s = (s_tr || s_br) && pixels & (TOP_LEFT | BOTTOM_LEFT);
-    const bool s_comes_before = left & TOP || !(pixels & TOP);
-    const bool links_up = touches_p || touches_q || touches_r;
-    const bool links_s = !links_up && touches_s && s_comes_before;
-
-    *info = pixels;
-    if (touches_q && touches_p && !q_bl) /* else P and Q touch each other, which Q sees to */
-        *info |= INFO_Q;
-    if (touches_r && (touches_p || touches_q) && !(touches_q && q_br)) /* Q and R: R sees to that */
-        *info |= INFO_R;
-    if (touches_s && !links_s && !(s_tr && (touches_p || (touches_q && q_bl)))) /* S and P, S and Q: S does */
-        *info |= INFO_S;
-    if (links_up)
-        return ((y - 1) << 16) | (touches_p ? x - 1 : touches_q ? x : x + 2);
-    if (links_s)
-        return LINK_S;
-    return pixels ? first_pixel(x, y, pixels) : NO_PARENT;
-}
-
-__global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVars *pvars, uint32_t width, uint32_t height,
-                                                                    Blocks blocks)
-{
-    const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
-    const uint32_t x = 2 * bx, y = 2 * by, lane = threadIdx.x;
-    const CudaVars vars = *pvars;
-    const bool aligned = ((uintptr_t)vars.mask | vars.mask_stride) % 8 == 0;
-
-    /* Rows y - 1, y and y + 1. The neighbours' pixels come from the neighbour lanes, at the warp's ends from memory. */
-    const uint32_t above = load_eight(vars, x, y - 1, width, height, aligned);
-    const uint32_t top = load_eight(vars, x, y, width, height, aligned);
-    const uint32_t bottom = load_eight(vars, x, y + 1, width, height, aligned);
-    uint32_t edge = 0; /* lane 0: left pixels, pair by pair from row y - 1 down; lane 31: the pixel right above */
-    if (lane == 0 && x > 0)
-        for (uint32_t i = 0; i < 6; i++)
-            edge |= load_one(vars, x - 2 + i % 2, y - 1 + i / 2, width, height) << i;
-    if (lane == 31)
-        edge = load_one(vars, x + 8, y - 1, width, height);
-    const uint32_t right = above >> 6 | (top >> 6) << 2 | (bottom >> 6) << 4; /* what the lane to the right needs */
-    const uint32_t from_left = __shfl_up_sync(~0u, right, 1), from_right = __shfl_down_sync(~0u, above, 1);
-    const uint32_t left = lane ? from_left : edge;
-    const uint32_t after = lane < 31 ? from_right & 1 : edge;
-
-    const uint32_t wide_above = (left >> 1 & 1) | above << 1 | after << 9; /* bit 0: pixel x - 1 */
-    uint32_t parents[PER_THREAD], bytes = 0, pixels_left = left >> 2;
-#pragma unroll
-    for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const uint32_t pixels = (top >> 2 * i & 3) | (bottom >> 2 * i & 3) << 2;
-        uint32_t info;
-        parents[i] = parent_of_block(x + 2 * i, y, wide_above >> 2 * i & 15, pixels_left, pixels, &info);
-        bytes |= info << 8 * i;
-        pixels_left = pixels;
+    Rows rows = { 0, 0, 0 };
+    if (x >= width || y >= height) /* x may have wrapped round */
+        return rows;
+    const uint32_t y_above = y ? y - 1 : 0, y_bottom = min(y + 1, height - 1);
+    if (aligned && x + 8 <= width) {
+        const uint8_t *const p = vars.mask + x; /* all three on their way before one is looked at */
+        const uint2 above = *(const uint2 *)(p + y_above * vars.mask_stride);
+        const uint2 top = *(const uint2 *)(p + y * vars.mask_stride);
+        const uint2 bottom = *(const uint2 *)(p + y_bottom * vars.mask_stride);
+        rows.above = foreground_bits(above.x, vars) | foreground_bits(above.y, vars) << 4;
+        rows.top = foreground_bits(top.x, vars) | foreground_bits(top.y, vars) << 4;
+        rows.bottom = foreground_bits(bottom.x, vars) | foreground_bits(bottom.y, vars) << 4;
+    } else {
+        rows.above = load_eight(vars, x, y_above, width);
+        rows.top = load_eight(vars, x, y, width);
+        rows.bottom = load_eight(vars, x, y_bottom, width);
     }
-    /* Along a chain of S links the parent is that of the block where the chain begins, or the last one before this warp. */
+    rows.above = y ? rows.above : 0;
+    rows.bottom = y + 1 < height ? rows.bottom : 0;
+    return rows;
+}
+
+/* The last two pixels of each row, from above down. */
+__device__ static uint32_t last_pairs(const Rows &rows)
+{
+    return rows.above >> 6 | (rows.top >> 6) << 2 | (rows.bottom >> 6) << 4;
+}
+
+/* The four blocks of a thread at once: bit 2 * i of each word is about block i. */
+typedef struct Quad {
+    uint32_t top_left, top_right, bottom_left, bottom_right;
+    uint32_t touches_p, touches_q, touches_r, links_s; /* links_s: S is the parent */
+    uint32_t unites_q, unites_r, unites_s;
+} Quad;
+
+/* From the rows of pixels with one more to either side: bit 0 is pixel x - 1. */
+__device__ static Quad look_around(uint32_t above, uint32_t top, uint32_t bottom, uint32_t first_of_left)
+{
+    const uint32_t even = 0x55;
+    Quad q;
+    q.top_left = top >> 1 & even;
+    q.top_right = top >> 2 & even;
+    q.bottom_left = bottom >> 1 & even;
+    q.bottom_right = bottom >> 2 & even;
+    const uint32_t p_br = above & even, q_bl = above >> 1 & even, q_br = above >> 2 & even, r_bl = above >> 3 & even;
+    const uint32_t s_tr = top & even, s_br = bottom & even;
+    const uint32_t s_tl = (q.top_left << 2 | first_of_left) & even; /* of the block to the left, in our thread or before */
+    const uint32_t x_top = q.top_left | q.top_right;
+
+    q.touches_p = p_br & q.top_left;
+    q.touches_q = (q_bl | q_br) & x_top;
+    q.touches_r = r_bl & q.top_right;
+    const uint32_t touches_s = (s_tr | s_br) & (q.top_left | q.bottom_left);
+    const uint32_t s_comes_before = s_tl | s_tr | ~x_top;
+    q.links_s = touches_s & s_comes_before & ~(q.touches_p | q.touches_q | q.touches_r);
+
+    /* Not if the parent touches that neighbour too: then a block before this one sees to it. */
+    q.unites_q = q.touches_q & q.touches_p & ~q_bl;
+    q.unites_r = q.touches_r & (q.touches_p | q.touches_q) & ~(q.touches_q & q_br);
+    q.unites_s = touches_s & ~q.links_s & ~(s_tr & (q.touches_p | (q.touches_q & q_bl)));
+    return q;
+}
+
+static const uint32_t LINK_S = UINT32_MAX - 1; /* in place of a parent, for now */
+
+__device__ static uint32_t parent_of_block(const Quad &q, uint32_t i, uint32_t x, uint32_t y)
+{
+    const uint32_t bit = 1u << 2 * i;
+    if (q.touches_p & bit)
+        return ((y - 1) << 16) | (x - 1);
+    if (q.touches_q & bit)
+        return ((y - 1) << 16) | x;
+    if (q.touches_r & bit)
+        return ((y - 1) << 16) | (x + 2);
+    if (q.links_s & bit)
+        return LINK_S;
+    if ((q.top_left | q.top_right) & bit)
+        return y << 16 | (x + !(q.top_left & bit));
+    if ((q.bottom_left | q.bottom_right) & bit)
+        return (y + 1) << 16 | (x + !(q.bottom_left & bit));
+    return NO_PARENT;
+}
+
+__device__ static uint32_t info_of_block(const Quad &q, uint32_t i)
+{
+    const auto bit = [i](uint32_t word, uint32_t info) { return word >> 2 * i & 1 ? info : 0; };
+    return bit(q.top_left, TOP_LEFT) | bit(q.top_right, TOP_RIGHT) | bit(q.bottom_left, BOTTOM_LEFT) |
+           bit(q.bottom_right, BOTTOM_RIGHT) | bit(q.unites_q, INFO_Q) | bit(q.unites_r, INFO_R) | bit(q.unites_s, INFO_S);
+}
+
+static const uint32_t TILE_WIDTH = THREADS_X * PER_THREAD; /* blocks */
+
+/* From a node up as long as the parents are in this thread block's tile, where block i of lane l is in column i * 32 + l. */
+__device__ static uint32_t leave_tile(const uint32_t (*tile)[TILE_WIDTH], uint32_t node)
+{
+    for (;;) {
+        const uint32_t column = ((node & 0xffff) >> 1) - blockIdx.x * TILE_WIDTH, row = (node >> 17) - blockIdx.y * THREADS_Y;
+        if (column >= TILE_WIDTH || row >= THREADS_Y) /* NO_PARENT too */
+            return node;
+        const uint32_t parent = tile[row][column % PER_THREAD * THREADS_X + column / PER_THREAD];
+        if (((parent ^ node) & ~0x10001u) == 0)
+            return parent; /* a root: by its own name */
+        node = parent;
+    }
+}
+
+/* Along a chain of S links the parent is that of the block where the chain begins, or the last one before this warp. */
+__device__ static void resolve_links(uint32_t *parents, uint32_t x, uint32_t y)
+{
+    const uint32_t lane = threadIdx.x;
 #pragma unroll
     for (uint32_t i = 1; i < PER_THREAD; i++)
         parents[i] = parents[i] == LINK_S ? parents[i - 1] : parents[i];
@@ -160,6 +192,46 @@ __global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVa
 #pragma unroll
     for (uint32_t i = 0; i < PER_THREAD; i++)
         parents[i] = parents[i] == LINK_S ? begin : parents[i];
+}
+
+__global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVars *pvars, uint32_t width, uint32_t height,
+                                                                    Blocks blocks)
+{
+    const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
+    const uint32_t x = 2 * bx, y = 2 * by, lane = threadIdx.x;
+    __shared__ uint32_t tile[THREADS_Y][TILE_WIDTH];
+    const CudaVars vars = *pvars;
+    const bool aligned = ((uintptr_t)vars.mask | vars.mask_stride) % 8 == 0;
+
+    /* The neighbours' pixels come from the neighbour lanes, at the warp's ends from memory. */
+    const Rows rows = load_rows(vars, x, y, width, height, aligned);
+    const uint32_t top = rows.top, bottom = rows.bottom, above = rows.above;
+    const uint32_t edge_x = lane == 0 ? x - 8 : lane == 31 ? x + 8 : width;
+    const Rows edge = load_rows(vars, edge_x, y, width, height, aligned);
+    const uint32_t right = last_pairs(rows); /* what the lane to the right needs */
+    const uint32_t from_left = __shfl_up_sync(~0u, right, 1), from_right = __shfl_down_sync(~0u, above, 1);
+    const uint32_t left = lane ? from_left : last_pairs(edge);
+    const uint32_t after = (lane < 31 ? from_right : edge.above) & 1;
+
+    uint32_t parents[PER_THREAD] = { NO_PARENT, NO_PARENT, NO_PARENT, NO_PARENT }, bytes = 0;
+    if (__any_sync(~0u, top | bottom)) { /* most of most masks is background */
+        const Quad quad = look_around((left >> 1 & 1) | above << 1 | after << 9, (left >> 3 & 1) | top << 1,
+                                      (left >> 5 & 1) | bottom << 1, left >> 2 & 1);
+#pragma unroll
+        for (uint32_t i = 0; i < PER_THREAD; i++) {
+            parents[i] = parent_of_block(quad, i, x + 2 * i, y);
+            bytes |= info_of_block(quad, i) << 8 * i;
+        }
+        resolve_links(parents, x, y);
+    }
+    /* Up the rows of this thread block in shared memory: chains leave it, or end, in at most eight steps. */
+#pragma unroll
+    for (uint32_t i = 0; i < PER_THREAD; i++)
+        tile[threadIdx.y][i * THREADS_X + lane] = parents[i];
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < PER_THREAD; i++)
+        parents[i] = leave_tile(tile, parents[i]);
 
     if (bx < blocks.per_row && y < height) {
         const uint32_t index = by * blocks.per_row + bx;
@@ -168,29 +240,14 @@ __global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVa
     }
 }
 
-/* Neighbouring blocks mostly have the same parent: the way up is gone once. */
 __global__ static void compress_blocks(uint32_t n_rows, Blocks blocks)
 {
-    const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
+    const uint32_t bx = blockIdx.x * THREADS_X + threadIdx.x, by = blockIdx.y * THREADS_Y + threadIdx.y;
     if (bx >= blocks.per_row || by >= n_rows)
         return;
-    uint32_t *const own = &blocks.parent[by * blocks.per_row + bx];
-    const uint4 before = *(const uint4 *)own;
-    const uint32_t parents[PER_THREAD] = { before.x, before.y, before.z, before.w };
-
-    uint32_t last = NO_PARENT, root = NO_PARENT;
-#pragma unroll
-    for (uint32_t i = 0; i < PER_THREAD; i++) {
-        if (parents[i] == NO_PARENT)
-            continue;
-        if (parents[i] == last) {
-            if (root != last)
-                own[i] = root;
-            continue;
-        }
-        last = parents[i];
-        root = compress(blocks, by << 17 | (bx + i) << 1);
-    }
+    const uint32_t node = by << 17 | bx << 1;
+    if (blocks[node] != NO_PARENT)
+        compress(blocks, node);
 }
 
 /* Most pairs meet again at the same parent: nothing to do then. */
@@ -289,7 +346,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     const dim3 half(blocks_for(per_row, 2 * THREADS_X), grid.y), quarter(blocks_for(per_row, PER_THREAD * THREADS_X), grid.y);
 
     CCL_CUDA_LAUNCH(frame, "init", init, quarter, threads, 0, frame->vars, width, height, blocks);
-    CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, quarter, threads, 0, n_rows, blocks);
+    CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, grid, threads, 0, n_rows, blocks);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, n_rows, blocks);
     CCL_CUDA_LAUNCH(frame, "spread", spread, half, threads, 0, frame->vars, width, height, blocks);
     return CCL_OK;
