@@ -420,9 +420,11 @@ static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
 
 /* ---------------------------------------------------------------- labels */
 
-static void place_labels(const CudaSlot *slot, const CclFrame *frame, CudaVars *vars)
+static void place_labels(const CclContext *context, const CudaSlot *slot, const CclFrame *frame, CudaVars *vars)
 {
     const bool on_device = frame->labels.data && frame->labels.memory == CCL_MEMORY_DEVICE;
+    if (!frame->labels.data && context->algorithm->analyze)
+        return;
     vars->labels = on_device ? frame->labels.data : slot->d_labels;
     vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
 }
@@ -553,7 +555,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     vars.limits = ccl_frame->limits;
     vars.keep_all = drops_nothing(&vars.limits);
     CCL_TRY(place_mask(cuda, slot, mask, &vars));
-    place_labels(slot, ccl_frame, &vars);
+    place_labels(context, slot, ccl_frame, &vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL,
                               vars.keep_all };
     frame->shape = shape;

@@ -14,6 +14,8 @@ trap 'rm -f "$now" "$then"' EXIT
 "$here/sources.sh" > "$now"
 grep -E '^[0-9a-f]{64}  ' "$record" > "$then" || true
 
+[ -s "$then" ] || { echo "tests/gpu/record.txt is incomplete: tests/gpu/run.sh did not finish"; exit 1; }
+
 # Lines of one file only: a changed file is in both lists.
 changed=$(LC_ALL=C sort -k2 "$now" "$then" | uniq -u | awk '{ print $2 }' | uniq | tr '\n' ' ')
 if [ -n "$changed" ]; then

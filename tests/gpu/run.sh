@@ -40,7 +40,7 @@ check() {
     name=$1
     seconds=$2
     shift 2
-    log=$logs/$(echo "$name" | tr -c 'a-z0-9\n' -).log
+    log=$logs/$(echo "$name" | tr -cs 'A-Za-z0-9\n' -).log
     echo "==== $name"
     start=$(date +%s)
     timeout "$seconds" "$@" > "$log" 2>&1
