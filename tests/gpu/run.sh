@@ -26,6 +26,8 @@ if [ ! -x "$build/tests/checkccl/checkccl" ]; then
         meson compile -C "$build" || exit 1
 fi
 checkccl=$build/tests/checkccl/checkccl
+newer=$(find "$top/kernels" "$top/tests/checkccl" -type f -newer "$checkccl" | head -n 1)
+[ -z "$newer" ] || { echo "$checkccl is older than $newer: build it again"; exit 1; }
 mkdir -p "$logs"
 
 {
