@@ -578,6 +578,56 @@ GST_START_TEST (test_properties_change_while_playing)
 
 GST_END_TEST;
 
+/* Whatever is set while frames flow: no crash, no error, no frame lost. */
+GST_START_TEST (test_properties_change_from_another_thread)
+{
+  NEED_BACKEND (__i__);
+
+  static const gchar *const changes[][2] = {
+    {"connectivity", "4"}, {"async-depth", "3"}, {"output", "mask"}, {"max-components", "10"}, {"sort", "area-desc"},
+    {"algorithm", "reference"}, {"async-depth", "0"}, {"attach", "blob+roi"}, {"backend", "auto"}, {"interval", "3"},
+    {"output", "labels"}, {"connectivity", "8"}, {"async-depth", "1"}, {"algorithm", "auto"}, {"roi-type", "thing"},
+    {"output", "passthrough"}, {"threshold", "77"}, {"attach", "blob"}, {"interval", "1"}, {"max-components", "4096"},
+    {"backend", "cpu"}, {"invert", "true"}, {"sort", "raster"}, {"async-depth", "2"}, {"invert", "false"},
+  };
+  GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;
+  gchar *line = g_strdup_printf ("videotestsrc pattern=ball num-buffers=400 ! video/x-raw,format=GRAY8 ! "
+      "ccllabel name=label backend=%s ! fakesink name=sink", backends[__i__]);
+  GstElement *pipeline = gst_parse_launch (line, NULL), *label = gst_bin_get_by_name (GST_BIN (pipeline), "label");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = NULL;
+  GstStructure *stats;
+  guint64 frames = 0;
+
+  if (context)
+    gst_element_set_context (pipeline, context);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 0; !message; i++) {
+    const gchar *const *change = changes[i % G_N_ELEMENTS (changes)];
+
+    gst_util_set_object_arg (G_OBJECT (label), change[0], change[1]);
+    g_object_get (label, "stats", &stats, NULL);
+    gst_structure_get_uint64 (stats, "frames", &frames);
+    gst_structure_free (stats);
+    message = gst_bus_timed_pop_filtered (bus, 200 * GST_USECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  }
+  fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%" GST_PTR_FORMAT, message);
+  g_object_get (label, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, "frames", &frames);
+  gst_structure_free (stats);
+  fail_unless_equals_uint64 (frames, 400);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (label);
+  gst_object_unref (pipeline);
+  if (context)
+    gst_context_unref (context);
+  g_free (line);
+}
+
+GST_END_TEST;
+
 /* A control binding moves a property along with the stream's time. */
 GST_START_TEST (test_controlled_property)
 {
@@ -1733,6 +1783,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_same_masks_same_bytes, 0, n);
   tcase_add_loop_test (both, test_connectivity_and_algorithm_change_while_playing, 0, n);
   tcase_add_loop_test (both, test_properties_change_while_playing, 0, n);
+  tcase_add_loop_test (both, test_properties_change_from_another_thread, 0, n);
   tcase_add_loop_test (both, test_controlled_property, 0, n);
   tcase_add_loop_test (both, test_async_order_and_latency, 0, n);
   tcase_add_loop_test (both, test_latency_message_when_depth_changes, 0, n);
