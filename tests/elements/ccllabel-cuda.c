@@ -297,7 +297,7 @@ GST_END_TEST;
 GST_START_TEST (test_pinned_memory)
 {
   GstCudaContext *context = new_context ();
-  GstHarness *harness = harness_with (1, "async-depth=1", context);
+  GstHarness *harness = harness_with (1, "async-depth=1 max-components=100000", context);
   Mask mask = mask_random (640, 480, 1, 0.4);
   gchar *text = caps_string (GST_VIDEO_FORMAT_GRAY8, 640, 480);
   GstCaps *caps = gst_caps_from_string (text);

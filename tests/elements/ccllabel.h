@@ -160,7 +160,7 @@ assert_blobs_filtered (GstBuffer * buffer, const Mask * mask, guint connectivity
   config.connectivity = connectivity;
   config.max_width = mask->width;
   config.max_height = mask->height;
-  config.max_components = mask->width * mask->height;
+  config.max_components = MIN (mask->width * mask->height, CCL_MAX_COMPONENTS);
   fail_unless (ccl_context_new (&config, &context) == CCL_OK, "%s", ccl_error_message ());
   fail_unless (ccl_analyze (context, &view, filter, NULL, &table) == CCL_OK, "%s", ccl_error_message ());
 
