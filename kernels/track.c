@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Noise of the motion model. Speeds are relative to the size of the object, the square root of its box area. */
-static const double COVARIANCE_NOISE = 0.3;    /* of a centroid, relative to the standard deviation of the blob's pixels ... */
+static const double COVARIANCE_NOISE = 0.3;    /* of a centroid, relative to the deviation of its pixels ... */
 static const double SIZE_NOISE = 0.08;         /* ... and, in every direction, relative to the size */
 static const double ACCELERATION_NOISE = 0.025; /* per frame squared */
 static const double INITIAL_VELOCITY = 0.15;   /* per frame */
@@ -29,7 +29,7 @@ static const double COST_SIZE = 0.5;      /* per e-fold of area */
 /* Shares of areas. */
 static const double INSIDE = 0.5;       /* of a box in another, to stand in it */
 static const double HOLDS = 0.8;        /* of a track's area that a blob it merged into has at least */
-static const double OUTGROWN = 1.2;     /* times its track's area: then a blob hides another track, parts are no whole */
+static const double OUTGROWN = 1.2;     /* times its track's area: a blob that hides others, parts that are no whole */
 static const unsigned MERGED_AGES = 10; /* times max_age, until a track inside a group is given up */
 
 static const double FARTHEST = 1e6; /* coordinates beyond are nonsense */
@@ -196,9 +196,20 @@ static CclStatus reserve_frame(CclTracker *tracker, uint32_t n)
 
 /* ---------------------------------------------------------------- boxes */
 
+/* fmin() and fmax() think of NaN; here is none, and these are two instructions. */
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double overlap(double a0, double a1, double b0, double b1)
 {
-    return fmax(fmin(a1, b1) - fmax(a0, b0), 0);
+    return most(least(a1, b1) - most(a0, b0), 0);
 }
 
 static double intersection(const CclTrack *t, const CclDetection *d)
@@ -272,7 +283,7 @@ static void take_detections(CclTracker *tracker, const CclDetection *detections,
             continue;
         fill_covariance(&tracker->detections[i]);
         tracker->order[tracker->n_order++] = i;
-        tracker->widest = fmax(tracker->widest, detections[i].x1 - detections[i].x0);
+        tracker->widest = most(tracker->widest, detections[i].x1 - detections[i].x0);
     }
     sort_by_left_edge(tracker->detections, tracker->order, tracker->owner, tracker->n_order);
     for (uint32_t i = 0; i < n; i++)
@@ -283,8 +294,8 @@ static CclDetection joined(const CclDetection *a, const CclDetection *b)
 {
     const double m = detection_area(a), n = detection_area(b), s = m + n;
     CclDetection d = *a;
-    d.x0 = fmin(a->x0, b->x0), d.y0 = fmin(a->y0, b->y0);
-    d.x1 = fmax(a->x1, b->x1), d.y1 = fmax(a->y1, b->y1);
+    d.x0 = least(a->x0, b->x0), d.y0 = least(a->y0, b->y0);
+    d.x1 = most(a->x1, b->x1), d.y1 = most(a->y1, b->y1);
     d.x = (m * a->x + n * b->x) / s, d.y = (m * a->y + n * b->y) / s;
     const double ax = a->x - d.x, ay = a->y - d.y, bx = b->x - d.x, by = b->y - d.y;
     d.xx = (m * (a->xx + ax * ax) + n * (b->xx + bx * bx)) / s;
@@ -321,7 +332,7 @@ static double item_size(const Item *item)
     return sqrt(item->w * item->h);
 }
 
-/* Of the centroid along an axis: more uncertain in the direction in which the blob is long. `variance`: of its pixels. */
+/* Of the centroid along an axis: the longer the blob, the less certain. `variance`: of its pixels. */
 static double noise_variance(const Item *item, double variance)
 {
     return COVARIANCE_NOISE * COVARIANCE_NOISE * variance + SIZE_NOISE * SIZE_NOISE * item->w * item->h;
@@ -375,22 +386,24 @@ static double distance2(const Item *item, const CclDetection *d)
     return (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy);
 }
 
-/* INFINITY outside the gate. */
-static double pair_cost(const CclTrackerConfig *config, const Item *item, const CclDetection *d)
+/* INFINITY outside the gate, or when not less than `limit`. */
+static double pair_cost(const CclTrackerConfig *config, const Item *item, const CclDetection *d, double limit)
 {
     const CclTrack *const t = &item->track;
     if (t->type != d->type && !config->single_class)
         return INFINITY;
     const double both = iou(t, d);
-    const double tentative = t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0;
+    const double so_far = 1 - both + (t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0);
+    if (so_far >= limit)
+        return INFINITY;
     if (config->method == CCL_TRACK_IOU)
-        return both > 0 && both >= config->iou_threshold ? 1 - both + tentative : INFINITY;
+        return both > 0 && both >= config->iou_threshold ? so_far : INFINITY;
 
     const double squared = distance2(item, d), gate = config->max_distance * config->max_distance;
-    if (squared > gate && both < config->iou_threshold)
+    if ((squared > gate && both < config->iou_threshold) || so_far + least(squared / gate, 1) >= limit)
         return INFINITY;
     const double ratio = fabs(log(detection_area(d) / track_area(t)));
-    return fmin(squared / gate, 1) + 1 - both + fmin(COST_SIZE * ratio, 1) + tentative;
+    return so_far + least(squared / gate, 1) + least(COST_SIZE * ratio, 1);
 }
 
 /* Keeps the cheapest PAIRS_PER_TRACK of a track, sorted by cost. */
@@ -405,8 +418,8 @@ static uint32_t keep_pair(CclPair *pairs, uint32_t n, CclPair pair)
     return n;
 }
 
-/* What blobs do and boxes of a detector do not: this blob may be a group that has swallowed the track, or a part of it. */
-static void note_overlap(CclTracker *tracker, uint32_t index, uint32_t detection, double *most)
+/* What blobs do and boxes do not: this blob may be a group that has swallowed the track, or a part of it. */
+static void note_overlap(CclTracker *tracker, uint32_t index, uint32_t detection, double *best)
 {
     Item *const item = &tracker->items[index];
     const CclTrack *const t = &item->track;
@@ -415,8 +428,8 @@ static void note_overlap(CclTracker *tracker, uint32_t index, uint32_t detection
 
     if (t->state == CCL_TRACK_TENTATIVE || (t->type != d->type && !tracker->config.single_class))
         return;
-    if (both > *most && both > INSIDE * area && detection_area(d) > HOLDS * area) {
-        *most = both;
+    if (both > *best && both > INSIDE * area && detection_area(d) > HOLDS * area) {
+        *best = both;
         item->container = detection;
     }
     if (both >= INSIDE * detection_area(d) && both > tracker->host_overlap[detection]) {
@@ -446,9 +459,9 @@ static uint32_t pair_track(CclTracker *tracker, uint32_t index, CclPair *pairs)
     const CclTrack *const t = &item->track;
     const double reach_x = tracker->config.max_distance * sqrt(item->ax.pp + noise_variance(item, t->xx));
     const double reach_y = tracker->config.max_distance * sqrt(item->ay.pp + noise_variance(item, t->yy));
-    const double left = fmin(t->x0, t->x - reach_x), right = fmax(t->x1, t->x + reach_x);
-    const double top = fmin(t->y0, t->y - reach_y), bottom = fmax(t->y1, t->y + reach_y);
-    double most = 0;
+    const double left = least(t->x0, t->x - reach_x), right = most(t->x1, t->x + reach_x);
+    const double top = least(t->y0, t->y - reach_y), bottom = most(t->y1, t->y + reach_y);
+    double best = 0;
     uint32_t n = 0;
 
     for (uint32_t k = first_from(tracker, left - tracker->widest); k < tracker->n_order; k++) {
@@ -459,8 +472,9 @@ static uint32_t pair_track(CclTracker *tracker, uint32_t index, CclPair *pairs)
         if (d->x1 < left || d->y0 > bottom || d->y1 < top)
             continue;
         if (tracker->config.merge_split)
-            note_overlap(tracker, index, i, &most);
-        const double cost = pair_cost(&tracker->config, item, d);
+            note_overlap(tracker, index, i, &best);
+        const double limit = n < PAIRS_PER_TRACK ? INFINITY : pairs[n - 1].cost;
+        const double cost = pair_cost(&tracker->config, item, d, limit);
         if (cost < INFINITY)
             n = keep_pair(pairs, n, (CclPair){ .row = index, .column = i, .cost = cost });
     }
@@ -555,7 +569,7 @@ static void see(Item *item, unsigned min_hits)
     correct_axis(&item->ax, d->x, noise_variance(item, t->xx));
     correct_axis(&item->ay, d->y, noise_variance(item, t->yy));
     /* Parts teach nothing about the shape: it would grow as they drift apart, and hold them together for ever. */
-    see_shape(item, d, item->in_parts ? 0 : fmax(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
+    see_shape(item, d, item->in_parts ? 0 : most(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
     place_box(item);
     t->x0 = d->x0, t->y0 = d->y0, t->x1 = d->x1, t->y1 = d->y1;
     t->hits++;
@@ -655,8 +669,7 @@ static void show(CclTracker *tracker)
 /* More than this says no more: all tracks end. */
 static double bounded_frames(const CclTracker *tracker, double frames)
 {
-    const double most = tracker->config.max_age + 2.0;
-    return frames > 0 ? fmin(frames, most) : 0;
+    return frames > 0 ? least(frames, tracker->config.max_age + 2.0) : 0;
 }
 
 /* Whoever was out of sight for too long by the time of this frame is not looked for in it. */

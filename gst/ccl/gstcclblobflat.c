@@ -17,7 +17,7 @@
 #define MATRIX_AT 48
 
 #define HEADER_SIZE 120
-#define RECORD_SIZE 88
+#define RECORD_SIZE 96
 #define CHECKSUM_SIZE 4
 
 /* ---------------------------------------------------------------- numbers */
@@ -145,6 +145,7 @@ put_blob (guint8 ** p, const GstCclBlob * blob)
   put64 (p, blob->m11);
   put64 (p, blob->m02);
   put64 (p, blob->track_id);
+  put64 (p, blob->parent_id);
 }
 
 void
@@ -182,7 +183,8 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
  *
  * Writes the meta in its flat form, for files, sockets and other processes:
  * little endian and the same on every machine. `docs/metadata.md` describes it
- * byte by byte. #GstCclBlob.mtd_id is left out, since it belongs to the buffer.
+ * byte by byte. #GstCclBlob.mtd_id and #GstCclBlob.zones are left out, since
+ * they belong to the buffer.
  *
  * Returns: (transfer full): the flat form
  *
@@ -255,6 +257,7 @@ get_blob (const guint8 ** p, GstCclBlob * blob)
   blob->m11 = get64 (p);
   blob->m02 = get64 (p);
   blob->track_id = get64 (p);
+  blob->parent_id = get64 (p);
   blob->mtd_id = GST_CCL_MTD_ID_NONE;
   return blob->width >= 0 && blob->height >= 0;
 }

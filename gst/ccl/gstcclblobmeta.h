@@ -82,7 +82,8 @@ typedef struct _GstCclBlob GstCclBlob;
 
 /**
  * GstCclBlob:
- * @label: number of the blob in its frame, 1..n in raster order of first pixels
+ * @label: number of the blob in its frame, 1..n in raster order of first pixels; 0 of a
+ *   blob that a tracker added
  * @flags: #GstCclBlobFlags
  * @x: left edge of the box, in mask pixels
  * @y: top edge of the box
@@ -100,6 +101,8 @@ typedef struct _GstCclBlob GstCclBlob;
  * @track_id: identity over time, from 1 up; 0 when untracked
  * @mtd_id: id of the object detection that mirrors this blob in the buffer's
  *   GstAnalyticsRelationMeta; %GST_CCL_MTD_ID_NONE when there is none
+ * @zones: bit i is set when it is in zone i of the buffer's #GstCclZoneMeta
+ * @parent_id: the track that its track came out of; 0 when none
  *
  * One connected component, measured in pixels of the mask it was found in.
  * All sums are exact integers.
@@ -122,9 +125,11 @@ struct _GstCclBlob
   guint64 m02;
   guint64 track_id;
   guint32 mtd_id;
+  guint32 zones;
+  guint64 parent_id;
 
   /*< private >*/
-  guint32 _gst_reserved[5];
+  guint32 _gst_reserved[2];
 };
 
 #define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())

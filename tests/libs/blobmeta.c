@@ -549,7 +549,7 @@ GST_START_TEST (test_string)
   text = gst_ccl_blob_meta_to_string (add_sample (buffer));
   fail_unless_equals_string (text, "3 blobs (kept 5 of 9, 8-connected) of a 32x24 mask in a 32x24 frame, truncated, "
       "from ccllabel0; blob 1: area 8, box 0,2 4x2, left; blob 2: area 1, box 20,5 1x1; "
-      "blob 3: area 96, box 10,10 8x12, track 5000000001, age 17, confirmed+merged");
+      "blob 3: area 96, box 10,10 8x12, track 5000000001, age 17, out of track 5000000000, confirmed+merged");
   g_free (text);
 
   text = gst_ccl_blob_meta_to_string (scale (scaled, buffer, 48, 24));

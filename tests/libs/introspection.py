@@ -167,11 +167,11 @@ class FlatForm(unittest.TestCase):
         buffer = buffer_with_blobs()
         data = GstCcl.buffer_get_ccl_blob_meta(buffer).to_bytes().get_data()
         header = struct.Struct("<4s11I9d")
-        record = struct.Struct("<2I5iI7Q")
-        self.assertEqual((header.size, record.size, len(data)), (120, 88, 120 + 2 * 88 + 4))
+        record = struct.Struct("<2I5iI8Q")
+        self.assertEqual((header.size, record.size, len(data)), (120, 96, 120 + 2 * 96 + 4))
         self.assertEqual(header.unpack_from(data),
                          (b"CCLB", 1, 0, 10, 8, 10, 8, 2, 5, 8, 2, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1))
-        self.assertEqual(record.unpack_from(data, 120), (1, 0, 2, 1, 2, 2, 2, 0, 3, 7, 4, 17, 9, 6, 0))
+        self.assertEqual(record.unpack_from(data, 120), (1, 0, 2, 1, 2, 2, 2, 0, 3, 7, 4, 17, 9, 6, 0, 0))
         self.assertEqual(struct.unpack("<I", data[-4:])[0], zlib.crc32(data[:-4]))
 
 

@@ -52,6 +52,7 @@ add_sample (GstBuffer * buffer)
   blobs[2].flags = GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_MERGED;
   blobs[2].track_id = G_GUINT64_CONSTANT (5000000001);
   blobs[2].age = 17;
+  blobs[2].parent_id = G_GUINT64_CONSTANT (5000000000);
 
   meta = add_blobs (buffer, blobs, 3, 32, 24);
   meta->flags = GST_CCL_BLOB_META_FLAG_TRUNCATED;

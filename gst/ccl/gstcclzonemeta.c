@@ -1,0 +1,237 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:gstcclzonemeta
+ * @title: GstCclZoneMeta
+ * @short_description: the zones of a frame and what they have counted
+ *
+ * `cclzone` adds one #GstCclZoneMeta to each buffer, for overlays and programs
+ * that show the zones or their counts.
+ */
+
+#include "gstcclprivate.h"
+
+#include <gst/ccl/gstcclzonemeta.h>
+
+G_DEFINE_BOXED_TYPE (GstCclZone, gst_ccl_zone, gst_ccl_zone_copy, gst_ccl_zone_free);
+
+static void
+copy_zone (GstCclZone * copy, const GstCclZone * zone)
+{
+  *copy = *zone;
+  copy->name = g_strdup (zone->name);
+  copy->points = g_memdup2 (zone->points, 2 * zone->n_points * sizeof (gdouble));
+}
+
+static void
+clear_zone (GstCclZone * zone)
+{
+  g_free (zone->name);
+  g_free (zone->points);
+}
+
+/**
+ * gst_ccl_zone_copy:
+ * @zone: a zone
+ *
+ * Copies a zone.
+ *
+ * Returns: (transfer full): a copy; free it with gst_ccl_zone_free()
+ *
+ * Since: 0.1
+ */
+GstCclZone *
+gst_ccl_zone_copy (const GstCclZone * zone)
+{
+  GstCclZone *copy;
+
+  g_return_val_if_fail (zone != NULL, NULL);
+
+  copy = g_new (GstCclZone, 1);
+  copy_zone (copy, zone);
+  return copy;
+}
+
+/**
+ * gst_ccl_zone_free:
+ * @zone: (transfer full): a zone from gst_ccl_zone_copy()
+ *
+ * Frees a zone.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_zone_free (GstCclZone * zone)
+{
+  g_return_if_fail (zone != NULL);
+
+  clear_zone (zone);
+  g_free (zone);
+}
+
+/* ---------------------------------------------------------------- the meta */
+
+static void
+set_zones (GstCclZoneMeta * meta, const GstCclZone * zones, guint n_zones)
+{
+  for (guint i = 0; i < meta->n_zones; i++)
+    clear_zone (&meta->zones[i]);
+  g_free (meta->zones);
+  meta->n_zones = n_zones;
+  meta->zones = n_zones > 0 ? g_new (GstCclZone, n_zones) : NULL;
+  for (guint i = 0; i < n_zones; i++)
+    copy_zone (&meta->zones[i], &zones[i]);
+}
+
+static gboolean
+gst_ccl_zone_meta_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
+{
+  GstCclZoneMeta *const zone_meta = (GstCclZoneMeta *) meta;
+
+  zone_meta->n_zones = 0;
+  zone_meta->zones = NULL;
+  return TRUE;
+}
+
+static void
+gst_ccl_zone_meta_free (GstMeta * meta, GstBuffer * buffer)
+{
+  set_zones ((GstCclZoneMeta *) meta, NULL, 0);
+}
+
+/* In fractions of the frame nothing changes when the frame is scaled. */
+static gboolean
+gst_ccl_zone_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
+{
+  const GstCclZoneMeta *const zone_meta = (const GstCclZoneMeta *) meta;
+
+  if (GST_META_TRANSFORM_IS_COPY (type)) {
+    const GstMetaTransformCopy *const copy = data;
+
+    if (copy->region)
+      return FALSE;
+  } else if (!GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
+    return FALSE;
+  }
+  return gst_buffer_add_ccl_zone_meta (dest, zone_meta->zones, zone_meta->n_zones) != NULL;
+}
+
+GType
+gst_ccl_zone_meta_api_get_type (void)
+{
+  static gsize type = 0;
+
+  if (g_once_init_enter (&type)) {
+    static const gchar *tags[] = {
+      GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL
+    };
+
+    g_once_init_leave (&type, gst_meta_api_type_register ("GstCclZoneMetaAPI", tags));
+  }
+  return type;
+}
+
+/**
+ * gst_ccl_zone_meta_get_info: (skip)
+ *
+ * Gets the #GstMetaInfo. The first call registers the meta.
+ *
+ * Returns: (transfer none): the info
+ *
+ * Since: 0.1
+ */
+const GstMetaInfo *
+gst_ccl_zone_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+
+  if (g_once_init_enter (&info)) {
+    const GstMetaInfo *const registered = gst_meta_register (GST_CCL_ZONE_META_API_TYPE, "GstCclZoneMeta",
+        sizeof (GstCclZoneMeta), gst_ccl_zone_meta_init, gst_ccl_zone_meta_free, gst_ccl_zone_meta_transform);
+
+    g_once_init_leave (&info, registered);
+  }
+  return info;
+}
+
+/**
+ * gst_buffer_add_ccl_zone_meta: (skip)
+ * @buffer: a writable buffer
+ * @zones: (array length=n_zones) (nullable): zones to copy
+ * @n_zones: how many, up to %GST_CCL_ZONES_MAX
+ *
+ * Adds a meta with copies of @zones.
+ *
+ * Returns: (transfer none): the meta; it belongs to @buffer
+ *
+ * Since: 0.1
+ */
+GstCclZoneMeta *
+gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guint n_zones)
+{
+  GstCclZoneMeta *meta;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (n_zones <= GST_CCL_ZONES_MAX && (zones != NULL || n_zones == 0), NULL);
+
+  meta = (GstCclZoneMeta *) gst_buffer_add_meta (buffer, GST_CCL_ZONE_META_INFO, NULL);
+  if (meta != NULL)
+    set_zones (meta, zones, n_zones);
+  return meta;
+}
+
+/**
+ * gst_buffer_get_ccl_zone_meta:
+ * @buffer: a buffer
+ *
+ * Gets the zones of a frame.
+ *
+ * Returns: (transfer none) (nullable): the meta, alive as long as it is on
+ *   @buffer; %NULL when the buffer has none
+ *
+ * Since: 0.1
+ */
+GstCclZoneMeta *
+gst_buffer_get_ccl_zone_meta (GstBuffer * buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  gst_ccl_zone_meta_get_info ();
+  return (GstCclZoneMeta *) gst_buffer_get_meta (buffer, GST_CCL_ZONE_META_API_TYPE);
+}
+
+/**
+ * gst_ccl_zone_meta_get_length:
+ * @meta: a zone meta
+ *
+ * Gets the number of zones.
+ *
+ * Returns: how many zones there are
+ *
+ * Since: 0.1
+ */
+guint
+gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta)
+{
+  g_return_val_if_fail (meta != NULL, 0);
+
+  return meta->n_zones;
+}
+
+/**
+ * gst_ccl_zone_meta_dup_zone: (rename-to gst_ccl_zone_meta_get_zone)
+ * @meta: a zone meta
+ * @index: 0 to length - 1
+ *
+ * Copies a zone, which may outlive the buffer.
+ *
+ * Returns: (transfer full) (nullable): a copy; %NULL past the end
+ *
+ * Since: 0.1
+ */
+GstCclZone *
+gst_ccl_zone_meta_dup_zone (const GstCclZoneMeta * meta, guint index)
+{
+  return index < gst_ccl_zone_meta_get_length (meta) ? gst_ccl_zone_copy (&meta->zones[index]) : NULL;
+}

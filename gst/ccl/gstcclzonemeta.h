@@ -1,0 +1,113 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#ifndef __GST_CCL_ZONE_META_H__
+#define __GST_CCL_ZONE_META_H__
+
+#include <gst/gst.h>
+#include <gst/ccl/ccl-prelude.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GST_CCL_ZONES_MAX:
+ *
+ * Most zones a frame can have: one bit each in #GstCclBlob.zones.
+ */
+#define GST_CCL_ZONES_MAX 32
+
+/**
+ * GstCclZoneKind:
+ * @GST_CCL_ZONE_POLYGON: an area; objects are inside or not
+ * @GST_CCL_ZONE_LINE: a line; objects cross it, forward from its left to its
+ *   right as seen on the way from its first point to its second
+ *
+ * What a zone is.
+ */
+typedef enum
+{
+  GST_CCL_ZONE_POLYGON,
+  GST_CCL_ZONE_LINE,
+} GstCclZoneKind;
+
+typedef struct _GstCclZone GstCclZone;
+
+/**
+ * GstCclZone:
+ * @name: its name
+ * @kind: polygon or line
+ * @n_points: corners of the polygon, or 2
+ * @points: (array) (element-type gdouble): x and y of each in turn, in
+ *   fractions of the frame: 0, 0 is its top left corner, 1, 1 its bottom right
+ * @n_inside: objects inside the polygon in this frame
+ * @n_forward: objects that have entered the polygon, or crossed the line
+ *   forward, since the element started
+ * @n_backward: objects that have left the polygon, or crossed the line backward
+ *
+ * A zone and what it has counted. Counting objects over time takes tracks;
+ * without, only @n_inside is known.
+ */
+struct _GstCclZone
+{
+  gchar *name;
+  GstCclZoneKind kind;
+  guint n_points;
+  gdouble *points;
+  guint n_inside;
+  guint64 n_forward;
+  guint64 n_backward;
+};
+
+#define GST_TYPE_CCL_ZONE (gst_ccl_zone_get_type ())
+GST_CCL_API
+GType gst_ccl_zone_get_type (void);
+
+GST_CCL_API
+GstCclZone *gst_ccl_zone_copy (const GstCclZone * zone);
+
+GST_CCL_API
+void gst_ccl_zone_free (GstCclZone * zone);
+
+typedef struct _GstCclZoneMeta GstCclZoneMeta;
+
+/**
+ * GstCclZoneMeta:
+ * @meta: parent #GstMeta
+ * @n_zones: how many, up to %GST_CCL_ZONES_MAX
+ * @zones: (array length=n_zones): the zones; bit i of #GstCclBlob.zones means
+ *   zone i
+ *
+ * The zones of a frame, as `cclzone` attaches them. Survives copies and
+ * scaling; crops and flips drop it.
+ */
+struct _GstCclZoneMeta
+{
+  GstMeta meta;
+
+  guint n_zones;
+  GstCclZone *zones;
+};
+
+GST_CCL_API
+GType gst_ccl_zone_meta_api_get_type (void);
+#define GST_CCL_ZONE_META_API_TYPE (gst_ccl_zone_meta_api_get_type ())
+
+GST_CCL_API
+const GstMetaInfo *gst_ccl_zone_meta_get_info (void);
+#define GST_CCL_ZONE_META_INFO (gst_ccl_zone_meta_get_info ())
+
+GST_CCL_API
+GstCclZoneMeta *gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guint n_zones);
+
+GST_CCL_API
+GstCclZoneMeta *gst_buffer_get_ccl_zone_meta (GstBuffer * buffer);
+
+GST_CCL_API
+guint gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta);
+
+GST_CCL_API
+GstCclZone *gst_ccl_zone_meta_dup_zone (const GstCclZoneMeta * meta, guint index);
+
+G_END_DECLS
+
+#endif
