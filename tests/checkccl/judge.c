@@ -342,7 +342,7 @@ Outcome actual_outcome(Subject *subject, const Case *c)
 /* ---------------------------------------------------------------- comparison */
 
 /* Where the last comparison found them to differ; what show_grids() shows. */
-static uint32_t bad_x, bad_y;
+static _Thread_local uint32_t bad_x, bad_y;
 
 static void differ_at(const Image *image, size_t pixel)
 {

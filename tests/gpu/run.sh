@@ -75,7 +75,8 @@ for tool in memcheck racecheck; do
         skip "$tool" "no compute-sanitizer"
     fi
 done
-check "benchmark" 600 "$checkccl" --backend=cuda --bench
+check "benchmark" 600 "$checkccl" --backend=cuda --bench --rounds=5 \
+    --kinds=video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,checkerboard,comb,spiral
 
 if [ -n "${CCL_GST:-}" ]; then
     # shellcheck disable=SC1091
