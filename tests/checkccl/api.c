@@ -23,7 +23,8 @@ static void check_methods(Session *session)
         check(session, ccl_backend_built(a->backend), "method %s belongs to a backend that is not built", a->name);
         for (unsigned k = 0; k < n; k++) {
             b = ccl_algorithm(k);
-            check(session, a->backend != b->backend || strcmp(a->name, b->name) != 0, "two methods are called %s", a->name);
+            check(session, a->backend != b->backend || strcmp(a->name, b->name) != 0, "two methods are called %s",
+                  a->name);
         }
     }
     check(session, !ccl_algorithm(n + 1) && !ccl_algorithm(1000000), "there are methods past the last");
@@ -32,8 +33,8 @@ static void check_methods(Session *session)
     const CclConfig config = ccl_config_default();
     check(session,
           config.backend == CCL_BACKEND_CPU && !config.algorithm && config.connectivity == CCL_CONNECT_8 &&
-              config.max_components == 4096 && config.order == CCL_ORDER_RASTER && config.depth == 1 && config.device == 0 &&
-              config.max_width == 0 && config.max_height == 0 && config.cpu_flags == CCL_CPU_ALL,
+              config.max_components == 4096 && config.order == CCL_ORDER_RASTER && config.depth == 1 &&
+              config.device == 0 && config.max_width == 0 && config.max_height == 0 && config.cpu_flags == CCL_CPU_ALL,
           "the default configuration is not the documented one");
 }
 
@@ -44,8 +45,8 @@ static void new_fails(Session *session, const CclConfig *config, CclStatus statu
     CclContext *context = (CclContext *)(void *)&session; /* must be overwritten */
     const CclStatus got = ccl_context_new(config, &context);
     check(session, got == status && !context, "ccl_context_new: status %d, not %d, for \"%s\"", got, status, fragment);
-    check(session, got == CCL_OK || strstr(ccl_error_message(), fragment), "ccl_context_new: message \"%s\" lacks \"%s\"",
-          ccl_error_message(), fragment);
+    check(session, got == CCL_OK || strstr(ccl_error_message(), fragment),
+          "ccl_context_new: message \"%s\" lacks \"%s\"", ccl_error_message(), fragment);
     if (got == CCL_OK)
         ccl_context_free(context);
 }
@@ -194,8 +195,8 @@ static void check_frame_errors(Session *session, const Subject *subject)
     if (cpu)
         WRONG(memory, CCL_MEMORY_DEVICE, "device memory");
 #undef WRONG
-    check(session, ccl_analyze(context, &good, NULL, &good_labels, &table) == CCL_OK, "%s: good labels: %s", subject->name,
-          ccl_error_message());
+    check(session, ccl_analyze(context, &good, NULL, &good_labels, &table) == CCL_OK, "%s: good labels: %s",
+          subject->name, ccl_error_message());
     ccl_context_free(context);
     ccl_context_free(NULL);
 }
@@ -224,7 +225,8 @@ typedef struct Frame {
     uint32_t *labels;
 } Frame;
 
-static Frame *frames_new(Session *session, unsigned n, uint32_t max_width, uint32_t max_height, CclConnectivity connectivity)
+static Frame *frames_new(Session *session, unsigned n, uint32_t max_width, uint32_t max_height,
+                         CclConnectivity connectivity)
 {
     Frame *const frames = calloc(n, sizeof *frames);
     for (unsigned i = 0; i < n; i++) {
@@ -304,18 +306,20 @@ static void check_ring(Session *session, const Subject *subject, unsigned depth)
         CclTable table;
         CclTable unused;
         if (depth > 1)
-            check(session, ccl_analyze(context, &(CclMask){ .data = why, .stride = 1, .width = 1, .height = 1 }, NULL, NULL,
-                                       &unused) == CCL_ERROR_ARGUMENT,
+            check(session,
+                  ccl_analyze(context, &(CclMask){ .data = why, .stride = 1, .width = 1, .height = 1 }, NULL, NULL,
+                              &unused) == CCL_ERROR_ARGUMENT,
                   "%s: ccl_analyze() with frames in flight is not refused", subject->name);
-        if (!check(session, ccl_collect(context, &table) == CCL_OK, "%s, depth %u: %s", subject->name, depth, ccl_error_message()))
+        if (!check(session, ccl_collect(context, &table) == CCL_OK, "%s, depth %u: %s", subject->name, depth,
+                   ccl_error_message()))
             goto out;
-        check(session, frame_is_right(&frames[collected], &table, why), "%s, depth %u, frame %u: %s", subject->name, depth,
-              collected, why);
+        check(session, frame_is_right(&frames[collected], &table, why), "%s, depth %u, frame %u: %s", subject->name,
+              depth, collected, why);
         collected++;
     }
     CclTable table;
-    check(session, ccl_ready(context) && ccl_collect(context, &table) == CCL_ERROR_ARGUMENT, "%s: more frames than submitted",
-          subject->name);
+    check(session, ccl_ready(context) && ccl_collect(context, &table) == CCL_ERROR_ARGUMENT,
+          "%s: more frames than submitted", subject->name);
 out:
     ccl_context_free(context);
     frames_free(frames, N);
@@ -338,8 +342,8 @@ static void check_lifetime(Session *session, const Subject *subject)
     for (unsigned long i = 0; ok && i < 2000000000 && !ccl_ready(context); i++)
         ;
     check(session, ok && ccl_ready(context), "%s: frames submitted never become ready", subject->name);
-    check(session, ok && frame_is_right(&frames[0], &table, why), "%s: a table did not outlive %u more frames", subject->name,
-          CCL_MAX_DEPTH - 1);
+    check(session, ok && frame_is_right(&frames[0], &table, why), "%s: a table did not outlive %u more frames",
+          subject->name, CCL_MAX_DEPTH - 1);
     ccl_context_free(context);
     frames_free(frames, CCL_MAX_DEPTH);
 }
@@ -415,8 +419,8 @@ static void check_threads(Session *session, const Subject *subject)
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     for (unsigned i = 0; i < N_WORKERS; i++) {
         pthread_join(workers[i].thread, NULL);
-        check(session, workers[i].n_right == workers[i].n, "%s in %d threads: %u of %u frames right", subject->name, N_WORKERS,
-              workers[i].n_right, workers[i].n);
+        check(session, workers[i].n_right == workers[i].n, "%s in %d threads: %u of %u frames right", subject->name,
+              N_WORKERS, workers[i].n_right, workers[i].n);
         check(session, workers[i].message_kept, "%s: a thread's error message was changed by another", subject->name);
         frames_free(workers[i].frames, workers[i].n);
     }
@@ -446,7 +450,8 @@ static void check_timing(Session *session, const Subject *subject)
         const unsigned n = ccl_steps(context, &steps);
         check(session, timing || !n, "%s: %u steps without timing", subject->name, n);
         for (unsigned i = 0; i < n; i++)
-            check(session, steps[i].name && steps[i].us >= 0, "%s: step %u has no name or takes less than no time", subject->name, i);
+            check(session, steps[i].name && steps[i].us >= 0, "%s: step %u has no name or takes less than no time",
+                  subject->name, i);
         ccl_context_free(context);
         frames_free(frames, 1);
     }
@@ -461,11 +466,12 @@ static void check_description(Session *session, const Subject *subject)
         return;
     size_t host = 0, device = 0;
     ccl_context_memory(context, &host, &device);
-    check(session, host > 0 && (device > 0) == cuda, "%s: holds %zu bytes on the host, %zu on the device", subject->name, host,
-          device);
+    check(session, host > 0 && (device > 0) == cuda, "%s: holds %zu bytes on the host, %zu on the device",
+          subject->name, host, device);
     check(session, !strcmp(ccl_context_algorithm(context)->name, config.algorithm), "%s: runs \"%s\"", subject->name,
           ccl_context_algorithm(context)->name);
-    check(session, (ccl_context_stream(context) != NULL) == cuda, "%s: stream %p", subject->name, ccl_context_stream(context));
+    check(session, (ccl_context_stream(context) != NULL) == cuda, "%s: stream %p", subject->name,
+          ccl_context_stream(context));
     ccl_context_free(context);
 
     config.algorithm = subject->config.threads % 2 ? NULL : "auto";
@@ -473,7 +479,9 @@ static void check_description(Session *session, const Subject *subject)
     if (!context)
         return;
     const CclAlgorithmInfo *const info = ccl_context_algorithm(context);
-    check(session, info->backend == config.backend && info->connectivity & config.connectivity && strcmp(info->name, "reference"),
+    check(session,
+          info->backend == config.backend && info->connectivity & config.connectivity &&
+              strcmp(info->name, "reference"),
           "%s: auto chose \"%s\"", subject->name, info->name);
     ccl_context_free(context);
 }
@@ -493,7 +501,8 @@ static void check_producer(Session *session, const Subject *subject)
     uint8_t *const inverse = malloc(size);
     for (size_t i = 0; i < size; i++)
         inverse[i] = !f->image.pixels[i];
-    void *const mask_memory = device_alloc(size), *const source = device_alloc(size), *const stream = device_stream_new();
+    void *const mask_memory = device_alloc(size), *const source = device_alloc(size),
+                *const stream = device_stream_new();
     device_upload(mask_memory, inverse, size);
     device_upload(source, f->image.pixels, size);
 
@@ -502,7 +511,8 @@ static void check_producer(Session *session, const Subject *subject)
     const CclLabels labels = { .data = f->labels, .stride = 360 };
     CclTable table;
     device_late_copy(stream, mask_memory, source, size, 3000);
-    const bool ok = ccl_submit(context, &mask, &f->c.filter, &labels) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    const bool ok =
+        ccl_submit(context, &mask, &f->c.filter, &labels) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
     check(session, ok && frame_is_right(f, &table, why), "%s: does not wait for the mask's producer", subject->name);
 
     device_synchronize();

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * For each size and kind of image: some different frames are drawn; every method is compared with the reference on each of
- * them and, where it is right, timed. All figures are microseconds per frame. Each is the median of some rounds, with the
- * 10th and 90th percentile; in a round every method runs once, so that what disturbs the machine disturbs all.
+ * For each size and kind of image: some different frames are drawn; every method is compared with the reference on each
+ * of them and, where it is right, timed. All figures are microseconds per frame. Each is the median of some rounds,
+ * with the 10th and 90th percentile; in a round every method runs once, so that what disturbs the machine disturbs all.
  *
  *   CPU   wall       all frames in turn, one after the other (one frame over and over would train the branch predictor)
  *         processor  the processor time of all threads for the same; what to believe where others use the machine too
@@ -20,7 +20,6 @@
 #include "bench.h"
 #include "device.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,8 @@ enum { N_PRODUCTS = 3 };
 
 typedef struct Bench {
     const BenchOptions *options;
-    unsigned n_rounds;
+    Subject *subjects;
+    unsigned n_subjects, n_rounds;
     /* the images in hand */
     char kind[80];
     Image frames[64];
@@ -106,11 +106,12 @@ static void print_figure(const Bench *bench, const char *method, unsigned connec
     const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
     const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
     if (bench->options->json) {
-        printf("{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
-               "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"us\","
-               "\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
-               bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity, n_components,
-               product, measure, median, low, high, figure->samples[0], figure->n, times);
+        printf(
+            "{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
+            "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"us\","
+            "\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
+            bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity,
+            n_components, product, measure, median, low, high, figure->samples[0], figure->n, times);
     } else {
         printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
         if (times > 0)
@@ -146,7 +147,8 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
                     char why[400];
                     c.exact = true;
                     if (!known)
-                        expected = expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS }, connectivity);
+                        expected =
+                            expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS }, connectivity);
                     known = true;
                     Outcome want = expected, got = actual_outcome_for(subject, &c, expected.table.n_components);
                     if (products[p] == PRODUCT_PROVISIONAL)
@@ -172,7 +174,8 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
 
 static uint32_t rows_for(const Bench *bench)
 {
-    const uint32_t n = bench->n_components[0] > bench->n_components[1] ? bench->n_components[0] : bench->n_components[1];
+    const uint32_t n =
+        bench->n_components[0] > bench->n_components[1] ? bench->n_components[0] : bench->n_components[1];
     const uint32_t with_room = n + n / 4 + 4096; /* other frames of the kind have a few more */
     return with_room < CCL_MAX_COMPONENTS ? with_room : CCL_MAX_COMPONENTS;
 }
@@ -193,7 +196,9 @@ static CclContext *open_context(const Bench *bench, const Subject *subject, unsi
 
 static CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
 {
-    return (CclMask){ .data = data, .stride = bench->width, .width = bench->width, .height = bench->height, .memory = memory };
+    return (CclMask){
+        .data = data, .stride = bench->width, .width = bench->width, .height = bench->height, .memory = memory
+    };
 }
 
 static size_t mask_size(const Bench *bench)
@@ -265,8 +270,10 @@ static void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
     for (unsigned s = 0; s < n; s++)
         for (unsigned p = 0; p < N_PRODUCTS; p++)
             if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted)
-                runs[n_runs++] = (CpuRun){ .subject = &subjects[s], .product = products[p],
-                                           .context = open_context(bench, &subjects[s], 1, products[p] != PRODUCT_TABLE, false) };
+                runs[n_runs++] =
+                    (CpuRun){ .subject = &subjects[s],
+                              .product = products[p],
+                              .context = open_context(bench, &subjects[s], 1, products[p] != PRODUCT_TABLE, false) };
     if (n_runs > 2) {
         void *const copy = must_have(malloc(mask_size(bench)));
         uint32_t *const labels = must_have(malloc(4 * mask_size(bench)));
@@ -348,7 +355,8 @@ static Times time_stream(const Bench *bench, CclContext *context, const Masks *m
 {
     Masks turns = *masks;
     turns.n = n_masks;
-    void *const stream = ccl_context_stream(context), *const begin = device_event_new(), *const end = device_event_new();
+    void *const stream = ccl_context_stream(context), *const begin = device_event_new(),
+                *const end = device_event_new();
     CclTable table;
     device_synchronize();
     const double start = now_us();
@@ -368,7 +376,8 @@ static Times time_stream(const Bench *bench, CclContext *context, const Masks *m
 }
 
 /* The median of some frames by themselves. */
-static double time_latency(const Bench *bench, CclContext *context, const Masks *masks, Product product, void *const *labels)
+static double time_latency(const Bench *bench, CclContext *context, const Masks *masks, Product product,
+                           void *const *labels)
 {
     Figure figure = { .n = 0 };
     for (unsigned i = 0; i < 31; i++) {
@@ -396,11 +405,12 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     struct {
         const char *name;
         Figure figure;
-    } figures[] = { { "gpu_hot", { .n = 0 } }, { "gpu_cold", { .n = 0 } }, { "wall_cold", { .n = 0 } }, { "latency", { .n = 0 } },
-                    { "host_latency", { .n = 0 } }, { "host_wall", { .n = 0 } }, { "pinned_latency", { .n = 0 } },
-                    { "pinned_wall", { .n = 0 } } };
+    } figures[] = { { "gpu_hot", { .n = 0 } },        { "gpu_cold", { .n = 0 } },     { "wall_cold", { .n = 0 } },
+                    { "latency", { .n = 0 } },        { "host_latency", { .n = 0 } }, { "host_wall", { .n = 0 } },
+                    { "pinned_latency", { .n = 0 } }, { "pinned_wall", { .n = 0 } } };
     const unsigned n = frames_for(time_stream(bench, context, device, device->n, product, buffers->labels, 40).wall_us);
-    const unsigned n_up = frames_for(time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, 20).wall_us);
+    const unsigned n_up =
+        frames_for(time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, 20).wall_us);
 
     for (unsigned round = 0; round < bench->n_rounds; round++) {
         const Times hot = time_stream(bench, context, device, 1, product, buffers->labels, n);
@@ -412,9 +422,13 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
         if (product == PRODUCT_PROVISIONAL) /* nobody has those brought home */
             continue;
         add_sample(&figures[4].figure, time_latency(bench, context, &buffers->host, product, buffers->labels));
-        add_sample(&figures[5].figure, time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, n_up).wall_us);
+        add_sample(
+            &figures[5].figure,
+            time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, n_up).wall_us);
         add_sample(&figures[6].figure, time_latency(bench, context, &buffers->pinned, product, buffers->labels));
-        add_sample(&figures[7].figure, time_stream(bench, context, &buffers->pinned, bench->n_frames, product, buffers->labels, n_up).wall_us);
+        add_sample(
+            &figures[7].figure,
+            time_stream(bench, context, &buffers->pinned, bench->n_frames, product, buffers->labels, n_up).wall_us);
     }
     ccl_context_free(context);
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -514,9 +528,12 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
         add_sample(&figures[MAX_STEPS + 1], (double)table.kernel_us);
     }
     for (unsigned i = 0; i < n_steps; i++)
-        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], names[i], &figures[i], 0);
-    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "upload", &figures[MAX_STEPS], 0);
-    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "kernels", &figures[MAX_STEPS + 1], 0);
+        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], names[i], &figures[i],
+                     0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "upload",
+                 &figures[MAX_STEPS], 0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "kernels",
+                 &figures[MAX_STEPS + 1], 0);
     cuda ? device_free(labels) : free(labels);
     free(figures);
     ccl_context_free(context);
@@ -526,8 +543,8 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
 
 static void print_heading(const Bench *bench)
 {
-    printf("%s %ux%u, %.2f %% foreground, %u different frames", bench->kind, bench->width, bench->height, bench->foreground,
-           bench->n_frames);
+    printf("%s %ux%u, %.2f %% foreground, %u different frames", bench->kind, bench->width, bench->height,
+           bench->foreground, bench->n_frames);
     for (unsigned k = 0; k < 2; k++)
         if (bench->checked[k])
             printf(", %u components (%u-connected, first frame)", bench->n_components[k], k ? 8 : 4);
@@ -584,45 +601,22 @@ static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *s
 }
 
 /* A mask of the user and its mirror images. */
-static void bench_file(Bench *bench, const char *directory, const char *name, Subject *subjects, unsigned n)
+static void bench_picture(void *data, const char *name, Image *image, const char *why)
 {
-    char path[1024], why[256];
-    Image image;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (!image_load(path, &image, why)) {
+    Bench *const bench = data;
+    if (!image) {
         fprintf(stderr, "checkccl: %s\n", why);
         bench->all_right = false;
         return;
     }
     snprintf(bench->kind, sizeof bench->kind, "%.70s", name);
-    bench->width = image.width, bench->height = image.height;
+    bench->width = image->width, bench->height = image->height;
     bench->n_frames = 4;
-    bench->frames[0] = image;
-    bench->frames[1] = image_flip_x(&image);
-    bench->frames[2] = image_flip_y(&image);
+    bench->frames[0] = *image;
+    bench->frames[1] = image_flip_x(image);
+    bench->frames[2] = image_flip_y(image);
     bench->frames[3] = image_flip_x(&bench->frames[2]);
-    bench_frames(bench, subjects, n);
-}
-
-static int is_picture(const struct dirent *entry)
-{
-    const char *const dot = strrchr(entry->d_name, '.');
-    return dot && (!strcmp(dot, ".pgm") || !strcmp(dot, ".pbm"));
-}
-
-static void bench_directory(Bench *bench, Subject *subjects, unsigned n)
-{
-    struct dirent **entries = NULL;
-    const int n_entries = scandir(bench->options->images, &entries, is_picture, alphasort);
-    if (n_entries < 1) {
-        fprintf(stderr, "checkccl: --images=%s: no .pgm or .pbm file there\n", bench->options->images);
-        bench->all_right = false;
-    }
-    for (int i = 0; i < n_entries; i++) {
-        bench_file(bench, bench->options->images, entries[i]->d_name, subjects, n);
-        free(entries[i]);
-    }
-    free(entries);
+    bench_frames(bench, bench->subjects, bench->n_subjects);
 }
 
 /* ---------------------------------------------------------------- all of it */
@@ -682,14 +676,20 @@ static void print_machine(const Bench *bench, bool cuda)
                "\"seed\":%llu,\"rounds\":%u}\n",
                date, cpu, host.machine, gpu, (unsigned long long)bench->options->seed, bench->n_rounds);
     else
-        printf("%s; %s, %s; GPU: %s; seed %llu\nmicroseconds per frame, median [10th, 90th percentile] of %u rounds\n", date, cpu,
-               host.machine, gpu, (unsigned long long)bench->options->seed, bench->n_rounds);
+        printf("%s; %s, %s; GPU: %s; seed %llu\nmicroseconds per frame, median [10th, 90th percentile] of %u rounds\n",
+               date, cpu, host.machine, gpu, (unsigned long long)bench->options->seed, bench->n_rounds);
 }
 
 bool bench_run(const BenchOptions *options, Subject *subjects, unsigned n)
 {
-    Bench bench = { .options = options, .n_rounds = options->n_rounds ? options->n_rounds : 11, .all_right = true };
-    const char *sizes = !options->sizes ? "1080p" : !strcmp(options->sizes, "all") ? "720p,1080p,4K,8K" : options->sizes;
+    Bench bench = { .options = options,
+                    .subjects = subjects,
+                    .n_subjects = n,
+                    .n_rounds = options->n_rounds ? options->n_rounds : 11,
+                    .all_right = true };
+    const char *sizes = !options->sizes                  ? "1080p"
+                        : !strcmp(options->sizes, "all") ? "720p,1080p,4K,8K"
+                                                         : options->sizes;
     uint32_t width, height;
     bool cuda = false;
     if (bench.n_rounds > MAX_ROUNDS)
@@ -697,9 +697,11 @@ bool bench_run(const BenchOptions *options, Subject *subjects, unsigned n)
     for (unsigned s = 0; s < n; s++)
         cuda |= subjects[s].config.backend == CCL_BACKEND_CUDA;
     print_machine(&bench, cuda);
-    if (options->images)
-        bench_directory(&bench, subjects, n);
-    else
+    if (options->images && !image_load_all(options->images, bench_picture, &bench)) {
+        fprintf(stderr, "checkccl: --images=%s: no .pgm or .pbm file there\n", options->images);
+        return false;
+    }
+    if (!options->images)
         while (next_size(&sizes, &width, &height))
             bench_size(&bench, width, height, subjects, n);
     return bench.all_right;

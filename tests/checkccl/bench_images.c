@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is timed: masks as video segmentation gives them, noise, and the images that are hard for one method or another. */
+/* What is timed: masks as video segmentation gives them, noise, and the images that are hard for one method or another.
+ */
 #include "bench.h"
 #include "patterns.h"
 
@@ -37,7 +38,8 @@ static void draw_limb(Image *image, double x, double y, double length, double wi
 {
     for (double along = 0; along < length; along += 0.5)
         for (double across = -width / 2; across < width / 2; across += 0.5)
-            set_clipped(image, x + along * cos(angle) - across * sin(angle), y + along * sin(angle) + across * cos(angle));
+            set_clipped(image, x + along * cos(angle) - across * sin(angle),
+                        y + along * sin(angle) + across * cos(angle));
 }
 
 /* A body of some 4 % of the image's height, and what sticks out of it. */

@@ -34,7 +34,7 @@ typedef struct Layout {
     unsigned pixel_size;  /* 1 or 2 */
     uint32_t mask_pad;    /* bytes between rows */
     uint32_t labels_pad;  /* labels between rows */
-    bool at_start;        /* on the host the guard page is right before the first byte, else right behind the last one */
+    bool at_start; /* on the host the guard page is right before the first byte, else right behind the last one */
     uint32_t offset;      /* bytes from that page: unaligned masks; labels: four times as many */
 } Layout;
 
@@ -75,7 +75,7 @@ struct Subject;
 typedef struct Fault {
     const char *name;
     void (*spoil)(const Case *c, Outcome *outcome);                     /* what it gives */
-    void (*trespass)(const CclMask *mask, const CclLabels *labels);     /* memory it has no business with, on the host */
+    void (*trespass)(const CclMask *mask, const CclLabels *labels); /* memory it has no business with, on the host */
     bool crashes;                                                       /* trespass() ends the process */
 } Fault;
 
@@ -84,7 +84,8 @@ typedef struct Subject {
     char name[64];
     CclConfig config;     /* what of it belongs to the method; sizes and depth come with the case */
     const Fault *fault;
-    unsigned every, every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
+    unsigned every,
+        every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
     unsigned turn;
     bool muted;           /* failed in this suite: no more of it */
     bool dead;            /* its device is gone */
@@ -114,8 +115,8 @@ void judge(Session *session, const Case *cases, unsigned n);
 /* A case with the image's name and nothing special. */
 Case case_new(const Image *image, Product product, const char *name, ...) __attribute__((format(printf, 3, 4)));
 
-/* What the case should give, by the reference's unfiltered table and the rules of ccl.h applied here. The result belongs
- * to the caller: outcome_free(). */
+/* What the case should give, by the reference's unfiltered table and the rules of ccl.h applied here. The result
+ * belongs to the caller: outcome_free(). */
 Outcome expected_outcome(const Case *c, CclConnectivity connectivity);
 /* What one subject makes of it. */
 Outcome actual_outcome(Subject *subject, const Case *c);
@@ -125,8 +126,8 @@ void outcome_free(Outcome *outcome);
 /* True when they agree as far as the product goes; else `why` says where not. */
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400]);
 
-/* Replaces the image by the smallest one found in some seconds that fails, and says in `why` how. False when the case does
- * not fail on its own. */
+/* Replaces the image by the smallest one found in some seconds that fails, and says in `why` how. False when the case
+ * does not fail on its own. */
 bool shrink(Subject *subject, Case *c, Image *image, char why[400]);
 
 /* One more check outside judge(): counts it, and prints the sentence when it failed. */
@@ -140,7 +141,8 @@ void judge_close(void);
 
 #define N_SLOTS CCL_MAX_DEPTH
 
-/* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1; `labels` stays all 0 when none is wanted. */
+/* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1; `labels` stays all 0 when none is
+ * wanted. */
 void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMask *mask, CclLabels *labels);
 /* Fetches the label image and looks at the guards; a sentence in `why` when one was overwritten. */
 void layout_finish(unsigned slot, Outcome *outcome);
@@ -150,8 +152,8 @@ void layout_catch_faults(void);
 void layout_now_running(const Subject *subject, const Case *c);
 
 extern const Layout plain_layout;
-/* Many, for both memories; ends with a NULL name. Some hold only an empty mask (`threshold` too large), or with `invert` a
- * full one: layout_fits(). */
+/* Many, for both memories; ends with a NULL name. Some hold only an empty mask (`threshold` too large), or with
+ * `invert` a full one: layout_fits(). */
 extern const Layout layouts[];
 bool layout_fits(const Layout *layout, const Image *image);
 

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The little CUDA that tests and benchmark need themselves: device buffers, copies, events. device.cu, or device_none.c
- * in a build without nvcc, where there never is a device. A CUDA error here ends the program: it is not what is tested. */
+ * in a build without nvcc, where there never is a device. A CUDA error here ends the program: it is not what is tested.
+ */
 #ifndef CHECKCCL_DEVICE_H
 #define CHECKCCL_DEVICE_H
 

@@ -350,7 +350,8 @@ static void reads_before_the_mask(const CclMask *mask, const CclLabels *labels)
 static void writes_behind_the_labels(const CclMask *mask, const CclLabels *labels)
 {
     if (labels->data)
-        *(volatile uint32_t *)((uint8_t *)labels->data + (mask->height - 1) * labels->stride + 4 * (size_t)mask->width) = 0;
+        *(volatile uint32_t *)((uint8_t *)labels->data + (mask->height - 1) * labels->stride +
+                               4 * (size_t)mask->width) = 0;
 }
 
 /* ---------------------------------------------------------------- all of them */

@@ -64,8 +64,8 @@ static void check_sums(Session *session, const Image *image, const char *name)
         Outcome outcome = expected_outcome(&c, (CclConnectivity)connectivity);
         uint32_t bad = 0;
         const bool fit = sums_fit(image, &outcome, &bad);
-        check(session, fit, "reference, %d-connected, \"%s\" %ux%u: row %u is not the sum of its pixels", connectivity, name,
-              image->width, image->height, bad);
+        check(session, fit, "reference, %d-connected, \"%s\" %ux%u: row %u is not the sum of its pixels", connectivity,
+              name, image->width, image->height, bad);
         outcome_free(&outcome);
     }
     judge(session, &c, 1);
@@ -74,7 +74,9 @@ static void check_sums(Session *session, const Image *image, const char *name)
 static void check_all_sums(Session *session)
 {
     static const char *const names[] = { "full", "spiral", "rings", "diamonds", "comb_up", "all_but_last", "border" };
-    static const uint32_t wide[][2] = { { CCL_MAX_SIZE, 1 }, { CCL_MAX_SIZE, 37 }, { 41, CCL_MAX_SIZE }, { CCL_MAX_SIZE - 1, 5 } };
+    static const uint32_t wide[][2] = {
+        { CCL_MAX_SIZE, 1 }, { CCL_MAX_SIZE, 37 }, { 41, CCL_MAX_SIZE }, { CCL_MAX_SIZE - 1, 5 }
+    };
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         Image image = pattern_named(names[i], 313, 211);
@@ -108,14 +110,11 @@ typedef struct KnownShape {
 static const KnownShape known_shapes[] = {
     { "pixel", { "#" }, { 0, 0, 0, 0, 0, -0.78539816339744828, 0, 0, 0, 1.1283791670955126 }, 1 },
     { "row", { "#####" }, { 2, 0, 2, 0, 0, 1.5707963267948966, 5.6568542494923806, 0, 1, 2.5231325220201604 }, 1 },
-    { "column",
-      { "#", "#", "#", "#" },
-      { 0, 1.5, 0, 0, 1.25, 0, 4.4721359549995796, 0, 1, 2.2567583341910251 },
-      1 },
+    { "column", { "#", "#", "#", "#" }, { 0, 1.5, 0, 0, 1.25, 0, 4.4721359549995796, 0, 1, 2.2567583341910251 }, 1 },
     { "square",
       { "###", "###", "###" },
-      { 1, 1, 0.66666666666666663, 0, 0.66666666666666663, -0.78539816339744828, 3.2659863237109041, 3.2659863237109041, 0,
-        3.3851375012865379 },
+      { 1, 1, 0.66666666666666663, 0, 0.66666666666666663, -0.78539816339744828, 3.2659863237109041, 3.2659863237109041,
+        0, 3.3851375012865379 },
       1 },
     { "diagonal down",
       { "#...", ".#..", "..#.", "...#" },
@@ -127,8 +126,8 @@ static const KnownShape known_shapes[] = {
       0.25 },
     { "L",
       { "#....", "#....", "#....", "#####" },
-      { 1.25, 2.25, 2.1875, 0.9375, 1.1875, 1.0303768265243125, 6.6332495807107996, 3.1622776601683795, 0.87904907299153257,
-        3.1915382432114616 },
+      { 1.25, 2.25, 2.1875, 0.9375, 1.1875, 1.0303768265243125, 6.6332495807107996, 3.1622776601683795,
+        0.87904907299153257, 3.1915382432114616 },
       0.40000000000000002 },
     { "blob",
       { "..###...", ".######.", "########", ".#######", "...####.", "....##.." },
@@ -162,8 +161,8 @@ static bool near(double a, double b, double tolerance)
     return fabs(a - b) <= tolerance * (1 + fabs(b));
 }
 
-/* Moved away from the origin only the centroid may change: the rest is the same to the last digits, also where x squared
- * times the area has long used up a double. */
+/* Moved away from the origin only the centroid may change: the rest is the same to the last digits, also where x
+ * squared times the area has long used up a double. */
 static void check_known_shape(Session *session, const KnownShape *known, uint32_t left, uint32_t top)
 {
     const CclComponent c = component_of(known, left, top);
@@ -189,14 +188,17 @@ static void check_known_shape(Session *session, const KnownShape *known, uint32_
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
         /* An axis of length 0 is the root of a rounding error. */
         const double tolerance = values[i].expected == 0 ? 1e-7 : 1e-12;
-        check(session, near(values[i].got, values[i].expected, tolerance), "shape of \"%s\" at (%u,%u): %s is %.17g, not %.17g",
-              known->name, left, top, values[i].name, values[i].got, values[i].expected);
+        check(session, near(values[i].got, values[i].expected, tolerance),
+              "shape of \"%s\" at (%u,%u): %s is %.17g, not %.17g", known->name, left, top, values[i].name,
+              values[i].got, values[i].expected);
     }
 }
 
 static void check_shapes(Session *session)
 {
-    static const uint32_t places[][2] = { { 0, 0 }, { 7600, 4100 }, { CCL_MAX_SIZE - 10, CCL_MAX_SIZE - 6 }, { 1, 12000 } };
+    static const uint32_t places[][2] = {
+        { 0, 0 }, { 7600, 4100 }, { CCL_MAX_SIZE - 10, CCL_MAX_SIZE - 6 }, { 1, 12000 }
+    };
     for (unsigned i = 0; i < sizeof known_shapes / sizeof *known_shapes; i++)
         for (unsigned k = 0; k < sizeof places / sizeof *places; k++)
             check_known_shape(session, &known_shapes[i], places[k][0], places[k][1]);
@@ -211,13 +213,17 @@ static uint64_t sum_of_squares(uint64_t n) /* 0^2 + ... + (n-1)^2 */
 static void check_largest_shape(Session *session)
 {
     const uint64_t n = CCL_MAX_SIZE, sum = n * (n - 1) / 2;
-    const CclMoments m = { .area = n * n, .m10 = n * sum, .m01 = n * sum, .m20 = n * sum_of_squares(n), .m11 = sum * sum,
+    const CclMoments m = { .area = n * n,
+                           .m10 = n * sum,
+                           .m01 = n * sum,
+                           .m20 = n * sum_of_squares(n),
+                           .m11 = sum * sum,
                            .m02 = n * sum_of_squares(n) };
     const double variance = ((double)n * (double)n - 1) / 12;
     CclShape s;
     ccl_shape_from_moments(&m, &s);
-    check(session, near(s.x, (n - 1) / 2.0, 1e-15) && near(s.y, (n - 1) / 2.0, 1e-15), "centroid of the full mask: (%.17g,%.17g)",
-          s.x, s.y);
+    check(session, near(s.x, (n - 1) / 2.0, 1e-15) && near(s.y, (n - 1) / 2.0, 1e-15),
+          "centroid of the full mask: (%.17g,%.17g)", s.x, s.y);
     check(session, near(s.xx, variance, 1e-13) && near(s.yy, variance, 1e-13) && fabs(s.xy) < 1e-6,
           "covariance of the full mask: %.17g %.17g %.17g, not %.17g 0", s.xx, s.xy, s.yy, variance);
     check(session, near(s.equivalent_diameter, 2 * (double)n / sqrt(PI), 1e-14), "diameter of the full mask: %.17g",
@@ -227,7 +233,8 @@ static void check_largest_shape(Session *session)
     const CclMoments row = { .area = n, .m10 = sum, .m01 = n * (n - 1), .m20 = sum_of_squares(n), .m11 = (n - 1) * sum,
                              .m02 = n * (n - 1) * (n - 1) };
     ccl_shape_from_moments(&row, &s);
-    check(session, near(s.xx, variance, 1e-13) && s.yy == 0 && s.xy == 0 && s.axis_minor_length == 0 && s.eccentricity == 1,
+    check(session,
+          near(s.xx, variance, 1e-13) && s.yy == 0 && s.xy == 0 && s.axis_minor_length == 0 && s.eccentricity == 1,
           "shape of the longest row: xx %.17g yy %.17g xy %.17g minor %.17g", s.xx, s.yy, s.xy, s.axis_minor_length);
 }
 
@@ -314,8 +321,8 @@ static void check_moved(Session *session, Subject *subject, const Image *image, 
         sort_rows(&b);
         const bool same = !a.error[0] && !b.error[0] && a.table.n_components == b.table.n_components &&
                           !memcmp(a.rows, b.rows, a.table.n_components * sizeof *a.rows);
-        check(session, same, "%s: \"%s\" %ux%u %s gives other components (seed %llu)", subject->name, name, image->width,
-              image->height, moves[i].name, (unsigned long long)session->seed);
+        check(session, same, "%s: \"%s\" %ux%u %s gives other components (seed %llu)", subject->name, name,
+              image->width, image->height, moves[i].name, (unsigned long long)session->seed);
         subject->muted |= !same;
         *(same ? &subject->passed : &subject->failed) += 1;
         outcome_free(&a);

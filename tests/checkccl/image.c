@@ -3,6 +3,7 @@
 #include "image.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,8 @@ bool image_load(const char *path, Image *image, char why[256])
     if (p != 'P' || !(bitmap || kind == '2' || kind == '5') || largest < 1) {
         snprintf(why, 256, "%.200s is no PBM or PGM file", path);
     } else if (width < 1 || height < 1 || width > (long)CCL_MAX_SIZE || height > (long)CCL_MAX_SIZE) {
-        snprintf(why, 256, "%.180s: size %ldx%ld is outside 1x1 to %ux%u", path, width, height, CCL_MAX_SIZE, CCL_MAX_SIZE);
+        snprintf(why, 256, "%.180s: size %ldx%ld is outside 1x1 to %ux%u", path, width, height, CCL_MAX_SIZE,
+                 CCL_MAX_SIZE);
     } else {
         *image = image_new((uint32_t)width, (uint32_t)height);
         ok = kind == '4'   ? read_packed_pixels(file, image)
@@ -198,4 +200,27 @@ bool image_load(const char *path, Image *image, char why[256])
     }
     fclose(file);
     return ok;
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    const char *const dot = strrchr(entry->d_name, '.');
+    return dot && (!strcmp(dot, ".pgm") || !strcmp(dot, ".pbm"));
+}
+
+unsigned image_load_all(const char *directory, void (*use)(void *data, const char *name, Image *image, const char *why),
+                        void *data)
+{
+    struct dirent **entries = NULL;
+    const int n = scandir(directory, &entries, is_picture, alphasort);
+    for (int i = 0; i < n; i++) {
+        char path[1024], why[256];
+        Image image;
+        snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
+        const bool loaded = image_load(path, &image, why);
+        use(data, entries[i]->d_name, loaded ? &image : NULL, why);
+        free(entries[i]);
+    }
+    free(entries);
+    return n > 0 ? (unsigned)n : 0;
 }

@@ -48,8 +48,12 @@ Image image_noise(uint32_t width, uint32_t height, double density, uint32_t gran
 /* The pixels of a small image from the low bits of a number, bit 0 first. */
 void image_set_bits(Image *image, uint64_t bits);
 
-/* Reads a PBM or PGM file (P1, P2, P4, P5); every value but white in PBM and but 0 in PGM is set. False, with a sentence
- * in `why`, when it cannot. */
+/* Reads a PBM or PGM file (P1, P2, P4, P5); every value but white in PBM and but 0 in PGM is set. False, with a
+ * sentence in `why`, when it cannot. */
 bool image_load(const char *path, Image *image, char why[256]);
+/* Calls `use` for every .pgm and .pbm file of a directory, by name; returns how many there are. An image that cannot be
+ * read comes as NULL with the reason; the others belong to `use`. */
+unsigned image_load_all(const char *directory, void (*use)(void *data, const char *name, Image *image, const char *why),
+                        void *data);
 
 #endif

@@ -51,7 +51,8 @@ static CclContext *reference_for(const Image *image, CclConnectivity connectivit
 {
     CclContext **const context = &references[connectivity == CCL_CONNECT_8];
     CclConfig *const made = &reference_configs[connectivity == CCL_CONNECT_8];
-    if (*context && made->max_width >= image->width && made->max_height >= image->height && made->max_components >= rows)
+    if (*context && made->max_width >= image->width && made->max_height >= image->height &&
+        made->max_components >= rows)
         return *context;
     ccl_context_free(*context);
     *made = ccl_config_default();
@@ -68,10 +69,13 @@ static CclContext *reference_for(const Image *image, CclConnectivity connectivit
     return *context;
 }
 
-/* Table and label image of the whole image, nothing left out. A table too small for it is made larger and filled again. */
+/* Table and label image of the whole image, nothing left out. A table too small for it is made larger and filled again.
+ */
 static void run_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
 {
-    const CclMask mask = { .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height };
+    const CclMask mask = {
+        .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height
+    };
     outcome->labels = grow(outcome->labels, &outcome->labels_size, (size_t)image->width * image->height * 4);
     const CclLabels labels = { .data = outcome->labels, .stride = (size_t)image->width * 4 };
     uint32_t rows = 1;
@@ -297,7 +301,8 @@ static void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t
         CclMask mask;
         CclLabels labels;
         layout_prepare(submitted, &cases[submitted], subject->config.backend, &mask, &labels);
-        const CclStatus status = ccl_submit(subject->context, &mask, &cases[submitted].filter, labels.data ? &labels : NULL);
+        const CclStatus status =
+            ccl_submit(subject->context, &mask, &cases[submitted].filter, labels.data ? &labels : NULL);
         if (status != CCL_OK) {
             fail_outcome(&outcomes[submitted], subject, "ccl_submit", status);
             break;
@@ -397,11 +402,13 @@ static bool same_partition(const Image *image, const uint32_t *expected, const u
             continue;
         differ_at(image, i);
         if (!e || !g)
-            snprintf(why, 400, "pixel (%u,%u) is %s, its label is %u", bad_x, bad_y, e ? "foreground" : "background", g);
+            snprintf(why, 400, "pixel (%u,%u) is %s, its label is %u", bad_x, bad_y, e ? "foreground" : "background",
+                     g);
         else if (to_got[e] != g)
             snprintf(why, 400, "component %u is cut: label %u, but %u at (%u,%u)", e, to_got[e], g, bad_x, bad_y);
         else
-            snprintf(why, 400, "components %u and %u both have label %u, at (%u,%u)", to_expected[g], e, g, bad_x, bad_y);
+            snprintf(why, 400, "components %u and %u both have label %u, at (%u,%u)", to_expected[g], e, g, bad_x,
+                     bad_y);
         return false;
     }
     return true;
@@ -410,10 +417,11 @@ static bool same_partition(const Image *image, const uint32_t *expected, const u
 static void row_text(const CclComponent *c, char text[170])
 {
     const CclMoments *const m = &c->moments;
-    snprintf(text, 170, "label %u area %llu box [%u,%u)x[%u,%u) first_x %u flags %u m10 %llu m01 %llu m20 %llu m11 %llu m02 %llu",
+    snprintf(text, 170,
+             "label %u area %llu box [%u,%u)x[%u,%u) first_x %u flags %u m10 %llu m01 %llu m20 %llu m11 %llu m02 %llu",
              c->label, (unsigned long long)m->area, c->x0, c->x1, c->y0, c->y1, c->first_x, c->flags,
-             (unsigned long long)m->m10, (unsigned long long)m->m01, (unsigned long long)m->m20, (unsigned long long)m->m11,
-             (unsigned long long)m->m02);
+             (unsigned long long)m->m10, (unsigned long long)m->m01, (unsigned long long)m->m20,
+             (unsigned long long)m->m11, (unsigned long long)m->m02);
 }
 
 static bool same_table(const CclTable *expected, const CclTable *got, char why[400])
@@ -632,8 +640,10 @@ static void report(Session *session, Subject *subject, const Case *failed, unsig
     if (subject->dead) {
         printf("    the device is lost: no more of this method\n");
     } else if (!shrink(subject, &c, &image, why)) {
-        printf("    not when run alone (%u frame%s in flight then): the context's past or the frames beside it matter, or"
-               " a race\n", n, n == 1 ? " was" : "s were");
+        printf(
+            "    not when run alone (%u frame%s in flight then): the context's past or the frames beside it matter, or"
+            " a race\n",
+            n, n == 1 ? " was" : "s were");
     } else {
         Outcome expected = expected_outcome(&c, subject->config.connectivity), got = actual_outcome(subject, &c);
         printf("    smallest found that fails: %ux%u\n    %s\n", image.width, image.height, why);
@@ -695,7 +705,8 @@ void judge(Session *session, const Case *cases, unsigned n)
             Subject *const subject = &session->subjects[s];
             if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k])
                 continue;
-            const unsigned every = cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;
+            const unsigned every =
+                cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;
             if (every && subject->turn++ % every)
                 continue;
             for (unsigned i = 0; i < n && !known; i++)

@@ -5,7 +5,6 @@
 #include "checkccl.h"
 #include "patterns.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +61,8 @@ static void check_reference(Session *session, const Image *image, const char *na
         Outcome outcome = expected_outcome(&c, (CclConnectivity)connectivity);
         label_by_pixels(image, connectivity == 8, labels);
         check(session, !memcmp(labels, outcome.labels, (size_t)image->width * image->height * sizeof *labels),
-              "reference, %d-connected: \"%s\" %ux%u is labelled otherwise by union-find over pixels", connectivity, name,
-              image->width, image->height);
+              "reference, %d-connected: \"%s\" %ux%u is labelled otherwise by union-find over pixels", connectivity,
+              name, image->width, image->height);
         outcome_free(&outcome);
     }
     free(labels);
@@ -71,7 +70,8 @@ static void check_reference(Session *session, const Image *image, const char *na
 
 /* ---------------------------------------------------------------- one image */
 
-/* All three products, plain and in the next few layouts in turn, so that over many images every layout meets every kind. */
+/* All three products, plain and in the next few layouts in turn, so that over many images every layout meets every
+ * kind. */
 static void judge_image(Session *session, const Image *image, const char *name, bool exact)
 {
     static unsigned turn;
@@ -220,7 +220,8 @@ static void judge_noise(Session *session)
 
 static void judge_sizes(Session *session)
 {
-    static const uint32_t sizes[] = { 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257 };
+    static const uint32_t sizes[] = { 1,  2,  3,  4,  5,  7,   8,   9,   15,  16,  17, 31,
+                                      32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257 };
     enum { N_SIZES = sizeof sizes / sizeof *sizes };
     static const double densities[] = { 45, 60, 97, 30 };
     unsigned n = 0;
@@ -250,8 +251,15 @@ static void judge_sizes(Session *session)
 static void judge_thin(Session *session)
 {
     static const uint32_t sizes[][2] = {
-        { 1, 1000 }, { 1000, 1 }, { CCL_MAX_SIZE, 1 }, { 1, CCL_MAX_SIZE }, { CCL_MAX_SIZE, 3 }, { 2, CCL_MAX_SIZE - 1 },
-        { CCL_MAX_SIZE - 1, 2 }, { 4099, 5 }, { 3, 4099 },
+        { 1, 1000 },
+        { 1000, 1 },
+        { CCL_MAX_SIZE, 1 },
+        { 1, CCL_MAX_SIZE },
+        { CCL_MAX_SIZE, 3 },
+        { 2, CCL_MAX_SIZE - 1 },
+        { CCL_MAX_SIZE - 1, 2 },
+        { 4099, 5 },
+        { 3, 4099 },
     };
     const unsigned n_sizes = session->quick ? 3 : sizeof sizes / sizeof *sizes;
     for (unsigned i = 0; i < n_sizes && subjects_active(session); i++) {
@@ -274,13 +282,16 @@ static void judge_large(Session *session)
     static const struct {
         uint32_t width, height, granularity;
         double density;
-    } noises[] = { { 1920, 1080, 1, 50 }, { 1921, 1079, 4, 45 }, { 1280, 720, 1, 62 }, { 3840, 500, 16, 50 }, { 500, 3840, 2, 60 } };
+    } noises[] = {
+        { 1920, 1080, 1, 50 }, { 1921, 1079, 4, 45 }, { 1280, 720, 1, 62 }, { 3840, 500, 16, 50 }, { 500, 3840, 2, 60 }
+    };
     static const char *const names[] = { "spiral", "comb_up", "comb_of_combs", "serpentine", "rings", "diagonals_up",
                                          "checkerboard", "full", "chevrons" };
     if (session->quick)
         return;
     for (unsigned i = 0; i < sizeof noises / sizeof *noises; i++) {
-        Image image = image_noise(noises[i].width, noises[i].height, noises[i].density, noises[i].granularity, &session->random);
+        Image image =
+            image_noise(noises[i].width, noises[i].height, noises[i].density, noises[i].granularity, &session->random);
         judge_image(session, &image, "large noise", false);
         image_free(&image);
     }
@@ -313,36 +324,20 @@ void check_huge(Session *session)
 
 /* ---------------------------------------------------------------- images of the user */
 
-static int is_picture(const struct dirent *entry)
+static void judge_picture(void *data, const char *name, Image *image, const char *why)
 {
-    const char *const dot = strrchr(entry->d_name, '.');
-    return dot && (!strcmp(dot, ".pgm") || !strcmp(dot, ".pbm"));
-}
-
-static void judge_directory(Session *session, const char *directory)
-{
-    struct dirent **entries = NULL;
-    const int n = scandir(directory, &entries, is_picture, alphasort);
-    check(session, n > 0, "--images=%s: no .pgm or .pbm file there", directory);
-    for (int i = 0; i < n; i++) {
-        char path[1024], why[256];
-        Image image;
-        snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
-        if (image_load(path, &image, why)) {
-            judge_image(session, &image, entries[i]->d_name, true);
-            image_free(&image);
-        } else {
-            check(session, false, "%s", why);
-        }
-        free(entries[i]);
-    }
-    free(entries);
+    Session *const session = data;
+    if (!check(session, image != NULL, "%s", why))
+        return;
+    judge_image(session, image, name, true);
+    image_free(image);
 }
 
 static void judge_pictures(Session *session)
 {
     if (session->images)
-        judge_directory(session, session->images);
+        check(session, image_load_all(session->images, judge_picture, session) > 0,
+              "--images=%s: no .pgm or .pbm file there", session->images);
 }
 
 void check_labels(Session *session)
@@ -351,9 +346,15 @@ void check_labels(Session *session)
         const char *name;
         void (*judge)(Session *session);
     } parts[] = {
-        { "small images", judge_small_images }, { "single pixels", judge_single_pixels }, { "patterns", judge_patterns },
-        { "layouts", judge_layouts }, { "noise", judge_noise }, { "sizes", judge_sizes }, { "thin images", judge_thin },
-        { "large images", judge_large }, { "pictures", judge_pictures },
+        { "small images", judge_small_images },
+        { "single pixels", judge_single_pixels },
+        { "patterns", judge_patterns },
+        { "layouts", judge_layouts },
+        { "noise", judge_noise },
+        { "sizes", judge_sizes },
+        { "thin images", judge_thin },
+        { "large images", judge_large },
+        { "pictures", judge_pictures },
     };
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
         const clock_t start = clock();

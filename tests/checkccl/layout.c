@@ -121,7 +121,8 @@ static void make_host(Block *block, size_t size)
         return;
     free_host(block);
     const size_t with_guards = size + 2 * page_size();
-    uint8_t *const map = must(mmap(NULL, with_guards, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "host memory", size);
+    uint8_t *const map =
+        must(mmap(NULL, with_guards, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "host memory", size);
     block->host = map + page_size();
     block->host_room = size;
     must(mprotect(block->host, size, PROT_READ | PROT_WRITE) ? NULL : block->host, "host memory", size);
@@ -153,7 +154,8 @@ static void make_place(Block *block, const Layout *layout)
     }
 }
 
-/* Lays out rows and margins, and makes room. `before` is the offset of row 0 from the guard page or the block's begin. */
+/* Lays out rows and margins, and makes room. `before` is the offset of row 0 from the guard page or the block's begin.
+ */
 static void block_shape(Block *block, const Layout *layout, CclMemory memory, size_t before, size_t row, size_t pad,
                         size_t height)
 {
@@ -338,7 +340,8 @@ void layout_finish(unsigned slot, Outcome *outcome)
         outcome->labels_size = size;
     }
     for (size_t y = 0; y < s->labels.height; y++)
-        memcpy((uint8_t *)outcome->labels + y * s->labels.row, bytes + s->labels.before + y * s->labels.stride, s->labels.row);
+        memcpy((uint8_t *)outcome->labels + y * s->labels.row, bytes + s->labels.before + y * s->labels.stride,
+               s->labels.row);
 }
 
 static void block_close(Block *block)

@@ -41,10 +41,10 @@ static const char usage[] =
     "  --self-test         plant faults in a method; each must be found\n"
     "The last line says `N passed, N failed`; the status is 0 when nothing failed.\n"
     "\n"
-    "  --bench             compare with the reference, then time; with --backend, --algorithm, --connectivity (default 8),\n"
-    "                      --seed and --images as above, and\n"
+    "  --bench             compare with the reference, then time; with --backend, --algorithm, --seed and --images as\n"
+    "                      above, --connectivity (default 8), and\n"
     "  --size=LIST         720p,1080p,4K,8K,all or WIDTHxHEIGHT (default 1080p)\n"
-    "  --kinds=LIST        kinds of images, by name or its beginning: video, noise_g1, noise_g4_d50, spiral, ... (default all)\n"
+    "  --kinds=LIST        kinds of images (default all) by name or its beginning: video, noise_g1, noise_g4_d50\n"
     "  --threads=LIST      CPU: numbers of threads (default 1)\n"
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
@@ -207,7 +207,8 @@ static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned
     subject->config.threads = v->threads;
     subject->every = v->every;
     subject->every_of_many = v->every_of_many;
-    snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity, v->name);
+    snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity,
+             v->name);
     session->cuda |= cuda;
 }
 
@@ -249,8 +250,8 @@ static void add_bench_subjects(Session *session, const Options *options, const C
             if (!kind_wanted(options->tiers ? options->tiers : "all", tiers[t].name) ||
                 !kind_wanted(options->threads ? options->threads : "1", number))
                 continue;
-            snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "", threads == 1 ? "" : " threads=",
-                     threads == 1 ? "" : number);
+            snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "",
+                     threads == 1 ? "" : " threads=", threads == 1 ? "" : number);
             add_subject(session, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0 });
         }
 }
@@ -273,8 +274,8 @@ static void list(void)
     printf("methods:\n");
     for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
         printf("  %-4s %-12s %s%s  %s%s%s\n", info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu", info->name,
-               info->connectivity & 4 ? "4" : " ", info->connectivity & 8 ? "8" : " ", info->title, info->paper ? "; " : "",
-               info->paper ? info->paper : "");
+               info->connectivity & 4 ? "4" : " ", info->connectivity & 8 ? "8" : " ", info->title,
+               info->paper ? "; " : "", info->paper ? info->paper : "");
     printf("suites:\n ");
     for (unsigned i = 0; i < N_SUITES; i++)
         printf(" %s", suites[i].name);
@@ -300,8 +301,8 @@ static void run_suites(Session *session, const Options *options)
             session->subjects[s].muted = false;
         session->random.state = session->seed;
         suites[i].run(session);
-        printf("%-9s %8lu passed, %lu failed, %.1f s\n", suites[i].name, session->passed - passed, session->failed - failed,
-               seconds() - start);
+        printf("%-9s %8lu passed, %lu failed, %.1f s\n", suites[i].name, session->passed - passed,
+               session->failed - failed, seconds() - start);
     }
     for (unsigned s = 0; s < session->n_subjects; s++)
         printf("%-28s %8lu passed, %lu failed%s\n", session->subjects[s].name, session->subjects[s].passed,
@@ -320,7 +321,9 @@ static void close_session(Session *session)
 int main(int argc, char **argv)
 {
     const Options options = parse(argc, argv);
-    Session session = { .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images };
+    Session session = {
+        .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images
+    };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (options.list) {

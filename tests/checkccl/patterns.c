@@ -51,7 +51,9 @@ PATTERN(comb_down, x % 2 == 0 || y == 0)
 PATTERN(comb_left, y % 2 == 0 || x == width - 1)
 PATTERN(comb_right, y % 2 == 0 || x == 0)
 /* Teeth from above and from below that never touch, and the same that meet in one row only. */
-PATTERN(combs_interlocked, x % 4 == 0 ? y != height - 1 : x % 4 == 2 ? y != 0 : x % 2 == 1 && (y == 0 || y == height - 1))
+PATTERN(combs_interlocked, x % 4 == 0   ? y != height - 1
+                           : x % 4 == 2 ? y != 0
+                                        : x % 2 == 1 && (y == 0 || y == height - 1))
 PATTERN(comb_of_combs, x % 2 == 0 || (y % 16 == 15 && x / 2 % 2 == y / 16 % 2) || y == height - 1)
 PATTERN(serpentine, y % 2 == 0 || x == (y % 4 == 1 ? width - 1 : 0))
 PATTERN(serpentine_down, x % 2 == 0 || y == (x % 4 == 1 ? height - 1 : 0))

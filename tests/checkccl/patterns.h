@@ -19,12 +19,12 @@ Image pattern_draw(const Pattern *pattern, uint32_t width, uint32_t height);
 Image pattern_named(const char *name, uint32_t width, uint32_t height);
 
 /* The four pixels around every multiple of `word` columns take all 16 values, in 512 rows so that every pair of values
- * occurs in neighbouring rows; all other pixels are `rest`. What a method that works in words of that many pixels can get
- * wrong between two of them. */
+ * occurs in neighbouring rows; all other pixels are `rest`. What a method that works in words of that many pixels can
+ * get wrong between two of them. */
 Image pattern_word_edges(uint32_t word, bool rest);
 
-/* The images of all 2^(width * height) masks, side by side with a blank pixel between: every small image at once, at every
- * alignment. At most 16 pixels. */
+/* The images of all 2^(width * height) masks, side by side with a blank pixel between: every small image at once, at
+ * every alignment. At most 16 pixels. */
 Image pattern_mosaic(uint32_t width, uint32_t height);
 
 #endif

@@ -53,8 +53,8 @@ static void judge_caps(Session *session, const Image *image, const char *name)
             for (unsigned order = CCL_ORDER_RASTER; order <= CCL_ORDER_AREA; order++) {
                 if (caps[i] < 1 || caps[i] > CCL_MAX_COMPONENTS)
                     continue;
-                Case capped = case_new(image, i % 2 ? PRODUCT_LABELS : PRODUCT_TABLE, "%s, %u rows, %s order", name, caps[i],
-                                       order == CCL_ORDER_AREA ? "area" : "raster");
+                Case capped = case_new(image, i % 2 ? PRODUCT_LABELS : PRODUCT_TABLE, "%s, %u rows, %s order", name,
+                                       caps[i], order == CCL_ORDER_AREA ? "area" : "raster");
                 capped.max_components = caps[i];
                 capped.order = (CclOrder)order;
                 capped.twice = true;
@@ -70,7 +70,8 @@ static void judge_caps(Session *session, const Image *image, const char *name)
 static Image cross_touching(unsigned sides)
 {
     Image image = image_new(21, 17);
-    const uint32_t left = sides & 1 ? 0 : 2, top = sides & 2 ? 0 : 2, right = sides & 4 ? 20 : 18, bottom = sides & 8 ? 16 : 14;
+    const uint32_t left = sides & 1 ? 0 : 2, top = sides & 2 ? 0 : 2, right = sides & 4 ? 20 : 18,
+                   bottom = sides & 8 ? 16 : 14;
     for (uint32_t x = left; x <= right; x++)
         *image_at(&image, x, 8) = 1;
     for (uint32_t y = top; y <= bottom; y++)
@@ -101,10 +102,16 @@ static void judge_limits(Session *session)
                 *image_at(&image, left + x, 2 + y) = 1;
     for (uint32_t limit = 1; limit <= 13; limit++) {
         const CclFilter limits[] = {
-            { .min_width = limit }, { .max_width = limit }, { .min_height = limit }, { .max_height = limit },
-            { .min_area = limit * limit }, { .max_area = limit * limit }, { .min_area = limit * limit + 1 },
+            { .min_width = limit },
+            { .max_width = limit },
+            { .min_height = limit },
+            { .max_height = limit },
+            { .min_area = limit * limit },
+            { .max_area = limit * limit },
+            { .min_area = limit * limit + 1 },
             { .max_area = limit * limit - 1 },
-            { .min_relative_area = limit * limit / (120.0 * 16) }, { .max_relative_area = limit * limit / (120.0 * 16) },
+            { .min_relative_area = limit * limit / (120.0 * 16) },
+            { .max_relative_area = limit * limit / (120.0 * 16) },
         };
         for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
             Case c = case_new(&image, PRODUCT_LABELS, "squares, limit %u at %u", i, limit);
