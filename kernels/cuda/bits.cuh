@@ -36,25 +36,21 @@ __device__ static inline uint32_t pack16(uint4 bytes, const Comparison &than)
            than.inverse;
 }
 
+/* load16() where the pixels are not aligned or not all there. Apart, to keep the usual way short. */
+__device__ static __noinline__ uint4 load16_bytes(const uint8_t *pixels, uint32_t n)
+{
+    uint32_t words[4] = { 0, 0, 0, 0 };
+#pragma unroll
+    for (uint32_t i = 0; i < 16; i++)
+        if (i < n)
+            words[i / 4] |= (uint32_t)__ldg(pixels + i) << i % 4 * 8;
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 /* The 16 pixels at `pixels`, of which `n` (1..16) exist; no other byte is read. */
 __device__ static inline uint4 load16(const uint8_t *pixels, uint32_t n)
 {
-    const uintptr_t address = (uintptr_t)pixels;
-    if (n == 16 && address % 16 == 0)
-        return __ldg((const uint4 *)pixels);
-
-    uint32_t words[4] = { 0, 0, 0, 0 };
-    if (n == 16 && address % 4 == 0) {
-#pragma unroll
-        for (uint32_t i = 0; i < 4; i++)
-            words[i] = __ldg((const uint32_t *)pixels + i);
-    } else {
-#pragma unroll
-        for (uint32_t i = 0; i < 16; i++)
-            if (i < n)
-                words[i / 4] |= (uint32_t)__ldg(pixels + i) << i % 4 * 8;
-    }
-    return make_uint4(words[0], words[1], words[2], words[3]);
+    return n == 16 && (uintptr_t)pixels % 16 == 0 ? __ldg((const uint4 *)pixels) : load16_bytes(pixels, n);
 }
 
 #endif

@@ -12,8 +12,8 @@
  * smallest is the root, so components come out numbered by their first pixels.
  *
  *     solve    pack a tile and the row above it; link and unite its runs in shared memory
- *     join     compress the last row of each band; unite what the bands below joined, and runs cut by a tile's edge
- *     number   every tile root learns its root; roots are ranked, a chunk of words at a time
+ *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
+ *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels
  *     rows     sums -> rows of the table, in host memory
  *
@@ -21,8 +21,9 @@
  *
  *     keep     components that pass are numbered on
  *
- * Each kernel may start while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes anything before its wait.
+ * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
+ * kernel writes, or reads what others write, before its wait. None lets its successor start earlier than by ending: blocks
+ * that wait for long end up beside each other on few multiprocessors.
  */
 #include "../bits.cuh"
 #include "../scan.cuh"
@@ -30,9 +31,8 @@
 
 #include <stdlib.h>
 
-#define TILE_ROWS 7u
+#define TILE_ROWS 8u
 #define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
-#define HALO_KEYS (32u << 5)
 #define SOLVE_THREADS LOCAL_WORDS
 #define JOIN_THREADS 256u
 #define NUMBER_THREADS 256u
@@ -80,7 +80,8 @@ typedef struct Plan {
     uint32_t *heads;       /* [word]: ranks that are roots of their tile */
     uint16_t *parts;       /* [node]: key of its tile root */
     uint32_t *parents;     /* [node]: tile roots, last rows and tile edges only */
-    uint32_t *joined;      /* [band][word of a row]: ranks in the row above that the band joined to others there */
+    uint2 *border;         /* [band][word of a row]: ranks in the row above, x: that are roots of parts of the band, y: that
+                            * it joined to others there */
     uint32_t *partners;    /* [band][word of a row][rank]: to which */
     uint32_t *chunk_counts;
 } Plan;
@@ -91,13 +92,6 @@ __device__ static inline void wait_for_predecessor()
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-__device__ static inline void let_successor_start()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
@@ -170,22 +164,6 @@ __device__ static inline uint32_t warp_min(uint32_t value)
 __device__ static inline uint32_t warp_max(uint32_t value)
 {
     return ~warp_min(~value);
-}
-
-/* The root above a node; its own slot follows the climb, so that others who pass have a shorter way. Roots may be numbered
- * meanwhile. */
-__device__ static inline uint32_t climb(uint32_t *parents, uint32_t node)
-{
-    uint32_t parent = __ldcg(&parents[node]);
-    if (parent == node || parent & NUMBERED)
-        return node;
-    for (;;) {
-        const uint32_t grandparent = __ldcg(&parents[parent]);
-        if (grandparent == parent || grandparent & NUMBERED)
-            return parent;
-        __stcg(&parents[node], grandparent);
-        parent = grandparent;
-    }
 }
 
 /* ---------------------------------------------------------------- solve */
@@ -275,7 +253,7 @@ __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_
 }
 
 /* The run that the one at the start of this lane's word continues: past the full words to the left, which are one run each
- * and do the same. Called by a warp, for a row of the tile. */
+ * and do the same. `full`: lanes whose words are. */
 __device__ static inline uint32_t continued_key(const uint64_t *row_bits, uint32_t full, uint32_t row)
 {
     const uint32_t open = ~full & lanes_before();
@@ -283,6 +261,61 @@ __device__ static inline uint32_t continued_key(const uint64_t *row_bits, uint32
     if (open && !(row_bits[head] >> 63))
         head++; /* a full word begins the run */
     return (row * 32 + head) << 5 | last_rank(row_bits[head]);
+}
+
+/* The keys of the runs of a pair at x, for the word `at`. */
+__device__ static inline uint32_t upper_key(const uint64_t *bits, uint32_t at, const Pairs &pairs, uint32_t x)
+{
+    const bool before = pairs.left >> x & 1;
+    if (before && x == 0)
+        return (at - 33) << 5 | last_rank(bits[at - 33]);
+    return (at - 32) << 5 | rank_of(starts_of(bits[at - 32]), x - before);
+}
+
+__device__ static inline uint32_t lower_key(const uint64_t *bits, uint32_t at, const Pairs &pairs, uint32_t x)
+{
+    const bool before = pairs.right >> x & 1;
+    if (before && x == 0)
+        return (at - 1) << 5 | last_rank(bits[at - 1]);
+    return at << 5 | rank_of(starts_of(bits[at]), x - before);
+}
+
+/* What linking a word leaves open. */
+typedef struct Links {
+    Pairs pairs;
+    uint64_t residual; /* pairs to unite */
+} Links;
+
+/* Each run of a row takes the run it continues as parent, else the first above that it touches. Called by a warp. */
+template <bool EIGHT>
+__device__ static inline Links link_row(const LocalParents &parents, const uint64_t *bits, uint32_t thread, bool *continues)
+{
+    const uint32_t lane = thread % 32, row = thread / 32;
+    const uint64_t lower = bits[thread], lower_left = lane ? bits[thread - 1] : 0, starts = starts_of(lower);
+    Links links = {};
+    if (row)
+        links.pairs = pairs_of<EIGHT>(lower, bits[thread - 32], lower_left, lane ? bits[thread - 33] : 0);
+    *continues = lower & 1 && lower_left >> 63;
+
+    /* The carry runs from a run's start to its first pair; a run that continues another one takes none. */
+    const uint64_t at_start = links.pairs.over | links.pairs.left, all = at_start | links.pairs.right;
+    const uint64_t carried = (lower & ~at_start) + (starts & ~(uint64_t)*continues);
+    const uint64_t first = carried & all;
+    links.residual = all & ~carried;
+    const uint32_t full = __ballot_sync(~0u, lower == ~0ull);
+    uint64_t left = starts;
+    for (uint32_t key = thread << 5; left; key++) {
+        const uint64_t begin = left & -left;
+        left &= left - 1;
+        const uint64_t pair = first & ~(begin - 1) & ((left & -left) - 1);
+        uint32_t parent = key;
+        if (begin == 1 && *continues)
+            parent = continued_key(bits + row * 32, full, row);
+        else if (pair)
+            parent = upper_key(bits, thread, links.pairs, __ffsll(pair) - 1);
+        parents[key] = parent;
+    }
+    return links;
 }
 
 template <bool EIGHT>
@@ -302,67 +335,27 @@ static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, c
         pack_row(vars, tile_x * 2048, y, plan.width, (uint16_t *)(bits + row * 32));
     else
         bits[thread] = 0;
-    let_successor_start();
     __syncthreads();
 
     /* Link: every run takes a run before it as parent, if one touches. */
-    const uint64_t lower = bits[thread], lower_starts = starts_of(lower);
-    const uint32_t n_runs = __popcll(lower_starts), row_runs = __ballot_sync(~0u, n_runs != 0);
-    uint64_t residual = 0, upper_starts = 0, upper_left = 0, lower_left = 0;
-    Pairs pairs = { 0, 0, 0 };
+    const uint64_t lower = bits[thread];
+    const uint32_t n_runs = __popcll(starts_of(lower));
     bool continues = false;
-    const auto upper_key = [&](uint32_t x) {
-        if (!(pairs.left >> x & 1))
-            return (thread - 32) << 5 | rank_of(upper_starts, x);
-        if (x)
-            return (thread - 32) << 5 | rank_of(upper_starts, x - 1);
-        return (thread - 33) << 5 | last_rank(upper_left);
-    };
-    if (row_runs) {
-        uint64_t upper = 0;
-        if (lane)
-            lower_left = bits[thread - 1];
-        if (row) {
-            upper = bits[thread - 32];
-            if (lane)
-                upper_left = bits[thread - 33];
-            upper_starts = starts_of(upper);
-            pairs = pairs_of<EIGHT>(lower, upper, lower_left, upper_left);
-        }
-        continues = lower & 1 && lower_left >> 63;
-        const uint64_t at_start = pairs.over | pairs.left, all = at_start | pairs.right;
-        /* The carry runs from a run's start to its first pair; a run that continues another one takes none. */
-        const uint64_t carried = (lower & ~at_start) + (lower_starts & ~(uint64_t)continues);
-        const uint64_t first = carried & all;
-        residual = all & ~carried;
-        const uint32_t full = __ballot_sync(~0u, lower == ~0ull);
-        uint64_t left = lower_starts;
-        for (uint32_t rank = 0; rank < n_runs; rank++) {
-            const uint64_t begin = left & -left;
-            left &= left - 1;
-            const uint64_t pair = first & ~(begin - 1) & ((left & -left) - 1);
-            const uint32_t key = thread << 5 | rank;
-            uint32_t parent = key;
-            if (rank == 0 && continues)
-                parent = continued_key(bits + row * 32, full, row);
-            else if (pair)
-                parent = upper_key(__ffsll(pair) - 1);
-            parents[key] = parent;
-        }
-    }
+    Links links = {};
+    if (__any_sync(~0u, n_runs))
+        links = link_row<EIGHT>(parents, bits, thread, &continues);
 
-    /* Unite what the links left open. */
-    if (__syncthreads_or(residual != 0)) {
-        for (; residual; residual &= residual - 1) {
-            const uint32_t x = __ffsll(residual) - 1;
-            uint32_t key;
-            if (!(pairs.right >> x & 1))
-                key = thread << 5 | rank_of(lower_starts, x);
-            else if (x)
-                key = thread << 5 | rank_of(lower_starts, x - 1);
-            else
-                key = (thread - 1) << 5 | last_rank(lower_left);
-            unite_local(parents, key, upper_key(x));
+    /* Unite what the links left open. Flat trees first: the ways up are walked many times. */
+    if (__syncthreads_or(links.residual != 0)) {
+        for (uint32_t rank = 0; rank < n_runs; rank++) {
+            const uint32_t key = thread << 5 | rank, parent = parents[key], root = find(parents, parent);
+            if (root != parent)
+                parents[key] = root;
+        }
+        __syncthreads();
+        for (uint64_t left = links.residual; left; left &= left - 1) {
+            const uint32_t x = __ffsll(left) - 1;
+            unite_local(parents, lower_key(bits, thread, links.pairs, x), upper_key(bits, thread, links.pairs, x));
         }
         __syncthreads();
     }
@@ -392,19 +385,16 @@ static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, c
         }
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            const uint32_t rank = i + j, key = thread << 5 | rank;
+            const uint32_t rank = i + j;
             if (rank >= n_runs)
                 break;
-            if (row == 0) {
-                if (roots[j] != key && !(rank == 0 && continues)) {
-                    joined |= 1u << rank;
-                    plan.partners[(band * plan.row_words + word_x) << 5 | rank] = node_of(roots[j]);
-                }
-                continue;
-            }
-            if (roots[j] == key)
+            if (roots[j] == (thread << 5 | rank))
                 heads |= 1u << rank;
-            if (roots[j] == key || shared)
+            else if (row == 0 && !(rank == 0 && continues)) {
+                joined |= 1u << rank;
+                plan.partners[(band * plan.row_words + word_x) << 5 | rank] = node_of(roots[j]);
+            }
+            if (row && (heads >> rank & 1 || shared))
                 plan.parents[word << 5 | rank] = node_of(roots[j]);
         }
         if (row) {
@@ -419,11 +409,26 @@ static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, c
         plan.bits[word] = lower;
         plan.heads[word] = heads;
     } else {
-        plan.joined[band * plan.row_words + word_x] = joined;
+        plan.border[band * plan.row_words + word_x] = make_uint2(heads, joined);
     }
 }
 
 /* ---------------------------------------------------------------- join */
+
+/* The root above a node; its own slot follows the climb, so that others who pass have a shorter way. */
+__device__ static inline uint32_t climb(uint32_t *parents, uint32_t node)
+{
+    uint32_t parent = __ldcg(&parents[node]);
+    if (parent == node)
+        return node;
+    for (;;) {
+        const uint32_t grandparent = __ldcg(&parents[parent]);
+        if (grandparent == parent)
+            return parent;
+        __stcg(&parents[node], grandparent);
+        parent = grandparent;
+    }
+}
 
 __device__ static inline void unite_nodes(uint32_t *parents, uint32_t a, uint32_t b)
 {
@@ -439,32 +444,24 @@ __device__ static inline void unite_nodes(uint32_t *parents, uint32_t a, uint32_
     }
 }
 
-template <bool EIGHT> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Plan plan, uint32_t n_band_blocks)
+/* Between bands, eight lanes to a word of a band's last row: the runs that are roots of parts of the tile below climb, and
+ * those that it joined to others are united with these. */
+__device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32_t word_x)
 {
-    const uint32_t thread = blockIdx.x * JOIN_THREADS + threadIdx.x;
+    if (word_x >= plan.row_words)
+        return;
+    const uint32_t first_node = ((band * TILE_ROWS + TILE_ROWS - 1) * plan.row_words + word_x) << 5;
+    const uint32_t below = (band + 1) * plan.row_words + word_x, ours = 0x01010101u << threadIdx.x % 8;
+    const uint2 masks = plan.border[below];
+    for (uint32_t left = masks.x & ours; left; left &= left - 1)
+        climb(plan.parents, first_node | (__ffs(left) - 1));
+    for (uint32_t left = masks.y & ours; left; left &= left - 1)
+        unite_nodes(plan.parents, first_node | (__ffs(left) - 1), plan.partners[below << 5 | (__ffs(left) - 1)]);
+}
 
-    wait_for_predecessor();
-    let_successor_start();
-    if (blockIdx.x < n_band_blocks) {
-        /* Between bands: eight lanes to a word of a band's last row. */
-        const uint32_t at = thread / 8, band = at / plan.row_words, word_x = at % plan.row_words;
-        if (band + 1 >= plan.bands)
-            return;
-        const uint32_t word = (band * TILE_ROWS + TILE_ROWS - 1) * plan.row_words + word_x;
-        const uint32_t below = (band + 1) * plan.row_words + word_x, joined = plan.joined[below];
-        const uint32_t n_runs = __popcll(starts_of(plan.bits[word]));
-        for (uint32_t rank = thread % 8; rank < n_runs; rank += 8)
-            climb(plan.parents, word << 5 | rank);
-        for (uint32_t rank = thread % 8; rank < n_runs; rank += 8)
-            if (joined >> rank & 1)
-                unite_nodes(plan.parents, word << 5 | rank, plan.partners[below << 5 | rank]);
-        return;
-    }
-    /* Between tiles side by side: what the row above does not imply. */
-    const uint32_t i = thread - n_band_blocks * JOIN_THREADS;
-    const uint32_t y = i / (plan.tiles_x - 1), seam = i % (plan.tiles_x - 1) + 1;
-    if (y >= plan.height)
-        return;
+/* Between tiles side by side: what the row above does not imply. */
+template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan, uint32_t y, uint32_t seam)
+{
     const uint32_t right_word = y * plan.row_words + seam * 32, left_word = right_word - 1;
     const uint64_t left = plan.bits[left_word], right = plan.bits[right_word];
     const uint64_t upper_left = y ? plan.bits[left_word - plan.row_words] : 0;
@@ -478,6 +475,19 @@ template <bool EIGHT> static __global__ void __launch_bounds__(JOIN_THREADS) joi
         unite_nodes(plan.parents, right_word << 5, (left_word - plan.row_words) << 5 | last_rank(upper_left));
 }
 
+/* Blocks (x, band) take 32 words of a band's last row; the rows of the grid past them take the sides of tiles. */
+template <bool EIGHT> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Plan plan)
+{
+    wait_for_predecessor();
+    if (blockIdx.y + 1 < plan.bands) {
+        join_bands(plan, blockIdx.y, blockIdx.x * 32 + threadIdx.x / 8);
+    } else {
+        const uint32_t y = (blockIdx.y + 1 - plan.bands) * JOIN_THREADS + threadIdx.x;
+        if (blockIdx.x && y < plan.height)
+            join_sides<EIGHT>(plan, y, blockIdx.x);
+    }
+}
+
 /* ---------------------------------------------------------------- number */
 
 /* A chunk of words per block. */
@@ -487,25 +497,17 @@ static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Plan plan)
     const uint32_t first = blockIdx.x * plan.chunk_words + threadIdx.x * each;
 
     wait_for_predecessor();
-    let_successor_start();
     uint32_t n_roots = 0, total;
-    for (uint32_t i = 0; i < each; i++) {
-        const uint32_t word = first + i;
-        if (word >= n_words)
-            break;
-        const uint32_t heads = plan.heads[word];
-        uint32_t ranks = heads, roots = 0;
-        if (word / plan.row_words % TILE_ROWS == TILE_ROWS - 1) { /* tile roots of the band below are here */
-            const uint32_t n_runs = __popcll(starts_of(plan.bits[word]));
-            ranks = n_runs == 32 ? ~0u : (1u << n_runs) - 1;
-        }
-        for (; ranks; ranks &= ranks - 1) {
-            const uint32_t rank = __ffs(ranks) - 1;
-            if (climb(plan.parents, word << 5 | rank) == (word << 5 | rank))
-                roots |= 1u << rank;
+    for (uint32_t i = 0; i < each && first + i < n_words; i++) {
+        const uint32_t heads = plan.heads[first + i];
+        uint32_t roots = 0;
+        for (uint32_t left = heads; left; left &= left - 1) {
+            const uint32_t node = (first + i) << 5 | (__ffs(left) - 1);
+            if (__ldcg(&plan.parents[node]) == node)
+                roots |= left & -left;
         }
         if (roots != heads)
-            plan.heads[word] = roots;
+            plan.heads[first + i] = roots;
         n_roots += __popc(roots);
     }
     uint32_t rank = block_scan<NUMBER_THREADS>(n_roots, &total);
@@ -515,7 +517,7 @@ static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Plan plan)
         return;
     for (uint32_t i = 0; i < each && first + i < n_words; i++)
         for (uint32_t roots = plan.heads[first + i]; roots; roots &= roots - 1)
-            __stcg(&plan.parents[(first + i) << 5 | (__ffs(roots) - 1)], NUMBERED | blockIdx.x << 17 | rank++);
+            plan.parents[(first + i) << 5 | (__ffs(roots) - 1)] = NUMBERED | blockIdx.x << 17 | rank++;
 }
 
 /* ---------------------------------------------------------------- measure */
@@ -615,7 +617,6 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
             block.fields[field][i] = 0;
     }
     wait_for_predecessor();
-    let_successor_start();
 
     const uint64_t bits = inside ? plan.bits[word] : 0;
     const uint32_t n_runs = __popcll(starts_of(bits));
@@ -691,7 +692,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
                 const uint32_t node = (root_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
                 uint32_t number = plan.parents[node];
                 const bool is_root = number & NUMBERED;
-                if (!is_root)
+                while (!(number & NUMBERED))
                     number = plan.parents[number];
                 id = bases[number >> 17 & (MOST_CHUNKS - 1)] + (number & 0x1ffff);
                 const uint32_t pixel = y << 16 | (word_x * 64 + begin);
@@ -810,7 +811,6 @@ static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Plan plan, con
     const CclLimits limits = vars->limits;
 
     wait_for_predecessor();
-    let_successor_start();
     const uint32_t n = plan.counts->found;
     for (;;) {
         const uint32_t tile = scan_next_tile(plan.keep_scan), id = tile * KEEP_THREADS + threadIdx.x;
@@ -921,7 +921,7 @@ static size_t plan_for(const CclContext *context, Plan *plan, uint8_t *workspace
     plan->parts = (uint16_t *)(workspace + take(&used, n_words * 32 * sizeof(uint16_t)));
     plan->parents = (uint32_t *)(workspace + take(&used, n_words * 32 * sizeof(uint32_t)));
     const size_t n_border_words = (size_t)plan->bands * plan->row_words;
-    plan->joined = (uint32_t *)(workspace + take(&used, n_border_words * sizeof(uint32_t)));
+    plan->border = (uint2 *)(workspace + take(&used, n_border_words * sizeof(uint2)));
     plan->partners = (uint32_t *)(workspace + take(&used, n_border_words * 32 * sizeof(uint32_t)));
     return used;
 }
@@ -961,17 +961,15 @@ template <bool EIGHT> static CclStatus analyze_connected(CclContext *context, Cc
     Plan plan;
     plan_for(context, &plan, (uint8_t *)cuda_workspace(context), frame->shape.width, frame->shape.height);
 
-    const uint32_t n_band_blocks = blocks_for((size_t)(plan.bands - 1) * plan.row_words * 8, JOIN_THREADS);
-    const uint32_t n_seam_blocks = blocks_for((size_t)(plan.tiles_x - 1) * plan.height, JOIN_THREADS);
     const dim3 tiles(plan.tiles_x, plan.bands), measure_grid(plan.tiles_x, blocks_for(plan.height, MEASURE_ROWS));
+    const uint32_t n_sides = plan.tiles_x > 1 ? blocks_for(plan.height, JOIN_THREADS) : 0;
     const auto run_measure = [&](const char *name, void (*kernel)(const Plan, const CudaVars *)) {
         return launch(frame, name, true, kernel, measure_grid, MEASURE_THREADS, plan, frame->vars);
     };
 
     CCL_TRY(launch(frame, "solve", false, solve<EIGHT>, tiles, SOLVE_THREADS, plan, frame->vars));
-    if (n_band_blocks + n_seam_blocks)
-        CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(n_band_blocks + n_seam_blocks), JOIN_THREADS, plan,
-                       n_band_blocks));
+    if (plan.bands - 1 + n_sides)
+        CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(plan.tiles_x, plan.bands - 1 + n_sides), JOIN_THREADS, plan));
     CCL_TRY(launch(frame, "number", true, number, dim3(plan.n_chunks), NUMBER_THREADS, plan));
     if (filtered) {
         CCL_TRY(run_measure("find", measure<PASS_FIND, false>));
