@@ -33,10 +33,15 @@ template <typename Parents> __device__ static inline uint32_t compress(Parents p
     const uint32_t own = node;
     uint32_t parent = parents[node];
     uint32_t grandparent = parents[parent];
-    for (unsigned step = 0; grandparent != parent; step++) {
+    for (unsigned step = 0; grandparent != parent && step < 16; step++) {
         parent = grandparent;
         parents[own] = parent;
-        grandparent = step < 8 ? parents[parent] : __ldcg(&parents[parent]);
+        grandparent = parents[parent];
+    }
+    while (grandparent != parent) {
+        parent = grandparent;
+        parents[own] = parent;
+        grandparent = __ldcg(&parents[parent]);
     }
     return parent;
 }
