@@ -549,6 +549,32 @@ gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble *
 }
 
 /**
+ * gst_ccl_blob_meta_unmap_point:
+ * @meta: a blob meta
+ * @x: (inout): column, in the frame before and in the mask after
+ * @y: (inout): row
+ *
+ * Takes a place in the frame to its place in the mask: what
+ * gst_ccl_blob_meta_map_point() does, the other way.
+ *
+ * Returns: %FALSE, and nothing changed, when the matrix has no inverse
+ *
+ * Since: 0.1
+ */
+gboolean
+gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y)
+{
+  GstCclMatrix inverse;
+
+  g_return_val_if_fail (meta != NULL && x != NULL && y != NULL, FALSE);
+
+  if (!gst_ccl_matrix_invert (meta->matrix, inverse))
+    return FALSE;
+  gst_ccl_matrix_map (inverse, x, y);
+  return TRUE;
+}
+
+/**
  * gst_ccl_blob_meta_is_identity:
  * @meta: a blob meta
  *

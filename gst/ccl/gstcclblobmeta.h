@@ -324,6 +324,9 @@ GST_CCL_API
 void gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);
 
 GST_CCL_API
+gboolean gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);
+
+GST_CCL_API
 gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
 
 /* Mirrors in GStreamer's standard metadata, for elements that do not know ours. */

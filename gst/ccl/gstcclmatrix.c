@@ -47,6 +47,23 @@ gst_ccl_matrix_is_usable (const GstCclMatrix m)
   return isfinite (det) && det != 0;
 }
 
+gboolean
+gst_ccl_matrix_invert (const GstCclMatrix m, GstCclMatrix inverse)
+{
+  const GstCclMatrix adjugate = {
+    m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+    m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+    m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3],
+  };
+  const gdouble det = m[0] * adjugate[0] + m[1] * adjugate[3] + m[2] * adjugate[6];
+
+  if (!gst_ccl_matrix_is_usable (m))
+    return FALSE;
+  for (gint i = 0; i < 9; i++)
+    inverse[i] = adjugate[i] / det;
+  return TRUE;
+}
+
 /* The denominator of the projection; a point on its horizon has no image and is mapped without dividing. */
 static gdouble
 gst_ccl_matrix_get_w (const GstCclMatrix m, gdouble x, gdouble y)

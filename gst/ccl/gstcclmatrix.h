@@ -28,6 +28,10 @@ void gst_ccl_matrix_multiply (const GstCclMatrix a, const GstCclMatrix b, GstCcl
 G_GNUC_INTERNAL
 gboolean gst_ccl_matrix_is_usable (const GstCclMatrix m);
 
+/* FALSE when the matrix is not usable. `inverse` may be m. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_matrix_invert (const GstCclMatrix m, GstCclMatrix inverse);
+
 G_GNUC_INTERNAL
 void gst_ccl_matrix_map (const GstCclMatrix m, gdouble * x, gdouble * y);
 

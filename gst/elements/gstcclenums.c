@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "track.h"
+
 #define DEFINE_TYPE(name, Name, register_type)                        \
   GType                                                               \
   gst_ccl_##name##_get_type (void)                                    \
@@ -112,6 +114,53 @@ static const GEnumValue post_messages[] = {
 };
 
 DEFINE_TYPE (post_messages, "PostMessages", g_enum_register_static)
+
+static const GEnumValue track_method[] = {
+  {CCL_TRACK_KALMAN, "Motion predicted (Kalman filter), gate by Mahalanobis distance, merging and splitting", "kalman"},
+  {CCL_TRACK_IOU, "Overlap with the box as last seen", "iou"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_method, "TrackMethod", g_enum_register_static)
+
+static const GEnumValue track_input[] = {
+  {GST_CCL_TRACK_INPUT_AUTO, "The blobs of ccllabel; on frames without, roi; without those, analytics", "auto"},
+  {GST_CCL_TRACK_INPUT_CCL, "GstCclBlobMeta", "ccl"},
+  {GST_CCL_TRACK_INPUT_ROI, "GstVideoRegionOfInterestMeta of any element", "roi"},
+  {GST_CCL_TRACK_INPUT_ANALYTICS, "Object detections of any element (GStreamer 1.24)", "analytics"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_input, "TrackInput", g_enum_register_static)
+
+static const GFlagsValue track_emit[] = {
+  {GST_CCL_TRACK_EMIT_TENTATIVE, "Name blobs whose track is not confirmed yet", "tentative"},
+  {GST_CCL_TRACK_EMIT_MERGED, "Add a blob for each track inside a blob that several share", "merged"},
+  {GST_CCL_TRACK_EMIT_PREDICTED, "Add a blob for each track that was not seen, where it should be", "predicted"},
+  {GST_CCL_TRACK_EMIT_LOST, "Add a blob for each track that ends", "lost"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_emit, "TrackEmit", g_flags_register_static)
+
+static const GFlagsValue id_reset[] = {
+  {GST_CCL_ID_RESET_STREAM_START, "A new stream begins", "stream-start"},
+  {GST_CCL_ID_RESET_FLUSH, "After a flushing seek", "flush"},
+  {GST_CCL_ID_RESET_DISCONT, "A buffer is flagged DISCONT", "discont"},
+  {GST_CCL_ID_RESET_CAPS, "The caps change (a new frame size always resets)", "caps"},
+  {GST_CCL_ID_RESET_EOS, "The stream ends", "eos"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (id_reset, "IdReset", g_flags_register_static)
+
+static const GEnumValue evaluation_point[] = {
+  {GST_CCL_EVALUATION_CENTROID, "Centre of gravity", "centroid"},
+  {GST_CCL_EVALUATION_BOTTOM_CENTER, "Middle of the lower edge of the box: where a person stands", "bottom-center"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (evaluation_point, "EvaluationPoint", g_enum_register_static)
 
 /* A name can have a row for each backend; the property offers it once. */
 static gboolean

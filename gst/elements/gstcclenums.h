@@ -104,6 +104,52 @@ typedef enum
 #define GST_TYPE_CCL_POST_MESSAGES (gst_ccl_post_messages_get_type ())
 GType gst_ccl_post_messages_get_type (void);
 
+#define GST_TYPE_CCL_TRACK_METHOD (gst_ccl_track_method_get_type ())
+GType gst_ccl_track_method_get_type (void);
+
+typedef enum
+{
+  GST_CCL_TRACK_INPUT_AUTO,
+  GST_CCL_TRACK_INPUT_CCL,
+  GST_CCL_TRACK_INPUT_ROI,
+  GST_CCL_TRACK_INPUT_ANALYTICS,
+} GstCclTrackInput;
+
+#define GST_TYPE_CCL_TRACK_INPUT (gst_ccl_track_input_get_type ())
+GType gst_ccl_track_input_get_type (void);
+
+typedef enum
+{
+  GST_CCL_TRACK_EMIT_TENTATIVE = (1 << 0),
+  GST_CCL_TRACK_EMIT_MERGED = (1 << 1),
+  GST_CCL_TRACK_EMIT_PREDICTED = (1 << 2),
+  GST_CCL_TRACK_EMIT_LOST = (1 << 3),
+} GstCclTrackEmit;
+
+#define GST_TYPE_CCL_TRACK_EMIT (gst_ccl_track_emit_get_type ())
+GType gst_ccl_track_emit_get_type (void);
+
+typedef enum
+{
+  GST_CCL_ID_RESET_STREAM_START = (1 << 0),
+  GST_CCL_ID_RESET_FLUSH = (1 << 1),
+  GST_CCL_ID_RESET_DISCONT = (1 << 2),
+  GST_CCL_ID_RESET_CAPS = (1 << 3),
+  GST_CCL_ID_RESET_EOS = (1 << 4),
+} GstCclIdReset;
+
+#define GST_TYPE_CCL_ID_RESET (gst_ccl_id_reset_get_type ())
+GType gst_ccl_id_reset_get_type (void);
+
+typedef enum
+{
+  GST_CCL_EVALUATION_CENTROID,
+  GST_CCL_EVALUATION_BOTTOM_CENTER,
+} GstCclEvaluationPoint;
+
+#define GST_TYPE_CCL_EVALUATION_POINT (gst_ccl_evaluation_point_get_type ())
+GType gst_ccl_evaluation_point_get_type (void);
+
 G_END_DECLS
 
 #endif

@@ -148,8 +148,40 @@ box_array (const GstCclBlobMeta * meta, guint index, gboolean whole)
   return array;
 }
 
+/* Names of the zones a blob is in. */
+static JsonArray *
+zone_names_array (const GstCclZoneMeta * zones, guint32 bits)
+{
+  JsonArray *array = json_array_new ();
+
+  for (guint i = 0; i < zones->n_zones; i++)
+    if (bits & (1u << i))
+      json_array_add_string_element (array, zones->zones[i].name);
+  return array;
+}
+
+/* What each zone has counted. */
+static JsonArray *
+zones_array (const GstCclZoneMeta * zones)
+{
+  JsonArray *array = json_array_sized_new (zones->n_zones);
+
+  for (guint i = 0; i < zones->n_zones; i++) {
+    const GstCclZone *zone = &zones->zones[i];
+    JsonObject *object = json_object_new ();
+
+    json_object_set_member (object, "name", string_node (zone->name));
+    if (zone->kind == GST_CCL_ZONE_POLYGON)
+      json_object_set_int_member (object, "inside", zone->n_inside);
+    json_object_set_int_member (object, "forward", (gint64) zone->n_forward);
+    json_object_set_int_member (object, "backward", (gint64) zone->n_backward);
+    json_array_add_object_element (array, object);
+  }
+  return array;
+}
+
 static JsonObject *
-ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole)
+ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const GstCclZoneMeta * zones)
 {
   const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
   JsonObject *object = json_object_new ();
@@ -169,7 +201,11 @@ ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole)
   set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   if (blob->track_id != 0)
     json_object_set_int_member (object, "track", (gint64) blob->track_id);
+  if (blob->parent_id != 0)
+    json_object_set_int_member (object, "parent", (gint64) blob->parent_id);
   set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
+  if (zones)
+    json_object_set_array_member (object, "zones", zone_names_array (zones, blob->zones));
   return object;
 }
 
@@ -194,7 +230,7 @@ ccl_object (const GstCclJsonFrame * frame)
   gchar *utc = gst_ccl_json_utc (frame->utc);
 
   for (guint i = 0; i < n_blobs; i++)
-    json_array_add_object_element (blobs, ccl_blob_object (meta, i, whole));
+    json_array_add_object_element (blobs, ccl_blob_object (meta, i, whole, frame->zones));
 
   json_object_set_string_member (object, "schema", "ccl-blob-1");
   json_object_set_member (object, "source", string_node (frame->source));
@@ -208,6 +244,8 @@ ccl_object (const GstCclJsonFrame * frame)
   json_object_set_int_member (object, "total", meta->n_total);
   json_object_set_boolean_member (object, "truncated", (meta->flags & GST_CCL_BLOB_META_FLAG_TRUNCATED) != 0);
   json_object_set_array_member (object, "blobs", blobs);
+  if (frame->zones)
+    json_object_set_array_member (object, "zones", zones_array (frame->zones));
   g_free (utc);
   return object;
 }

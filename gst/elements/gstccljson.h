@@ -9,6 +9,7 @@
 
 #include <gst/gst.h>
 #include <gst/ccl/gstcclblobmeta.h>
+#include <gst/ccl/gstcclzonemeta.h>
 
 G_BEGIN_DECLS
 
@@ -42,6 +43,7 @@ typedef struct
   const gchar *tags;            /* (nullable): JSON text as gst_ccl_json_tags() returned it */
 
   const GstCclBlobMeta *blobs;  /* measures, frame size, totals */
+  const GstCclZoneMeta *zones;  /* (nullable): what the bits of GstCclBlob.zones mean */
   const GstCclJsonRegion *regions;      /* (nullable): one for each of the blobs */
 } GstCclJsonFrame;
 

@@ -459,7 +459,7 @@ line_of_buffer (GstCclMeta2Json * self, GstBuffer * buffer)
   if (meta->flags & GST_CCL_BLOB_META_FLAG_SKIPPED)
     return NULL;
 
-  GstCclJsonFrame frame = {.seq = self->seq,.blobs = meta };
+  GstCclJsonFrame frame = {.seq = self->seq,.blobs = meta,.zones = gst_buffer_get_ccl_zone_meta (buffer) };
 
   return line_of_frame (self, buffer, &frame);
 }

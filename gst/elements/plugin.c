@@ -5,6 +5,7 @@
 #include "gstccllabel.h"
 #include "gstcclmeta2json.h"
 #include "gstcclmotion.h"
+#include "gstccltrack.h"
 
 /* What this build can do, for gst-inspect-1.0. */
 static void
@@ -32,6 +33,7 @@ plugin_init (GstPlugin * plugin)
   ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmotion, plugin);
+  ok |= GST_ELEMENT_REGISTER (ccltrack, plugin);
   return ok;
 }
 
