@@ -10,6 +10,8 @@
 
 /* Small pieces share a mapping. */
 #define SMALL_BLOCK ((size_t)256 << 10)
+/* Large ones may come in large pages. */
+#define LARGE_BLOCK ((size_t)16 << 20)
 
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
 {
@@ -37,6 +39,8 @@ CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
     if (block == MAP_FAILED)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes algorithm \"%s\" works in", size,
                         context->algorithm->info.name);
+    if (aligned >= LARGE_BLOCK)
+        madvise(block, aligned, MADV_HUGEPAGE); /* 3 to 10 % for noise of many blobs */
     cpu->block[cpu->n_blocks++] = (CpuBlock){ block, aligned };
     context->host_bytes += aligned;
     *memory = block;

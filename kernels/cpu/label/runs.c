@@ -135,6 +135,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
     Job job = { .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height) };
     CclLabelling *const labels = &runs->labels;
+    labels->sums = frame->rows;
     const bool measured = !frame->labels.provisional;
 
     cut_strips(&job, context->config.connectivity);
@@ -227,7 +228,9 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.parent));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.root));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
-    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&runs->labels.sums));
+    /* Sums become rows in place: a row is written where the sums were read, or before. */
+    for (unsigned i = 0; i < config->depth; i++)
+        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].rows));
     if (config->labels)
         CCL_TRY(open_lines(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)
