@@ -20,18 +20,27 @@
 #include "tier.h"
 #include "union_find.h"
 
-/* Unites the labels of neighbours above that one run touches. */
-static void link_above(uint32_t *parent, const CclRow *above, const CclBridge *bridges, uint32_t n_bridges)
+/* Unites the labels of neighbours above that one run touches. Many are the same already; which, is hard to predict, so
+ * those are left out first, without a branch. */
+static void link_above(CclStrip *strip, const CclRow *above, uint32_t n_bridges)
 {
-    const uint32_t *const label = above->label;
+    const CclBridge *restrict const bridges = strip->bridge;
+    const uint32_t *restrict const label = above->label;
+    uint32_t *restrict const parent = strip->parent, *restrict const pair = strip->label_at;
+    uint32_t n = 0;
+
     for (uint32_t i = 0; i < n_bridges; i++) {
         const uint32_t rank = above->rank[bridges[i].word];
         const uint64_t ends = above->ends[bridges[i].word];
         for (uint64_t bits = bridges[i].bits; bits; bits &= bits - 1) {
             const uint32_t j = rank + ones(ends & below_lowest(bits));
-            unite(parent, label[j - 1], label[j]);
+            pair[n] = label[j - 1];
+            pair[n + 1] = label[j];
+            n += pair[n] != pair[n + 1] ? 2 : 0;
         }
     }
+    for (uint32_t i = 0; i < n; i += 2)
+        unite(parent, pair[i], pair[i + 1]);
 }
 
 /* Makes the new labels of the runs fresh[]. */
@@ -159,7 +168,7 @@ static inline __attribute__((always_inline)) void label_strip(CclStrip *strip, b
         alike = (CclRowSums){ 0 };
         add_row(&alike, y);
         if (bits.any) {
-            link_above(strip->parent, here, strip->bridge, runs_from_bits(row, here, words, eight, strip->bridge));
+            link_above(strip, here, runs_from_bits(row, here, words, eight, strip->bridge));
             label_runs(strip, row, here, y, words, eight);
             here = row;
         } else {

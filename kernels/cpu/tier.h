@@ -36,7 +36,7 @@ typedef struct CclStrip {
     struct CclBridge *bridge; /* scratch, one per word */
     uint16_t *other;       /* scratch, one per run */
     uint16_t *fresh;
-    uint32_t *label_at;    /* scratch, one per pixel */
+    uint32_t *label_at;    /* scratch, one per pixel and a few */
 
     CclLine *line;         /* for paint(); NULL: there will be none */
     uint32_t n_lines;
