@@ -18,7 +18,6 @@ static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_wor
         memset(bits, 0, n_words * sizeof *bits);
         return;
     }
-#pragma GCC unroll 4
     for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
         const __m256i p = _mm256_loadu_si256((const __m256i *)pixels);
         const __m256i q = _mm256_loadu_si256((const __m256i *)pixels + 1);

@@ -76,6 +76,9 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
+/* Sums fetched before they are needed. */
+#define AHEAD 32
+
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels)
 {
     const CclLimits *const limits = &frame->limits;
@@ -88,6 +91,7 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
 
     for (uint32_t k = 0; k < labels->n_roots; k++) {
         const CclComponent *const sums = &labels->sums[labels->root[k]];
+        __builtin_prefetch(sums + AHEAD);
         const uint16_t x0 = (uint16_t)~sums->x0;
         const uint16_t touches = shares_entry(box_word(sums), border)
                                      ? ccl_border_flags(x0, sums->y0, sums->x1, sums->y1, width, height)
