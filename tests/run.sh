@@ -87,8 +87,7 @@ pass_valgrind() {
     step "valgrind: build"
     build "$plain" || { broken=$((broken + 1)); return; }
     step "valgrind: test"
-    # Fifty times slower: checkccl tries fewer cases (the other programs take no arguments).
-    check_programs "$plain" testlog-valgrind --setup valgrind --test-args=--quick
+    check_programs "$plain" testlog-valgrind --setup valgrind
 }
 
 python=/usr/bin/python3 # not one of the user's own, which may lack PyGObject
