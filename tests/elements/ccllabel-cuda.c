@@ -115,9 +115,9 @@ GST_START_TEST (test_formats)
   for (guint f = 0; f < G_N_ELEMENTS (cuda_formats); f++)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++)
       for (guint connectivity = 4; connectivity <= 8; connectivity += 4) {
-        gchar *settings = g_strdup_printf ("max-components=1000000 connectivity=%u", connectivity);
+        gchar *settings = g_strdup_printf ("max-components=100000 connectivity=%u", connectivity);
         GstHarness *harness = harness_with (__i__, settings, context);
-        Mask mask = mask_random (sizes[s][0], sizes[s][1], s, 0.4);
+        Mask mask = mask_random (sizes[s][0], sizes[s][1], s, 0.6);
         GstBuffer *in = cuda_buffer (context, cuda_formats[f], &mask), *out;
         GstMemory *memory = gst_buffer_peek_memory (in, 0);
 
