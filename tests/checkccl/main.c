@@ -34,7 +34,7 @@ static const char usage[] =
     "  --connectivity=4|8  this connectivity only\n"
     "  --suite=NAME        this suite only: labels, table, features, api, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
-    "  --huge              the suite huge as well: masks of 16384x16384, with several GB of memory, for minutes\n"
+    "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
     "  --images=DIR        the PGM and PBM masks there as well\n"

@@ -64,7 +64,7 @@ skip() {
 }
 
 check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
-check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge
+check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge --quick
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
         for suite in features api; do
