@@ -6,6 +6,7 @@
 #include "gstcclmeta2json.h"
 #include "gstcclmotion.h"
 #include "gstccltrack.h"
+#include "gstcclzone.h"
 
 /* What this build can do, for gst-inspect-1.0. */
 static void
@@ -34,6 +35,7 @@ plugin_init (GstPlugin * plugin)
   ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmotion, plugin);
   ok |= GST_ELEMENT_REGISTER (ccltrack, plugin);
+  ok |= GST_ELEMENT_REGISTER (cclzone, plugin);
   return ok;
 }
 

@@ -1,0 +1,810 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-cclzone
+ * @title: cclzone
+ * @short_description: says which blobs are in which zones, who enters, leaves, stays and crosses
+ *
+ * Compares the blobs of each frame with polygons and lines that the user names (JSON text in #cclzone:zones, or a file in
+ * #cclzone:config; docs/zones.md describes it). Pictures are not touched: any format in any memory passes.
+ *
+ * - each #GstCclBlob gets the zones it is in, and each buffer a #GstCclZoneMeta with the zones and their counts;
+ *   cclmeta2json writes both
+ * - objects with a track (put ccltrack upstream) post element messages named "ccl-zone" when they enter or leave a polygon,
+ *   stay in one for its dwell time, or cross a line
+ *
+ * The fields of a message: event (enter, leave, dwell, cross), zone (its name), track-id, inside (objects in the polygon
+ * now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction (cross:
+ * forward or backward), timestamp, running-time and stream-time (ns).
+ *
+ * ## People who cross a line
+ * |[
+ * gst-launch-1.0 -m filesrc location=video.avi ! decodebin ! videoconvert ! cclmotion ! ccllabel mask-source=mask-meta
+ *     min-area=200 ! ccltrack !
+ *     cclzone zones='{"units":"relative","zones":[{"name":"gate","line":[[0.5,0],[0.5,1]]}]}' ! fakesink
+ * ]|
+ */
+
+#include "gstcclzone.h"
+
+#include <string.h>
+
+#include <gst/video/video.h>
+#include <gst/ccl/ccl.h>
+
+#include "gstcclenums.h"
+#include "gstcclspread.h"
+#include "gstcclzones.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_zone_debug);
+#define GST_CAT_DEFAULT gst_ccl_zone_debug
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+
+/* What is remembered of a track. */
+typedef struct
+{
+  guint64 id;
+  gdouble x, y;                 /* where it was, fractions of the frame */
+  gdouble area;                 /* as last measured, pixels of the frame */
+  GstClockTime last_seen;
+  guint32 inside;               /* one bit per zone */
+  guint32 dwelt;                /* its dwell event was posted */
+  GstClockTime entered[GST_CCL_ZONES_MAX];
+} Object;
+
+/* A blob as the zones see it. */
+typedef struct
+{
+  gdouble x, y;                 /* evaluation point, fractions of the frame */
+  gdouble area;                 /* pixels of the frame; 0: not measured */
+} Sighting;
+
+/* What a message says beside the zone and the object. */
+typedef struct
+{
+  const gchar *name;
+  const gchar *direction;       /* NULL: none */
+  GstClockTime duration;        /* GST_CLOCK_TIME_NONE: none */
+} Event;
+
+struct _GstCclZoneElement
+{
+  GstBaseTransform parent;
+
+  /* Under the object lock. */
+  gchar *zones_text;
+  gchar *config;
+  GError *error;                /* of either, until started */
+  GstCclZoneSet *next_set;      /* for the next frame; NULL: as before */
+  gint evaluation_point;
+  gboolean post_messages;
+  GstClockTime linger;
+  guint64 n_frames, n_events;
+  GstCclSpread host;
+  guint n_zones;                /* of zones */
+  GstCclZone zones[GST_CCL_ZONES_MAX];  /* points in fractions of the frame; written by the streaming thread only */
+
+  /* Streaming thread. */
+  GstCclZoneSet *set;           /* NULL: none */
+  guint width, height;
+  gboolean tracked;             /* a blob with a track was seen */
+  GHashTable *objects;          /* guint64 id -> Object */
+  GstClockTime now;             /* of the frame, running time */
+  GstBuffer *buffer;            /* the frame */
+};
+
+enum
+{
+  PROP_0,
+  PROP_ZONES,
+  PROP_CONFIG,
+  PROP_EVALUATION_POINT,
+  PROP_POST_MESSAGES,
+  PROP_LINGER,
+  PROP_STATS,
+  N_PROPERTIES,
+};
+
+enum
+{
+  SIGNAL_RELOAD,
+  N_SIGNALS,
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+static guint signals[N_SIGNALS];
+
+#define DEFAULT_LINGER GST_SECOND
+
+#define gst_ccl_zone_element_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclZoneElement, gst_ccl_zone_element, GST_TYPE_BASE_TRANSFORM,
+    GST_DEBUG_CATEGORY_INIT (gst_ccl_zone_debug, "cclzone", 0, "zones, lines and who is there"));
+GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCL_ZONE_ELEMENT);
+
+/* ---------------------------------------------------------------- zones */
+
+/* Takes the set, or the error. While running a wrong set is only warned of: the zones stay as they are. */
+static gboolean
+take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
+{
+  gboolean running;
+
+  GST_OBJECT_LOCK (self);
+  running = GST_STATE (self) > GST_STATE_READY;
+  g_clear_error (&self->error);
+  if (set) {
+    g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
+    self->next_set = set;
+  } else if (error && !running) {
+    self->error = g_error_copy (error);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (error && running)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The new zones are not taken: %s", error->message), (NULL));
+  g_clear_error (&error);
+  return set != NULL;
+}
+
+static gboolean
+take_text (GstCclZoneElement * self, const gchar * text)
+{
+  GError *error = NULL;
+  GstCclZoneSet *set = gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", &error);
+
+  return take_set (self, set, error);
+}
+
+static gboolean
+take_file (GstCclZoneElement * self)
+{
+  GError *error = NULL;
+  GstCclZoneSet *set;
+  gchar *path;
+
+  GST_OBJECT_LOCK (self);
+  path = g_strdup (self->config);
+  GST_OBJECT_UNLOCK (self);
+  if (!path)
+    return FALSE;
+  set = gst_ccl_zone_set_new_from_file (path, &error);
+  g_free (path);
+  return take_set (self, set, error);
+}
+
+/* The points of the zones in fractions of frames as they are now. Under the object lock. */
+static void
+place_zones (GstCclZoneElement * self)
+{
+  for (guint i = 0; self->set && i < self->n_zones; i++) {
+    const GstCclZoneRule *const rule = &self->set->rules[i];
+
+    for (guint k = 0; k < 2 * rule->n_points; k++) {
+      const guint size = k & 1 ? self->height : self->width;
+
+      self->zones[i].points[k] = self->set->relative ? rule->points[k] : rule->points[k] / MAX (size, 1);
+    }
+  }
+}
+
+static void
+clear_zones (GstCclZone * zones, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_free (zones[i].name);
+    g_free (zones[i].points);
+  }
+}
+
+/* The zone that was called so before; -1: none. */
+static gint
+find_zone (const GstCclZone * zones, guint n, const GstCclZoneRule * rule)
+{
+  for (guint i = 0; i < n; i++)
+    if (zones[i].kind == rule->kind && strcmp (zones[i].name, rule->name) == 0)
+      return (gint) i;
+  return -1;
+}
+
+static void
+renumber (Object * object, const gint * was, guint n)
+{
+  const Object before = *object;
+
+  object->inside = object->dwelt = 0;
+  for (guint i = 0; i < n; i++) {
+    if (was[i] < 0)
+      continue;
+    object->inside |= (before.inside >> was[i] & 1) << i;
+    object->dwelt |= (before.dwelt >> was[i] & 1) << i;
+    object->entered[i] = before.entered[was[i]];
+  }
+}
+
+/* A zone that keeps its name keeps what it has counted and who is in it. Under the object lock. */
+static void
+install_set (GstCclZoneElement * self, GstCclZoneSet * set)
+{
+  GstCclZone zones[GST_CCL_ZONES_MAX];
+  gint was[GST_CCL_ZONES_MAX];
+  GHashTableIter iter;
+  gpointer object;
+
+  for (guint i = 0; i < set->n_rules; i++) {
+    const GstCclZoneRule *const rule = &set->rules[i];
+
+    was[i] = find_zone (self->zones, self->n_zones, rule);
+    zones[i] = was[i] >= 0 ? self->zones[was[i]] : (GstCclZone) {.kind = rule->kind };
+    zones[i].name = g_strdup (rule->name);
+    zones[i].n_points = rule->n_points;
+    zones[i].points = g_new0 (gdouble, 2 * rule->n_points);
+  }
+  g_hash_table_iter_init (&iter, self->objects);
+  while (g_hash_table_iter_next (&iter, NULL, &object))
+    renumber (object, was, set->n_rules);
+
+  clear_zones (self->zones, self->n_zones);
+  memcpy (self->zones, zones, set->n_rules * sizeof *zones);
+  self->n_zones = set->n_rules;
+  g_clear_pointer (&self->set, gst_ccl_zone_set_free);
+  self->set = set;
+  place_zones (self);
+}
+
+/* ---------------------------------------------------------------- events */
+
+static void
+post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
+{
+  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
+  const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
+  GstStructure *structure;
+  gboolean wanted;
+
+  GST_OBJECT_LOCK (self);
+  self->n_events++;
+  wanted = self->post_messages;
+  GST_OBJECT_UNLOCK (self);
+  GST_LOG_OBJECT (self, "track %" G_GUINT64_FORMAT ": %s %s", object->id, event.name, self->zones[zone].name);
+  if (!wanted)
+    return;
+
+  structure = gst_structure_new ("ccl-zone",
+      "event", G_TYPE_STRING, event.name,
+      "zone", G_TYPE_STRING, self->zones[zone].name,
+      "track-id", G_TYPE_UINT64, object->id,
+      "inside", G_TYPE_UINT, self->zones[zone].n_inside,
+      "x", G_TYPE_DOUBLE, object->x * self->width,
+      "y", G_TYPE_DOUBLE, object->y * self->height,
+      "timestamp", G_TYPE_UINT64, pts,
+      "running-time", G_TYPE_UINT64, gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
+      "stream-time", G_TYPE_UINT64, gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), NULL);
+  if (event.direction)
+    gst_structure_set (structure, "direction", G_TYPE_STRING, event.direction, NULL);
+  if (GST_CLOCK_TIME_IS_VALID (event.duration))
+    gst_structure_set (structure, "duration", G_TYPE_UINT64, event.duration, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* Under the object lock where others read the counts. */
+static void
+count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
+{
+  GST_OBJECT_LOCK (self);
+  self->zones[zone].n_inside += inside;
+  self->zones[zone].n_forward += direction > 0;
+  self->zones[zone].n_backward += direction < 0;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstClockTime
+time_inside (GstCclZoneElement * self, const Object * object, guint zone)
+{
+  return self->now > object->entered[zone] ? self->now - object->entered[zone] : 0;
+}
+
+static void
+enter (GstCclZoneElement * self, guint zone, Object * object)
+{
+  object->inside |= 1u << zone;
+  object->dwelt &= ~(1u << zone);
+  object->entered[zone] = self->now;
+  count (self, zone, 1, 1);
+  post (self, zone, object, (Event) {"enter",.duration = GST_CLOCK_TIME_NONE });
+}
+
+static void
+leave (GstCclZoneElement * self, guint zone, Object * object)
+{
+  object->inside &= ~(1u << zone);
+  count (self, zone, -1, -1);
+  post (self, zone, object, (Event) {"leave",.duration = time_inside (self, object, zone) });
+}
+
+static void
+check_dwell (GstCclZoneElement * self, guint zone, Object * object)
+{
+  const GstClockTime dwell = self->set->rules[zone].dwell;
+
+  if (!GST_CLOCK_TIME_IS_VALID (dwell) || object->dwelt & (1u << zone) || time_inside (self, object, zone) < dwell)
+    return;
+  object->dwelt |= 1u << zone;
+  post (self, zone, object, (Event) {"dwell",.duration = time_inside (self, object, zone) });
+}
+
+static void
+check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean is_inside)
+{
+  const gboolean was_inside = object->inside >> zone & 1;
+
+  if (is_inside && !was_inside)
+    enter (self, zone, object);
+  else if (!is_inside && was_inside)
+    leave (self, zone, object);
+  if (is_inside)
+    check_dwell (self, zone, object);
+}
+
+static void
+check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
+{
+  const gint direction = gst_ccl_line_crossed (self->zones[zone].points, from_x, from_y, object->x, object->y);
+
+  if (direction == 0)
+    return;
+  count (self, zone, 0, direction);
+  post (self, zone, object, (Event) {"cross", direction > 0 ? "forward" : "backward", GST_CLOCK_TIME_NONE});
+}
+
+/* ---------------------------------------------------------------- blobs and objects */
+
+static gboolean
+is_in_polygon (GstCclZoneElement * self, guint zone, const Sighting * sighting)
+{
+  return self->zones[zone].kind == GST_CCL_ZONE_POLYGON && sighting->area >= self->set->rules[zone].min_area
+      && gst_ccl_polygon_contains (self->zones[zone].points, self->zones[zone].n_points, sighting->x, sighting->y);
+}
+
+static guint32
+zones_of (GstCclZoneElement * self, const Sighting * sighting)
+{
+  guint32 bits = 0;
+
+  for (guint i = 0; i < self->n_zones; i++)
+    if (is_in_polygon (self, i, sighting))
+      bits |= 1u << i;
+  return bits;
+}
+
+static Sighting
+see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
+{
+  Sighting sighting = {.area = gst_ccl_blob_meta_get_area (meta, index) };
+  gdouble x, y, width, height;
+
+  if (evaluation_point == GST_CCL_EVALUATION_CENTROID) {
+    gst_ccl_blob_meta_get_centroid (meta, index, &x, &y);
+    x += 0.5;
+    y += 0.5;
+  } else {
+    gst_ccl_blob_meta_get_box (meta, index, &x, &y, &width, &height);
+    x += width / 2;
+    y += height - 0.5;          /* in the lowest row of its pixels, not below it */
+  }
+  sighting.x = x / MAX (meta->width, 1);
+  sighting.y = y / MAX (meta->height, 1);
+  return sighting;
+}
+
+/* A track between sightings (area 0) is as large as it was. */
+static Object *
+find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean * is_new)
+{
+  Object *object = g_hash_table_lookup (self->objects, &id);
+
+  *is_new = object == NULL;
+  if (*is_new) {
+    object = g_new0 (Object, 1);
+    object->id = id;
+    g_hash_table_insert (self->objects, &object->id, object);
+  }
+  if (sighting->area > 0)
+    object->area = sighting->area;
+  else
+    sighting->area = object->area;
+  return object;
+}
+
+static void
+follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
+{
+  gboolean is_new;
+  Object *const object = find_object (self, id, sighting, &is_new);
+  const gdouble from_x = object->x, from_y = object->y;
+
+  object->x = sighting->x;
+  object->y = sighting->y;
+  object->last_seen = self->now;
+  for (guint i = 0; i < self->n_zones; i++) {
+    if (self->zones[i].kind == GST_CCL_ZONE_POLYGON)
+      check_polygon (self, i, object, is_in_polygon (self, i, sighting));
+    else if (!is_new && sighting->area >= self->set->rules[i].min_area)
+      check_line (self, i, object, from_x, from_y);
+  }
+}
+
+/* Who was not seen for long has left. */
+static void
+dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
+{
+  GHashTableIter iter;
+  gpointer value;
+
+  g_hash_table_iter_init (&iter, self->objects);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    Object *const object = value;
+
+    /* Time that went backwards says nothing about when. */
+    object->last_seen = MIN (object->last_seen, self->now);
+    if (self->now - object->last_seen <= linger)
+      continue;
+    for (guint i = 0; i < self->n_zones; i++)
+      if (object->inside >> i & 1)
+        leave (self, i, object);
+    g_hash_table_iter_remove (&iter);
+  }
+}
+
+static void
+forget_objects (GstCclZoneElement * self)
+{
+  g_hash_table_remove_all (self->objects);
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < self->n_zones; i++)
+    self->zones[i].n_inside = 0;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Without tracks only how many are where is known. A blob that several tracks share is not one more of them. */
+static void
+count_untracked (GstCclZoneElement * self, const GstCclBlob * blobs, guint n)
+{
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < self->n_zones; i++) {
+    self->zones[i].n_inside = 0;
+    for (guint k = 0; k < n; k++)
+      self->zones[i].n_inside += blobs[k].zones >> i & 1;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+is_followed (const GstCclBlob * blob)
+{
+  return blob->track_id != 0 && !(blob->flags & (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_LOST));
+}
+
+/* A new list: copies of the buffer may hold the old one. */
+static void
+check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_point)
+{
+  const guint n = gst_ccl_blob_meta_get_length (meta);
+  GstCclBlobList *list;
+  GstCclBlob *blobs;
+
+  if (n > 0) {
+    list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
+    memcpy (blobs, gst_ccl_blob_list_get (meta->list, 0), n * sizeof *blobs);
+    for (guint i = 0; i < n; i++) {
+      Sighting sighting = see_blob (self, meta, i, evaluation_point);
+
+      if (is_followed (&blobs[i]))
+        follow_object (self, blobs[i].track_id, &sighting);
+      self->tracked |= blobs[i].track_id != 0;
+      blobs[i].zones = zones_of (self, &sighting);
+    }
+    gst_ccl_blob_meta_set_list (meta, list);
+    gst_ccl_blob_list_unref (list);
+  }
+  if (!self->tracked)
+    count_untracked (self, gst_ccl_blob_list_get (meta->list, 0), n);
+}
+
+/* ---------------------------------------------------------------- one frame */
+
+static void
+take_time (GstCclZoneElement * self, GstBuffer * buffer)
+{
+  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+
+  if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  if (GST_CLOCK_TIME_IS_VALID (running_time))
+    self->now = running_time;
+}
+
+static GstFlowReturn
+gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  const gint64 begin = g_get_monotonic_time ();
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  GstClockTime linger;
+  gint evaluation_point;
+
+  GST_OBJECT_LOCK (self);
+  if (self->next_set)
+    install_set (self, g_steal_pointer (&self->next_set));
+  evaluation_point = self->evaluation_point;
+  linger = self->linger;
+  GST_OBJECT_UNLOCK (self);
+
+  self->buffer = buffer;
+  take_time (self, buffer);
+  if (meta && self->n_zones > 0
+      && !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE)))
+    check_blobs (self, meta, evaluation_point);
+  dismiss_objects (self, linger);
+  if (self->n_zones > 0)
+    gst_buffer_add_ccl_zone_meta (buffer, self->zones, self->n_zones);
+  self->buffer = NULL;
+
+  GST_OBJECT_LOCK (self);
+  self->n_frames++;
+  gst_ccl_spread_add (&self->host, g_get_monotonic_time () - begin);
+  GST_OBJECT_UNLOCK (self);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
+  gint width = 0, height = 0;
+
+  gst_structure_get_int (structure, "width", &width);
+  gst_structure_get_int (structure, "height", &height);
+  GST_OBJECT_LOCK (self);
+  self->width = width;
+  self->height = height;
+  place_zones (self);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_ccl_zone_element_sink_event (GstBaseTransform * transform, GstEvent * event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    forget_objects (GST_CCL_ZONE_ELEMENT (transform));
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
+}
+
+static void
+clear_counts (GstCclZoneElement * self)
+{
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < self->n_zones; i++)
+    self->zones[i].n_inside = self->zones[i].n_forward = self->zones[i].n_backward = 0;
+  self->n_frames = self->n_events = 0;
+  self->host = (GstCclSpread) { 0 };
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+gst_ccl_zone_element_start (GstBaseTransform * transform)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GError *error;
+
+  g_hash_table_remove_all (self->objects);
+  clear_counts (self);
+  self->tracked = FALSE;
+  self->now = 0;
+  if (!self->zones_text)
+    take_file (self);
+  GST_OBJECT_LOCK (self);
+  error = self->error ? g_error_copy (self->error) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (!error)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The zones cannot be read: %s", error->message), (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
+/* ---------------------------------------------------------------- properties and signals */
+
+static gboolean
+gst_ccl_zone_element_reload (GstCclZoneElement * self)
+{
+  return take_file (self);
+}
+
+static void
+gst_ccl_zone_element_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  gchar *text;
+
+  switch (id) {
+    case PROP_ZONES:
+      text = g_value_dup_string (value);
+      take_text (self, text);
+      GST_OBJECT_LOCK (self);
+      g_free (self->zones_text);
+      self->zones_text = text;
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_CONFIG:
+      GST_OBJECT_LOCK (self);
+      g_free (self->config);
+      self->config = g_value_dup_string (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_EVALUATION_POINT:
+      GST_OBJECT_LOCK (self);
+      self->evaluation_point = g_value_get_enum (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_POST_MESSAGES:
+      GST_OBJECT_LOCK (self);
+      self->post_messages = g_value_get_boolean (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_LINGER:
+      GST_OBJECT_LOCK (self);
+      self->linger = g_value_get_uint64 (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+}
+
+static void
+append_structure (GValue * array, GstStructure * structure)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&value, structure);
+  gst_value_array_append_and_take_value (array, &value);
+}
+
+static GstStructure *
+create_stats (GstCclZoneElement * self)
+{
+  GstStructure *structure = gst_structure_new ("cclzone-stats",
+      "frames", G_TYPE_UINT64, self->n_frames, "events", G_TYPE_UINT64, self->n_events, NULL);
+  GValue array = G_VALUE_INIT;
+
+  g_value_init (&array, GST_TYPE_ARRAY);
+  for (guint i = 0; i < self->n_zones; i++)
+    append_structure (&array, gst_structure_new ("zone",
+            "name", G_TYPE_STRING, self->zones[i].name,
+            "inside", G_TYPE_UINT, self->zones[i].n_inside,
+            "forward", G_TYPE_UINT64, self->zones[i].n_forward,
+            "backward", G_TYPE_UINT64, self->zones[i].n_backward, NULL));
+  gst_structure_take_value (structure, "zones", &array);
+  gst_ccl_spread_to_structure (&self->host, "host", structure);
+  return structure;
+}
+
+static void
+gst_ccl_zone_element_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_ZONES:
+      g_value_set_string (value, self->zones_text);
+      break;
+    case PROP_CONFIG:
+      g_value_set_string (value, self->config);
+      break;
+    case PROP_EVALUATION_POINT:
+      g_value_set_enum (value, self->evaluation_point);
+      break;
+    case PROP_POST_MESSAGES:
+      g_value_set_boolean (value, self->post_messages);
+      break;
+    case PROP_LINGER:
+      g_value_set_uint64 (value, self->linger);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_properties (GObjectClass * klass)
+{
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  properties[PROP_ZONES] = g_param_spec_string ("zones", "Zones",
+      "JSON, for example {\"units\":\"relative\",\"zones\":[{\"name\":\"door\",\"polygon\":[[0,0],[0.2,0],[0.2,0.5]],"
+      "\"dwell\":5},{\"name\":\"gate\",\"line\":[[0.5,0],[0.5,1]]}]}; see docs/zones.md", NULL, playing);
+  properties[PROP_CONFIG] = g_param_spec_string ("config", "Configuration",
+      "File with the same JSON, read at the start when zones is unset, and by the signal reload", NULL, playing);
+  properties[PROP_EVALUATION_POINT] = g_param_spec_enum ("evaluation-point", "Evaluation point",
+      "Which point of a blob decides where it is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID, playing);
+  properties[PROP_POST_MESSAGES] = g_param_spec_boolean ("post-messages", "Post messages",
+      "Post element messages \"ccl-zone\" when an object enters, leaves, dwells or crosses", TRUE, playing);
+  properties[PROP_LINGER] = g_param_spec_uint64 ("linger", "Linger",
+      "A track that is out of sight for longer has left, ns", 0, G_MAXINT64, DEFAULT_LINGER, playing);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Since the element started: frames, events, zones (an array: name, inside, forward or entered, backward or left); "
+      "microseconds per frame", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+
+  /**
+   * GstCclZoneElement::reload:
+   *
+   * Reads the file in #cclzone:config again. A file with a mistake is warned of, and the zones stay as they are.
+   *
+   * Returns: whether the file was read
+   */
+  signals[SIGNAL_RELOAD] = g_signal_new_class_handler ("reload", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL, G_TYPE_BOOLEAN, 0);
+}
+
+static void
+gst_ccl_zone_element_finalize (GObject * object)
+{
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+
+  clear_zones (self->zones, self->n_zones);
+  g_clear_pointer (&self->set, gst_ccl_zone_set_free);
+  g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
+  g_clear_error (&self->error);
+  g_free (self->zones_text);
+  g_free (self->config);
+  g_hash_table_unref (self->objects);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
+
+  object->set_property = gst_ccl_zone_element_set_property;
+  object->get_property = gst_ccl_zone_element_get_property;
+  object->finalize = gst_ccl_zone_element_finalize;
+  install_properties (object);
+
+  gst_element_class_add_static_pad_template (element, &sink_template);
+  gst_element_class_add_static_pad_template (element, &src_template);
+  gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
+      "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
+
+  transform->start = gst_ccl_zone_element_start;
+  transform->set_caps = gst_ccl_zone_element_set_caps;
+  transform->sink_event = gst_ccl_zone_element_sink_event;
+  transform->transform_ip = gst_ccl_zone_element_transform_ip;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_EVALUATION_POINT, 0);
+}
+
+static void
+gst_ccl_zone_element_init (GstCclZoneElement * self)
+{
+  self->post_messages = TRUE;
+  self->linger = DEFAULT_LINGER;
+  self->objects = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}

@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Zones as text and as geometry; docs/zones.md describes the text. No element, no stream. */
+
+#ifndef __GST_CCL_ZONES_H__
+#define __GST_CCL_ZONES_H__
+
+#include <gst/gst.h>
+#include <gst/ccl/gstcclzonemeta.h>
+
+G_BEGIN_DECLS
+
+#define GST_CCL_ZONE_POINTS_MAX 256
+
+/* One zone as the user wrote it. */
+typedef struct
+{
+  gchar *name;
+  GstCclZoneKind kind;
+  guint n_points;
+  gdouble *points;              /* x and y in turn, in the units of the set */
+  gdouble min_area;             /* pixels of the frame; 0: none */
+  GstClockTime dwell;           /* GST_CLOCK_TIME_NONE: no dwell event */
+} GstCclZoneRule;
+
+typedef struct
+{
+  gboolean relative;            /* points are fractions of the frame, else pixels */
+  guint n_rules;
+  GstCclZoneRule *rules;
+} GstCclZoneSet;
+
+/* NULL and an error that names the place when the text is not what docs/zones.md says. */
+GstCclZoneSet *gst_ccl_zone_set_new (const gchar * text, GError ** error);
+GstCclZoneSet *gst_ccl_zone_set_new_from_file (const gchar * path, GError ** error);
+void gst_ccl_zone_set_free (GstCclZoneSet * set);
+
+/* Whether a place is inside a polygon; all in the same units. */
+gboolean gst_ccl_polygon_contains (const gdouble * points, guint n_points, gdouble x, gdouble y);
+
+/* Whether the way from (x0, y0) to (x1, y1) crosses the line of two points: 1 forward, that is from its left to its right
+ * as seen on the way from the first to the second, -1 backward, 0 not. */
+gint gst_ccl_line_crossed (const gdouble * points, gdouble x0, gdouble y0, gdouble x1, gdouble y1);
+
+G_END_DECLS
+
+#endif

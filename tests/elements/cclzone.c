@@ -1,0 +1,558 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cclzone: who is where, events and their times, zones that change while frames flow, text that is wrong. */
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/ccl/ccl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define FRAME (100 * GST_MSECOND)
+
+/* The middle of a 320x240 frame, and a line from its top to its bottom. */
+#define ROOM "{\"name\":\"room\",\"polygon\":[[100,50],[200,50],[200,150],[100,150]],\"dwell\":0.5,\"min_area\":50}"
+#define GATE "{\"name\":\"gate\",\"line\":[[150,0],[150,240]]}"
+#define ZONES(list) "{\"zones\":[" list "]}"
+
+typedef struct
+{
+  GstHarness *h;
+  GstElement *element;
+  GstBus *bus;
+  guint frame;
+} Test;
+
+static Test
+new_test (const gchar * zones)
+{
+  Test t = {.h = gst_harness_new ("cclzone"),.bus = gst_bus_new () };
+
+  t.element = gst_harness_find_element (t.h, "cclzone");
+  gst_element_set_bus (t.element, t.bus);
+  if (zones)
+    g_object_set (t.element, "zones", zones, NULL);
+  gst_harness_set_src_caps_str (t.h, "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  return t;
+}
+
+static void
+end_test (Test * t)
+{
+  gst_element_set_bus (t->element, NULL);
+  gst_object_unref (t->bus);
+  gst_object_unref (t->element);
+  gst_harness_teardown (t->h);
+}
+
+/* A blob of 10x10 pixels around (x, y). */
+static GstCclBlob
+blob_at (gint x, gint y, guint64 track, guint32 flags)
+{
+  const guint64 n = 100, cx = x, cy = y;
+
+  return (GstCclBlob) {
+    .label = 1,.x = x - 5,.y = y - 5,.width = 10,.height = 10,.first_x = x - 5,.area = n,
+    .m10 = n * cx,.m01 = n * cy,.m20 = n * cx * cx + 825,.m11 = n * cx * cy,.m02 = n * cy * cy + 825,
+    .track_id = track,.flags = flags,.mtd_id = GST_CCL_MTD_ID_NONE
+  };
+}
+
+static GstBuffer *
+push_at (Test * t, GstClockTime pts, const GstCclBlob * blobs, guint n)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+  GstCclBlobList *list = gst_ccl_blob_list_new (blobs, n);
+
+  GST_BUFFER_PTS (buffer) = pts;
+  gst_buffer_add_ccl_blob_meta (buffer, list, 320, 240);
+  gst_ccl_blob_list_unref (list);
+  buffer = gst_harness_push_and_pull (t->h, buffer);
+  fail_unless (buffer != NULL);
+  return buffer;
+}
+
+static GstBuffer *
+push (Test * t, const GstCclBlob * blobs, guint n)
+{
+  return push_at (t, t->frame++ * FRAME, blobs, n);
+}
+
+/* One confirmed track, or nothing when x is negative. */
+static void
+walk (Test * t, gint x, gint y)
+{
+  const GstCclBlob blob = blob_at (x, y, 7, GST_CCL_BLOB_FLAG_CONFIRMED);
+
+  gst_buffer_unref (push (t, &blob, x >= 0));
+}
+
+/* The next event, as "enter room"; NULL when there is none. */
+static const gchar *
+next_event (Test * t, const GstStructure ** details)
+{
+  static gchar text[64];
+  static GstMessage *message = NULL;
+  const GstStructure *s;
+
+  g_clear_pointer (&message, gst_message_unref);
+  message = gst_bus_pop_filtered (t->bus, GST_MESSAGE_ELEMENT);
+  if (!message)
+    return NULL;
+  s = gst_message_get_structure (message);
+  fail_unless (gst_structure_has_name (s, "ccl-zone"));
+  g_snprintf (text, sizeof text, "%s %s", gst_structure_get_string (s, "event"), gst_structure_get_string (s, "zone"));
+  if (details)
+    *details = s;
+  return text;
+}
+
+static guint64
+get_uint64 (const GstStructure * s, const gchar * name)
+{
+  guint64 value = 0;
+
+  fail_unless (gst_structure_get_uint64 (s, name, &value), "no %s", name);
+  return value;
+}
+
+static GstCclZone
+zone_of (GstBuffer * buffer, guint index)
+{
+  GstCclZoneMeta *const meta = gst_buffer_get_ccl_zone_meta (buffer);
+
+  fail_unless (meta != NULL && index < meta->n_zones);
+  return meta->zones[index];
+}
+
+static guint32
+bits_of (GstBuffer * buffer, guint index)
+{
+  return gst_ccl_blob_meta_get_blob (gst_buffer_get_ccl_blob_meta (buffer), index)->zones;
+}
+
+GST_START_TEST (test_enter_dwell_leave)
+{
+  Test t = new_test (ZONES (ROOM));
+  const GstStructure *s;
+  guint inside;
+
+  for (gint x = 60; x <= 120; x += 20)  /* inside from 100 on: the third frame */
+    walk (&t, x, 100);
+  fail_unless_equals_string (next_event (&t, &s), "enter room");
+  fail_unless_equals_uint64 (get_uint64 (s, "track-id"), 7);
+  fail_unless_equals_uint64 (get_uint64 (s, "timestamp"), 2 * FRAME);
+  fail_unless_equals_uint64 (get_uint64 (s, "running-time"), 2 * FRAME);
+  fail_unless_equals_uint64 (get_uint64 (s, "stream-time"), 2 * FRAME);
+  fail_unless (gst_structure_get_uint (s, "inside", &inside) && inside == 1);
+  fail_unless (next_event (&t, NULL) == NULL);
+
+  for (gint i = 0; i < 10; i++)
+    walk (&t, 130, 100);
+  fail_unless_equals_string (next_event (&t, &s), "dwell room");
+  fail_unless_equals_uint64 (get_uint64 (s, "duration"), 5 * FRAME);
+  fail_unless (next_event (&t, NULL) == NULL);
+
+  walk (&t, 250, 100);
+  fail_unless_equals_string (next_event (&t, &s), "leave room");
+  fail_unless_equals_uint64 (get_uint64 (s, "duration"), 12 * FRAME);
+  fail_unless (gst_structure_get_uint (s, "inside", &inside) && inside == 0);
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* The line goes down, so its left is the picture's right. */
+GST_START_TEST (test_cross)
+{
+  Test t = new_test (ZONES (GATE));
+  static const struct
+  {
+    gint x;
+    const gchar *direction;
+  } steps[] = {
+    {100, NULL}, {140, NULL}, {160, "backward"}, {155, NULL}, {150, NULL}, {149, "forward"}, {130, NULL},
+    {300, "backward"}
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    const GstStructure *s;
+    const gchar *event;
+
+    walk (&t, steps[i].x, 100);
+    event = next_event (&t, &s);
+    fail_unless ((event != NULL) == (steps[i].direction != NULL), "step %u: %s", i, event);
+    if (event) {
+      fail_unless_equals_string (event, "cross gate");
+      fail_unless_equals_string (gst_structure_get_string (s, "direction"), steps[i].direction);
+    }
+  }
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Past the end of a line is not across it. */
+GST_START_TEST (test_beside_the_line)
+{
+  Test t = new_test (ZONES ("{\"name\":\"gate\",\"line\":[[150,0],[150,100]]}"));
+
+  walk (&t, 140, 150);
+  walk (&t, 160, 150);
+  fail_unless (next_event (&t, NULL) == NULL);
+  walk (&t, 160, 50);
+  walk (&t, 140, 50);
+  fail_unless_equals_string (next_event (&t, NULL), "cross gate");
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_out_of_sight)
+{
+  Test t = new_test (ZONES (ROOM));
+  const GstStructure *s;
+
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  for (gint i = 0; i < 10; i++)
+    walk (&t, -1, 0);
+  fail_unless (next_event (&t, NULL) == NULL);
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, &s), "dwell room");
+  for (gint i = 0; i < 11; i++)
+    walk (&t, -1, 0);
+  fail_unless_equals_string (next_event (&t, &s), "leave room");
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_blobs_and_counts)
+{
+  Test t = new_test (ZONES (ROOM "," GATE ",{\"name\":\"all\",\"polygon\":[[0,0],[320,0],[320,240],[0,240]]}"));
+  const GstCclBlob blobs[] = {
+    blob_at (150, 100, 1, GST_CCL_BLOB_FLAG_CONFIRMED), blob_at (30, 30, 2, GST_CCL_BLOB_FLAG_CONFIRMED),
+    blob_at (120, 60, 3, GST_CCL_BLOB_FLAG_TENTATIVE), blob_at (160, 100, 0, 0)
+  };
+  GstBuffer *buffer = push (&t, blobs, 4);
+
+  fail_unless (bits_of (buffer, 0) == 5 && bits_of (buffer, 1) == 4 && bits_of (buffer, 2) == 5);
+  fail_unless_equals_string (zone_of (buffer, 0).name, "room");
+  fail_unless_equals_int (zone_of (buffer, 0).n_inside, 1);
+  fail_unless_equals_int (zone_of (buffer, 2).n_inside, 2);
+  fail_unless_equals_uint64 (zone_of (buffer, 2).n_forward, 2);
+  fail_unless_equals_int (zone_of (buffer, 1).kind, GST_CCL_ZONE_LINE);
+  fail_unless (zone_of (buffer, 1).points[0] == 150.0 / 320 && zone_of (buffer, 1).points[3] == 1);
+  gst_buffer_unref (buffer);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* No tracker: who is where, but nobody enters. */
+GST_START_TEST (test_untracked)
+{
+  Test t = new_test (ZONES (ROOM));
+  const GstCclBlob blobs[] = { blob_at (150, 100, 0, 0), blob_at (120, 60, 0, 0), blob_at (20, 20, 0, 0) };
+  GstBuffer *buffer = push (&t, blobs, 3);
+
+  fail_unless_equals_int (zone_of (buffer, 0).n_inside, 2);
+  fail_unless (next_event (&t, NULL) == NULL);
+  gst_buffer_unref (buffer);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_min_area)
+{
+  Test t = new_test (ZONES ("{\"name\":\"big\",\"polygon\":[[0,0],[320,0],[320,240]],\"min_area\":101}"));
+
+  walk (&t, 200, 100);
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_bottom_center)
+{
+  Test t = new_test (ZONES ("{\"name\":\"floor\",\"polygon\":[[0,120],[320,120],[320,240],[0,240]]}"));
+
+  walk (&t, 100, 117);          /* rows 112 to 121 */
+  fail_unless (next_event (&t, NULL) == NULL);
+  gst_util_set_object_arg (G_OBJECT (t.element), "evaluation-point", "bottom-center");
+  walk (&t, 100, 117);
+  fail_unless_equals_string (next_event (&t, NULL), "enter floor");
+  walk (&t, 100, 235);          /* down to the last row */
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_relative)
+{
+  Test t = new_test ("{\"units\":\"relative\",\"zones\":[{\"name\":\"right\",\"polygon\":[[0.5,0],[1,0],[1,1],[0.5,1]]}]}");
+
+  walk (&t, 100, 100);
+  fail_unless (next_event (&t, NULL) == NULL);
+  walk (&t, 200, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter right");
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* A zone that keeps its name keeps its guests and counts. */
+GST_START_TEST (test_change_while_playing)
+{
+  Test t = new_test (ZONES (ROOM));
+  const GstCclBlob blob = blob_at (150, 100, 7, GST_CCL_BLOB_FLAG_CONFIRMED);
+  GstBuffer *buffer;
+
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  g_object_set (t.element, "zones", ZONES (GATE "," ROOM), NULL);
+  buffer = push (&t, &blob, 1);
+  fail_unless (next_event (&t, NULL) == NULL);
+  fail_unless (bits_of (buffer, 0) == 2 && zone_of (buffer, 1).n_inside == 1 && zone_of (buffer, 1).n_forward == 1);
+  gst_buffer_unref (buffer);
+
+  g_object_set (t.element, "zones", NULL, NULL);
+  buffer = push (&t, &blob, 1);
+  fail_unless (gst_buffer_get_ccl_zone_meta (buffer) == NULL);
+  gst_buffer_unref (buffer);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+static gchar *
+pop_warning (Test * t)
+{
+  GstMessage *message = gst_bus_pop_filtered (t->bus, GST_MESSAGE_WARNING);
+  GError *error = NULL;
+  gchar *text;
+
+  fail_unless (message != NULL, "no warning");
+  gst_message_parse_warning (message, &error, NULL);
+  text = g_strdup (error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  return text;
+}
+
+GST_START_TEST (test_reload)
+{
+  gchar *path = g_build_filename (g_get_tmp_dir (), "cclzone-test-XXXXXX", NULL), *warning;
+  Test t;
+  gboolean ok;
+
+  g_close (g_mkstemp (path), NULL);
+  g_file_set_contents (path, ZONES (GATE), -1, NULL);
+  t = (Test) {.h = gst_harness_new_parse ("cclzone name=zone"),.bus = gst_bus_new () };
+  gst_element_set_state (t.h->element, GST_STATE_NULL);
+  t.element = gst_harness_find_element (t.h, "cclzone");
+  gst_element_set_bus (t.element, t.bus);
+  g_object_set (t.element, "config", path, NULL);
+  gst_harness_play (t.h);
+  gst_harness_set_src_caps_str (t.h, "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+
+  walk (&t, 140, 100);
+  walk (&t, 160, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "cross gate");
+
+  g_file_set_contents (path, ZONES (ROOM), -1, NULL);
+  g_signal_emit_by_name (t.element, "reload", &ok);
+  fail_unless (ok);
+  walk (&t, 160, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+
+  g_file_set_contents (path, ZONES ("{\"name\":\"x\"}"), -1, NULL);
+  g_signal_emit_by_name (t.element, "reload", &ok);
+  fail_unless (!ok);
+  warning = pop_warning (&t);
+  fail_unless (strstr (warning, path) && strstr (warning, "zones[0] \"x\": needs a polygon or a line"), "%s", warning);
+  g_free (warning);
+  walk (&t, 10, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "leave room");
+
+  g_unlink (path);
+  g_free (path);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Every mistake is named with its place, and what was valid stays. */
+GST_START_TEST (test_wrong_text)
+{
+  static const struct
+  {
+    const gchar *text, *says;
+  } cases[] = {
+    {"{", "1:"},
+    {"{\"zones\":[", "1:"},
+    {"[]", "not an object"},
+    {"{}", "zones is missing"},
+    {"{\"zones\":{}}", "not a list"},
+    {"{\"zones\":[],\"unit\":1}", "no member \"unit\"; there are: units, zones"},
+    {"{\"units\":\"metres\",\"zones\":[]}", "units are"},
+    {ZONES ("5"), "zones[0]: is not an object"},
+    {ZONES ("{}"), "zones[0]: needs a name"},
+    {ZONES ("{\"name\":\"\"}"), "zones[0]: needs a name"},
+    {ZONES (ROOM "," ROOM), "zones[1]: the name \"room\" is taken"},
+    {ZONES ("{\"name\":\"a\",\"polgon\":[]}"), "zones[0] \"a\": there is no member \"polgon\""},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1]]}"), "polygon has 2 points; it takes 3 to 256"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":7}"), "polygon is not a list"},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[1,1],[2,2]]}"), "line has 3 points; it takes 2"},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[0,0]]}"), "are the same"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,2]]}"), "no area"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,\"1\"],[2,0]]}"), "point 1 of polygon is not [x, y]"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1,1],[2,0]]}"), "point 1 of polygon"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[1e999,0]]}"), ""},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[1,1]],\"polygon\":[]}"), "needs a polygon or a line"},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[1,1]],\"dwell\":1}"), "nobody dwells on a line"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"dwell\":-1}"), "dwell is not a number from 0"},
+    {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"min_area\":\"9\"}"), "min_area is not a number"},
+  };
+  Test t = new_test (ZONES (ROOM));
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *warning;
+
+    g_object_set (t.element, "zones", cases[i].text, NULL);
+    warning = pop_warning (&t);
+    fail_unless (strstr (warning, cases[i].says) != NULL, "%s: %s", cases[i].text, warning);
+    g_free (warning);
+  }
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* At the start a mistake is an error. */
+GST_START_TEST (test_wrong_start)
+{
+  static const struct
+  {
+    const gchar *property, *value;
+  } cases[] = { {"zones", "nonsense"}, {"config", "/nonexistent/zones.json"} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *element = gst_element_factory_make ("cclzone", NULL);
+    GstBus *bus = gst_bus_new ();
+    GstMessage *message;
+
+    gst_element_set_bus (element, bus);
+    g_object_set (element, cases[i].property, cases[i].value, NULL);
+    fail_unless (gst_element_set_state (element, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    fail_unless (message != NULL);
+    gst_message_unref (message);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+
+GST_END_TEST;
+
+/* Time that goes back, or is missing, ends nothing and counts nothing twice. */
+GST_START_TEST (test_odd_timestamps)
+{
+  Test t = new_test (ZONES (ROOM));
+  static const GstClockTime times[] = { 10 * GST_SECOND, GST_CLOCK_TIME_NONE, 0, GST_MSECOND, GST_CLOCK_TIME_NONE };
+  const GstCclBlob blob = blob_at (150, 100, 7, GST_CCL_BLOB_FLAG_CONFIRMED);
+
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++)
+    gst_buffer_unref (push_at (&t, times[i], &blob, 1));
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Frames that were not analysed change nothing. */
+GST_START_TEST (test_skipped)
+{
+  Test t = new_test (ZONES (ROOM));
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+
+  walk (&t, 150, 100);
+  next_event (&t, NULL);
+  GST_BUFFER_PTS (buffer) = t.frame++ * FRAME;
+  gst_buffer_add_ccl_blob_meta (buffer, NULL, 320, 240)->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
+  buffer = gst_harness_push_and_pull (t.h, buffer);
+  fail_unless_equals_int (zone_of (buffer, 0).n_inside, 1);
+  fail_unless (next_event (&t, NULL) == NULL);
+  gst_buffer_unref (buffer);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* The whole way: a ball, tracked, through JSON. */
+GST_START_TEST (test_json)
+{
+  GstHarness *h = gst_harness_new_parse ("videotestsrc pattern=ball num-buffers=20 ! "
+      "video/x-raw,format=GRAY8,width=160,height=120 ! ccllabel threshold=127 ! ccltrack ! "
+      "cclzone zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"all\\\",\\\"polygon\\\":[[0,0],[160,0],[160,120],[0,120]]}]}\" ! "
+      "cclmeta2json");
+  GstBuffer *buffer = NULL;
+  GstMapInfo map;
+  gchar *line;
+
+  gst_harness_play (h);
+  for (gint i = 0; i < 10; i++) {
+    gst_clear_buffer (&buffer);
+    buffer = gst_harness_pull (h);
+  }
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  line = g_strndup ((gchar *) map.data, map.size);
+  fail_unless (strstr (line, "\"state\":\"confirmed\",\"zones\":[\"all\"]"), "%s", line);
+  fail_unless (strstr (line, "\"zones\":[{\"name\":\"all\",\"inside\":1,\"forward\":1,\"backward\":0}]"), "%s", line);
+  g_free (line);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static Suite *
+cclzone_suite (void)
+{
+  Suite *suite = suite_create ("cclzone");
+  TCase *tests = tcase_create ("general");
+
+  suite_add_tcase (suite, tests);
+  tcase_add_test (tests, test_enter_dwell_leave);
+  tcase_add_test (tests, test_cross);
+  tcase_add_test (tests, test_beside_the_line);
+  tcase_add_test (tests, test_out_of_sight);
+  tcase_add_test (tests, test_blobs_and_counts);
+  tcase_add_test (tests, test_untracked);
+  tcase_add_test (tests, test_min_area);
+  tcase_add_test (tests, test_bottom_center);
+  tcase_add_test (tests, test_relative);
+  tcase_add_test (tests, test_change_while_playing);
+  tcase_add_test (tests, test_reload);
+  tcase_add_test (tests, test_wrong_text);
+  tcase_add_test (tests, test_wrong_start);
+  tcase_add_test (tests, test_odd_timestamps);
+  tcase_add_test (tests, test_skipped);
+  tcase_add_test (tests, test_json);
+  return suite;
+}
+
+GST_CHECK_MAIN (cclzone);
