@@ -23,14 +23,15 @@ die() { say "install.sh: $*"; exit 1; }
 packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
-        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev ;;
+        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmosquitto-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
     pictures) echo gstreamer1.0-plugins-good ;;
     netpbm) echo gstreamer1.0-plugins-bad ;;
     videos) echo gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav ;;
     test) packages build; packages run; packages pictures; packages netpbm; packages videos
-        echo gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev procps python3 python3-gi valgrind ;;
+        echo gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients openssl procps python3 python3-gi \
+            valgrind ;;
     *) die "no such group: $1" ;;
     esac
 }

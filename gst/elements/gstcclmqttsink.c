@@ -1,0 +1,989 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-cclmqttsink
+ * @title: cclmqttsink
+ * @short_description: publishes lines of JSON (or any text) over MQTT
+ *
+ * Each buffer becomes one message. The broker may be late, go away and come back: messages wait in a bounded queue,
+ * the connection is tried again with growing pauses, and the pipeline goes on all the while. What a full queue does
+ * is #cclmqttsink:overflow; how it all went is #cclmqttsink:stats.
+ *
+ * ## Blobs to a broker on this machine
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball is-live=true ! video/x-raw,format=GRAY8 ! ccllabel threshold=100 !
+ *     cclmeta2json source-id=cam1 ! cclmqttsink uri=mqtt://localhost topic=cams/{source-id}/blobs
+ * ]|
+ * ## With TLS and a password, which is taken from the environment
+ * |[
+ * MQTT_PASSWORD=... gst-launch-1.0 ... ! cclmqttsink uri=mqtts://broker.example.org topic=blobs username=cam1
+ *     password-env=MQTT_PASSWORD
+ * ]|
+ */
+
+#include "gstcclmqttsink.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <json-glib/json-glib.h>
+#include <mosquitto.h>
+
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_mqtt_sink_debug);
+#define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
+
+#define DEFAULT_TOPIC "ccl/blobs"
+#define SOURCE_PLACEHOLDER "{source-id}"
+#define SYSTEM_CA_PATH "/etc/ssl/certs"
+#define FIRST_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
+#define LOOP_TIMEOUT_MS 100
+
+/* Messages handed to libmosquitto and not yet acknowledged; the rest waits here, where it is counted and bounded. */
+#define MAX_IN_FLIGHT 20
+
+typedef enum
+{
+  OVERFLOW_DROP_OLDEST,
+  OVERFLOW_DROP_NEWEST,
+  OVERFLOW_BLOCK,
+} Overflow;
+
+typedef struct
+{
+  gchar *topic;
+  GBytes *payload;
+} Message;
+
+typedef struct
+{
+  guint64 published;            /* given to the broker, acknowledged as far as the QoS level goes */
+  guint64 dropped;              /* never will be */
+  guint64 bytes;
+  guint64 connects;
+  guint64 failures;             /* attempts that failed, connections that broke */
+} Stats;
+
+struct _GstCclMqttSink
+{
+  GstBaseSink parent;
+
+  /* Properties; object lock. */
+  gchar *uri, *topic, *client_id, *username, *password_env;
+  gchar *ca_file, *cert_file, *key_file;
+  gchar *will_topic, *will_message;
+  gint qos_level, overflow;
+  gboolean retain, verify, fail_on_disconnect;
+  guint queue_size, keep_alive;
+  guint64 max_pause, drain_timeout;     /* ns */
+
+  /* Fixed from start to stop. */
+  struct mosquitto *client;
+  gchar *host;
+  gint port;
+  GThread *thread;
+
+  /* Under `lock`. Never held while libmosquitto is called: it calls back with locks of its own. */
+  GMutex lock;
+  GCond cond;                   /* any of these changed */
+  GQueue queue;                 /* of Message */
+  guint in_flight;
+  gboolean pumping;             /* a thread is handing over messages; keeps their order */
+  gboolean connected, stopping, flushing;
+  gboolean outage_told;         /* this outage has been reported */
+  Stats stats;
+  gchar *last_error;
+};
+
+enum
+{
+  PROP_0,
+  PROP_URI,
+  PROP_TOPIC,
+  PROP_QOS_LEVEL,
+  PROP_RETAIN,
+  PROP_CLIENT_ID,
+  PROP_USERNAME,
+  PROP_PASSWORD_ENV,
+  PROP_CA_FILE,
+  PROP_CERT_FILE,
+  PROP_KEY_FILE,
+  PROP_VERIFY,
+  PROP_WILL_TOPIC,
+  PROP_WILL_MESSAGE,
+  PROP_QUEUE_SIZE,
+  PROP_OVERFLOW,
+  PROP_KEEP_ALIVE,
+  PROP_MAX_RECONNECT_DELAY,
+  PROP_DRAIN_TIMEOUT,
+  PROP_FAIL_ON_DISCONNECT,
+  PROP_STATS,
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("application/x-json; text/x-raw"));
+
+#define gst_ccl_mqtt_sink_parent_class parent_class
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclMqttSink, gst_ccl_mqtt_sink, GST_TYPE_BASE_SINK,
+    GST_DEBUG_CATEGORY_INIT (gst_ccl_mqtt_sink_debug, "cclmqttsink", 0, "MQTT publisher"));
+GST_ELEMENT_REGISTER_DEFINE (cclmqttsink, "cclmqttsink", GST_RANK_NONE, GST_TYPE_CCL_MQTT_SINK);
+
+#define GST_TYPE_CCL_MQTT_OVERFLOW (gst_ccl_mqtt_overflow_get_type ())
+static GType
+gst_ccl_mqtt_overflow_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {OVERFLOW_DROP_OLDEST, "Drop the message that has waited longest", "drop-oldest"},
+    {OVERFLOW_DROP_NEWEST, "Drop the message that comes", "drop-newest"},
+    {OVERFLOW_BLOCK, "Make the pipeline wait for room: nothing is dropped, live sources stall", "block"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstCclMqttOverflow", values));
+  return type;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+static void
+message_free (Message * message)
+{
+  g_free (message->topic);
+  g_bytes_unref (message->payload);
+  g_free (message);
+}
+
+/* The "source" of a line of ours, fit to be one level of a topic. */
+static gchar *
+source_of (const gchar * text, gsize size)
+{
+  JsonParser *parser = json_parser_new_immutable ();
+  gchar *source = NULL;
+
+  if (json_parser_load_from_data (parser, text, (gssize) size, NULL)) {
+    JsonNode *root = json_parser_get_root (parser);
+    if (root && JSON_NODE_HOLDS_OBJECT (root)) {
+      JsonNode *node = json_object_get_member (json_node_get_object (root), "source");
+      if (node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING)
+        source = json_node_dup_string (node);
+    }
+  }
+  g_object_unref (parser);
+  if (!source || !*source) {
+    g_free (source);
+    return g_strdup ("unknown");
+  }
+  return g_strdelimit (source, "/+#", '_');
+}
+
+static gchar *
+topic_for (const gchar * pattern, const gchar * text, gsize size)
+{
+  gchar **parts, *source, *topic;
+
+  if (!strstr (pattern, SOURCE_PLACEHOLDER))
+    return g_strdup (pattern);
+  source = source_of (text, size);
+  parts = g_strsplit (pattern, SOURCE_PLACEHOLDER, -1);
+  topic = g_strjoinv (source, parts);
+  g_strfreev (parts);
+  g_free (source);
+  return topic;
+}
+
+/* A copy of a buffer as a message, without the line's end. */
+static Message *
+message_new (GstCclMqttSink * self, GstBuffer * buffer)
+{
+  Message *message;
+  GstMapInfo map;
+  gsize size;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return NULL;
+  size = map.size;
+  while (size && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
+    size--;
+  message = g_new (Message, 1);
+  GST_OBJECT_LOCK (self);
+  message->topic = topic_for (self->topic, (const gchar *) map.data, size);
+  GST_OBJECT_UNLOCK (self);
+  message->payload = g_bytes_new (map.data, size);
+  gst_buffer_unmap (buffer, &map);
+  return message;
+}
+
+/* Hands waiting messages to libmosquitto while it may have more. Whoever changes a condition it waits for calls it; a
+ * second caller leaves it to the first, who looks again after each message. */
+static void
+pump (GstCclMqttSink * self)
+{
+  g_mutex_lock (&self->lock);
+  if (self->pumping) {
+    g_mutex_unlock (&self->lock);
+    return;
+  }
+  self->pumping = TRUE;
+  while (self->connected && self->in_flight < MAX_IN_FLIGHT && !g_queue_is_empty (&self->queue)) {
+    Message *const message = g_queue_pop_head (&self->queue);
+    const gsize size = g_bytes_get_size (message->payload);
+    gint result;
+
+    self->in_flight++;
+    g_mutex_unlock (&self->lock);
+    result = mosquitto_publish (self->client, NULL, message->topic, (int) size,
+        g_bytes_get_data (message->payload, NULL), self->qos_level, self->retain);
+    g_mutex_lock (&self->lock);
+
+    if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST) {
+      self->in_flight -= self->in_flight > 0;
+      g_queue_push_head (&self->queue, message);
+      break;
+    }
+    if (result == MOSQ_ERR_SUCCESS) {
+      self->stats.bytes += size;
+    } else {
+      self->in_flight -= self->in_flight > 0;
+      self->stats.dropped++;
+      GST_WARNING_OBJECT (self, "message for topic \"%s\" dropped: %s", message->topic, mosquitto_strerror (result));
+    }
+    message_free (message);
+  }
+  self->pumping = FALSE;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
+/* ---------------------------------------------------------------- connection */
+
+static void
+post_state (GstCclMqttSink * self, const gchar * state, const gchar * reason)
+{
+  GstStructure *structure = gst_structure_new ("ccl-mqtt", "state", G_TYPE_STRING, state,
+      "host", G_TYPE_STRING, self->host, "port", G_TYPE_INT, self->port, NULL);
+
+  if (reason)
+    gst_structure_set (structure, "reason", G_TYPE_STRING, reason, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* Tells of an outage, once however often the attempts fail. */
+static void
+report_outage (GstCclMqttSink * self, const gchar * reason)
+{
+  gboolean told, fail;
+
+  GST_OBJECT_LOCK (self);
+  fail = self->fail_on_disconnect;
+  GST_OBJECT_UNLOCK (self);
+
+  g_mutex_lock (&self->lock);
+  self->stats.failures++;
+  told = self->outage_told && !g_strcmp0 (self->last_error, reason);
+  self->outage_told = TRUE;
+  if (!told) {
+    g_free (self->last_error);
+    self->last_error = g_strdup (reason);
+  }
+  g_mutex_unlock (&self->lock);
+
+  GST_DEBUG_OBJECT (self, "%s:%d: %s", self->host, self->port, reason);
+  if (told)
+    return;
+  post_state (self, "disconnected", reason);
+  if (fail)
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %s.", self->host,
+            self->port, reason), ("fail-on-disconnect is set."));
+  else
+    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %s. Messages wait; "
+            "trying again.", self->host, self->port, reason), (NULL));
+}
+
+static void
+on_connect (struct mosquitto *client, void *user_data, int code)
+{
+  GstCclMqttSink *const self = user_data;
+
+  if (code) {
+    report_outage (self, mosquitto_connack_string (code));
+    return;
+  }
+  g_mutex_lock (&self->lock);
+  self->connected = TRUE;
+  self->outage_told = FALSE;
+  self->stats.connects++;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+  GST_INFO_OBJECT (self, "connected to %s:%d", self->host, self->port);
+  post_state (self, "connected", NULL);
+  pump (self);
+}
+
+static void
+on_disconnect (struct mosquitto *client, void *user_data, int code)
+{
+  GstCclMqttSink *const self = user_data;
+  gboolean was_connected;
+
+  g_mutex_lock (&self->lock);
+  was_connected = self->connected;
+  self->connected = FALSE;
+  /* What was being sent with QoS 0 is gone; from level 1 on libmosquitto keeps it and sends it again. */
+  if (self->qos_level == 0) {
+    self->stats.dropped += self->in_flight;
+    self->in_flight = 0;
+  }
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+  if (was_connected && code)
+    report_outage (self, "the connection was lost");
+}
+
+static void
+on_publish (struct mosquitto *client, void *user_data, int message_id)
+{
+  GstCclMqttSink *const self = user_data;
+
+  g_mutex_lock (&self->lock);
+  self->in_flight -= self->in_flight > 0;
+  self->stats.published++;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+  pump (self);
+}
+
+/* Waits, unless the element stops. */
+static gboolean
+pause_for (GstCclMqttSink * self, gint64 microseconds)
+{
+  const gint64 end = g_get_monotonic_time () + microseconds;
+  gboolean stopping;
+
+  g_mutex_lock (&self->lock);
+  while (!self->stopping && g_cond_wait_until (&self->cond, &self->lock, end));
+  stopping = self->stopping;
+  g_mutex_unlock (&self->lock);
+  return !stopping;
+}
+
+static gboolean
+is_stopping (GstCclMqttSink * self)
+{
+  gboolean stopping;
+
+  g_mutex_lock (&self->lock);
+  stopping = self->stopping;
+  g_mutex_unlock (&self->lock);
+  return stopping;
+}
+
+static const gchar *
+reason_of (gint result, gint saved_errno)
+{
+  return result == MOSQ_ERR_ERRNO && saved_errno ? g_strerror (saved_errno) : mosquitto_strerror (result);
+}
+
+/* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
+static gpointer
+run_connection (gpointer data)
+{
+  GstCclMqttSink *const self = data;
+  gint64 pause = FIRST_PAUSE;
+
+  while (!is_stopping (self)) {
+    gboolean was_connected = FALSE;
+    gint result, saved_errno;
+
+    errno = 0;
+    result = mosquitto_connect_async (self->client, self->host, self->port, (int) self->keep_alive);
+    saved_errno = errno;
+    while (result == MOSQ_ERR_SUCCESS && !is_stopping (self)) {
+      errno = 0;
+      result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
+      saved_errno = errno;
+      g_mutex_lock (&self->lock);
+      was_connected |= self->connected;
+      g_mutex_unlock (&self->lock);
+    }
+    if (result == MOSQ_ERR_SUCCESS)
+      break;
+    if (!was_connected && result != MOSQ_ERR_CONN_REFUSED)
+      report_outage (self, reason_of (result, saved_errno));
+    if (was_connected)
+      pause = FIRST_PAUSE;
+    if (!pause_for (self, pause))
+      break;
+    pause = MIN (2 * pause, (gint64) (self->max_pause / 1000));
+  }
+  return NULL;
+}
+
+/* ---------------------------------------------------------------- start and stop */
+
+static gboolean
+parse_uri (GstCclMqttSink * self, gboolean * tls)
+{
+  GstUri *uri = self->uri ? gst_uri_from_string (self->uri) : NULL;
+  const gchar *const scheme = uri ? gst_uri_get_scheme (uri) : NULL;
+  const gchar *const host = uri ? gst_uri_get_host (uri) : NULL;
+  gboolean ok = FALSE;
+
+  *tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
+  if (!scheme || (!*tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address.", self->uri ? self->uri : ""),
+        ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
+  } else if (gst_uri_get_userinfo (uri)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The MQTT address holds a user name or password."),
+        ("Others can read it there. Use username, and password-env for the name of an environment variable."));
+  } else {
+    const guint port = gst_uri_get_port (uri);
+    self->host = g_strdup (host);
+    self->port = port != GST_URI_NO_PORT ? (gint) port : *tls ? 8883 : 1883;
+    ok = TRUE;
+  }
+  g_clear_pointer (&uri, gst_uri_unref);
+  return ok;
+}
+
+static gboolean
+file_is_readable (GstCclMqttSink * self, const gchar * property, const gchar * path)
+{
+  gchar *contents;
+  GError *error = NULL;
+
+  if (!path)
+    return TRUE;
+  if (g_file_get_contents (path, &contents, NULL, &error)) {
+    g_free (contents);
+    return TRUE;
+  }
+  GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("%s cannot be read: %s.", property, error->message), (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
+static gboolean
+set_up_tls (GstCclMqttSink * self)
+{
+  gint result;
+
+  if (!file_is_readable (self, "ca-file", self->ca_file) || !file_is_readable (self, "cert-file", self->cert_file) ||
+      !file_is_readable (self, "key-file", self->key_file))
+    return FALSE;
+  result = mosquitto_tls_set (self->client, self->ca_file, self->ca_file ? NULL : SYSTEM_CA_PATH, self->cert_file,
+      self->key_file, NULL);
+  if (result == MOSQ_ERR_SUCCESS && !self->verify) {
+    mosquitto_tls_opts_set (self->client, 0, NULL, NULL);
+    result = mosquitto_tls_insecure_set (self->client, TRUE);
+  }
+  if (result == MOSQ_ERR_SUCCESS)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("TLS cannot be set up: %s.", mosquitto_strerror (result)),
+      ("cert-file and key-file go together."));
+  return FALSE;
+}
+
+static gboolean
+set_up_login (GstCclMqttSink * self)
+{
+  const gchar *password = NULL;
+
+  if (self->password_env) {
+    password = g_getenv (self->password_env);
+    if (!password || !self->username) {
+      GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, (password ? "password-env without username."
+              : "The environment variable %s, which password-env names, is not set.", self->password_env), (NULL));
+      return FALSE;
+    }
+  }
+  return !self->username || mosquitto_username_pw_set (self->client, self->username, password) == MOSQ_ERR_SUCCESS;
+}
+
+static gboolean
+set_up_will (GstCclMqttSink * self)
+{
+  const gchar *const text = self->will_message ? self->will_message : "";
+
+  if (!self->will_topic)
+    return TRUE;
+  if (mosquitto_will_set (self->client, self->will_topic, (int) strlen (text), text, self->qos_level, TRUE)
+      == MOSQ_ERR_SUCCESS)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is no topic for a will.", self->will_topic), (NULL));
+  return FALSE;
+}
+
+static gboolean
+topic_is_valid (GstCclMqttSink * self)
+{
+  gchar *example = topic_for (self->topic, "", 0);
+  const gboolean valid = *example && mosquitto_pub_topic_check (example) == MOSQ_ERR_SUCCESS;
+
+  g_free (example);
+  if (!valid)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is no topic to publish to.", self->topic),
+        ("A topic is not empty and has no + or #; " SOURCE_PLACEHOLDER " stands for the source of each line."));
+  return valid;
+}
+
+static void
+close_client (GstCclMqttSink * self)
+{
+  g_clear_pointer (&self->client, mosquitto_destroy);
+  g_clear_pointer (&self->host, g_free);
+}
+
+static gboolean
+gst_ccl_mqtt_sink_start (GstBaseSink * sink)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+  gboolean tls;
+
+  if (!parse_uri (self, &tls) || !topic_is_valid (self))
+    goto failed;
+  self->client = mosquitto_new (self->client_id && *self->client_id ? self->client_id : NULL, TRUE, self);
+  if (!self->client) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("No MQTT client with the id \"%s\".", self->client_id), (NULL));
+    goto failed;
+  }
+  mosquitto_threaded_set (self->client, TRUE);
+  mosquitto_connect_callback_set (self->client, on_connect);
+  mosquitto_disconnect_callback_set (self->client, on_disconnect);
+  mosquitto_publish_callback_set (self->client, on_publish);
+  mosquitto_max_inflight_messages_set (self->client, MAX_IN_FLIGHT);
+  if ((tls && !set_up_tls (self)) || !set_up_login (self) || !set_up_will (self))
+    goto failed;
+
+  self->connected = self->stopping = self->outage_told = FALSE;
+  self->in_flight = 0;
+  memset (&self->stats, 0, sizeof self->stats);
+  g_clear_pointer (&self->last_error, g_free);
+  self->thread = g_thread_new ("cclmqttsink", run_connection, self);
+  return TRUE;
+
+failed:
+  close_client (self);
+  return FALSE;
+}
+
+static guint
+waiting_messages (GstCclMqttSink * self)
+{
+  return g_queue_get_length (&self->queue) + self->in_flight;
+}
+
+/* Until all is delivered, the time is up, or the element is flushed. Returns what is left. */
+static guint
+drain (GstCclMqttSink * self)
+{
+  const gint64 end = g_get_monotonic_time () + (gint64) (self->drain_timeout / 1000);
+  guint left;
+
+  g_mutex_lock (&self->lock);
+  while (waiting_messages (self) && !self->flushing && g_cond_wait_until (&self->cond, &self->lock, end));
+  left = waiting_messages (self);
+  g_mutex_unlock (&self->lock);
+  return left;
+}
+
+static gboolean
+gst_ccl_mqtt_sink_stop (GstBaseSink * sink)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+  guint left;
+
+  /* A clean goodbye, so that the broker does not publish the will. */
+  mosquitto_disconnect (self->client);
+  g_mutex_lock (&self->lock);
+  self->stopping = TRUE;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+  g_thread_join (self->thread);
+  self->thread = NULL;
+
+  g_mutex_lock (&self->lock);
+  left = waiting_messages (self);
+  self->stats.dropped += left;
+  self->in_flight = 0;
+  self->connected = FALSE;
+  g_queue_clear_full (&self->queue, (GDestroyNotify) message_free);
+  g_mutex_unlock (&self->lock);
+  if (left)
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%u messages were not delivered.", left),
+        ("The broker %s:%d was not reached in time.", self->host, self->port));
+  close_client (self);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- data */
+
+static GstFlowReturn
+gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+  Message *message = message_new (self, buffer), *dropped = NULL;
+  gint overflow;
+  guint size;
+
+  if (!message) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ, ("A buffer cannot be read."), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  GST_OBJECT_LOCK (self);
+  overflow = self->overflow;
+  size = self->queue_size;
+  GST_OBJECT_UNLOCK (self);
+
+  g_mutex_lock (&self->lock);
+  while (overflow == OVERFLOW_BLOCK && g_queue_get_length (&self->queue) >= size && !self->flushing)
+    g_cond_wait (&self->cond, &self->lock);
+  if (self->flushing) {
+    g_mutex_unlock (&self->lock);
+    message_free (message);
+    return GST_FLOW_FLUSHING;
+  }
+  if (g_queue_get_length (&self->queue) >= size) {
+    dropped = overflow == OVERFLOW_DROP_NEWEST ? g_steal_pointer (&message) : g_queue_pop_head (&self->queue);
+    if (self->stats.dropped++ == 0)
+      GST_WARNING_OBJECT (self, "the queue of %u messages is full; dropping", size);
+  }
+  if (message)
+    g_queue_push_tail (&self->queue, message);
+  g_mutex_unlock (&self->lock);
+  g_clear_pointer (&dropped, message_free);
+  pump (self);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+    const guint left = drain (self);
+    if (left)
+      GST_WARNING_OBJECT (self, "%u messages are still waiting at the end of the stream", left);
+  }
+  return GST_BASE_SINK_CLASS (parent_class)->event (sink, event);
+}
+
+static gboolean
+set_flushing (GstBaseSink * sink, gboolean flushing)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+
+  g_mutex_lock (&self->lock);
+  self->flushing = flushing;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+static gboolean
+gst_ccl_mqtt_sink_unlock (GstBaseSink * sink)
+{
+  return set_flushing (sink, TRUE);
+}
+
+static gboolean
+gst_ccl_mqtt_sink_unlock_stop (GstBaseSink * sink)
+{
+  return set_flushing (sink, FALSE);
+}
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+set_string (gchar ** field, const GValue * value)
+{
+  g_free (*field);
+  *field = g_value_dup_string (value);
+}
+
+static void
+gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_URI:
+      set_string (&self->uri, value);
+      break;
+    case PROP_TOPIC:
+      g_free (self->topic);
+      self->topic = g_strdup (g_value_get_string (value) ? g_value_get_string (value) : DEFAULT_TOPIC);
+      break;
+    case PROP_QOS_LEVEL:
+      self->qos_level = g_value_get_int (value);
+      break;
+    case PROP_RETAIN:
+      self->retain = g_value_get_boolean (value);
+      break;
+    case PROP_CLIENT_ID:
+      set_string (&self->client_id, value);
+      break;
+    case PROP_USERNAME:
+      set_string (&self->username, value);
+      break;
+    case PROP_PASSWORD_ENV:
+      set_string (&self->password_env, value);
+      break;
+    case PROP_CA_FILE:
+      set_string (&self->ca_file, value);
+      break;
+    case PROP_CERT_FILE:
+      set_string (&self->cert_file, value);
+      break;
+    case PROP_KEY_FILE:
+      set_string (&self->key_file, value);
+      break;
+    case PROP_VERIFY:
+      self->verify = g_value_get_boolean (value);
+      break;
+    case PROP_WILL_TOPIC:
+      set_string (&self->will_topic, value);
+      break;
+    case PROP_WILL_MESSAGE:
+      set_string (&self->will_message, value);
+      break;
+    case PROP_QUEUE_SIZE:
+      self->queue_size = g_value_get_uint (value);
+      break;
+    case PROP_OVERFLOW:
+      self->overflow = g_value_get_enum (value);
+      break;
+    case PROP_KEEP_ALIVE:
+      self->keep_alive = g_value_get_uint (value);
+      break;
+    case PROP_MAX_RECONNECT_DELAY:
+      self->max_pause = g_value_get_uint64 (value);
+      break;
+    case PROP_DRAIN_TIMEOUT:
+      self->drain_timeout = g_value_get_uint64 (value);
+      break;
+    case PROP_FAIL_ON_DISCONNECT:
+      self->fail_on_disconnect = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstStructure *
+create_stats (GstCclMqttSink * self)
+{
+  GstStructure *structure;
+
+  g_mutex_lock (&self->lock);
+  structure = gst_structure_new ("cclmqttsink-stats",
+      "connected", G_TYPE_BOOLEAN, self->connected,
+      "published", G_TYPE_UINT64, self->stats.published,
+      "dropped", G_TYPE_UINT64, self->stats.dropped,
+      "queued", G_TYPE_UINT, g_queue_get_length (&self->queue),
+      "in-flight", G_TYPE_UINT, self->in_flight,
+      "bytes", G_TYPE_UINT64, self->stats.bytes,
+      "connects", G_TYPE_UINT64, self->stats.connects,
+      "failures", G_TYPE_UINT64, self->stats.failures,
+      "last-error", G_TYPE_STRING, self->last_error ? self->last_error : "", NULL);
+  g_mutex_unlock (&self->lock);
+  return structure;
+}
+
+static void
+gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, create_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_URI:
+      g_value_set_string (value, self->uri);
+      break;
+    case PROP_TOPIC:
+      g_value_set_string (value, self->topic);
+      break;
+    case PROP_QOS_LEVEL:
+      g_value_set_int (value, self->qos_level);
+      break;
+    case PROP_RETAIN:
+      g_value_set_boolean (value, self->retain);
+      break;
+    case PROP_CLIENT_ID:
+      g_value_set_string (value, self->client_id);
+      break;
+    case PROP_USERNAME:
+      g_value_set_string (value, self->username);
+      break;
+    case PROP_PASSWORD_ENV:
+      g_value_set_string (value, self->password_env);
+      break;
+    case PROP_CA_FILE:
+      g_value_set_string (value, self->ca_file);
+      break;
+    case PROP_CERT_FILE:
+      g_value_set_string (value, self->cert_file);
+      break;
+    case PROP_KEY_FILE:
+      g_value_set_string (value, self->key_file);
+      break;
+    case PROP_VERIFY:
+      g_value_set_boolean (value, self->verify);
+      break;
+    case PROP_WILL_TOPIC:
+      g_value_set_string (value, self->will_topic);
+      break;
+    case PROP_WILL_MESSAGE:
+      g_value_set_string (value, self->will_message);
+      break;
+    case PROP_QUEUE_SIZE:
+      g_value_set_uint (value, self->queue_size);
+      break;
+    case PROP_OVERFLOW:
+      g_value_set_enum (value, self->overflow);
+      break;
+    case PROP_KEEP_ALIVE:
+      g_value_set_uint (value, self->keep_alive);
+      break;
+    case PROP_MAX_RECONNECT_DELAY:
+      g_value_set_uint64 (value, self->max_pause);
+      break;
+    case PROP_DRAIN_TIMEOUT:
+      g_value_set_uint64 (value, self->drain_timeout);
+      break;
+    case PROP_FAIL_ON_DISCONNECT:
+      g_value_set_boolean (value, self->fail_on_disconnect);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_ccl_mqtt_sink_finalize (GObject * object)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
+  gchar *const strings[] = { self->uri, self->topic, self->client_id, self->username, self->password_env,
+    self->ca_file, self->cert_file, self->key_file, self->will_topic, self->will_message, self->last_error
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (strings); i++)
+    g_free (strings[i]);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->cond);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass * object)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  g_object_class_install_property (object, PROP_URI, g_param_spec_string ("uri", "URI",
+          "The broker: mqtt://HOST[:PORT] (port 1883 when not given), or mqtts:// for TLS (8883)",
+          "mqtt://localhost", ready));
+  g_object_class_install_property (object, PROP_TOPIC, g_param_spec_string ("topic", "Topic",
+          "Topic to publish to; " SOURCE_PLACEHOLDER " in it stands for the source each line of JSON names",
+          DEFAULT_TOPIC, ready));
+  g_object_class_install_property (object, PROP_QOS_LEVEL, g_param_spec_int ("qos-level", "QoS level",
+          "Delivery: 0 at most once (what is under way when the connection breaks is lost), 1 at least once, "
+          "2 exactly once", 0, 2, 1, ready));
+  g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
+          "The broker keeps the last message of each topic for those who come later", FALSE, ready));
+  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client id",
+          "Name of this client, unique at the broker; none: a random one", NULL, ready));
+  g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
+          "Name to log in with; none: no login", NULL, ready));
+  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env",
+          "Password variable", "Name of the environment variable that holds the password (a password itself would be "
+          "seen in the list of processes)", NULL, ready));
+  g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
+          "PEM file of the authorities whose certificates count; none: those of the system", NULL, ready));
+  g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
+          "PEM file of this client's certificate, for brokers that ask for one", NULL, ready));
+  g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
+          "PEM file of the certificate's key, not encrypted", NULL, ready));
+  g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
+          "Check the broker's certificate and host name. FALSE lets anyone pose as the broker", TRUE, ready));
+  g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
+          "Topic the broker publishes will-message to (retained) when this client vanishes", NULL, ready));
+  g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
+          "What is published then", NULL, ready));
+  g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
+          "Most messages that wait for the broker", 1, G_MAXINT, 1000, playing));
+  g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
+          "What happens when as many wait", GST_TYPE_CCL_MQTT_OVERFLOW, OVERFLOW_DROP_OLDEST, playing));
+  g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
+          "Seconds without a message after which the connection is probed", 5, 65535, 30, ready));
+  g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
+          "Longest pause", "Longest pause between attempts to connect, nanoseconds; the first is half a second, each "
+          "twice the one before", GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
+  g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
+          "Longest time the end of the stream waits for messages to be delivered, nanoseconds", 0, G_MAXINT64,
+          5 * GST_SECOND, ready));
+  g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
+          "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
+          FALSE, playing));
+  g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
+          "Since start: connected, published, dropped, queued, in-flight, bytes, connects, failures, last-error",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  GstBaseSinkClass *const sink = GST_BASE_SINK_CLASS (klass);
+
+  mosquitto_lib_init ();
+
+  object->set_property = gst_ccl_mqtt_sink_set_property;
+  object->get_property = gst_ccl_mqtt_sink_get_property;
+  object->finalize = gst_ccl_mqtt_sink_finalize;
+  install_properties (object);
+
+  gst_element_class_add_static_pad_template (element, &sink_template);
+  gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
+      "Publishes lines of JSON over MQTT; an absent broker does not stop the pipeline", "gst-ccl contributors");
+
+  sink->start = gst_ccl_mqtt_sink_start;
+  sink->stop = gst_ccl_mqtt_sink_stop;
+  sink->render = gst_ccl_mqtt_sink_render;
+  sink->event = gst_ccl_mqtt_sink_event;
+  sink->unlock = gst_ccl_mqtt_sink_unlock;
+  sink->unlock_stop = gst_ccl_mqtt_sink_unlock_stop;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_MQTT_OVERFLOW, 0);
+}
+
+static void
+gst_ccl_mqtt_sink_init (GstCclMqttSink * self)
+{
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->cond);
+  g_queue_init (&self->queue);
+  self->uri = g_strdup ("mqtt://localhost");
+  self->topic = g_strdup (DEFAULT_TOPIC);
+  self->qos_level = 1;
+  self->verify = TRUE;
+  self->queue_size = 1000;
+  self->keep_alive = 30;
+  self->max_pause = 30 * GST_SECOND;
+  self->drain_timeout = 5 * GST_SECOND;
+  /* Lines go out as they come, and a stream without any does not hold up the pipeline. */
+  gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
+  gst_base_sink_set_async_enabled (GST_BASE_SINK (self), FALSE);
+}

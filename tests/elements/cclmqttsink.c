@@ -1,0 +1,713 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cclmqttsink against a real mosquitto broker on the loopback interface, listened to by mosquitto_sub: late, restarted,
+ * gone, with passwords and with TLS. Skipped where mosquitto is not installed. */
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define CAPS "application/x-json"
+#define PATIENCE ((gint64) 20 * G_USEC_PER_SEC)
+
+static gchar *folder, *broker_path, *sub_path, *passwd_path, *openssl_path;
+
+/* ---------------------------------------------------------------- programs */
+
+/* Debian keeps the broker where a user's PATH does not look. */
+static gchar *
+find_program (const gchar * name)
+{
+  gchar *path = g_find_program_in_path (name), *sbin;
+
+  if (path)
+    return path;
+  sbin = g_build_filename ("/usr/sbin", name, NULL);
+  if (g_file_test (sbin, G_FILE_TEST_IS_EXECUTABLE))
+    return sbin;
+  g_free (sbin);
+  return NULL;
+}
+
+static gchar *
+in_folder (const gchar * name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+static void
+write_file (const gchar * name, const gchar * text)
+{
+  gchar *path = in_folder (name);
+
+  fail_unless (g_file_set_contents (path, text, -1, NULL));
+  g_free (path);
+}
+
+/* A port nobody listens to at the moment. */
+static guint
+free_port (void)
+{
+  GSocketListener *listener = g_socket_listener_new ();
+  const guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+
+  g_object_unref (listener);
+  fail_unless (port);
+  return port;
+}
+
+static gboolean
+accepts_connections (guint port)
+{
+  GSocketClient *client = g_socket_client_new ();
+  GSocketConnection *connection = g_socket_client_connect_to_host (client, "127.0.0.1", port, NULL, NULL);
+  const gboolean ok = connection != NULL;
+
+  g_clear_object (&connection);
+  g_object_unref (client);
+  return ok;
+}
+
+static GSubprocess *
+spawn (const gchar * const *arguments, GSubprocessFlags flags)
+{
+  GError *error = NULL;
+  GSubprocess *process = g_subprocess_newv (arguments, flags, &error);
+
+  fail_unless (process != NULL, "%s", error ? error->message : "");
+  return process;
+}
+
+static void
+run_program (const gchar * const *arguments)
+{
+  GSubprocess *process = spawn (arguments, G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+
+  fail_unless (g_subprocess_wait_check (process, NULL, NULL), "%s failed", arguments[0]);
+  g_object_unref (process);
+}
+
+static GSubprocess *
+start_broker (guint port, const gchar * settings)
+{
+  gchar *text = g_strdup_printf ("listener %u 127.0.0.1\n%s\n", port, settings);
+  gchar *path = in_folder ("broker.conf");
+  const gchar *const arguments[] = { broker_path, "-c", path, NULL };
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  GSubprocess *broker;
+
+  write_file ("broker.conf", text);
+  broker = spawn (arguments, G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  while (!accepts_connections (port)) {
+    fail_unless (g_get_monotonic_time () < end, "the broker does not start");
+    g_usleep (20000);
+  }
+  g_free (text);
+  g_free (path);
+  return broker;
+}
+
+static void
+stop_program (GSubprocess * process)
+{
+  g_subprocess_send_signal (process, 15);
+  g_subprocess_wait (process, NULL, NULL);
+  g_object_unref (process);
+}
+
+/* ---------------------------------------------------------------- the far end */
+
+typedef struct
+{
+  GSubprocess *process;
+  GDataInputStream *lines;
+} Listener;
+
+/* Listens for `count` messages, with further mosquitto_sub arguments. */
+static Listener
+listen_for (guint port, guint count, const gchar * const *more)
+{
+  Listener listener;
+  GPtrArray *arguments = g_ptr_array_new ();
+  gchar *port_text = g_strdup_printf ("%u", port), *count_text = g_strdup_printf ("%u", count);
+  const gchar *const fixed[] = { sub_path, "-h", "localhost", "-p", port_text, "-t", "#", "-q", "1", "-v", "-C",
+    count_text, "-W", "60", "-i", "listener", "-c", NULL
+  };
+
+  for (guint i = 0; fixed[i]; i++)
+    g_ptr_array_add (arguments, (gpointer) fixed[i]);
+  for (guint i = 0; more && more[i]; i++)
+    g_ptr_array_add (arguments, (gpointer) more[i]);
+  g_ptr_array_add (arguments, NULL);
+  listener.process = spawn ((const gchar * const *) arguments->pdata, G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+  listener.lines = g_data_input_stream_new (g_subprocess_get_stdout_pipe (listener.process));
+  g_usleep (500000);            /* mosquitto_sub does not say when it has subscribed */
+  g_ptr_array_unref (arguments);
+  g_free (port_text);
+  g_free (count_text);
+  return listener;
+}
+
+static void
+expect_line (Listener * listener, const gchar * expected)
+{
+  gchar *line = g_data_input_stream_read_line (listener->lines, NULL, NULL, NULL);
+
+  fail_unless_equals_string (line, expected);
+  g_free (line);
+}
+
+static void
+expect_numbers (Listener * listener, const gchar * topic, guint first, guint last)
+{
+  for (guint i = first; i <= last; i++) {
+    gchar *expected = g_strdup_printf ("%s {\"source\":\"cam/1\",\"seq\":%u}", topic, i);
+    expect_line (listener, expected);
+    g_free (expected);
+  }
+}
+
+/* In order, but some may come again. */
+static void
+expect_numbers_at_least_once (Listener * listener, guint first, guint last)
+{
+  guint next = first;
+
+  while (next <= last) {
+    gchar *line = g_data_input_stream_read_line (listener->lines, NULL, NULL, NULL);
+    const gchar *const number = line ? strstr (line, "\"seq\":") : NULL;
+    guint got;
+
+    fail_unless (number != NULL, "no message %u", next);
+    got = (guint) g_ascii_strtoull (number + strlen ("\"seq\":"), NULL, 10);
+    fail_unless (got <= next, "message %u came before %u", got, next);
+    next += got == next;
+    g_free (line);
+  }
+}
+
+static void
+close_listener (Listener * listener)
+{
+  g_object_unref (listener->lines);
+  g_subprocess_force_exit (listener->process);
+  g_subprocess_wait (listener->process, NULL, NULL);
+  g_object_unref (listener->process);
+}
+
+/* ---------------------------------------------------------------- the near end */
+
+typedef struct
+{
+  GstHarness *harness;
+  GstBus *bus;
+} Publisher;
+
+static GstElement *
+new_sink (const gchar * scheme, guint port, const gchar * topic)
+{
+  GstElement *sink = gst_element_factory_make ("cclmqttsink", NULL);
+  gchar *uri = g_strdup_printf ("%s://localhost:%u", scheme, port);
+
+  fail_unless (sink != NULL);
+  g_object_set (sink, "uri", uri, "topic", topic, "max-reconnect-delay", GST_SECOND / 2, NULL);
+  g_free (uri);
+  return sink;
+}
+
+static Publisher
+publish_with (GstElement * sink)
+{
+  Publisher publisher = {.bus = gst_bus_new () };
+
+  gst_element_set_bus (sink, publisher.bus);
+  publisher.harness = gst_harness_new_with_element (sink, "sink", NULL);
+  gst_object_unref (sink);
+  gst_harness_set_src_caps_str (publisher.harness, CAPS);
+  return publisher;
+}
+
+static GstFlowReturn
+push_number (Publisher * publisher, guint number)
+{
+  gchar *text = g_strdup_printf ("{\"source\":\"cam/1\",\"seq\":%u}\n", number);
+
+  return gst_harness_push (publisher->harness, gst_buffer_new_wrapped (text, strlen (text)));
+}
+
+static void
+push_numbers (Publisher * publisher, guint first, guint last)
+{
+  for (guint i = first; i <= last; i++)
+    fail_unless_equals_int (push_number (publisher, i), GST_FLOW_OK);
+}
+
+static guint64
+stat_of (Publisher * publisher, const gchar * field)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+  guint small;
+  gboolean flag;
+
+  g_object_get (publisher->harness->element, "stats", &stats, NULL);
+  if (gst_structure_get_uint (stats, field, &small))
+    value = small;
+  else if (gst_structure_get_boolean (stats, field, &flag))
+    value = flag;
+  else
+    fail_unless (gst_structure_get_uint64 (stats, field, &value), "no statistic %s", field);
+  gst_structure_free (stats);
+  return value;
+}
+
+static void
+wait_for_stat (Publisher * publisher, const gchar * field, guint64 value)
+{
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  while (stat_of (publisher, field) != value) {
+    fail_unless (g_get_monotonic_time () < end, "%s stays %" G_GUINT64_FORMAT " instead of %" G_GUINT64_FORMAT, field,
+        stat_of (publisher, field), value);
+    g_usleep (20000);
+  }
+}
+
+/* The next warning or error on the bus says `words`. */
+static void
+expect_message (Publisher * publisher, GstMessageType type, const gchar * words)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (publisher->bus, PATIENCE * 1000, type);
+  GError *error = NULL;
+
+  fail_unless (message != NULL, "no message about \"%s\"", words);
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  else
+    gst_message_parse_warning (message, &error, NULL);
+  fail_unless (strstr (error->message, words) != NULL, "\"%s\" does not say \"%s\"", error->message, words);
+  g_error_free (error);
+  gst_message_unref (message);
+}
+
+static void
+close_publisher (Publisher * publisher)
+{
+  gst_element_set_bus (publisher->harness->element, NULL);
+  gst_harness_teardown (publisher->harness);
+  gst_object_unref (publisher->bus);
+}
+
+#define OPEN_TO_ALL "allow_anonymous true"
+
+/* ---------------------------------------------------------------- tests */
+
+GST_START_TEST (test_delivers_in_order)
+{
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
+  Listener listener = listen_for (port, 1000, NULL);
+
+  for (gint level = 0; level <= 2; level++) {
+    GstElement *sink = new_sink ("mqtt", port, "cams/{source-id}/blobs");
+    Publisher publisher;
+
+    g_object_set (sink, "qos-level", level, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 200);
+    fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_eos ()));
+    fail_unless_equals_uint64 (stat_of (&publisher, "published"), 200);
+    fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+    fail_unless_equals_uint64 (stat_of (&publisher, "queued") + stat_of (&publisher, "in-flight"), 0);
+    expect_numbers (&listener, "cams/cam_1/blobs", 1, 200);
+    close_publisher (&publisher);
+  }
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_broker_comes_late)
+{
+  const guint port = free_port ();
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  GSubprocess *broker;
+
+  push_numbers (&publisher, 1, 50);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "No connection to the MQTT broker localhost:");
+  fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 50);
+  fail_unless_equals_uint64 (stat_of (&publisher, "connected"), FALSE);
+
+  broker = start_broker (port, OPEN_TO_ALL);
+  wait_for_stat (&publisher, "published", 50);
+  push_numbers (&publisher, 51, 60);
+  wait_for_stat (&publisher, "published", 60);
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+  close_publisher (&publisher);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
+/* At least once: a message under way when the broker dies may come twice, never not at all. */
+GST_START_TEST (test_broker_restarts)
+{
+  const guint port = free_port ();
+  gchar *settings = g_strdup_printf (OPEN_TO_ALL "\npersistence true\npersistence_location %s/\n", folder);
+  GSubprocess *broker = start_broker (port, settings);
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+  Listener listener = listen_for (port, 1000, NULL);
+
+  wait_for_stat (&publisher, "connected", TRUE);
+  push_numbers (&publisher, 1, 20);
+  wait_for_stat (&publisher, "published", 20);
+  stop_program (broker);
+  wait_for_stat (&publisher, "connected", FALSE);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "the connection was lost");
+
+  push_numbers (&publisher, 21, 120);
+  fail_unless_equals_uint64 (stat_of (&publisher, "published"), 20);
+  broker = start_broker (port, settings);
+  wait_for_stat (&publisher, "published", 120);
+  push_numbers (&publisher, 121, 130);
+  wait_for_stat (&publisher, "published", 130);
+  expect_numbers_at_least_once (&listener, 1, 130);
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+  fail_unless (stat_of (&publisher, "connects") >= 2);
+  close_publisher (&publisher);
+  close_listener (&listener);
+  stop_program (broker);
+  g_free (settings);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_full_queue)
+{
+  const guint port = free_port ();
+  static const gchar *const policies[] = { "drop-oldest", "drop-newest" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (policies); i++) {
+    GstElement *sink = new_sink ("mqtt", port, "t");
+    Publisher publisher;
+    GSubprocess *broker;
+    Listener listener;
+
+    g_object_set (sink, "queue-size", 10, "max-reconnect-delay", 4 * GST_SECOND, NULL);
+    gst_util_set_object_arg (G_OBJECT (sink), "overflow", policies[i]);
+    publisher = publish_with (sink);
+    expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+    push_numbers (&publisher, 1, 25);
+    fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 15);
+    fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
+
+    broker = start_broker (port, OPEN_TO_ALL);
+    listener = listen_for (port, 10, NULL);
+    wait_for_stat (&publisher, "published", 10);
+    if (i == 0)
+      expect_numbers (&listener, "t", 16, 25);
+    else
+      expect_numbers (&listener, "t", 1, 10);
+    close_publisher (&publisher);
+    close_listener (&listener);
+    stop_program (broker);
+  }
+}
+
+GST_END_TEST;
+
+static gpointer
+push_one_more (gpointer data)
+{
+  return GINT_TO_POINTER (push_number (data, 11));
+}
+
+GST_START_TEST (test_full_queue_blocks_and_unblocks)
+{
+  GstElement *sink = new_sink ("mqtt", free_port (), "t");
+  Publisher publisher;
+  GThread *thread;
+
+  g_object_set (sink, "queue-size", 10, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 10);
+  thread = g_thread_new ("pusher", push_one_more, &publisher);
+  g_usleep (300000);
+  fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+  fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_flush_start ()));
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
+  close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
+/* Nobody is there: the end of the stream comes after drain-timeout, with a count of what was lost. */
+GST_START_TEST (test_end_without_a_broker)
+{
+  GstElement *sink = new_sink ("mqtt", free_port (), "t");
+  Publisher publisher;
+  gint64 start;
+
+  g_object_set (sink, "drain-timeout", (guint64) GST_SECOND / 2, NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 3);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+  start = g_get_monotonic_time ();
+  fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_eos ()));
+  fail_unless (g_get_monotonic_time () - start >= G_USEC_PER_SEC / 2);
+  fail_unless (g_get_monotonic_time () - start < 10 * G_USEC_PER_SEC);
+  gst_element_set_state (publisher.harness->element, GST_STATE_NULL);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "3 messages were not delivered");
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 3);
+  close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_password)
+{
+  const guint port = free_port ();
+  gchar *path = in_folder ("passwords"), *settings;
+  const gchar *const arguments[] = { passwd_path, "-b", "-c", path, "cam1", "secret", NULL };
+  GSubprocess *broker;
+
+  run_program (arguments);
+  g_chmod (path, 0644);         /* the broker gives up root */
+  settings = g_strdup_printf ("allow_anonymous false\npassword_file %s", path);
+  broker = start_broker (port, settings);
+
+  for (guint i = 0; i < 2; i++) {
+    GstElement *sink = new_sink ("mqtt", port, "t");
+    Publisher publisher;
+
+    g_setenv ("CCL_TEST_PASSWORD", i ? "secret" : "wrong", TRUE);
+    g_object_set (sink, "username", "cam1", "password-env", "CCL_TEST_PASSWORD", NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 5);
+    if (i) {
+      wait_for_stat (&publisher, "published", 5);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "not authorised");
+      fail_unless_equals_int (push_number (&publisher, 6), GST_FLOW_OK);
+      fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
+      fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 6);
+    }
+    close_publisher (&publisher);
+  }
+  stop_program (broker);
+  g_free (settings);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A certificate for `name`, signed by itself. */
+static void
+make_certificate (const gchar * stem, const gchar * name)
+{
+  gchar *key = g_strdup_printf ("%s/%s.key", folder, stem), *certificate = g_strdup_printf ("%s/%s.pem", folder, stem);
+  gchar *subject = g_strdup_printf ("/CN=%s", name), *alternative = g_strdup_printf ("subjectAltName=DNS:%s", name);
+  const gchar *const arguments[] = { openssl_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
+    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject, "-addext", alternative, "-keyout", key,
+    "-out", certificate, NULL
+  };
+
+  run_program (arguments);
+  g_chmod (key, 0644);
+  g_free (key);
+  g_free (certificate);
+  g_free (subject);
+  g_free (alternative);
+}
+
+GST_START_TEST (test_tls)
+{
+  /* The broker's certificate, which authority we trust, whether we look, and what comes of it. */
+  static const struct
+  {
+    const gchar *served, *trusted;
+    gboolean verify, works;
+  } cases[] = {
+    {"good", "good", TRUE, TRUE},
+    {"good", "other", TRUE, FALSE},
+    {"good", NULL, TRUE, FALSE},
+    {"other", "other", TRUE, FALSE},    /* in order, but for another host */
+    {"other", "good", FALSE, TRUE},
+  };
+
+  if (!openssl_path) {
+    GST_WARNING ("no openssl: TLS is not tested");
+    return;
+  }
+  make_certificate ("good", "localhost");
+  make_certificate ("other", "elsewhere.example");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const guint port = free_port ();
+    gchar *settings = g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", folder, cases[i].served,
+        folder, cases[i].served);
+    gchar *trusted = cases[i].trusted ? g_strdup_printf ("%s/%s.pem", folder, cases[i].trusted) : NULL;
+    GSubprocess *broker = start_broker (port, settings);
+    GstElement *sink = new_sink ("mqtts", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "ca-file", trusted, "verify", cases[i].verify, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 5);
+    if (cases[i].works) {
+      wait_for_stat (&publisher, "published", 5);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+      fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
+      fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 5);
+    }
+    close_publisher (&publisher);
+    stop_program (broker);
+    g_free (settings);
+    g_free (trusted);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_fail_on_disconnect)
+{
+  GstElement *sink = new_sink ("mqtt", free_port (), "t");
+  Publisher publisher;
+
+  g_object_set (sink, "fail-on-disconnect", TRUE, NULL);
+  publisher = publish_with (sink);
+  expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
+  close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_wrong_settings)
+{
+  static const struct
+  {
+    const gchar *property, *value, *words;
+  } cases[] = {
+    {"uri", "http://localhost", "is not an MQTT address"},
+    {"uri", "localhost:1883", "is not an MQTT address"},
+    {"uri", "mqtt://", "is not an MQTT address"},
+    {"uri", "mqtt://me:secret@localhost", "holds a user name or password"},
+    {"topic", "blobs/#", "is no topic to publish to"},
+    {"topic", "", "is no topic to publish to"},
+    {"password-env", "CCL_TEST_NOT_SET", "CCL_TEST_NOT_SET"},
+    {"will-topic", "a/+/b", "is no topic for a will"},
+  };
+
+  g_unsetenv ("CCL_TEST_NOT_SET");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *sink = new_sink ("mqtt", 1883, "t");
+    Publisher publisher = {.bus = gst_bus_new () };
+
+    g_object_set (sink, cases[i].property, cases[i].value, NULL);
+    gst_element_set_bus (sink, publisher.bus);
+    fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    expect_message (&publisher, GST_MESSAGE_ERROR, cases[i].words);
+    gst_element_set_bus (sink, NULL);
+    gst_element_set_state (sink, GST_STATE_NULL);
+    gst_object_unref (sink);
+    gst_object_unref (publisher.bus);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_missing_ca_file)
+{
+  GstElement *sink = new_sink ("mqtts", 8883, "t");
+  Publisher publisher = {.bus = gst_bus_new () };
+
+  g_object_set (sink, "ca-file", "/nonexistent/ca.pem", NULL);
+  gst_element_set_bus (sink, publisher.bus);
+  fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  expect_message (&publisher, GST_MESSAGE_ERROR, "/nonexistent/ca.pem");
+  gst_element_set_bus (sink, NULL);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (publisher.bus);
+}
+
+GST_END_TEST;
+
+static void
+find_programs (void)
+{
+  folder = g_dir_make_tmp ("cclmqttsink-XXXXXX", NULL);
+  g_chmod (folder, 0777);       /* started as root, the broker becomes a user of its own */
+  broker_path = find_program ("mosquitto");
+  sub_path = find_program ("mosquitto_sub");
+  passwd_path = find_program ("mosquitto_passwd");
+  openssl_path = find_program ("openssl");
+}
+
+static void
+remove_folder (void)
+{
+  GDir *dir = g_dir_open (folder, 0, NULL);
+  const gchar *name;
+
+  while (dir && (name = g_dir_read_name (dir))) {
+    gchar *path = in_folder (name);
+    g_remove (path);
+    g_free (path);
+  }
+  g_clear_pointer (&dir, g_dir_close);
+  g_rmdir (folder);
+  g_free (folder);
+  g_free (broker_path);
+  g_free (sub_path);
+  g_free (passwd_path);
+  g_free (openssl_path);
+}
+
+static Suite *
+cclmqttsink_suite (void)
+{
+  Suite *suite = suite_create ("cclmqttsink");
+  TCase *tests = tcase_create ("settings"), *broker_tests;
+
+  tcase_set_timeout (tests, 60);
+  tcase_add_test (tests, test_full_queue_blocks_and_unblocks);
+  tcase_add_test (tests, test_end_without_a_broker);
+  tcase_add_test (tests, test_fail_on_disconnect);
+  tcase_add_test (tests, test_wrong_settings);
+  tcase_add_test (tests, test_missing_ca_file);
+  suite_add_tcase (suite, tests);
+
+  if (!broker_path || !sub_path || !passwd_path) {
+    g_printerr ("mosquitto and mosquitto-clients are not installed: the tests with a broker are left out\n");
+    return suite;
+  }
+  broker_tests = tcase_create ("broker");
+  tcase_set_timeout (broker_tests, 120);
+  tcase_add_test (broker_tests, test_delivers_in_order);
+  tcase_add_test (broker_tests, test_broker_comes_late);
+  tcase_add_test (broker_tests, test_broker_restarts);
+  tcase_add_test (broker_tests, test_full_queue);
+  tcase_add_test (broker_tests, test_password);
+  tcase_add_test (broker_tests, test_tls);
+  suite_add_tcase (suite, broker_tests);
+  return suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  int failures;
+
+  gst_check_init (&argc, &argv);
+  find_programs ();
+  failures = gst_check_run_suite (cclmqttsink_suite (), "cclmqttsink", __FILE__);
+  remove_folder ();
+  return failures;
+}
