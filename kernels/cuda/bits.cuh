@@ -7,8 +7,8 @@
 
 #include "backend.cuh"
 
-/* `value > threshold` for four bytes at once: adding 127 - threshold % 128 carries into a byte's top bit when its low seven
- * bits are greater; a threshold below 128 is also passed by the top bit alone, one above only by both. */
+/* `value > threshold` for four bytes at once: adding 127 - threshold % 128 carries into a byte's top bit when its low
+ * seven bits are greater; a threshold below 128 is also passed by the top bit alone, one above only by both. */
 typedef struct Comparison {
     uint32_t addend;  /* in each byte */
     uint32_t low;     /* 0x80 in each byte when the threshold is below 128 */

@@ -4,12 +4,12 @@
 /*
  * Runs of bit rows: our own method, from mask to table and label image.
  *
- * The mask is packed to one bit per pixel, and the nodes of the union-find are the runs inside 64-bit words: 15 to 60 times
- * fewer than pixels or blocks, found and ranked with a handful of bit operations. Every run is linked to a run before it
- * without atomics (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration", Computer
- * Physics Communications 2015); only pairs that this leaves open are united, first inside a band of rows in shared memory,
- * then between bands, where a tile gives at most one node per run of the row above. Nodes are in raster order and the
- * smallest is the root, so components come out numbered by their first pixels.
+ * The mask is packed to one bit per pixel, and the nodes of the union-find are the runs inside 64-bit words: far fewer
+ * than pixels or blocks, found and ranked with a handful of bit operations. Every run is linked to a run before it
+ * without atomics (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration",
+ * Computer Physics Communications 2015); only pairs that this leaves open are united, first inside a band of rows in
+ * shared memory, then between bands. Nodes are in raster order and the smallest is the root, so components come out
+ * numbered by their first pixels.
  *
  *     solve    pack a tile and the row above it; link and unite its runs in shared memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
@@ -22,8 +22,8 @@
  *     keep     components that pass are numbered on
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or reads what others write, before its wait. None lets its successor start earlier than by ending: blocks
- * that wait for long end up beside each other on few multiprocessors.
+ * kernel writes, or reads what others write, before its wait. None lets its successor start earlier than by ending:
+ * blocks that wait for long end up beside each other on few multiprocessors.
  */
 #include "../bits.cuh"
 #include "../scan.cuh"
@@ -33,10 +33,12 @@
 
 #define TILE_ROWS 8u
 #define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
-#define SOLVE_THREADS LOCAL_WORDS
+#define SMALL_LANES 2u /* lanes that share a word in images of at most a tile per multiprocessor */
+#define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
 #define JOIN_THREADS 256u
 #define NUMBER_THREADS 256u
-#define MEASURE_THREADS 256u
+#define MEASURE_WORDS 256u
+#define MEASURE_THREADS(lanes) (MEASURE_WORDS * (lanes))
 #define MEASURE_ROWS 8u
 #define KEEP_THREADS 256u
 #define ROWS_THREADS 256u
@@ -80,8 +82,8 @@ typedef struct Plan {
     uint32_t *heads;       /* [word]: ranks that are roots of their tile */
     uint16_t *parts;       /* [node]: key of its tile root */
     uint32_t *parents;     /* [node]: tile roots, last rows and tile edges only */
-    uint2 *border;         /* [band][word of a row]: ranks in the row above, x: that are roots of parts of the band, y: that
-                            * it joined to others there */
+    uint2 *border;         /* [band][word of a row]: ranks in the row above, x: that are roots of parts of the band,
+                            * y: that it joined to others there */
     uint32_t *partners;    /* [band][word of a row][rank]: to which */
     uint32_t *chunk_counts;
 } Plan;
@@ -110,6 +112,18 @@ __device__ static inline uint32_t rank_of(uint64_t starts, uint32_t x)
 __device__ static inline uint32_t last_rank(uint64_t bits)
 {
     return __popcll(starts_of(bits)) - 1;
+}
+
+/* The starts that the lane-th of the lanes that share a word takes care of: those in its share of the columns. */
+template <uint32_t LANES> __device__ static inline uint64_t share_of(uint64_t starts, uint32_t lane)
+{
+    return LANES == 1 ? starts : starts & (~0ull >> (64 - 64 / LANES)) << lane * (64 / LANES);
+}
+
+/* How many starts are before those of a share. */
+__device__ static inline uint32_t ranks_before(uint64_t starts, uint64_t share)
+{
+    return __popcll(starts & ((share & -share) - 1));
 }
 
 __device__ static inline uint32_t lanes_before()
@@ -168,8 +182,8 @@ __device__ static inline uint32_t warp_max(uint32_t value)
 
 /* ---------------------------------------------------------------- solve */
 
-/* A run inside a tile is a key: local word << 5 | rank. Slots of one rank lie side by side, so that neighbouring words use
- * different banks. */
+/* A run inside a tile is a key: local word << 5 | rank. Slots of one rank lie side by side, so that neighbouring words
+ * use different banks. */
 class LocalParents {
 public:
     __device__ explicit LocalParents(uint32_t *slots) : slots_(slots) {}
@@ -233,27 +247,30 @@ __device__ static inline Pairs pairs_of(uint64_t lower, uint64_t upper, uint64_t
     return pairs;
 }
 
-/* 2048 pixels of a row, 16 at a time, to 32 words. Called by a warp. */
-__device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_t y, uint32_t width, uint16_t *out)
+/* 2048 pixels of a row, 16 at a time, to 32 words. Called by as many warps as lanes share a word. */
+template <uint32_t LANES>
+__device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_t y, uint32_t width, uint16_t *out,
+                                       uint32_t share)
 {
-    const uint32_t lane = threadIdx.x % 32;
+    constexpr uint32_t EACH = 4 / LANES;
+    const uint32_t first = share * EACH * 32 + threadIdx.x % 32;
     const Comparison than = comparison(*vars);
     const uint8_t *const row = vars->mask + y * vars->mask_stride;
-    uint4 bytes[4];
-    uint32_t n[4];
+    uint4 bytes[EACH];
+    uint32_t n[EACH];
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++) {
-        const uint32_t from = x + (i * 32 + lane) * 16;
+    for (uint32_t i = 0; i < EACH; i++) {
+        const uint32_t from = x + (i * 32 + first) * 16;
         n[i] = from < width ? min(width - from, 16u) : 0;
         bytes[i] = n[i] ? load16(row + from, n[i]) : make_uint4(0, 0, 0, 0);
     }
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++)
-        out[i * 32 + lane] = (uint16_t)(pack16(bytes[i], than) & ((1u << n[i]) - 1));
+    for (uint32_t i = 0; i < EACH; i++)
+        out[i * 32 + first] = (uint16_t)(pack16(bytes[i], than) & ((1u << n[i]) - 1));
 }
 
-/* The run that the one at the start of this lane's word continues: past the full words to the left, which are one run each
- * and do the same. `full`: lanes whose words are. */
+/* The run that the one at the start of this lane's word continues: past the full words to the left, which are one run
+ * each and do the same. `full`: lanes whose words are. */
 __device__ static inline uint32_t continued_key(const uint64_t *row_bits, uint32_t full, uint32_t row)
 {
     const uint32_t open = ~full & lanes_before();
@@ -288,13 +305,14 @@ typedef struct Links {
 
 /* Each run of a row takes the run it continues as parent, else the first above that it touches. Called by a warp. */
 template <bool EIGHT>
-__device__ static inline Links link_row(const LocalParents &parents, const uint64_t *bits, uint32_t thread, bool *continues)
+__device__ static inline Links link_row(const LocalParents &parents, const uint64_t *bits, uint32_t at, uint64_t share,
+                                        bool *continues)
 {
-    const uint32_t lane = thread % 32, row = thread / 32;
-    const uint64_t lower = bits[thread], lower_left = lane ? bits[thread - 1] : 0, starts = starts_of(lower);
+    const uint32_t lane = at % 32, row = at / 32;
+    const uint64_t lower = bits[at], lower_left = lane ? bits[at - 1] : 0, starts = starts_of(lower);
     Links links = {};
     if (row)
-        links.pairs = pairs_of<EIGHT>(lower, bits[thread - 32], lower_left, lane ? bits[thread - 33] : 0);
+        links.pairs = pairs_of<EIGHT>(lower, bits[at - 32], lower_left, lane ? bits[at - 33] : 0);
     *continues = lower & 1 && lower_left >> 63;
 
     /* The carry runs from a run's start to its first pair; a run that continues another one takes none. */
@@ -303,77 +321,80 @@ __device__ static inline Links link_row(const LocalParents &parents, const uint6
     const uint64_t first = carried & all;
     links.residual = all & ~carried;
     const uint32_t full = __ballot_sync(~0u, lower == ~0ull);
-    uint64_t left = starts;
-    for (uint32_t key = thread << 5; left; key++) {
-        const uint64_t begin = left & -left;
-        left &= left - 1;
-        const uint64_t pair = first & ~(begin - 1) & ((left & -left) - 1);
+    uint32_t key = at << 5 | ranks_before(starts, share);
+    for (uint64_t left = share; left; left &= left - 1, key++) {
+        const uint64_t begin = left & -left, later = starts & -(begin << 1);
+        const uint64_t pair = first & ~(begin - 1) & ((later & -later) - 1);
         uint32_t parent = key;
         if (begin == 1 && *continues)
             parent = continued_key(bits + row * 32, full, row);
         else if (pair)
-            parent = upper_key(bits, thread, links.pairs, __ffsll(pair) - 1);
+            parent = upper_key(bits, at, links.pairs, __ffsll(pair) - 1);
         parents[key] = parent;
     }
     return links;
 }
 
-template <bool EIGHT>
-static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, const CudaVars *vars)
+template <bool EIGHT, uint32_t LANES>
+static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Plan plan, const CudaVars *vars)
 {
     __shared__ uint64_t bits[LOCAL_WORDS];
     __shared__ uint32_t slots[LOCAL_WORDS * 32];
+    __shared__ uint32_t shared_heads[LANES == 1 ? 1 : LOCAL_WORDS], shared_joined[LANES == 1 ? 1 : 32];
 
     const LocalParents parents(slots);
-    const uint32_t thread = threadIdx.x, lane = thread % 32, row = thread / 32;
+    const uint32_t at = threadIdx.x % LOCAL_WORDS, lane = at % 32, row = at / 32, mine = threadIdx.x / LOCAL_WORDS;
     const uint32_t tile_x = blockIdx.x, band = blockIdx.y;
     const uint32_t y = band * TILE_ROWS + row - 1, word_x = tile_x * 32 + lane;
     const bool in_image = y < plan.height; /* above band 0, y wraps around */
     const uint32_t word = y * plan.row_words + word_x;
 
     if (in_image)
-        pack_row(vars, tile_x * 2048, y, plan.width, (uint16_t *)(bits + row * 32));
-    else
-        bits[thread] = 0;
+        pack_row<LANES>(vars, tile_x * 2048, y, plan.width, (uint16_t *)(bits + row * 32), mine);
+    else if (mine == 0)
+        bits[at] = 0;
+    if (LANES > 1 && mine == 0)
+        shared_heads[at] = shared_joined[lane] = 0;
     __syncthreads();
 
     /* Link: every run takes a run before it as parent, if one touches. */
-    const uint64_t lower = bits[thread];
-    const uint32_t n_runs = __popcll(starts_of(lower));
+    const uint64_t lower = bits[at], starts = starts_of(lower), share = share_of<LANES>(starts, mine);
+    const uint32_t first_rank = ranks_before(starts, share), end_rank = first_rank + __popcll(share);
     bool continues = false;
     Links links = {};
-    if (__any_sync(~0u, n_runs))
-        links = link_row<EIGHT>(parents, bits, thread, &continues);
+    if (__any_sync(~0u, lower != 0))
+        links = link_row<EIGHT>(parents, bits, at, share, &continues);
+    if (LANES > 1)
+        links.residual &= share_of<LANES>(~0ull, mine);
 
     /* Unite what the links left open. Flat trees first: the ways up are walked many times. */
     if (__syncthreads_or(links.residual != 0)) {
-        for (uint32_t rank = 0; rank < n_runs; rank++) {
-            const uint32_t key = thread << 5 | rank, parent = parents[key], root = find(parents, parent);
+        for (uint32_t rank = first_rank; rank < end_rank; rank++) {
+            const uint32_t key = at << 5 | rank, parent = parents[key], root = find(parents, parent);
             if (root != parent)
                 parents[key] = root;
         }
         __syncthreads();
         for (uint64_t left = links.residual; left; left &= left - 1) {
             const uint32_t x = __ffsll(left) - 1;
-            unite_local(parents, lower_key(bits, thread, links.pairs, x), upper_key(bits, thread, links.pairs, x));
+            unite_local(parents, lower_key(bits, at, links.pairs, x), upper_key(bits, at, links.pairs, x));
         }
         __syncthreads();
     }
 
     /* Publish each run's root. */
-    if (!in_image || word_x >= plan.row_words)
-        return;
+    const bool publishes = in_image && word_x < plan.row_words;
     const auto node_of = [&](uint32_t key) {
         const uint32_t key_y = band * TILE_ROWS + (key >> 10) - 1;
         return (key_y * plan.row_words + tile_x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
     };
     uint32_t heads = 0, joined = 0;
     const bool shared = row == TILE_ROWS || (plan.tiles_x > 1 && (lane == 0 || lane == 31));
-    for (uint32_t i = 0; i < n_runs; i += 4) {
+    for (uint32_t i = first_rank; publishes && i < end_rank; i += 4) {
         uint32_t roots[4];
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++)
-            roots[j] = thread << 5 | (i + j < n_runs ? i + j : i);
+            roots[j] = at << 5 | (i + j < end_rank ? i + j : i);
         for (bool moved = true; moved;) { /* four chains in flight */
             moved = false;
 #pragma unroll
@@ -386,9 +407,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, c
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
             const uint32_t rank = i + j;
-            if (rank >= n_runs)
+            if (rank >= end_rank)
                 break;
-            if (roots[j] == (thread << 5 | rank))
+            if (roots[j] == (at << 5 | rank))
                 heads |= 1u << rank;
             else if (row == 0 && !(rank == 0 && continues)) {
                 joined |= 1u << rank;
@@ -396,15 +417,23 @@ static __global__ void __launch_bounds__(SOLVE_THREADS) solve(const Plan plan, c
             }
             if (row && (heads >> rank & 1 || shared))
                 plan.parents[word << 5 | rank] = node_of(roots[j]);
+            if (row && (LANES > 1 || end_rank - i == 1))
+                plan.parts[word << 5 | rank] = (uint16_t)roots[j];
         }
-        if (row) {
-            uint16_t *const parts = plan.parts + (word << 5 | i);
-            if (n_runs - i == 1)
-                *parts = (uint16_t)roots[0];
-            else
-                *(uint2 *)parts = make_uint2(roots[0] | roots[1] << 16, roots[2] | roots[3] << 16);
-        }
+        if (LANES == 1 && row && end_rank - i > 1)
+            *(uint2 *)(plan.parts + (word << 5 | i)) = make_uint2(roots[0] | roots[1] << 16, roots[2] | roots[3] << 16);
     }
+    if (LANES > 1) {
+        if (heads)
+            atomicOr(&shared_heads[at], heads);
+        if (joined)
+            atomicOr(&shared_joined[lane], joined);
+        __syncthreads();
+        heads = shared_heads[at];
+        joined = shared_joined[lane];
+    }
+    if (!publishes || mine)
+        return;
     if (row) {
         plan.bits[word] = lower;
         plan.heads[word] = heads;
@@ -430,22 +459,33 @@ __device__ static inline uint32_t climb(uint32_t *parents, uint32_t node)
     }
 }
 
+/* Climbs from both at once, so that two loads are on their way, and hooks the larger root under the smaller. */
 __device__ static inline void unite_nodes(uint32_t *parents, uint32_t a, uint32_t b)
 {
-    a = climb(parents, a);
-    b = climb(parents, b);
-    while (a != b) {
-        const uint32_t larger = a > b ? a : b, smaller = a > b ? b : a;
+    uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
+    while (up_a != up_b) {
+        const uint32_t next_a = __ldcg(&parents[up_a]), next_b = __ldcg(&parents[up_b]);
+        if (next_a != up_a || next_b != up_b) {
+            if (next_a != up_a)
+                __stcg(&parents[a], next_a);
+            if (next_b != up_b)
+                __stcg(&parents[b], next_b);
+            up_a = next_a;
+            up_b = next_b;
+            continue;
+        }
+        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
         const uint32_t old = atomicMin(&parents[larger], smaller);
         if (old == larger)
             return;
-        a = climb(parents, old);
-        b = climb(parents, smaller);
+        a = larger;
+        b = up_b = smaller;
+        up_a = old;
     }
 }
 
-/* Between bands, eight lanes to a word of a band's last row: the runs that are roots of parts of the tile below climb, and
- * those that it joined to others are united with these. */
+/* Between bands, eight lanes to a word of a band's last row: the runs that are roots of parts of the tile below climb,
+ * and those that it joined to others are united with these. */
 __device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32_t word_x)
 {
     if (word_x >= plan.row_words)
@@ -597,21 +637,22 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const P
     atomicMax(&block->fields[Y1][slot], sums.y1);
 }
 
-template <Pass PASS, bool LABELS>
-static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan plan, const CudaVars *vars)
+template <Pass PASS, bool LABELS, uint32_t LANES>
+static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const Plan plan, const CudaVars *vars)
 {
+    constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MOST_CHUNKS];
-    __shared__ uint32_t labels[LABELS ? MEASURE_THREADS * 32 : 1]; /* [rank][thread] */
+    __shared__ uint32_t labels[LABELS ? MEASURE_WORDS * 32 : 1]; /* [rank][word] */
 
     /* A warp takes four words of eight rows, so that its lanes share components. */
-    const uint32_t thread = threadIdx.x, lane = thread % 32;
-    const uint32_t column = thread / 32 * 4 + lane % 4, row = lane / 4;
+    const uint32_t thread = threadIdx.x, lane = thread % 32, at = thread % MEASURE_WORDS, mine = thread / MEASURE_WORDS;
+    const uint32_t column = at / 32 * 4 + lane % 4, row = lane / 4;
     const uint32_t word_x = blockIdx.x * 32 + column, y = blockIdx.y * MEASURE_ROWS + row;
     const bool inside = y < plan.height && word_x < plan.row_words;
     const uint32_t word = y * plan.row_words + word_x;
 
-    for (uint32_t i = thread; i < SLOTS; i += MEASURE_THREADS) {
+    for (uint32_t i = thread; i < SLOTS; i += THREADS) {
         block.ids[i] = 0;
         for (uint32_t field = 0; field < N_FIELDS; field++)
             block.fields[field][i] = 0;
@@ -619,25 +660,26 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
     wait_for_predecessor();
 
     const uint64_t bits = inside ? plan.bits[word] : 0;
-    const uint32_t n_runs = __popcll(starts_of(bits));
+    const uint64_t starts = starts_of(bits), share = share_of<LANES>(starts, mine);
+    const uint32_t first_rank = ranks_before(starts, share);
     const uint16_t *const parts = plan.parts + ((size_t)word << 5);
-    uint2 pack = make_uint2(0, 0);
+    uint2 pack = make_uint2(0, 0); /* of four runs */
 
     /* Chunk counts -> ids of their first components. */
     {
-        uint32_t counts[MOST_CHUNKS / MEASURE_THREADS], sum = 0, total;
+        uint32_t counts[MOST_CHUNKS / THREADS], sum = 0, total;
 #pragma unroll
-        for (uint32_t i = 0; i < MOST_CHUNKS / MEASURE_THREADS; i++) {
-            const uint32_t chunk = thread * (MOST_CHUNKS / MEASURE_THREADS) + i;
+        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
+            const uint32_t chunk = thread * (MOST_CHUNKS / THREADS) + i;
             counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
             sum += counts[i];
         }
-        if (n_runs)
-            pack = *(const uint2 *)parts;
-        uint32_t base = block_scan<MEASURE_THREADS>(sum, &total);
+        if (share)
+            pack = *(const uint2 *)(parts + first_rank / 4 * 4);
+        uint32_t base = block_scan<THREADS>(sum, &total);
 #pragma unroll
-        for (uint32_t i = 0; i < MOST_CHUNKS / MEASURE_THREADS; i++) {
-            bases[thread * (MOST_CHUNKS / MEASURE_THREADS) + i] = base;
+        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
+            bases[thread * (MOST_CHUNKS / THREADS) + i] = base;
             base += counts[i];
         }
         if (PASS != PASS_KEPT && thread == 0 && blockIdx.x == 0 && blockIdx.y == 0)
@@ -645,9 +687,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
         __syncthreads();
     }
 
-    /* Sums: a lane adds up its word's runs while they belong to one component; the warp adds up its lanes; the block its
-     * warps. Here relative to the warp's first pixel. */
-    const uint32_t block_x = blockIdx.x * 2048, warp_x = thread / 32 * 256, block_y = blockIdx.y * MEASURE_ROWS;
+    /* Sums: a lane adds up its word's runs while they belong to one component; the warp adds up its lanes; the block
+     * its warps. Here relative to the warp's first pixel. */
+    const uint32_t block_x = blockIdx.x * 2048, warp_x = at / 32 * 256, block_y = blockIdx.y * MEASURE_ROWS;
     const auto add = [&](uint32_t id, PixelSums sums) {
         const uint64_t xx = sums.xx + (uint64_t)2 * warp_x * sums.x + (uint64_t)warp_x * warp_x * sums.n;
         sums.x += warp_x * sums.n;
@@ -664,10 +706,10 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
         else
             add_global(&plan.sums[id], sums, block_x, block_y, xx);
     };
-    if (__any_sync(~0u, n_runs)) {
+    if (__any_sync(~0u, share != 0)) {
         PixelSums sums = { 0, 0, 0, 0, 0, 0, 0, 0, row + 1 };
         uint32_t current = ~0u, key_before = ~0u, id = ~0u;
-        uint64_t left = bits;
+        uint32_t i = first_rank;
         const uint32_t x = lane % 4 * 64;
         const auto finish = [&]() { /* word -> warp */
             sums.xx += 2 * x * sums.x + x * x * sums.n;
@@ -678,14 +720,13 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
             sums.xy = row * sums.x;
             sums.yy = row * row * sums.n;
         };
-        for (uint32_t i = 0; i < n_runs; i++) {
-            if (i && i % 4 == 0)
+        for (uint64_t left = share; left; left &= left - 1, i++) {
+            if (i % 4 == 0 && i != first_rank)
                 pack = *(const uint2 *)(parts + i);
             const uint32_t key = (i % 4 < 2 ? pack.x : pack.y) >> i % 2 * 16 & 0xffff;
             const uint32_t begin = __ffsll(left) - 1;
-            const uint64_t after = ~(left >> begin);
+            const uint64_t after = ~(bits >> begin);
             const uint32_t end = after ? begin + __ffsll(after) - 1 : 64;
-            left = end < 64 ? left & ~((1ull << end) - 1) : 0;
             if (key != key_before) {
                 key_before = key;
                 const uint32_t root_y = y / TILE_ROWS * TILE_ROWS + (key >> 10) - 1;
@@ -704,7 +745,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
                     id = plan.finals[id] - 1; /* dropped: past the end of every table */
             }
             if (LABELS)
-                labels[i * MEASURE_THREADS + thread] = id + 1;
+                labels[i * MEASURE_WORDS + at] = id + 1;
             if (id != current) {
                 if (current != ~0u) {
                     finish();
@@ -747,7 +788,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
             add(current, sums);
     }
     __syncthreads();
-    for (uint32_t slot = thread; slot < plan.slots; slot += MEASURE_THREADS) {
+    for (uint32_t slot = thread; slot < plan.slots; slot += THREADS) {
         const uint32_t id = block.ids[slot] - 1;
         if (id == ~0u)
             continue;
@@ -764,9 +805,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
     /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
     if (!LABELS)
         return;
-    const uint32_t occupied = __ballot_sync(~0u, n_runs != 0);
+    const uint32_t occupied = __ballot_sync(~0u, bits != 0);
     const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
-    for (uint32_t i = 0; i < 32; i += 2) {
+    for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
         const uint32_t pixel_x = block_x + warp_x + i % 4 * 64 + lane * 4, pixel_y = block_y + i / 4;
         uint4 value = make_uint4(0, 0, 0, 0);
         if (occupied >> i & 3) {
@@ -775,9 +816,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS) measure(const Plan pla
             const uint32_t nibble = b >> shift & 15;
             if (nibble) {
                 const uint32_t from = __ffs(nibble) - 1, rank = rank_of(starts_of(b), shift + from);
-                const uint32_t *const label = &labels[rank * MEASURE_THREADS + (thread - lane + owner)];
+                const uint32_t *const label = &labels[rank * MEASURE_WORDS + (at - lane + owner)];
                 const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
-                const uint32_t one = label[0], two = again ? label[MEASURE_THREADS] : 0;
+                const uint32_t one = label[0], two = again ? label[MEASURE_WORDS] : 0;
                 const uint32_t before = again ? again - 1 : 15;
                 value.x = nibble & 1 ? one : 0;
                 value.y = nibble & 2 ? before & 2 ? one : two : 0;
@@ -848,8 +889,8 @@ static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Plan plan, con
 /* ---------------------------------------------------------------- rows */
 
 /* Four lanes to a row, 16 bytes each; the sums are left empty for the next frame. */
-static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Plan plan, const CudaVars *vars, CclComponent *rows,
-                                                                  CudaResult *result, bool filtered)
+static __global__ void __launch_bounds__(ROWS_THREADS)
+    write_rows(const Plan plan, const CudaVars *vars, CclComponent *rows, CudaResult *result, bool filtered)
 {
     const uint32_t thread = blockIdx.x * ROWS_THREADS + threadIdx.x, n_threads = gridDim.x * ROWS_THREADS;
     const bool flagged = vars->limits.border == CCL_BORDER_FLAG;
@@ -891,8 +932,8 @@ static uint32_t test_limit(uint32_t n)
     return limit > 0 ? min(n, (uint32_t)limit) : n;
 }
 
-/* Lays out the workspace for a frame of this size and returns its bytes. What must stay zero between frames comes first, in
- * the same place for all sizes. */
+/* Lays out the workspace for a frame of this size and returns its bytes. What must stay zero between frames comes
+ * first, in the same place for all sizes. */
 static size_t plan_for(const CclContext *context, Plan *plan, uint8_t *workspace, uint32_t width, uint32_t height)
 {
     const CclConfig *const config = &context->config;
@@ -913,7 +954,8 @@ static size_t plan_for(const CclContext *context, Plan *plan, uint8_t *workspace
     plan->counts = (Counts *)(workspace + take(&used, sizeof(Counts)));
     plan->sums = (Sums *)(workspace + take(&used, context->capacity * sizeof(Sums)));
     plan->extents = (Extent *)(workspace + take(&used, most * sizeof(Extent)));
-    plan->keep_scan = (uint32_t *)(workspace + take(&used, SCAN_WORDS(blocks_for(most, KEEP_THREADS)) * sizeof(uint32_t)));
+    const size_t n_keep_words = SCAN_WORDS(blocks_for(most, KEEP_THREADS));
+    plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
     plan->finals = (uint32_t *)(workspace + take(&used, most * sizeof(uint32_t)));
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MOST_CHUNKS * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
@@ -954,7 +996,7 @@ static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (
     return cuda_launched(frame, name, __FILE__, __LINE__);
 }
 
-template <bool EIGHT> static CclStatus analyze_connected(CclContext *context, CclFrame *ccl_frame)
+template <bool EIGHT, uint32_t LANES> static CclStatus analyze_with(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const bool labels = frame->shape.label_mode != CUDA_LABELS_NONE, filtered = !frame->shape.keep_all;
@@ -964,23 +1006,33 @@ template <bool EIGHT> static CclStatus analyze_connected(CclContext *context, Cc
     const dim3 tiles(plan.tiles_x, plan.bands), measure_grid(plan.tiles_x, blocks_for(plan.height, MEASURE_ROWS));
     const uint32_t n_sides = plan.tiles_x > 1 ? blocks_for(plan.height, JOIN_THREADS) : 0;
     const auto run_measure = [&](const char *name, void (*kernel)(const Plan, const CudaVars *)) {
-        return launch(frame, name, true, kernel, measure_grid, MEASURE_THREADS, plan, frame->vars);
+        return launch(frame, name, true, kernel, measure_grid, MEASURE_THREADS(LANES), plan, frame->vars);
     };
 
-    CCL_TRY(launch(frame, "solve", false, solve<EIGHT>, tiles, SOLVE_THREADS, plan, frame->vars));
+    CCL_TRY(launch(frame, "solve", false, solve<EIGHT, LANES>, tiles, SOLVE_THREADS(LANES), plan, frame->vars));
     if (plan.bands - 1 + n_sides)
-        CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(plan.tiles_x, plan.bands - 1 + n_sides), JOIN_THREADS, plan));
+        CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(plan.tiles_x, plan.bands - 1 + n_sides), JOIN_THREADS,
+                       plan));
     CCL_TRY(launch(frame, "number", true, number, dim3(plan.n_chunks), NUMBER_THREADS, plan));
     if (filtered) {
-        CCL_TRY(run_measure("find", measure<PASS_FIND, false>));
-        CCL_TRY(launch(frame, "keep", true, keep, dim3(2 * cuda_multiprocessors(context)), KEEP_THREADS, plan, frame->vars));
-        CCL_TRY(run_measure("measure", labels ? measure<PASS_KEPT, true> : measure<PASS_KEPT, false>));
+        CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES>));
+        CCL_TRY(launch(frame, "keep", true, keep, dim3(2 * cuda_multiprocessors(context)), KEEP_THREADS, plan,
+                       frame->vars));
+        CCL_TRY(run_measure("measure", labels ? measure<PASS_KEPT, true, LANES> : measure<PASS_KEPT, false, LANES>));
     } else {
-        CCL_TRY(run_measure("measure", labels ? measure<PASS_ALL, true> : measure<PASS_ALL, false>));
+        CCL_TRY(run_measure("measure", labels ? measure<PASS_ALL, true, LANES> : measure<PASS_ALL, false, LANES>));
     }
     const uint32_t n_row_blocks = blocks_for((size_t)context->capacity * 4, ROWS_THREADS);
     return launch(frame, "rows", true, write_rows, dim3(min(n_row_blocks, 128u)), ROWS_THREADS, plan, frame->vars,
                   frame->rows, frame->result, filtered);
+}
+
+template <bool EIGHT> static CclStatus analyze_connected(CclContext *context, CclFrame *frame)
+{
+    const CudaShape *const shape = &cuda_frame(frame)->shape;
+    const uint32_t n_tiles = blocks_for(shape->width, 2048) * blocks_for(shape->height, TILE_ROWS);
+    return n_tiles <= cuda_multiprocessors(context) ? analyze_with<EIGHT, SMALL_LANES>(context, frame)
+                                                    : analyze_with<EIGHT, 1>(context, frame);
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *frame)
