@@ -161,7 +161,7 @@ static CclStatus check_params(const CclMotionParams *params)
 static double rate_now(const CclMotion *motion, double rate)
 {
     const double early = 0.5 / (motion->n_learnt + 1);
-    const double wanted = rate < 0 ? 0.005 : rate;
+    const double wanted = rate < 0 ? 0.003 : rate;
     return wanted > 0 && wanted < early ? early : wanted;
 }
 
@@ -170,7 +170,7 @@ static MotionFrame frame_now(const CclMotion *motion, const CclMask *luma, const
 {
     MotionFrame frame = { .luma = luma, .mask = mask, .params = *params };
     if (!frame.params.threshold)
-        frame.params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 15 : 25;
+        frame.params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 12 : 25;
     if (!frame.params.confirm_frames)
         frame.params.confirm_frames = 1;
     if (motion->config.method == CCL_MOTION_DIFF)

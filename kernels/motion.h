@@ -93,8 +93,8 @@ CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t 
 /* May be others for every picture; what was learnt is kept. */
 typedef struct CclMotionParams {
     unsigned threshold;     /* 1..255: gray levels by which a pixel must differ (MOG2: where the picture is quiet, and
-                               where there is more noise in proportion to it); 0: 15 for MOG2, else 25 */
-    double learning_rate;   /* 0..1: part of the background that a picture replaces; negative: 0.005. While there are few
+                               where there is more noise in proportion to it); 0: 12 for MOG2, else 25 */
+    double learning_rate;   /* 0..1: part of the background that a picture replaces; negative: 0.003. While there are few
                                pictures to learn from it is higher. */
     unsigned warmup_frames; /* first pictures to learn from without a mask */
     unsigned confirm_frames; /* 1..30: pictures in a row a pixel must be foreground in; 0 is 1 */

@@ -23,7 +23,7 @@
 #define MOTION_VARIANCE_MIN (4u << 8)  /* a standard deviation of 2 gray levels */
 #define MOTION_VARIANCE_NEW (15u << 8)
 #define MOTION_VARIANCE_MAX (75u << 8)
-#define MOTION_BACKGROUND 58982u       /* modes are background until their weights add up to 0.9 */
+#define MOTION_BACKGROUND 49151u       /* modes are background until their weights add up to 0.75 */
 
 /* Second and third mode; weight 0: not there. */
 typedef struct MotionRest {
@@ -149,11 +149,13 @@ MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, u
         m[k] = m[k - 1], v[k] = v[k - 1], w[k] = w[k - 1];
         m[k - 1] = tm, v[k - 1] = tv, w[k - 1] = tw;
     }
-    const uint32_t sum = w[0] + w[1] + w[2];
+    /* What the first leaves is the others', whatever rounding made of the sum. */
+    for (unsigned i = 0; i < 3; i++)
+        w[i] = w[i] < MOTION_ONE ? w[i] : MOTION_ONE;
     *mean = (uint16_t)m[0];
     *variance = (uint16_t)v[0];
-    *weight = (uint16_t)((uint64_t)w[0] * MOTION_ONE / sum);
-    rest->part = (uint16_t)(w[1] + w[2] ? (uint64_t)w[1] * MOTION_ONE / (w[1] + w[2]) : 0);
+    *weight = (uint16_t)w[0];
+    rest->part = (uint16_t)(w[1] ? w[1] * MOTION_ONE / (w[1] + w[2]) : 0);
     for (unsigned i = 0; i < 2; i++) {
         rest->mean[i] = (uint16_t)m[i + 1];
         rest->variance[i] = (uint16_t)v[i + 1];
@@ -175,14 +177,14 @@ MOTION_INLINE void motion_shadow_add(MotionShadow *sums, uint32_t g, uint32_t b)
 
 /*
  * A shadow dims the background by a factor that is the same all over the neighbourhood (Jacques, Jung & Musse, SIBGRAPI
- * 2005): g = f b with f = gb / bb from 0.65 to 0.97, and what that leaves, gg - gb² / bb, is below 0.0016 bb.
+ * 2005): g = f b with f = gb / bb from 0.5 to 0.98, and what that leaves, gg - gb² / bb, is below 0.003 bb.
  */
 #define MOTION_SHADOW_RADIUS 2
 
 MOTION_INLINE bool motion_is_shadow(const MotionShadow *sums)
 {
     const uint64_t bb = sums->bb, gb = sums->gb, gg = sums->gg;
-    return 100 * gb > 65 * bb && 100 * gb < 97 * bb && 10000 * (gg * bb - gb * gb) < 16 * bb * bb;
+    return 2 * gb > bb && 100 * gb < 98 * bb && 1000 * (gg * bb - gb * gb) < 3 * bb * bb;
 }
 
 #endif

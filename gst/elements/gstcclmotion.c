@@ -1191,10 +1191,10 @@ install_properties (GObjectClass * klass)
       GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2, playing);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
       "Gray levels by which a pixel must differ from the background (mog2: in quiet places; where there is more noise, in "
-      "proportion to it). 0: 15 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
+      "proportion to it). 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
   properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
-      "Part of the background that each frame replaces: 0.01 takes in what stays for some 100 frames; 0 learns nothing. "
-      "-1: 0.005. The first frames count for more", -1, 1, params.learning_rate, controlled);
+      "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames; 0 learns nothing. "
+      "-1: 0.003. The first frames count for more", -1, 1, params.learning_rate, controlled);
   properties[PROP_WARMUP_FRAMES] = g_param_spec_uint ("warmup-frames", "Warm-up frames",
       "First frames to learn from before there is a mask", 0, G_MAXUINT, params.warmup_frames, controlled);
   properties[PROP_FREEZE_ON_MOTION] = g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",
