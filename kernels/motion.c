@@ -168,7 +168,7 @@ static double rate_now(const CclMotion *motion, double rate)
 static MotionFrame frame_now(const CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
                              const CclMotionMask *mask)
 {
-    MotionFrame frame = { .luma = luma, .mask = mask, .params = *params };
+    MotionFrame frame = { .luma = luma, .mask = mask, .params = *params, .kernel_us = -1 };
     if (!frame.params.threshold)
         frame.params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 12 : 25;
     if (!frame.params.confirm_frames)
@@ -204,6 +204,7 @@ CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMoti
             .frames = motion->n_learnt,
             .flags = (frame.silent ? CCL_MOTION_LEARNING : 0) | (changed ? CCL_MOTION_GLOBAL_CHANGE : 0),
             .us = (float)(ccl_now_us() - start),
+            .kernel_us = frame.kernel_us,
         };
     return CCL_OK;
 }

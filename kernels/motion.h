@@ -56,6 +56,7 @@ typedef struct CclMotionConfig {
     int device;             /* CUDA: as in CclConfig */
     unsigned threads;       /* CPU: as in CclConfig */
     uint32_t cpu_flags;
+    bool timing;            /* CUDA: measure CclMotionInfo.kernel_us */
 } CclMotionConfig;
 
 /* CPU, MOG2, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
@@ -129,6 +130,7 @@ typedef struct CclMotionInfo {
     uint32_t frames;         /* pictures learnt from, this one included */
     uint32_t flags;          /* CCL_MOTION_... */
     float us;                /* from the picture to the mask, this call; microseconds */
+    float kernel_us;         /* CUDA with timing: the kernels alone; else -1 */
 } CclMotionInfo;
 
 /*

@@ -22,6 +22,7 @@ typedef struct MotionFrame {
     bool silent;            /* warm-up: the mask is empty */
     uint64_t most;          /* raw foreground above this is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
+    float kernel_us;        /* -1: not measured */
 } MotionFrame;
 
 typedef struct MotionBackend {

@@ -102,14 +102,14 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, const char *file, in
 /* ---------------------------------------------------------------- devices */
 
 /* The device by index; -1: whatever context the caller has made current. */
-static CclStatus use_device(int device)
+CclStatus cuda_use_device(int device)
 {
     if (device >= 0)
         CCL_CUDA_TRY(cudaSetDevice(device));
     return CCL_OK;
 }
 
-static CclStatus check_device(int device)
+CclStatus cuda_check_device(int device)
 {
     int n = 0;
     const cudaError_t error = cudaGetDeviceCount(&n);
@@ -234,8 +234,8 @@ static CclStatus cuda_open(CclContext *context)
     int device = 0, multiprocessors = 0;
     cudaFuncAttributes attributes;
 
-    CCL_TRY(check_device(context->config.device));
-    CCL_TRY(use_device(context->config.device));
+    CCL_TRY(cuda_check_device(context->config.device));
+    CCL_TRY(cuda_use_device(context->config.device));
     CudaContext *const cuda = (CudaContext *)calloc(1, sizeof *cuda);
     if (!cuda)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
@@ -550,7 +550,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     const CclMask *const mask = &ccl_frame->mask;
     CudaVars vars;
 
-    CCL_TRY(use_device(context->config.device));
+    CCL_TRY(cuda_use_device(context->config.device));
     memset(&vars, 0, sizeof vars); /* compared as bytes */
     vars.limits = ccl_frame->limits;
     vars.keep_all = drops_nothing(&vars.limits);
@@ -624,7 +624,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
     const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
     CclTable *const table = &ccl_frame->table;
 
-    CCL_TRY(use_device(context->config.device));
+    CCL_TRY(cuda_use_device(context->config.device));
     CCL_CUDA_TRY(wait_for(slot->done));
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));
@@ -643,7 +643,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
 static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
 {
     const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
-    return use_device(context->config.device) != CCL_OK || look_at(slot->done) != cudaErrorNotReady;
+    return cuda_use_device(context->config.device) != CCL_OK || look_at(slot->done) != cudaErrorNotReady;
 }
 
 const CclBackend ccl_cuda_backend = {

@@ -33,6 +33,10 @@
 /* Describes a failed CUDA call in the thread's error sentence; the status that fits the error. */
 CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line);
 
+/* Is there a device with this index (-1: any at all)? Then makes it current; -1: leaves what the caller made current. */
+CclStatus cuda_check_device(int device);
+CclStatus cuda_use_device(int device);
+
 #define CCL_CUDA_TRY(call)                                        \
     do {                                                          \
         const cudaError_t error_ = (call);                        \

@@ -6,8 +6,10 @@
  *
  *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ... < pictures > masks
  *
- * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing.
+ * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing;
+ * with resident=1 too, pictures and masks are in device memory.
  */
+#include "device.h"
 #include "motion.h"
 
 #include <stdio.h>
@@ -30,6 +32,7 @@ typedef struct Options {
     CclMotionConfig config;
     CclMotionParams params;
     unsigned repeat;
+    bool resident;
 } Options;
 
 static void set(Options *o, const char *name, const char *value)
@@ -69,6 +72,8 @@ static void set(Options *o, const char *name, const char *value)
         o->params.max_motion = strtod(value, NULL);
     else if (!strcmp(name, "repeat"))
         o->repeat = n;
+    else if (!strcmp(name, "resident"))
+        o->resident = n;
     else
         die("no such option");
 }
@@ -82,8 +87,9 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
-    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0 };
+    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false };
     o.config.threads = 1;
+    o.config.timing = true;
     o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
     for (int i = 3; i < argc; i++) {
         char *const equals = strchr(argv[i], '=');
@@ -109,25 +115,42 @@ int main(int argc, char **argv)
         die("no whole picture on stdin");
 
     const size_t calls = o.repeat ? n * o.repeat : n;
-    float *const us = malloc(calls * sizeof *us);
+    float *const us = malloc(calls * sizeof *us), *const kernel_us = malloc(calls * sizeof *us);
+    const bool resident = o.resident && o.repeat;
+    if (resident) {
+        uint8_t *const device = device_alloc(n * size);
+        device_upload(device, pictures, n * size);
+        free(pictures);
+        pictures = device;
+    }
+    uint8_t *const target = resident ? device_alloc((size_t)width * height) : mask;
+    const CclMemory memory = resident ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST;
     double foreground = 0, sum = 0;
-    for (size_t i = 0; us && i < calls; i++) {
+    for (size_t i = 0; us && kernel_us && i < calls; i++) {
         const size_t lap = i / n, at = lap & 1 ? n - 1 - i % n : i % n;
         const CclMask luma = { .data = pictures + at * size, .stride = o.config.width, .width = o.config.width,
-                               .height = o.config.height };
-        const CclMotionMask out = { .data = mask, .stride = width };
+                               .height = o.config.height, .memory = memory };
+        const CclMotionMask out = { .data = target, .stride = width, .memory = memory };
         CclMotionInfo info;
         need(ccl_motion_apply(motion, &luma, &o.params, &out, &info));
         us[i] = info.us;
+        kernel_us[i] = info.kernel_us;
         sum += info.us;
         foreground += (double)info.foreground / (double)info.pixels;
         if (!o.repeat && fwrite(mask, 1, (size_t)width * height, stdout) != (size_t)width * height)
             die("cannot write");
     }
     qsort(us, calls, sizeof *us, compare);
+    qsort(kernel_us, calls, sizeof *us, compare);
     fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", calls, width,
             height, us[calls / 2], sum / (double)calls, us[0], 100 * foreground / (double)calls);
+    if (kernel_us[0] >= 0)
+        fprintf(stderr, "kernels: median %.1f us, least %.1f us\n", kernel_us[calls / 2], kernel_us[0]);
     ccl_motion_free(motion);
-    free(pictures), free(mask), free(us);
+    if (resident)
+        device_free(pictures), device_free(target);
+    else
+        free(pictures);
+    free(mask), free(us), free(kernel_us);
     return 0;
 }

@@ -1,0 +1,532 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The motion detector against a plain one: one pixel after the other, one byte per pixel, filters by their definition. Every
+ * SIMD tier, several threads and CUDA must give its masks and counts, bit for bit.
+ *
+ *     checkmotion cpu|cuda     0: all right; 1: not; 77: there is no such device
+ */
+#include "device.h"
+#include "motion_backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned n_checks, n_failures;
+
+static void *must(void *memory)
+{
+    if (!memory) {
+        fprintf(stderr, "checkmotion: out of memory\n");
+        exit(2);
+    }
+    return memory;
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)(random_state >> 8) * n >> 24);
+}
+
+/* ---------------------------------------------------------------- the plain detector */
+
+typedef struct Plain {
+    CclMotionMethod method;
+    uint32_t width, height; /* working size */
+    uint32_t n_learnt, n_seen;
+    uint16_t *mean, *variance, *weight;
+    MotionRest *rest;
+    uint8_t *last, *luma, *mask, *scratch, *ignored, *count;
+    uint64_t pixels, raw, kept;
+    uint32_t flags;
+} Plain;
+
+static Plain plain_new(const CclMotionConfig *config, const uint8_t *ignored)
+{
+    Plain p = { .method = config->method, .width = config->work_width ? config->work_width : config->width,
+                .height = config->work_height ? config->work_height : config->height };
+    const size_t n = (size_t)p.width * p.height;
+    p.mean = must(calloc(n, 2)), p.variance = must(calloc(n, 2)), p.weight = must(calloc(n, 2));
+    p.rest = must(calloc(n, sizeof *p.rest));
+    p.last = must(calloc(n, 1)), p.luma = must(calloc(n, 1)), p.mask = must(calloc(n, 1)), p.scratch = must(calloc(n, 1));
+    p.ignored = must(calloc(n, 1)), p.count = must(calloc(n, 1));
+    if (ignored)
+        memcpy(p.ignored, ignored, n);
+    for (size_t i = 0; i < n; i++)
+        p.pixels += !p.ignored[i];
+    return p;
+}
+
+static void plain_free(Plain *p)
+{
+    free(p->mean), free(p->variance), free(p->weight), free(p->rest), free(p->last), free(p->luma), free(p->mask);
+    free(p->scratch), free(p->ignored), free(p->count);
+}
+
+static void plain_shrink(Plain *p, const CclMask *luma)
+{
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++) {
+            const uint32_t x0 = (uint32_t)((uint64_t)x * luma->width / p->width);
+            const uint32_t x1 = (uint32_t)((uint64_t)(x + 1) * luma->width / p->width);
+            const uint32_t y0 = (uint32_t)((uint64_t)y * luma->height / p->height);
+            const uint32_t y1 = (uint32_t)((uint64_t)(y + 1) * luma->height / p->height);
+            const uint32_t area = (x1 - x0) * (y1 - y0);
+            uint32_t sum = 0;
+            for (uint32_t j = y0; j < y1; j++)
+                for (uint32_t i = x0; i < x1; i++)
+                    sum += ((const uint8_t *)luma->data)[j * luma->stride + i];
+            p->luma[y * p->width + x] = (uint8_t)((sum + area / 2) / area);
+        }
+}
+
+/* One pixel through the model; whether it is foreground. */
+static bool plain_pixel(Plain *p, size_t i, uint32_t x, uint32_t y, const MotionRates *rates, bool seed)
+{
+    const uint32_t value = (uint32_t)p->luma[i] << 8;
+    const uint32_t dither = (rates->dither + y * 51749u + x * 25717u) & 65535;
+    if (seed) {
+        p->last[i] = p->luma[i];
+        p->mean[i] = (uint16_t)value, p->variance[i] = MOTION_VARIANCE_NEW, p->weight[i] = 65535;
+        memset(&p->rest[i], 0, sizeof p->rest[i]);
+        return false;
+    }
+    if (p->method == CCL_MOTION_DIFF) {
+        const int difference = abs(p->luma[i] - p->last[i]);
+        p->last[i] = p->luma[i];
+        return difference > (int)rates->threshold;
+    }
+    const uint32_t distance = (uint32_t)abs((int)value - p->mean[i]);
+    if (p->method == CCL_MOTION_EMA) {
+        const bool far_off = distance > rates->threshold << 8;
+        const int step = (int)(((uint64_t)distance * rates->rate + dither) >> 16);
+        if (!(far_off && rates->freeze))
+            p->mean[i] = (uint16_t)(value > p->mean[i] ? p->mean[i] + step : p->mean[i] - step);
+        return far_off;
+    }
+    if (!motion_fits(distance, p->variance[i], rates))
+        return motion_rest(value, &p->mean[i], &p->variance[i], &p->weight[i], &p->rest[i], rates, dither);
+    p->variance[i] = (uint16_t)motion_variance(p->variance[i], distance, rates->rate, dither);
+    p->mean[i] = (uint16_t)motion_towards(p->mean[i], value, motion_step(distance, rates->rate, dither));
+    p->weight[i] = (uint16_t)(p->weight[i] + motion_step(65535u - p->weight[i], rates->rate, dither));
+    return false;
+}
+
+static void plain_unshadow(Plain *p)
+{
+    const int w = (int)p->width, h = (int)p->height;
+    memcpy(p->scratch, p->mask, (size_t)w * h);
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            double bb = 0, gb = 0, gg = 0;
+            if (!p->scratch[y * w + x] || p->luma[y * w + x] >= p->mean[y * w + x] >> 8)
+                continue;
+            for (int j = y - 2; j <= y + 2; j++)
+                for (int i = x - 2; i <= x + 2; i++)
+                    if (j >= 0 && j < h && i >= 0 && i < w) {
+                        const double g = p->luma[j * w + i], b = p->mean[j * w + i] >> 8;
+                        bb += b * b, gb += g * b, gg += g * g;
+                    }
+            /* integers below 2^53: exact */
+            if (2 * gb > bb && 100 * gb < 98 * bb && 1000 * (gg * bb - gb * gb) < 3 * bb * bb)
+                p->mask[y * w + x] = 0;
+        }
+}
+
+/* Pixels set in the square around one; how many of the square are in the picture. */
+static unsigned around(const Plain *p, const uint8_t *mask, int x, int y, int r, unsigned *n)
+{
+    unsigned set = 0;
+    *n = 0;
+    for (int j = y - r; j <= y + r; j++)
+        for (int i = x - r; i <= x + r; i++)
+            if (j >= 0 && j < (int)p->height && i >= 0 && i < (int)p->width)
+                set += mask[(size_t)j * p->width + i] != 0, ++*n;
+    return set;
+}
+
+/* 'm'edian, 'd'ilate, 'e'rode */
+static void plain_filter(Plain *p, char kind, unsigned radius)
+{
+    if (!radius)
+        return;
+    memcpy(p->scratch, p->mask, (size_t)p->width * p->height);
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++) {
+            unsigned n;
+            const unsigned set = around(p, p->scratch, (int)x, (int)y, (int)radius, &n);
+            p->mask[(size_t)y * p->width + x] =
+                kind == 'm' ? 2 * set > (2 * radius + 1) * (2 * radius + 1) : kind == 'd' ? set > 0 : set == n;
+        }
+}
+
+static void plain_apply(Plain *p, const CclMask *luma, const CclMotionParams *params)
+{
+    const size_t n = (size_t)p->width * p->height;
+    const bool seed = !p->n_learnt, silent = seed || p->n_seen < params->warmup_frames;
+    const double early = 0.5 / (p->n_learnt + 1), wanted = params->learning_rate < 0 ? 0.003 : params->learning_rate;
+    const unsigned threshold = params->threshold ? params->threshold : p->method == CCL_MOTION_MOG2 ? 12 : 25;
+    const MotionRates rates =
+        motion_rates(threshold, wanted > 0 && wanted < early ? early : wanted, p->n_seen, params->freeze);
+
+    plain_shrink(p, luma);
+    p->raw = p->kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool set = plain_pixel(p, i, (uint32_t)(i % p->width), (uint32_t)(i / p->width), &rates, seed);
+        p->raw += p->mask[i] = set && !p->ignored[i];
+    }
+    const bool changed = !silent && (double)p->raw > (double)(uint64_t)((double)p->pixels * params->max_motion);
+    if (silent || changed) {
+        memset(p->mask, 0, n);
+        memset(p->count, 0, n);
+    } else {
+        if (params->drop_shadow && p->method != CCL_MOTION_DIFF)
+            plain_unshadow(p);
+        plain_filter(p, 'm', params->median);
+        for (size_t i = 0; i < n && params->confirm_frames > 1; i++) {
+            p->count[i] = p->mask[i] ? (uint8_t)(p->count[i] < 31 ? p->count[i] + 1 : 31) : 0;
+            p->mask[i] = p->count[i] >= params->confirm_frames;
+        }
+        plain_filter(p, 'e', params->open), plain_filter(p, 'd', params->open);
+        plain_filter(p, 'd', params->close), plain_filter(p, 'e', params->close);
+        plain_filter(p, 'd', params->dilate);
+    }
+    for (size_t i = 0; i < n; i++)
+        p->kept += p->mask[i] = p->mask[i] && !p->ignored[i];
+    p->flags = (silent ? CCL_MOTION_LEARNING : 0) | (changed ? CCL_MOTION_GLOBAL_CHANGE : 0);
+    p->n_learnt = changed ? 0 : p->n_learnt + 1;
+    p->n_seen++;
+}
+
+/* ---------------------------------------------------------------- pictures */
+
+/* A textured background with noise, a flickering patch, things that move and cast shadows, one that comes to stay, and
+ * now and then another light. */
+static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed)
+{
+    const double light = frame % 17 == 16 ? 0.3 : 1;
+    random_state = seed * 7919 + frame;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            int value = 60 + (int)((x * 7 + y * 13 + x * y / 3) % 120) + (int)random_below(9) - 4;
+            if (x % 16 < 3 && y % 16 < 3)
+                value = random_below(2) ? 40 : 180;
+            const uint32_t ox = (frame * 3 + seed) % (width + 8), oy = (frame + seed) % (height + 8);
+            if (x >= ox && x < ox + width / 4 + 2 && y >= oy && y < oy + height / 4 + 2)
+                value = value * 7 / 10;
+            if (x + 4 >= ox && x + 4 < ox + width / 5 + 2 && y + 4 >= oy && y + 4 < oy + height / 5 + 2)
+                value = 255 - value;
+            if (frame > 8 && x > width * 3 / 4 && y > height * 3 / 4)
+                value = 20;
+            value = (int)(value * light);
+            picture[y * stride + x] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+}
+
+/* ---------------------------------------------------------------- one case */
+
+typedef struct Case {
+    CclMotionConfig config;
+    CclMotionParams params;
+    size_t pad;     /* stride beyond the width */
+    bool ignore;
+    bool resident;  /* picture and mask in device memory */
+} Case;
+
+static void describe(const Case *c, unsigned frame)
+{
+    const CclMotionConfig *const g = &c->config;
+    const CclMotionParams *const p = &c->params;
+    printf("  %s method %d %ux%u (working %ux%u) pad %zu threads %u flags %#x%s%s frame %u\n"
+           "  threshold %u rate %g warmup %u confirm %u median %u open %u close %u dilate %u shadow %d freeze %d max %g\n",
+           g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width,
+           g->work_height, c->pad, g->threads, g->cpu_flags, c->ignore ? " ignore" : "", c->resident ? " resident" : "",
+           frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close, p->dilate,
+           p->drop_shadow, p->freeze, p->max_motion);
+}
+
+static void show(const char *name, const uint8_t *mask, size_t stride, uint32_t width, uint32_t height)
+{
+    printf("  %s\n", name);
+    for (uint32_t y = 0; y < height && y < 40; y++, putchar('\n'))
+        for (uint32_t x = 0; x < width && x < 100; x++)
+            putchar(mask[y * stride + x] ? '#' : '.');
+}
+
+/* The mask as the detector gives it; bytes past the width must stay. */
+static bool same(const Plain *p, const uint8_t *mask, size_t stride)
+{
+    for (uint32_t y = 0; y < p->height; y++) {
+        for (uint32_t x = 0; x < p->width; x++)
+            if (mask[y * stride + x] != (p->mask[(size_t)y * p->width + x] ? 255 : 0))
+                return false;
+        for (size_t x = p->width; x < stride; x++)
+            if (mask[y * stride + x] != 0xA5)
+                return false;
+    }
+    return true;
+}
+
+static void need(CclStatus status)
+{
+    if (status == CCL_OK)
+        return;
+    fprintf(stderr, "checkmotion: %s\n", ccl_error_message());
+    exit(1);
+}
+
+static bool run(const Case *c, unsigned n_frames)
+{
+    const uint32_t width = c->config.width, height = c->config.height;
+    const uint32_t mask_width = c->config.work_width ? c->config.work_width : width;
+    const uint32_t mask_height = c->config.work_height ? c->config.work_height : height;
+    const size_t stride = width + c->pad, mask_stride = mask_width + c->pad;
+    /* Exactly as large as the last row needs: an address checker sees every byte too many. */
+    const size_t size = stride * (height - 1) + width, mask_size = mask_stride * mask_height;
+    uint8_t *const picture = must(malloc(size)), *const mask = must(malloc(mask_size));
+    uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
+    uint8_t *const d_picture = c->resident ? device_alloc(size) : NULL, *const d_mask = c->resident ? device_alloc(mask_size) : NULL;
+    bool ok = true;
+
+    if (c->ignore) {
+        const double triangle[] = { 0, 0, mask_width * 0.7, 0, 0, mask_height * 0.6 };
+        need(ccl_polygon_fill(triangle, 3, 1, ignored, mask_width, mask_width, mask_height));
+    }
+    Plain plain = plain_new(&c->config, ignored);
+    CclMotion *motion;
+    need(ccl_motion_new(&c->config, &motion));
+    if (c->ignore)
+        need(ccl_motion_set_ignore(motion, ignored, mask_width));
+
+    for (unsigned frame = 0; ok && frame < n_frames; frame++) {
+        CclMask luma = { .data = picture, .stride = stride, .width = width, .height = height };
+        CclMotionMask out = { .data = mask, .stride = mask_stride };
+        CclMotionInfo info;
+        uint8_t *const bare = must(malloc(stride * height));
+        draw(bare, width, height, stride, frame, width + height);
+        memcpy(picture, bare, size);
+        free(bare);
+        memset(mask, 0xA5, mask_size);
+        if (c->resident) {
+            device_upload(d_picture, picture, size);
+            device_upload(d_mask, mask, mask_size);
+            luma.data = d_picture, luma.memory = CCL_MEMORY_DEVICE;
+            out.data = d_mask, out.memory = CCL_MEMORY_DEVICE;
+        }
+        plain_apply(&plain, &(CclMask){ .data = picture, .stride = stride, .width = width, .height = height }, &c->params);
+        need(ccl_motion_apply(motion, &luma, &c->params, &out, &info));
+        if (c->resident)
+            device_download(mask, d_mask, mask_size);
+        n_checks++;
+        ok = info.raw_foreground == plain.raw && info.foreground == plain.kept && info.flags == plain.flags &&
+             info.pixels == plain.pixels && same(&plain, mask, mask_stride);
+        if (!ok) {
+            n_failures++;
+            printf("FAILED: raw %llu kept %llu flags %u of %llu; the plain one: raw %llu kept %llu flags %u of %llu\n",
+                   (unsigned long long)info.raw_foreground, (unsigned long long)info.foreground, info.flags,
+                   (unsigned long long)info.pixels, (unsigned long long)plain.raw, (unsigned long long)plain.kept,
+                   plain.flags, (unsigned long long)plain.pixels);
+            describe(c, frame);
+            show("is", mask, mask_stride, mask_width, mask_height);
+            show("should be", plain.mask, mask_width, mask_width, mask_height);
+        }
+    }
+    ccl_motion_free(motion);
+    plain_free(&plain);
+    free(picture), free(mask), free(ignored);
+    if (c->resident)
+        device_free(d_picture), device_free(d_mask);
+    return ok;
+}
+
+/* ---------------------------------------------------------------- all cases */
+
+static Case case_for(CclBackendKind backend, CclMotionMethod method, uint32_t width, uint32_t height)
+{
+    Case c = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default() };
+    c.config.backend = backend;
+    c.config.method = method;
+    c.config.width = width, c.config.height = height;
+    c.config.threads = 1;
+    c.params.warmup_frames = 3;
+    return c;
+}
+
+static void check_random(CclBackendKind backend, unsigned n)
+{
+    static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512, CCL_CPU_ALL };
+    static const double rates[] = { -1, 0, 0.0001, 0.02, 0.3, 1 };
+    for (unsigned i = 0; i < n && n_failures < 5; i++) {
+        random_state = 12345 + i * 977;
+        Case c = case_for(backend, (CclMotionMethod)(i % 3), 1 + random_below(i % 4 ? 150 : 20), 1 + random_below(70));
+        c.config.cpu_flags = flags[random_below(6)];
+        c.config.threads = 1;
+        if (random_below(3) == 0) {
+            c.config.work_width = 1 + random_below(c.config.width);
+            c.config.work_height = 1 + random_below(c.config.height);
+        }
+        c.pad = random_below(2) ? random_below(70) : 0;
+        c.ignore = random_below(3) == 0;
+        c.resident = backend == CCL_BACKEND_CUDA && random_below(2);
+        c.params.threshold = random_below(4) ? random_below(40) : random_below(256);
+        c.params.learning_rate = rates[random_below(6)];
+        c.params.warmup_frames = random_below(5);
+        c.params.confirm_frames = random_below(2) ? random_below(4) : random_below(31);
+        c.params.median = random_below(3);
+        c.params.open = random_below(2) ? random_below(3) : random_below(16);
+        c.params.close = random_below(2) ? random_below(4) : random_below(16);
+        c.params.dilate = random_below(2) ? random_below(3) : random_below(16);
+        c.params.drop_shadow = random_below(2);
+        c.params.freeze = random_below(3) == 0;
+        c.params.max_motion = random_below(2) ? 0.8 : 1;
+        run(&c, 24);
+    }
+}
+
+/* The sizes around every word and block, with the parameters everybody uses. */
+static void check_sizes(CclBackendKind backend)
+{
+    static const uint32_t sizes[] = { 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 383, 384, 385 };
+    static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512 };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned method = 0; method < 3; method++)
+            for (unsigned tier = 0; tier < (backend == CCL_BACKEND_CPU ? 5 : 1); tier++) {
+                Case c = case_for(backend, (CclMotionMethod)method, sizes[i], sizes[(i * 7 + 3) % 13]);
+                c.config.cpu_flags = flags[tier];
+                run(&c, 12);
+            }
+}
+
+/* Large enough for several threads and many blocks. */
+static void check_large(CclBackendKind backend)
+{
+    for (unsigned method = 0; method < 3; method++) {
+        Case c = case_for(backend, (CclMotionMethod)method, 1003, 701);
+        c.config.threads = 4;
+        c.params.confirm_frames = 2;
+        run(&c, 6);
+        c.config.work_width = 640, c.config.work_height = 447;
+        c.config.threads = 3;
+        c.resident = backend == CCL_BACKEND_CUDA;
+        run(&c, 6);
+    }
+}
+
+#define WRONG(status, text)                                                                            \
+    do {                                                                                               \
+        n_checks++;                                                                                    \
+        if ((status) != CCL_ERROR_ARGUMENT || !strstr(ccl_error_message(), text)) {                    \
+            n_failures++;                                                                              \
+            printf("FAILED: line %d: not refused with \"%s\": %s\n", __LINE__, text, ccl_error_message()); \
+        }                                                                                              \
+    } while (0)
+
+static void check_arguments(CclBackendKind backend)
+{
+    uint8_t bytes[16 * 16] = { 0 };
+    CclMotion *motion;
+    Case c = case_for(backend, CCL_MOTION_MOG2, 16, 16);
+    CclMotionConfig wrong = c.config;
+    wrong.width = 0;
+    WRONG(ccl_motion_new(&wrong, &motion), "0x16");
+    wrong = c.config, wrong.height = 16385;
+    WRONG(ccl_motion_new(&wrong, &motion), "16x16385");
+    wrong = c.config, wrong.work_width = 17, wrong.work_height = 4;
+    WRONG(ccl_motion_new(&wrong, &motion), "17x4");
+    wrong = c.config, wrong.work_width = 4;
+    WRONG(ccl_motion_new(&wrong, &motion), "4x0");
+    wrong = c.config, wrong.method = (CclMotionMethod)3;
+    WRONG(ccl_motion_new(&wrong, &motion), "method 3");
+
+    need(ccl_motion_new(&c.config, &motion));
+    const CclMask luma = { .data = bytes, .stride = 16, .width = 16, .height = 16 };
+    const CclMotionMask none = { 0 };
+    CclMask bad = luma;
+    bad.data = NULL;
+    WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "no data");
+    bad = luma, bad.width = 15;
+    WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "15x16");
+    bad = luma, bad.stride = 15;
+    WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "stride 15");
+    bad = luma, bad.pixel_size = 2;
+    WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "1 byte");
+    WRONG(ccl_motion_apply(motion, &luma, &c.params, &(CclMotionMask){ .data = bytes, .stride = 15 }, NULL), "stride 15");
+    if (backend == CCL_BACKEND_CPU) {
+        bad = luma, bad.memory = CCL_MEMORY_DEVICE;
+        WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "device memory");
+    }
+#define WRONG_PARAM(field, value, text)                                                \
+    do {                                                                               \
+        CclMotionParams params = c.params;                                             \
+        params.field = value;                                                          \
+        WRONG(ccl_motion_apply(motion, &luma, &params, &none, NULL), text);            \
+    } while (0)
+    WRONG_PARAM(threshold, 256, "256");
+    WRONG_PARAM(learning_rate, 1.5, "1.5");
+    WRONG_PARAM(learning_rate, 0.0 / 0.0, "nan");
+    WRONG_PARAM(max_motion, -0.5, "-0.5");
+    WRONG_PARAM(confirm_frames, 31, "31");
+    WRONG_PARAM(median, 3, "3");
+    WRONG_PARAM(open, 16, "16");
+    WRONG_PARAM(close, 16, "16");
+    WRONG_PARAM(dilate, 16, "16");
+    need(ccl_motion_apply(motion, &luma, &c.params, &none, NULL));
+    ccl_motion_free(motion);
+    ccl_motion_free(NULL);
+}
+
+/* What a detector is for: a thing that comes is seen, one that stays is taken in, at the time the rate says. */
+static void check_absorption(CclBackendKind backend)
+{
+    Case c = case_for(backend, CCL_MOTION_MOG2, 64, 48);
+    uint8_t picture[64 * 48];
+    CclMotion *motion;
+    CclMotionInfo info;
+    unsigned seen = 0;
+
+    c.params.max_motion = 1;
+    need(ccl_motion_new(&c.config, &motion));
+    for (unsigned frame = 0; frame < 700; frame++) {
+        memset(picture, 100, sizeof picture);
+        for (unsigned i = 0; i < sizeof picture; i++)
+            picture[i] = (uint8_t)(picture[i] + (i * 31 + frame * 17) % 5);
+        for (unsigned y = 10; y < 30 && frame >= 400; y++)
+            memset(picture + y * 64 + 10, 200, 20);
+        const CclMask luma = { .data = picture, .stride = 64, .width = 64, .height = 48 };
+        need(ccl_motion_apply(motion, &luma, &c.params, &(CclMotionMask){ 0 }, &info));
+        if (frame < 400 ? info.foreground != 0 : frame == 400 && (info.foreground < 380 || info.foreground > 420)) {
+            n_failures++;
+            printf("FAILED: %llu pixels of foreground in frame %u\n", (unsigned long long)info.foreground, frame);
+        }
+        seen += info.foreground > 200;
+    }
+    n_checks++;
+    /* (1 - 0.003)^n = 0.75 at n = 96 */
+    if (seen < 90 || seen > 102) {
+        n_failures++;
+        printf("FAILED: a thing that stays was foreground for %u frames, not 96\n", seen);
+    }
+    ccl_motion_free(motion);
+}
+
+int main(int argc, char **argv)
+{
+    const bool cuda = argc > 1 && !strcmp(argv[1], "cuda");
+    const CclBackendKind backend = cuda ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
+    if (cuda && (!ccl_backend_built(CCL_BACKEND_CUDA) || !device_count())) {
+        printf("checkmotion: skipped, there is no CUDA device\n");
+        return 77;
+    }
+    check_arguments(backend);
+    check_sizes(backend);
+    check_absorption(backend);
+    check_large(backend);
+    check_random(backend, 300);
+    printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
+    return n_failures != 0;
+}
