@@ -181,6 +181,11 @@ typedef struct CclMask {
 void *ccl_pinned_alloc(size_t size, int device);
 void ccl_pinned_free(void *memory);
 
+/* Device memory for masks that never leave the device; as ccl_pinned_alloc() otherwise. Downloading waits. */
+void *ccl_device_alloc(size_t size, int device);
+void ccl_device_free(void *memory);
+bool ccl_device_download(void *host, const void *memory, size_t size);
+
 /* ---------------------------------------------------------------- filters */
 
 typedef enum CclBorder {

@@ -3,6 +3,8 @@
 
 #include "gstcclcuda.h"
 
+#include "gstccldevice.h"
+
 #ifdef HAVE_GST_CUDA
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
@@ -80,6 +82,16 @@ gst_ccl_cuda_get_device (const GstCclCuda * cuda)
   return cuda->current ? -1 : MAX (cuda->device_id, 0);
 }
 
+gboolean
+gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory)
+{
+  if (gst_ccl_is_device_memory (memory)) {
+    const GstCclCuda *const owner = gst_ccl_device_memory_get_cuda (memory);
+    return owner->current == cuda->current && gst_ccl_cuda_get_device (owner) == gst_ccl_cuda_get_device (cuda);
+  }
+  return cuda->current && gst_ccl_cuda_memory_get_context (memory) == cuda->current;
+}
+
 #ifdef HAVE_GST_CUDA
 
 void
@@ -144,6 +156,8 @@ gst_ccl_cuda_is_memory (GstMemory * memory)
 GstObject *
 gst_ccl_cuda_memory_get_context (GstMemory * memory)
 {
+  if (gst_ccl_is_device_memory (memory))
+    return gst_ccl_device_memory_get_cuda (memory)->current;
   return gst_ccl_cuda_is_memory (memory) ? GST_OBJECT (GST_CUDA_MEMORY_CAST (memory)->context) : NULL;
 }
 

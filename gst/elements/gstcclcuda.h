@@ -51,8 +51,11 @@ void gst_ccl_cuda_pop (GstCclCuda * cuda);
 
 gboolean gst_ccl_cuda_is_memory (GstMemory * memory);
 
-/* The context that CUDA memory lives in, or NULL; (transfer none). */
+/* The context that CUDA memory or our own device memory lives in, or NULL; (transfer none). */
 GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
+
+/* Can a core that works in the current context (or on the device) read this memory where it is, on the device? */
+gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
 /* Makes the memory's context the current one; FALSE when cuda-device-id asks for another device. */
 gboolean gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);

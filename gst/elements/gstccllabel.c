@@ -537,9 +537,8 @@ map_frame (GstCclLabel * self, Frame * frame, GError ** error)
 {
   GstBuffer *const buffer = frame->mask.buffer ? frame->mask.buffer : frame->buffer;
   CclMask *const mask = &frame->view.mask;
-  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && self->cuda.current
-      && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_memory_get_context (gst_buffer_peek_memory (buffer, 0)) == self->cuda.current;
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (buffer)
+      && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (buffer, 0));
 
   if (!gst_ccl_mask_view_map (&frame->view, buffer, &frame->mask.info, on_device, error))
     return FALSE;

@@ -4,6 +4,7 @@
 #include "gstcclmask.h"
 
 #include "gstcclcuda.h"
+#include "gstccldevice.h"
 #include "gstcclpinned.h"
 
 static gboolean
@@ -53,6 +54,21 @@ map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
   return TRUE;
 }
 
+/* Our own device memory, whose layout only a video meta says. */
+static gboolean
+map_on_device (GstCclMaskView * view, GstMemory * memory, gsize * size)
+{
+  if (!gst_memory_map (memory, &view->map, (GstMapFlags) (GST_MAP_READ | GST_CCL_MAP_DEVICE)))
+    return FALSE;
+  view->memory = memory;
+  view->mask.data = view->map.data;
+  view->mask.memory = CCL_MEMORY_DEVICE;
+  if (view->meta)
+    view->mask.stride = view->meta->stride[0];
+  *size = view->map.size;
+  return TRUE;
+}
+
 static gboolean
 fail_too_small (const GstCclMaskView * view, const GstVideoInfo * info, gsize size, GError ** error)
 {
@@ -68,7 +84,8 @@ gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideo
     GError ** error)
 {
   GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
-  const gboolean is_cuda = memory && gst_ccl_cuda_is_memory (memory);
+  const gboolean is_ours = memory && gst_ccl_is_device_memory (memory);
+  const gboolean is_cuda = memory && (is_ours || gst_ccl_cuda_is_memory (memory));
   const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
   gsize size = 0;
   gboolean mapped;
@@ -88,7 +105,9 @@ gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideo
   if (!view->meta && !is_cuda && gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (info))
     return fail_too_small (view, info, gst_buffer_get_size (buffer), error);
 
-  if (is_cuda && on_device) {
+  if (is_ours && on_device) {
+    mapped = map_on_device (view, memory, &size);
+  } else if (is_cuda && on_device) {
     view->memory = memory;
     mapped = gst_ccl_cuda_map (memory, &view->map, &view->mask, &size);
   } else if (view->meta) {

@@ -51,6 +51,7 @@
 
 #include "motion.h"
 #include "gstcclcuda.h"
+#include "gstccldevice.h"
 #include "gstcclenums.h"
 #include "gstcclmask.h"
 #include "gstcclspread.h"
@@ -374,14 +375,20 @@ post_open_error (GstCclMotion * self, CclStatus status, const gchar * message)
   }
 }
 
-/* Masks come from a pool: no new pages for every frame. */
+/* Masks come from a pool: no new pages for every frame. What was made on the device stays there. */
 static GstBufferPool *
-create_pool (GstCclMotion * self, GstVideoInfo * info)
+create_pool (GstCclMotion * self, gint backend)
 {
+  const gsize size = GST_ROUND_UP_4 (self->mask_width) * (gsize) self->mask_height;
   GstBufferPool *const pool = gst_buffer_pool_new ();
   GstStructure *const config = gst_buffer_pool_get_config (pool);
 
-  gst_buffer_pool_config_set_params (config, NULL, GST_VIDEO_INFO_SIZE (info), 2, 0);
+  gst_buffer_pool_config_set_params (config, NULL, size, backend == GST_CCL_BACKEND_CUDA ? 0 : 2, 0);
+  if (backend == GST_CCL_BACKEND_CUDA) {
+    GstAllocator *const allocator = gst_ccl_device_allocator_new (&self->cuda);
+    gst_buffer_pool_config_set_allocator (config, allocator, NULL);
+    gst_object_unref (allocator);
+  }
   if (gst_buffer_pool_set_config (pool, config) && gst_buffer_pool_set_active (pool, TRUE))
     return pool;
   gst_object_unref (pool);
@@ -394,7 +401,6 @@ rebuild_detector (GstCclMotion * self, Request request)
 {
   gint backend = GST_CCL_BACKEND_AUTO;
   gchar *message = NULL;
-  GstVideoInfo info;
   CclStatus status;
   gboolean changed;
 
@@ -409,8 +415,7 @@ rebuild_detector (GstCclMotion * self, Request request)
   self->request = request;
   self->ignored_serial = 0;
   ccl_motion_size (self->detector, &self->mask_width, &self->mask_height);
-  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_GRAY8, self->mask_width, self->mask_height);
-  self->pool = create_pool (self, &info);
+  self->pool = create_pool (self, backend);
 
   GST_OBJECT_LOCK (self);
   changed = self->active_backend != backend;
@@ -585,9 +590,8 @@ static CclStatus
 detect_once (GstCclMotion * self, GstBuffer * buffer, const CclMotionMask * mask, CclMotionInfo * info,
     const gchar ** path, GError ** error)
 {
-  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && self->cuda.current
-      && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_memory_get_context (gst_buffer_peek_memory (buffer, 0)) == self->cuda.current;
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (buffer)
+      && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (buffer, 0));
   GstCclMaskView view;
   CclStatus status;
 
@@ -673,18 +677,21 @@ gst_ccl_motion_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   GstBuffer *const mask = acquire_mask (self);
+  const gboolean on_device = mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0));
   CclMotionInfo info = { 0 };
   GstFlowReturn flow;
   GstMapInfo map;
 
-  if (!mask || !gst_buffer_map (mask, &map, GST_MAP_WRITE)) {
+  if (!mask || !gst_buffer_map (mask, &map, (GstMapFlags) (GST_MAP_WRITE | (on_device ? GST_CCL_MAP_DEVICE : 0)))) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a mask of %ux%u.", self->mask_width,
             self->mask_height), (NULL));
     if (mask)
       gst_buffer_unref (mask);
     return GST_FLOW_ERROR;
   }
-  const CclMotionMask out = {.data = map.data,.stride = GST_ROUND_UP_4 (self->mask_width) };
+  const CclMotionMask out = {.data = map.data,.stride = GST_ROUND_UP_4 (self->mask_width),
+    .memory = on_device ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST
+  };
   flow = detect (self, buffer, &out, &info);
   gst_buffer_unmap (mask, &map);
 

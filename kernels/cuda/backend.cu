@@ -690,6 +690,30 @@ void ccl_pinned_free(void *memory)
         (void)cudaGetLastError();
 }
 
+void *ccl_device_alloc(size_t size, int device)
+{
+    void *memory = NULL;
+    if (!size || (!has_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+        cudaMalloc(&memory, size) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return memory;
+}
+
+void ccl_device_free(void *memory)
+{
+    if (memory && cudaFree(memory) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
+bool ccl_device_download(void *host, const void *memory, size_t size)
+{
+    const bool ok = cudaMemcpy(host, memory, size, cudaMemcpyDeviceToHost) == cudaSuccess;
+    (void)cudaGetLastError();
+    return ok;
+}
+
 void *ccl_context_stream(const CclContext *context)
 {
     return context->config.backend == CCL_BACKEND_CUDA ? (void *)impl(context)->stream : NULL;

@@ -5,7 +5,7 @@
  * The motion detector against a plain one: one pixel after the other, one byte per pixel, filters by their definition. Every
  * SIMD tier, several threads and CUDA must give its masks and counts, bit for bit.
  *
- *     checkmotion cpu|cuda     0: all right; 1: not; 77: there is no such device
+ *     checkmotion cpu|cuda [RANDOM-CASES]     0: all right; 1: not; 77: there is no such device
  */
 #include "device.h"
 #include "motion_backend.h"
@@ -526,7 +526,7 @@ int main(int argc, char **argv)
     check_sizes(backend);
     check_absorption(backend);
     check_large(backend);
-    check_random(backend, 300);
+    check_random(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300);
     printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
     return n_failures != 0;
 }

@@ -1,0 +1,820 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "ccllabel.h"
+
+#include <gst/ccl/gstcclmaskmeta.h>
+
+#include "motion.h"
+
+#define W 80
+#define H 60
+#define FRAME (40 * GST_MSECOND)
+
+/* A gray background with a little noise; from frame `from` on a bright square of 16 pixels that wanders. */
+static void
+draw_scene (guint8 * data, gsize stride, guint width, guint height, guint n, guint from)
+{
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++)
+      data[y * stride + x] = 90 + (x * 7 + y * 3 + n * 5) % 5;
+  for (guint y = 20; n >= from && y < 36; y++)
+    for (guint x = 0; x < 16; x++)
+      data[y * stride + (10 + 2 * (n - from)) % (width - 16) + x] = 220;
+}
+
+static GstBuffer *
+scene (GstVideoFormat format, guint width, guint height, guint n, guint from)
+{
+  GstVideoInfo info;
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  gst_video_info_set_format (&info, format, width, height);
+  buffer = gst_buffer_new_allocate (NULL, info.size, NULL);
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = i * 37 + n * 11;      /* what is not luma must not matter */
+  draw_scene (map.data + info.offset[0], info.stride[0], width, height, n, from);
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = n * FRAME;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  return buffer;
+}
+
+static GstHarness *
+motion_harness (const gchar * settings, GstVideoFormat format, guint width, guint height)
+{
+  gchar *line = g_strdup_printf ("cclmotion name=motion backend=cpu warmup-frames=5 %s", settings);
+  gchar *caps = caps_string (format, width, height);
+  GstHarness *harness = gst_harness_new_parse (line);
+
+  gst_harness_set_src_caps_str (harness, caps);
+  g_free (caps);
+  g_free (line);
+  return harness;
+}
+
+static GstElement *
+find_element (GstHarness * harness, const gchar * name)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (harness->element), name);
+
+  gst_object_unref (element);
+  return element;
+}
+
+static void
+set_motion (GstHarness * harness, const gchar * name, const gchar * value)
+{
+  gst_util_set_object_arg (G_OBJECT (find_element (harness, "motion")), name, value);
+}
+
+static GstBuffer *
+push_scene (GstHarness * harness, guint n, guint from)
+{
+  GstBuffer *buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, from));
+
+  fail_unless (buffer != NULL);
+  return buffer;
+}
+
+static guint32
+push_for_flags (GstHarness * harness, guint n, guint from)
+{
+  GstBuffer *buffer = push_scene (harness, n, from);
+  const guint32 flags = gst_buffer_get_ccl_mask_meta (buffer)->flags;
+
+  gst_buffer_unref (buffer);
+  return flags;
+}
+
+static guint64
+push_for_count (GstHarness * harness, guint n, guint from)
+{
+  GstBuffer *buffer = push_scene (harness, n, from);
+  const guint64 count = gst_buffer_get_ccl_mask_meta (buffer)->n_foreground;
+
+  gst_buffer_unref (buffer);
+  return count;
+}
+
+/* Frames 0..n-1 without anything that moves. */
+static void
+push_background (GstHarness * harness, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    push_for_count (harness, i, G_MAXUINT);
+}
+
+static void
+assert_mask (GstBuffer * buffer, const guint8 * expected, guint width, guint height)
+{
+  GstCclMaskMeta *meta = gst_buffer_get_ccl_mask_meta (buffer);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  ck_assert_uint_eq (meta->ref_width, width);
+  ck_assert_uint_eq (meta->ref_height, height);
+  gst_video_info_set_format (&info, GST_VIDEO_FORMAT_GRAY8, width, height);
+  fail_unless (gst_video_frame_map (&frame, &info, meta->mask, GST_MAP_READ));
+  for (guint y = 0; y < height; y++)
+    fail_unless (memcmp ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+            expected + y * width, width) == 0, "row %u differs", y);
+  gst_video_frame_unmap (&frame);
+}
+
+/* ---------------------------------------------------------------- masks */
+
+static const GstVideoFormat formats[] = {
+  GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YV12,
+  GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444
+};
+
+/* The element gives what the core gives, whatever the format; the frame stays as it is. */
+GST_START_TEST (test_masks_are_the_cores)
+{
+  const guint width = 86, height = 58;
+  GstHarness *harness = motion_harness ("", formats[__i__], width, height);
+  CclMotionConfig config = ccl_motion_config_default ();
+  CclMotionParams params = ccl_motion_params_default ();
+  guint8 luma[86 * 58], expected[86 * 58];
+  guint64 seen = 0;
+  CclMotion *core;
+
+  config.width = width, config.height = height;
+  params.warmup_frames = 5;
+  fail_unless (ccl_motion_new (&config, &core) == CCL_OK);
+  for (guint n = 0; n < 20; n++) {
+    GstBuffer *input = scene (formats[__i__], width, height, n, 8), *copy = gst_buffer_copy_deep (input), *output;
+    const CclMask view = {.data = luma,.stride = width,.width = width,.height = height };
+    CclMotionInfo info;
+    GstCclMaskMeta *meta;
+    GstMapInfo map;
+
+    draw_scene (luma, width, width, height, n, 8);
+    fail_unless (ccl_motion_apply (core, &view, &params, &(CclMotionMask) {.data = expected,.stride = width}, &info)
+        == CCL_OK);
+    GstMemory *const memory = gst_buffer_peek_memory (input, 0);
+    output = gst_harness_push_and_pull (harness, input);
+    fail_unless (gst_buffer_peek_memory (output, 0) == memory, "the picture was copied");
+    gst_buffer_map (copy, &map, GST_MAP_READ);
+    fail_unless (gst_buffer_memcmp (output, 0, map.data, map.size) == 0, "the picture was changed");
+    gst_buffer_unmap (copy, &map);
+
+    meta = gst_buffer_get_ccl_mask_meta (output);
+    fail_unless (meta != NULL);
+    ck_assert_uint_eq (meta->width, width);
+    ck_assert_uint_eq (meta->height, height);
+    ck_assert_uint_eq (meta->flags, n < 5 ? GST_CCL_MASK_META_FLAG_LEARNING : 0);
+    fail_unless_equals_uint64 (meta->n_foreground, info.foreground);
+    ck_assert_str_eq (gst_ccl_mask_meta_get_source (meta), "motion");
+    assert_mask (output, expected, width, height);
+    seen += info.foreground;
+    gst_buffer_unref (copy);
+    gst_buffer_unref (output);
+  }
+  fail_unless (seen > 12 * 200, "the square was not seen");
+  ccl_motion_free (core);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* A mask of half the height: blobs are where the square is in the frame. */
+GST_START_TEST (test_blobs_of_a_smaller_mask)
+{
+  GstHarness *harness = motion_harness ("work-height=30 median=0 close=0 ! ccllabel name=label backend=cpu "
+      "mask-source=mask-meta min-area=20", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBuffer *buffer = NULL;
+  GstCclBlobMeta *blobs;
+  gdouble x, y, width, height;
+
+  for (guint n = 0; n < 12; n++) {
+    gst_clear_buffer (&buffer);
+    buffer = push_scene (harness, n, 11);
+  }
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->ref_width, W / 2);
+  blobs = gst_buffer_get_ccl_blob_meta (buffer);
+  fail_unless (blobs != NULL);
+  ck_assert_uint_eq (blobs->ref_width, W / 2);
+  ck_assert_uint_eq (blobs->ref_height, H / 2);
+  ck_assert_uint_eq (blobs->width, W);
+  ck_assert_uint_eq (blobs->height, H);
+  ck_assert_uint_eq (gst_ccl_blob_meta_get_length (blobs), 1);
+  gst_ccl_blob_meta_get_box (blobs, 0, &x, &y, &width, &height);
+  fail_unless (x == 10 && y == 20 && width == 16 && height == 16, "box %g,%g %gx%g", x, y, width, height);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_output_mask)
+{
+  GstHarness *harness = motion_harness ("output=mask work-height=30", GST_VIDEO_FORMAT_I420, W, H);
+  GstBuffer *buffer = NULL;
+  GstCaps *caps;
+  GstMapInfo map;
+  guint set = 0;
+
+  for (guint n = 0; n < 12; n++) {
+    gst_clear_buffer (&buffer);
+    buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_I420, W, H, n, 11));
+  }
+  caps = gst_pad_get_current_caps (harness->sinkpad);
+  GstStructure *structure = gst_caps_get_structure (caps, 0);
+  gint width = 0, height = 0;
+  ck_assert_str_eq (gst_structure_get_string (structure, "format"), "GRAY8");
+  gst_structure_get_int (structure, "width", &width);
+  gst_structure_get_int (structure, "height", &height);
+  ck_assert_int_eq (width, W / 2);
+  ck_assert_int_eq (height, H / 2);
+  gst_caps_unref (caps);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  for (gsize i = 0; i < map.size; i++) {
+    fail_unless (map.data[i] == 0 || map.data[i] == 255);
+    set += map.data[i] != 0;
+  }
+  gst_buffer_unmap (buffer, &map);
+  fail_unless (set >= 50 && set <= 90, "%u pixels set, the square has 64", set);
+  fail_unless (gst_buffer_get_ccl_mask_meta (buffer) == NULL);
+  gst_buffer_unref (buffer);
+
+  /* Back to the frames, and to another size, while playing. */
+  set_motion (harness, "output", "passthrough");
+  buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_I420, W, H, 13, 11));
+  fail_unless (gst_buffer_get_ccl_mask_meta (buffer) != NULL);
+  ck_assert_uint_eq (gst_buffer_get_size (buffer), W * H * 3 / 2);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, 0);  /* nothing was forgotten */
+  gst_buffer_unref (buffer);
+  set_motion (harness, "output", "mask");
+  set_motion (harness, "work-height", "20");
+  buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_I420, W, H, 14, 11));
+  ck_assert_uint_eq (gst_buffer_get_size (buffer), GST_ROUND_UP_4 (27) * 20);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- the meta */
+
+GST_START_TEST (test_meta_follows_the_frame)
+{
+  GstHarness *harness = gst_harness_new_parse ("cclmotion backend=cpu ! videoscale ! "
+      "capsfilter caps=\"video/x-raw,width=(int)40,height=(int)120\"");
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBuffer *buffer, *copy, *part;
+  GstCclMaskMeta *meta;
+  gdouble x = 20, y = 30;
+
+  gst_harness_set_src_caps_str (harness, caps);
+  g_free (caps);
+  buffer = push_scene (harness, 0, G_MAXUINT);
+  meta = gst_buffer_get_ccl_mask_meta (buffer);
+  fail_unless (meta != NULL);
+  ck_assert_uint_eq (meta->width, 40);
+  ck_assert_uint_eq (meta->height, 120);
+  ck_assert_uint_eq (meta->ref_width, W);
+  gst_ccl_mask_meta_map_point (meta, &x, &y);
+  fail_unless (x == 10 && y == 60, "%g %g", x, y);
+
+  copy = gst_buffer_copy (buffer);
+  fail_unless (gst_buffer_get_ccl_mask_meta (copy)->mask == meta->mask);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (copy)->flags, GST_CCL_MASK_META_FLAG_LEARNING);
+  part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 0, 10);
+  fail_unless (gst_buffer_get_ccl_mask_meta (part) == NULL);
+  gst_buffer_unref (part);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_meta_needs_a_layout)
+{
+  GstBuffer *frame = gst_buffer_new (), *mask = gst_buffer_new_allocate (NULL, 64, NULL);
+
+  ASSERT_CRITICAL (gst_buffer_add_ccl_mask_meta (frame, mask, 8, 8));
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  fail_unless (gst_buffer_add_ccl_mask_meta (frame, mask, 16, 8) != NULL);
+  GstBuffer *again = gst_ccl_mask_meta_get_mask (gst_buffer_get_ccl_mask_meta (frame));
+  fail_unless (again == mask);
+  gst_buffer_unref (again);
+  gst_buffer_unref (mask);
+  gst_buffer_unref (frame);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- mask-source */
+
+static GstBuffer *
+frame_with_mask (const Mask * mask, guint width, guint height, guint n)
+{
+  GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, width, height, n, G_MAXUINT);
+  GstBuffer *buffer = buffer_from_values (GST_VIDEO_FORMAT_GRAY8, mask, 255, 0);
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { GST_ROUND_UP_4 (mask->width) };
+
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, mask->width, mask->height, 1,
+      offset, stride);
+  gst_buffer_add_ccl_mask_meta (frame, buffer, width, height);
+  gst_buffer_unref (buffer);
+  return frame;
+}
+
+GST_START_TEST (test_label_takes_the_mask_beside_the_frame)
+{
+  static const gchar *const sources[] = { "auto", "mask-meta" };
+  gchar *settings = g_strdup_printf ("mask-source=%s", sources[__i__]);
+  GstHarness *harness = label_harness (0, settings);
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  GstBus *bus = watch_bus (harness);
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint n = 0; n < 6; n++) {
+    Mask mask = mask_random (n < 3 ? 40 : 37, n < 3 ? 30 : 161, n, 0.3);        /* the mask may change its size */
+    GstBuffer *buffer = gst_harness_push_and_pull (harness, frame_with_mask (&mask, 160, 90, n));
+    GstCclBlobMeta *meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+    ck_assert_uint_eq (meta->width, 160);
+    ck_assert_uint_eq (meta->height, 90);
+    fail_unless (meta->matrix[0] == 160.0 / mask.width && meta->matrix[4] == 90.0 / mask.height);
+    meta->width = mask.width, meta->height = mask.height;       /* the rest is as if the mask were the frame */
+    assert_blobs (buffer, &mask, 8);
+    gst_buffer_unref (buffer);
+    mask_free (&mask);
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  g_free (caps);
+  g_free (settings);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_label_takes_the_frame_if_told)
+{
+  GstHarness *harness = label_harness (0, "mask-source=frame");
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  Mask mask = mask_random (40, 30, 1, 0.3);
+  GstBuffer *buffer;
+
+  gst_harness_set_src_caps_str (harness, caps);
+  buffer = gst_harness_push_and_pull (harness, frame_with_mask (&mask, 160, 90, 0));
+  ck_assert_uint_eq (n_blobs (buffer), 0);      /* the scene is darker than 128 */
+  ck_assert_uint_eq (gst_buffer_get_ccl_blob_meta (buffer)->ref_width, 160);
+  gst_buffer_unref (buffer);
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* A frame without a mask is not analysed and says so; one warning. */
+GST_START_TEST (test_label_without_a_mask)
+{
+  GstHarness *harness = label_harness (0, "mask-source=mask-meta async-depth=1");
+  GstBus *bus = watch_bus (harness);
+  Mask mask = mask_random (40, 30, 1, 0.3);
+  GstBuffer *buffer;
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint n = 0; n < 4; n++)
+    gst_harness_push (harness, n == 2 ? frame_with_mask (&mask, 160, 90, n) : scene (GST_VIDEO_FORMAT_I420, 160, 90, n,
+            G_MAXUINT));
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  for (guint n = 0; n < 4; n++) {
+    buffer = gst_harness_pull (harness);
+    ck_assert_uint_eq (gst_buffer_get_ccl_blob_meta (buffer)->flags, n == 2 ? 0 : GST_CCL_BLOB_META_FLAG_SKIPPED);
+    fail_unless ((n_blobs (buffer) > 0) == (n == 2));
+    gst_buffer_unref (buffer);
+  }
+  assert_message (bus, GST_MESSAGE_WARNING, "carries no mask");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* Labels of a smaller mask as a picture of the frame's size. */
+GST_START_TEST (test_label_draws_a_smaller_mask)
+{
+  GstHarness *harness = label_harness (0, "output=mask");
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 8, 4);
+  Mask mask = MASK ("#...", "..#.");
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  gst_harness_set_src_caps_str (harness, caps);
+  buffer = gst_harness_push_and_pull (harness, frame_with_mask (&mask, 8, 4, 0));
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  for (guint y = 0; y < 4; y++)
+    for (guint x = 0; x < 8; x++)
+      ck_assert_uint_eq (map.data[y * 8 + x], mask.pixels[y / 2 * 4 + x / 2] ? 255 : 0);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- messages */
+
+/* The next ccl-motion message must have this state; its fields. */
+static GstStructure *
+pop_state (GstBus * bus, const gchar * state)
+{
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  GstStructure *structure;
+
+  fail_unless (message != NULL, "no message, expected %s", state);
+  structure = gst_structure_copy (gst_message_get_structure (message));
+  fail_unless (gst_structure_has_name (structure, "ccl-motion"));
+  ck_assert_str_eq (gst_structure_get_string (structure, "state"), state);
+  gst_message_unref (message);
+  return structure;
+}
+
+static guint64
+field (const GstStructure * structure, const gchar * name)
+{
+  guint64 value = 0;
+
+  fail_unless (gst_structure_get_uint64 (structure, name, &value), "no field %s", name);
+  return value;
+}
+
+GST_START_TEST (test_messages)
+{
+  GstHarness *harness = motion_harness ("off-delay=200000000", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBus *bus = watch_bus (harness);
+  GstStructure *structure;
+  gdouble ratio = 0;
+
+  for (guint n = 0; n < 30; n++)
+    push_for_count (harness, n, n >= 10 && n < 15 ? 10 : G_MAXUINT);
+  structure = pop_state (bus, "begin");
+  fail_unless_equals_uint64 (field (structure, "running-time"), 10 * FRAME);
+  fail_unless_equals_uint64 (field (structure, "stream-time"), 10 * FRAME);
+  fail_unless_equals_uint64 (field (structure, "duration"), 0);
+  fail_unless (field (structure, "n-foreground") > 200);
+  fail_unless (gst_structure_get_double (structure, "area-ratio", &ratio) && ratio > 0.03 && ratio < 0.1);
+  gst_structure_free (structure);
+  structure = pop_state (bus, "end");
+  fail_unless (field (structure, "running-time") >= 14 * FRAME && field (structure, "running-time") <= 16 * FRAME);
+  fail_unless_equals_uint64 (field (structure, "duration"), field (structure, "running-time") - 10 * FRAME);
+  gst_structure_free (structure);
+  assert_no_message (bus, GST_MESSAGE_ELEMENT);
+
+  /* All, and the end of the stream ends what goes on. */
+  set_motion (harness, "post-messages", "all");
+  for (guint n = 30; n < 33; n++)
+    push_for_count (harness, n, 30);
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  gst_structure_free (pop_state (bus, "begin"));
+  gst_structure_free (pop_state (bus, "update"));
+  gst_structure_free (pop_state (bus, "update"));
+  gst_structure_free (pop_state (bus, "end"));
+  assert_no_message (bus, GST_MESSAGE_ELEMENT);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+
+  harness = motion_harness ("post-messages=none", GST_VIDEO_FORMAT_GRAY8, W, H);
+  bus = watch_bus (harness);
+  for (guint n = 0; n < 15; n++)
+    push_for_count (harness, n, 10);
+  assert_no_message (bus, GST_MESSAGE_ELEMENT);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_global_change)
+{
+  GstHarness *harness = motion_harness ("! ccllabel name=label mask-source=mask-meta backend=cpu", GST_VIDEO_FORMAT_GRAY8,
+      W, H);
+  GstBus *bus = watch_bus (harness);
+  GstBuffer *buffer;
+  GstStructure *structure;
+  gboolean changed = FALSE;
+
+  push_background (harness, 10);
+  buffer = scene (GST_VIDEO_FORMAT_GRAY8, W, H, 10, 10);
+  gst_buffer_memset (buffer, 0, 250, W * H);
+  buffer = gst_harness_push_and_pull (harness, buffer);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE);
+  fail_unless_equals_uint64 (gst_buffer_get_ccl_mask_meta (buffer)->n_foreground, 0);
+  ck_assert_uint_eq (gst_buffer_get_ccl_blob_meta (buffer)->flags, GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE);
+  gst_buffer_unref (buffer);
+  structure = pop_state (bus, "begin");
+  fail_unless (gst_structure_get_boolean (structure, "global-change", &changed) && changed);
+  gst_structure_free (structure);
+
+  /* What comes next is learnt, without a warm-up: the square is seen in the frame after. */
+  ck_assert_uint_eq (push_for_flags (harness, 11, G_MAXUINT), GST_CCL_MASK_META_FLAG_LEARNING);
+  fail_unless (push_for_count (harness, 12, 12) > 200);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- time */
+
+GST_START_TEST (test_what_starts_learning_again)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBuffer *buffer;
+  GstSegment segment;
+
+  push_background (harness, 10);
+  ck_assert_uint_eq (push_for_flags (harness, 10, G_MAXUINT), 0);
+
+  /* A gap of a second, marked or not, and a step back: the scene is the same. */
+  buffer = scene (GST_VIDEO_FORMAT_GRAY8, W, H, 35, G_MAXUINT);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  buffer = gst_harness_push_and_pull (harness, buffer);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, 0);
+  gst_buffer_unref (buffer);
+  ck_assert_uint_eq (push_for_flags (harness, 20, G_MAXUINT), 0);
+  ck_assert_uint_eq (push_for_flags (harness, 900, G_MAXUINT), 0);
+
+  /* A marked jump. */
+  buffer = scene (GST_VIDEO_FORMAT_GRAY8, W, H, 5, G_MAXUINT);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  buffer = gst_harness_push_and_pull (harness, buffer);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, GST_CCL_MASK_META_FLAG_LEARNING);
+  gst_buffer_unref (buffer);
+  for (guint n = 6; n < 12; n++)
+    push_for_count (harness, n, G_MAXUINT);
+  ck_assert_uint_eq (push_for_flags (harness, 12, G_MAXUINT), 0);
+
+  /* A flush. */
+  gst_harness_push_event (harness, gst_event_new_flush_start ());
+  gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (harness, gst_event_new_segment (&segment));
+  ck_assert_uint_eq (push_for_flags (harness, 13, G_MAXUINT), GST_CCL_MASK_META_FLAG_LEARNING);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_caps_change)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  gchar *caps;
+  GstBuffer *buffer;
+
+  push_background (harness, 10);
+  /* The same size in another format: nothing to learn anew. */
+  caps = caps_string (GST_VIDEO_FORMAT_NV12, W, H);
+  gst_harness_set_src_caps_str (harness, caps);
+  g_free (caps);
+  buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_NV12, W, H, 10, 10));
+  fail_unless (gst_buffer_get_ccl_mask_meta (buffer)->n_foreground > 200);
+  gst_buffer_unref (buffer);
+
+  caps = caps_string (GST_VIDEO_FORMAT_NV12, 2 * W, H);
+  gst_harness_set_src_caps_str (harness, caps);
+  g_free (caps);
+  buffer = gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_NV12, 2 * W, H, 11, 10));
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, GST_CCL_MASK_META_FLAG_LEARNING);
+  ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->ref_width, 2 * W);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* Without any timestamps everything still works. */
+GST_START_TEST (test_no_timestamps)
+{
+  GstHarness *harness = motion_harness ("off-delay=200000000", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBus *bus = watch_bus (harness);
+
+  for (guint n = 0; n < 30; n++) {
+    GstBuffer *buffer = scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, n >= 10 && n < 15 ? 10 : G_MAXUINT);
+    GST_BUFFER_PTS (buffer) = GST_CLOCK_TIME_NONE;
+    gst_buffer_unref (gst_harness_push_and_pull (harness, buffer));
+  }
+  gst_structure_free (pop_state (bus, "begin"));
+  gst_structure_free (pop_state (bus, "end"));
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- properties */
+
+GST_START_TEST (test_ignore)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBus *bus = watch_bus (harness);
+  gchar *value;
+
+  push_background (harness, 10);
+  fail_unless (push_for_count (harness, 10, 10) > 200);
+  set_motion (harness, "ignore", "0,0;1,0;1,0.7;0,0.7");
+  fail_unless_equals_uint64 (push_for_count (harness, 11, 10), 0);
+  set_motion (harness, "ignore", "0,40; 80,40; 80,60; 0,60 | 70,0;80,0;80,10");    /* pixels; the square is above */
+  fail_unless (push_for_count (harness, 12, 10) > 200);
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+
+  static const gchar *const wrong[] = { "0,0;1", "1,2;3,4", "a,b;c,d;e,f", "0,0;1,1;2,2;", "0,0;1,1;nan,2", "0,0,1,1,2,2" };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_object_set (find_element (harness, "motion"), "ignore", wrong[i], NULL);
+    if (i != 3)                 /* a ; at the end is no harm */
+      assert_message (bus, GST_MESSAGE_WARNING, "is no list of polygons");
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  g_object_get (find_element (harness, "motion"), "ignore", &value, NULL);
+  ck_assert_str_eq (value, "0,0;1,1;2,2;");
+  g_free (value);
+  g_object_set (find_element (harness, "motion"), "ignore", NULL, NULL);
+  fail_unless (push_for_count (harness, 13, 10) > 200);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* Everything may change while playing; what was learnt stays where it can. */
+GST_START_TEST (test_changes_while_playing)
+{
+  static const struct
+  {
+    const gchar *name, *value;
+    gboolean keeps;
+  } changes[] = {
+    {"threshold", "40", TRUE}, {"threshold", "0", TRUE}, {"learning-rate", "0.02", TRUE}, {"shadow", "keep", TRUE},
+    {"median", "1", TRUE}, {"open", "1", TRUE}, {"close", "3", TRUE}, {"dilate", "2", TRUE}, {"confirm-frames", "1", TRUE},
+    {"freeze-on-motion", "true", TRUE}, {"max-motion", "0.9", TRUE}, {"min-motion", "0.1", TRUE},
+    {"post-messages", "none", TRUE}, {"off-delay", "0", TRUE}, {"work-height", "30", FALSE}, {"method", "ema", FALSE},
+    {"method", "diff", FALSE}, {"method", "mog2", FALSE}, {"threads", "2", FALSE}, {"work-height", "0", FALSE},
+  };
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  guint n = 0;
+
+  for (; n < 10; n++)
+    push_for_count (harness, n, G_MAXUINT);
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++) {
+    set_motion (harness, changes[i].name, changes[i].value);
+    ck_assert_uint_eq (push_for_flags (harness, n++, G_MAXUINT), changes[i].keeps ? 0 : GST_CCL_MASK_META_FLAG_LEARNING);
+    for (guint j = 0; j < 6; j++)
+      push_for_count (harness, n++, G_MAXUINT);
+    fail_unless (push_for_count (harness, n, n) > 50, "%s=%s: nothing moves", changes[i].name, changes[i].value);
+    n++;
+    for (guint j = 0; j < 3; j++)
+      push_for_count (harness, n++, G_MAXUINT);
+  }
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_stats)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstStructure *stats = NULL;
+  gdouble us = -1;
+
+  for (guint n = 0; n < 12; n++)
+    push_for_count (harness, n, 10);
+  g_object_get (find_element (harness, "motion"), "stats", &stats, NULL);
+  fail_unless_equals_uint64 (field (stats, "frames"), 12);
+  fail_unless_equals_uint64 (field (stats, "learning"), 5);
+  fail_unless_equals_uint64 (field (stats, "with-motion"), 2);
+  fail_unless_equals_uint64 (field (stats, "global-changes"), 0);
+  fail_unless (field (stats, "host-bytes") > W * H * 6);
+  ck_assert_str_eq (gst_structure_get_string (stats, "backend"), "cpu");
+  ck_assert_str_eq (gst_structure_get_string (stats, "path"), "system");
+  fail_unless (gst_structure_get_double (stats, "detect-us-avg", &us) && us > 0);
+  gst_structure_free (stats);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* ---------------------------------------------------------------- what goes wrong */
+
+GST_START_TEST (test_buffer_too_small)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBus *bus = watch_bus (harness);
+
+  ck_assert_int_eq (gst_harness_push (harness, gst_buffer_new_allocate (NULL, W * H - 1, NULL)), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, "smaller than its caps say");
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_no_gpu)
+{
+  GstElement *element = gst_element_factory_make ("cclmotion", NULL);
+  GstBus *bus = gst_bus_new ();
+  GError *error = NULL;
+  GstMessage *message;
+
+  if (have_backend ("cuda")) {
+    gst_object_unref (bus);
+    gst_object_unref (element);
+    return;
+  }
+  gst_element_set_bus (element, bus);
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
+  ck_assert_int_eq (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, "No GPU to detect motion on") != NULL, "%s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "auto");
+  ck_assert_int_ne (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
+/* With a GPU: the same masks, which stay there until somebody looks. */
+GST_START_TEST (test_cuda_masks)
+{
+  if (!have_backend ("cuda")) {
+    g_printerr ("%s: skipped, backend=cuda is not there\n", __func__);
+    return;
+  }
+  GstHarness *cpu = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H), *cuda = motion_harness ("", GST_VIDEO_FORMAT_GRAY8,
+      W, H);
+
+  set_motion (cuda, "backend", "cuda");
+  for (guint n = 0; n < 20; n++) {
+    GstBuffer *a = push_scene (cpu, n, 8), *b = push_scene (cuda, n, 8);
+    GstMapInfo map;
+
+    fail_unless (gst_memory_is_type (gst_buffer_peek_memory (gst_buffer_get_ccl_mask_meta (b)->mask, 0),
+            "CclDeviceMemory"));
+    fail_unless (gst_buffer_map (gst_buffer_get_ccl_mask_meta (a)->mask, &map, GST_MAP_READ));
+    assert_mask (b, map.data, W, H);
+    gst_buffer_unmap (gst_buffer_get_ccl_mask_meta (a)->mask, &map);
+    gst_buffer_unref (a);
+    gst_buffer_unref (b);
+  }
+  gst_harness_teardown (cpu);
+  gst_harness_teardown (cuda);
+}
+
+GST_END_TEST;
+
+static Suite *
+cclmotion_suite (void)
+{
+  Suite *suite = suite_create ("cclmotion");
+  TCase *cases = tcase_create ("all");
+
+  suite_add_tcase (suite, cases);
+  tcase_set_timeout (cases, 60);
+  tcase_add_loop_test (cases, test_masks_are_the_cores, 0, G_N_ELEMENTS (formats));
+  tcase_add_test (cases, test_blobs_of_a_smaller_mask);
+  tcase_add_test (cases, test_output_mask);
+  tcase_add_test (cases, test_meta_follows_the_frame);
+  tcase_add_test (cases, test_meta_needs_a_layout);
+  tcase_add_loop_test (cases, test_label_takes_the_mask_beside_the_frame, 0, 2);
+  tcase_add_test (cases, test_label_takes_the_frame_if_told);
+  tcase_add_test (cases, test_label_without_a_mask);
+  tcase_add_test (cases, test_label_draws_a_smaller_mask);
+  tcase_add_test (cases, test_messages);
+  tcase_add_test (cases, test_global_change);
+  tcase_add_test (cases, test_what_starts_learning_again);
+  tcase_add_test (cases, test_caps_change);
+  tcase_add_test (cases, test_no_timestamps);
+  tcase_add_test (cases, test_ignore);
+  tcase_add_test (cases, test_changes_while_playing);
+  tcase_add_test (cases, test_stats);
+  tcase_add_test (cases, test_buffer_too_small);
+  tcase_add_test (cases, test_no_gpu);
+  tcase_add_test (cases, test_cuda_masks);
+  return suite;
+}
+
+GST_CHECK_MAIN (cclmotion);
