@@ -106,60 +106,74 @@ MOTION_INLINE uint32_t motion_variance(uint32_t variance, uint32_t distance, uin
     return moved < MOTION_VARIANCE_MIN ? MOTION_VARIANCE_MIN : moved > MOTION_VARIANCE_MAX ? MOTION_VARIANCE_MAX : moved;
 }
 
+typedef struct MotionMode {
+    uint32_t mean, variance, weight;
+} MotionMode;
+
+MOTION_INLINE void motion_swap(MotionMode *a, MotionMode *b)
+{
+    const MotionMode t = *a;
+    *a = *b;
+    *b = t;
+}
+
 /* A pixel of the value x (8.8) whose first mode does not fit: looks at the others, makes room for a new one if none fits.
- * Returns whether it is foreground. */
+ * Returns whether it is foreground. Modes have names, not indices, so that they stay in registers on a GPU. */
 MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, uint16_t *weight, MotionRest *rest,
                                const MotionRates *rates, uint32_t dither)
 {
-    uint32_t m[3] = { *mean, rest->mean[0], rest->mean[1] };
-    uint32_t v[3] = { *variance, rest->variance[0], rest->variance[1] };
-    uint32_t w[3];
-    w[0] = *weight;
-    w[1] = (MOTION_ONE - w[0]) * rest->part >> 16;
-    w[2] = w[1] ? MOTION_ONE - w[0] - w[1] : 0;
+    MotionMode first = { *mean, *variance, *weight };
+    MotionMode second = { rest->mean[0], rest->variance[0], (MOTION_ONE - first.weight) * rest->part >> 16 };
+    MotionMode third = { rest->mean[1], rest->variance[1],
+                         second.weight ? MOTION_ONE - first.weight - second.weight : 0 };
 
-    uint32_t before = w[0];
-    unsigned k = 1;
-    while (k < 3 && w[k] && !motion_fits(motion_distance(x, m[k]), v[k], rates))
-        before += w[k++];
-    const bool known = k < 3 && w[k];
-    const bool foreground = !known || before >= MOTION_BACKGROUND;
+    const bool fits_second = second.weight && motion_fits(motion_distance(x, second.mean), second.variance, rates);
+    const bool fits_third =
+        !fits_second && third.weight && motion_fits(motion_distance(x, third.mean), third.variance, rates);
+    const uint32_t before = first.weight + (fits_third ? second.weight : 0);
+    const bool foreground = !(fits_second || fits_third) || before >= MOTION_BACKGROUND;
     if (foreground && rates->freeze)
         return true;
 
-    for (unsigned i = 0; i < 3; i++)
-        w[i] -= motion_step(w[i], rates->rate, dither);
-    if (known) {
-        const uint32_t distance = motion_distance(x, m[k]);
-        w[k] += rates->rate;
+    first.weight -= motion_step(first.weight, rates->rate, dither);
+    second.weight -= motion_step(second.weight, rates->rate, dither);
+    third.weight -= motion_step(third.weight, rates->rate, dither);
+    const bool is_second = fits_second || (!fits_third && !second.weight);
+    MotionMode mode = is_second ? second : third;
+    if (fits_second || fits_third) {
+        const uint32_t distance = motion_distance(x, mode.mean);
+        mode.weight += rates->rate;
         /* A young mode learns faster: as if it had been alone from the start. */
-        const uint32_t share = rates->rate * 65536u / (w[k] ? w[k] : 1);
+        const uint32_t share = rates->rate * 65536u / (mode.weight ? mode.weight : 1);
         const uint32_t rate = share < 32768 ? share : 32768;
-        m[k] = motion_towards(m[k], x, motion_step(distance, rate, dither));
-        v[k] = motion_variance(v[k], distance, rate, dither);
-    } else {
-        k = k < 3 ? k : 2; /* the weakest makes room */
-        w[k] = rates->rate ? rates->rate : 1;
-        m[k] = x;
-        v[k] = MOTION_VARIANCE_NEW;
+        mode.mean = motion_towards(mode.mean, x, motion_step(distance, rate, dither));
+        mode.variance = motion_variance(mode.variance, distance, rate, dither);
+    } else { /* the weakest makes room */
+        mode.mean = x;
+        mode.variance = MOTION_VARIANCE_NEW;
+        mode.weight = rates->rate ? rates->rate : 1;
     }
 
-    for (; k && w[k] > w[k - 1]; k--) {
-        const uint32_t tm = m[k], tv = v[k], tw = w[k];
-        m[k] = m[k - 1], v[k] = v[k - 1], w[k] = w[k - 1];
-        m[k - 1] = tm, v[k - 1] = tv, w[k - 1] = tw;
+    if (is_second) {
+        second = mode;
+    } else {
+        third = mode;
+        if (third.weight > second.weight)
+            motion_swap(&second, &third);
     }
+    if (second.weight > first.weight)
+        motion_swap(&first, &second);
     /* What the first leaves is the others', whatever rounding made of the sum. */
-    for (unsigned i = 0; i < 3; i++)
-        w[i] = w[i] < MOTION_ONE ? w[i] : MOTION_ONE;
-    *mean = (uint16_t)m[0];
-    *variance = (uint16_t)v[0];
-    *weight = (uint16_t)w[0];
-    rest->part = (uint16_t)(w[1] ? w[1] * MOTION_ONE / (w[1] + w[2]) : 0);
-    for (unsigned i = 0; i < 2; i++) {
-        rest->mean[i] = (uint16_t)m[i + 1];
-        rest->variance[i] = (uint16_t)v[i + 1];
-    }
+    const uint32_t w1 = second.weight < MOTION_ONE ? second.weight : MOTION_ONE;
+    const uint32_t w2 = third.weight < MOTION_ONE ? third.weight : MOTION_ONE;
+    *mean = (uint16_t)first.mean;
+    *variance = (uint16_t)first.variance;
+    *weight = (uint16_t)(first.weight < MOTION_ONE ? first.weight : MOTION_ONE);
+    rest->part = (uint16_t)(w1 ? w1 * MOTION_ONE / (w1 + w2) : 0);
+    rest->mean[0] = (uint16_t)second.mean;
+    rest->mean[1] = (uint16_t)third.mean;
+    rest->variance[0] = (uint16_t)second.variance;
+    rest->variance[1] = (uint16_t)third.variance;
     return foreground;
 }
 

@@ -145,25 +145,38 @@ static void seed_block(const MotionStrip *strip, const uint8_t *luma, size_t at)
     memset(model->rest + at, 0, BLOCK * sizeof *model->rest);
 }
 
+/* sum / area, where both are of a box of 8-bit pixels: exact for areas below 2^16, since then 256 area² is below 2^40. */
+static inline uint32_t divide_by_area(uint32_t sum, uint32_t area, uint64_t inverse)
+{
+    return area < 65536 ? (uint32_t)(sum * inverse >> 40) : sum / area;
+}
+
 /* Row y of the working picture as the average of boxes. */
 static void shrink_row(const MotionStrip *strip, uint32_t y, uint8_t *restrict row)
 {
     const CclMask *const luma = strip->luma;
+    const uint32_t full_width = luma->width, width = strip->width;
     uint32_t *restrict const sums = strip->column_sums;
     const uint32_t y0 = motion_box(y, strip->height, luma->height), y1 = motion_box(y + 1, strip->height, luma->height);
 
-    memset(sums, 0, luma->width * sizeof *sums);
+    memset(sums, 0, full_width * sizeof *sums);
     for (uint32_t i = y0; i < y1; i++) {
         const uint8_t *restrict const from = mask_row(luma, i);
-        for (uint32_t x = 0; x < luma->width; x++)
+        for (uint32_t x = 0; x < full_width; x++)
             sums[x] += from[x];
     }
-    for (uint32_t x = 0, x0 = 0; x < strip->width; x++) {
-        const uint32_t x1 = motion_box(x + 1, strip->width, luma->width), area = (x1 - x0) * (y1 - y0);
-        uint32_t sum = area / 2;
-        for (; x0 < x1; x0++)
-            sum += sums[x0];
-        row[x] = (uint8_t)(sum / area);
+    /* Boxes are `narrow` or one wider; the ends step along without dividing. */
+    const uint32_t narrow = full_width / width, rest = full_width % width;
+    const uint32_t area = narrow * (y1 - y0), wide_area = area + (y1 - y0);
+    const uint64_t inverse = ((uint64_t)1 << 40) / area + 1, wide_inverse = ((uint64_t)1 << 40) / wide_area + 1;
+    for (uint32_t x = 0, at = 0, part = 0; x < width; x++) {
+        const bool wide = (part += rest) >= width;
+        const uint32_t end = at + narrow + wide;
+        uint32_t sum = (wide ? wide_area : area) / 2;
+        part -= wide ? width : 0;
+        while (at < end)
+            sum += sums[at++];
+        row[x] = (uint8_t)(wide ? divide_by_area(sum, wide_area, wide_inverse) : divide_by_area(sum, area, inverse));
     }
 }
 
@@ -200,31 +213,89 @@ static void motion_rows(const MotionStrip *strip)
     }
 }
 
+/* What the test for shadows looks at: the picture at the working size, and the background. */
+typedef struct MotionView {
+    const uint8_t *luma;
+    const uint16_t *mean;
+    size_t stride, pitch;
+    int width, height;
+} MotionView;
+
+static bool pixel_is_shadow(const MotionView *view, int x, int y)
+{
+    const int r = MOTION_SHADOW_RADIUS;
+    const int x0 = x < r ? 0 : x - r, x1 = x + r < view->width ? x + r : view->width - 1;
+    const int y0 = y < r ? 0 : y - r, y1 = y + r < view->height ? y + r : view->height - 1;
+    MotionShadow sums = { 0, 0, 0 };
+    for (int j = y0; j <= y1; j++)
+        for (int i = x0; i <= x1; i++)
+            motion_shadow_add(&sums, view->luma[j * view->stride + i], view->mean[j * view->pitch + i] >> 8);
+    return motion_is_shadow(&sums);
+}
+
+#define SHADOW_COLUMNS (BLOCK + 2 * MOTION_SHADOW_RADIUS)
+
+/* The same for the `bits` of 64 pixels from x0 on: sums of columns first, which neighbours share. */
+static uint64_t shadows_of_block(const MotionView *view, int x0, int y, uint64_t bits)
+{
+    const int r = MOTION_SHADOW_RADIUS;
+    const int left = x0 < r ? 0 : x0 - r, right = x0 + BLOCK + r < view->width ? x0 + BLOCK + r : view->width;
+    const int y0 = y < r ? 0 : y - r, y1 = y + r < view->height ? y + r : view->height - 1;
+    uint32_t bb[SHADOW_COLUMNS] = { 0 }, gb[SHADOW_COLUMNS] = { 0 }, gg[SHADOW_COLUMNS] = { 0 };
+    uint64_t shadows = 0;
+
+    for (int j = y0; j <= y1; j++) {
+        uint8_t g[SHADOW_COLUMNS] = { 0 };
+        uint16_t b[SHADOW_COLUMNS] = { 0 };
+        memcpy(g + left - (x0 - r), view->luma + j * view->stride + left, (size_t)(right - left));
+        memcpy(b + left - (x0 - r), view->mean + j * view->pitch + left, (size_t)(right - left) * 2);
+        for (int i = 0; i < SHADOW_COLUMNS; i++) {
+            const uint32_t seen = g[i], behind = b[i] >> 8;
+            bb[i] += behind * behind;
+            gb[i] += seen * behind;
+            gg[i] += seen * seen;
+        }
+    }
+    for (int i = 0; i < BLOCK; i++) {
+        bb[i] += bb[i + 1] + bb[i + 2] + bb[i + 3] + bb[i + 4];
+        gb[i] += gb[i + 1] + gb[i + 2] + gb[i + 3] + gb[i + 4];
+        gg[i] += gg[i + 1] + gg[i + 2] + gg[i + 3] + gg[i + 4];
+    }
+    for (uint64_t todo = bits; todo; todo &= todo - 1) {
+        const uint32_t i = lowest(todo);
+        const MotionShadow sums = { bb[i], gb[i], gg[i] };
+        shadows |= (uint64_t)motion_is_shadow(&sums) << i;
+    }
+    return shadows;
+}
+
 /* Takes the shadows out of the bits of rows y0..y1-1; the model has all rows of the frame. */
 static void motion_unshadow(const MotionStrip *strip)
 {
     const uint32_t words = strip->model->words;
-    const int r = MOTION_SHADOW_RADIUS, width = (int)strip->width, height = (int)strip->height;
-    const size_t pitch = (size_t)words * BLOCK;
-    const uint8_t *const luma = strip->shrunk ? strip->shrunk : strip->luma->data;
-    const size_t stride = strip->shrunk ? pitch : strip->luma->stride;
+    const MotionView view = {
+        .luma = strip->shrunk ? strip->shrunk : strip->luma->data,
+        .mean = strip->model->mean,
+        .stride = strip->shrunk ? (size_t)words * BLOCK : strip->luma->stride,
+        .pitch = (size_t)words * BLOCK,
+        .width = (int)strip->width,
+        .height = (int)strip->height,
+    };
 
-    for (int y = (int)strip->y0; y < (int)strip->y1; y++)
+    for (uint32_t y = strip->y0; y < strip->y1; y++)
         for (uint32_t w = 0; w < words; w++) {
             uint64_t *const word = strip->bits + (size_t)y * words + w;
+            uint64_t darker = 0;
             for (uint64_t todo = *word; todo; todo &= todo - 1) {
-                const int x = (int)(w * BLOCK + lowest(todo));
-                if (luma[(size_t)y * stride + x] >= strip->model->mean[(size_t)y * pitch + x] >> 8)
-                    continue;
-                const int x0 = x < r ? 0 : x - r, x1 = x + r < width ? x + r : width - 1;
-                const int y0 = y < r ? 0 : y - r, y1 = y + r < height ? y + r : height - 1;
-                MotionShadow sums = { 0, 0, 0 };
-                for (int j = y0; j <= y1; j++)
-                    for (int i = x0; i <= x1; i++)
-                        motion_shadow_add(&sums, luma[(size_t)j * stride + i], strip->model->mean[j * pitch + i] >> 8);
-                if (motion_is_shadow(&sums))
-                    *word &= ~((uint64_t)1 << lowest(todo));
+                const uint32_t i = lowest(todo), x = w * BLOCK + i;
+                darker |= (uint64_t)(view.luma[y * view.stride + x] < view.mean[y * view.pitch + x] >> 8) << i;
             }
+            if (!darker)
+                continue;
+            if (darker & (darker - 1))
+                *word &= ~shadows_of_block(&view, (int)(w * BLOCK), (int)y, darker);
+            else if (pixel_is_shadow(&view, (int)(w * BLOCK + lowest(darker)), (int)y))
+                *word &= ~darker;
         }
 }
 
