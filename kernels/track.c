@@ -16,12 +16,13 @@ static const double SIZE_NOISE = 0.08;         /* ... and, in every direction, r
 static const double ACCELERATION_NOISE = 0.025; /* per frame squared */
 static const double INITIAL_VELOCITY = 0.15;   /* per frame */
 static const double MERGED_NOISE = 3;          /* times that, where only the outline of a group is seen */
-static const double SHAPE_GAIN = 0.2;          /* of a new box and covariance in the smoothed ones */
+static const double SHAPE_GAIN = 0.1;          /* of a new box and covariance in the smoothed ones */
 
-/* A pair costs 0..1 for its distance, 0..1 for its overlap, 0..1 for its sizes. */
+/* A pair costs 0..1 for its distance, 0..1 for its overlap, and what is said here. */
 static const double COST_ALONE = 2.0;     /* of a track that gets no detection */
 static const double COST_TENTATIVE = 0.5; /* confirmed tracks choose first */
-static const double COST_SIZE = 0.5;      /* per e-fold of area */
+static const double COST_UNSEEN = 1.25;   /* at max_age: its wide gate is no claim on everything in it */
+static const double COST_SIZE = 0.3;      /* per e-fold of area, up to 1 */
 
 /* Pairs kept for a track, its cheapest. A blob further down the list would be taken only if all before it were. */
 #define PAIRS_PER_TRACK 16
@@ -30,7 +31,7 @@ static const double COST_SIZE = 0.5;      /* per e-fold of area */
 static const double INSIDE = 0.5;       /* of a box in another, to stand in it */
 static const double HOLDS = 0.8;        /* of a track's area that a blob it merged into has at least */
 static const double OUTGROWN = 1.2;     /* times its track's area: a blob that hides others, parts that are no whole */
-static const unsigned MERGED_AGES = 10; /* times max_age, until a track inside a group is given up */
+static const unsigned MERGED_AGES = 2; /* times max_age, until a track inside a group is given up */
 
 static const double FARTHEST = 1e6; /* coordinates beyond are nonsense */
 
@@ -393,7 +394,8 @@ static double pair_cost(const CclTrackerConfig *config, const Item *item, const 
     if (t->type != d->type && !config->single_class)
         return INFINITY;
     const double both = iou(t, d);
-    const double so_far = 1 - both + (t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0);
+    const double so_far = 1 - both + (t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0) +
+                          COST_UNSEEN * least(t->misses / (config->max_age + 1.0), 1);
     if (so_far >= limit)
         return INFINITY;
     if (config->method == CCL_TRACK_IOU)

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How well the chain cclmotion ! ccllabel ! ccltrack follows people, beside two other trackers fed the same boxes.
+
+usage: meson devenv -C BUILD python3 tests/benchmark/tracking.py [--markdown]
+
+Video and truth: vtest.avi, PETS09-S2L1 (19 people, 795 frames), in the test data (../shared/data, or CCL_TEST_DATA).
+Packages: pip install motmetrics supervision norfair. Exit status 77 without any of them.
+
+Boxes count as a person where they cover it with an intersection over union of 0.5 or more, as MOT counts. Ours are the
+blobs with a confirmed track, those inside a common blob included. ByteTrack and norfair get the box of every blob of the
+same run; each with its default settings (and the frame rate), and with the settings of a small grid that suit it best
+here. Ours has its default settings only.
+"""
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+try:
+    import motmetrics
+    import norfair
+    import numpy as np
+    import supervision
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+DATA = os.environ.get("CCL_TEST_DATA", os.path.join(os.path.dirname(__file__), "../../../shared/data"))
+VIDEO = os.path.join(DATA, "video/vtest.avi")
+TRUTH = os.path.join(DATA, "tracking/PETS09-S2L1/gt.txt")
+FRAME_RATE = 10
+
+# What finds the blobs; the first is the default of both elements.
+DETECTORS = {
+    "defaults, area 200": "cclmotion ! ccllabel mask-source=mask-meta min-area=200",
+    "close=5, area 300": "cclmotion close=5 ! ccllabel mask-source=mask-meta min-area=300",
+    "close=8, area 300": "cclmotion close=8 ! ccllabel mask-source=mask-meta min-area=300",
+    "ema, area 200": "cclmotion method=ema close=5 ! ccllabel mask-source=mask-meta min-area=200",
+}
+
+
+def run_chain(detector):
+    """The frames of the video as cclmeta2json writes them."""
+    pipeline = (f"filesrc location={VIDEO} ! decodebin ! videoconvert ! {detector} ! ccltrack ! cclmeta2json ! "
+                "fdsink fd=1")
+    text = subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, stdout=subprocess.PIPE).stdout
+    return [json.loads(line) for line in text.splitlines() if line.startswith(b"{")]
+
+
+def truth():
+    """Per frame: a list of (id, x, y, w, h)."""
+    frames = {}
+    for row in np.loadtxt(TRUTH, delimiter=","):
+        if row[6]:
+            frames.setdefault(int(row[0]) - 1, []).append((int(row[1]), *row[2:6]))
+    return frames
+
+
+def ours(frames):
+    def is_shown(blob):
+        state = blob.get("state", "").split(",")
+        return "track" in blob and ("confirmed" in state or "merged" in state)
+
+    return [[(blob["track"], *blob["bbox"]) for blob in frame["blobs"] if is_shown(blob)] for frame in frames]
+
+
+def boxes_of(frames):
+    """Per frame: an array of x0, y0, x1, y1."""
+    return [np.array([(x, y, x + w, y + h) for x, y, w, h in (b["bbox"] for b in frame["blobs"] if b["label"] > 0)],
+                     np.float32).reshape(-1, 4) for frame in frames]
+
+
+def bytetrack(boxes, **settings):
+    tracker, result = supervision.ByteTrack(frame_rate=FRAME_RATE, **settings), []
+    for frame in boxes:
+        detections = supervision.Detections(xyxy=frame, confidence=np.full(len(frame), 0.9, np.float32),
+                                            class_id=np.zeros(len(frame), int))
+        tracks = tracker.update_with_detections(detections)
+        ids = tracks.tracker_id if len(tracks) else []
+        result.append([(int(i), b[0], b[1], b[2] - b[0], b[3] - b[1]) for b, i in zip(tracks.xyxy, ids)])
+    return result
+
+
+def norfair_tracker(boxes, distance_function="iou", distance_threshold=0.7, **settings):
+    tracker, result = norfair.Tracker(distance_function, distance_threshold, **settings), []
+    for frame in boxes:
+        tracks = tracker.update([norfair.Detection(points=box.reshape(2, 2)) for box in frame])
+        result.append([(t.id, *t.estimate[0], *(t.estimate[1] - t.estimate[0])) for t in tracks])
+    return result
+
+
+def score(result, people):
+    accumulator = motmetrics.MOTAccumulator(auto_id=True)
+    for index, found in enumerate(result):
+        real = people.get(index, [])
+        distance = np.empty((len(real), len(found)))
+        if real and found:
+            distance = motmetrics.distances.iou_matrix([r[1:] for r in real], [f[1:] for f in found], max_iou=0.5)
+        accumulator.update([r[0] for r in real], [f[0] for f in found], distance)
+    names = ["idf1", "mota", "num_switches", "precision", "recall"]
+    return motmetrics.metrics.create().compute(accumulator, metrics=names).iloc[0]
+
+
+def best(tracker, boxes, people, grid):
+    """The score of the settings with the highest IDF1."""
+    settings = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+    return max((score(tracker(boxes, **s), people) for s in settings), key=lambda s: s.idf1)
+
+
+def rows(frames, people):
+    boxes = boxes_of(frames)
+    yield "ccltrack, defaults", score(ours(frames), people)
+    yield "ByteTrack, defaults", score(bytetrack(boxes), people)
+    yield "ByteTrack, best of 9", best(bytetrack, boxes, people, {
+        "lost_track_buffer": (15, 30, 90), "minimum_matching_threshold": (0.7, 0.8, 0.95)})
+    yield "norfair, defaults", score(norfair_tracker(boxes), people)
+    yield "norfair, best of 9", best(norfair_tracker, boxes, people, {
+        "distance_function": ("euclidean",), "distance_threshold": (20, 40, 80), "hit_counter_max": (10, 15, 30)})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--markdown", action="store_true", help="print the table as in docs/benchmarks.md")
+    args = parser.parse_args()
+    if not os.path.exists(VIDEO) or not os.path.exists(TRUTH):
+        print(f"skipped: no {VIDEO} or no {TRUTH}")
+        return 77
+
+    people = truth()
+    if args.markdown:
+        print("| blobs from | tracker | IDF1 | MOTA | id switches | precision | recall |")
+        print("|---|---|---|---|---|---|---|")
+    line = "| {} | {} | {:.3f} | {:.3f} | {} | {:.3f} | {:.3f} |" if args.markdown else \
+        "{:20} {:22} IDF1 {:.3f}  MOTA {:.3f}  switches {:3}  precision {:.3f}  recall {:.3f}"
+    worse = 0
+    for name, detector in DETECTORS.items():
+        scores = dict(rows(run_chain(detector), people))
+        for tracker, s in scores.items():
+            print(line.format(name, tracker, s.idf1, s.mota, int(s.num_switches), s.precision, s.recall), flush=True)
+        mine, *others = scores.values()
+        worse += any(mine.idf1 < other.idf1 or mine.mota < other.mota for other in others)
+    if worse:
+        print(f"with {worse} of {len(DETECTORS)} detectors another tracker has a higher IDF1 or MOTA")
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
