@@ -78,7 +78,7 @@ struct CclContext {
     CclFrame frames[CCL_MAX_DEPTH];
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
-    bool lost;            /* after CCL_ERROR_DEVICE: every later call fails */
+    bool lost;            /* a frame failed half way: every later call fails */
     CclStep steps[64];
     unsigned n_steps;
     size_t host_bytes, device_bytes;

@@ -106,6 +106,8 @@ static CclStatus check_config(const CclConfig *config)
     if (config->max_components < 1 || config->max_components > CCL_MAX_COMPONENTS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_components %u is outside 1 to %u", config->max_components,
                         CCL_MAX_COMPONENTS);
+    if (config->order != CCL_ORDER_RASTER && config->order != CCL_ORDER_AREA)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
     if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
         return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
     return CCL_OK;
@@ -175,6 +177,15 @@ unsigned ccl_steps(const CclContext *context, const CclStep **steps)
 
 /* ---------------------------------------------------------------- frames */
 
+static CclStatus check_memory(const CclConfig *config, CclMemory memory, const char *what)
+{
+    if (memory != CCL_MEMORY_HOST && memory != CCL_MEMORY_PINNED && memory != CCL_MEMORY_DEVICE)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "memory kind %d of the %s does not exist", (int)memory, what);
+    if (memory == CCL_MEMORY_DEVICE && config->backend != CCL_BACKEND_CUDA)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend cannot reach a %s in device memory", what);
+    return CCL_OK;
+}
+
 static CclStatus check_mask(const CclConfig *config, const CclMask *mask)
 {
     if (!mask->data)
@@ -187,21 +198,20 @@ static CclStatus check_mask(const CclConfig *config, const CclMask *mask)
     if (mask->stride < (size_t)mask->width * (mask->pixel_size == 2 ? 2 : 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
                         mask->width);
-    if (mask->memory == CCL_MEMORY_DEVICE && config->backend != CCL_BACKEND_CUDA)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend cannot read a mask in device memory");
-    return CCL_OK;
+    return check_memory(config, mask->memory, "mask");
 }
 
 static CclStatus check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels)
 {
     if (!config->labels)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
-    if (!labels->data || labels->stride % 4 || labels->stride < (size_t)mask->width * 4)
+    if (!labels->data || (uintptr_t)labels->data % 4)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the label image has no data, or its address %p is not a multiple of 4",
+                        (void *)labels->data);
+    if (labels->stride % 4 || labels->stride < (size_t)mask->width * 4)
         return ccl_fail(CCL_ERROR_ARGUMENT, "label image stride %zu is not a multiple of 4 of at least %u", labels->stride,
                         mask->width * 4);
-    if (labels->memory == CCL_MEMORY_DEVICE && config->backend != CCL_BACKEND_CUDA)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend cannot write a label image in device memory");
-    return CCL_OK;
+    return check_memory(config, labels->memory, "label image");
 }
 
 /* An area limit in pixels from an absolute and a relative one; 0 means none. Relative limits round towards keeping less,
@@ -240,6 +250,8 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
 {
     CCL_TRY(check_alive(context));
     CCL_TRY(check_mask(&context->config, mask));
+    if (filter && filter->border != CCL_BORDER_FLAG && filter->border != CCL_BORDER_KEEP && filter->border != CCL_BORDER_DROP)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "border rule %d does not exist", (int)filter->border);
     if (labels)
         CCL_TRY(check_labels(&context->config, mask, labels));
     if (context->n_waiting == context->config.depth)
@@ -254,8 +266,9 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
     frame->table = (CclTable){ .components = frame->rows, .width = mask->width, .height = mask->height, .upload_us = -1,
                                .kernel_us = -1 };
 
+    /* All that a caller can have wrong was refused above: a frame that fails from here on was begun. */
     const CclStatus status = context->backend->submit(context, frame);
-    context->lost = status == CCL_ERROR_DEVICE;
+    context->lost = status != CCL_OK;
     if (status == CCL_OK)
         context->n_waiting++;
     return status;
@@ -292,7 +305,7 @@ CclStatus ccl_collect(CclContext *context, CclTable *table)
     context->n_waiting--;
 
     const CclStatus status = context->backend->collect(context, frame);
-    context->lost = status == CCL_ERROR_DEVICE;
+    context->lost = status != CCL_OK;
     if (status == CCL_OK) {
         finish_table(context, frame);
         *table = frame->table;

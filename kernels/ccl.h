@@ -160,6 +160,7 @@ typedef enum CclMemory {
  * Shape:  `height` rows of `width` pixels; row y begins at data + y * stride. Bytes between width and stride are never
  *         taken for pixels, and no byte outside the rows is read.
  * Range:  width and height from 1 to those of the context; stride >= width * pixel_size bytes.
+ * Place:  any address and any stride, odd ones too, also of 16-bit pixels.
  * Memory: a CPU context takes HOST and PINNED, a CUDA context all three.
  * Owner:  the caller; alive and unchanged until the frame is collected.
  */
@@ -274,7 +275,7 @@ typedef struct CclTable {
  * A 32-bit label image to be filled: 0 for background and for dropped components, else the component's label; every kept
  * component has its label here, even one past the end of the table.
  *
- * Shape:  as the mask; row y begins at data + y * stride, stride a multiple of 4 and at least width * 4.
+ * Shape:  as the mask; row y begins at data + y * stride bytes; data and stride are multiples of 4, stride >= width * 4.
  * Memory: HOST or PINNED for a CPU context; any for a CUDA context.
  * Owner:  the caller; alive until the frame is collected, complete then. Bytes past each row's width stay untouched.
  */
@@ -292,11 +293,13 @@ typedef struct CclLabels {
  *
  * filter: which components to keep; NULL: all. Copied.
  * labels: NULL, or the image to fill (needs CclConfig.labels).
- * Errors: ARGUMENT (mask out of range, nothing submitted); DEVICE; OUT_OF_MEMORY.
+ * Errors: ARGUMENT (mask, filter or label image out of range, or too many frames waiting; nothing was submitted). After any
+ *         other the context is of no more use, and every later call says DEVICE: free it and make a new one.
  */
 CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels);
 
-/* Waits for the oldest frame submitted and describes it. ARGUMENT when none is waiting. After DEVICE the frame is gone. */
+/* Waits for the oldest frame submitted and describes it. ARGUMENT when none is waiting; after any other error as
+ * ccl_submit(), and the frame is gone. */
 CclStatus ccl_collect(CclContext *context, CclTable *table);
 
 /* True when ccl_collect() would not wait. */

@@ -95,6 +95,7 @@ static void check_config_errors(Session *session, const Subject *subject)
     WRONG(max_components, CCL_MAX_COMPONENTS + 1, CCL_ERROR_ARGUMENT, "1048577");
     WRONG(depth, 0, CCL_ERROR_ARGUMENT, "depth 0");
     WRONG(depth, CCL_MAX_DEPTH + 1, CCL_ERROR_ARGUMENT, "depth 5");
+    WRONG(order, (CclOrder)2, CCL_ERROR_ARGUMENT, "order 2");
     WRONG(connectivity, (CclConnectivity)6, CCL_ERROR_ARGUMENT, "6");
     WRONG(connectivity, (CclConnectivity)0, CCL_ERROR_ARGUMENT, "0");
     WRONG(backend, (CclBackendKind)7, CCL_ERROR_ARGUMENT, "7");
@@ -168,10 +169,15 @@ static void check_frame_errors(Session *session, const Subject *subject)
     WRONG(stride, 0, "stride");
     WRONG(pixel_size, 3, "3");
     WRONG(pixel_size, 2, "stride"); /* 40 pixels of 2 bytes need 80 */
+    WRONG(memory, (CclMemory)3, "memory kind 3 of the mask");
     if (cpu)
         WRONG(memory, CCL_MEMORY_DEVICE, "device memory");
 #undef WRONG
     submit_fails(session, context, &good, &good_labels, "label");
+    const CclFilter wrong_border = { .border = (CclBorder)3 };
+    check(session, ccl_submit(context, &good, &wrong_border, NULL) == CCL_ERROR_ARGUMENT &&
+                       strstr(ccl_error_message(), "border rule 3"),
+          "%s: a border rule that does not exist: \"%s\"", subject->name, ccl_error_message());
     check(session, ccl_collect(context, &table) == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), "waiting"),
           "%s: ccl_collect() without ccl_submit() says \"%s\"", subject->name, ccl_error_message());
     check(session, ccl_analyze(context, &good, NULL, NULL, &table) == CCL_OK && table.n_found == 0 && table.width == 40,
@@ -189,6 +195,8 @@ static void check_frame_errors(Session *session, const Subject *subject)
         submit_fails(session, context, &good, &wrong, fragment);      \
     } while (0)
     WRONG(data, NULL, "label image");
+    WRONG(data, (uint32_t *)(void *)((uint8_t *)label_pixels + 2), "multiple of 4");
+    WRONG(memory, (CclMemory)3, "memory kind 3 of the label image");
     WRONG(stride, 159, "159");
     WRONG(stride, 162, "162");
     WRONG(stride, 0, "stride 0");

@@ -45,6 +45,7 @@ const Layout layouts[] = {
     { "16 bit, threshold 256, inverted", DEVICE, DEVICE, VALUES_ANY, 256, true, 2, 6, 3, true, 2 },
     { "16 bit, threshold 32767", PINNED, PINNED, VALUES_ANY, 32767, false, 2, 130, 1, true, 6 },
     { "16 bit, threshold 65534", DEVICE, DEVICE, VALUES_ANY, 65534, false, 2, 14, 0, true, 16 },
+    { "16 bit at offset 3, odd stride", DEVICE, HOST, VALUES_ANY, 300, false, 2, 5, 0, true, 3 },
     { "threshold 255", DEVICE, DEVICE, VALUES_ANY, 255, false, 1, 3, 0, true, 0 },
     { "threshold 255, inverted", HOST, HOST, VALUES_ANY, 255, true, 1, 3, 0, true, 0 },
     { "threshold 1000", DEVICE, DEVICE, VALUES_ANY, 1000, false, 1, 0, 0, true, 0 },
