@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What `meson install` puts in place is all that a program needs: headers, library, pkg-config file, plugin, typelib.
+
+usage: installed.py MESON BUILD_FOLDER INTROSPECTION(0|1) COMPILER...
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = """
+#include <gst/ccl/ccl.h>
+int main (void)
+{
+  gst_init (NULL, NULL);
+  GstBuffer *buffer = gst_buffer_new ();
+  gst_buffer_add_ccl_blob_meta (buffer, NULL, 4, 3);
+  const int found = gst_buffer_get_ccl_blob_meta (buffer)->ref_width == 4;
+  gst_buffer_unref (buffer);
+  return !found;
+}
+"""
+
+
+class Installed(unittest.TestCase):
+    def run_well(self, command, **options):
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+        self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout}{result.stderr}")
+        return result.stdout
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.run_well([*meson, "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", self.root])
+
+    def find(self, name):
+        found = list(self.root.rglob(name))
+        self.assertEqual(len(found), 1, f"{name}: {found}")
+        return found[0]
+
+    def test_headers(self):
+        """Every header of the library that an installed one includes is installed."""
+        installed = {file.name: file for file in self.root.rglob("gst/ccl/*.h")}
+        self.assertIn("ccl.h", installed)
+        for header in installed.values():
+            for name in re.findall(r"#include <gst/ccl/(.*)>", header.read_text("utf-8")):
+                self.assertIn(name, installed, f"included by {header.name}")
+
+    def test_program(self):
+        pc = self.find("gstreamer-ccl-1.0.pc")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(pc.parent)}
+        flags = shlex.split(self.run_well(["pkg-config", "--cflags", "--libs", "gstreamer-ccl-1.0"], env=environment))
+        prefix = self.run_well(["pkg-config", "--variable=prefix", "gstreamer-ccl-1.0"], env=environment).strip()
+        # In front of what an older version may have left in the real prefix.
+        flags = [re.sub(f"^(-[IL]){re.escape(prefix)}", rf"\1{self.root}{prefix}", flag) for flag in flags]
+        source, program = self.root / "program.c", self.root / "program"
+        source.write_text(PROGRAM, "utf-8")
+        self.run_well([*compiler, "-Wall", "-Werror", source, "-o", program, *flags])
+        library = self.find("libgstccl-1.0.so")
+        self.run_well([program], env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)})
+
+    def test_plugin(self):
+        library = self.find("libgstccl-1.0.so")
+        environment = {**os.environ, "GST_PLUGIN_PATH": str(self.find("libgstccl.so").parent),
+                       "LD_LIBRARY_PATH": str(library.parent), "GST_REGISTRY": str(self.root / "registry.bin")}
+        described = self.run_well(["gst-inspect-1.0", "ccl"], env=environment)
+        self.assertIn("ccllabel", described)
+        self.assertNotIn("Unknown", described)
+
+    @unittest.skipUnless(sys.argv[3] == "1", "built without introspection")
+    def test_introspection(self):
+        gir = self.find("GstCcl-1.0.gir").read_text("utf-8")
+        self.find("GstCcl-1.0.typelib")
+        for name in ("BlobMeta", "MaskMeta", "ZoneMeta"):
+            self.assertIn(f'<record name="{name}"', gir)
+
+
+if __name__ == "__main__":
+    build, compiler = sys.argv[2], sys.argv[4:]
+    meson = shlex.split(sys.argv[1])
+    del sys.argv[1:]
+    unittest.main(verbosity=2)
