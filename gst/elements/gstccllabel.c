@@ -14,8 +14,10 @@
  *
  * ## Blobs of a mask, printed as JSON
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel ! cclmeta2json ! fdsink
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 !
+ *     cclmeta2json ! fdsink
  * ]|
+ * The threshold is for video, whose black is 16; a mask of zeroes and anything else needs none.
  * ## Dark print on white paper: everything up to 127 is foreground
  * |[
  * gst-launch-1.0 filesrc location=page.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 !
@@ -28,18 +30,18 @@
  * ]|
  * ## Moving things in a video: the mask comes beside the frames, the blobs are on the frames
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
  *     ccllabel mask-source=mask-meta ! cclmeta2json ! fdsink
  * ]|
  * ## Regions of interest for elements that do not know GstCclBlobMeta
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 ! ccllabel attach=blob+roi roi-type=ball !
- *     fakesink
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=127 attach=blob+roi roi-type=ball ! fakesink
  * ]|
  * ## One frame of delay for more throughput: the upload of a frame overlaps the analysis of the one before
  * |[
- * gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8,width=3840,height=2160 ! ccllabel backend=cuda async-depth=1 !
- *     fakesink
+ * gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8,width=3840,height=2160 !
+ *     ccllabel threshold=127 backend=cuda async-depth=1 ! fakesink
  * ]|
  */
 
@@ -62,6 +64,9 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
 #define MAX_ASYNC_DEPTH (CCL_MAX_DEPTH - 1)
+
+/* Frames in a row without any background after which the user is told. */
+#define FULL_FRAMES_UNTIL_HINT 10
 
 #define SIZE_RANGE "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ], framerate = " GST_VIDEO_FPS_RANGE
 #define YUV_FORMATS "NV12, NV21, I420, YV12, Y42B, Y444"
@@ -145,6 +150,7 @@ typedef struct
 typedef struct
 {
   gboolean analysed;
+  gboolean of_picture;          /* not of a mask beside it */
   Settings settings;
   CclTable table;
   const guint32 *labels;
@@ -192,6 +198,7 @@ struct _GstCclLabel
   Result result;
   guint64 n_submitted;          /* since start or flush, for interval */
   gboolean warned_truncated, warned_saturated, warned_no_mask;
+  guint n_full_frames;          /* in a row; stays at FULL_FRAMES_UNTIL_HINT once the user was told */
 
   /* Object lock. */
   gint active_backend;
@@ -661,6 +668,7 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
     }
   }
   self->result.analysed = frame->analysed;
+  self->result.of_picture = !frame->mask.buffer;
   self->result.labels = frame->labels;
   self->result.settings = frame->settings;
   self->result.width = GST_VIDEO_INFO_WIDTH (&frame->mask.info);
@@ -950,6 +958,24 @@ warn_truncated (GstCclLabel * self)
           table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
 }
 
+/* Gray video whose black is 16 is all foreground to the threshold that masks want, and looks like a working pipeline. */
+static void
+hint_when_full (GstCclLabel * self)
+{
+  const CclTable *const table = &self->result.table;
+  const gboolean full = self->result.of_picture && GST_VIDEO_INFO_IS_GRAY (&self->in_info)
+      && self->result.settings.threshold < 0 && !self->result.settings.invert && table->n_components == 1
+      && table->components[0].moments.area == (guint64) table->width * table->height;
+
+  if (!self->result.analysed || self->n_full_frames == FULL_FRAMES_UNTIL_HINT)
+    return;
+  self->n_full_frames = full ? self->n_full_frames + 1 : 0;
+  if (self->n_full_frames == FULL_FRAMES_UNTIL_HINT)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Every pixel of the last %d frames is foreground: each is one blob.", FULL_FRAMES_UNTIL_HINT),
+        ("Black is 16 and not 0 in most video: threshold=127 tells it from white. Said once per caps."));
+}
+
 /* The metadata of self->result. */
 static void
 attach (GstCclLabel * self, GstBuffer * buffer)
@@ -961,6 +987,7 @@ attach (GstCclLabel * self, GstBuffer * buffer)
   GstCclBlobMeta *meta;
 
   warn_truncated (self);
+  hint_when_full (self);
   if (!attach)
     return;
   list = list_from_table (table);
@@ -1160,6 +1187,7 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   self->mask_width = GST_VIDEO_INFO_WIDTH (&in_info);
   self->mask_height = GST_VIDEO_INFO_HEIGHT (&in_info);
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = FALSE;
+  self->n_full_frames = 0;
   set_output (self, self->output);
   copy_settings (self);
   if (!ensure_labeller (self))

@@ -27,7 +27,7 @@
  *
  * ## What moves, as blobs in JSON
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
  *     ccllabel mask-source=mask-meta ! cclmeta2json ! fdsink
  * ]|
  * ## The mask, to look at

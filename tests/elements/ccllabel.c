@@ -295,6 +295,49 @@ GST_START_TEST (test_sort)
 
 GST_END_TEST;
 
+/* Ten frames like this, and a warning: video's black is foreground to the threshold of masks. */
+static void
+push_black_video (GstHarness * harness, const Mask * black, guint n, guint value)
+{
+  for (guint i = 0; i < n; i++) {
+    fail_unless_equals_int (gst_harness_push (harness, buffer_from_values (GST_VIDEO_FORMAT_GRAY8, black, 0, value)),
+        GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+}
+
+GST_START_TEST (test_frames_without_background_are_warned_of)
+{
+  NEED_BACKEND (__i__);
+
+  GstHarness *harness = label_harness (__i__, "");
+  GstBus *bus = watch_bus (harness);
+  Mask black = mask_new (20, 10);
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &black);
+  push_black_video (harness, &black, 9, 16);
+  push_black_video (harness, &black, 1, 0);
+  push_black_video (harness, &black, 9, 16);
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  push_black_video (harness, &black, 12, 16);
+  assert_message (bus, GST_MESSAGE_WARNING, "Every pixel of the last 10 frames is foreground");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+
+  /* Whoever sets a threshold means it. */
+  harness = label_harness (__i__, "threshold=0");
+  bus = watch_bus (harness);
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &black);
+  push_black_video (harness, &black, 12, 16);
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&black);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_truncation_is_flagged_and_warned_of_once_per_caps)
 {
   NEED_BACKEND (__i__);
@@ -1777,6 +1820,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_thresholds, 0, n);
   tcase_add_loop_test (both, test_filters, 0, n);
   tcase_add_loop_test (both, test_sort, 0, n);
+  tcase_add_loop_test (both, test_frames_without_background_are_warned_of, 0, n);
   tcase_add_loop_test (both, test_truncation_is_flagged_and_warned_of_once_per_caps, 0, n);
   tcase_add_loop_test (both, test_attach, 0, n);
   tcase_add_loop_test (both, test_pixels_are_neither_changed_nor_copied, 0, n);
