@@ -274,12 +274,43 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
     return status;
 }
 
-static int larger_first(const void *a, const void *b)
+/* CCL_ORDER_AREA */
+static bool comes_before(const CclComponent *a, const CclComponent *b)
 {
-    const CclComponent *const x = a, *const y = b;
-    if (x->moments.area != y->moments.area)
-        return x->moments.area < y->moments.area ? 1 : -1;
-    return x->label < y->label ? -1 : 1;
+    return a->moments.area != b->moments.area ? a->moments.area > b->moments.area : a->label < b->label;
+}
+
+/* Makes rows[0..n) a heap, whose top comes last, when all but rows[i] is one already. */
+static void sink_row(CclComponent *rows, uint32_t n, uint32_t i)
+{
+    const CclComponent row = rows[i];
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && comes_before(&rows[child], &rows[child + 1]))
+            child++;
+        if (!comes_before(&row, &rows[child]))
+            break;
+        rows[i] = rows[child];
+    }
+    rows[i] = row;
+}
+
+/* The largest `most` of n rows to the front, in order. In place and without memory of its own: qsort() allocates. */
+static void choose_largest(CclComponent *rows, uint32_t n, uint32_t most)
+{
+    const uint32_t n_chosen = n < most ? n : most;
+    for (uint32_t i = n_chosen / 2; i-- > 0;)
+        sink_row(rows, n_chosen, i);
+    for (uint32_t i = n_chosen; i < n; i++)
+        if (comes_before(&rows[i], &rows[0])) {
+            rows[0] = rows[i];
+            sink_row(rows, n_chosen, 0);
+        }
+    for (uint32_t end = n_chosen; end-- > 1;) {
+        const CclComponent last = rows[0];
+        rows[0] = rows[end];
+        rows[end] = last;
+        sink_row(rows, end, 0);
+    }
 }
 
 /* The last touches, the same for every backend: order, then the cap. */
@@ -288,7 +319,7 @@ static void finish_table(const CclContext *context, CclFrame *frame)
     CclTable *const table = &frame->table;
     table->n_components = table->n_kept < context->capacity ? table->n_kept : context->capacity;
     if (context->config.order == CCL_ORDER_AREA)
-        qsort(frame->rows, table->n_components, sizeof *frame->rows, larger_first);
+        choose_largest(frame->rows, table->n_components, context->config.max_components);
     if (table->n_components > context->config.max_components)
         table->n_components = context->config.max_components;
     table->flags = table->n_kept > table->n_components ? CCL_TABLE_TRUNCATED : 0;
