@@ -23,7 +23,8 @@ die() { say "install.sh: $*"; exit 1; }
 packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
-        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmosquitto-dev ;;
+        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmosquitto-dev \
+        libpango1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
     pictures) echo gstreamer1.0-plugins-good ;;

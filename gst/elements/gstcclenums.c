@@ -162,6 +162,28 @@ static const GEnumValue evaluation_point[] = {
 
 DEFINE_TYPE (evaluation_point, "EvaluationPoint", g_enum_register_static)
 
+static const GFlagsValue draw[] = {
+  {GST_CCL_DRAW_BOX, "Box: dashed when predicted, faint when tentative, double when merged", "box"},
+  {GST_CCL_DRAW_CENTROID, "Centre of gravity", "centroid"},
+  {GST_CCL_DRAW_ELLIPSE, "Ellipse with the same second moments", "ellipse"},
+  {GST_CCL_DRAW_ID, "Number of the track; without one, the label", "id"},
+  {GST_CCL_DRAW_AREA, "Area in pixels of the frame", "area"},
+  {GST_CCL_DRAW_TRAIL, "Where the track has been", "trail"},
+  {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
+  {GST_CCL_DRAW_COUNT, "How many objects there are", "count"},
+  {0, NULL, NULL}
+};
+
+static const GEnumValue colour_by[] = {
+  {GST_CCL_COLOUR_BY_LABEL, "Blobs, by their number in the frame", "label"},
+  {GST_CCL_COLOUR_BY_TRACK, "Tracks", "track"},
+  {GST_CCL_COLOUR_BY_FIXED, "Nothing: all have the same", "fixed"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (draw, "Draw", g_flags_register_static)
+DEFINE_TYPE (colour_by, "ColourBy", g_enum_register_static)
+
 /* A name can have a row for each backend; the property offers it once. */
 static gboolean
 is_first_row (guint index)

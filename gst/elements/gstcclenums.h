@@ -150,6 +150,31 @@ typedef enum
 #define GST_TYPE_CCL_EVALUATION_POINT (gst_ccl_evaluation_point_get_type ())
 GType gst_ccl_evaluation_point_get_type (void);
 
+typedef enum
+{
+  GST_CCL_DRAW_BOX = (1 << 0),
+  GST_CCL_DRAW_CENTROID = (1 << 1),
+  GST_CCL_DRAW_ELLIPSE = (1 << 2),
+  GST_CCL_DRAW_ID = (1 << 3),
+  GST_CCL_DRAW_AREA = (1 << 4),
+  GST_CCL_DRAW_TRAIL = (1 << 5),
+  GST_CCL_DRAW_ZONE = (1 << 6),
+  GST_CCL_DRAW_COUNT = (1 << 7),
+} GstCclDraw;
+
+#define GST_TYPE_CCL_DRAW (gst_ccl_draw_get_type ())
+GType gst_ccl_draw_get_type (void);
+
+typedef enum
+{
+  GST_CCL_COLOUR_BY_LABEL,
+  GST_CCL_COLOUR_BY_TRACK,
+  GST_CCL_COLOUR_BY_FIXED,
+} GstCclColourBy;
+
+#define GST_TYPE_CCL_COLOUR_BY (gst_ccl_colour_by_get_type ())
+GType gst_ccl_colour_by_get_type (void);
+
 G_END_DECLS
 
 #endif

@@ -5,6 +5,9 @@
 #include "gstccllabel.h"
 #include "gstcclmeta2json.h"
 #include "gstcclmotion.h"
+#ifdef HAVE_OVERLAY
+# include "gstccloverlay.h"
+#endif
 #include "gstccltrack.h"
 #include "gstcclzone.h"
 
@@ -34,6 +37,9 @@ plugin_init (GstPlugin * plugin)
   ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmotion, plugin);
+#ifdef HAVE_OVERLAY
+  ok |= GST_ELEMENT_REGISTER (ccloverlay, plugin);
+#endif
   ok |= GST_ELEMENT_REGISTER (ccltrack, plugin);
   ok |= GST_ELEMENT_REGISTER (cclzone, plugin);
   return ok;

@@ -1,0 +1,675 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-ccloverlay
+ * @title: ccloverlay
+ * @short_description: draws blobs, tracks and zones
+ *
+ * Draws what ccllabel, ccltrack and cclzone attached to a frame: boxes, ellipses, identities, trails, zones and counts;
+ * of frames without blobs, the regions of interest of any other element. Lines and letters are as large as the frame
+ * asks for; every line has a dark edge, every text a dark plate and a place of its own. Boxes are dashed where a track
+ * is predicted, faint where it is not confirmed yet, double where several tracks share a blob.
+ *
+ * Where the element downstream draws overlays itself (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many
+ * hardware sinks) the drawing travels beside the picture, in whatever memory that is, and the pixels stay untouched.
+ * Elsewhere it is blended into pictures in system memory. Pictures in other memory that nobody downstream draws on
+ * carry the drawing along for an element further down, and a warning says so once.
+ *
+ * Only what was drawn on costs time, not the whole frame.
+ *
+ * ## What moves, with identities and trails
+ * |[
+ * gst-launch-1.0 filesrc location=video.avi ! decodebin ! videoconvert ! cclmotion ! ccllabel mask-source=mask-meta
+ *     min-area=200 ! ccltrack ! ccloverlay ! videoconvert ! autovideosink
+ * ]|
+ * ## Shape and size of every blob of a mask
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=I420 ! ccllabel threshold=127 !
+ *     ccloverlay draw=ellipse+centroid+area+count ! videoconvert ! autovideosink
+ * ]|
+ */
+
+#include "gstccloverlay.h"
+
+#include <string.h>
+
+#include <gst/video/video.h>
+#include <gst/ccl/ccl.h>
+
+#include "gstccldrawing.h"
+#include "gstcclenums.h"
+#include "gstcclspread.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_overlay_debug);
+#define GST_CAT_DEFAULT gst_ccl_overlay_debug
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+
+#define DEFAULT_DRAW (GST_CCL_DRAW_BOX | GST_CCL_DRAW_ID | GST_CCL_DRAW_TRAIL | GST_CCL_DRAW_ZONE)
+#define DEFAULT_TRAIL_LENGTH 40
+#define MAX_TRAIL_LENGTH 1024
+
+/* What becomes of the drawing. */
+typedef enum
+{
+  PATH_NONE,
+  PATH_ATTACH,                  /* downstream draws it */
+  PATH_BLEND,
+  PATH_CARRY,                   /* neither is possible: maybe an element further down draws it */
+} Path;
+
+static const gchar *const path_names[] = { "none", "attach", "blend", "carry" };
+
+/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
+typedef struct
+{
+  GstCclDrawingStyle style;
+  gchar *font;
+  guint font_version;
+  guint64 expire;
+} Settings;
+
+typedef struct
+{
+  guint64 frames, drawn, objects, pixels;
+  GstCclSpread host;
+} Stats;
+
+struct _GstCclOverlay
+{
+  GstBaseTransform parent;
+
+  Settings settings;            /* under the object lock */
+  Stats stats;                  /* under the object lock */
+  Path path;                    /* written under the object lock, by the streaming thread */
+
+  /* Streaming thread. */
+  gint is_refused;              /* atomic: downstream said that it draws nothing */
+  gboolean is_negotiated;       /* the path is that of the caps that flow */
+  GstVideoInfo info;            /* width 0: caps that say no size, or that this GStreamer cannot read */
+  GstCclDrawing *drawing;
+  guint font_version;
+  GstCclCanvas *canvas;
+  gboolean no_canvas;           /* there was no memory for one of this size; has been said */
+  GstBuffer *last;              /* nothing but the metadata that was drawn last */
+};
+
+enum
+{
+  PROP_0,
+  PROP_DRAW,
+  PROP_COLOUR_BY,
+  PROP_COLOR,
+  PROP_LINE_WIDTH,
+  PROP_FONT_DESC,
+  PROP_TRAIL_LENGTH,
+  PROP_EXPIRE,
+  PROP_STATS,
+  N_PROPERTIES,
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+#define gst_ccl_overlay_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclOverlay, gst_ccl_overlay, GST_TYPE_BASE_TRANSFORM,
+    GST_DEBUG_CATEGORY_INIT (gst_ccl_overlay_debug, "ccloverlay", 0, "drawing of blobs"));
+GST_ELEMENT_REGISTER_DEFINE (ccloverlay, "ccloverlay", GST_RANK_NONE, GST_TYPE_CCL_OVERLAY);
+
+/* ---------------------------------------------------------------- caps */
+
+static gboolean
+has_feature (GstCaps * caps)
+{
+  return gst_caps_features_contains (gst_caps_get_features (caps, 0),
+      GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+}
+
+/* All of `caps` with the composition feature, or without. */
+static GstCaps *
+switch_feature (GstCaps * caps, gboolean with)
+{
+  GstCaps *result = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (result); i++) {
+    GstCapsFeatures *const features = gst_caps_get_features (result, i);
+
+    if (gst_caps_features_is_any (features))
+      continue;
+    gst_caps_features_remove (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+    if (with)
+      gst_caps_features_add (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+  }
+  return result;
+}
+
+/* The feature can be added, and taken away where what it says is blended; best is to leave the pixels alone, but not
+ * where nobody would draw then. */
+static GstCaps *
+gst_ccl_overlay_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  GstCaps *result;
+
+  if (direction == GST_PAD_SINK && g_atomic_int_get (&self->is_refused))
+    result = switch_feature (caps, FALSE);
+  else
+    result = gst_caps_merge (switch_feature (caps, direction == GST_PAD_SINK),
+        switch_feature (caps, direction == GST_PAD_SRC));
+
+  if (filter) {
+    GstCaps *const all = result;
+    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return result;
+}
+
+static gboolean
+is_system_memory (GstCaps * caps)
+{
+  const GstCapsFeatures *const features = gst_caps_get_features (caps, 0);
+
+  for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
+    const gchar *const feature = gst_caps_features_get_nth (features, i);
+
+    if (g_str_has_prefix (feature, "memory:") && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+set_path (GstCclOverlay * self, Path path)
+{
+  if (path == self->path)
+    return;
+  GST_INFO_OBJECT (self, "path: %s", path_names[path]);
+  if (path == PATH_CARRY)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Nobody downstream draws on pictures in this memory or format."),
+        ("The drawing is attached to every buffer all the same (GstVideoOverlayCompositionMeta). To see it, put "
+            "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays."));
+  GST_OBJECT_LOCK (self);
+  self->path = path;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+gst_ccl_overlay_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  const guint width = GST_VIDEO_INFO_WIDTH (&self->info), height = GST_VIDEO_INFO_HEIGHT (&self->info);
+
+  if (!gst_video_info_from_caps (&self->info, in_caps)) {
+    const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
+
+    gst_video_info_init (&self->info);
+    gst_structure_get_int (structure, "width", &self->info.width);
+    gst_structure_get_int (structure, "height", &self->info.height);
+  }
+  if (width != (guint) GST_VIDEO_INFO_WIDTH (&self->info) || height != (guint) GST_VIDEO_INFO_HEIGHT (&self->info)) {
+    g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+    self->no_canvas = FALSE;
+    gst_clear_buffer (&self->last);
+  }
+  self->is_negotiated = FALSE;
+  return TRUE;
+}
+
+static gboolean
+is_drawn_downstream (GstCclOverlay * self, GstCaps * caps)
+{
+  GstQuery *query = gst_query_new_allocation (caps, FALSE);
+  const gboolean is_drawn = gst_pad_peer_query (GST_BASE_TRANSFORM_SRC_PAD (self), query)
+      && gst_query_find_allocation_meta (query, GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE, NULL);
+
+  gst_query_unref (query);
+  return is_drawn;
+}
+
+/* Caps alone do not say that overlays are drawn: sinks that take anything ignore them. Who draws them asks for them
+ * when asked about allocation. Where nobody does, and blending is possible, the caps lose the feature again. */
+static void
+choose_path (GstCclOverlay * self)
+{
+  GstPad *const pad = GST_BASE_TRANSFORM_SRC_PAD (self);
+  GstCaps *const caps = gst_pad_get_current_caps (pad);
+  gboolean is_drawn;
+
+  if (!caps)
+    return;
+  is_drawn = is_drawn_downstream (self, caps);
+  if (is_drawn && has_feature (caps)) {
+    set_path (self, PATH_ATTACH);
+  } else if (is_system_memory (caps) && gst_ccl_canvas_can_blend (&self->info)) {
+    GstCaps *const without = switch_feature (caps, FALSE);
+
+    set_path (self, PATH_BLEND);
+    if (has_feature (caps) && gst_pad_peer_query_accept_caps (pad, without)) {
+      g_atomic_int_set (&self->is_refused, TRUE);
+      gst_base_transform_update_src_caps (GST_BASE_TRANSFORM (self), without);
+    }
+    gst_caps_unref (without);
+  } else {
+    set_path (self, is_drawn ? PATH_ATTACH : PATH_CARRY);
+  }
+  gst_caps_unref (caps);
+}
+
+/* ---------------------------------------------------------------- drawing */
+
+/* A buffer without memory that holds on to what is needed to draw the same again. */
+static void
+remember (GstCclOverlay * self, GstBuffer * buffer)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  const GstCclZoneMeta *const zones = gst_buffer_get_ccl_zone_meta (buffer);
+
+  gst_clear_buffer (&self->last);
+  self->last = gst_buffer_new ();
+  GST_BUFFER_PTS (self->last) = GST_BUFFER_PTS (buffer);
+  if (meta && meta->list) {
+    GstCclBlobMeta *const copy = gst_buffer_add_ccl_blob_meta (self->last, meta->list, meta->width, meta->height);
+
+    memcpy (copy->matrix, meta->matrix, sizeof copy->matrix);
+  }
+  if (zones)
+    gst_buffer_add_ccl_zone_meta (self->last, zones->zones, zones->n_zones);
+}
+
+static gboolean
+has_own_metas (GstBuffer * buffer)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  if (meta)
+    return !(meta->flags & GST_CCL_BLOB_META_FLAG_SKIPPED);
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
+}
+
+/* What to draw on this frame: its own metadata, or the last one's where that still holds. Zones need no blobs. */
+static GstBuffer *
+choose_metas (GstCclOverlay * self, GstBuffer * buffer, guint64 expire)
+{
+  if (has_own_metas (buffer)) {
+    if (expire > 0)
+      remember (self, buffer);
+    return buffer;
+  }
+  if (expire > 0 && self->last && GST_BUFFER_PTS_IS_VALID (buffer) && GST_BUFFER_PTS_IS_VALID (self->last)
+      && GST_BUFFER_PTS (buffer) >= GST_BUFFER_PTS (self->last)
+      && GST_BUFFER_PTS (buffer) - GST_BUFFER_PTS (self->last) <= expire)
+    return self->last;
+  return buffer;
+}
+
+/* Of the caps' size; of the frame the blobs know of when the caps have none. */
+static GstCclCanvas *
+get_canvas (GstCclOverlay * self, GstBuffer * metas)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (metas);
+  guint width = GST_VIDEO_INFO_WIDTH (&self->info), height = GST_VIDEO_INFO_HEIGHT (&self->info);
+
+  if ((width == 0 || height == 0) && meta) {
+    width = meta->width;
+    height = meta->height;
+  }
+  if (self->canvas && (gst_ccl_canvas_get_width (self->canvas) != width
+          || gst_ccl_canvas_get_height (self->canvas) != height)) {
+    g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+    self->no_canvas = FALSE;
+  }
+  if (!self->canvas && !self->no_canvas && width > 0 && height > 0) {
+    self->canvas = gst_ccl_canvas_new (width, height);
+    self->no_canvas = !self->canvas;
+    if (self->no_canvas)
+      GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("Nothing is drawn on frames of %ux%u pixels.", width,
+              height), ("They are too large, or memory is short."));
+  }
+  return self->canvas;
+}
+
+static gboolean
+blend (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  GstVideoOverlayCompositionMeta *under;
+  GstVideoFrame frame;
+
+  /* Without a reference of its own, so that the buffer's metadata stay writable. */
+  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The picture cannot be written to."), ("buffer %" GST_PTR_FORMAT,
+            buffer));
+    return FALSE;
+  }
+  /* Others' overlays, which nobody downstream would draw. */
+  while ((under = gst_buffer_get_video_overlay_composition_meta (buffer))) {
+    gst_video_overlay_composition_blend (under->overlay, &frame);
+    gst_buffer_remove_video_overlay_composition_meta (buffer, under);
+  }
+  if (self->canvas)
+    *pixels = gst_ccl_canvas_blend (self->canvas, &frame);
+  gst_video_frame_unmap (&frame);
+  return TRUE;
+}
+
+/* There is one composition per buffer: ours goes on top of what is there. */
+static void
+attach (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  GstVideoOverlayCompositionMeta *const meta = gst_buffer_get_video_overlay_composition_meta (buffer);
+  GstVideoOverlayComposition *composition = meta ? gst_video_overlay_composition_ref (meta->overlay) : NULL;
+
+  composition = gst_ccl_canvas_compose (self->canvas, composition, pixels);
+  if (meta)
+    gst_buffer_remove_video_overlay_composition_meta (buffer, meta);
+  if (composition) {
+    gst_buffer_add_video_overlay_composition_meta (buffer, composition);
+    gst_video_overlay_composition_unref (composition);
+  }
+}
+
+static gboolean
+put (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  const gboolean is_empty = !self->canvas || gst_ccl_canvas_is_empty (self->canvas);
+
+  if (self->path == PATH_BLEND)
+    return (is_empty && !gst_buffer_get_video_overlay_composition_meta (buffer)) || blend (self, buffer, pixels);
+  if (!is_empty)
+    attach (self, buffer, pixels);
+  return TRUE;
+}
+
+/* Texts of another font are other texts. */
+static GstCclDrawingStyle
+take_settings (GstCclOverlay * self, guint64 * expire)
+{
+  GstCclDrawingStyle style;
+
+  GST_OBJECT_LOCK (self);
+  style = self->settings.style;
+  *expire = self->settings.expire;
+  if (self->font_version != self->settings.font_version) {
+    self->font_version = self->settings.font_version;
+    gst_ccl_drawing_set_font (self->drawing, self->settings.font);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (!(style.draw & GST_CCL_DRAW_TRAIL))
+    style.trail_length = 0;
+  return style;
+}
+
+static GstFlowReturn
+gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  const gint64 start = g_get_monotonic_time ();
+  guint64 expire, pixels = 0;
+  const GstCclDrawingStyle style = take_settings (self, &expire);
+  GstBuffer *const metas = choose_metas (self, buffer, expire);
+  guint n_objects = 0;
+  gboolean ok;
+
+  if (!self->is_negotiated)
+    choose_path (self);
+  self->is_negotiated = TRUE;
+  if (get_canvas (self, metas))
+    n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
+  ok = put (self, buffer, &pixels);
+  if (self->canvas && !gst_ccl_canvas_is_empty (self->canvas))
+    gst_ccl_canvas_wipe (self->canvas);
+
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  self->stats.drawn += pixels > 0;
+  self->stats.objects += n_objects;
+  self->stats.pixels += pixels;
+  gst_ccl_spread_add (&self->stats.host, g_get_monotonic_time () - start);
+  GST_OBJECT_UNLOCK (self);
+  return ok ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/* ---------------------------------------------------------------- states, events */
+
+static void
+forget (GstCclOverlay * self)
+{
+  gst_ccl_drawing_reset (self->drawing);
+  gst_clear_buffer (&self->last);
+}
+
+static void
+gst_ccl_overlay_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  const guint64 time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (transform), time);
+}
+
+static gboolean
+gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    forget (self);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    g_atomic_int_set (&self->is_refused, FALSE);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
+}
+
+/* Whoever is downstream now may draw. */
+static gboolean
+gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
+    g_atomic_int_set (&GST_CCL_OVERLAY (transform)->is_refused, FALSE);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
+}
+
+static gboolean
+gst_ccl_overlay_start (GstBaseTransform * transform)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  gst_video_info_init (&self->info);
+  forget (self);
+  self->no_canvas = FALSE;
+  GST_OBJECT_LOCK (self);
+  memset (&self->stats, 0, sizeof self->stats);
+  self->path = PATH_NONE;
+  GST_OBJECT_UNLOCK (self);
+  g_atomic_int_set (&self->is_refused, FALSE);
+  return TRUE;
+}
+
+static gboolean
+gst_ccl_overlay_stop (GstBaseTransform * transform)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  forget (self);
+  g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- properties */
+
+static void
+gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+  Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_DRAW:
+      settings->style.draw = g_value_get_flags (value);
+      break;
+    case PROP_COLOUR_BY:
+      settings->style.colour_by = g_value_get_enum (value);
+      break;
+    case PROP_COLOR:
+      settings->style.colour = g_value_get_uint (value);
+      break;
+    case PROP_LINE_WIDTH:
+      settings->style.line_width = g_value_get_double (value);
+      break;
+    case PROP_FONT_DESC:
+      g_free (settings->font);
+      settings->font = g_strdup (g_value_get_string (value) ? g_value_get_string (value) : GST_CCL_DRAWING_FONT);
+      settings->font_version++;
+      break;
+    case PROP_TRAIL_LENGTH:
+      settings->style.trail_length = g_value_get_uint (value);
+      break;
+    case PROP_EXPIRE:
+      settings->expire = g_value_get_uint64 (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstStructure *
+create_stats (GstCclOverlay * self)
+{
+  const Stats *const stats = &self->stats;
+  GstStructure *structure = gst_structure_new ("ccloverlay-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "drawn", G_TYPE_UINT64, stats->drawn,
+      "objects", G_TYPE_UINT64, stats->objects,
+      "pixels", G_TYPE_UINT64, stats->pixels,
+      "path", G_TYPE_STRING, path_names[self->path], NULL);
+
+  gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  return structure;
+}
+
+static void
+gst_ccl_overlay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+  const Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_DRAW:
+      g_value_set_flags (value, settings->style.draw);
+      break;
+    case PROP_COLOUR_BY:
+      g_value_set_enum (value, settings->style.colour_by);
+      break;
+    case PROP_COLOR:
+      g_value_set_uint (value, settings->style.colour);
+      break;
+    case PROP_LINE_WIDTH:
+      g_value_set_double (value, settings->style.line_width);
+      break;
+    case PROP_FONT_DESC:
+      g_value_set_string (value, settings->font);
+      break;
+    case PROP_TRAIL_LENGTH:
+      g_value_set_uint (value, settings->style.trail_length);
+      break;
+    case PROP_EXPIRE:
+      g_value_set_uint64 (value, settings->expire);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_properties (GObjectClass * klass)
+{
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw", "What is drawn", GST_TYPE_CCL_DRAW, DEFAULT_DRAW,
+      playing);
+  properties[PROP_COLOUR_BY] = g_param_spec_enum ("colour-by", "Colour by",
+      "What has a colour of its own; without a track the label counts", GST_TYPE_CCL_COLOUR_BY,
+      GST_CCL_COLOUR_BY_TRACK, playing);
+  properties[PROP_COLOR] = g_param_spec_uint ("color", "Colour", "The colour of colour-by=fixed, 0xAARRGGBB", 0,
+      G_MAXUINT32, 0xff00ff00, playing | GST_PARAM_CONTROLLABLE);
+  properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
+      "Pixels; 0 = 1/400 of the frame's shorter side, at least one", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
+  properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
+      "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
+      "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
+  properties[PROP_TRAIL_LENGTH] = g_param_spec_uint ("trail-length", "Trail length",
+      "Frames that a trail goes back", 0, MAX_TRAIL_LENGTH, DEFAULT_TRAIL_LENGTH, playing);
+  properties[PROP_EXPIRE] = g_param_spec_uint64 ("expire", "Expire",
+      "How long blobs stay drawn on frames that were not analysed, nanoseconds; 0 = on their own frame only", 0,
+      G_MAXUINT64, 0, playing);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Since the element started: frames, drawn (frames), objects, pixels (that were blended or attached); path "
+      "(attach: downstream draws; blend; carry: nobody draws); microseconds per frame", GST_TYPE_STRUCTURE,
+      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+}
+
+static void
+gst_ccl_overlay_finalize (GObject * object)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+
+  gst_ccl_drawing_free (self->drawing);
+  g_free (self->settings.font);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
+
+  object->set_property = gst_ccl_overlay_set_property;
+  object->get_property = gst_ccl_overlay_get_property;
+  object->finalize = gst_ccl_overlay_finalize;
+  install_properties (object);
+
+  gst_element_class_add_static_pad_template (element, &sink_template);
+  gst_element_class_add_static_pad_template (element, &src_template);
+  gst_element_class_set_static_metadata (element, "Blob overlay", "Filter/Editor/Video",
+      "Draws blobs, tracks, zones and counts onto video in any memory", "gst-ccl contributors");
+
+  transform->start = gst_ccl_overlay_start;
+  transform->stop = gst_ccl_overlay_stop;
+  transform->set_caps = gst_ccl_overlay_set_caps;
+  transform->transform_caps = gst_ccl_overlay_transform_caps;
+  transform->sink_event = gst_ccl_overlay_sink_event;
+  transform->src_event = gst_ccl_overlay_src_event;
+  transform->before_transform = gst_ccl_overlay_before_transform;
+  transform->transform_ip = gst_ccl_overlay_transform_ip;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_DRAW, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_COLOUR_BY, 0);
+}
+
+static void
+gst_ccl_overlay_init (GstCclOverlay * self)
+{
+  self->settings = (Settings) {
+    .style = {
+      .draw = DEFAULT_DRAW,.colour_by = GST_CCL_COLOUR_BY_TRACK,.colour = 0xff00ff00,
+      .trail_length = DEFAULT_TRAIL_LENGTH,
+    },
+    .font = g_strdup (GST_CCL_DRAWING_FONT),
+  };
+  self->drawing = gst_ccl_drawing_new ();
+  gst_video_info_init (&self->info);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}
