@@ -69,8 +69,8 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
     if (named)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" does not do %d-connectivity, only %d", named->info.name,
                         config->connectivity, config->connectivity == CCL_CONNECT_4 ? 8 : 4);
-    return ccl_fail(CCL_ERROR_UNSUPPORTED, "there is no algorithm \"%s\" for the %s", any ? "auto" : config->algorithm,
-                    backend_name(config->backend));
+    return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no algorithm \"%s\"", backend_name(config->backend),
+                    any ? "auto" : config->algorithm);
 }
 
 uint32_t ccl_most_components(uint32_t width, uint32_t height, CclConnectivity connectivity)
@@ -250,7 +250,8 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
 {
     CCL_TRY(check_alive(context));
     CCL_TRY(check_mask(&context->config, mask));
-    if (filter && filter->border != CCL_BORDER_FLAG && filter->border != CCL_BORDER_KEEP && filter->border != CCL_BORDER_DROP)
+    if (filter && filter->border != CCL_BORDER_FLAG && filter->border != CCL_BORDER_KEEP &&
+        filter->border != CCL_BORDER_DROP)
         return ccl_fail(CCL_ERROR_ARGUMENT, "border rule %d does not exist", (int)filter->border);
     if (labels)
         CCL_TRY(check_labels(&context->config, mask, labels));

@@ -275,7 +275,8 @@ typedef struct CclTable {
  * A 32-bit label image to be filled: 0 for background and for dropped components, else the component's label; every kept
  * component has its label here, even one past the end of the table.
  *
- * Shape:  as the mask; row y begins at data + y * stride bytes; data and stride are multiples of 4, stride >= width * 4.
+ * Shape:  as the mask; row y begins at data + y * stride bytes; data and stride are multiples of 4, stride at least
+ *         width * 4.
  * Memory: HOST or PINNED for a CPU context; any for a CUDA context.
  * Owner:  the caller; alive until the frame is collected, complete then. Bytes past each row's width stay untouched.
  */
@@ -293,8 +294,8 @@ typedef struct CclLabels {
  *
  * filter: which components to keep; NULL: all. Copied.
  * labels: NULL, or the image to fill (needs CclConfig.labels).
- * Errors: ARGUMENT (mask, filter or label image out of range, or too many frames waiting; nothing was submitted). After any
- *         other the context is of no more use, and every later call says DEVICE: free it and make a new one.
+ * Errors: ARGUMENT (mask, filter or label image out of range, or too many frames waiting; nothing was submitted). After
+ *         any other the context is of no more use, and every later call says DEVICE: free it and make a new one.
  */
 CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels);
 

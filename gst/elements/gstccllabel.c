@@ -376,7 +376,7 @@ post_open_error (GstCclLabel * self, CclStatus status, const gchar * message)
   switch (status) {
     case CCL_ERROR_NO_DEVICE:
       GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("No GPU to label on: %s.", message),
-          ("Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process."));
+          ("Use backend=auto or backend=cpu, with algorithm=auto, or make an NVIDIA driver and device visible here."));
       break;
     case CCL_ERROR_OUT_OF_MEMORY:
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to label: %s.", message),
@@ -958,7 +958,7 @@ warn_truncated (GstCclLabel * self)
           table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
 }
 
-/* Gray video whose black is 16 is all foreground to the threshold that masks want, and looks like a working pipeline. */
+/* Gray video, whose black is 16, is all foreground to the threshold of masks: what looks like a working pipeline. */
 static void
 hint_when_full (GstCclLabel * self)
 {

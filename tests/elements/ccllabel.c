@@ -1633,7 +1633,7 @@ assert_start_error (const gchar * settings, const gchar * expected)
 GST_START_TEST (test_contradictions_stop_the_start)
 {
   assert_start_error ("backend=cuda algorithm=reference",
-      ccl_backend_built (CCL_BACKEND_CUDA) ? "there is no algorithm \"reference\" for the CUDA" : "no CUDA backend");
+      ccl_backend_built (CCL_BACKEND_CUDA) ? "the CUDA backend has no algorithm \"reference\"" : "no CUDA backend");
   for (guint i = 0; ccl_algorithm (i); i++) {
     const CclAlgorithmInfo *info = ccl_algorithm (i);
     gchar *settings, *expected;
@@ -1677,14 +1677,20 @@ GST_START_TEST (test_cuda_without_a_device)
   assert_start_error ("backend=cuda", "Use backend=auto or backend=cpu");
   text = start_error ("backend=auto");
   fail_unless (text == NULL, "auto fails without a device: %s", text);
-  for (guint i = 0; ccl_algorithm (i); i++)
-    if (ccl_algorithm (i)->backend == CCL_BACKEND_CUDA) {
-      gchar *settings = g_strdup_printf ("algorithm=%s connectivity=%u", ccl_algorithm (i)->name,
-          ccl_algorithm (i)->connectivity & CCL_CONNECT_8 ? 8 : 4);
-      text = start_error (settings);
-      g_free (text);
-      g_free (settings);
-    }
+  /* A method of CUDA alone leaves backend=auto no choice. */
+  for (guint i = 0; ccl_algorithm (i); i++) {
+    const CclAlgorithmInfo *const info = ccl_algorithm (i);
+    gchar *settings = g_strdup_printf ("algorithm=%s connectivity=%u", info->name,
+        info->connectivity & CCL_CONNECT_8 ? 8 : 4);
+    gboolean on_cpu = FALSE;
+
+    for (guint k = 0; ccl_algorithm (k); k++)
+      on_cpu |= ccl_algorithm (k)->backend == CCL_BACKEND_CPU && g_str_equal (ccl_algorithm (k)->name, info->name);
+    text = start_error (settings);
+    fail_unless (on_cpu ? text == NULL : text && strstr (text, "No GPU to label on"), "%s: %s", settings, text);
+    g_free (text);
+    g_free (settings);
+  }
 }
 
 GST_END_TEST;

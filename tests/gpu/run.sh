@@ -65,6 +65,9 @@ skip() {
 
 check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
 check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge --quick
+# runs.cu then has room for three components of a block in shared memory, and the others take the way past it.
+check "checkccl on CUDA, little shared memory" 600 env CCL_TEST_LIMIT=3 \
+    "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
         for suite in features api; do
