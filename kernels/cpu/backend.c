@@ -55,11 +55,15 @@ static CclStatus cpu_open(CclContext *context)
     if (!cpu)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     context->impl = cpu;
-    for (unsigned i = 0; i < context->config.depth; i++)
-        CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent), (void **)&context->frames[i].rows));
     if (algorithm->workspace_size)
         CCL_TRY(ccl_cpu_memory(context, algorithm->workspace_size(context), &cpu->workspace));
-    return algorithm->open ? algorithm->open(context) : CCL_OK;
+    if (algorithm->open)
+        CCL_TRY(algorithm->open(context));
+    for (unsigned i = 0; i < context->config.depth; i++) /* unless the method has rows of its own */
+        if (!context->frames[i].rows)
+            CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
+                                   (void **)&context->frames[i].rows));
+    return CCL_OK;
 }
 
 static void cpu_close(CclContext *context)

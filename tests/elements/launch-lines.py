@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every gst-launch-1.0 line of README.md, examples/launch.md and the elements' manuals runs and says nothing bad.
+"""Every gst-launch-1.0 line of the documents and of the elements' manuals runs and says nothing bad.
 
 usage: launch-lines.py SOURCE_FOLDER
 """
@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-DOCUMENTS = ["README.md", "examples/launch.md"]
+DOCUMENTS = ["README.md", "examples/launch.md", "docs/json.md"]
 
 
 def launch_lines(document):
