@@ -4,11 +4,11 @@
 /*
  * Following blobs over time: which blob of this frame is which one of the frames before.
  *
- * Each track carries a constant-velocity Kalman filter of its centroid, and its covariance and box, smoothed. Per frame:
+ * Each track carries a constant-velocity Kalman filter of its centroid, and a smoothed covariance and box. Per frame:
  *
  *   predict   where each track should be now
- *   pair      detections inside a track's gate (Mahalanobis distance of the centroid, measured by the uncertainty of the
- *             prediction and the covariance of the blob; or overlap of the boxes) get a cost
+ *   pair      detections inside a track's gate (Mahalanobis distance of the centroid, by the uncertainty of the prediction
+ *             and the covariance of the blob; or overlap of the boxes) get a cost
  *   assign    the cheapest choice of pairs (assign.h)
  *   group     several tracks inside one blob: they merged; each is led along inside it
  *   join      one track in several blobs: it broke into parts
@@ -22,10 +22,10 @@
  *         n_tracks = ccl_tracker_tracks(tracker, &tracks);
  *     ccl_tracker_free(tracker);
  *
- * Lengths in the model are relative to the size of the object: there is nothing to set for a resolution. Memory grows with
- * max_tracks and the most detections seen in a frame, not with time. Each frame takes O(n log n) for the assignment and
- * looks at each pair of a track and a detection whose boxes come near each other once; only where everything lies in one
- * pile are those all of them.
+ * Lengths in the model are relative to the size of the object: there is nothing to set for a resolution. Memory grows
+ * with max_tracks and the most detections seen in a frame, not with time. Each frame takes O(n log n) for the assignment
+ * and one look at each pair of a track and a detection that are near each other; only where everything lies in one pile
+ * are those all pairs.
  *
  * A tracker is used by one thread at a time.
  */
@@ -62,8 +62,8 @@ typedef struct CclTrackerConfig {
 CclTrackerConfig ccl_tracker_config_default(void);
 
 /*
- * One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame, within +-1e6. A detection
- * with other numbers (NaN, an empty box) is passed over.
+ * One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame, within +-1e6. A
+ * detection with other numbers (NaN, an empty box) is passed over.
  */
 typedef struct CclDetection {
     double x, y;           /* centroid */
@@ -111,8 +111,8 @@ CclStatus ccl_tracker_configure(CclTracker *tracker, const CclTrackerConfig *con
 void ccl_tracker_reset(CclTracker *tracker);
 
 /*
- * One frame. `frames`: how many frame intervals have passed since the last call, usually 1; less than 0 or NaN counts as
- * 0, and after a gap longer than max_age all tracks end. `track_of`: NULL, or receives for each detection the id of its
+ * One frame. `frames`: how many frame intervals have passed since the last call, usually 1; less than 0 or NaN counts
+ * as 0, and after a gap longer than max_age all tracks end. `track_of`: NULL, or receives for each detection the id of its
  * track (0: none; more than one detection may be parts of one track, and of tracks that share a detection it is one).
  */
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,

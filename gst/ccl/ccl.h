@@ -8,7 +8,7 @@
 
 #include <gst/ccl/ccl-prelude.h>
 #include <gst/ccl/gstcclblobmeta.h>
-#include <gst/ccl/gstcclzonemeta.h>
 #include <gst/ccl/gstcclmaskmeta.h>
+#include <gst/ccl/gstcclzonemeta.h>
 
 #endif

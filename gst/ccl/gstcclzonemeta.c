@@ -70,6 +70,29 @@ gst_ccl_zone_free (GstCclZone * zone)
   g_free (zone);
 }
 
+/**
+ * gst_ccl_zone_get_point:
+ * @zone: a zone
+ * @index: 0 to n_points - 1
+ * @x: (out): column, fraction of the width of the frame
+ * @y: (out): row, fraction of its height
+ *
+ * Gets a corner of the polygon or an end of the line.
+ *
+ * Returns: %FALSE past the last point
+ *
+ * Since: 0.1
+ */
+gboolean
+gst_ccl_zone_get_point (const GstCclZone * zone, guint index, gdouble * x, gdouble * y)
+{
+  const gboolean exists = zone != NULL && index < zone->n_points;
+
+  *x = exists ? zone->points[2 * index] : 0;
+  *y = exists ? zone->points[2 * index + 1] : 0;
+  return exists;
+}
+
 /* ---------------------------------------------------------------- the meta */
 
 static void
@@ -220,11 +243,30 @@ gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta)
 }
 
 /**
+ * gst_ccl_zone_meta_get_zone: (skip)
+ * @meta: a zone meta
+ * @index: 0 to length - 1
+ *
+ * Gets a zone.
+ *
+ * Returns: (transfer none) (nullable): the zone, alive as long as the meta;
+ *   %NULL past the end
+ *
+ * Since: 0.1
+ */
+const GstCclZone *
+gst_ccl_zone_meta_get_zone (const GstCclZoneMeta * meta, guint index)
+{
+  return index < gst_ccl_zone_meta_get_length (meta) ? &meta->zones[index] : NULL;
+}
+
+/**
  * gst_ccl_zone_meta_dup_zone: (rename-to gst_ccl_zone_meta_get_zone)
  * @meta: a zone meta
  * @index: 0 to length - 1
  *
- * Copies a zone, which may outlive the buffer.
+ * Copies a zone; what bindings call `get_zone`, since a copy may outlive the
+ * buffer.
  *
  * Returns: (transfer full) (nullable): a copy; %NULL past the end
  *
@@ -233,5 +275,7 @@ gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta)
 GstCclZone *
 gst_ccl_zone_meta_dup_zone (const GstCclZoneMeta * meta, guint index)
 {
-  return index < gst_ccl_zone_meta_get_length (meta) ? gst_ccl_zone_copy (&meta->zones[index]) : NULL;
+  const GstCclZone *const zone = gst_ccl_zone_meta_get_zone (meta, index);
+
+  return zone != NULL ? gst_ccl_zone_copy (zone) : NULL;
 }

@@ -37,7 +37,7 @@ typedef struct _GstCclZone GstCclZone;
  * @name: its name
  * @kind: polygon or line
  * @n_points: corners of the polygon, or 2
- * @points: (array) (element-type gdouble): x and y of each in turn, in
+ * @points: (skip): x and y of each in turn, in
  *   fractions of the frame: 0, 0 is its top left corner, 1, 1 its bottom right
  * @n_inside: objects inside the polygon in this frame
  * @n_forward: objects that have entered the polygon, or crossed the line
@@ -68,13 +68,16 @@ GstCclZone *gst_ccl_zone_copy (const GstCclZone * zone);
 GST_CCL_API
 void gst_ccl_zone_free (GstCclZone * zone);
 
+GST_CCL_API
+gboolean gst_ccl_zone_get_point (const GstCclZone * zone, guint index, gdouble * x, gdouble * y);
+
 typedef struct _GstCclZoneMeta GstCclZoneMeta;
 
 /**
  * GstCclZoneMeta:
  * @meta: parent #GstMeta
  * @n_zones: how many, up to %GST_CCL_ZONES_MAX
- * @zones: (array length=n_zones): the zones; bit i of #GstCclBlob.zones means
+ * @zones: (skip): the zones; bit i of #GstCclBlob.zones means
  *   zone i
  *
  * The zones of a frame, as `cclzone` attaches them. Survives copies and
@@ -104,6 +107,9 @@ GstCclZoneMeta *gst_buffer_get_ccl_zone_meta (GstBuffer * buffer);
 
 GST_CCL_API
 guint gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta);
+
+GST_CCL_API
+const GstCclZone *gst_ccl_zone_meta_get_zone (const GstCclZoneMeta * meta, guint index);
 
 GST_CCL_API
 GstCclZone *gst_ccl_zone_meta_dup_zone (const GstCclZoneMeta * meta, guint index);

@@ -9,10 +9,10 @@
  * Follows the blobs that ccllabel attaches (or the regions of interest or object detections of any other element) from
  * frame to frame. Pictures are not touched: any format in any memory passes.
  *
- * Where a track should be now is predicted (Kalman filter of the centroid); what may be it is decided by the Mahalanobis
- * distance from there, measured by the uncertainty of the prediction and the blob's covariance; all tracks and blobs are
- * matched at once at the least cost. Blobs that merge keep their identities inside the common blob and take them along
- * when it splits; parts of a broken mask count as one.
+ * Where a track should be now is predicted (Kalman filter of the centroid); what may be it is decided by the
+ * Mahalanobis distance from there, by the uncertainty of the prediction and the blob's covariance; all tracks and blobs
+ * are matched at once at the least cost. Blobs that merge keep their identities inside the common blob and take them
+ * along when it splits; parts of a broken mask count as one.
  *
  * What is written, of every blob in a track:
  *

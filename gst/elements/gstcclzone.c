@@ -6,16 +6,16 @@
  * @title: cclzone
  * @short_description: says which blobs are in which zones, who enters, leaves, stays and crosses
  *
- * Compares the blobs of each frame with polygons and lines that the user names (JSON text in #cclzone:zones, or a file in
- * #cclzone:config; docs/zones.md describes it). Pictures are not touched: any format in any memory passes.
+ * Compares the blobs of each frame with polygons and lines that the user names (JSON text in #cclzone:zones, or a file
+ * in #cclzone:config; docs/zones.md describes it). Pictures are not touched: any format in any memory passes.
  *
  * - each #GstCclBlob gets the zones it is in, and each buffer a #GstCclZoneMeta with the zones and their counts;
  *   cclmeta2json writes both
- * - objects with a track (put ccltrack upstream) post element messages named "ccl-zone" when they enter or leave a polygon,
- *   stay in one for its dwell time, or cross a line
+ * - objects with a track (put ccltrack upstream) post element messages named "ccl-zone" when they enter or leave a
+ *   polygon, stay in one for its dwell time, or cross a line
  *
- * The fields of a message: event (enter, leave, dwell, cross), zone (its name), track-id, inside (objects in the polygon
- * now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction (cross:
+ * The fields of a message: event (enter, leave, dwell, cross), zone (its name), track-id, inside (objects in the
+ * polygon now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction (cross:
  * forward or backward), timestamp, running-time and stream-time (ns).
  *
  * ## People who cross a line
@@ -734,19 +734,21 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_ZONES] = g_param_spec_string ("zones", "Zones",
-      "JSON, for example {\"units\":\"relative\",\"zones\":[{\"name\":\"door\",\"polygon\":[[0,0],[0.2,0],[0.2,0.5]],"
-      "\"dwell\":5},{\"name\":\"gate\",\"line\":[[0.5,0],[0.5,1]]}]}; see docs/zones.md", NULL, playing);
+      "JSON, for example {\"units\":\"relative\",\"zones\":[{\"name\":\"door\","
+      "\"polygon\":[[0,0],[0.2,0],[0.2,0.5]],\"dwell\":5},{\"name\":\"gate\",\"line\":[[0.5,0],[0.5,1]]}]}; "
+      "see docs/zones.md", NULL, playing);
   properties[PROP_CONFIG] = g_param_spec_string ("config", "Configuration",
       "File with the same JSON, read at the start when zones is unset, and by the signal reload", NULL, playing);
   properties[PROP_EVALUATION_POINT] = g_param_spec_enum ("evaluation-point", "Evaluation point",
-      "Which point of a blob decides where it is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID, playing);
+      "Which point of a blob decides where it is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID,
+      playing);
   properties[PROP_POST_MESSAGES] = g_param_spec_boolean ("post-messages", "Post messages",
       "Post element messages \"ccl-zone\" when an object enters, leaves, dwells or crosses", TRUE, playing);
   properties[PROP_LINGER] = g_param_spec_uint64 ("linger", "Linger",
       "A track that is out of sight for longer has left, ns", 0, G_MAXINT64, DEFAULT_LINGER, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the element started: frames, events, zones (an array: name, inside, forward or entered, backward or left); "
-      "microseconds per frame", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "Since the element started: frames, events, zones (an array: name, inside, forward or entered, backward or "
+      "left); microseconds per frame", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 
   /**
@@ -757,7 +759,8 @@ install_properties (GObjectClass * klass)
    * Returns: whether the file was read
    */
   signals[SIGNAL_RELOAD] = g_signal_new_class_handler ("reload", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL, G_TYPE_BOOLEAN, 0);
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL,
+      G_TYPE_BOOLEAN, 0);
 }
 
 static void

@@ -39,8 +39,8 @@ void gst_ccl_zone_set_free (GstCclZoneSet * set);
 /* Whether a place is inside a polygon; all in the same units. */
 gboolean gst_ccl_polygon_contains (const gdouble * points, guint n_points, gdouble x, gdouble y);
 
-/* Whether the way from (x0, y0) to (x1, y1) crosses the line of two points: 1 forward, that is from its left to its right
- * as seen on the way from the first to the second, -1 backward, 0 not. */
+/* Whether the way from (x0, y0) to (x1, y1) crosses the line of two points: 1 forward, that is from its left to its
+ * right as seen on the way from the first to the second, -1 backward, 0 not. */
 gint gst_ccl_line_crossed (const gdouble * points, gdouble x0, gdouble y0, gdouble x1, gdouble y1);
 
 G_END_DECLS

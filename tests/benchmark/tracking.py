@@ -5,12 +5,13 @@
 usage: meson devenv -C BUILD python3 tests/benchmark/tracking.py [--markdown]
 
 Video and truth: vtest.avi, PETS09-S2L1 (19 people, 795 frames), in the test data (../shared/data, or CCL_TEST_DATA).
-Packages: pip install motmetrics supervision norfair. Exit status 77 without any of them.
+Packages: pip install motmetrics supervision norfair, and opencv-python for one more source of masks. Exit status 77 without any of them.
 
 Boxes count as a person where they cover it with an intersection over union of 0.5 or more, as MOT counts. Ours are the
-blobs with a confirmed track, those inside a common blob included. ByteTrack and norfair get the box of every blob of the
-same run; each with its default settings (and the frame rate), and with the settings of a small grid that suit it best
-here. Ours has its default settings only.
+blobs with a confirmed track, those inside a common blob included. ByteTrack and norfair get the box of every blob of
+the same run; each with its default settings (and the frame rate), and with the settings of a small grid that suit it best
+here. Ours has its default settings only. Exit status 1 where any of the others has a
+higher IDF1 or fewer switches.
 """
 import argparse
 import itertools
@@ -41,14 +42,37 @@ DETECTORS = {
     "close=5, area 300": "cclmotion close=5 ! ccllabel mask-source=mask-meta min-area=300",
     "close=8, area 300": "cclmotion close=8 ! ccllabel mask-source=mask-meta min-area=300",
     "ema, area 200": "cclmotion method=ema close=5 ! ccllabel mask-source=mask-meta min-area=200",
+    "OpenCV MOG2, 21x7": None,
 }
 
 
+def opencv_masks():
+    """MOG2 without shadows, closed over 21 rows and 7 columns: people are tall. None without OpenCV."""
+    try:
+        import cv2
+    except ImportError:
+        return None
+    video, model, masks = cv2.VideoCapture(VIDEO), cv2.createBackgroundSubtractorMOG2(500, 40, True), []
+    while (frame := video.read()[1]) is not None:
+        mask = (model.apply(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)) == 255).astype(np.uint8) * 255
+        mask = cv2.morphologyEx(cv2.medianBlur(mask, 3), cv2.MORPH_CLOSE, np.ones((21, 7), np.uint8))
+        masks.append(mask.tobytes())
+    return b"".join(masks)
+
+
 def run_chain(detector):
-    """The frames of the video as cclmeta2json writes them."""
-    pipeline = (f"filesrc location={VIDEO} ! decodebin ! videoconvert ! {detector} ! ccltrack ! cclmeta2json ! "
-                "fdsink fd=1")
-    text = subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, stdout=subprocess.PIPE).stdout
+    """The frames of the video as cclmeta2json writes them; None without the masks."""
+    masks = None
+    source = f"filesrc location={VIDEO} ! decodebin ! videoconvert ! {detector}"
+    if detector is None:
+        masks = opencv_masks()
+        source = ("fdsrc fd=0 ! rawvideoparse format=gray8 width=768 height=576 framerate=10/1 ! "
+                  "ccllabel min-area=300")
+        if masks is None:
+            return None
+    pipeline = f"{source} ! ccltrack ! cclmeta2json ! fdsink fd=1"
+    text = subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, input=masks,
+                          stdout=subprocess.PIPE).stdout
     return [json.loads(line) for line in text.splitlines() if line.startswith(b"{")]
 
 
@@ -139,13 +163,16 @@ def main():
         "{:20} {:22} IDF1 {:.3f}  MOTA {:.3f}  switches {:3}  precision {:.3f}  recall {:.3f}"
     worse = 0
     for name, detector in DETECTORS.items():
-        scores = dict(rows(run_chain(detector), people))
+        frames = run_chain(detector)
+        if frames is None:
+            continue
+        scores = dict(rows(frames, people))
         for tracker, s in scores.items():
             print(line.format(name, tracker, s.idf1, s.mota, int(s.num_switches), s.precision, s.recall), flush=True)
         mine, *others = scores.values()
-        worse += any(mine.idf1 < other.idf1 or mine.mota < other.mota for other in others)
+        worse += any(mine.idf1 < other.idf1 or mine.num_switches > other.num_switches for other in others)
     if worse:
-        print(f"with {worse} of {len(DETECTORS)} detectors another tracker has a higher IDF1 or MOTA")
+        print(f"with {worse} sources another tracker has a higher IDF1 or fewer switches")
     return 1 if worse else 0
 
 

@@ -48,7 +48,8 @@ static double random_within(double low, double high)
 #define MOST_COLUMNS 9
 
 /* Least cost of rows `row` and up, where `taken` columns are gone. */
-static double least_cost(const double *cost, uint32_t rows, uint32_t columns, double alone, uint32_t row, uint32_t taken)
+static double least_cost(const double *cost, uint32_t rows, uint32_t columns, double alone, uint32_t row,
+                         uint32_t taken)
 {
     if (row == rows)
         return 0;
@@ -541,7 +542,8 @@ static void test_churn(void)
         check_invariants(&scene);
         const uint32_t n = ccl_tracker_tracks(scene.tracker, &tracks);
         for (uint32_t i = 0; i < n; i++) {
-            CHECK(tracks[i].age > 1 || tracks[i].id > before, "id %llu is used again", (unsigned long long)tracks[i].id);
+            CHECK(tracks[i].age > 1 || tracks[i].id > before, "id %llu is used again",
+                  (unsigned long long)tracks[i].id);
             highest = tracks[i].id > highest ? tracks[i].id : highest;
         }
         if (frame % 1000 == 999)

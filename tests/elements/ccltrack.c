@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ccltrack: what it writes into which metadata, time, events, settings. The arithmetic has its own tests (checktrack). */
+/* ccltrack: what it writes into which metadata, time, events, settings. Its arithmetic has tests of its own. */
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>

@@ -297,7 +297,8 @@ GST_END_TEST;
 
 GST_START_TEST (test_relative)
 {
-  Test t = new_test ("{\"units\":\"relative\",\"zones\":[{\"name\":\"right\",\"polygon\":[[0.5,0],[1,0],[1,1],[0.5,1]]}]}");
+  Test t = new_test ("{\"units\":\"relative\",\"zones\":[{\"name\":\"right\","
+      "\"polygon\":[[0.5,0],[1,0],[1,1],[0.5,1]]}]}");
 
   walk (&t, 100, 100);
   fail_unless (next_event (&t, NULL) == NULL);
@@ -506,7 +507,8 @@ GST_START_TEST (test_json)
 {
   GstHarness *h = gst_harness_new_parse ("videotestsrc pattern=ball num-buffers=20 ! "
       "video/x-raw,format=GRAY8,width=160,height=120 ! ccllabel threshold=127 ! ccltrack ! "
-      "cclzone zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"all\\\",\\\"polygon\\\":[[0,0],[160,0],[160,120],[0,120]]}]}\" ! "
+      "cclzone zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"all\\\","
+      "\\\"polygon\\\":[[0,0],[160,0],[160,120],[0,120]]}]}\" ! "
       "cclmeta2json");
   GstBuffer *buffer = NULL;
   GstMapInfo map;

@@ -175,6 +175,28 @@ class FlatForm(unittest.TestCase):
         self.assertEqual(struct.unpack("<I", data[-4:])[0], zlib.crc32(data[:-4]))
 
 
+class Zones(unittest.TestCase):
+    def test_read(self):
+        pipeline = Gst.parse_launch(
+            "videotestsrc pattern=ball num-buffers=5 ! video/x-raw,format=GRAY8,width=64,height=48 ! "
+            "ccllabel threshold=127 ! ccltrack min-hits=1 ! cclzone name=zone ! fakesink name=sink")
+        pipeline.get_by_name("zone").set_property(
+            "zones", '{"zones":[{"name":"all","polygon":[[0,0],[64,0],[64,48],[0,48]]}]}')
+        pipeline.set_state(Gst.State.PLAYING)
+        pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        buffer = pipeline.get_by_name("sink").get_property("last-sample").get_buffer()
+        meta = GstCcl.buffer_get_ccl_zone_meta(buffer)
+        zone = meta.get_zone(0)
+        self.assertEqual((meta.get_length(), zone.name, zone.kind), (1, "all", GstCcl.ZoneKind.POLYGON))
+        self.assertEqual((zone.n_inside, zone.n_forward, zone.n_backward, zone.n_points), (1, 1, 0, 4))
+        self.assertEqual([zone.get_point(i) for i in (1, 4)], [(True, 1, 0), (False, 0, 0)])
+        self.assertIsNone(meta.get_zone(1))
+        blob = GstCcl.buffer_get_ccl_blob_meta(buffer).get_blob(0)
+        self.assertEqual((blob.zones, blob.age), (1, 5))
+        self.assertGreater(blob.track_id, 0)
+        pipeline.set_state(Gst.State.NULL)
+
+
 class Mirrors(unittest.TestCase):
     def test_roi(self):
         buffer = buffer_with_blobs()
