@@ -72,7 +72,7 @@ typedef struct
   GstClockTime duration;        /* GST_CLOCK_TIME_NONE: none */
 } Event;
 
-struct _GstCclZoneElement
+struct _GstCclzone
 {
   GstBaseTransform parent;
 
@@ -121,16 +121,16 @@ static guint signals[N_SIGNALS];
 
 #define DEFAULT_LINGER GST_SECOND
 
-#define gst_ccl_zone_element_parent_class parent_class
-G_DEFINE_TYPE_WITH_CODE (GstCclZoneElement, gst_ccl_zone_element, GST_TYPE_BASE_TRANSFORM,
+#define gst_cclzone_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclzone, gst_cclzone, GST_TYPE_BASE_TRANSFORM,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_zone_debug, "cclzone", 0, "zones, lines and who is there"));
-GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCL_ZONE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE);
 
 /* ---------------------------------------------------------------- zones */
 
 /* Takes the set, or the error. While running a wrong set is only warned of: the zones stay as they are. */
 static gboolean
-take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
+take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 {
   gboolean running;
 
@@ -151,7 +151,7 @@ take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
 }
 
 static gboolean
-take_text (GstCclZoneElement * self, const gchar * text)
+take_text (GstCclzone * self, const gchar * text)
 {
   GError *error = NULL;
   GstCclZoneSet *set = gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", &error);
@@ -160,7 +160,7 @@ take_text (GstCclZoneElement * self, const gchar * text)
 }
 
 static gboolean
-take_file (GstCclZoneElement * self)
+take_file (GstCclzone * self)
 {
   GError *error = NULL;
   GstCclZoneSet *set;
@@ -178,7 +178,7 @@ take_file (GstCclZoneElement * self)
 
 /* The points of the zones in fractions of frames as they are now. Under the object lock. */
 static void
-place_zones (GstCclZoneElement * self)
+place_zones (GstCclzone * self)
 {
   for (guint i = 0; self->set && i < self->n_zones; i++) {
     const GstCclZoneRule *const rule = &self->set->rules[i];
@@ -227,7 +227,7 @@ renumber (Object * object, const gint * was, guint n)
 
 /* A zone that keeps its name keeps what it has counted and who is in it. Under the object lock. */
 static void
-install_set (GstCclZoneElement * self, GstCclZoneSet * set)
+install_set (GstCclzone * self, GstCclZoneSet * set)
 {
   GstCclZone zones[GST_CCL_ZONES_MAX];
   gint was[GST_CCL_ZONES_MAX];
@@ -258,7 +258,7 @@ install_set (GstCclZoneElement * self, GstCclZoneSet * set)
 /* ---------------------------------------------------------------- events */
 
 static void
-post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
+post (GstCclzone * self, guint zone, const Object * object, Event event)
 {
   const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
   const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
@@ -292,7 +292,7 @@ post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
 
 /* Under the object lock where others read the counts. */
 static void
-count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
+count (GstCclzone * self, guint zone, gint inside, gint direction)
 {
   GST_OBJECT_LOCK (self);
   self->zones[zone].n_inside += inside;
@@ -302,13 +302,13 @@ count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
 }
 
 static GstClockTime
-time_inside (GstCclZoneElement * self, const Object * object, guint zone)
+time_inside (GstCclzone * self, const Object * object, guint zone)
 {
   return self->now > object->entered[zone] ? self->now - object->entered[zone] : 0;
 }
 
 static void
-enter (GstCclZoneElement * self, guint zone, Object * object)
+enter (GstCclzone * self, guint zone, Object * object)
 {
   object->inside |= 1u << zone;
   object->dwelt &= ~(1u << zone);
@@ -318,7 +318,7 @@ enter (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-leave (GstCclZoneElement * self, guint zone, Object * object)
+leave (GstCclzone * self, guint zone, Object * object)
 {
   object->inside &= ~(1u << zone);
   count (self, zone, -1, -1);
@@ -326,7 +326,7 @@ leave (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-check_dwell (GstCclZoneElement * self, guint zone, Object * object)
+check_dwell (GstCclzone * self, guint zone, Object * object)
 {
   const GstClockTime dwell = self->set->rules[zone].dwell;
 
@@ -337,7 +337,7 @@ check_dwell (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean is_inside)
+check_polygon (GstCclzone * self, guint zone, Object * object, gboolean is_inside)
 {
   const gboolean was_inside = object->inside >> zone & 1;
 
@@ -350,7 +350,7 @@ check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean i
 }
 
 static void
-check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
+check_line (GstCclzone * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
 {
   const gint direction = gst_ccl_line_crossed (self->zones[zone].points, from_x, from_y, object->x, object->y);
 
@@ -363,14 +363,14 @@ check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble
 /* ---------------------------------------------------------------- blobs and objects */
 
 static gboolean
-is_in_polygon (GstCclZoneElement * self, guint zone, const Sighting * sighting)
+is_in_polygon (GstCclzone * self, guint zone, const Sighting * sighting)
 {
   return self->zones[zone].kind == GST_CCL_ZONE_POLYGON && sighting->area >= self->set->rules[zone].min_area
       && gst_ccl_polygon_contains (self->zones[zone].points, self->zones[zone].n_points, sighting->x, sighting->y);
 }
 
 static guint32
-zones_of (GstCclZoneElement * self, const Sighting * sighting)
+zones_of (GstCclzone * self, const Sighting * sighting)
 {
   guint32 bits = 0;
 
@@ -381,7 +381,7 @@ zones_of (GstCclZoneElement * self, const Sighting * sighting)
 }
 
 static Sighting
-see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
+see_blob (GstCclzone * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
 {
   Sighting sighting = {.area = gst_ccl_blob_meta_get_area (meta, index) };
   gdouble x, y, width, height;
@@ -402,7 +402,7 @@ see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gi
 
 /* A track between sightings (area 0) is as large as it was. */
 static Object *
-find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean * is_new)
+find_object (GstCclzone * self, guint64 id, Sighting * sighting, gboolean * is_new)
 {
   Object *object = g_hash_table_lookup (self->objects, &id);
 
@@ -420,7 +420,7 @@ find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean
 }
 
 static void
-follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
+follow_object (GstCclzone * self, guint64 id, Sighting * sighting)
 {
   gboolean is_new;
   Object *const object = find_object (self, id, sighting, &is_new);
@@ -439,7 +439,7 @@ follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
 
 /* Who was not seen for long has left. */
 static void
-dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
+dismiss_objects (GstCclzone * self, GstClockTime linger)
 {
   GHashTableIter iter;
   gpointer value;
@@ -460,7 +460,7 @@ dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
 }
 
 static void
-forget_objects (GstCclZoneElement * self)
+forget_objects (GstCclzone * self)
 {
   g_hash_table_remove_all (self->objects);
   GST_OBJECT_LOCK (self);
@@ -471,7 +471,7 @@ forget_objects (GstCclZoneElement * self)
 
 /* Without tracks only how many are where is known. A blob that several tracks share is not one more of them. */
 static void
-count_untracked (GstCclZoneElement * self, const GstCclBlob * blobs, guint n)
+count_untracked (GstCclzone * self, const GstCclBlob * blobs, guint n)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++) {
@@ -490,7 +490,7 @@ is_followed (const GstCclBlob * blob)
 
 /* A new list: copies of the buffer may hold the old one. */
 static void
-check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_point)
+check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
   GstCclBlobList *list;
@@ -517,7 +517,7 @@ check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_po
 /* ---------------------------------------------------------------- one frame */
 
 static void
-take_time (GstCclZoneElement * self, GstBuffer * buffer)
+take_time (GstCclzone * self, GstBuffer * buffer)
 {
   const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
@@ -529,9 +529,9 @@ take_time (GstCclZoneElement * self, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
   GstClockTime linger;
@@ -562,9 +562,9 @@ gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buf
 }
 
 static gboolean
-gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
   gint width = 0, height = 0;
 
@@ -579,15 +579,15 @@ gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, 
 }
 
 static gboolean
-gst_ccl_zone_element_sink_event (GstBaseTransform * transform, GstEvent * event)
+gst_cclzone_sink_event (GstBaseTransform * transform, GstEvent * event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    forget_objects (GST_CCL_ZONE_ELEMENT (transform));
+    forget_objects (GST_CCLZONE (transform));
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
 static void
-clear_counts (GstCclZoneElement * self)
+clear_counts (GstCclzone * self)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++)
@@ -598,9 +598,9 @@ clear_counts (GstCclZoneElement * self)
 }
 
 static gboolean
-gst_ccl_zone_element_start (GstBaseTransform * transform)
+gst_cclzone_start (GstBaseTransform * transform)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   GError *error;
 
   g_hash_table_remove_all (self->objects);
@@ -622,15 +622,15 @@ gst_ccl_zone_element_start (GstBaseTransform * transform)
 /* ---------------------------------------------------------------- properties and signals */
 
 static gboolean
-gst_ccl_zone_element_reload (GstCclZoneElement * self)
+gst_cclzone_reload (GstCclzone * self)
 {
   return take_file (self);
 }
 
 static void
-gst_ccl_zone_element_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
   gchar *text;
 
   switch (id) {
@@ -679,7 +679,7 @@ append_structure (GValue * array, GstStructure * structure)
 }
 
 static GstStructure *
-create_stats (GstCclZoneElement * self)
+create_stats (GstCclzone * self)
 {
   GstStructure *structure = gst_structure_new ("cclzone-stats",
       "frames", G_TYPE_UINT64, self->n_frames, "events", G_TYPE_UINT64, self->n_events, NULL);
@@ -698,9 +698,9 @@ create_stats (GstCclZoneElement * self)
 }
 
 static void
-gst_ccl_zone_element_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_cclzone_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
 
   GST_OBJECT_LOCK (self);
   switch (id) {
@@ -752,21 +752,21 @@ install_properties (GObjectClass * klass)
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 
   /**
-   * GstCclZoneElement::reload:
+   * GstCclzone::reload:
    *
    * Reads the file in #cclzone:config again. A file with a mistake is warned of, and the zones stay as they are.
    *
    * Returns: whether the file was read
    */
   signals[SIGNAL_RELOAD] = g_signal_new_class_handler ("reload", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL,
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_cclzone_reload), NULL, NULL, NULL,
       G_TYPE_BOOLEAN, 0);
 }
 
 static void
-gst_ccl_zone_element_finalize (GObject * object)
+gst_cclzone_finalize (GObject * object)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
 
   clear_zones (self->zones, self->n_zones);
   g_clear_pointer (&self->set, gst_ccl_zone_set_free);
@@ -779,15 +779,15 @@ gst_ccl_zone_element_finalize (GObject * object)
 }
 
 static void
-gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
+gst_cclzone_class_init (GstCclzoneClass * klass)
 {
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
 
-  object->set_property = gst_ccl_zone_element_set_property;
-  object->get_property = gst_ccl_zone_element_get_property;
-  object->finalize = gst_ccl_zone_element_finalize;
+  object->set_property = gst_cclzone_set_property;
+  object->get_property = gst_cclzone_get_property;
+  object->finalize = gst_cclzone_finalize;
   install_properties (object);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
@@ -795,16 +795,16 @@ gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
   gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
 
-  transform->start = gst_ccl_zone_element_start;
-  transform->set_caps = gst_ccl_zone_element_set_caps;
-  transform->sink_event = gst_ccl_zone_element_sink_event;
-  transform->transform_ip = gst_ccl_zone_element_transform_ip;
+  transform->start = gst_cclzone_start;
+  transform->set_caps = gst_cclzone_set_caps;
+  transform->sink_event = gst_cclzone_sink_event;
+  transform->transform_ip = gst_cclzone_transform_ip;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_EVALUATION_POINT, 0);
 }
 
 static void
-gst_ccl_zone_element_init (GstCclZoneElement * self)
+gst_cclzone_init (GstCclzone * self)
 {
   self->post_messages = TRUE;
   self->linger = DEFAULT_LINGER;
