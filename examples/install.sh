@@ -9,6 +9,7 @@
 # build     to compile the plugin for the CPU, or with CUDA where the toolkit is already there
 # cuda      GStreamer's CUDA headers, of use together with the CUDA toolkit only
 # run       gst-launch-1.0 and the basic elements
+# scene     to write the annotated video, or show it
 # pictures  to read png and jpg
 # netpbm    to read pbm, pgm, ppm
 # videos    to read mp4, mkv and so on, in nearly every codec
@@ -27,6 +28,7 @@ packages() {
         libpango1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
+    scene) echo gstreamer1.0-plugins-good ;;
     pictures) echo gstreamer1.0-plugins-good ;;
     netpbm) echo gstreamer1.0-plugins-bad ;;
     videos) echo gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav ;;
@@ -52,7 +54,7 @@ apt_get() {
     return 1
 }
 
-[ $# -gt 0 ] || die "which group? build, cuda, run, pictures, netpbm, videos or test"
+[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos or test"
 wanted=$(for group; do packages "$group"; done) || exit 1
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||

@@ -6,6 +6,7 @@ usage: quickstart.py SOURCE_FOLDER; CCL_BUILD names the build folder to use inst
 """
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import sys
@@ -24,9 +25,11 @@ AREAS = [4, 2, 1, 2]  # of its blobs, 8-connected, in raster order
 
 
 def quickstart(*arguments, **options):
+    """As where there is no display."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     script = os.path.join(source, "examples", "quickstart.sh")
     return subprocess.run([script, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
-                          check=False, **options)
+                          check=False, env=environment, **options)
 
 
 def rows(scale=8):
@@ -76,14 +79,43 @@ class Quickstart(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (status, ""), run.stderr)
         self.assertIn(message, run.stderr)
 
-    def test_ball(self):
-        lines = self.lines()
-        self.assertEqual(len(lines), 60)
+    def check_video(self, path):
+        """WebM, and more than a header."""
+        data = pathlib.Path(path).read_bytes()
+        self.assertEqual(data[:4], b"\x1a\x45\xdf\xa3")
+        self.assertGreater(len(data), 10000)
+
+    def test_scene(self):
+        lines = self.lines(cwd=self.folder)
+        self.assertEqual(len(lines), 240)
+        places = {}
         for line in lines:
-            self.assertEqual((line["schema"], line["total"], len(line["blobs"])), ("ccl-blob-1", 1, 1))
-            self.assertEqual(line["frame"], {"w": 320, "h": 240})
-        places = {tuple(line["blobs"][0]["centroid"]) for line in lines}
-        self.assertGreater(len(places), 50)
+            self.assertEqual((line["schema"], line["frame"]), ("ccl-blob-1", {"w": 640, "h": 360}))
+            for blob in line["blobs"]:
+                if blob.get("track"):
+                    places.setdefault(blob["track"], []).append(blob["centroid"])
+        moved = [way for way in places.values() if max(abs(a - b) for a, b in zip(way[0], way[-1])) > 100]
+        self.assertGreaterEqual(len(moved), 3, "too little moves")
+        self.assertGreaterEqual(max(len(line["blobs"]) for line in lines), 3)
+        # They cross: somewhere fewer are seen than there are.
+        counts = [len(line["blobs"]) for line in lines[40:]]
+        self.assertLess(min(counts), max(counts))
+        self.check_video(os.path.join(self.folder, "blobs.webm"))
+
+    def test_video(self):
+        video = os.path.join(self.folder, "my ball!.mkv")
+        made = subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=60", "pattern=ball", "!",
+                               "video/x-raw,width=320,height=240,framerate=30/1", "!", "jpegenc", "!", "matroskamux", "!",
+                               "filesink", f"location={self.folder}/made.mkv"], check=False)
+        if made.returncode:
+            self.skipTest("jpegenc or matroskamux is missing")
+        os.rename(f"{self.folder}/made.mkv", video)
+        lines = self.lines(video, "min-area=10")
+        self.assertEqual(len(lines), 60)
+        self.assertEqual(lines[-1]["blobs"][0]["label"], 1)
+        self.check_video(os.path.join(self.folder, "my ball!-blobs.webm"))
+        self.assertEqual(len(self.lines(video, "--video", f"{self.folder}/other.webm")), 60)
+        self.check_video(f"{self.folder}/other.webm")
 
     def test_picture(self):
         # A name that gst-launch-1.0 would take apart.
@@ -93,8 +125,9 @@ class Quickstart(unittest.TestCase):
 
     def test_picture_relative(self):
         self.write("mask.png", png())
-        line, = self.lines("mask.png", cwd=self.folder)
-        self.assertEqual(line["total"], len(AREAS))
+        for arguments in ["mask.png"], ["--mask", "mask.png"]:
+            line, = self.lines(*arguments, cwd=self.folder)
+            self.assertEqual(line["total"], len(AREAS))
 
     def test_portable_graymap(self):
         line, = self.lines(self.write("mask.pgm", pgm()))
@@ -109,7 +142,7 @@ class Quickstart(unittest.TestCase):
 
     def test_reader_has_enough(self):
         run = subprocess.run([os.path.join(source, "examples", "quickstart.sh")], stdin=subprocess.DEVNULL,
-                             stdout=broken_pipe(), stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+                             cwd=self.folder, stdout=broken_pipe(), stderr=subprocess.PIPE, text=True, timeout=300, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_help(self):
@@ -120,13 +153,21 @@ class Quickstart(unittest.TestCase):
     def test_wrong_arguments(self):
         self.refuse(2, "no such option: --fast", "--fast")
         self.refuse(2, "not PROPERTY=VALUE: twice", self.write("mask.png", png()), "twice")
+        self.refuse(2, "VIDEO is empty", "")
+        self.refuse(2, "--mask needs a file", "--mask")
+        self.refuse(2, "--mask goes alone", "video.mkv", "--mask", "mask.png")
+        self.refuse(2, "would take this apart", self.write("mask.png", png()), "min-area=1 ! fakesink")
+        self.refuse(1, "no such camera: /dev/video99", "/dev/video99")
         self.refuse(1, "no such file: /no/such.png", "/no/such.png")
+        self.refuse(1, "no such file: /no/such.mkv", "/no/such.mkv")
+        self.refuse(1, "not allowed to write", "--video", "/no/folder/x.webm")
         self.refuse(1, f"not a file: {self.folder}", self.folder)
         self.refuse(1, "the file is empty", self.write("empty.png", b""))
 
     def test_wrong_contents(self):
         self.refuse(1, "could not be processed", self.write("text.png", b"no picture at all\n" * 100))
         self.refuse(1, "could not be processed", self.write("half.png", png()[:60]))
+        self.refuse(1, "could not be processed", self.write("text.mkv", b"no video at all\n" * 100))
 
     def test_wrong_properties(self):
         mask = self.write("mask.png", png())

@@ -54,9 +54,10 @@ new_blob (guint label, guint64 track_id, gint x, gint y, gint width, gint height
   /* Moments of the filled box, the second ones about right: for the ellipse. */
   return (GstCclBlob) {
     .label = label,.x = x,.y = y,.width = width,.height = height,.first_x = x,.mtd_id = GST_CCL_MTD_ID_NONE,
-    .area = area,.m10 = area * (2 * x + width - 1) / 2,.m01 = area * (2 * y + height - 1) / 2,
+    .area = area,.m10 = area * (2 * (gint64) x + width - 1) / 2,
+    .m01 = area * (2 * (gint64) y + height - 1) / 2,
     .m20 = area * ((guint64) x * x + (guint64) x * width + (guint64) width * width / 3),
-    .m11 = area * (2 * x + width - 1) / 2 * (2 * y + height - 1) / 2,
+    .m11 = area * (2 * (gint64) x + width - 1) / 2 * (2 * (gint64) y + height - 1) / 2,
     .m02 = area * ((guint64) y * y + (guint64) y * height + (guint64) height * height / 3),
     .track_id = track_id,
   };

@@ -78,6 +78,48 @@ class BlobsPy(Example, unittest.TestCase):
         return [sys.executable, os.fspath(source / "examples" / "blobs.py"), *arguments]
 
 
+class PeopleCounter(unittest.TestCase):
+    def run_counter(self, *arguments):
+        if not can_introspect():
+            self.skipTest("needs python3-gi and the typelib GstCcl-1.0")
+        return run(sys.executable, os.fspath(source / "examples" / "people-counter.py"), *arguments)
+
+    def test_built_in_scene(self):
+        result = self.run_counter()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        total = re.search(r"300 frames: forward (\d+), backward (\d+)$", result.stdout.strip())
+        forward, backward = map(int, total.groups())
+        self.assertGreater(forward, 0, "nobody crossed")
+        self.assertGreater(backward, 0, "nobody crossed back")
+        self.assertEqual(result.stdout.count(" s  forward "), len(result.stdout.splitlines()) - 1)
+
+    def test_line_nobody_crosses(self):
+        result = self.run_counter("--line", "0,0,0,0.01")
+        self.assertEqual((result.returncode, result.stdout), (0, "300 frames: forward 0, backward 0\n"), result.stderr)
+
+    def test_wrong(self):
+        for arguments, status, word in ((["/nowhere/v.mp4"], 1, "v.mp4"), (["--line", "2,0,1"], 2, "X1,Y1,X2,Y2")):
+            result = self.run_counter(*arguments)
+            self.assertEqual(result.returncode, status)
+            self.assertIn(word, result.stderr)
+            self.assertNotIn("Traceback", result.stderr)
+
+
+class GpuChain(unittest.TestCase):
+    """Without a GPU: that it says what is missing. With one, the video is a user's own."""
+
+    def test_says_what_is_missing(self):
+        script = os.fspath(source / "examples" / "gpu-chain.sh")
+        for arguments, word in ([], "which video"), (["/nowhere.mp4"], "cannot read"), ([script], "is needed"):
+            result = run(script, *arguments)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(word, result.stderr)
+        with tempfile.NamedTemporaryFile(suffix=".mp4") as video:
+            result = run(script, video.name)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertRegex(result.stderr, "GStreamer has no nvh26|neither H.264 nor H.265")
+
+
 if __name__ == "__main__":
     source, blob_probe = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
     unittest.main()

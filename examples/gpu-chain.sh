@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# What moves in an H.264 or H.265 video, as JSON lines, wholly on an NVIDIA GPU: decoded by NVDEC, motion, labelling and
+# features on CUDA; no pixel leaves the GPU, only the table of blobs does.
+#
+#     meson devenv -C build examples/gpu-chain.sh VIDEO.mp4|VIDEO.mkv [PROPERTY=VALUE of ccllabel ...] > blobs.ndjson
+set -eu
+
+die() { printf 'gpu-chain.sh: %s\n' "$*" >&2; exit 1; }
+
+[ $# -gt 0 ] || die "which video? examples/gpu-chain.sh VIDEO [PROPERTY=VALUE ...]"
+file=$1
+shift
+[ -f "$file" ] && [ -r "$file" ] || die "cannot read: $file"
+case $file in
+*.mp4 | *.mov | *.m4v) demux=qtdemux ;;
+*.mkv | *.webm) demux=matroskademux ;;
+*) die "an .mp4, .mov, .m4v, .mkv or .webm is needed: $file" ;;
+esac
+for element in nvh264dec nvh265dec; do
+    gst-inspect-1.0 --exists $element ||
+        die "GStreamer has no $element here: it takes an NVIDIA driver with the capability \"video\" (in a container:
+NVIDIA_DRIVER_CAPABILITIES=compute,video) and gstreamer1.0-plugins-bad"
+done
+gst-inspect-1.0 --exists cclmotion || die "GStreamer does not find the plugin: meson devenv -C build $0 $file"
+
+links=$(mktemp -d)
+trap 'rm -rf "$links"' EXIT
+case $file in /*) ;; *) file=$PWD/$file ;; esac
+ln -s "$file" "$links/input"        # gst-launch-1.0 would read spaces and quotes in a name as its own
+
+case $(gst-discoverer-1.0 "$links/input" 2>/dev/null | grep -m 1 -o 'H\.26[45]' || true) in
+H.264) decode="h264parse ! nvh264dec" ;;
+H.265) decode="h265parse ! nvh265dec" ;;
+*) die "neither H.264 nor H.265: $file" ;;
+esac
+# The caps after the decoder are what keeps the pictures on the GPU: without them it may hand out system memory.
+# shellcheck disable=SC2086
+gst-launch-1.0 -q filesrc location="$links/input" ! $demux ! queue ! $decode ! \
+    "video/x-raw(memory:CUDAMemory),format=NV12" ! cclmotion backend=cuda ! \
+    ccllabel backend=cuda mask-source=mask-meta min-rel-area=0.0005 "$@" ! ccltrack ! cclmeta2json ! fdsink
