@@ -63,6 +63,7 @@ typedef struct CclBackend {
 typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
     bool first_pixel_roots;
+    bool takes_bits; /* CUDA: can read masks as bits */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
     void (*close)(CclContext *context);     /* called after a failed open() too */
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */

@@ -36,4 +36,11 @@ static RowBits pack_row(const CclMask *mask, uint32_t y, uint64_t *bits, const u
     return compare_words(bits, above, full + 1);
 }
 
+/* Packs rows y0..y1-1; row y goes to bits + y * stride, row_words() of it. */
+static void pack_rows(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride)
+{
+    for (uint32_t y = y0; y < y1; y++)
+        pack_row(mask, y, bits + y * stride, bits + y * stride);
+}
+
 #endif

@@ -5,6 +5,10 @@
 #ifndef CCL_CPU_POOL_H
 #define CCL_CPU_POOL_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct CclPool CclPool;
 
 /* A pool for `n_threads` at once, the caller of ccl_pool_run() included; NULL when no thread can be made. */
@@ -16,5 +20,9 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
 
 /* CPUs this process may run on. */
 unsigned ccl_cpu_count(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

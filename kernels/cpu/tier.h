@@ -55,10 +55,14 @@ typedef struct CclTier {
     bool (*runs_here)(void); /* can this CPU execute it? */
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+    void (*pack)(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride); /* of rows, in words */
     const struct MotionTier *motion;
 } CclTier;
 
 /* The best tier that this CPU has and `flags` allows; plain C is always allowed. */
+#ifdef __cplusplus
+extern "C"
+#endif
 const CclTier *ccl_tier(uint32_t flags);
 
 #endif

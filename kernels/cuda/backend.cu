@@ -6,6 +6,10 @@
 
 #include "stages.cuh"
 
+#include "../cpu/pool.h"
+#include "../cpu/tier.h"
+#include "../cpu/words.h"
+
 #include <chrono>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +43,8 @@ typedef struct CudaContext {
     CudaSlot slots[CCL_MAX_DEPTH];
     StageBuffers stages;
     void *workspace;
+    const CclTier *tier;   /* packs masks from ordinary memory */
+    CclPool *packers;      /* NULL: the calling thread alone */
     bool no_graphs; /* capturing failed once: plain launches from then on */
 
     /* Everything allocated, freed in close(). */
@@ -227,6 +233,12 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
     return CCL_OK;
 }
 
+/* Masks from ordinary memory come up as bits when the caller gives threads to pack them. */
+static bool packs_masks(const CclContext *context)
+{
+    return context->algorithm->takes_bits && context->config.threads > 1;
+}
+
 static CclStatus cuda_open(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
@@ -244,6 +256,9 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
+    cuda->tier = ccl_tier(context->config.cpu_flags);
+    if (packs_masks(context))
+        cuda->packers = ccl_pool_new(context->config.threads);
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, set_vars)); /* is there code for this device at all? */
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
@@ -297,6 +312,7 @@ static void cuda_close(CclContext *context)
         if (stream)
             cudaStreamDestroy(stream);
     (void)cudaGetLastError();
+    ccl_pool_free(cuda->packers);
     free(cuda);
 }
 
@@ -346,6 +362,48 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
     return CCL_OK;
 }
 
+/* Bits up to this many bytes are read where they lie, over the bus: quicker than a copy and its start. */
+#define MOST_IN_PLACE (512u << 10)
+
+typedef struct PackJob {
+    CudaContext *cuda;
+    const CclMask *mask;
+    uint64_t *bits;
+    uint32_t rows_each;
+} PackJob;
+
+static void pack_some(void *data, unsigned i)
+{
+    const PackJob *const job = (const PackJob *)data;
+    const uint32_t y0 = i * job->rows_each, y1 = min(y0 + job->rows_each, job->mask->height);
+    job->cuda->tier->pack(job->mask, y0, y1, job->bits, row_words(job->mask->width));
+}
+
+/* Packs a mask from ordinary memory into the slot's pinned memory; an eighth of it is to be brought up. */
+static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+{
+    const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
+    PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, most_rows };
+    ccl_pool_run(cuda->packers, pack_some, &job, blocks_for(mask->height, most_rows));
+
+    vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
+    vars->threshold = 0;
+    const size_t size = vars->mask_stride * mask->height;
+    if (size <= MOST_IN_PLACE) {
+        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&vars->mask, slot->h_mask, 0));
+        return CCL_OK;
+    }
+    slot->uploads = true;
+    if (slot->frame.timing)
+        CCL_CUDA_TRY(cudaEventRecord(slot->upload_start, cuda->upload));
+    CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, slot->h_mask, size, cudaMemcpyHostToDevice, cuda->upload));
+    if (slot->frame.timing)
+        CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
+    CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
+    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->uploaded, 0));
+    return CCL_OK;
+}
+
 static CclStatus upload(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
 {
     slot->uploads = true;
@@ -387,7 +445,7 @@ static const void *wide_on_device(const CclMask *mask)
 }
 
 /* Brings the mask to where kernels read it, and says where that is. */
-static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, bool packed, CudaVars *vars)
 {
     const size_t pitch = mask_pitch(mask->width);
     const void *const wide = wide_on_device(mask);
@@ -396,6 +454,8 @@ static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
     CCL_TRY(wait_for_producer(cuda, slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
+    if (packed)
+        return place_bits(cuda, slot, mask, vars);
     if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
         vars->threshold = 0;
         vars->invert = 0;
@@ -554,10 +614,11 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     memset(&vars, 0, sizeof vars); /* compared as bytes */
     vars.limits = ccl_frame->limits;
     vars.keep_all = drops_nothing(&vars.limits);
-    CCL_TRY(place_mask(cuda, slot, mask, &vars));
+    const bool packed = packs_masks(context) && mask->memory == CCL_MEMORY_HOST;
+    CCL_TRY(place_mask(cuda, slot, mask, packed, &vars));
     place_labels(context, slot, ccl_frame, &vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL,
-                              vars.keep_all };
+                              vars.keep_all, packed };
     frame->shape = shape;
     frame->n_steps = 0;
 

@@ -56,6 +56,9 @@ typedef struct CudaVars {
     uint32_t threshold;   /* foreground: (value > threshold) != invert; see is_foreground() */
     uint32_t invert;      /* 0 or 1 */
 
+    /* With CudaShape.packed, bits instead: row y begins at mask + y * mask_stride, aligned to 8; bit 0 of its first
+     * 64-bit word is pixel 0, bits past the width are 0. Perhaps in mapped host memory. */
+
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
      * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
     uint32_t *labels;
@@ -87,6 +90,7 @@ typedef struct CudaShape {
     uint32_t label_mode; /* CudaLabelMode */
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
+    uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
 } CudaShape;
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */

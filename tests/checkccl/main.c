@@ -182,7 +182,11 @@ static const Variant cpu_variants[] = {
     { NULL, 0, 0, 0, 0 },
 };
 /* A frame takes a GPU as long whether it has sixteen pixels or ten thousand. */
-static const Variant cuda_variants[] = { { "", CCL_CPU_ALL, 1, 0, 13 }, { NULL, 0, 0, 0, 0 } };
+static const Variant cuda_variants[] = {
+    { "", CCL_CPU_ALL, 1, 0, 13 },
+    { " 2 threads", CCL_CPU_ALL, 2, 7, 13 }, /* masks packed on the CPU, where the method can */
+    { NULL, 0, 0, 0, 0 },
+};
 /* The reference is a flood fill and knows no variants. */
 static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0 }, { NULL, 0, 0, 0, 0 } };
 

@@ -26,5 +26,6 @@ const CclTier ccl_tier_avx512 = {
     .runs_here = runs_here,
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
+    .pack = pack_rows,
     .motion = &motion_tier,
 };

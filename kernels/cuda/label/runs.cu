@@ -335,7 +335,7 @@ __device__ static inline Links link_row(const LocalParents &parents, const uint6
     return links;
 }
 
-template <bool EIGHT, uint32_t LANES>
+template <bool EIGHT, uint32_t LANES, bool PACKED>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Plan plan, const CudaVars *vars)
 {
     __shared__ uint64_t bits[LOCAL_WORDS];
@@ -349,9 +349,12 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Plan 
     const bool in_image = y < plan.height; /* above band 0, y wraps around */
     const uint32_t word = y * plan.row_words + word_x;
 
-    if (in_image)
+    const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
+    if (PACKED && mine == 0)
+        bits[at] = in_image && word_x * 64 < plan.width ? packed_row[word_x] : 0;
+    else if (!PACKED && in_image)
         pack_row<LANES>(vars, tile_x * 2048, y, plan.width, (uint16_t *)(bits + row * 32), mine);
-    else if (mine == 0)
+    else if (!PACKED && mine == 0)
         bits[at] = 0;
     if (LANES > 1 && mine == 0)
         shared_heads[at] = shared_joined[lane] = 0;
@@ -1009,7 +1012,8 @@ template <bool EIGHT, uint32_t LANES> static CclStatus analyze_with(CclContext *
         return launch(frame, name, true, kernel, measure_grid, MEASURE_THREADS(LANES), plan, frame->vars);
     };
 
-    CCL_TRY(launch(frame, "solve", false, solve<EIGHT, LANES>, tiles, SOLVE_THREADS(LANES), plan, frame->vars));
+    const auto solve_input = frame->shape.packed ? solve<EIGHT, LANES, true> : solve<EIGHT, LANES, false>;
+    CCL_TRY(launch(frame, "solve", false, solve_input, tiles, SOLVE_THREADS(LANES), plan, frame->vars));
     if (plan.bands - 1 + n_sides)
         CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(plan.tiles_x, plan.bands - 1 + n_sides), JOIN_THREADS,
                        plan));
@@ -1044,6 +1048,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .takes_bits = true,
     .workspace_size = workspace_size,
     .analyze = analyze,
 };
