@@ -75,7 +75,7 @@ class Counter:
             states = (blobs.get_blob(i).flags for i in range(blobs.get_length()))
             self.now = sum(bool(flags & GstCcl.BlobFlags.CONFIRMED) for flags in states)
         if zones and zones.get_length():
-            line = zones.dup_zone(0)
+            line = zones.get_zone(0)
             if (line.n_forward, line.n_backward) != (self.forward, self.backward):
                 self.forward, self.backward = line.n_forward, line.n_backward
                 print(f"{buffer.pts / Gst.SECOND:8.2f} s  forward {self.forward}  backward {self.backward}  "
