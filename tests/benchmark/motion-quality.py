@@ -41,6 +41,8 @@ def load_test_clip():
     truth = {}
     for path in sorted(glob.glob(os.path.join(data, "masks/cdnet-pedestrians/gt*.png"))):
         truth[int(os.path.basename(path)[2:8]) - 240] = cv2.imread(path, 0)
+    if not frames or not truth:
+        sys.exit("no test data in %s: set CCL_TEST_DATA, or name a folder" % data)
     return "pedestrians (test data)", frames, truth
 
 

@@ -7,6 +7,10 @@
 
 #include "motion.h"
 
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
 #define W 80
 #define H 60
 #define FRAME (40 * GST_MSECOND)
@@ -430,6 +434,39 @@ GST_START_TEST (test_label_draws_a_smaller_mask)
 
 GST_END_TEST;
 
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+/* A segmentation that covers a part of the frame: every region but 0 is foreground, blobs are where that part is. */
+GST_START_TEST (test_label_takes_a_segmentation)
+{
+  GstHarness *harness = label_harness (0, "mask-source=segmentation-mtd connectivity=4");
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  Mask mask = MASK ("##..", "...#", "...#");
+  GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, 0, G_MAXUINT);
+  GstBuffer *regions = buffer_from_values (GST_VIDEO_FORMAT_GRAY8, &mask, 3, 0);
+  guint ids[] = { 0, 3 };
+  GstAnalyticsSegmentationMtd segmentation;
+  GstCclBlobMeta *blobs;
+  gdouble x, y, width, height;
+
+  gst_buffer_add_video_meta (regions, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 3);
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (frame), regions,
+          GST_SEGMENTATION_TYPE_SEMANTIC, G_N_ELEMENTS (ids), ids, 20, 30, 40, 60, &segmentation));
+  gst_harness_set_src_caps_str (harness, caps);
+  frame = gst_harness_push_and_pull (harness, frame);
+  blobs = gst_buffer_get_ccl_blob_meta (frame);
+  ck_assert_uint_eq (gst_ccl_blob_meta_get_length (blobs), 2);
+  ck_assert_uint_eq (blobs->width, 160);
+  gst_ccl_blob_meta_get_box (blobs, 1, &x, &y, &width, &height);
+  fail_unless (x == 50 && y == 50 && width == 10 && height == 40, "%g,%g %gx%g", x, y, width, height);
+  gst_buffer_unref (frame);
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+#endif
+
 /* ---------------------------------------------------------------- messages */
 
 /* The next ccl-motion message must have this state; its fields. */
@@ -803,6 +840,9 @@ cclmotion_suite (void)
   tcase_add_test (cases, test_label_takes_the_frame_if_told);
   tcase_add_test (cases, test_label_without_a_mask);
   tcase_add_test (cases, test_label_draws_a_smaller_mask);
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+  tcase_add_test (cases, test_label_takes_a_segmentation);
+#endif
   tcase_add_test (cases, test_messages);
   tcase_add_test (cases, test_global_change);
   tcase_add_test (cases, test_what_starts_learning_again);
