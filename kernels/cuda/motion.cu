@@ -6,7 +6,7 @@
 //   shrink    with a working size: averages of boxes
 //   model     picture to foreground bits, model updated; a block first does the pixels whose first mode fits, then together
 //             the few others, which cost ten times as much each
-//   unshadow  takes shadows out of the bits
+//   unshadow  takes shadows out of the bits: a warp for each word that has any, by columns of the square that lanes share
 //   filter    a tile of bits with its surroundings in shared memory: median, [confirm,] open, close, dilate, bytes
 //
 // Bits are words of 32, bit 0 leftmost; rows of 2 * motion->words.
@@ -20,13 +20,12 @@
 #define BLOCK_THREADS 256
 #define THREAD_PIXELS 8
 #define BLOCK_PIXELS (BLOCK_THREADS * THREAD_PIXELS)
-#define WARP_WORDS 8 /* that a warp of unshadow looks at */
-#define TILE_WORDS 12
+#define STORED_WORDS 16 /* of a row of a tile, what is around it included */
 #define TILE_ROWS 16
-#define MOST_REACH (2 + 5 * CCL_MOTION_MAX_RADIUS)
 
 typedef struct Counters {
     uint32_t raw, kept;
+    uint32_t n_words; /* in the list that unshadow works on */
 } Counters;
 
 /* The part of CpuMotion that is here in device memory. */
@@ -38,6 +37,7 @@ typedef struct CudaMotion {
     MotionRest *rest;
     uint8_t *last;
     uint32_t *bits, *kept, *ignored, *confirm; /* kept: between two filters; confirm: five planes */
+    uint32_t *list;  /* words of bits that are not 0, in any order */
     uint8_t *luma;   /* uploaded pictures */
     size_t luma_pitch;
     uint8_t *shrunk; /* rows of words * 64 */
@@ -46,6 +46,7 @@ typedef struct CudaMotion {
     Counters *counters; /* two, used in turn: each frame clears the next one's */
     Counters *h_counters;
     unsigned turn;
+    unsigned unshadow_blocks; /* that fill the device once */
     void *blocks[16];
     unsigned n_blocks;
 } CudaMotion;
@@ -64,6 +65,7 @@ typedef struct Model {
     uint8_t *last;
     uint32_t *bits;
     const uint32_t *ignored;
+    uint32_t *list; /* of words that are not 0 */
 } Model;
 
 static CudaMotion *impl(const CclMotion *motion)
@@ -185,7 +187,8 @@ __device__ static void seed(const Model &model, size_t at, uint64_t luma)
 
 /* Pixels in the order of the model, whose rows are whole words of 64: a thread's never cross a row's end. */
 template <int METHOD, bool SEED>
-__global__ static void __launch_bounds__(BLOCK_THREADS) update(Picture picture, Model model, Counters *counters)
+__global__ static void __launch_bounds__(BLOCK_THREADS) update(const __grid_constant__ Picture picture,
+                                                               const __grid_constant__ Model model, Counters *counters)
 {
     __shared__ uint32_t bits[BLOCK_PIXELS / 32];
     __shared__ uint32_t n_misses;
@@ -241,42 +244,69 @@ __global__ static void __launch_bounds__(BLOCK_THREADS) update(Picture picture, 
         n = __popc(set);
     }
     if (t < BLOCK_PIXELS / 32) {
-        n = __reduce_add_sync(~0u, n);
-        if (t % 32 == 0 && n)
-            atomicAdd(&counters->raw, n);
+        const uint32_t lane = t % 32, filled = __ballot_sync(~0u, n != 0), sum = __reduce_add_sync(~0u, n);
+        uint32_t slot = 0;
+        if (lane == 0 && sum) {
+            atomicAdd(&counters->raw, sum);
+            slot = atomicAdd(&counters->n_words, __popc(filled));
+        }
+        slot = __shfl_sync(~0u, slot, 0);
+        if (n)
+            model.list[slot + __popc(filled & ((1u << lane) - 1))] = (uint32_t)word;
     }
 }
 
 /* ---------------------------------------------------------------- unshadow */
 
-__global__ static void __launch_bounds__(BLOCK_THREADS) unshadow(Picture picture, Model model, const Counters *counters,
+/* Sums over the five rows around row y of column x; what is outside counts nothing. */
+__device__ static MotionShadow column_sums(const Picture &picture, const uint16_t *mean, int x, int y)
+{
+    const size_t pitch = picture.words * 32;
+    MotionShadow sums = { 0, 0, 0 };
+#pragma unroll
+    for (int j = -MOTION_SHADOW_RADIUS; j <= MOTION_SHADOW_RADIUS; j++) {
+        const int row = y + j;
+        const bool inside = row >= 0 && row < (int)picture.height && x >= 0 && x < (int)picture.width;
+        const uint32_t g = inside ? picture.luma[row * picture.stride + x] : 0;
+        const uint32_t b = inside ? mean[row * pitch + x] >> 8 : 0;
+        motion_shadow_add(&sums, g, b);
+    }
+    return sums;
+}
+
+/* The sum of five lanes from this one on; the lanes of `more` come after the last of `here`. */
+__device__ static uint32_t five(uint32_t here, uint32_t more, uint32_t lane)
+{
+    uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t i = 0; i <= 2 * MOTION_SHADOW_RADIUS; i++) {
+        const uint32_t a = __shfl_sync(~0u, here, (lane + i) % 32), b = __shfl_sync(~0u, more, (lane + i) % 32);
+        sum += lane + i < 32 ? a : b;
+    }
+    return sum;
+}
+
+__global__ static void __launch_bounds__(BLOCK_THREADS) unshadow(const __grid_constant__ Picture picture,
+                                                                 const __grid_constant__ Model model, const Counters *counters,
                                                                  uint64_t most)
 {
-    const uint32_t lane = threadIdx.x % 32, warp = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / 32;
-    const uint32_t n = picture.words * picture.height, first = warp * WARP_WORDS, pitch = picture.words * 32;
-    const int r = MOTION_SHADOW_RADIUS, width = (int)picture.width, height = (int)picture.height;
-    if (first >= n || counters->raw > most)
-        return;
-    uint32_t mine = lane < WARP_WORDS && first + lane < n ? model.bits[first + lane] : 0;
-    const uint32_t before = mine;
+    const uint32_t lane = threadIdx.x % 32, n_warps = gridDim.x * BLOCK_THREADS / 32;
+    const uint32_t n = counters->raw > most ? 0 : counters->n_words;
 
-    for (uint32_t left = __ballot_sync(~0u, mine != 0); left; left &= left - 1) {
-        const uint32_t i = __ffs(left) - 1, bits = __shfl_sync(~0u, mine, i);
-        const int y = (int)((first + i) / picture.words), x = (int)((first + i) % picture.words * 32 + lane);
-        bool shadow = false;
-        if (bits >> lane & 1 && picture.luma[y * picture.stride + x] < model.mean[(size_t)y * pitch + x] >> 8) {
-            MotionShadow sums = { 0, 0, 0 };
-            for (int j = max(y - r, 0); j <= min(y + r, height - 1); j++)
-                for (int k = max(x - r, 0); k <= min(x + r, width - 1); k++)
-                    motion_shadow_add(&sums, picture.luma[j * picture.stride + k], model.mean[(size_t)j * pitch + k] >> 8);
-            shadow = motion_is_shadow(&sums);
-        }
-        const uint32_t shadows = __ballot_sync(~0u, shadow);
-        if (lane == i)
-            mine &= ~shadows;
+    for (uint32_t i = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / 32; i < n; i += n_warps) {
+        const uint32_t word = model.list[i], bits = model.bits[word];
+        const int y = (int)(word / picture.words), x0 = (int)(word % picture.words) * 32, x = x0 + (int)lane;
+        const MotionShadow here = column_sums(picture, model.mean, x - MOTION_SHADOW_RADIUS, y);
+        MotionShadow more = { 0, 0, 0 };
+        if (lane < 2 * MOTION_SHADOW_RADIUS)
+            more = column_sums(picture, model.mean, x + 32 - MOTION_SHADOW_RADIUS, y);
+        const MotionShadow sums = { five(here.bb, more.bb, lane), five(here.gb, more.gb, lane), five(here.gg, more.gg, lane) };
+        const bool darker = bits >> lane & 1 && picture.luma[y * picture.stride + x] <
+                                                    model.mean[(size_t)y * picture.words * 32 + x] >> 8;
+        const uint32_t shadows = __ballot_sync(~0u, darker && motion_is_shadow(&sums));
+        if (!lane && shadows & bits)
+            model.bits[word] = bits & ~shadows;
     }
-    if (mine != before)
-        model.bits[first + lane] = mine;
 }
 
 /* ---------------------------------------------------------------- filter */
@@ -291,6 +321,7 @@ typedef struct Filter {
     FilterStep steps[5];
     uint32_t n_steps;
     uint32_t halo_rows, halo_words; /* that the steps reach */
+    uint32_t tile_words;
     const uint32_t *from;
     uint32_t *to;               /* bits; NULL: the mask is painted */
     uint32_t *confirm;          /* five planes */
@@ -319,50 +350,53 @@ __device__ static void add3(uint32_t a, uint32_t b, uint32_t c, uint32_t *sum, u
     *carry = (a & b) | (c & (a ^ b));
 }
 
-/* A tile in shared memory; what is outside the picture has the value the next step wants there. */
-struct Tile {
-    uint32_t *bits;
-    int rows, words;
+/* Rows of a tile and what is around it, in shared memory. What is outside the picture has the value the next step wants
+ * there; a word at either end of a row has a neighbour of no meaning, which costs as many pixels of the surroundings as the
+ * step reaches. */
 
-    __device__ uint32_t get(int row, int word) const
-    {
-        return row < 0 || row >= rows || word < 0 || word >= words ? 0 : bits[row * words + word];
-    }
-};
+/* How many of the n = 3 or 5 pixels around are set: bit planes for 1, 2 and 4. */
+__device__ static void count_across(const uint32_t *at, uint32_t radius, uint32_t *one, uint32_t *two, uint32_t *four)
+{
+    const uint32_t l = at[-1], h = at[0], r = at[1];
+    uint32_t s, c, s2, c2 = 0;
+    add3(from_left(l, h, 1), h, from_right(h, r, 1), &s, &c);
+    if (radius == 2)
+        add3(s, from_left(l, h, 2), from_right(h, r, 2), &s2, &c2);
+    else
+        s2 = s;
+    *one = s2, *two = c ^ c2, *four = c & c2;
+}
 
-__device__ static uint32_t median_at(const Tile &tile, int row, int word, uint32_t radius)
+/* Whether more than half of n rows of such counts. */
+__device__ static uint32_t most_of(const uint32_t *one, const uint32_t *two, const uint32_t *four, int radius)
 {
     uint32_t sum[5] = { 0, 0, 0, 0, 0 };
-    for (int j = row - (int)radius; j <= row + (int)radius; j++) {
-        const uint32_t l = tile.get(j, word - 1), h = tile.get(j, word), r = tile.get(j, word + 1);
-        uint32_t s, c, s2, c2 = 0, carry, carry2, carry3;
-        add3(from_left(l, h, 1), h, from_right(h, r, 1), &s, &c);
-        if (radius == 2)
-            add3(s, from_left(l, h, 2), from_right(h, r, 2), &s2, &c2);
-        else
-            s2 = s;
-        carry = sum[0] & s2, sum[0] ^= s2;
-        add3(sum[1], c ^ c2, carry, &sum[1], &carry2);
-        add3(sum[2], c & c2, carry2, &sum[2], &carry3);
+    for (int j = -radius; j <= radius; j++) {
+        const int at = j * STORED_WORDS;
+        const uint32_t carry = sum[0] & one[at];
+        uint32_t carry2, carry3;
+        sum[0] ^= one[at];
+        add3(sum[1], two[at], carry, &sum[1], &carry2);
+        add3(sum[2], four[at], carry2, &sum[2], &carry3);
         sum[4] ^= sum[3] & carry3, sum[3] ^= carry3;
     }
     return radius == 2 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0])) : sum[3] | (sum[2] & (sum[1] | sum[0]));
 }
 
-__device__ static uint32_t across_at(const Tile &tile, int row, int word, uint32_t radius, uint32_t flip)
+__device__ static uint32_t grown_across(const uint32_t *at, uint32_t radius, uint32_t flip)
 {
-    const uint32_t l = tile.get(row, word - 1) ^ flip, h = tile.get(row, word) ^ flip, r = tile.get(row, word + 1) ^ flip;
+    const uint32_t l = at[-1] ^ flip, h = at[0] ^ flip, r = at[1] ^ flip;
     uint32_t grown = h;
     for (uint32_t n = 1; n <= radius; n++)
         grown |= from_left(l, h, n) | from_right(h, r, n);
     return grown ^ flip;
 }
 
-__device__ static uint32_t along_at(const Tile &tile, int row, int word, uint32_t radius, uint32_t flip)
+__device__ static uint32_t grown_along(const uint32_t *at, int radius, uint32_t flip)
 {
     uint32_t grown = 0;
-    for (int j = row - (int)radius; j <= row + (int)radius; j++)
-        grown |= tile.get(j, word) ^ flip;
+    for (int j = -radius; j <= radius; j++)
+        grown |= at[j * STORED_WORDS] ^ flip;
     return grown ^ flip;
 }
 
@@ -398,15 +432,15 @@ __device__ static uint32_t outside_for(const Filter &filter, uint32_t step)
 }
 
 /* The tile's pixels, four at a time. */
-__device__ static void paint(const Picture &picture, const Filter &filter, const Tile &tile, int y0, int word0)
+__device__ static void paint(const Picture &picture, const Filter &filter, const uint32_t *tile, int y0, int word0)
 {
     const bool aligned = (((uintptr_t)filter.mask | filter.mask_stride) & 3) == 0;
-    for (uint32_t i = threadIdx.x; i < TILE_ROWS * TILE_WORDS * 8; i += BLOCK_THREADS) {
-        const uint32_t row = i / (TILE_WORDS * 8), quad = i % (TILE_WORDS * 8);
+    for (uint32_t i = threadIdx.x; i < TILE_ROWS * STORED_WORDS * 8; i += BLOCK_THREADS) {
+        const uint32_t row = i / (STORED_WORDS * 8), quad = i % (STORED_WORDS * 8);
         const uint32_t y = (uint32_t)y0 + row, x = (uint32_t)word0 * 32 + quad * 4;
-        if (y >= picture.height || x >= picture.width)
+        if (y >= picture.height || x >= picture.width || quad / 8 >= filter.tile_words)
             continue;
-        const uint32_t four = tile.bits[(row + filter.halo_rows) * tile.words + quad / 8 + filter.halo_words] >> quad % 8 * 4;
+        const uint32_t four = tile[(row + filter.halo_rows) * STORED_WORDS + quad / 8 + filter.halo_words] >> quad % 8 * 4;
         uint8_t *const to = filter.mask + y * filter.mask_stride + x;
         const uint32_t bytes = ((four & 1) | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21) * 255;
         if (aligned && x + 4 <= picture.width)
@@ -417,57 +451,60 @@ __device__ static void paint(const Picture &picture, const Filter &filter, const
     }
 }
 
-__global__ static void __launch_bounds__(BLOCK_THREADS) filter_tiles(Picture picture, Filter filter, Counters *counters,
+/* Rows [margin, rows - margin) of the tile are good before the step, `radius` fewer on either side after it. */
+__global__ static void __launch_bounds__(BLOCK_THREADS) filter_tiles(const __grid_constant__ Picture picture,
+                                                                     const __grid_constant__ Filter filter, Counters *counters,
                                                                      Counters *next)
 {
     extern __shared__ uint32_t shared[];
-    const int rows = TILE_ROWS + 2 * (int)filter.halo_rows, words = TILE_WORDS + 2 * (int)filter.halo_words;
-    const int y0 = (int)blockIdx.y * TILE_ROWS, word0 = (int)blockIdx.x * TILE_WORDS;
+    const int rows = TILE_ROWS + 2 * (int)filter.halo_rows, n_words = rows * STORED_WORDS;
+    const int y0 = (int)blockIdx.y * TILE_ROWS, word0 = (int)(blockIdx.x * filter.tile_words);
     const int y_first = y0 - (int)filter.halo_rows, word_first = word0 - (int)filter.halo_words;
     const size_t plane = (size_t)picture.words * picture.height;
     const bool empty = filter.silent || counters->raw > filter.most;
-    Tile tile = { shared, rows, words }, other = { shared + rows * words, rows, words };
+    const bool whole = y_first >= 0 && y_first + rows <= (int)picture.height && word_first >= 0 &&
+                       (word_first + STORED_WORDS) * 32 <= (int)picture.width;
+    uint32_t *const tile = shared + 1, *const other = tile + n_words + 2; /* a word of no meaning before and after each */
+    uint32_t *const twos = other + n_words, *const fours = twos + n_words;
+    uint32_t outside = outside_for(filter, 0);
 
-    for (int i = (int)threadIdx.x; i < rows * words; i += BLOCK_THREADS) {
-        const int y = y_first + i / words, word = word_first + i % words;
-        const uint32_t inside = empty ? 0 : in_picture(picture, y, word);
-        tile.bits[i] = inside ? (filter.from[(size_t)y * picture.words + word] & inside) | (outside_for(filter, 0) & ~inside)
-                              : outside_for(filter, 0);
+    for (int i = (int)threadIdx.x; i < n_words; i += BLOCK_THREADS) {
+        const int y = y_first + i / STORED_WORDS, word = word_first + i % STORED_WORDS;
+        const uint32_t inside = empty ? 0 : whole ? ~0u : in_picture(picture, y, word);
+        tile[i] = inside ? (filter.from[(size_t)y * picture.words + word] & inside) | (outside & ~inside) : outside;
     }
     __syncthreads();
 
+    int margin = 0;
     for (uint32_t s = 0; s < filter.n_steps && !empty; s++) {
         const FilterStep step = filter.steps[s];
-        const uint32_t flip = step.kind == FILTER_ERODE ? ~0u : 0, outside = outside_for(filter, s + 1);
-        if (step.kind != FILTER_MEDIAN) {
-            for (int i = (int)threadIdx.x; i < rows * words; i += BLOCK_THREADS)
-                other.bits[i] = across_at(tile, i / words, i % words, step.radius, flip);
-            __syncthreads();
+        const uint32_t flip = step.kind == FILTER_ERODE ? ~0u : 0;
+        outside = outside_for(filter, s + 1);
+        for (int i = margin * STORED_WORDS + (int)threadIdx.x; i < n_words - margin * STORED_WORDS; i += BLOCK_THREADS) {
+            if (step.kind == FILTER_MEDIAN)
+                count_across(tile + i, step.radius, other + i, twos + i, fours + i);
+            else
+                other[i] = grown_across(tile + i, step.radius, flip);
         }
-        const Tile from = step.kind == FILTER_MEDIAN ? tile : other, to = step.kind == FILTER_MEDIAN ? other : tile;
-        for (int i = (int)threadIdx.x; i < rows * words; i += BLOCK_THREADS) {
-            const int row = i / words, word = i % words;
-            const uint32_t inside = in_picture(picture, y_first + row, word_first + word);
-            const uint32_t bits = step.kind == FILTER_MEDIAN ? median_at(from, row, word, step.radius)
-                                                             : along_at(from, row, word, step.radius, flip);
-            to.bits[i] = (bits & inside) | (outside & ~inside);
-        }
-        if (step.kind == FILTER_MEDIAN) {
-            const Tile swap = tile;
-            tile = other;
-            other = swap;
+        __syncthreads();
+        margin += (int)step.radius;
+        for (int i = margin * STORED_WORDS + (int)threadIdx.x; i < n_words - margin * STORED_WORDS; i += BLOCK_THREADS) {
+            const uint32_t bits = step.kind == FILTER_MEDIAN ? most_of(other + i, twos + i, fours + i, (int)step.radius)
+                                                             : grown_along(other + i, (int)step.radius, flip);
+            const uint32_t inside =
+                whole ? ~0u : in_picture(picture, y_first + i / STORED_WORDS, word_first + i % STORED_WORDS);
+            tile[i] = (bits & inside) | (outside & ~inside);
         }
         __syncthreads();
     }
 
     uint32_t n = 0;
-    for (int i = (int)threadIdx.x; i < TILE_ROWS * TILE_WORDS; i += BLOCK_THREADS) {
-        const int row = i / TILE_WORDS, word = i % TILE_WORDS;
-        const uint32_t inside = in_picture(picture, y0 + row, word0 + word);
-        if (!inside)
+    for (int i = (int)threadIdx.x; i < TILE_ROWS * STORED_WORDS; i += BLOCK_THREADS) {
+        const int row = i / STORED_WORDS, word = i % STORED_WORDS;
+        if (word >= (int)filter.tile_words || !in_picture(picture, y0 + row, word0 + word))
             continue;
         const size_t at = (size_t)(y0 + row) * picture.words + word0 + word;
-        uint32_t *const here = &tile.bits[(row + filter.halo_rows) * words + word + filter.halo_words];
+        uint32_t *const here = &tile[(row + (int)filter.halo_rows) * STORED_WORDS + word + (int)filter.halo_words];
         uint32_t set = empty ? 0 : *here;
         if (filter.confirm && empty)
             for (int p = 0; p < 5; p++)
@@ -487,7 +524,7 @@ __global__ static void __launch_bounds__(BLOCK_THREADS) filter_tiles(Picture pic
     if (threadIdx.x % 32 == 0 && n)
         atomicAdd(&counters->kept, n);
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y)
-        next->raw = next->kept = 0;
+        next->raw = next->kept = next->n_words = 0;
     __syncthreads();
     if (filter.mask)
         paint(picture, filter, tile, y0, word0);
@@ -539,6 +576,10 @@ static CclStatus cuda_open(CclMotion *motion)
     motion->impl = cuda;
     cudaFuncAttributes attributes;
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, unshadow)); /* is there code for this device at all? */
+    int device = 0, multiprocessors = 0;
+    CCL_CUDA_TRY(cudaGetDevice(&device));
+    CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    cuda->unshadow_blocks = (unsigned)multiprocessors * (2048 / BLOCK_THREADS);
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->produced, cudaEventDisableTiming));
     CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->h_counters, sizeof *cuda->h_counters, cudaHostAllocPortable));
@@ -550,6 +591,7 @@ static CclStatus cuda_open(CclMotion *motion)
     CCL_TRY(take_model(motion, cuda));
     CCL_TRY(take(motion, &cuda->bits, n_words * 8));
     CCL_TRY(take(motion, &cuda->kept, n_words * 8));
+    CCL_TRY(take(motion, &cuda->list, n_words * 8));
     CCL_TRY(take(motion, &cuda->ignored, n_words * 8));
     CCL_TRY(take(motion, &cuda->confirm, 5 * n_words * 8));
     cuda->luma_pitch = (config->width + 127u) / 128 * 128;
@@ -657,13 +699,14 @@ static void add_step(Filter *filter, FilterKind kind, uint32_t radius)
     filter->halo_words = (filter->halo_rows + 31) / 32;
 }
 
-static CclStatus run_filter(const CclMotion *motion, const Picture &picture, const Filter &filter, Counters *counters,
+static CclStatus run_filter(const CclMotion *motion, const Picture &picture, Filter filter, Counters *counters,
                             Counters *next)
 {
     CudaMotion *const cuda = impl(motion);
-    const dim3 grid(blocks_for(picture.words, TILE_WORDS), blocks_for(picture.height, TILE_ROWS));
-    const size_t shared = (size_t)(TILE_ROWS + 2 * filter.halo_rows) * (TILE_WORDS + 2 * filter.halo_words) * 2 * 4;
-    LAUNCH(filter_tiles, grid, shared, picture, filter, counters, next);
+    filter.tile_words = STORED_WORDS - 2 * filter.halo_words;
+    const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, TILE_ROWS));
+    const size_t rows = TILE_ROWS + 2 * filter.halo_rows;
+    LAUNCH(filter_tiles, grid, (4 * rows * STORED_WORDS + 4) * sizeof(uint32_t), picture, filter, counters, next);
     return CCL_OK;
 }
 
@@ -707,14 +750,15 @@ static CclStatus cuda_apply(CclMotion *motion, MotionFrame *frame)
     CudaMotion *const cuda = impl(motion);
     Counters *const counters = cuda->counters + cuda->turn, *const next = cuda->counters + (cuda->turn ^ 1);
     Picture picture = { NULL, 0, motion->width, motion->height, motion->words * 2, frame->rates };
-    const Model model = { cuda->mean, cuda->variance, cuda->weight, cuda->rest, cuda->last, cuda->bits, cuda->ignored };
+    const Model model = { cuda->mean, cuda->variance, cuda->weight, cuda->rest, cuda->last, cuda->bits, cuda->ignored,
+                          cuda->list };
 
     CCL_TRY(cuda_use_device(motion->config.device));
     CCL_TRY(bring_picture(motion, frame->luma, &picture));
     CCL_TRY(run_model(motion, frame, picture, model, counters));
     if (frame->params.drop_shadow && !frame->silent) {
-        const size_t warps = blocks_for((size_t)picture.words * picture.height, WARP_WORDS);
-        LAUNCH(unshadow, blocks_for(warps * 32, BLOCK_THREADS), 0, picture, model, counters, frame->most);
+        const unsigned most = blocks_for((size_t)picture.words * picture.height * 32, BLOCK_THREADS);
+        LAUNCH(unshadow, min(most, cuda->unshadow_blocks), 0, picture, model, counters, frame->most);
     }
     CCL_TRY(run_filters(motion, frame, picture, counters, next));
     if (cuda->end)
