@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A line a few pixels wide should not make much more than itself dirty; a multiple of any chroma subsampling. */
-#define TILE 16
+#define TILE 8
 
 struct _GstCclCanvas
 {

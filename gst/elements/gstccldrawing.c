@@ -408,7 +408,7 @@ static void
 set_scale (GstCclDrawing * drawing)
 {
   const gdouble side = MIN (drawing->height, drawing->width);
-  const gdouble wanted = drawing->style->line_width > 0 ? drawing->style->line_width : side / 400;
+  const gdouble wanted = drawing->style->line_width > 0 ? drawing->style->line_width : 1 + side / 360;
   const gint size = drawing->scale_font ? (gint) (MAX (10, side / 38) * PANGO_SCALE) : -1;
 
   drawing->line = MAX (floor (wanted + 0.5), 1);

@@ -603,7 +603,7 @@ install_properties (GObjectClass * klass)
   properties[PROP_COLOR] = g_param_spec_uint ("color", "Colour", "The colour of colour-by=fixed, 0xAARRGGBB", 0,
       G_MAXUINT32, 0xff00ff00, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
-      "Pixels; 0 = 1/400 of the frame's shorter side, at least one", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
+      "Pixels; 0 = by the frame: 1 + 1/360 of its shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
       "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
       "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
