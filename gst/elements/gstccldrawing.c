@@ -729,13 +729,17 @@ draw_words (GstCclDrawing * drawing, const Object * object)
     place_text (drawing, object, words, colour_of_object (drawing, object));
 }
 
+/* A blob that several tracks share counts as those that are listed for it. */
 static void
-draw_count (GstCclDrawing * drawing, guint n)
+draw_count (GstCclDrawing * drawing, const Object * objects, guint n_objects)
 {
   gchar words[32];
   GstVideoRectangle r;
   const Text *text;
+  guint n = 0;
 
+  for (guint i = 0; i < n_objects; i++)
+    n += !is_shared (&objects[i]) || objects[i].track_id != 0;
   g_snprintf (words, sizeof words, n == 1 ? "%u object" : "%u objects", n);
   text = get_text (drawing, words);
   r = plate_of (drawing, text);
@@ -752,7 +756,7 @@ draw_everything (GstCclDrawing * drawing, const GstCclZoneMeta * zones)
   const guint n = drawing->objects->len;
 
   if (draw & GST_CCL_DRAW_COUNT)
-    draw_count (drawing, n);
+    draw_count (drawing, objects, n);
   for (guint i = 0; draw & GST_CCL_DRAW_ZONE && zones && i < zones->n_zones; i++)
     draw_zone (drawing, &zones->zones[i], i);
   for (guint i = 0; draw & GST_CCL_DRAW_TRAIL && i < n; i++)
