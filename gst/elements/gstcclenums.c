@@ -184,6 +184,14 @@ static const GEnumValue colour_by[] = {
 DEFINE_TYPE (draw, "Draw", g_flags_register_static)
 DEFINE_TYPE (colour_by, "ColourBy", g_enum_register_static)
 
+static const GEnumValue remap_mode[] = {
+  {GST_CCL_REMAP_KEEP, "Before them: attach the blobs in a form that is passed on", "keep"},
+  {GST_CCL_REMAP_RESTORE, "Behind them: bring the blobs back", "restore"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (remap_mode, "RemapMode", g_enum_register_static)
+
 /* A name can have a row for each backend; the property offers it once. */
 static gboolean
 is_first_row (guint index)

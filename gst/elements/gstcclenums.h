@@ -175,6 +175,15 @@ typedef enum
 #define GST_TYPE_CCL_COLOUR_BY (gst_ccl_colour_by_get_type ())
 GType gst_ccl_colour_by_get_type (void);
 
+typedef enum
+{
+  GST_CCL_REMAP_KEEP,
+  GST_CCL_REMAP_RESTORE,
+} GstCclRemapMode;
+
+#define GST_TYPE_CCL_REMAP_MODE (gst_ccl_remap_mode_get_type ())
+GType gst_ccl_remap_mode_get_type (void);
+
 G_END_DECLS
 
 #endif

@@ -4,6 +4,7 @@
 #include "ccl.h"
 #include "gstccllabel.h"
 #include "gstcclmeta2json.h"
+#include "gstcclmetaremap.h"
 #include "gstcclmotion.h"
 #ifdef HAVE_OVERLAY
 # include "gstccloverlay.h"
@@ -36,6 +37,7 @@ plugin_init (GstPlugin * plugin)
   add_status (plugin);
   ok |= GST_ELEMENT_REGISTER (ccllabel, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmeta2json, plugin);
+  ok |= GST_ELEMENT_REGISTER (cclmetaremap, plugin);
   ok |= GST_ELEMENT_REGISTER (cclmotion, plugin);
 #ifdef HAVE_OVERLAY
   ok |= GST_ELEMENT_REGISTER (ccloverlay, plugin);
