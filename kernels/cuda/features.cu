@@ -44,17 +44,6 @@ typedef struct Target {
     uint32_t x, y;              /* the block's first pixel */
 } Target;
 
-__device__ static uint32_t warp_min(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(~0u, value);
-#else
-    for (int i = 16; i; i /= 2)
-        value = min(value, __shfl_xor_sync(~0u, value, i));
-    return value;
-#endif
-}
-
 /* The sum of a warp's parts. An empty part is neutral. */
 __device__ static Part warp_part(const Part &part, uint32_t label)
 {

@@ -13,6 +13,7 @@
 
 #include "../motion_backend.h"
 #include "backend.cuh"
+#include "warp.cuh"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,7 +245,7 @@ __global__ static void __launch_bounds__(BLOCK_THREADS) update(const __grid_cons
         n = __popc(set);
     }
     if (t < BLOCK_PIXELS / 32) {
-        const uint32_t lane = t % 32, filled = __ballot_sync(~0u, n != 0), sum = __reduce_add_sync(~0u, n);
+        const uint32_t lane = t % 32, filled = __ballot_sync(~0u, n != 0), sum = warp_sum(n);
         uint32_t slot = 0;
         if (lane == 0 && sum) {
             atomicAdd(&counters->raw, sum);
@@ -520,7 +521,7 @@ __global__ static void __launch_bounds__(BLOCK_THREADS) filter_tiles(const __gri
     }
     if (filter.to)
         return;
-    n = __reduce_add_sync(~0u, n);
+    n = warp_sum(n);
     if (threadIdx.x % 32 == 0 && n)
         atomicAdd(&counters->kept, n);
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y)

@@ -12,6 +12,8 @@
 #ifndef CCL_CUDA_SCAN_CUH
 #define CCL_CUDA_SCAN_CUH
 
+#include "warp.cuh"
+
 #include <stdint.h>
 
 #define SCAN_COUNT 0x40000000u /* the tile's own count is known */
@@ -29,17 +31,6 @@ __device__ static inline uint32_t scan_next_tile(uint32_t *scan)
         tile = atomicAdd(&scan[0], 1);
     __syncthreads();
     return tile;
-}
-
-__device__ static inline uint32_t warp_sum(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(~0u, value);
-#else
-    for (int i = 16; i; i /= 2)
-        value += __shfl_xor_sync(~0u, value, i);
-    return value;
-#endif
 }
 
 /* Sum of the counts of all tiles before `tile`. Called by one whole warp. */

@@ -164,17 +164,6 @@ template <uint32_t THREADS> __device__ static inline uint32_t block_scan(uint32_
     return before + sum - value;
 }
 
-__device__ static inline uint32_t warp_min(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(~0u, value);
-#else
-    for (int i = 16; i; i /= 2)
-        value = min(value, __shfl_xor_sync(~0u, value, i));
-    return value;
-#endif
-}
-
 __device__ static inline uint32_t warp_max(uint32_t value)
 {
     return ~warp_min(~value);
