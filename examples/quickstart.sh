@@ -33,7 +33,7 @@ build=${CCL_BUILD:-$top/build}
 
 # ---- arguments
 
-input= mask= video= properties=
+input='' mask='' video='' properties=''
 [ "${1-x}" ] || wrong "VIDEO is empty"
 while [ $# -gt 0 ]; do
     case $1 in
@@ -125,7 +125,7 @@ say "Building into $build"
 if [ ! -f "$build/build.ninja" ]; then
     arch=
     [ $cuda = no ] || ! nvidia-smi -L >/dev/null 2>&1 || arch=-Dcuda-arch=native
-    meson setup "$build" "$top" -Dgst=enabled $arch >"$log/build" 2>&1 || { cat "$log/build" >&2; die "meson setup failed"; }
+    meson setup "$build" "$top" -Dgst=enabled -Doverlay=enabled $arch >"$log/build" 2>&1 || { cat "$log/build" >&2; die "meson setup failed"; }
 fi
 meson compile -C "$build" >"$log/build" 2>&1 || { cat "$log/build" >&2; die "the build failed"; }
 
