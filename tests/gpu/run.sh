@@ -26,7 +26,8 @@ if [ ! -x "$build/tests/checkccl/checkccl" ]; then
         meson compile -C "$build" || exit 1
 fi
 checkccl=$build/tests/checkccl/checkccl
-newer=$(find "$top/kernels" "$top/tests/checkccl" -type f -newer "$checkccl" | head -n 1)
+checkmotion=$build/tests/checkmotion/checkmotion
+newer=$(find "$top/kernels" "$top/tests/checkccl" "$top/tests/checkmotion" -type f -newer "$checkccl" | head -n 1)
 [ -z "$newer" ] || { echo "$checkccl is older than $newer: build it again"; exit 1; }
 mkdir -p "$logs"
 
@@ -68,8 +69,10 @@ check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=hug
 # runs.cu then has room for three components of a block in shared memory, and the others take the way past it.
 check "checkccl on CUDA, little shared memory" 600 env CCL_TEST_LIMIT=3 \
     "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table
+check "checkmotion on CUDA" 600 "$checkmotion" cuda
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
+        check "$tool: motion" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkmotion" cuda 9
         for suite in features api; do
             check "$tool: $suite" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
                 "$checkccl" --backend=cuda --quick --suite=$suite
