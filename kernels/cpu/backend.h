@@ -24,8 +24,8 @@ typedef struct CpuContext {
     size_t small_left;
 } CpuContext;
 
-/* Memory that lives as long as the context: aligned to 64, zero, and costing address space only until it is written: what
- * the worst mask of the largest size would need can be taken without being paid for. */
+/* Memory that lives as long as the context: aligned to 64, zero, and costing address space only until it is written:
+ * what the worst mask of the largest size would need can be taken without being paid for. */
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
 
 static inline void *cpu_workspace(const CclContext *context)

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Mask -> bits; compiled for each tier, with its instructions. Needs the tier's pack_u8(), pack_u16() and compare_words(). */
+/* Mask -> bits; compiled for each tier, with its instructions. Needs the tier's pack_u8(), pack_u16() and
+ * compare_words(). */
 #ifndef CCL_CPU_BITS_H
 #define CCL_CPU_BITS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX2: a pixel is greater when the smaller
- * of it and threshold + 1 is threshold + 1. */
+/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX2: a pixel is greater when the
+ * smaller of it and threshold + 1 is threshold + 1. */
 #ifndef CCL_CPU_BITS_AVX2_H
 #define CCL_CPU_BITS_AVX2_H
 

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs -> exact sums of a label.
- *
- * While they grow, sums are CclComponents with the left end of the box complemented: then every entry of the box only ever
- * grows. What is known at a label's first run (y0, first_x) is set there and stays.
+ * * Runs -> exact sums of a label.  * While they grow, sums are CclComponents with the left end of the box
+ * complemented: then every entry of the box only ever grows. What is known at a label's first run (y0, first_x) is
+ * set there and stays.
  */
 #ifndef CCL_CPU_FEATURES_H
 #define CCL_CPU_FEATURES_H
@@ -55,7 +54,8 @@ static inline void add_runs(CclComponent *c, CclPrefix runs, uint32_t x0, uint32
 }
 
 /* Adds the runs of alike rows to the sums of their labels; neighbours of one label in one go. */
-static inline void measure_by_label(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows)
+static inline void measure_by_label(CclComponent *sums, const CclPrefix *prefix, const CclRow *row,
+                                    const CclRowSums *rows)
 {
     for (uint32_t k = 0; k < row->n;) {
         const uint32_t label = row->label[k], x0 = row->x[2 * k];

@@ -144,7 +144,7 @@ static inline void measure_others(CclComponent *sums, const CclPrefix *prefix, c
     add_vector(&sums[most], total, ends_vector(box), vectors);
 }
 
-static inline __attribute__((always_inline)) void measure_each(CclComponent *sums, const CclPrefix *prefix,
+ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix,
                                                                const CclRow *row, const RowVectors *vectors)
 {
     const uint16_t *const x = row->x;

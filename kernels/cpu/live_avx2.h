@@ -10,8 +10,8 @@
 
 #include <immintrin.h>
 
-/* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run ends at its
- * first bit. Works on four at a time, up to three past the end. */
+/* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run
+ * ends at its first bit. Works on four at a time, up to three past the end. */
 static inline uint64_t find_ends(const uint64_t *bits, uint32_t n, uint64_t *ends, uint16_t *count)
 {
     const __m256i zero = _mm256_setzero_si256();

@@ -7,8 +7,8 @@
 
 #include "words.h"
 
-/* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run ends at its
- * first bit. */
+/* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run
+ * ends at its first bit. */
 static inline uint64_t find_ends(const uint64_t *bits, uint32_t n, uint64_t *ends, uint16_t *count)
 {
     uint64_t live = 0;

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lines -> label image; compiled for each tier, with its instructions. Needs the tier's put_positions(), store_lanes() and
- * expand_words(). */
+/* Lines -> label image; compiled for each tier, with its instructions. Needs the tier's put_positions(),
+ * store_lanes() and expand_words(). */
 #ifndef CCL_CPU_PAINT_H
 #define CCL_CPU_PAINT_H
 
 #include "tier.h"
 #include "words.h"
 
-/* Fills [from, to) with whole vectors, which may run over the end but not past `width`: what they cover too much is filled
- * again by the next call, to its right. */
-static inline __attribute__((always_inline)) void fill(uint32_t *out, uint32_t from, uint32_t to, uint32_t width,
+/* Fills [from, to) with whole vectors, which may run over the end but not past `width`: what they cover too much is
+ * filled again by the next call, to its right. */
+ALWAYS_INLINE void fill(uint32_t *out, uint32_t from, uint32_t to, uint32_t width,
                                                        uint32_t value)
 {
     for (; from < to && from + LANES <= width; from += LANES)
@@ -21,7 +21,8 @@ static inline __attribute__((always_inline)) void fill(uint32_t *out, uint32_t f
 }
 
 /* Run by run. */
-static void paint_runs(uint32_t *out, uint32_t width, const uint64_t *bits, uint16_t *x, const uint32_t *label, uint32_t n)
+static void paint_runs(uint32_t *out, uint32_t width, const uint64_t *bits, uint16_t *x, const uint32_t *label,
+                       uint32_t n)
 {
     uint16_t *last = x;
     for (uint32_t w = 0, words = n ? row_words(width) : 0; w < words; w++) {

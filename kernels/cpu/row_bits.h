@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* What a row of words shows at a glance: has it bits at all, and are there some that the row above has not, or lacks? */
+/* What a row of words shows at a glance: has it bits at all, and are there some that the row above has not, or
+ * lacks? */
 typedef struct RowBits {
     uint64_t any, differs;
 } RowBits;

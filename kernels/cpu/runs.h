@@ -23,9 +23,10 @@ typedef struct CclBridge {
  * bit to (here & ~above) is carried through to the start of the next run:
  *
  *     above   1 1 0 0 0 1 0 0 1      the first gap is covered, the carry ends in the bit of the second run's start;
- *     here    0 0 1 1 1 0 0 1 0      the second is not. (8-connected; 4-connected, both pixels beside the gap count too.)
+ *     here    0 0 1 1 1 0 0 1 0      the second is not. (8-connected; 4-connected, the pixels beside
+ *                                    the gap count too.)
  */
-static inline __attribute__((always_inline)) uint32_t runs_from_bits(CclRow *here, const CclRow *above, uint32_t words,
+ALWAYS_INLINE uint32_t runs_from_bits(CclRow *here, const CclRow *above, uint32_t words,
                                                                      bool eight, CclBridge *bridges)
 {
     const uint64_t *const bits = here->bits, *const bits_above = above->bits, *const ends_above = above->ends;
@@ -45,7 +46,8 @@ static inline __attribute__((always_inline)) uint32_t runs_from_bits(CclRow *her
 
             const uint64_t u = bits_above[w], u_starts = u & ~(u << 1 | bits_above[(int32_t)w - 1] >> 63);
             const uint64_t gap = s & ~u, first = ends_above[w] & s & (eight ? ~(uint64_t)0 : shifted);
-            const uint64_t half = gap + first, sum = half + carry, bridged = sum & u_starts & (eight ? ~(uint64_t)0 : s);
+            const uint64_t half = gap + first, sum = half + carry;
+            const uint64_t bridged = sum & u_starts & (eight ? ~(uint64_t)0 : s);
             carry = (half < gap) | (sum < half);
             bridges[n_bridges] = (CclBridge){ bridged, w };
             n_bridges += bridged != 0;
@@ -57,9 +59,9 @@ static inline __attribute__((always_inline)) uint32_t runs_from_bits(CclRow *her
     return n_bridges;
 }
 
-/* Lists the runs of `here` that touch none of `above`, by the same trick: a 1 added at the start of such a run is carried
- * through to its end. */
-static inline __attribute__((always_inline)) uint32_t untouched_runs(const CclRow *here, const CclRow *above, uint32_t words,
+/* Lists the runs of `here` that touch none of `above`, by the same trick: a 1 added at the start of such a run is
+ * carried through to its end. */
+ALWAYS_INLINE uint32_t untouched_runs(const CclRow *here, const CclRow *above, uint32_t words,
                                                                      bool eight, uint16_t *run)
 {
     const uint64_t *const bits = here->bits, *const bits_above = above->bits, *const ends = here->ends;

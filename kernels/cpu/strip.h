@@ -58,16 +58,16 @@ static void begin_labels(CclStrip *strip, const uint16_t *x, uint32_t y, uint32_
     if (strip->sums) {
         CclComponent *restrict const sums = strip->sums + next;
         for (uint32_t i = 0; i < n_new; i++) {
-            __builtin_prefetch(&sums[i + NEW_AHEAD], 1); /* new memory all the time: 5 to 10 % for noise of many blobs */
+            __builtin_prefetch(&sums[i + NEW_AHEAD], 1); /* new memory all the time: 5 to 10 % in fine noise */
             sums[i] = (CclComponent){ .y0 = (uint16_t)y, .first_x = x[2 * fresh[i]] };
         }
     }
     strip->next_label = next + n_new;
 }
 
-/* Labels the runs of `here`. Without a branch on what is above a run: that is a coin flip in a noisy mask. Returns how many
- * are new; fresh[] says which. */
-static inline __attribute__((always_inline)) uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *above,
+/* Labels the runs of `here`. Without a branch on what is above a run: that is a coin flip in a noisy mask. Returns
+ * how many are new; fresh[] says which. */
+ALWAYS_INLINE uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *above,
                                                                 bool eight)
 {
     const uint32_t *restrict const parent = strip->parent;
@@ -91,9 +91,9 @@ static inline __attribute__((always_inline)) uint32_t label_few(CclStrip *strip,
     return n_new;
 }
 
-/* The same for many runs: the labels of the row above are laid out pixel by pixel, so that each run finds its own at its
- * first pixel; the runs that touch nothing are found by the carry that passes through them. */
-static inline __attribute__((always_inline)) uint32_t label_many(CclStrip *strip, CclRow *here, const CclRow *above,
+/* The same for many runs: the labels of the row above are laid out pixel by pixel, so that each run finds its own at
+ * its first pixel; the runs that touch nothing are found by the carry that passes through them. */
+ALWAYS_INLINE uint32_t label_many(CclStrip *strip, CclRow *here, const CclRow *above,
                                                                  uint32_t words, bool eight)
 {
     const uint32_t *restrict const parent = strip->parent, *restrict const at = strip->label_at + !eight;
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) uint32_t label_many(CclStrip *strip
     return n_new;
 }
 
-static inline __attribute__((always_inline)) void label_runs(CclStrip *strip, CclRow *here, const CclRow *above, uint32_t y,
+ALWAYS_INLINE void label_runs(CclStrip *strip, CclRow *here, const CclRow *above, uint32_t y,
                                                              uint32_t words, bool eight)
 {
     const bool many = here->n > words * RUNS_PER_WORD_IF_MANY && strip->n_new < here->n / 8;
@@ -148,7 +148,7 @@ static void begin_line(CclStrip *strip, const CclRow *row, uint32_t y, uint32_t 
         strip->line[strip->n_lines++] = (CclLine){ .y0 = y, .y1 = y + 1, .first_run = n_labels, .n = row->n };
 }
 
-static inline __attribute__((always_inline)) void label_strip(CclStrip *strip, bool eight)
+ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
 {
     const uint32_t words = row_words(strip->mask->width);
     const CclRow *here = &strip->blank;

@@ -16,12 +16,12 @@ typedef struct CclLabelling {
     uint32_t n_roots;
 } CclLabelling;
 
-/* Points the labels first..end-1 at their roots and lists those; with `measured` every root gets the sums of its labels.
- * Ranges of labels must come in ascending order; n_roots is 0 before the first. */
+/* Points the labels first..end-1 at their roots and lists those; with `measured` every root gets the sums of its
+ * labels. Ranges of labels must come in ascending order; n_roots is 0 before the first. */
 void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured);
 
-/* Numbers the roots the filter keeps and writes their rows, up to `capacity`. frame->rows may be labels->sums: the k-th row
- * comes from the sums of a label that is k or greater. */
+/* Numbers the roots the filter keeps and writes their rows, up to `capacity`. frame->rows may be labels->sums: the
+ * k-th row comes from the sums of a label that is k or greater. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
 
 /* Replaces each flattened parent in first..end-1 by the component's label. */

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For what takes a constant, the connectivity say, and must become a version for each. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Words a row of `width` pixels takes: one more than full, so that bit `width` exists: a run may end there. */
 static inline uint32_t row_words(uint32_t width)
 {

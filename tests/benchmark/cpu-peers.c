@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What cpu-peers.py calls: the core library, the floors and OpenCV's contours, each timed around the work alone, so that
- * Python's own time is in no figure. OpenCV is found at run time through its C interface.
+ * * What cpu-peers.py calls: the core library, the floors and OpenCV's contours, each timed around the work alone,
+ * so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
  */
 #include "ccl.h"
 
@@ -119,8 +119,8 @@ EXPORT int peers_find_contours_in(const char *core, const char *imgproc)
     return cv.matrix && cv.set && cv.storage && cv.clear && cv.find && cv.bounds && cv.moments;
 }
 
-/* findContours (external), boundingRect and moments of each; `padded` has room for the mask and a border of one pixel, as
- * OpenCV's own wrapper makes it. */
+/* findContours (external), boundingRect and moments of each; `padded` has room for the mask and a border of one
+ * pixel, as OpenCV's own wrapper makes it. */
 EXPORT double peers_contours(const uint8_t *mask, int width, int height, uint8_t *padded, int *n_contours)
 {
     static void *storage;
@@ -141,7 +141,8 @@ EXPORT double peers_contours(const uint8_t *mask, int width, int height, uint8_t
     memset(padded + (size_t)(height + 1) * step, 0, step);
     cv.set(image, padded, (int)step);
     cv.clear(storage);
-    *n_contours = cv.find(image, storage, &first, CV_CONTOUR_HEADER, CV_EXTERNAL, CV_APPROX_SIMPLE, (CvPoint){ -1, -1 });
+    *n_contours = cv.find(image, storage, &first, CV_CONTOUR_HEADER, CV_EXTERNAL, CV_APPROX_SIMPLE,
+                          (CvPoint){ -1, -1 });
     volatile int sink = 0;
     for (CvSeq *c = first; c; c = c->h_next) {
         sink += cv.bounds(c, 0).width;

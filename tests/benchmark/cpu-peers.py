@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The CPU method side by side with what a user could take instead.
 
-In each round every candidate analyses every frame once, in turning order, in one process; a ratio is the time of OpenCV's
-connectedComponentsWithStats (default algorithm, one thread) over the candidate's in the same round, the printed figure
-the median of the rounds with the smallest and largest. Each kind of mask has at least 16 different frames: one frame in a
-loop would train the branch predictor. Results are compared before anything is timed: counts, areas, boxes, centroids and
-the label image, which must equal that of OpenCV's CCL_WU bit for bit.
+In each round every candidate analyses every frame once, in turning order, in one process; a ratio is the time of
+OpenCV's connectedComponentsWithStats (default algorithm, as many threads as ours) over the candidate's in the same
+round, the printed figure the median of the rounds with the smallest and largest. Each kind of mask with chance in it
+has 16 different frames: one frame in a loop would train the branch predictor. Results are compared before anything is
+timed: counts, areas, boxes, centroids and the label image, which must equal that of OpenCV's CCL_WU bit for bit.
 
 Needs python3-opencv and numpy; scipy and cc3d are measured too where they are installed.
 """
@@ -165,8 +165,8 @@ class OpenCV:
     def __call__(self, mask):
         start = clock()
         if self.stats:
-            self.result = cv2.connectedComponentsWithStatsWithAlgorithm(mask, self.connectivity, cv2.CV_32S, self.algorithm,
-                                                                        self.labels)
+            self.result = cv2.connectedComponentsWithStatsWithAlgorithm(mask, self.connectivity, cv2.CV_32S,
+                                                                        self.algorithm, self.labels)
         else:
             self.result = cv2.connectedComponentsWithAlgorithm(mask, self.connectivity, cv2.CV_32S, self.algorithm,
                                                                self.labels)
@@ -208,14 +208,16 @@ def has_contours(core):
             for part in 'core', 'imgproc':
                 if f'libopencv_{part}.' in line:
                     libraries[part] = line.split()[-1]
-    return len(libraries) == 2 and core.peers_find_contours_in(libraries['core'].encode(), libraries['imgproc'].encode())
+    paths = [libraries[part].encode() for part in ('core', 'imgproc') if part in libraries]
+    return len(paths) == 2 and core.peers_find_contours_in(*paths)
 
 
 def make_candidates(args, core, size):
     """Name -> callable that analyses a mask and returns microseconds; 'cv' first: everything is measured against it."""
     width, height = size
     labels, ours = np.zeros((height, width), np.int32), np.zeros((height, width), np.uint32)
-    c = {'cv': OpenCV(labels, args.connectivity, cv2.CCL_DEFAULT), 'cv-wu': OpenCV(labels, args.connectivity, cv2.CCL_WU)}
+    c = {'cv': OpenCV(labels, args.connectivity, cv2.CCL_DEFAULT),
+         'cv-wu': OpenCV(labels, args.connectivity, cv2.CCL_WU)}
     if args.connectivity == 8:
         c['cv-bbdt'] = OpenCV(labels, 8, cv2.CCL_GRANA)
     for tier in args.tiers:
@@ -313,8 +315,8 @@ def contours(times, i):
 def print_cases(results, names):
     print('| case | blobs | ' + ' | '.join(names) + ' |\n|---' * 1 + '|---' * (len(names) + 1) + '|')
     for kind, (times, n_blobs) in results.items():
-        base = np.median(times['cv'])
-        cells = [f'{np.median(times[n]):.3f}' + (f' ({base / np.median(times[n]):.3g}x)' if n != 'cv' else '') for n in names]
+        ms = {name: np.median(times[name]) for name in names}
+        cells = [f'{ms[name]:.3f}' + (f' ({ms["cv"] / ms[name]:.3g}x)' if name != 'cv' else '') for name in names]
         print(f'| {kind} | {n_blobs} | ' + ' | '.join(cells) + ' |')
 
 
@@ -341,7 +343,8 @@ def print_groups(args, results):
 def machine():
     with open('/proc/cpuinfo') as info:
         model = next((line.split(':')[1].strip() for line in info if line.startswith('model name')), platform.machine())
-    return f'{model}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}; OpenCV {cv2.__version__}, numpy {np.__version__}'
+    return (f'{model}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}; '
+            f'OpenCV {cv2.__version__}, numpy {np.__version__}')
 
 
 def main():
@@ -350,13 +353,15 @@ def main():
                                                        'tests/benchmark/cpu-peers.so'), help='the built cpu-peers.so')
     parser.add_argument('--size', default='1920x1080', help='WIDTHxHEIGHT (default 1920x1080)')
     parser.add_argument('--connectivity', type=int, choices=(4, 8), default=8)
-    parser.add_argument('--threads', type=int, default=1, help='of OpenCV and of ours; 0: as many as help (OpenCV: its own)')
+    parser.add_argument('--threads', type=int, default=1,
+                        help='of OpenCV and of ours; 0: as many as help (OpenCV: its own)')
     parser.add_argument('--tiers', nargs='+', choices=list(TIERS), default=['avx2'])
     parser.add_argument('--frames', type=int, default=16, help='different frames of each kind')
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--kinds', nargs='+', help='only these kinds of mask')
     parser.add_argument('--others', action='store_true', help='scipy and cc3d too (slow)')
-    parser.add_argument('--cpu-time', action='store_true', help='time the thread ran, not wall time: with --threads 1, busy machine')
+    parser.add_argument('--cpu-time', action='store_true',
+                        help='count the time the thread ran, not wall time: on a busy machine, with --threads 1')
     parser.add_argument('--seed', type=int, default=1)
     args = parser.parse_args()
 

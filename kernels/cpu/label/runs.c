@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs: each row is cut into maximal horizontal runs, runs that touch one of the row above take its label, and every sum
- * of a component comes from closed forms over its runs. Pixels are looked at once, as bits.
+ * Runs: each row is cut into maximal horizontal runs, runs that touch one of the row above take its label, and every
+ * sum of a component comes from closed forms over its runs. Pixels are looked at once, as bits.
  *
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
  *   join      labels that touch across the seam of two strips are united
@@ -68,6 +68,11 @@ static uint32_t first_label(const CclMask *mask, CclConnectivity connectivity, u
 }
 
 /* Strips start at even rows: then their labels fit between those of their neighbours. */
+static uint32_t first_row(const CclMask *mask, unsigned i, unsigned n_strips)
+{
+    return (uint32_t)((uint64_t)mask->height * i / n_strips) & ~1u;
+}
+
 static void cut_strips(Job *job, CclConnectivity connectivity)
 {
     Runs *const runs = job->runs;
@@ -78,8 +83,8 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
     for (unsigned i = 0; i < job->n_strips; i++) {
         CclStrip *const s = &runs->strip[i];
         s->mask = mask;
-        s->y0 = (uint32_t)((uint64_t)mask->height * i / job->n_strips) & ~1u;
-        s->y1 = i + 1 < job->n_strips ? (uint32_t)((uint64_t)mask->height * (i + 1) / job->n_strips) & ~1u : mask->height;
+        s->y0 = first_row(mask, i, job->n_strips);
+        s->y1 = i + 1 < job->n_strips ? first_row(mask, i + 1, job->n_strips) : mask->height;
         s->first_label = first_label(mask, connectivity, i, s->y0);
         s->parent = runs->labels.parent;
         s->sums = provisional ? NULL : runs->labels.sums;
