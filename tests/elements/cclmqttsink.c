@@ -63,9 +63,12 @@ static gboolean
 accepts_connections (guint port)
 {
   GSocketClient *client = g_socket_client_new ();
-  GSocketConnection *connection = g_socket_client_connect_to_host (client, "127.0.0.1", port, NULL, NULL);
-  const gboolean ok = connection != NULL;
+  GSocketConnection *connection;
+  gboolean ok;
 
+  g_socket_client_set_enable_proxy (client, FALSE);     /* libproxy throws exceptions that valgrind cannot follow */
+  connection = g_socket_client_connect_to_host (client, "127.0.0.1", port, NULL, NULL);
+  ok = connection != NULL;
   g_clear_object (&connection);
   g_object_unref (client);
   return ok;
