@@ -52,7 +52,7 @@ CCL_HOST_DEVICE static inline uint32_t motion_box(uint32_t i, uint32_t n, uint32
 }
 
 extern const MotionBackend motion_cpu_backend;
-extern const MotionBackend motion_cuda_backend; /* cuda/motion.cu, or cuda/stubs.c without nvcc */
+extern const MotionBackend motion_cuda_backend; /* cuda/motion.cu, or cuda/motion_stubs.c without nvcc */
 
 #ifdef __cplusplus
 }

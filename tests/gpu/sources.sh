@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# Prints one line `sha256  path` for every source that the GPU record stands for: the core, checkccl, checkmotion, these scripts and the
-# elements that know of CUDA. From the files themselves: a copy on a GPU host need not be a git checkout.
+# Prints one line `sha256  path` for every source that the GPU record stands for: the core, checkccl, checkmotion, these
+# scripts and the elements that know of CUDA. From the files themselves: a copy on a GPU host need not be a git checkout.
 set -eu
 cd "$(dirname "$0")/../.."
 {
