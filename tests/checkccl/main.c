@@ -32,7 +32,7 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, api, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, api, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
@@ -60,6 +60,7 @@ static const struct {
     { "labels", check_labels },
     { "table", check_table },
     { "features", check_features },
+    { "contour", check_contour },
     { "api", check_api },
     { "huge", check_huge }, /* only when asked for */
 };
