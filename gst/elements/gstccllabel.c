@@ -143,7 +143,8 @@ typedef struct
   GstCclMaskView view;
   guint32 *labels;              /* the slot's label image, where the output needs one */
   CclMemory labels_memory;
-  GstClockTime host_time;       /* spent here on its behalf */
+  GstClockTime arrived;
+  GstClockTime host_time;       /* spent here on its behalf until it was submitted */
 } Frame;
 
 /* A frame whose table is there, on its way out. */
@@ -166,7 +167,7 @@ typedef struct
   guint64 components;
   guint64 truncated;
   guint64 late;
-  GstCclSpread upload, kernel, host;
+  GstCclSpread upload, kernel, host, latency;
   const gchar *path;
   const gchar *algorithm;
   gsize host_bytes, device_bytes;
@@ -511,7 +512,6 @@ rebuild_labeller (GstCclLabel * self, Request request)
 static CclStatus
 submit_frame (GstCclLabel * self, Frame * frame)
 {
-  const GstClockTime start = gst_util_get_timestamp ();
   const CclLabels labels = {
     .data = frame->labels,
     .stride = frame->view.mask.width * sizeof (guint32),
@@ -522,20 +522,17 @@ submit_frame (GstCclLabel * self, Frame * frame)
   gst_ccl_cuda_push (&self->cuda);
   status = ccl_submit (self->labeller, &frame->view.mask, &frame->settings.filter, frame->labels ? &labels : NULL);
   gst_ccl_cuda_pop (&self->cuda);
-  frame->host_time = gst_util_get_timestamp () - start;
   return status;
 }
 
 static CclStatus
-collect_frame (GstCclLabel * self, Frame * frame, CclTable * table)
+collect_frame (GstCclLabel * self, CclTable * table)
 {
-  const GstClockTime start = gst_util_get_timestamp ();
   CclStatus status;
 
   gst_ccl_cuda_push (&self->cuda);
   status = ccl_collect (self->labeller, table);
   gst_ccl_cuda_pop (&self->cuda);
-  frame->host_time += gst_util_get_timestamp () - start;
   return status;
 }
 
@@ -622,7 +619,7 @@ discard_frames (GstCclLabel * self)
 
   while (self->n_frames) {
     if (nth_frame (self, 0)->analysed && self->labeller)
-      collect_frame (self, nth_frame (self, 0), &table);
+      collect_frame (self, &table);
     release_frame (self);
   }
 }
@@ -641,10 +638,19 @@ count_frame (GstCclLabel * self, const Frame * frame)
     stats->path = frame->view.path;
     gst_ccl_spread_add (&stats->upload, table->upload_us);
     gst_ccl_spread_add (&stats->kernel, table->kernel_us);
-    gst_ccl_spread_add (&stats->host, frame->host_time / (gdouble) GST_USECOND);
   } else {
     stats->skipped++;
   }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+count_time (GstCclLabel * self, GstClockTime host_time, GstClockTime latency)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->result.analysed)
+    gst_ccl_spread_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
+  gst_ccl_spread_add (&self->stats.latency, latency / (gdouble) GST_USECOND);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -655,15 +661,18 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
 {
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   Frame *const frame = nth_frame (self, 0);
+  const GstClockTime start = gst_util_get_timestamp (), arrived = frame->arrived, host_time = frame->host_time;
+  GstClockTime end;
+  GstFlowReturn flow;
   CclStatus status;
 
   memset (&self->result, 0, sizeof self->result);
   if (frame->analysed) {
-    status = collect_frame (self, frame, &self->result.table);
+    status = collect_frame (self, &self->result.table);
     if (status != CCL_OK) {
       if (!continue_on_cpu (self, status))
         return GST_FLOW_ERROR;
-      if (frame->analysed && collect_frame (self, frame, &self->result.table) != CCL_OK)
+      if (frame->analysed && collect_frame (self, &self->result.table) != CCL_OK)
         unmap_frame (frame);
     }
   }
@@ -680,7 +689,10 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   unmap_frame (frame);
   transform->queued_buf = g_steal_pointer (&frame->buffer);
   release_frame (self);
-  return GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
+  flow = GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
+  end = gst_util_get_timestamp ();
+  count_time (self, host_time + end - start, end - arrived);
+  return flow;
 }
 
 /* Pushes every frame in flight: before anything that must not overtake them. */
@@ -812,13 +824,16 @@ take_settings (GstCclLabel * self, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-enqueue (GstCclLabel * self, GstBuffer * buffer)
+enqueue (GstCclLabel * self, GstBuffer * buffer, GstClockTime arrived)
 {
+  const GstClockTime start = gst_util_get_timestamp ();
   Frame *const frame = nth_frame (self, self->n_frames++);
   GError *error = NULL;
   CclStatus status;
 
   frame->buffer = buffer;
+  frame->arrived = arrived;
+  frame->host_time = 0;
   frame->settings = self->now;
   frame->mask = self->mask;
   self->mask.buffer = NULL;
@@ -836,10 +851,12 @@ enqueue (GstCclLabel * self, GstBuffer * buffer)
     return GST_FLOW_ERROR;
   }
   status = submit_frame (self, frame);
-  if (status == CCL_OK || continue_on_cpu (self, status))
-    return GST_FLOW_OK;
-  discard_frames (self);
-  return GST_FLOW_ERROR;
+  if (status != CCL_OK && !continue_on_cpu (self, status)) {
+    discard_frames (self);
+    return GST_FLOW_ERROR;
+  }
+  frame->host_time = gst_util_get_timestamp () - start;
+  return GST_FLOW_OK;
 }
 
 static void
@@ -881,6 +898,7 @@ static GstFlowReturn
 gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_discont, GstBuffer * input)
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
+  const GstClockTime arrived = gst_util_get_timestamp ();
   GstFlowReturn flow;
 
   take_output (self);
@@ -896,7 +914,7 @@ gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_dis
     gst_buffer_unref (input);
     return GST_FLOW_ERROR;
   }
-  return enqueue (self, input);
+  return enqueue (self, input, arrived);
 }
 
 static GstFlowReturn
@@ -1517,6 +1535,7 @@ create_stats (GstCclLabel * self)
   gst_ccl_spread_to_structure (&stats->upload, "upload", structure);
   gst_ccl_spread_to_structure (&stats->kernel, "kernel", structure);
   gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  gst_ccl_spread_to_structure (&stats->latency, "latency", structure);
   return structure;
 }
 
@@ -1698,7 +1717,8 @@ install_properties (GObjectClass * klass)
       "microseconds", FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since start: frames, skipped, late, components, truncated; backend, algorithm, path; host-bytes, device-bytes; "
-      "upload-us, kernel-us and host-us, each -min, -avg and -max in microseconds (-1: not measured)",
+      "upload-us, kernel-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each "
+      "-min, -avg and -max in microseconds (-1: not measured)",
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }

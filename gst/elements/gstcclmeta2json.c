@@ -30,6 +30,7 @@
 
 #include "gstcclmeta2json.h"
 #include "gstccljson.h"
+#include "gstcclspread.h"
 
 #include <gst/video/video.h>
 #ifdef HAVE_GST_ANALYTICS
@@ -54,6 +55,12 @@ typedef enum
   GST_CCL_JSON_TIME_NONE,
 } GstCclJsonTime;
 
+typedef struct
+{
+  guint64 frames, lines, bytes;
+  GstCclSpread host;
+} Stats;
+
 struct _GstCclMeta2Json
 {
   GstBaseTransform parent;
@@ -67,6 +74,7 @@ struct _GstCclMeta2Json
   gchar *tags;                  /* as set */
   gchar *tags_line;             /* as written; NULL when tags is unset or wrong */
   GError *tags_error;
+  Stats stats;
 
   /* Streaming thread. */
   GstCclJsonSchema stream_schema;       /* of the caps sent */
@@ -85,6 +93,7 @@ enum
   PROP_PRECISION,
   PROP_SOURCE_ID,
   PROP_TAGS,
+  PROP_STATS,
 };
 
 #define DEFAULT_SCHEMA GST_CCL_JSON_SCHEMA_CCL
@@ -486,11 +495,23 @@ push_gap (GstCclMeta2Json * self, GstBuffer * frame)
         gst_event_new_gap (GST_BUFFER_PTS (frame), GST_BUFFER_DURATION (frame)));
 }
 
+static void
+count_frame (GstCclMeta2Json * self, const GString * line, GstClockTime host_time)
+{
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  self->stats.lines += line != NULL;
+  self->stats.bytes += line ? line->len : 0;
+  gst_ccl_spread_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
+}
+
 /* Instead of transform(): how long the output is, is known only when it is written. */
 static GstFlowReturn
 gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf)
 {
   GstCclMeta2Json *self = GST_CCL_META2JSON (trans);
+  const GstClockTime start = gst_util_get_timestamp ();
   GstBuffer *frame = trans->queued_buf;
   GString *line;
 
@@ -502,6 +523,7 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
   line = line_of_buffer (self, frame);
   GST_LOG_OBJECT (self, "frame %" G_GUINT64_FORMAT ": %" G_GSIZE_FORMAT " bytes", self->seq, line ? line->len : 0);
   self->seq++;
+  count_frame (self, line, gst_util_get_timestamp () - start);
   if (line)
     *outbuf = buffer_of_line (line, frame);
   else
@@ -582,6 +604,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   self->n_without_meta = 0;
 
   GST_OBJECT_LOCK (self);
+  self->stats = (Stats) { 0 };
   error = self->tags_error ? g_error_copy (self->tags_error) : NULL;
   GST_OBJECT_UNLOCK (self);
   if (!error)
@@ -653,6 +676,19 @@ gst_ccl_meta2json_set_property (GObject * object, guint prop_id, const GValue * 
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
+static GstStructure *
+create_stats (GstCclMeta2Json * self)
+{
+  const Stats *const stats = &self->stats;
+  GstStructure *structure = gst_structure_new ("cclmeta2json-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "lines", G_TYPE_UINT64, stats->lines,
+      "bytes", G_TYPE_UINT64, stats->bytes, NULL);
+
+  gst_ccl_spread_host_to_structure (&stats->host, structure);
+  return structure;
+}
+
 static void
 gst_ccl_meta2json_get_property (GObject * object, guint prop_id, GValue * value, GParamSpec * pspec)
 {
@@ -677,6 +713,9 @@ gst_ccl_meta2json_get_property (GObject * object, guint prop_id, GValue * value,
       break;
     case PROP_TAGS:
       g_value_set_string (value, self->tags);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
@@ -720,6 +759,9 @@ install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_TAGS,
       g_param_spec_string ("tags", "Tags", "JSON object added to every line as the field tags, "
           "such as {\"site\":\"A\"}; unset = no such field", NULL, live));
+  g_object_class_install_property (gobject_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics", "Since start: frames, lines (written), bytes; "
+          GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void

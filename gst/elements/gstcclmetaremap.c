@@ -28,6 +28,7 @@
 #include <gst/ccl/ccl.h>
 
 #include "gstcclenums.h"
+#include "gstcclspread.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_remap_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta_remap_debug
@@ -114,11 +115,19 @@ typedef struct
   gint direction;               /* GstVideoOrientationMethod */
 } Settings;
 
+typedef struct
+{
+  guint64 frames;
+  guint64 remapped;             /* whose blobs were kept, or brought back */
+  GstCclSpread host;
+} Stats;
+
 struct _GstCclMetaRemap
 {
   GstBaseTransform parent;
 
   Settings settings;            /* under the object lock */
+  Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gboolean warned;              /* that the crop leaves nothing. Streaming thread */
 };
@@ -132,6 +141,7 @@ enum
   PROP_CROP_TOP,
   PROP_CROP_BOTTOM,
   PROP_DIRECTION,
+  PROP_STATS,
   N_PROPERTIES,
 };
 
@@ -157,7 +167,7 @@ copy_blob_meta (GstBuffer * to, const GstCclBlobMeta * from)
   memcpy (meta->matrix, from->matrix, sizeof meta->matrix);
 }
 
-static void
+static gboolean
 keep (GstBuffer * buffer)
 {
   const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
@@ -165,13 +175,14 @@ keep (GstBuffer * buffer)
   GstBuffer *holder;
 
   if (!meta || !meta->list)
-    return;
+    return FALSE;
   if (old)
     gst_buffer_remove_meta (buffer, &old->meta);
   holder = gst_buffer_new ();
   copy_blob_meta (holder, meta);
   kept_add (buffer, holder);
   gst_buffer_unref (holder);
+  return TRUE;
 }
 
 /* Rows 0 and 1 of `m` become what they are after (x, y) -> (a x + b y + c, d x + e y + f); row 2 stays. */
@@ -222,7 +233,7 @@ turn (gdouble m[9], gint direction, gdouble * w, gdouble * h)
   *h = swap;
 }
 
-static void
+static gboolean
 restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
 {
   Kept *const kept = kept_get (buffer);
@@ -230,7 +241,7 @@ restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
   gdouble width, height;
 
   if (!kept)
-    return;
+    return FALSE;
   if (!meta) {
     copy_blob_meta (buffer, gst_buffer_get_ccl_blob_meta (kept->holder));
     meta = gst_buffer_get_ccl_blob_meta (buffer);
@@ -242,7 +253,7 @@ restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
                 meta->width, meta->height), ("The blobs are not restored."));
       self->warned = TRUE;
       gst_buffer_remove_meta (buffer, &meta->meta);
-      return;
+      return FALSE;
     }
     follow (meta->matrix, 1, 0, -(gdouble) settings->left, 0, 1, -(gdouble) settings->top);
     turn (meta->matrix, settings->direction, &width, &height);
@@ -255,21 +266,27 @@ restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
     meta->height = height;
   }
   gst_buffer_remove_meta (buffer, &kept->meta);
+  return TRUE;
 }
 
 static GstFlowReturn
 gst_ccl_meta_remap_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
   GstCclMetaRemap *const self = GST_CCL_META_REMAP (transform);
+  const GstClockTime start = gst_util_get_timestamp ();
+  gboolean remapped;
   Settings settings;
 
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   GST_OBJECT_UNLOCK (self);
-  if (settings.mode == GST_CCL_REMAP_KEEP)
-    keep (buffer);
-  else
-    restore (self, buffer, &settings);
+  remapped = settings.mode == GST_CCL_REMAP_KEEP ? keep (buffer) : restore (self, buffer, &settings);
+
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  self->stats.remapped += remapped;
+  gst_ccl_spread_add (&self->stats.host, (gst_util_get_timestamp () - start) / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
   return GST_FLOW_OK;
 }
 
@@ -286,7 +303,30 @@ gst_ccl_meta_remap_set_caps (GstBaseTransform * transform, GstCaps * in_caps, Gs
   return TRUE;
 }
 
+static gboolean
+gst_ccl_meta_remap_start (GstBaseTransform * transform)
+{
+  GstCclMetaRemap *const self = GST_CCL_META_REMAP (transform);
+
+  GST_OBJECT_LOCK (self);
+  self->stats = (Stats) { 0 };
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
 /* ---------------------------------------------------------------- properties */
+
+static GstStructure *
+create_stats (GstCclMetaRemap * self)
+{
+  const Stats *const stats = &self->stats;
+  GstStructure *structure = gst_structure_new ("cclmetaremap-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "remapped", G_TYPE_UINT64, stats->remapped, NULL);
+
+  gst_ccl_spread_host_to_structure (&stats->host, structure);
+  return structure;
+}
 
 static void
 gst_ccl_meta_remap_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
@@ -346,6 +386,9 @@ gst_ccl_meta_remap_get_property (GObject * object, guint id, GValue * value, GPa
     case PROP_DIRECTION:
       g_value_set_enum (value, settings->direction);
       break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
@@ -370,6 +413,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_DIRECTION] = g_param_spec_enum ("direction", "Direction",
       "How the cropped frame is turned, as video-direction of videoflip says it; auto and custom are identity",
       GST_TYPE_VIDEO_ORIENTATION_METHOD, GST_VIDEO_ORIENTATION_IDENTITY, playing);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Since start: frames, remapped (whose blobs were kept, or brought back); " GST_CCL_SPREAD_HOST_FIELDS,
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 
@@ -389,6 +435,7 @@ gst_ccl_meta_remap_class_init (GstCclMetaRemapClass * klass)
   gst_element_class_set_static_metadata (element, "Blob remapper", "Filter/Video",
       "Takes blobs past elements that crop, flip or rotate", "gst-ccl contributors");
 
+  transform->start = gst_ccl_meta_remap_start;
   transform->set_caps = gst_ccl_meta_remap_set_caps;
   transform->transform_ip = gst_ccl_meta_remap_transform_ip;
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_REMAP_MODE, 0);

@@ -625,11 +625,11 @@ continue_on_cpu (GstCclMotion * self, CclStatus status)
   return TRUE;
 }
 
-/* The frame's mask into memory of the mask's size. */
+/* The frame's mask into memory of the mask's size; the work on it began at `start`. */
 static GstFlowReturn
-detect (GstCclMotion * self, GstBuffer * buffer, const CclMotionMask * mask, CclMotionInfo * info)
+detect (GstCclMotion * self, GstBuffer * buffer, const CclMotionMask * mask, GstClockTime start, CclMotionInfo * info)
 {
-  const GstClockTime start = gst_util_get_timestamp (), time = take_time (self, buffer);
+  const GstClockTime time = take_time (self, buffer);
   const gchar *path = NULL;
   GError *error = NULL;
   CclStatus status;
@@ -676,6 +676,7 @@ static GstFlowReturn
 gst_ccl_motion_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  const GstClockTime start = gst_util_get_timestamp ();
   GstBuffer *const mask = acquire_mask (self);
   const gboolean on_device = mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0));
   CclMotionInfo info = { 0 };
@@ -692,7 +693,7 @@ gst_ccl_motion_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   const CclMotionMask out = {.data = map.data,.stride = GST_ROUND_UP_4 (self->mask_width),
     .memory = on_device ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST
   };
-  flow = detect (self, buffer, &out, &info);
+  flow = detect (self, buffer, &out, start, &info);
   gst_buffer_unmap (mask, &map);
 
   if (flow == GST_FLOW_OK) {
@@ -715,6 +716,7 @@ static GstFlowReturn
 gst_ccl_motion_transform (GstBaseTransform * transform, GstBuffer * input, GstBuffer * output)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  const GstClockTime start = gst_util_get_timestamp ();
   CclMotionInfo info = { 0 };
   GstVideoFrame frame;
   GstFlowReturn flow;
@@ -727,7 +729,7 @@ gst_ccl_motion_transform (GstBaseTransform * transform, GstBuffer * input, GstBu
     .data = GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
     .stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
   };
-  flow = detect (self, input, &out, &info);
+  flow = detect (self, input, &out, start, &info);
   gst_video_frame_unmap (&frame);
   return flow;
 }
@@ -1094,7 +1096,7 @@ create_stats (GstCclMotion * self)
       "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes, NULL);
 
   gst_ccl_spread_to_structure (&stats->detect, "detect", structure);
-  gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  gst_ccl_spread_host_to_structure (&stats->host, structure);
   return structure;
 }
 
@@ -1247,7 +1249,7 @@ install_properties (GObjectClass * klass)
       "CPU threads to detect with; 0: as many as help", 0, 1024, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; backend, "
-      "path, host-bytes, device-bytes; detect-us and host-us, each -min, -avg and -max in microseconds",
+      "path, host-bytes, device-bytes; detect-us, " GST_CCL_SPREAD_HOST_FIELDS,
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }

@@ -30,6 +30,8 @@
 #include <json-glib/json-glib.h>
 #include <mosquitto.h>
 
+#include "gstcclspread.h"
+
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_mqtt_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
 
@@ -53,15 +55,19 @@ typedef struct
 {
   gchar *topic;
   GBytes *payload;
+  GstClockTime arrived;
 } Message;
 
 typedef struct
 {
+  guint64 frames;               /* buffers that came, of one message each */
   guint64 published;            /* given to the broker, acknowledged as far as the QoS level goes */
   guint64 dropped;              /* never will be */
   guint64 bytes;
   guint64 connects;
   guint64 failures;             /* attempts that failed, connections that broke */
+  GstCclSpread host;            /* time in render() */
+  GstCclSpread latency;         /* from render() until the broker has it */
 } Stats;
 
 struct _GstCclMqttSink
@@ -88,6 +94,8 @@ struct _GstCclMqttSink
   GCond cond;                   /* any of these changed */
   GQueue queue;                 /* of Message */
   guint in_flight;
+  GstClockTime arrived[MAX_IN_FLIGHT];  /* of those in flight: a ring, acknowledged in the order they were sent */
+  guint first_arrived;
   gboolean pumping;             /* a thread is handing over messages; keeps their order */
   gboolean connected, stopping, flushing;
   gboolean outage_told;         /* this outage has been reported */
@@ -207,6 +215,7 @@ message_new (GstCclMqttSink * self, GstBuffer * buffer)
   while (size && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
     size--;
   message = g_new (Message, 1);
+  message->arrived = gst_util_get_timestamp ();
   GST_OBJECT_LOCK (self);
   message->topic = topic_for (self->topic, (const gchar *) map.data, size);
   GST_OBJECT_UNLOCK (self);
@@ -231,7 +240,7 @@ pump (GstCclMqttSink * self)
     const gsize size = g_bytes_get_size (message->payload);
     gint result;
 
-    self->in_flight++;
+    self->arrived[(self->first_arrived + self->in_flight++) % MAX_IN_FLIGHT] = message->arrived;
     g_mutex_unlock (&self->lock);
     result = mosquitto_publish (self->client, NULL, message->topic, (int) size,
         g_bytes_get_data (message->payload, NULL), self->qos_level, self->retain);
@@ -347,7 +356,12 @@ on_publish (struct mosquitto *client, void *user_data, int message_id)
   GstCclMqttSink *const self = user_data;
 
   g_mutex_lock (&self->lock);
-  self->in_flight -= self->in_flight > 0;
+  if (self->in_flight > 0) {
+    gst_ccl_spread_add (&self->stats.latency,
+        (gst_util_get_timestamp () - self->arrived[self->first_arrived]) / (gdouble) GST_USECOND);
+    self->first_arrived = (self->first_arrived + 1) % MAX_IN_FLIGHT;
+    self->in_flight--;
+  }
   self->stats.published++;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
@@ -623,6 +637,7 @@ static GstFlowReturn
 gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
+  const GstClockTime start = gst_util_get_timestamp ();
   Message *message = message_new (self, buffer), *dropped = NULL;
   gint overflow;
   guint size;
@@ -654,6 +669,11 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&dropped, message_free);
   pump (self);
+
+  g_mutex_lock (&self->lock);
+  self->stats.frames++;
+  gst_ccl_spread_add (&self->stats.host, (gst_util_get_timestamp () - start) / (gdouble) GST_USECOND);
+  g_mutex_unlock (&self->lock);
   return GST_FLOW_OK;
 }
 
@@ -783,6 +803,7 @@ create_stats (GstCclMqttSink * self)
   g_mutex_lock (&self->lock);
   structure = gst_structure_new ("cclmqttsink-stats",
       "connected", G_TYPE_BOOLEAN, self->connected,
+      "frames", G_TYPE_UINT64, self->stats.frames,
       "published", G_TYPE_UINT64, self->stats.published,
       "dropped", G_TYPE_UINT64, self->stats.dropped,
       "queued", G_TYPE_UINT, g_queue_get_length (&self->queue),
@@ -791,6 +812,8 @@ create_stats (GstCclMqttSink * self)
       "connects", G_TYPE_UINT64, self->stats.connects,
       "failures", G_TYPE_UINT64, self->stats.failures,
       "last-error", G_TYPE_STRING, self->last_error ? self->last_error : "", NULL);
+  gst_ccl_spread_to_structure (&self->stats.host, "host", structure);
+  gst_ccl_spread_to_structure (&self->stats.latency, "latency", structure);
   g_mutex_unlock (&self->lock);
   return structure;
 }
@@ -937,7 +960,9 @@ install_properties (GObjectClass * object)
           "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
           FALSE, playing));
   g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since start: connected, published, dropped, queued, in-flight, bytes, connects, failures, last-error",
+          "Since start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, failures, "
+          "last-error; host-us (time the pipeline spent on a message) and latency-us (until the broker had it), each -min, "
+          "-avg and -max in microseconds (-1: not measured)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

@@ -548,7 +548,7 @@ create_stats (GstCclOverlay * self)
       "pixels", G_TYPE_UINT64, stats->pixels,
       "path", G_TYPE_STRING, path_names[self->path], NULL);
 
-  gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  gst_ccl_spread_host_to_structure (&stats->host, structure);
   return structure;
 }
 
@@ -614,7 +614,7 @@ install_properties (GObjectClass * klass)
       G_MAXUINT64, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the element started: frames, drawn (frames), objects, pixels (that were blended or attached); path "
-      "(attach: downstream draws; blend; carry: nobody draws); microseconds per frame", GST_TYPE_STRUCTURE,
+      "(attach: downstream draws; blend; carry: nobody draws); " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,
       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }

@@ -851,7 +851,7 @@ create_stats (GstCclTrack * self)
       "backwards", G_TYPE_UINT64, stats->backwards,
       "resets", G_TYPE_UINT64, stats->resets, NULL);
 
-  gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  gst_ccl_spread_host_to_structure (&stats->host, structure);
   return structure;
 }
 
@@ -936,7 +936,8 @@ install_properties (GObjectClass * klass)
       GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the element started: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
-      "(timestamps), resets; microseconds per frame", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "(timestamps), resets; " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,
+      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 

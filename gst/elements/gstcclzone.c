@@ -693,7 +693,7 @@ create_stats (GstCclzone * self)
             "forward", G_TYPE_UINT64, self->zones[i].n_forward,
             "backward", G_TYPE_UINT64, self->zones[i].n_backward, NULL));
   gst_structure_take_value (structure, "zones", &array);
-  gst_ccl_spread_to_structure (&self->host, "host", structure);
+  gst_ccl_spread_host_to_structure (&self->host, structure);
   return structure;
 }
 
@@ -748,7 +748,7 @@ install_properties (GObjectClass * klass)
       "A track that is out of sight for longer has left, ns", 0, G_MAXINT64, DEFAULT_LINGER, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the element started: frames, events, zones (an array: name, inside, forward or entered, backward or "
-      "left); microseconds per frame", GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "left); " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 
   /**
