@@ -11,6 +11,8 @@ const CclAlgorithm *const ccl_algorithms[] = {
 #ifdef CCL_HAVE_CUDA
     &ccl_cuda_runs,
     &ccl_cuda_bke,
+    &ccl_cuda_buf,
+    &ccl_cuda_buf_ic,
     &ccl_cuda_ha8,
     &ccl_cuda_ha4,
 #endif

@@ -15,6 +15,8 @@ extern const CclAlgorithm ccl_cpu_runs;
 
 extern const CclAlgorithm ccl_cuda_runs;
 extern const CclAlgorithm ccl_cuda_bke;
+extern const CclAlgorithm ccl_cuda_buf;
+extern const CclAlgorithm ccl_cuda_buf_ic;
 extern const CclAlgorithm ccl_cuda_ha4;
 extern const CclAlgorithm ccl_cuda_ha8;
 

@@ -15,9 +15,7 @@
  *   merge     blocks with a further neighbour unite with it
  *   spread    each block finds its root; its pixels take the label
  *
- *     P | Q | R      the neighbours of block X that come before it; each is connected to X when a pixel of it touches
- *     --+---+--      a pixel of X
- *     S | X |
+ * P, Q, R and S are the neighbours of block X that come before it, see block.cuh.
  *
  * Where this departs from the paper, none of it a matter of principle:
  * - Parents and bytes have arrays of their own, a word and a byte per block, instead of unused pixels of the label image:
@@ -27,27 +25,10 @@
  * - A chain of S links inside a warp is skipped at once; and neighbours that are connected among themselves in a way that
  *   another block sees to need no union: in solid areas merge has nothing to do.
  */
-#include "../backend.cuh"
-#include "../union_find.cuh"
+#include "../block.cuh"
 
-/* A node is y << 16 | x of any pixel of its block; a root's own is that of the block's first foreground pixel. */
-typedef struct Blocks {
-    uint32_t *parent; /* one per block */
-    uint8_t *info;    /* bits 0-3: foreground pixels; INFO_Q, _R, _S: to be united */
-    uint32_t per_row; /* blocks, rounded up to 4 */
-
-    __device__ uint32_t &operator[](uint32_t node) const
-    {
-        return parent[(node >> 17) * per_row + ((node & 0xffff) >> 1)];
-    }
-} Blocks;
-
+/* A root's own node is that of its block's first foreground pixel. In Blocks.info: to be united. */
 enum {
-    TOP_LEFT = 1,
-    TOP_RIGHT = 2,
-    BOTTOM_LEFT = 4,
-    BOTTOM_RIGHT = 8,
-    TOP = TOP_LEFT | TOP_RIGHT,
     INFO_Q = 32,
     INFO_R = 64,
     INFO_S = 128,
@@ -276,8 +257,7 @@ __global__ static void merge(uint32_t n_rows, Blocks blocks)
 /* The label of a block's pixels: 1 + index of the component's first pixel. */
 __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, uint32_t width)
 {
-    const uint32_t root = compress(blocks, node);
-    return 1 + (root >> 16) * width + (root & 0xffff);
+    return label_of_node(compress(blocks, node), width);
 }
 
 __device__ static void store_quad(uint32_t *to, uint4 v, uint32_t n, bool aligned)
@@ -309,8 +289,8 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
     const uint32_t info = *(const uint16_t *)&blocks.info[by * blocks.per_row + bx];
     const uint32_t pixels_a = info, pixels_b = info >> 8;
     const uint32_t node = y << 16 | x;
-    const uint32_t a = pixels_a & 15 ? label_of_block(blocks, node, width) : 0;
-    const uint32_t b = pixels_b & 15 ? label_of_block(blocks, node + 2, width) : 0;
+    const uint32_t a = pixels_a & ALL_FOUR ? label_of_block(blocks, node, width) : 0;
+    const uint32_t b = pixels_b & ALL_FOUR ? label_of_block(blocks, node + 2, width) : 0;
 
     store_quad(labels,
                make_uint4(pixels_a & TOP_LEFT ? a : 0, pixels_a & TOP_RIGHT ? a : 0, pixels_b & TOP_LEFT ? b : 0,
@@ -323,27 +303,21 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
                    width - x, aligned);
 }
 
-static uint32_t blocks_per_row(uint32_t width)
-{
-    return (width + 7) / 8 * 4;
-}
-
 static size_t workspace_size(const CclContext *context)
 {
-    return (size_t)blocks_per_row(context->config.max_width) * ((context->config.max_height + 1) / 2) * 5;
+    return blocks_size(context->config.max_width, context->config.max_height);
 }
 
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const uint32_t per_row = blocks_per_row(width), n_rows = (height + 1) / 2;
-    uint32_t *const parent = (uint32_t *)cuda_workspace(context);
-    const Blocks blocks = { parent, (uint8_t *)(parent + (size_t)per_row * n_rows), per_row };
+    const uint32_t width = frame->shape.width, height = frame->shape.height, n_rows = (height + 1) / 2;
+    const Blocks blocks = blocks_at(cuda_workspace(context), width, height);
 
     const dim3 threads(THREADS_X, THREADS_Y);
-    const dim3 grid(blocks_for(per_row, THREADS_X), blocks_for(n_rows, THREADS_Y));
-    const dim3 half(blocks_for(per_row, 2 * THREADS_X), grid.y), quarter(blocks_for(per_row, PER_THREAD * THREADS_X), grid.y);
+    const dim3 grid(blocks_for(blocks.per_row, THREADS_X), blocks_for(n_rows, THREADS_Y));
+    const dim3 half(blocks_for(blocks.per_row, 2 * THREADS_X), grid.y);
+    const dim3 quarter(blocks_for(blocks.per_row, PER_THREAD * THREADS_X), grid.y);
 
     CCL_CUDA_LAUNCH(frame, "init", init, quarter, threads, 0, frame->vars, width, height, blocks);
     CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, grid, threads, 0, n_rows, blocks);

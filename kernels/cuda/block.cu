@@ -1,0 +1,60 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The steps that block methods with their parents in the label image have in common. */
+#include "block.cuh"
+
+__global__ static void start(const CudaVars *vars, uint32_t width, uint32_t height)
+{
+    uint32_t x, y;
+    if (block_of_thread(width, height, &x, &y))
+        in_place(*vars)[y << 16 | x] = y << 16 | x;
+}
+
+/* With inline_paths a block's slot takes every ancestor on the way, else only the root: the two of the papers. */
+template <bool inline_paths>
+__global__ static void compress_blocks(const CudaVars *vars, uint32_t width, uint32_t height)
+{
+    uint32_t x, y;
+    if (!block_of_thread(width, height, &x, &y))
+        return;
+    const InPlace parents = in_place(*vars);
+    const uint32_t node = y << 16 | x;
+    if (inline_paths)
+        compress(parents, node);
+    else
+        parents[node] = find(parents, node);
+}
+
+/* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
+__global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height)
+{
+    uint32_t x, y;
+    if (!block_of_thread(width, height, &x, &y))
+        return;
+    const CudaVars vars = *pvars;
+    const uint32_t root = in_place(vars)[y << 16 | x];
+    store_block(vars, block_pixels(vars, x, y, width, height), label_of_node(root, width), x, y, width, height);
+}
+
+CclStatus blocks_start(CudaFrame *frame)
+{
+    CCL_CUDA_LAUNCH(frame, "init", start, block_grid(frame->shape), block_threads(), 0, frame->vars, frame->shape.width,
+                    frame->shape.height);
+    return CCL_OK;
+}
+
+CclStatus blocks_compress(CudaFrame *frame, bool inline_paths)
+{
+    const auto kernel = inline_paths ? compress_blocks<true> : compress_blocks<false>;
+    CCL_CUDA_LAUNCH(frame, "compress", kernel, block_grid(frame->shape), block_threads(), 0, frame->vars,
+                    frame->shape.width, frame->shape.height);
+    return CCL_OK;
+}
+
+CclStatus blocks_spread(CudaFrame *frame)
+{
+    CCL_CUDA_LAUNCH(frame, "spread", spread, block_grid(frame->shape), block_threads(), 0, frame->vars, frame->shape.width,
+                    frame->shape.height);
+    return CCL_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * 2x2 blocks, for the methods that label blocks and not pixels: with 8-connectivity the foreground of a block is one set.
+ *
+ *     P | Q | R      the neighbours of block X that come before it; each is connected to X when a pixel of it touches
+ *     --+---+--      a pixel of X
+ *     S | X |
+ *
+ * A node of the union-find forest is y << 16 | x of a pixel. The blocks of an image with an odd width or height that stick
+ * out of it have background there.
+ */
+#ifndef CCL_CUDA_BLOCK_CUH
+#define CCL_CUDA_BLOCK_CUH
+
+#include "backend.cuh"
+#include "union_find.cuh"
+
+/* The pixels of a block in four bits. */
+enum {
+    TOP_LEFT = 1,
+    TOP_RIGHT = 2,
+    BOTTOM_LEFT = 4,
+    BOTTOM_RIGHT = 8,
+    TOP = TOP_LEFT | TOP_RIGHT,
+    ALL_FOUR = 15,
+};
+
+/* Parents in an array of their own, and a byte for each block. A node is any pixel of the block. */
+typedef struct Blocks {
+    uint32_t *parent; /* one per block */
+    uint8_t *info;    /* bits 0-3: the pixels; the others are the method's */
+    uint32_t per_row; /* blocks, rounded up to 4 */
+
+    __device__ uint32_t &operator[](uint32_t node) const
+    {
+        return parent[(node >> 17) * per_row + ((node & 0xffff) >> 1)];
+    }
+} Blocks;
+
+static inline uint32_t blocks_per_row(uint32_t width)
+{
+    return (width + 7) / 8 * 4;
+}
+
+/* What Blocks needs for a mask of that size, and Blocks there. */
+static inline size_t blocks_size(uint32_t width, uint32_t height)
+{
+    return (size_t)blocks_per_row(width) * ((height + 1) / 2) * 5;
+}
+
+static inline Blocks blocks_at(void *memory, uint32_t width, uint32_t height)
+{
+    const uint32_t per_row = blocks_per_row(width);
+    uint32_t *const parent = (uint32_t *)memory;
+    return Blocks{ parent, (uint8_t *)(parent + (size_t)per_row * ((height + 1) / 2)), per_row };
+}
+
+/* Parents in the label image: each pixel has a slot. A node is the pixel, for a block the one at its upper left. */
+typedef struct InPlace {
+    uint32_t *labels;
+    size_t stride;
+
+    __device__ uint32_t &operator[](uint32_t node) const
+    {
+        return labels[(node >> 16) * stride + (node & 0xffff)];
+    }
+} InPlace;
+
+__device__ static inline InPlace in_place(const CudaVars &vars)
+{
+    return InPlace{ vars.labels, vars.label_stride };
+}
+
+/* The provisional label that a root gives. */
+__device__ static inline uint32_t label_of_node(uint32_t node, uint32_t width)
+{
+    return 1 + (node >> 16) * width + (node & 0xffff);
+}
+
+/* ---------------------------------------------------------------- a block and what touches it */
+
+/*
+ * The 4x4 pixels around block X: bit 4 * i + j is pixel (x - 1 + j, y - 1 + i), where (x, y) is X's upper left. Set are
+ * foreground pixels of X, and of other blocks those that touch one: if any bit of TOUCHES_Q is set, Q is connected to X.
+ */
+enum {
+    TOUCHES_P = 0x0001,
+    TOUCHES_Q = 0x0006,
+    TOUCHES_R = 0x0008,
+    TOUCHES_S = 0x0110,
+    TOUCHES_RIGHT = 0x0880, /* and the four that come after X */
+    TOUCHES_BELOW_LEFT = 0x1000,
+    TOUCHES_BELOW = 0x6000,
+    TOUCHES_BELOW_RIGHT = 0x8000,
+    TOUCHES_BEFORE = TOUCHES_P | TOUCHES_Q | TOUCHES_R | TOUCHES_S,
+    TOUCHES_ANY = TOUCHES_BEFORE | TOUCHES_RIGHT | TOUCHES_BELOW_LEFT | TOUCHES_BELOW | TOUCHES_BELOW_RIGHT,
+};
+
+/* The four pixels of the block at (x, y). */
+__device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    const uint8_t *const top = vars.mask + y * vars.mask_stride + x;
+    const uint8_t *const bottom = top + vars.mask_stride;
+    const bool right = x + 1 < width, below = y + 1 < height;
+    uint32_t pixels = is_foreground(top[0], vars);
+    if (right)
+        pixels |= (uint32_t)is_foreground(top[1], vars) << 1;
+    if (below)
+        pixels |= (uint32_t)is_foreground(bottom[0], vars) << 2;
+    if (right && below)
+        pixels |= (uint32_t)is_foreground(bottom[1], vars) << 3;
+    return pixels;
+}
+
+/* The bits of `which` around the block at (x, y) whose pixels are `pixels`, and the block's own. Only pixels that can touch
+ * it are read (Zavalishin 2016). */
+template <uint32_t which>
+__device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pixels, uint32_t x, uint32_t y, uint32_t width,
+                                               uint32_t height)
+{
+    const uint32_t around = 0x777; /* of a pixel at bit 5 */
+    uint32_t near = (pixels & TOP_LEFT ? around : 0) | (pixels & TOP_RIGHT ? around << 1 : 0) |
+                    (pixels & BOTTOM_LEFT ? around << 4 : 0) | (pixels & BOTTOM_RIGHT ? around << 5 : 0);
+    near &= x ? 0xffff : 0xeeee;
+    near &= x + 2 < width ? 0xffff : 0x7777;
+    near &= y ? 0xffff : 0xfff0;
+    near &= y + 2 < height ? 0xffff : 0x0fff;
+
+    uint32_t window = (pixels & TOP) << 5 | (pixels >> 2) << 9;
+#pragma unroll
+    for (uint32_t i = 0; i < 16; i++)
+        if (which >> i & 1 && near >> i & 1)
+            window |= (uint32_t)is_foreground(vars.mask[(y + i / 4 - 1) * vars.mask_stride + (x + i % 4 - 1)], vars) << i;
+    return window;
+}
+
+/* A block's pixels take its label, the background among them 0. */
+__device__ static inline void store_block(const CudaVars &vars, uint32_t pixels, uint32_t label, uint32_t x, uint32_t y,
+                                          uint32_t width, uint32_t height)
+{
+    uint32_t *const top = vars.labels + y * vars.label_stride + x;
+    uint32_t *const bottom = top + vars.label_stride;
+    const bool below = y + 1 < height;
+    const uint2 pairs[2] = { make_uint2(pixels & TOP_LEFT ? label : 0, pixels & TOP_RIGHT ? label : 0),
+                             make_uint2(pixels & BOTTOM_LEFT ? label : 0, pixels & BOTTOM_RIGHT ? label : 0) };
+    if (x + 1 < width && ((uintptr_t)vars.labels | vars.label_stride * 4) % 8 == 0) {
+        *(uint2 *)top = pairs[0];
+        if (below)
+            *(uint2 *)bottom = pairs[1];
+        return;
+    }
+    top[0] = pairs[0].x;
+    if (below)
+        bottom[0] = pairs[1].x;
+    if (x + 1 < width) {
+        top[1] = pairs[0].y;
+        if (below)
+            bottom[1] = pairs[1].y;
+    }
+}
+
+/* ---------------------------------------------------------------- kernels of one thread per block, parents in the label image */
+
+static const unsigned BLOCK_THREADS_X = 32, BLOCK_THREADS_Y = 8;
+
+/* Launches `kernel`(..., width, height) with a thread for each block: its upper left is (x, y) of block_of_thread(). */
+static inline dim3 block_threads(void)
+{
+    return dim3(BLOCK_THREADS_X, BLOCK_THREADS_Y);
+}
+
+static inline dim3 block_grid(const CudaShape &shape)
+{
+    return dim3(blocks_for(shape.width, 2 * BLOCK_THREADS_X), blocks_for(shape.height, 2 * BLOCK_THREADS_Y));
+}
+
+/* This thread's block; false when there is none. */
+__device__ static inline bool block_of_thread(uint32_t width, uint32_t height, uint32_t *x, uint32_t *y)
+{
+    *x = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
+    *y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
+    return *x < width && *y < height;
+}
+
+/* The steps that the methods have in common. */
+CclStatus blocks_start(CudaFrame *frame);                      /* "init": each block is a root */
+CclStatus blocks_compress(CudaFrame *frame, bool inline_paths); /* "compress": each block points at its root */
+CclStatus blocks_spread(CudaFrame *frame);                     /* "spread": pixels take the label; after compress */
+
+#endif
