@@ -64,6 +64,8 @@ typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits */
+    bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be
+                        captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
     void (*close)(CclContext *context);     /* called after a failed open() too */
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */

@@ -314,7 +314,9 @@ CclStatus ccl_analyze(CclContext *context, const CclMask *mask, const CclFilter 
 /* One timed step (kernel or stage) of the last frame collected, with CclConfig.timing. */
 typedef struct CclStep {
     const char *name;
-    float us;
+    float us;       /* all launches together */
+    uint32_t count; /* launches: 1, or the iterations of an iterative method. Such a method waits for the device after each
+                       iteration; this is part of CclTable.kernel_us, not of any step */
 } CclStep;
 
 /* The steps in launch order; returns how many. Owned by the context until the next ccl_collect(). */

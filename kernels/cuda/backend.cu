@@ -42,6 +42,7 @@ typedef struct CudaContext {
     cudaStream_t download; /* label images down, while kernels of the frame after run */
     CudaSlot slots[CCL_MAX_DEPTH];
     StageBuffers stages;
+    CudaLoop loop; /* iterative methods only */
     void *workspace;
     const CclTier *tier;   /* packs masks from ordinary memory */
     CclPool *packers;      /* NULL: the calling thread alone */
@@ -186,6 +187,19 @@ static CclStatus open_stages(CclContext *context, size_t n_pixels)
     return device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
 }
 
+static CclStatus open_loop(CclContext *context)
+{
+    CudaLoop *const loop = &impl(context)->loop;
+    if (!context->algorithm->iterative)
+        return CCL_OK;
+    CCL_TRY(device_alloc(context, (void **)&loop->changed, sizeof(uint32_t), true));
+    CCL_TRY(pinned_alloc(context, (void **)&loop->host, sizeof(uint32_t)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&loop->seen, (void *)loop->host, 0));
+    if (context->config.timing)
+        CCL_CUDA_TRY(cudaEventCreate(&loop->started));
+    return CCL_OK;
+}
+
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     const size_t mask_size = mask_pitch(context->config.max_width) * context->config.max_height;
@@ -193,6 +207,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
 
     frame->stream = impl(context)->stream;
     frame->timing = context->config.timing;
+    frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
     CCL_TRY(pinned_alloc(context, (void **)&slot->h_mask, mask_size));
     CCL_TRY(device_alloc(context, (void **)&slot->d_mask, mask_size, false));
@@ -264,6 +279,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
 
+    CCL_TRY(open_loop(context));
     for (unsigned i = 0; i < context->config.depth; i++)
         CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
     CCL_TRY(open_labels(context, n_pixels));
@@ -304,6 +320,8 @@ static void cuda_close(CclContext *context)
             cudaStreamSynchronize(stream);
     for (CudaSlot &slot : cuda->slots)
         close_slot(&slot);
+    if (cuda->loop.started)
+        cudaEventDestroy(cuda->loop.started);
     for (unsigned i = 0; i < cuda->n_device; i++)
         cudaFree(cuda->device[i]);
     for (unsigned i = 0; i < cuda->n_pinned; i++)
@@ -570,7 +588,7 @@ static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *s
     const bool repeated = same_shape(shape, &slot->last_shape);
 
     slot->last_shape = *shape;
-    if (slot->frame.timing || cuda->no_graphs || !repeated)
+    if (slot->frame.timing || cuda->no_graphs || !repeated || context->algorithm->iterative)
         return launch_frame(context, ccl_frame);
     if (!slot->graph || !same_shape(shape, &slot->graph_shape)) {
         if (capture_frame(context, ccl_frame, slot) != CCL_OK) {
@@ -621,6 +639,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
                               vars.keep_all, packed };
     frame->shape = shape;
     frame->n_steps = 0;
+    memset(frame->step_counts, 0, sizeof frame->step_counts);
 
     CCL_TRY(send_vars(slot, &vars));
     if (frame->timing)
@@ -669,8 +688,11 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     table->upload_us = ms * 1000;
     context->n_steps = frame->n_steps;
     for (unsigned i = 0; i < frame->n_steps; i++) {
+        context->steps[i] = CclStep{ frame->step_names[i], frame->step_us[i], frame->step_counts[i] };
+        if (frame->step_counts[i])
+            continue;
         CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[i], frame->step_events[i + 1]));
-        context->steps[i] = CclStep{ frame->step_names[i], ms * 1000 };
+        context->steps[i] = CclStep{ frame->step_names[i], ms * 1000, 1 };
     }
     ms = 0;
     if (frame->n_steps)

@@ -14,7 +14,7 @@
  *     download   label images in host memory only
  *
  * Everything from narrow on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
- * replayed from then on. So a method's launches may depend on CudaShape and on CclContext alone; all that varies otherwise
+ * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext alone; all that varies otherwise
  * (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in device memory. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
@@ -97,6 +97,14 @@ typedef struct CudaShape {
 
 #define CUDA_MOST_STEPS 64
 
+/* What an iterative method asks the device after each iteration: did anything change? One per context. See iterate.cuh. */
+typedef struct CudaLoop {
+    uint32_t *changed;             /* device memory, 0 before every iteration: kernels set it */
+    uint32_t *seen;                /* mapped host memory, device address: takes the flag's value after an iteration */
+    const volatile uint32_t *host; /* the same word, host address */
+    cudaEvent_t started;           /* with timing: where the iteration began */
+} CudaLoop;
+
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
     cudaStream_t stream;
@@ -105,11 +113,15 @@ typedef struct CudaFrame {
     CudaResult *result;    /* mapped host memory, device address */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
+    const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
+
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
     unsigned n_steps;
     const char *step_names[CUDA_MOST_STEPS];
     cudaEvent_t step_events[CUDA_MOST_STEPS + 1];
+    float step_us[CUDA_MOST_STEPS];        /* steps of a loop: added up already, over so many iterations; */
+    uint32_t step_counts[CUDA_MOST_STEPS]; /* other steps: 0 */
 } CudaFrame;
 
 /* Device memory of the method: workspace_size() bytes, aligned to 256. */

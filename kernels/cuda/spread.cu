@@ -1,0 +1,103 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* First and last step of methods whose nodes are pixels; see spread.cuh. A thread has four pixels of a row. */
+#include "spread.cuh"
+
+#include "union_find.cuh"
+
+static const dim3 THREADS(32, 8);
+
+/* n values, four at most, in one store where that is possible. */
+__device__ static void store_four(uint32_t *to, uint4 v, uint32_t n)
+{
+    if (n >= 4 && (uintptr_t)to % 16 == 0) {
+        *(uint4 *)to = v;
+        return;
+    }
+    to[0] = v.x;
+    if (n > 1)
+        to[1] = v.y;
+    if (n > 2)
+        to[2] = v.z;
+    if (n > 3)
+        to[3] = v.w;
+}
+
+/* Bit i: pixel i of the n (four at most) from p on is foreground. */
+__device__ static uint32_t load_four(const uint8_t *p, uint32_t n, const CudaVars &vars)
+{
+    if (n >= 4 && (uintptr_t)p % 4 == 0)
+        return foreground_bits(*(const uint32_t *)p, vars);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < min(n, 4u); i++)
+        bits |= (uint32_t)is_foreground(p[i], vars) << i;
+    return bits;
+}
+
+template <bool as_labels>
+__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+{
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    const CudaVars vars = *pvars;
+    const uint32_t bits = load_four(vars.mask + y * vars.mask_stride + x, width - x, vars);
+    const uint32_t value = y * width + x + as_labels, none = as_labels ? 0 : NO_PARENT;
+    uint32_t *const to = as_labels ? vars.labels + y * vars.label_stride + x : parents + y * width + x;
+    store_four(to, make_uint4(bits & 1 ? value : none, bits & 2 ? value + 1 : none, bits & 4 ? value + 2 : none,
+                              bits & 8 ? value + 3 : none), width - x);
+}
+
+/* Neighbours mostly have the same parent: its root is looked up once. */
+__global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *parents)
+{
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    const uint32_t index = y * width + x, n = min(width - x, 4u);
+    uint32_t labels[4] = { 0, 0, 0, 0 }, parent = NO_PARENT, root = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t own = i < n ? parents[index + i] : NO_PARENT;
+        if (own == NO_PARENT)
+            continue;
+        if (own != parent) {
+            parent = own;
+            root = compress(parents, index + i);
+        }
+        labels[i] = 1 + root;
+    }
+    store_four(vars->labels + y * vars->label_stride + x, make_uint4(labels[0], labels[1], labels[2], labels[3]), n);
+}
+
+static dim3 grid_of(const CudaFrame *frame)
+{
+    return dim3(blocks_for(frame->shape.width, 4 * THREADS.x), blocks_for(frame->shape.height, THREADS.y));
+}
+
+size_t parents_size(const CclContext *context)
+{
+    return (size_t)context->config.max_width * context->config.max_height * sizeof(uint32_t);
+}
+
+CclStatus init_parents(CudaFrame *frame, uint32_t *parents)
+{
+    CCL_CUDA_LAUNCH(frame, "init", init<false>, grid_of(frame), THREADS, 0, frame->vars, frame->shape.width,
+                    frame->shape.height, parents);
+    return CCL_OK;
+}
+
+CclStatus init_labels(CudaFrame *frame)
+{
+    CCL_CUDA_LAUNCH(frame, "init", init<true>, grid_of(frame), THREADS, 0, frame->vars, frame->shape.width,
+                    frame->shape.height, (uint32_t *)NULL);
+    return CCL_OK;
+}
+
+CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents)
+{
+    CCL_CUDA_LAUNCH(frame, "spread", spread, grid_of(frame), THREADS, 0, frame->vars, frame->shape.width,
+                    frame->shape.height, parents);
+    return CCL_OK;
+}

@@ -1,0 +1,31 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * First and last step of methods whose nodes are pixels.
+ *
+ * A parent image has one word per pixel, `width` words from row to row: a node is a pixel's linear index y * width + x, a
+ * root is its own parent, and NO_PARENT marks background. It is usually the method's workspace (parents_size() bytes).
+ * Methods that look at labels of neighbours only, and never follow one, need no parents: they work in the label image.
+ */
+#ifndef CCL_CUDA_SPREAD_CUH
+#define CCL_CUDA_SPREAD_CUH
+
+#include "backend.cuh"
+
+static const uint32_t NO_PARENT = UINT32_MAX;
+
+/* CclAlgorithm.workspace_size of a method that needs a parent image and nothing else. */
+size_t parents_size(const CclContext *context);
+
+/* Step "init": each foreground pixel its own parent, NO_PARENT for the others. */
+CclStatus init_parents(CudaFrame *frame, uint32_t *parents);
+
+/* Step "init": 1 + linear index for foreground pixels, 0 for the others, in the label image. */
+CclStatus init_labels(CudaFrame *frame);
+
+/* Step "spread": each pixel finds its root and takes 1 + root as its label, background 0. Chains may have any length;
+ * parents are shortened on the way. */
+CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents);
+
+#endif
