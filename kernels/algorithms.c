@@ -15,6 +15,7 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cuda_buf_ic,
     &ccl_cuda_ha8,
     &ccl_cuda_ha4,
+    &ccl_cuda_uf,
 #endif
     NULL,
 };

@@ -19,6 +19,7 @@ extern const CclAlgorithm ccl_cuda_buf;
 extern const CclAlgorithm ccl_cuda_buf_ic;
 extern const CclAlgorithm ccl_cuda_ha4;
 extern const CclAlgorithm ccl_cuda_ha8;
+extern const CclAlgorithm ccl_cuda_uf;
 
 #ifdef __cplusplus
 }

@@ -157,6 +157,12 @@ __device__ static inline bool is_foreground(unsigned value, const CudaVars &vars
     return (value > vars.threshold) != (vars.invert != 0);
 }
 
+/* Is pixel (x, y) foreground? Right of the mask is background; y is in it. */
+__device__ static inline bool pixel_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
+{
+    return x < width && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
+}
+
 /* The same for four pixels at once: bit i is byte i of `bytes`. */
 __device__ static inline uint32_t foreground_bits(uint32_t bytes, const CudaVars &vars)
 {

@@ -48,11 +48,6 @@ __device__ static inline bool touch(bool here, bool above, uint32_t n_here, uint
     return (here && !n_here && n_above) || (above && !n_above && n_here);
 }
 
-__device__ static inline bool pixel_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
-{
-    return x < width && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
-}
-
 template <bool eight>
 __global__ __launch_bounds__(32 * STRIP) static void label_strips(const CudaVars *pvars, uint32_t width, uint32_t height,
                                                                   uint32_t *parents)

@@ -1,0 +1,212 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Labelling in two levels, for methods whose nodes are pixels: tiles in shared memory, then the seams between them.
+ *
+ * A block labels a tile of 32 x HEIGHT pixels, a thread per pixel and a warp per row. In the tile a node is its place
+ * row * 32 + column, which is raster order, so a tile's root is the first pixel of its component there. A method's kernel
+ * goes like this, and differs in what it does between the barriers:
+ *
+ *     __shared__ Tile<HEIGHT> tile;
+ *     const bool here = tile.load(vars, width, height);
+ *     tile.parents[tile_place()] = tile_place();              or any earlier neighbour
+ *     __syncthreads();
+ *     ... unite(tile.parents, tile_place(), place of a neighbour) ...
+ *     __syncthreads();
+ *     tile.store(here, width, height, parents);
+ *
+ * Roots then go into the parent image of spread.cuh, and join_tiles() unites what touches across seams.
+ */
+#ifndef CCL_CUDA_TILE_CUH
+#define CCL_CUDA_TILE_CUH
+
+#include "spread.cuh"
+#include "union_find.cuh"
+
+static const unsigned TILE_WIDTH = 32;
+
+/* Neighbours of a pixel that come before it in raster order. */
+enum {
+    NORTH_WEST = 1,
+    NORTH = 2,
+    NORTH_EAST = 4,
+    WEST = 8,
+};
+
+/* This thread's pixel in the tile. */
+__device__ static inline uint32_t tile_place()
+{
+    return threadIdx.y * TILE_WIDTH + threadIdx.x;
+}
+
+template <unsigned HEIGHT> struct Tile {
+    uint32_t parents[HEIGHT * TILE_WIDTH];
+    uint32_t rows[HEIGHT]; /* foreground, bit by bit */
+
+    /* Is this thread's pixel foreground? rows[] may be read after the next barrier. */
+    __device__ bool load(const CudaVars &vars, uint32_t width, uint32_t height)
+    {
+        const uint32_t x = blockIdx.x * TILE_WIDTH + threadIdx.x, y = blockIdx.y * HEIGHT + threadIdx.y;
+        const bool here = y < height && pixel_at(vars, x, y, width);
+        const uint32_t row = __ballot_sync(~0u, here);
+        if (threadIdx.x == 0)
+            rows[threadIdx.y] = row;
+        return here;
+    }
+
+    /* Foreground around this thread's pixel, as far as it is in the tile: NORTH and the like; 0 for background. */
+    template <bool EIGHT> __device__ unsigned neighbours() const
+    {
+        const uint32_t lane = threadIdx.x, row = rows[threadIdx.y], above = threadIdx.y ? rows[threadIdx.y - 1] : 0;
+        if (!(row >> lane & 1))
+            return 0;
+        unsigned found = (above >> lane & 1 ? NORTH : 0) | ((row << 1) >> lane & 1 ? WEST : 0);
+        if (EIGHT)
+            found |= ((above << 1) >> lane & 1 ? NORTH_WEST : 0) | ((above >> 1) >> lane & 1 ? NORTH_EAST : 0);
+        return found;
+    }
+
+    /* Unites this thread's pixel with each of `neighbours`. */
+    __device__ void unite_with(unsigned neighbours)
+    {
+        const uint32_t place = tile_place();
+        if (neighbours & NORTH_WEST)
+            unite(parents, place, place - TILE_WIDTH - 1);
+        if (neighbours & NORTH)
+            unite(parents, place, place - TILE_WIDTH);
+        if (neighbours & NORTH_EAST)
+            unite(parents, place, place - TILE_WIDTH + 1);
+        if (neighbours & WEST)
+            unite(parents, place, place - 1);
+    }
+
+    /* This thread's pixel points at its root from now on. Called by the whole block, between barriers of its own: no
+     * parent is read while one is written. */
+    __device__ void flatten(bool here)
+    {
+        __syncthreads();
+        const uint32_t root = here ? find(parents, tile_place()) : 0;
+        __syncthreads();
+        if (here)
+            parents[tile_place()] = root;
+        __syncthreads();
+    }
+
+    /* The root of this thread's pixel, or NO_PARENT, to the parent image. */
+    __device__ void store(bool here, uint32_t width, uint32_t height, uint32_t *image) const
+    {
+        const uint32_t x0 = blockIdx.x * TILE_WIDTH, y0 = blockIdx.y * HEIGHT;
+        const uint32_t x = x0 + threadIdx.x, y = y0 + threadIdx.y;
+        if (x >= width || y >= height)
+            return;
+        uint32_t root = NO_PARENT;
+        if (here) {
+            const uint32_t place = find(parents, tile_place());
+            root = (y0 + place / TILE_WIDTH) * width + x0 + place % TILE_WIDTH;
+        }
+        image[y * width + x] = root;
+    }
+};
+
+/* ---------------------------------------------------------------- seams */
+
+/*
+ * Which pairs across seams are united.
+ *
+ *   SEAMS_ALL    every pair that touches
+ *   SEAMS_LEAN   only those that no other pair implies: of two stretches that lie along each other, the first pixels
+ */
+typedef enum Seams {
+    SEAMS_ALL,
+    SEAMS_LEAN,
+} Seams;
+
+__device__ static inline void unite_if(uint32_t *parents, bool yes, uint32_t a, uint32_t b)
+{
+    if (yes)
+        unite(parents, a, b);
+}
+
+/* Pixel (x, y), the first row of its tile, with those above. An implied pair is implied by pairs to its left, by pairs of
+ * upright seams further up, and by what lies in one tile: never by each other. */
+template <bool EIGHT, Seams SEAMS>
+__device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, uint32_t *parents)
+{
+    const bool lean = SEAMS == SEAMS_LEAN;
+    const uint32_t here = y * width + x, above = here - width;
+    if (parents[here] == NO_PARENT)
+        return;
+    const bool north = parents[above] != NO_PARENT;
+    const bool west = (EIGHT || lean) && x && parents[here - 1] != NO_PARENT;
+    const bool north_west = (EIGHT || lean) && x && parents[above - 1] != NO_PARENT;
+    unite_if(parents, north && !(lean && x % TILE_WIDTH && west && north_west), here, above);
+    if (!EIGHT)
+        return;
+    const bool east = lean && x + 1 < width && parents[here + 1] != NO_PARENT;
+    const bool north_east = x + 1 < width && parents[above + 1] != NO_PARENT;
+    unite_if(parents, north_west && !(lean && (north || west)), here, above - 1);
+    unite_if(parents, north_east && !(lean && (north || east)), here, above + 1);
+}
+
+/* Pixel (x, y), the first column of its tile, with those to the left in tiles of the same rows. */
+template <bool EIGHT, Seams SEAMS>
+__device__ static inline void join_column(uint32_t width, uint32_t x, uint32_t y, bool first_row, bool last_row,
+                                          uint32_t *parents)
+{
+    const bool lean = SEAMS == SEAMS_LEAN;
+    const uint32_t here = y * width + x;
+    if (parents[here] == NO_PARENT)
+        return;
+    const bool west = parents[here - 1] != NO_PARENT;
+    const bool north = lean && !first_row && parents[here - width] != NO_PARENT;
+    const bool north_west = (EIGHT || lean) && !first_row && parents[here - width - 1] != NO_PARENT;
+    unite_if(parents, west && !(north && north_west), here, here - 1);
+    if (!EIGHT)
+        return;
+    const bool south = lean && !last_row && parents[here + width] != NO_PARENT;
+    const bool south_west = !last_row && parents[here + width - 1] != NO_PARENT;
+    unite_if(parents, north_west && !(lean && (west || north)), here, here - width - 1);
+    unite_if(parents, south_west && !(lean && (west || south)), here, here + width - 1);
+}
+
+/* A thread per pixel below a seam between rows of tiles, then one per pixel right of an upright seam. */
+template <unsigned HEIGHT, bool EIGHT, Seams SEAMS>
+__global__ static void join_seams(uint32_t width, uint32_t height, uint32_t *parents)
+{
+    const uint32_t n_rows = (height - 1) / HEIGHT, n_columns = (width - 1) / TILE_WIDTH;
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n_rows * width) {
+        join_row<EIGHT, SEAMS>(width, i % width, (i / width + 1) * HEIGHT, parents);
+        return;
+    }
+    i -= n_rows * width;
+    if (i >= n_columns * height)
+        return;
+    const uint32_t y = i / n_columns, x = (i % n_columns + 1) * TILE_WIDTH;
+    join_column<EIGHT, SEAMS>(width, x, y, y % HEIGHT == 0, y % HEIGHT == HEIGHT - 1 || y + 1 == height, parents);
+}
+
+/* Step "join": tiles of HEIGHT rows are united along their seams. */
+template <unsigned HEIGHT, bool EIGHT, Seams SEAMS> static CclStatus join_tiles(CudaFrame *frame, uint32_t *parents)
+{
+    const uint32_t width = frame->shape.width, height = frame->shape.height, threads = 128;
+    const uint32_t n_pixels = (height - 1) / HEIGHT * width + (width - 1) / TILE_WIDTH * height;
+    if (n_pixels)
+        CCL_CUDA_LAUNCH(frame, "join", (join_seams<HEIGHT, EIGHT, SEAMS>), blocks_for(n_pixels, threads), threads, 0, width,
+                        height, parents);
+    return CCL_OK;
+}
+
+/* The grid and the block of a kernel that labels tiles. */
+template <unsigned HEIGHT> static inline dim3 tile_grid(const CudaFrame *frame)
+{
+    return dim3(blocks_for(frame->shape.width, TILE_WIDTH), blocks_for(frame->shape.height, HEIGHT));
+}
+
+template <unsigned HEIGHT> static inline dim3 tile_block()
+{
+    return dim3(TILE_WIDTH, HEIGHT);
+}
+
+#endif
