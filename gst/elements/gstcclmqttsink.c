@@ -960,9 +960,9 @@ install_properties (GObjectClass * object)
           "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
           FALSE, playing));
   g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, failures, "
-          "last-error; host-us (time the pipeline spent on a message) and latency-us (until the broker had it), each -min, "
-          "-avg and -max in microseconds (-1: not measured)",
+          "Since start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, "
+          "failures, last-error; host-us (time the pipeline spent on a message) and latency-us (until the broker had "
+          "it), each -min, -avg and -max in microseconds (-1: not measured)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

@@ -42,7 +42,7 @@ gst_ccl_spread_to_structure (const GstCclSpread * spread, const gchar * name, Gs
 }
 
 /* What the next function adds, for the text of a property. */
-#define GST_CCL_SPREAD_HOST_FIELDS "host-us (time spent on a frame) and latency-us (the same, as no frame waits here), " \
+#define GST_CCL_SPREAD_HOST_FIELDS "host-us (time spent on a frame) and latency-us (the same: no frame waits here), " \
     "each -min, -avg and -max in microseconds (-1: not measured)"
 
 /* Of an element that holds no frame back: the time it works on one is the time it delays it. */
