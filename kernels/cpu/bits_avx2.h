@@ -19,6 +19,7 @@ static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_wor
         return;
     }
     for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
+        fetch_ahead(pixels);
         const __m256i p = _mm256_loadu_si256((const __m256i *)pixels);
         const __m256i q = _mm256_loadu_si256((const __m256i *)pixels + 1);
         const uint64_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(p, least), least));
@@ -35,6 +36,8 @@ static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_wo
         return;
     }
     for (uint32_t w = 0; w < n_words; w++, pixels += 128) {
+        fetch_ahead(pixels);
+        fetch_ahead(pixels + 64);
         bits[w] = 0;
         for (unsigned i = 0; i < 2; i++) {
             const __m256i p = _mm256_loadu_si256((const __m256i *)pixels + 2 * i);

@@ -12,14 +12,18 @@
 static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const __m512i t = _mm512_set1_epi8((char)threshold);
-    for (uint32_t w = 0; w < n_words; w++, pixels += 64)
+    for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
+        fetch_ahead(pixels);
         bits[w] = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(pixels), t);
+    }
 }
 
 static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const __m512i t = _mm512_set1_epi16((short)threshold);
     for (uint32_t w = 0; w < n_words; w++, pixels += 128) {
+        fetch_ahead(pixels);
+        fetch_ahead(pixels + 64);
         const uint64_t low = _mm512_cmpgt_epu16_mask(_mm512_loadu_si512(pixels), t);
         const uint64_t high = _mm512_cmpgt_epu16_mask(_mm512_loadu_si512(pixels + 64), t);
         bits[w] = low | high << 32;

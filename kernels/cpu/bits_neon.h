@@ -23,9 +23,11 @@ static inline uint64_t gather64(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x
 static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const uint8x16_t t = vdupq_n_u8((uint8_t)threshold);
-    for (uint32_t w = 0; w < n_words; w++, pixels += 64)
+    for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
+        fetch_ahead(pixels);
         bits[w] = gather64(vcgtq_u8(vld1q_u8(pixels), t), vcgtq_u8(vld1q_u8(pixels + 16), t),
                            vcgtq_u8(vld1q_u8(pixels + 32), t), vcgtq_u8(vld1q_u8(pixels + 48), t));
+    }
 }
 
 static inline uint8x16_t greater16(const uint8_t *pixels, uint16x8_t t)
@@ -37,9 +39,12 @@ static inline uint8x16_t greater16(const uint8_t *pixels, uint16x8_t t)
 static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
     const uint16x8_t t = vdupq_n_u16((uint16_t)threshold);
-    for (uint32_t w = 0; w < n_words; w++, pixels += 128)
+    for (uint32_t w = 0; w < n_words; w++, pixels += 128) {
+        fetch_ahead(pixels);
+        fetch_ahead(pixels + 64);
         bits[w] = gather64(greater16(pixels, t), greater16(pixels + 32, t), greater16(pixels + 64, t),
                            greater16(pixels + 96, t));
+    }
 }
 
 static inline RowBits compare_words(const uint64_t *bits, const uint64_t *above, uint32_t n)

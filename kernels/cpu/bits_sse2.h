@@ -14,6 +14,7 @@ static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_wor
 {
     const __m128i t = _mm_set1_epi8((char)threshold), zero = _mm_setzero_si128();
     for (uint32_t w = 0; w < n_words; w++, pixels += 64) {
+        fetch_ahead(pixels);
         uint64_t word = 0;
         for (unsigned i = 0; i < 4; i++) {
             const __m128i p = _mm_loadu_si128((const __m128i *)pixels + i);
@@ -27,6 +28,8 @@ static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_wo
 {
     const __m128i t = _mm_set1_epi16((short)threshold), zero = _mm_setzero_si128();
     for (uint32_t w = 0; w < n_words; w++, pixels += 128) {
+        fetch_ahead(pixels);
+        fetch_ahead(pixels + 64);
         uint64_t word = 0;
         for (unsigned i = 0; i < 4; i++) {
             const __m128i p = _mm_loadu_si128((const __m128i *)pixels + 2 * i);

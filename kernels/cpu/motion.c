@@ -162,14 +162,14 @@ static CclStatus cpu_apply(CclMotion *motion, MotionFrame *frame)
     const size_t n = (size_t)cpu->bits.words * cpu->bits.height;
 
     cut_strips(motion, cpu, frame);
-    ccl_pool_run(cpu->pool, run_rows, cpu, cpu->n_strips);
+    ccl_pool_run(cpu->pool, run_rows, cpu, cpu->n_strips, frame->params.drop_shadow);
     frame->raw_foreground = cpu->tier->count(&cpu->bits);
     if (frame->silent || frame->raw_foreground > frame->most) {
         memset(cpu->bits.image, 0, n * 8);
         memset(cpu->confirm, 0, 5 * n * 8);
     } else {
         if (frame->params.drop_shadow)
-            ccl_pool_run(cpu->pool, run_unshadow, cpu, cpu->n_strips);
+            ccl_pool_run(cpu->pool, run_unshadow, cpu, cpu->n_strips, false);
         filter(cpu, &frame->params);
         frame->foreground = cpu->tier->count(&cpu->bits);
     }

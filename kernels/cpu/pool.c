@@ -5,23 +5,53 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include "pool.h"
+#include "backend.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+/* How long a thread looks out for something that is about to happen before it sleeps: being woken takes about 50 us,
+ * a third of what a video-like mask takes in all. */
+#define AWAKE_US 100.0
+
 struct CclPool {
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards all below; what is atomic may be looked at without it */
     pthread_cond_t wake;  /* there are tasks, or it is time to quit */
     pthread_cond_t done;  /* the last task has returned */
     void (*task)(void *data, unsigned i);
     void *data;
-    unsigned n, next, n_done; /* tasks of this call, handed out, returned */
+    unsigned n, next;    /* tasks of this call, handed out */
+    atomic_uint n_done;  /* returned */
+    atomic_uint n_calls; /* of ccl_pool_run(), and 1 for ccl_pool_free() */
+    bool more;           /* the next call follows at once */
     bool quit;
     unsigned n_workers;
     pthread_t worker[];
 };
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Looks at `value` until it is (or, `differs`, is not) `other`, or AWAKE_US have passed. */
+static void watch(const atomic_uint *value, unsigned other, bool differs)
+{
+    const double end = ccl_now_us() + AWAKE_US;
+    do {
+        for (unsigned i = 0; i < 16; i++) {
+            if ((atomic_load(value) != other) == differs)
+                return;
+            relax();
+        }
+    } while (ccl_now_us() < end);
+}
 
 /* Takes tasks until there are none. Called and returns with the lock held. */
 static void take_tasks(CclPool *pool)
@@ -44,7 +74,13 @@ static void *work(void *data)
     pthread_mutex_lock(&pool->lock);
     while (!pool->quit) {
         take_tasks(pool);
-        if (!pool->quit)
+        const unsigned n_calls = pool->n_calls;
+        if (pool->more) {
+            pthread_mutex_unlock(&pool->lock);
+            watch(&pool->n_calls, n_calls, true);
+            pthread_mutex_lock(&pool->lock);
+        }
+        while (pool->n_calls == n_calls)
             pthread_cond_wait(&pool->wake, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -74,6 +110,7 @@ void ccl_pool_free(CclPool *pool)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->quit = true;
+    pool->n_calls++;
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_workers; i++)
@@ -84,7 +121,7 @@ void ccl_pool_free(CclPool *pool)
     free(pool);
 }
 
-void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n)
+void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
 {
     if (!pool || n == 1) {
         for (unsigned i = 0; i < n; i++)
@@ -95,8 +132,15 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
     pool->task = task, pool->data = data;
     pool->next = pool->n_done = 0;
     pool->n = n;
+    pool->more = more;
+    pool->n_calls++;
     pthread_cond_broadcast(&pool->wake);
     take_tasks(pool);
+    if (pool->n_done < n) {
+        pthread_mutex_unlock(&pool->lock);
+        watch(&pool->n_done, n, false);
+        pthread_mutex_lock(&pool->lock);
+    }
     while (pool->n_done < n)
         pthread_cond_wait(&pool->done, &pool->lock);
     pool->n = 0;

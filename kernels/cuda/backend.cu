@@ -402,7 +402,7 @@ static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
 {
     const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
     PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, most_rows };
-    ccl_pool_run(cuda->packers, pack_some, &job, blocks_for(mask->height, most_rows));
+    ccl_pool_run(cuda->packers, pack_some, &job, blocks_for(mask->height, most_rows), false);
 
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;

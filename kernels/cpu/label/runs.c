@@ -144,7 +144,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     const bool measured = !frame->labels.provisional;
 
     cut_strips(&job, context->config.connectivity);
-    ccl_pool_run(runs->pool, label_task, &job, job.n_strips);
+    ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data);
     for (unsigned i = 1; i < job.n_strips; i++)
         join_strips(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
 
@@ -156,7 +156,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
-        ccl_pool_run(runs->pool, paint_task, &job, job.n_strips);
+        ccl_pool_run(runs->pool, paint_task, &job, job.n_strips, false);
     }
 
     runs->work_us = 0;
