@@ -15,6 +15,7 @@ struct _GstCclBlobList
 {
   gatomicrefcount refcount;
   guint n_blobs;
+  GBytes *points;               /* of GstCclPoint; NULL: none */
   GstCclBlob blobs[];
 };
 
@@ -279,6 +280,7 @@ gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
   list = g_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
   g_atomic_ref_count_init (&list->refcount);
   list->n_blobs = n_blobs;
+  list->points = NULL;
   if (blobs != NULL)
     *blobs = list->blobs;
   return list;
@@ -308,6 +310,33 @@ gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
   if (list != NULL && n_blobs > 0)
     memcpy (array, blobs, n_blobs * sizeof (GstCclBlob));
   return list;
+}
+
+/**
+ * gst_ccl_blob_list_copy: (skip)
+ * @list: a list
+ * @blobs: (out): the array of the copy, for the caller to change
+ *
+ * Makes a list of the same blobs, with their contours and trails, for an
+ * element that writes into them. Once anyone else has seen the copy it must not
+ * be written any more.
+ *
+ * Returns: (transfer full): a new list; release it with
+ *   gst_ccl_blob_list_unref()
+ *
+ * Since: 0.1
+ */
+GstCclBlobList *
+gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs)
+{
+  GstCclBlobList *copy;
+
+  g_return_val_if_fail (list != NULL && blobs != NULL, NULL);
+
+  copy = gst_ccl_blob_list_new (list->blobs, list->n_blobs);
+  gst_ccl_blob_list_set_points (copy, list->points);
+  *blobs = copy->blobs;
+  return copy;
 }
 
 /**
@@ -342,8 +371,10 @@ gst_ccl_blob_list_unref (GstCclBlobList * list)
 {
   g_return_if_fail (list != NULL);
 
-  if (g_atomic_ref_count_dec (&list->refcount))
+  if (g_atomic_ref_count_dec (&list->refcount)) {
+    g_clear_pointer (&list->points, g_bytes_unref);
     g_free (list);
+  }
 }
 
 /**
@@ -399,4 +430,109 @@ gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index)
   const GstCclBlob *const blob = gst_ccl_blob_list_get (list, index);
 
   return blob != NULL ? gst_ccl_blob_copy (blob) : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_set_points: (skip)
+ * @list: a list that nobody else has seen yet
+ * @points: (nullable) (transfer none): an array of #GstCclPoint; %NULL: none
+ *
+ * Gives a list the contours and trails of its blobs: those of a blob are the
+ * points from #GstCclBlob.first_point on, first #GstCclBlob.n_contour of its
+ * contour, then #GstCclBlob.n_trail of its trail. A blob whose points are not
+ * all in @points has none. Lists can share points: an element that makes a new
+ * list of the blobs of another one hands on what
+ * gst_ccl_blob_list_get_points() says.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_set_points (GstCclBlobList * list, GBytes * points)
+{
+  GBytes *old;
+
+  g_return_if_fail (list != NULL);
+
+  old = list->points;
+  list->points = points != NULL ? g_bytes_ref (points) : NULL;
+  if (old != NULL)
+    g_bytes_unref (old);
+}
+
+/**
+ * gst_ccl_blob_list_get_points: (skip)
+ * @list: (nullable): a list; %NULL has none
+ *
+ * Gets what gst_ccl_blob_list_set_points() set.
+ *
+ * Returns: (transfer none) (nullable): an array of #GstCclPoint
+ *
+ * Since: 0.1
+ */
+GBytes *
+gst_ccl_blob_list_get_points (const GstCclBlobList * list)
+{
+  return list != NULL ? list->points : NULL;
+}
+
+/* The contour of a blob and the trail behind it; NULL when it has neither. */
+static const GstCclPoint *
+get_points (const GstCclBlobList * list, const GstCclBlob * blob)
+{
+  const gsize n = blob != NULL ? (gsize) blob->n_contour + blob->n_trail : 0;
+  const GstCclPoint *points;
+  gsize size;
+
+  if (n == 0 || list->points == NULL)
+    return NULL;
+  points = g_bytes_get_data (list->points, &size);
+  return blob->first_point + n <= size / sizeof (GstCclPoint) ? points + blob->first_point : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_get_contour: (skip)
+ * @list: (nullable): a list
+ * @index: 0 to length - 1
+ * @n_points: (out): its length
+ *
+ * Gets the contour of a blob, in the plane of the mask; see
+ * gst_ccl_blob_meta_get_contour().
+ *
+ * Returns: (transfer none) (nullable) (array length=n_points): its corners,
+ *   alive as long as @list; %NULL when it was not traced
+ *
+ * Since: 0.1
+ */
+const GstCclPoint *
+gst_ccl_blob_list_get_contour (const GstCclBlobList * list, guint index, guint * n_points)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_list_get (list, index);
+  const GstCclPoint *const points = get_points (list, blob);
+
+  *n_points = points != NULL ? blob->n_contour : 0;
+  return *n_points > 0 ? points : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_get_trail: (skip)
+ * @list: (nullable): a list
+ * @index: 0 to length - 1
+ * @n_points: (out): its length
+ *
+ * Gets where the track of a blob has been, in the plane of the mask; see
+ * gst_ccl_blob_meta_get_trail().
+ *
+ * Returns: (transfer none) (nullable) (array length=n_points): its places,
+ *   oldest first, alive as long as @list; %NULL when there is none
+ *
+ * Since: 0.1
+ */
+const GstCclPoint *
+gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n_points)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_list_get (list, index);
+  const GstCclPoint *const points = get_points (list, blob);
+
+  *n_points = points != NULL ? blob->n_trail : 0;
+  return *n_points > 0 ? points + blob->n_contour : NULL;
 }

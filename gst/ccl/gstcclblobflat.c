@@ -8,7 +8,9 @@
 #include <math.h>
 
 #define MAGIC GST_MAKE_FOURCC ('C', 'C', 'L', 'B')
+/* What is written: the first that has a place for what there is. */
 #define VERSION 1
+#define VERSION_WITH_POINTS 2
 
 /* Where the fields are that the checks need. */
 #define VERSION_AT 4
@@ -18,6 +20,8 @@
 
 #define HEADER_SIZE 120
 #define RECORD_SIZE 96
+#define COUNTS_SIZE 4           /* of points, per blob */
+#define POINT_SIZE 8
 #define CHECKSUM_SIZE 4
 
 /* ---------------------------------------------------------------- numbers */
@@ -50,6 +54,15 @@ put_double (guint8 ** p, gdouble value)
   put64 (p, bits);
 }
 
+static void
+put_float (guint8 ** p, gfloat value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof (bits));
+  put32 (p, bits);
+}
+
 static guint32
 get32 (const guint8 ** p)
 {
@@ -75,6 +88,16 @@ get_double (const guint8 ** p)
 {
   const guint64 bits = get64 (p);
   gdouble value;
+
+  memcpy (&value, &bits, sizeof (value));
+  return value;
+}
+
+static gfloat
+get_float (const guint8 ** p)
+{
+  const guint32 bits = get32 (p);
+  gfloat value;
 
   memcpy (&value, &bits, sizeof (value));
   return value;
@@ -120,11 +143,58 @@ get_name (const GstCclBlobMeta * meta)
   return name != NULL ? name : "";
 }
 
+/* Contours and trails of all blobs. */
+static gsize
+count_points (const GstCclBlobMeta * meta)
+{
+  gsize sum = 0;
+
+  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
+    guint n_contour, n_trail;
+
+    gst_ccl_blob_list_get_contour (meta->list, i, &n_contour);
+    gst_ccl_blob_list_get_trail (meta->list, i, &n_trail);
+    sum += n_contour + n_trail;
+  }
+  return sum;
+}
+
 gsize
 gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 {
-  return HEADER_SIZE + (gsize) gst_ccl_blob_meta_get_length (meta) * RECORD_SIZE + strlen (get_name (meta))
-      + CHECKSUM_SIZE;
+  const gsize n = gst_ccl_blob_meta_get_length (meta), n_points = count_points (meta);
+
+  return HEADER_SIZE + n * RECORD_SIZE + strlen (get_name (meta))
+      + (n_points > 0 ? n * COUNTS_SIZE + n_points * POINT_SIZE : 0) + CHECKSUM_SIZE;
+}
+
+static void
+put_points (guint8 ** p, const GstCclPoint * points, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    put_float (p, points[i].x);
+    put_float (p, points[i].y);
+  }
+}
+
+/* How many each blob has, then the points themselves. */
+static void
+put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
+{
+  const GstCclPoint *contour, *trail;
+  guint n_contour, n_trail;
+
+  for (guint i = 0; i < n_blobs; i++) {
+    gst_ccl_blob_list_get_contour (list, i, &n_contour);
+    gst_ccl_blob_list_get_trail (list, i, &n_trail);
+    put32 (p, n_contour | n_trail << 16);
+  }
+  for (guint i = 0; i < n_blobs; i++) {
+    contour = gst_ccl_blob_list_get_contour (list, i, &n_contour);
+    trail = gst_ccl_blob_list_get_trail (list, i, &n_trail);
+    put_points (p, contour, n_contour);
+    put_points (p, trail, n_trail);
+  }
 }
 
 static void
@@ -154,10 +224,11 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   const gchar *const name = get_name (meta);
   const gsize name_size = strlen (name);
   const guint n = gst_ccl_blob_meta_get_length (meta);
+  const gboolean has_points = count_points (meta) > 0;
   guint8 *p = data;
 
   put32 (&p, MAGIC);
-  put32 (&p, VERSION);
+  put32 (&p, has_points ? VERSION_WITH_POINTS : VERSION);
   put32 (&p, meta->flags);
   put32 (&p, meta->ref_width);
   put32 (&p, meta->ref_height);
@@ -174,6 +245,8 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
     put_blob (&p, gst_ccl_blob_meta_get_blob (meta, i));
   memcpy (p, name, name_size);
   p += name_size;
+  if (has_points)
+    put_all_points (&p, meta->list, n);
   put32 (&p, checksum (data, p - data));
 }
 
@@ -213,6 +286,22 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
+/* Length of what a version 2 has between the name and the checksum, as the counts there say; `left`: what there is. */
+static guint64
+get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
+{
+  guint64 size = n_blobs * COUNTS_SIZE;
+
+  if (size > left)
+    return size;
+  for (guint64 i = 0; i < n_blobs; i++) {
+    const guint32 both = get32_at (counts, i * COUNTS_SIZE);
+
+    size += (guint64) POINT_SIZE * ((both & 0xffff) + (both >> 16));
+  }
+  return size;
+}
+
 /* Checks everything but the numbers; nothing is allocated before this says yes. */
 static gboolean
 check_envelope (const guint8 * data, gsize size, GError ** error)
@@ -221,12 +310,15 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
     return refuse (error, GST_CCL_ERROR_DATA, "shorter than its header");
   if (get32_at (data, 0) != MAGIC)
     return refuse (error, GST_CCL_ERROR_DATA, "does not begin with CCLB");
-  if (get32_at (data, VERSION_AT) > VERSION)
+  if (get32_at (data, VERSION_AT) > VERSION_WITH_POINTS)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
+  guint64 expected = HEADER_SIZE + n * RECORD_SIZE + name_size + CHECKSUM_SIZE;
 
-  if (n > GST_CCL_BLOB_LIST_MAX || size != HEADER_SIZE + n * RECORD_SIZE + name_size + CHECKSUM_SIZE)
+  if (get32_at (data, VERSION_AT) == VERSION_WITH_POINTS && n <= GST_CCL_BLOB_LIST_MAX && expected <= size)
+    expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
+  if (n > GST_CCL_BLOB_LIST_MAX || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
     return refuse (error, GST_CCL_ERROR_DATA, "damaged (checksum)");
@@ -277,6 +369,37 @@ get_list (const guint8 ** p, guint n)
   return list;
 }
 
+/* Contours and trails of a list; FALSE when there are none (that is version 1) or one is not finite. */
+static gboolean
+get_points (const guint8 ** p, GstCclBlobList * list)
+{
+  const guint n = gst_ccl_blob_list_get_length (list);
+  GstCclBlob *const blobs = (GstCclBlob *) gst_ccl_blob_list_get (list, 0);
+  gsize n_points = 0;
+  GstCclPoint *points;
+  GBytes *bytes;
+  gboolean valid = TRUE;
+
+  for (guint i = 0; i < n; i++) {
+    const guint32 both = get32 (p);
+
+    blobs[i].first_point = n_points;
+    blobs[i].n_contour = both & 0xffff;
+    blobs[i].n_trail = both >> 16;
+    n_points += blobs[i].n_contour + blobs[i].n_trail;
+  }
+  points = g_new (GstCclPoint, n_points);
+  for (gsize i = 0; i < n_points; i++) {
+    points[i].x = get_float (p);
+    points[i].y = get_float (p);
+    valid = valid && isfinite (points[i].x) && isfinite (points[i].y);
+  }
+  bytes = g_bytes_new_take (points, n_points * sizeof (GstCclPoint));
+  gst_ccl_blob_list_set_points (list, bytes);
+  g_bytes_unref (bytes);
+  return valid && n_points > 0 && n_points <= G_MAXUINT32;
+}
+
 /* The fields before the list; FALSE when one is out of its range. */
 static gboolean
 get_header (const guint8 ** p, GstCclBlobMeta * meta)
@@ -305,10 +428,19 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
   GstCclBlobMeta header, *meta;
   GstCclBlobList *list;
   const guint8 *p = data + 8;
+  const gchar *name;
+  guint32 name_size;
 
   if (!check_envelope (data, size, error))
     return NULL;
+  name_size = get32_at (data, NAME_SIZE_AT);
   list = get_header (&p, &header) ? get_list (&p, get32_at (data, N_BLOBS_AT)) : NULL;
+  name = (const gchar *) p;
+  if (list != NULL && get32_at (data, VERSION_AT) == VERSION_WITH_POINTS) {
+    p += name_size;
+    if (!get_points (&p, list))
+      g_clear_pointer (&list, gst_ccl_blob_list_unref);
+  }
   if (list == NULL) {
     refuse (error, GST_CCL_ERROR_DATA, "a number is out of its range");
     return NULL;
@@ -321,8 +453,6 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
     return NULL;
   }
 
-  const guint32 name_size = get32_at (data, NAME_SIZE_AT);
-
   meta->flags = header.flags;
   meta->width = header.width;
   meta->height = header.height;
@@ -331,10 +461,10 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
   meta->connectivity = header.connectivity;
   memcpy (meta->matrix, header.matrix, sizeof (header.matrix));
   if (name_size > 0) {
-    gchar *const name = g_strndup ((const gchar *) p, name_size);
+    gchar *const terminated = g_strndup (name, name_size);
 
-    meta->source = g_quark_from_string (name);
-    g_free (name);
+    meta->source = g_quark_from_string (terminated);
+    g_free (terminated);
   }
   return meta;
 }

@@ -315,13 +315,11 @@ gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list)
 GstCclBlob *
 gst_ccl_blob_meta_edit (GstCclBlobMeta * meta)
 {
-  const guint n = gst_ccl_blob_meta_get_length (meta);
   GstCclBlob *blobs = NULL;
 
-  if (n > 0) {
-    GstCclBlobList *const list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
+  if (gst_ccl_blob_meta_get_length (meta) > 0) {
+    GstCclBlobList *const list = gst_ccl_blob_list_copy (meta->list, &blobs);
 
-    memcpy (blobs, gst_ccl_blob_list_get (meta->list, 0), n * sizeof (GstCclBlob));
     gst_ccl_blob_meta_set_list (meta, list);
     gst_ccl_blob_list_unref (list);
   }
@@ -525,6 +523,76 @@ gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * 
     *minor = shape.axis_minor_length;
   if (orientation != NULL)
     *orientation = shape.orientation;
+}
+
+/* x and y of each in turn, in the frame. */
+static gdouble *
+map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_points, guint * n_values)
+{
+  gdouble *const values = n_points > 0 ? g_new (gdouble, 2 * n_points) : NULL;
+
+  for (guint i = 0; i < n_points; i++) {
+    values[2 * i] = points[i].x;
+    values[2 * i + 1] = points[i].y;
+    gst_ccl_matrix_map (meta->matrix, &values[2 * i], &values[2 * i + 1]);
+  }
+  *n_values = 2 * n_points;
+  return values;
+}
+
+/**
+ * gst_ccl_blob_meta_get_contour:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @n_values: (out): length of the array, two for each corner
+ *
+ * Gets the outer contour of the blob, where it was traced (`ccllabel
+ * contours=true`), as a polygon of the frame. It runs along the edges of
+ * pixels: a pixel of the mask belongs to it when its centre is inside; holes
+ * are not cut out. A contour that was simplified is off by its tolerance.
+ *
+ * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
+ *   corner in turn; free it with g_free(). %NULL when it was not traced
+ *
+ * Since: 0.1
+ */
+gdouble *
+gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint * n_values)
+{
+  const GstCclPoint *points;
+  guint n_points;
+
+  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
+
+  points = gst_ccl_blob_list_get_contour (meta->list, index, &n_points);
+  return map_points (meta, points, n_points, n_values);
+}
+
+/**
+ * gst_ccl_blob_meta_get_trail:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @n_values: (out): length of the array, two for each place
+ *
+ * Gets where the track of the blob has been (`ccltrack history=...`): its
+ * centre of gravity in the frames before and, last, in this one, as places of
+ * this frame.
+ *
+ * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
+ *   place in turn, oldest first; free it with g_free(). %NULL when there is none
+ *
+ * Since: 0.1
+ */
+gdouble *
+gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n_values)
+{
+  const GstCclPoint *points;
+  guint n_points;
+
+  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
+
+  points = gst_ccl_blob_list_get_trail (meta->list, index, &n_points);
+  return map_points (meta, points, n_points, n_values);
 }
 
 /**

@@ -103,6 +103,10 @@ typedef struct _GstCclBlob GstCclBlob;
  *   GstAnalyticsRelationMeta; %GST_CCL_MTD_ID_NONE when there is none
  * @zones: bit i is set when it is in zone i of the buffer's #GstCclZoneMeta
  * @parent_id: the track that its track came out of; 0 when none
+ * @first_point: where its points begin among those of its list, see
+ *   gst_ccl_blob_list_set_points()
+ * @n_contour: corners of its contour; 0: not traced
+ * @n_trail: places of its trail, behind the contour; 0: none
  *
  * One connected component, measured in pixels of the mask it was found in.
  * All sums are exact integers.
@@ -127,9 +131,9 @@ struct _GstCclBlob
   guint32 mtd_id;
   guint32 zones;
   guint64 parent_id;
-
-  /*< private >*/
-  guint32 _gst_reserved[2];
+  guint32 first_point;
+  guint16 n_contour;
+  guint16 n_trail;
 };
 
 #define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())
@@ -183,9 +187,12 @@ GType gst_ccl_blob_list_get_type (void);
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs);
 
-/* For producers that fill the array in place, before anyone else sees the list. */
+/* For producers that fill or change the array in place, before anyone else sees the list. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs);
+
+GST_CCL_API
+GstCclBlobList *gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs);
 
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_ref (GstCclBlobList * list);
@@ -201,6 +208,32 @@ const GstCclBlob *gst_ccl_blob_list_get (const GstCclBlobList * list, guint inde
 
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index);
+
+/**
+ * GstCclPoint:
+ * @x: column
+ * @y: row
+ *
+ * A place in the plane of the mask where pixel (x, y) covers the square
+ * [x, x+1) × [y, y+1).
+ */
+typedef struct
+{
+  gfloat x;
+  gfloat y;
+} GstCclPoint;
+
+GST_CCL_API
+void gst_ccl_blob_list_set_points (GstCclBlobList * list, GBytes * points);
+
+GST_CCL_API
+GBytes *gst_ccl_blob_list_get_points (const GstCclBlobList * list);
+
+GST_CCL_API
+const GstCclPoint *gst_ccl_blob_list_get_contour (const GstCclBlobList * list, guint index, guint * n_points);
+
+GST_CCL_API
+const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n_points);
 
 /**
  * GstCclBlobMetaFlags:
@@ -319,6 +352,12 @@ void gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index,
 GST_CCL_API
 void gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * major, gdouble * minor,
     gdouble * orientation);
+
+GST_CCL_API
+gdouble *gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint * n_values);
+
+GST_CCL_API
+gdouble *gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n_values);
 
 GST_CCL_API
 void gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);

@@ -33,6 +33,7 @@ typedef struct
   guint label;
   guint32 flags;
   const gchar *name;            /* what a region says it is; NULL of a blob */
+  guint index;                  /* of a blob in its list */
 } Object;
 
 typedef struct
@@ -77,6 +78,7 @@ struct _GstCclDrawing
   guint64 frame;
 
   /* Of the frame being drawn. */
+  const GstCclBlobMeta *blobs;  /* NULL: the objects are regions */
   GstCclCanvas *canvas;
   cairo_t *cr;
   const GstCclDrawingStyle *style;
@@ -316,6 +318,22 @@ draw_ellipse (GstCclDrawing * drawing, const Object * object, Colour colour, gdo
   }
   path_polyline (drawing, points, ELLIPSE_POINTS, TRUE);
   stroke_path (drawing, colour, alpha, NULL, 0);
+}
+
+static void
+draw_contour (GstCclDrawing * drawing, const Object * object, Colour colour, gdouble alpha)
+{
+  guint n_values = 0;
+  gdouble *const points =
+      drawing->blobs ? gst_ccl_blob_meta_get_contour (drawing->blobs, object->index, &n_values) : NULL;
+
+  if (!points)
+    return;
+  for (guint i = 0; i < n_values; i++)
+    points[i] = near (points[i]);
+  path_polyline (drawing, points, n_values / 2, TRUE);
+  stroke_path (drawing, colour, alpha, NULL, 0);
+  g_free (points);
 }
 
 static void
@@ -623,7 +641,7 @@ collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 
   for (guint i = 0; i < n; i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-    Object object = {.label = blob->label,.flags = blob->flags,.track_id = blob->track_id };
+    Object object = {.label = blob->label,.flags = blob->flags,.track_id = blob->track_id,.index = i };
 
     gst_ccl_blob_meta_get_box (meta, i, &object.x0, &object.y0, &object.x1, &object.y1);
     object.x1 += object.x0;
@@ -697,6 +715,8 @@ draw_object (GstCclDrawing * drawing, const Object * object)
     if (is_shared (object))
       draw_merged (drawing, object, colour, alpha);
   }
+  if (draw & GST_CCL_DRAW_CONTOUR)
+    draw_contour (drawing, object, colour, alpha);
   if (draw & GST_CCL_DRAW_ELLIPSE)
     draw_ellipse (drawing, object, colour, alpha);
   if (draw & GST_CCL_DRAW_CENTROID)
@@ -774,6 +794,7 @@ gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstC
 {
   const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (metas);
 
+  drawing->blobs = meta;
   drawing->canvas = canvas;
   drawing->cr = gst_ccl_canvas_get_cairo (canvas);
   drawing->style = style;

@@ -171,6 +171,7 @@ static const GFlagsValue draw[] = {
   {GST_CCL_DRAW_TRAIL, "Where the track has been", "trail"},
   {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
   {GST_CCL_DRAW_COUNT, "How many objects there are", "count"},
+  {GST_CCL_DRAW_CONTOUR, "Outline, where ccllabel contours=true traced it", "contour"},
   {0, NULL, NULL}
 };
 

@@ -160,6 +160,7 @@ typedef enum
   GST_CCL_DRAW_TRAIL = (1 << 5),
   GST_CCL_DRAW_ZONE = (1 << 6),
   GST_CCL_DRAW_COUNT = (1 << 7),
+  GST_CCL_DRAW_CONTOUR = (1 << 8),
 } GstCclDraw;
 
 #define GST_TYPE_CCL_DRAW (gst_ccl_draw_get_type ())

@@ -180,6 +180,26 @@ zones_array (const GstCclZoneMeta * zones)
   return array;
 }
 
+/* [x, y] of each corner; nothing of a blob whose contour was not traced. */
+static void
+set_polygon (JsonObject * object, const GstCclBlobMeta * meta, guint index, gboolean whole)
+{
+  guint n_values;
+  gdouble *const values = gst_ccl_blob_meta_get_contour (meta, index, &n_values);
+  JsonArray *polygon = n_values > 0 ? json_array_sized_new (n_values / 2) : NULL;
+
+  for (guint i = 0; i < n_values; i += 2) {
+    JsonArray *const point = json_array_sized_new (2);
+
+    json_array_add_element (point, measure_node (values[i], whole));
+    json_array_add_element (point, measure_node (values[i + 1], whole));
+    json_array_add_array_element (polygon, point);
+  }
+  if (polygon)
+    json_object_set_array_member (object, "polygon", polygon);
+  g_free (values);
+}
+
 static JsonObject *
 ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const GstCclZoneMeta * zones)
 {
@@ -206,6 +226,7 @@ ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const
   set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
   if (zones)
     json_object_set_array_member (object, "zones", zone_names_array (zones, blob->zones));
+  set_polygon (object, meta, index, whole);
   return object;
 }
 

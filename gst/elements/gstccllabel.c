@@ -38,6 +38,11 @@
  * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=GRAY8 !
  *     ccllabel threshold=127 attach=blob+roi roi-type=ball ! fakesink
  * ]|
+ * ## The outline of every blob, as a polygon
+ * |[
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127
+ *     contours=true contour-epsilon=2 ! cclmeta2json ! fdsink
+ * ]|
  * ## One frame of delay for more throughput: the upload of a frame overlaps the analysis of the one before
  * |[
  * gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8,width=3840,height=2160 !
@@ -53,6 +58,7 @@
 #include <gst/ccl/gstcclblobmeta.h>
 
 #include "ccl.h"
+#include "contour.h"
 #include "gstcclcuda.h"
 #include "gstcclenums.h"
 #include "gstcclmask.h"
@@ -109,6 +115,9 @@ typedef struct
   gint order;
   guint attach;
   guint max_mirror;
+  gboolean contours;
+  gdouble contour_epsilon;
+  guint contour_max_points;
   const gchar *roi_type;        /* interned */
   guint interval;
   guint async_depth;
@@ -154,6 +163,7 @@ typedef struct
   gboolean of_picture;          /* not of a mask beside it */
   Settings settings;
   CclTable table;
+  GstCclBlobList *list;         /* NULL: nothing is attached */
   const guint32 *labels;
   guint width, height;          /* of the mask */
   guint32 flags;                /* of its meta */
@@ -167,7 +177,7 @@ typedef struct
   guint64 components;
   guint64 truncated;
   guint64 late;
-  GstCclSpread upload, kernel, host, latency;
+  GstCclSpread upload, kernel, contour, host, latency;
   const gchar *path;
   const gchar *algorithm;
   gsize host_bytes, device_bytes;
@@ -192,6 +202,7 @@ struct _GstCclLabel
   gboolean cuda_lost;
   Request request;
   CclContext *labeller;
+  CclContours *contours;
   GQuark source;
 
   Frame frames[CCL_MAX_DEPTH];
@@ -232,6 +243,9 @@ enum
   PROP_SORT,
   PROP_ATTACH,
   PROP_MAX_MIRROR,
+  PROP_CONTOURS,
+  PROP_CONTOUR_EPSILON,
+  PROP_CONTOUR_MAX_POINTS,
   PROP_ROI_TYPE,
   PROP_INTERVAL,
   PROP_ASYNC_DEPTH,
@@ -654,6 +668,114 @@ count_time (GstCclLabel * self, GstClockTime host_time, GstClockTime latency)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* ---------------------------------------------------------------- the list of blobs */
+
+G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
+G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
+G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
+G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
+
+static GstCclBlobList *
+list_from_table (const CclTable * table)
+{
+  GstCclBlob *blobs;
+  GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
+
+  for (guint i = 0; i < table->n_components; i++) {
+    const CclComponent *const component = &table->components[i];
+    blobs[i] = (GstCclBlob) {
+      .label = component->label,
+      .flags = component->flags,
+      .x = component->x0,
+      .y = component->y0,
+      .width = component->x1 - component->x0,
+      .height = component->y1 - component->y0,
+      .first_x = component->first_x,
+      .area = component->moments.area,
+      .m10 = component->moments.m10,
+      .m01 = component->moments.m01,
+      .m20 = component->moments.m20,
+      .m11 = component->moments.m11,
+      .m02 = component->moments.m02,
+      .mtd_id = GST_CCL_MTD_ID_NONE,
+    };
+  }
+  return list;
+}
+
+/* Contours are traced on the host: a mask in device memory is brought home for them. */
+static gboolean
+bring_mask_home (GstCclLabel * self, Frame * frame)
+{
+  GstBuffer *const buffer = frame->mask.buffer ? frame->mask.buffer : frame->buffer;
+  const CclMask mask = frame->view.mask;
+  GError *error = NULL;
+
+  if (mask.memory != CCL_MEMORY_DEVICE)
+    return TRUE;
+  gst_ccl_mask_view_unmap (&frame->view);
+  if (!gst_ccl_mask_view_map (&frame->view, buffer, &frame->mask.info, FALSE, &error)) {
+    GST_WARNING_OBJECT (self, "no contours: %s", error->message);
+    g_error_free (error);
+    return FALSE;
+  }
+  frame->view.mask.threshold = mask.threshold;
+  frame->view.mask.invert = mask.invert;
+  return TRUE;
+}
+
+/* One after the other, as many as can be. */
+static void
+trace_contours (GstCclLabel * self, const Frame * frame, const CclTable * table, GstCclBlob * blobs)
+{
+  const CclContourConfig config = {
+    .connectivity = self->accepted.connectivity,
+    .epsilon = frame->settings.contour_epsilon,
+    .max_points = frame->settings.contour_max_points,
+  };
+
+  ccl_contours_clear (self->contours);
+  for (guint i = 0; i < table->n_components; i++) {
+    gsize first;
+    guint32 n;
+
+    ccl_contours_points (self->contours, &first);
+    if (ccl_contours_add (self->contours, &frame->view.mask, &table->components[i], &config, &n) != CCL_OK) {
+      GST_WARNING_OBJECT (self, "blob %u goes without a contour: %s", blobs[i].label, ccl_error_message ());
+      continue;
+    }
+    blobs[i].first_point = first;
+    blobs[i].n_contour = n;
+  }
+}
+
+G_STATIC_ASSERT (sizeof (CclPoint) == sizeof (GstCclPoint));
+
+static GstCclBlobList *
+list_with_contours (GstCclLabel * self, Frame * frame, const CclTable * table)
+{
+  const GstClockTime start = gst_util_get_timestamp ();
+  GstCclBlobList *list = list_from_table (table);
+  const CclPoint *points;
+  gsize n_points;
+  GBytes *bytes;
+
+  if (!self->contours)
+    self->contours = ccl_contours_new ();
+  if (table->n_components == 0 || !self->contours || !bring_mask_home (self, frame))
+    return list;
+  trace_contours (self, frame, table, (GstCclBlob *) gst_ccl_blob_list_get (list, 0));
+  points = ccl_contours_points (self->contours, &n_points);
+  bytes = g_bytes_new (points, n_points * sizeof (CclPoint));
+  gst_ccl_blob_list_set_points (list, bytes);
+  g_bytes_unref (bytes);
+
+  GST_OBJECT_LOCK (self);
+  gst_ccl_spread_add (&self->stats.contour, (gst_util_get_timestamp () - start) / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
+  return list;
+}
+
 /* Waits for the oldest frame and lets the base class make its output: transform_ip() or transform() below see it as
  * self->result. */
 static GstFlowReturn
@@ -685,6 +807,9 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   self->result.flags = frame->mask.flags;
   memcpy (self->result.matrix, frame->mask.matrix, sizeof self->result.matrix);
   count_frame (self, frame);
+  if (frame->settings.attach)
+    self->result.list = frame->analysed && frame->settings.contours
+        ? list_with_contours (self, frame, &self->result.table) : list_from_table (&self->result.table);
 
   unmap_frame (frame);
   transform->queued_buf = g_steal_pointer (&frame->buffer);
@@ -692,6 +817,7 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
   end = gst_util_get_timestamp ();
   count_time (self, host_time + end - start, end - arrived);
+  g_clear_pointer (&self->result.list, gst_ccl_blob_list_unref);
   return flow;
 }
 
@@ -930,39 +1056,6 @@ gst_ccl_label_generate_output (GstBaseTransform * transform, GstBuffer ** output
 
 /* ---------------------------------------------------------------- output */
 
-G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
-G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
-G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
-G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
-
-static GstCclBlobList *
-list_from_table (const CclTable * table)
-{
-  GstCclBlob *blobs;
-  GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
-
-  for (guint i = 0; i < table->n_components; i++) {
-    const CclComponent *const component = &table->components[i];
-    blobs[i] = (GstCclBlob) {
-      .label = component->label,
-      .flags = component->flags,
-      .x = component->x0,
-      .y = component->y0,
-      .width = component->x1 - component->x0,
-      .height = component->y1 - component->y0,
-      .first_x = component->first_x,
-      .area = component->moments.area,
-      .m10 = component->moments.m10,
-      .m01 = component->moments.m01,
-      .m20 = component->moments.m20,
-      .m11 = component->moments.m11,
-      .m02 = component->moments.m02,
-      .mtd_id = GST_CCL_MTD_ID_NONE,
-    };
-  }
-  return list;
-}
-
 static void
 warn_truncated (GstCclLabel * self)
 {
@@ -1001,16 +1094,13 @@ attach (GstCclLabel * self, GstBuffer * buffer)
   const CclTable *const table = &self->result.table;
   const Settings *const settings = &self->result.settings;
   const guint attach = settings->attach;
-  GstCclBlobList *list;
   GstCclBlobMeta *meta;
 
   warn_truncated (self);
   hint_when_full (self);
   if (!attach)
     return;
-  list = list_from_table (table);
-  meta = gst_buffer_add_ccl_blob_meta (buffer, list, self->result.width, self->result.height);
-  gst_ccl_blob_list_unref (list);
+  meta = gst_buffer_add_ccl_blob_meta (buffer, self->result.list, self->result.width, self->result.height);
   meta->width = GST_VIDEO_INFO_WIDTH (&self->in_info);
   meta->height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
   memcpy (meta->matrix, self->result.matrix, sizeof meta->matrix);
@@ -1481,6 +1571,15 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
     case PROP_MAX_MIRROR:
       settings->max_mirror = g_value_get_uint (value);
       break;
+    case PROP_CONTOURS:
+      settings->contours = g_value_get_boolean (value);
+      break;
+    case PROP_CONTOUR_EPSILON:
+      settings->contour_epsilon = g_value_get_double (value);
+      break;
+    case PROP_CONTOUR_MAX_POINTS:
+      settings->contour_max_points = g_value_get_uint (value);
+      break;
     case PROP_ROI_TYPE:
       /* Interned, as the metas do with it anyway. */
       settings->roi_type = g_intern_string (g_value_get_string (value) ? g_value_get_string (value) : "blob");
@@ -1536,6 +1635,7 @@ create_stats (GstCclLabel * self)
   gst_ccl_spread_to_structure (&stats->kernel, "kernel", structure);
   gst_ccl_spread_to_structure (&stats->host, "host", structure);
   gst_ccl_spread_to_structure (&stats->latency, "latency", structure);
+  gst_ccl_spread_to_structure (&stats->contour, "contour", structure);
   return structure;
 }
 
@@ -1606,6 +1706,15 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
       break;
     case PROP_MAX_MIRROR:
       g_value_set_uint (value, settings->max_mirror);
+      break;
+    case PROP_CONTOURS:
+      g_value_set_boolean (value, settings->contours);
+      break;
+    case PROP_CONTOUR_EPSILON:
+      g_value_set_double (value, settings->contour_epsilon);
+      break;
+    case PROP_CONTOUR_MAX_POINTS:
+      g_value_set_uint (value, settings->contour_max_points);
       break;
     case PROP_ROI_TYPE:
       g_value_set_string (value, settings->roi_type);
@@ -1696,6 +1805,15 @@ install_properties (GObjectClass * klass)
       GST_CCL_ATTACH_BLOB, playing);
   properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
       "Most blobs per frame attached as roi and analytics", 0, 4096, 256, controlled);
+  properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
+      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon). Traced on the CPU: "
+      "a mask in CUDA memory is downloaded for it", FALSE, controlled);
+  properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
+      "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner", 0, 64, 1,
+      controlled);
+  properties[PROP_CONTOUR_MAX_POINTS] = g_param_spec_uint ("contour-max-points", "Maximum points of a contour",
+      "Most corners of a contour; one that has more gets twice the tolerance, until it fits", CCL_CONTOUR_MIN_POINTS,
+      CCL_CONTOUR_MAX_POINTS, 64, controlled);
   properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",
       "Type name of the regions and object detections attached by attach=roi+analytics", "blob", playing);
   properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
@@ -1717,8 +1835,8 @@ install_properties (GObjectClass * klass)
       "microseconds", FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since start: frames, skipped, late, components, truncated; backend, algorithm, path; host-bytes, device-bytes; "
-      "upload-us, kernel-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each "
-      "-min, -avg and -max in microseconds (-1: not measured)",
+      "upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it "
+      "leaves), each -min, -avg and -max in microseconds (-1: not measured)",
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
@@ -1727,6 +1845,7 @@ static void
 gst_ccl_label_finalize (GObject * object)
 {
   gst_ccl_cuda_clear (&GST_CCL_LABEL (object)->cuda);
+  ccl_contours_free (GST_CCL_LABEL (object)->contours);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -1787,6 +1906,8 @@ gst_ccl_label_init (GstCclLabel * self)
     .max_components = 4096,
     .attach = GST_CCL_ATTACH_BLOB,
     .max_mirror = 256,
+    .contour_epsilon = 1,
+    .contour_max_points = 64,
     .roi_type = g_intern_static_string ("blob"),
     .interval = 1,
   };

@@ -496,6 +496,7 @@ write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
 
   list = gst_ccl_blob_list_new (blobs, n + n_added);
+  gst_ccl_blob_list_set_points (list, gst_ccl_blob_list_get_points (meta->list));
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   g_free (blobs);

@@ -497,8 +497,7 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
   GstCclBlob *blobs;
 
   if (n > 0) {
-    list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
-    memcpy (blobs, gst_ccl_blob_list_get (meta->list, 0), n * sizeof *blobs);
+    list = gst_ccl_blob_list_copy (meta->list, &blobs);
     for (guint i = 0; i < n; i++) {
       Sighting sighting = see_blob (self, meta, i, evaluation_point);
 

@@ -427,6 +427,51 @@ GST_START_TEST (test_every_field_read_back)
 
 GST_END_TEST;
 
+/* The contour of the blob of small_frame(). */
+static GstBuffer *
+with_contour (GstBuffer * buffer)
+{
+  static const GstCclPoint points[] = { {10, 20}, {13, 20}, {13, 22}, {10, 22} };
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  GBytes *const bytes = g_bytes_new_static (points, sizeof points);
+  GstCclBlob *blobs;
+  GstCclBlobList *list = gst_ccl_blob_list_copy (meta->list, &blobs);
+
+  blobs[0].n_contour = G_N_ELEMENTS (points);
+  gst_ccl_blob_list_set_points (list, bytes);
+  gst_ccl_blob_meta_set_list (meta, list);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (bytes);
+  return buffer;
+}
+
+static void
+assert_polygon (JsonObject * blob, const gdouble * expected, gboolean whole)
+{
+  JsonArray *const polygon = json_object_get_array_member (blob, "polygon");
+
+  fail_unless_equals_int (json_array_get_length (polygon), 4);
+  for (guint i = 0; i < 8; i++) {
+    JsonNode *const node = json_array_get_element (json_array_get_array_element (polygon, i / 2), i % 2);
+
+    fail_unless (json_node_get_double (node) == expected[i] || json_node_get_int (node) == expected[i]);
+    fail_unless (!whole || json_node_get_value_type (node) == G_TYPE_INT64);
+  }
+}
+
+GST_START_TEST (test_polygon)
+{
+  GstHarness *h = new_harness ();
+  JsonNode *line = push_for_json (h, with_contour (small_frame (0)));
+
+  assert_schema ("ccl-blob-1.schema.json", line);
+  assert_polygon (first_blob (line), (const gdouble[]) { 10, 20, 13, 20, 13, 22, 10, 22 }, TRUE);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_optional_fields)
 {
   GstHarness *h = new_harness ();
@@ -624,7 +669,7 @@ GST_START_TEST (test_scaled_frame)
   JsonObject *blob, *size;
 
   gst_harness_set_src_caps_str (h, VIDEO_CAPS);
-  line = push_for_json (h, small_frame (0));
+  line = push_for_json (h, with_contour (small_frame (0)));
   assert_schema ("ccl-blob-1.schema.json", line);
   size = json_object_get_object_member (json_node_get_object (line), "frame");
   fail_unless_equals_int (json_object_get_int_member (size, "w"), 160);
@@ -639,6 +684,7 @@ GST_START_TEST (test_scaled_frame)
   fail_unless (fabs (number_at (blob, "centroid", 1) - 41.5) < 1e-12);
   fail_unless (fabs (number_at (blob, "cov", 0) - 2. / 3 / 4) < 1e-12);
   fail_unless (fabs (number_at (blob, "cov", 2) - .25 * 4) < 1e-12);
+  assert_polygon (blob, (const gdouble[]) { 5, 40, 6.5, 40, 6.5, 44, 5, 44 }, FALSE);
   json_node_unref (line);
   gst_harness_teardown (h);
 }
@@ -1330,6 +1376,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_line_byte_for_byte);
   tcase_add_test (tc, test_every_field_read_back);
   tcase_add_test (tc, test_optional_fields);
+  tcase_add_test (tc, test_polygon);
   tcase_add_test (tc, test_source_defaults_to_name);
   tcase_add_test (tc, test_precision);
   tcase_add_test (tc, test_locale);

@@ -173,6 +173,36 @@ GST_START_TEST (test_box)
 }
 
 GST_END_TEST
+/* The line is on the edge of the pixels: half of it inside. */
+GST_START_TEST (test_contour)
+{
+  static const GstCclPoint points[] = { {100, 80}, {140, 80}, {100, 140} };
+  Fixture f = new_fixture ("draw=contour colour-by=fixed color=0xff12c834 line-width=2", "BGRx", 320, 240);
+  GBytes *bytes = g_bytes_new_static (points, sizeof points);
+  GstCclBlob blobs[2] = { new_blob (1, 0, 100, 80, 40, 60), new_blob (2, 0, 200, 80, 40, 60) };
+  GstCclBlobList *list;
+  GstBuffer *buffer = new_frame (&f, 0), *out;
+
+  blobs[0].n_contour = 3;
+  list = gst_ccl_blob_list_new (blobs, 2);
+  gst_ccl_blob_list_set_points (list, bytes);
+  gst_buffer_add_ccl_blob_meta (buffer, list, 320, 240);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (bytes);
+  out = push (&f, buffer);
+  assert_equals_int (pixel (&f, out, 120, 79), 0x12c834);
+  assert_equals_int (pixel (&f, out, 120, 80), 0x12c834);
+  assert_equals_int (pixel (&f, out, 99, 100), 0x12c834);
+  fail_unless ((pixel (&f, out, 120, 110) & 0xff00) > 0xb000);  /* slanted, so smoothed */
+  assert_equals_int (pixel (&f, out, 110, 100), GROUND * 0x10101);
+  assert_equals_int (pixel (&f, out, 135, 130), GROUND * 0x10101);
+  /* The second has no contour. */
+  assert_equals_int (pixel (&f, out, 220, 80), GROUND * 0x10101);
+  gst_buffer_unref (out);
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
 /* Boxes over the border, and outside. */
 GST_START_TEST (test_border)
 {
@@ -670,6 +700,7 @@ ccloverlay_suite (void)
   suite_add_tcase (s, tc);
   tcase_set_timeout (tc, 120);
   tcase_add_test (tc, test_box);
+  tcase_add_test (tc, test_contour);
   tcase_add_test (tc, test_border);
   tcase_add_test (tc, test_nothing_to_draw);
   tcase_add_test (tc, test_shared_memory);

@@ -11,6 +11,21 @@
 #define NAME_SIZE_AT 44
 #define MATRIX_AT 48
 #define FIRST_BLOB_AT HEADER_SIZE
+#define NAME_AT (HEADER_SIZE + 3 * 96)  /* of the sample */
+
+static void
+assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), const GstCclBlobMeta * a,
+    const GstCclBlobMeta * b, guint index)
+{
+  guint n_a, n_b;
+  gdouble *const in_a = get (a, index, &n_a), *const in_b = get (b, index, &n_b);
+
+  fail_unless_equals_int (n_a, n_b);
+  fail_unless ((in_a == NULL) == (n_a == 0) && (in_b == NULL) == (n_b == 0));
+  fail_unless (n_a == 0 || memcmp (in_a, in_b, n_a * sizeof (gdouble)) == 0, "points of blob %u", index);
+  g_free (in_a);
+  g_free (in_b);
+}
 
 static void
 assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
@@ -33,15 +48,23 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
 
     expected.mtd_id = GST_CCL_MTD_ID_NONE;
     expected.zones = 0;
+    expected.first_point = gst_ccl_blob_meta_get_blob (b, i)->first_point;
     fail_unless (memcmp (&expected, gst_ccl_blob_meta_get_blob (b, i), sizeof (expected)) == 0, "blob %u", i);
+    assert_same_points (gst_ccl_blob_meta_get_contour, a, b, i);
+    assert_same_points (gst_ccl_blob_meta_get_trail, a, b, i);
   }
 }
 
 static GBytes *
-new_sample_bytes (void)
+new_sample_bytes (gboolean with_points)
 {
   GstBuffer *const buffer = gst_buffer_new ();
-  GBytes *const bytes = gst_ccl_blob_meta_to_bytes (add_sample (buffer));
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GBytes *bytes;
+
+  if (with_points)
+    add_points (meta);
+  bytes = gst_ccl_blob_meta_to_bytes (meta);
 
   gst_buffer_unref (buffer);
   return bytes;
@@ -108,16 +131,20 @@ GST_START_TEST (test_round_trip)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_sample (buffer);
+  const gboolean with_points = __i__;
   GBytes *bytes;
   GError *error = NULL;
   GstCclBlobMeta *read;
 
+  if (with_points)
+    add_points (meta);
   for (gint i = 0; i < 9; i++)
     meta->matrix[i] += 0.1 * i;
   meta->width = 1000;
   gst_ccl_blob_meta_set_list (meta, meta->list);
   bytes = gst_ccl_blob_meta_to_bytes (meta);
-  fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0") + 4);
+  fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0")
+      + (with_points ? 3 * 4 + 11 * 8 : 0) + 4);
   read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
   fail_unless (read != NULL && error == NULL);
   assert_same (meta, read);
@@ -154,12 +181,14 @@ GST_START_TEST (test_round_trip_of_extremes)
   memset (&blob, 0xff, sizeof (blob));
   blob.width = blob.height = G_MAXINT32;
   blob.x = blob.y = G_MININT32;
-  memset (blob._gst_reserved, 0, sizeof (blob._gst_reserved));
+  /* The points of another list are none of this one. */
   meta = add_blobs (buffer, &blob, 1, G_MAXUINT, G_MAXUINT);
   meta->matrix[3] = -G_MAXDOUBLE;
   meta->source = g_quark_from_string (name);
   g_free (name);
   bytes = gst_ccl_blob_meta_to_bytes (meta);
+  ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 0))->n_contour = 0;
+  ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 0))->n_trail = 0;
   assert_same (meta, gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, NULL));
   g_bytes_unref (bytes);
   gst_buffer_unref (other);
@@ -171,7 +200,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_every_truncation_is_refused)
 {
-  GBytes *const bytes = new_sample_bytes ();
+  GBytes *const bytes = new_sample_bytes (__i__);
   gsize size;
   const guint8 *const data = g_bytes_get_data (bytes, &size);
   guint8 *const longer = g_malloc0 (size + 1);
@@ -188,9 +217,10 @@ GST_END_TEST;
 
 GST_START_TEST (test_every_damaged_byte_is_refused)
 {
-  GBytes *const bytes = new_sample_bytes ();
+  GBytes *const bytes = new_sample_bytes (__i__);
   gsize size;
   guint8 *const data = g_bytes_unref_to_data (bytes, &size);
+  const guint version = data[VERSION_AT];
 
   for (gsize i = 0; i < size; i++) {
     for (guint mask = 1; mask <= 256; mask *= 2) {
@@ -198,7 +228,7 @@ GST_START_TEST (test_every_damaged_byte_is_refused)
 
       data[i] ^= flip;
       /* Any version but 0 is a newer one. */
-      assert_refused (data, size, i >= VERSION_AT && i < VERSION_AT + 4 && !(i == VERSION_AT && flip == 1) ?
+      assert_refused (data, size, i >= VERSION_AT && i < VERSION_AT + 4 && !(i == VERSION_AT && flip == version) ?
           GST_CCL_ERROR_VERSION : GST_CCL_ERROR_DATA, "damaged");
       data[i] ^= flip;
     }
@@ -208,13 +238,6 @@ GST_START_TEST (test_every_damaged_byte_is_refused)
 
 GST_END_TEST;
 
-/* What a checksum cannot tell: whoever wrote it meant it. */
-GST_START_TEST (test_absurd_numbers_are_refused)
-{
-  gsize size;
-  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (), &size);
-  guint8 *const copy = g_malloc (size);
-
 #define REFUSED_WITH(statement, code, reason) \
   G_STMT_START { \
     memcpy (copy, data, size); \
@@ -223,8 +246,16 @@ GST_START_TEST (test_absurd_numbers_are_refused)
     assert_refused (copy, size, code, reason); \
   } G_STMT_END
 
+/* What a checksum cannot tell: whoever wrote it meant it. */
+GST_START_TEST (test_absurd_numbers_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (FALSE), &size);
+  guint8 *const copy = g_malloc (size);
+
   REFUSED_WITH (put32 (copy + VERSION_AT, 0), GST_CCL_ERROR_DATA, "version 0");
-  REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_VERSION, "version 2");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_DATA, "version 2 without points");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 3), GST_CCL_ERROR_VERSION, "version 3");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 96);
       put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
@@ -241,6 +272,27 @@ GST_START_TEST (test_absurd_numbers_are_refused)
   REFUSED_WITH (copy[size - 8] = 0xff, GST_CCL_ERROR_DATA, "name that is not UTF-8");
   REFUSED_WITH (copy[size - 8] = 0, GST_CCL_ERROR_DATA, "name with a zero");
   REFUSED_WITH (memcpy (copy, "GDPP", 4), GST_CCL_ERROR_DATA, "something else");
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_absurd_points_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (TRUE), &size);
+  guint8 *const copy = g_malloc (size);
+  const gsize counts_at = NAME_AT + strlen ("ccllabel0"), points_at = counts_at + 3 * 4;
+
+  REFUSED_WITH (put32 (copy + VERSION_AT, 1), GST_CCL_ERROR_DATA, "version 1 with points");
+  REFUSED_WITH (put32 (copy + counts_at, 5), GST_CCL_ERROR_DATA, "a point too many");
+  REFUSED_WITH (put32 (copy + counts_at, 3), GST_CCL_ERROR_DATA, "a point too few");
+  REFUSED_WITH (put32 (copy + counts_at, 0xffffffff), GST_CCL_ERROR_DATA, "131070 points");
+  REFUSED_WITH (put32 (copy + points_at, 0x7fc00000), GST_CCL_ERROR_DATA, "not a number");
+  REFUSED_WITH (put32 (copy + size - 8, 0xff800000), GST_CCL_ERROR_DATA, "infinity");
+  REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 + 3 * 4 + 11 * 8), GST_CCL_ERROR_DATA, "points in the name");
+  REFUSED_WITH (put32 (copy + N_BLOBS_AT, 0x1000000), GST_CCL_ERROR_DATA, "2^24 blobs");
   g_free (copy);
   g_free (data);
 }
@@ -267,6 +319,8 @@ use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
     gst_ccl_blob_meta_get_box (meta, i, &a, &b, &c, &d);
     gst_ccl_blob_meta_get_axes (meta, i, &a, &b, &c);
     gst_ccl_blob_meta_get_area (meta, i);
+    assert_same_points (gst_ccl_blob_meta_get_contour, meta, meta, i);
+    assert_same_points (gst_ccl_blob_meta_get_trail, meta, meta, i);
   }
   gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 10);
   gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", 10);
@@ -278,8 +332,9 @@ GST_START_TEST (test_fuzz)
   const guint32 seed = given != NULL ? (guint32) g_ascii_strtoull (given, NULL, 0) : g_random_int ();
   GRand *const rand = g_rand_new_with_seed (seed);
   gsize size;
-  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (), &size);
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (__i__), &size);
   guint8 *const copy = g_malloc (size);
+  const gsize name_end = NAME_AT + strlen ("ccllabel0");
   guint n_accepted = 0;
 
   g_print ("seed 0x%08x\n", seed);
@@ -290,7 +345,8 @@ GST_START_TEST (test_fuzz)
     memcpy (copy, data, size);
     for (gint n = g_rand_int_range (rand, 1, 9); n > 0; n--) {
       /* All but the name: each new one would stay as a quark. */
-      copy[g_rand_int_range (rand, 0, size - 13)] = g_rand_int_range (rand, 0, 256);
+      const gsize at = g_rand_int_range (rand, 0, size - 13);
+      copy[at < NAME_AT ? at : at - NAME_AT + name_end] = g_rand_int_range (rand, 0, 256);
     }
     repair_checksum (copy, size);
     meta = read_data (buffer, copy, size, NULL);
@@ -344,13 +400,14 @@ blobflat_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
-  tcase_add_test (tests, test_round_trip);
+  tcase_add_loop_test (tests, test_round_trip, 0, 2);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
-  tcase_add_test (tests, test_every_truncation_is_refused);
-  tcase_add_test (tests, test_every_damaged_byte_is_refused);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 2);
+  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 2);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
-  tcase_add_test (tests, test_fuzz);
+  tcase_add_test (tests, test_absurd_points_are_refused);
+  tcase_add_loop_test (tests, test_fuzz, 0, 2);
 #if GST_CHECK_VERSION (1, 24, 0)
   tcase_add_test (tests, test_gst_meta_serialize);
 #endif

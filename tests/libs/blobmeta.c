@@ -330,6 +330,63 @@ GST_START_TEST (test_scale)
 
 GST_END_TEST;
 
+static void
+assert_values (gdouble * values, guint n_values, const gdouble * expected, guint n_expected)
+{
+  fail_unless_equals_int (n_values, n_expected);
+  for (guint i = 0; i < n_values; i++)
+    assert_near (values[i], expected[i]);
+  g_free (values);
+}
+
+/* Contours and trails go where the frame goes, and stay when somebody writes into the blobs. */
+GST_START_TEST (test_points)
+{
+  static const gdouble contour[] = { 0, 2, 4, 2, 4, 4, 0, 4 }, wide[] = { 0, 4, 16, 4, 16, 8, 0, 8 };
+  static const gdouble trail[] = { 46, 18.5, 54, 30, 56, 32 };
+  GstBuffer *const buffer = gst_buffer_new (), *const scaled = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  GstCclBlobMeta *large;
+  GstCclBlobList *list;
+  gdouble *values;
+  guint n;
+
+  fail_unless (gst_ccl_blob_meta_get_contour (meta, 0, &n) == NULL && n == 0);
+  add_points (meta);
+  values = gst_ccl_blob_meta_get_contour (meta, 0, &n);
+  assert_values (values, n, contour, 8);
+  fail_unless (gst_ccl_blob_meta_get_trail (meta, 0, &n) == NULL && n == 0);
+  fail_unless (gst_ccl_blob_meta_get_contour (meta, 1, &n) == NULL && n == 0);
+  fail_unless (gst_ccl_blob_meta_get_contour (meta, 3, &n) == NULL && n == 0);
+
+  large = scale (scaled, buffer, 128, 48);
+  values = gst_ccl_blob_meta_get_contour (large, 0, &n);
+  assert_values (values, n, wide, 8);
+  values = gst_ccl_blob_meta_get_trail (large, 2, &n);
+  assert_values (values, n, trail, 6);
+
+  gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", 10);       /* writes mtd_id, where it is built */
+  values = gst_ccl_blob_meta_get_contour (meta, 0, &n);
+  assert_values (values, n, contour, 8);
+
+  /* In a list without points, or with fewer, the same blobs have none. */
+  list = gst_ccl_blob_list_new (gst_ccl_blob_meta_get_blob (meta, 0), 3);
+  fail_unless (gst_ccl_blob_list_get_contour (list, 0, &n) == NULL && n == 0);
+  gst_ccl_blob_list_set_points (list, gst_ccl_blob_list_get_points (meta->list));
+  fail_unless (gst_ccl_blob_list_get_contour (list, 2, &n) != NULL && n == 4);
+  fail_unless (gst_ccl_blob_list_get_trail (list, 2, &n) != NULL && n == 3);
+  GBytes *const few = g_bytes_new_from_bytes (gst_ccl_blob_list_get_points (meta->list), 0, 10 * sizeof (GstCclPoint));
+  gst_ccl_blob_list_set_points (list, few);
+  g_bytes_unref (few);
+  fail_unless (gst_ccl_blob_list_get_contour (list, 0, &n) != NULL && n == 4);
+  fail_unless (gst_ccl_blob_list_get_contour (list, 2, &n) == NULL && n == 0);
+  gst_ccl_blob_list_unref (list);
+  gst_buffer_unref (scaled);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_scale_to_the_same_size)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
@@ -614,6 +671,7 @@ blobmeta_suite (void)
   tcase_add_test (tests, test_copy_shares_the_list);
   tcase_add_test (tests, test_copy_of_some_bytes_is_no_frame);
   tcase_add_test (tests, test_scale);
+  tcase_add_test (tests, test_points);
   tcase_add_test (tests, test_scale_to_the_same_size);
   tcase_add_test (tests, test_unknown_transforms);
   tcase_add_loop_test (tests, test_matrix, 0, G_N_ELEMENTS (matrix_cases));

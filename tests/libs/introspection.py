@@ -94,6 +94,22 @@ class Blobs(unittest.TestCase):
         gc.collect()
         self.assertEqual(GstCcl.buffer_get_ccl_blob_meta(other).get_blob(1).label, 2)
 
+    def test_points(self):
+        buffer, other = buffer_with_blobs(), Gst.Buffer.new()
+        meta = GstCcl.buffer_get_ccl_blob_meta(buffer)
+        self.assertEqual(list(meta.get_contour(0)), [])
+        # A contour for each blob and a trail for the second, in the flat form.
+        data = bytearray(meta.to_bytes().get_data())
+        data[4] = 2
+        values = (2, 1, 4, 1, 4, 2, 3, 2, 3, 3, 2, 3, 7, 3, 8, 3, 8, 4, 7, 4, 6.5, 3.25, 7.5, 3.5)
+        data[-4:] = struct.pack("<4H24f", 6, 0, 4, 2, *values)
+        data += struct.pack("<I", zlib.crc32(data))
+        meta = GstCcl.buffer_add_ccl_blob_meta_from_bytes(other, GLib.Bytes.new(bytes(data)))
+        self.assertEqual(tuple(meta.get_contour(0)), values[:12])
+        self.assertEqual(tuple(meta.get_contour(1)), values[12:20])
+        self.assertEqual((list(meta.get_trail(0)), list(meta.get_trail(1))), ([], [6.5, 3.25, 7.5, 3.5]))
+        self.assertEqual((meta.get_blob(0).n_contour, meta.get_blob(1).n_trail), (6, 2))
+
     def test_constants(self):
         blob = GstCcl.Blob()
         self.assertEqual(blob.mtd_id, GstCcl.MTD_ID_NONE)
@@ -155,7 +171,7 @@ class FlatForm(unittest.TestCase):
 
     def test_errors(self):
         data = GstCcl.buffer_get_ccl_blob_meta(buffer := buffer_with_blobs()).to_bytes().get_data()
-        newer = data[:4] + bytes([2]) + data[5:]
+        newer = data[:4] + bytes([3]) + data[5:]
         for damaged, code in (data[:-1], GstCcl.Error.DATA), (b"", GstCcl.Error.DATA), (newer, GstCcl.Error.VERSION):
             with self.assertRaises(GLib.Error) as caught:
                 GstCcl.buffer_add_ccl_blob_meta_from_bytes(Gst.Buffer.new(), GLib.Bytes.new(damaged))

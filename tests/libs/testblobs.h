@@ -63,6 +63,25 @@ add_sample (GstBuffer * buffer)
   return meta;
 }
 
+/* The first has a contour, the last both, the one between neither. */
+static inline void
+add_points (GstCclBlobMeta * meta)
+{
+  static const GstCclPoint points[] = { {0, 2}, {4, 2}, {4, 4}, {0, 4}, {10, 10}, {18, 10}, {18, 22}, {10, 22},
+    {11.5, 9.25}, {13.5, 15}, {14, 16}
+  };
+  GBytes *const bytes = g_bytes_new_static (points, sizeof (points));
+  GstCclBlob *blobs;
+  GstCclBlobList *const list = gst_ccl_blob_list_copy (meta->list, &blobs);
+
+  blobs[0].n_contour = blobs[2].n_contour = blobs[2].first_point = 4;
+  blobs[2].n_trail = 3;
+  gst_ccl_blob_list_set_points (list, bytes);
+  gst_ccl_blob_meta_set_list (meta, list);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (bytes);
+}
+
 #define assert_near(a, b) \
   G_STMT_START { \
     const gdouble first = (a), second = (b); \
