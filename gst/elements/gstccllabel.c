@@ -65,6 +65,7 @@
 #include "gstcclmasksource.h"
 #include "gstcclpinned.h"
 #include "gstcclspread.h"
+#include "gstccltime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 #define GST_CAT_DEFAULT gst_ccl_label_debug
@@ -844,16 +845,12 @@ drain (GstCclLabel * self)
 static gboolean
 is_late (GstCclLabel * self, GstBuffer * buffer)
 {
-  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
-  const GstClockTime timestamp = GST_BUFFER_PTS (buffer);
-  GstClockTime running_time, earliest;
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
+  const GstClockTime timestamp = GST_BUFFER_PTS (buffer), running_time = gst_ccl_running_time (transform, timestamp);
+  GstClockTime earliest;
   guint64 processed, dropped;
   gdouble proportion;
   GstMessage *message;
-
-  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (timestamp))
-    return FALSE;
-  running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, timestamp);
 
   GST_OBJECT_LOCK (self);
   earliest = self->earliest;
@@ -870,7 +867,7 @@ is_late (GstCclLabel * self, GstBuffer * buffer)
   GST_DEBUG_OBJECT (self, "late: %" GST_TIME_FORMAT " <= %" GST_TIME_FORMAT ", not analysed",
       GST_TIME_ARGS (running_time), GST_TIME_ARGS (earliest));
   message = gst_message_new_qos (GST_OBJECT (self), FALSE, running_time,
-      gst_segment_to_stream_time (segment, GST_FORMAT_TIME, timestamp), timestamp, GST_BUFFER_DURATION (buffer));
+      gst_ccl_stream_time (transform, timestamp), timestamp, GST_BUFFER_DURATION (buffer));
   gst_message_set_qos_values (message, GST_CLOCK_DIFF (running_time, earliest), proportion, 1000000);
   gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, processed, dropped);
   gst_element_post_message (GST_ELEMENT (self), message);
@@ -1006,18 +1003,6 @@ take_output (GstCclLabel * self)
   drain (self);
   set_output (self, output);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
-}
-
-static void
-gst_ccl_label_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
-{
-  GstClockTime time;
-
-  if (transform->segment.format != GST_FORMAT_TIME)
-    return;                     /* raw pictures from a file come in bytes */
-  time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (transform), time);
 }
 
 static GstFlowReturn
@@ -1877,7 +1862,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   transform->transform_size = gst_ccl_label_transform_size;
   transform->propose_allocation = gst_ccl_label_propose_allocation;
   transform->transform_meta = gst_ccl_label_transform_meta;
-  transform->before_transform = gst_ccl_label_before_transform;
+  transform->before_transform = gst_ccl_sync_properties;
   transform->submit_input_buffer = gst_ccl_label_submit_input_buffer;
   transform->generate_output = gst_ccl_label_generate_output;
   transform->transform_ip = gst_ccl_label_transform_ip;

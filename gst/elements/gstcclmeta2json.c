@@ -31,6 +31,7 @@
 #include "gstcclmeta2json.h"
 #include "gstccljson.h"
 #include "gstcclspread.h"
+#include "gstccltime.h"
 
 #include <gst/video/video.h>
 #ifdef HAVE_GST_ANALYTICS
@@ -236,14 +237,9 @@ set_utc (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstCcl
 static void
 set_times (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstCclJsonFrame * frame)
 {
-  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-
   frame->pts = GST_BUFFER_PTS (buffer);
-  frame->running_time = frame->stream_time = GST_CLOCK_TIME_NONE;
-  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (frame->pts)) {
-    frame->running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, frame->pts);
-    frame->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, frame->pts);
-  }
+  frame->running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), frame->pts);
+  frame->stream_time = gst_ccl_stream_time (GST_BASE_TRANSFORM (self), frame->pts);
   set_utc (self, buffer, time, frame);
 }
 

@@ -55,6 +55,7 @@
 #include "gstcclenums.h"
 #include "gstcclmask.h"
 #include "gstcclspread.h"
+#include "gstccltime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_motion_debug);
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
@@ -481,17 +482,15 @@ take_settings (GstCclMotion * self, GstBuffer * buffer)
 static void
 post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
 {
-  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
-  const gboolean timed = segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (timestamp);
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const gdouble pixels = info && info->pixels ? info->pixels : 1;
 
   GST_DEBUG_OBJECT (self, "motion %s at %" GST_TIME_FORMAT, state, GST_TIME_ARGS (timestamp));
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("ccl-motion", "state", G_TYPE_STRING, state,
-              "running-time", G_TYPE_UINT64, timed ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, timestamp)
-              : GST_CLOCK_TIME_NONE,
-              "stream-time", G_TYPE_UINT64, timed ? gst_segment_to_stream_time (segment, GST_FORMAT_TIME, timestamp)
-              : GST_CLOCK_TIME_NONE, "timestamp", G_TYPE_UINT64, timestamp,
+              "running-time", G_TYPE_UINT64, gst_ccl_running_time (transform, timestamp),
+              "stream-time", G_TYPE_UINT64, gst_ccl_stream_time (transform, timestamp),
+              "timestamp", G_TYPE_UINT64, timestamp,
               "duration", G_TYPE_UINT64, GST_CLOCK_TIME_IS_VALID (timestamp) && timestamp >= self->began
               ? timestamp - self->began : 0,
               "n-foreground", G_TYPE_UINT64, info ? info->foreground : 0,
@@ -735,15 +734,6 @@ gst_ccl_motion_transform (GstBaseTransform * transform, GstBuffer * input, GstBu
 }
 
 /* ---------------------------------------------------------------- input */
-
-static void
-gst_ccl_motion_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
-{
-  const GstClockTime time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (transform), time);
-}
 
 /* The output property and the size of the mask, at a frame boundary: other caps, so the base class has to negotiate before
  * it goes on. */
@@ -1292,7 +1282,7 @@ gst_ccl_motion_class_init (GstCclMotionClass * klass)
   transform->get_unit_size = gst_ccl_motion_get_unit_size;
   transform->propose_allocation = gst_ccl_motion_propose_allocation;
   transform->transform_meta = gst_ccl_motion_transform_meta;
-  transform->before_transform = gst_ccl_motion_before_transform;
+  transform->before_transform = gst_ccl_sync_properties;
   transform->submit_input_buffer = gst_ccl_motion_submit_input_buffer;
   transform->transform_ip = gst_ccl_motion_transform_ip;
   transform->transform = gst_ccl_motion_transform;

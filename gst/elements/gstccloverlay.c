@@ -40,6 +40,7 @@
 #include "gstccldrawing.h"
 #include "gstcclenums.h"
 #include "gstcclspread.h"
+#include "gstccltime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_overlay_debug);
 #define GST_CAT_DEFAULT gst_ccl_overlay_debug
@@ -442,15 +443,6 @@ forget (GstCclOverlay * self)
   gst_clear_buffer (&self->last);
 }
 
-static void
-gst_ccl_overlay_before_transform (GstBaseTransform * transform, GstBuffer * buffer)
-{
-  const guint64 time = gst_segment_to_stream_time (&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    gst_object_sync_values (GST_OBJECT (transform), time);
-}
-
 static gboolean
 gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
 {
@@ -652,7 +644,7 @@ gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
   transform->transform_caps = gst_ccl_overlay_transform_caps;
   transform->sink_event = gst_ccl_overlay_sink_event;
   transform->src_event = gst_ccl_overlay_src_event;
-  transform->before_transform = gst_ccl_overlay_before_transform;
+  transform->before_transform = gst_ccl_sync_properties;
   transform->transform_ip = gst_ccl_overlay_transform_ip;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_DRAW, 0);

@@ -35,6 +35,7 @@
 
 #include "gstcclenums.h"
 #include "gstcclspread.h"
+#include "gstccltime.h"
 #include "gstcclzones.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_zone_debug);
@@ -260,7 +261,7 @@ install_set (GstCclzone * self, GstCclZoneSet * set)
 static void
 post (GstCclzone * self, guint zone, const Object * object, Event event)
 {
-  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
   GstStructure *structure;
   gboolean wanted;
@@ -281,8 +282,8 @@ post (GstCclzone * self, guint zone, const Object * object, Event event)
       "x", G_TYPE_DOUBLE, object->x * self->width,
       "y", G_TYPE_DOUBLE, object->y * self->height,
       "timestamp", G_TYPE_UINT64, pts,
-      "running-time", G_TYPE_UINT64, gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
-      "stream-time", G_TYPE_UINT64, gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts), NULL);
+      "running-time", G_TYPE_UINT64, gst_ccl_running_time (transform, pts),
+      "stream-time", G_TYPE_UINT64, gst_ccl_stream_time (transform, pts), NULL);
   if (event.direction)
     gst_structure_set (structure, "direction", G_TYPE_STRING, event.direction, NULL);
   if (GST_CLOCK_TIME_IS_VALID (event.duration))
@@ -518,11 +519,8 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 static void
 take_time (GstCclzone * self, GstBuffer * buffer)
 {
-  const GstSegment *const segment = &GST_BASE_TRANSFORM (self)->segment;
-  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  const GstClockTime running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), GST_BUFFER_PTS (buffer));
 
-  if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   if (GST_CLOCK_TIME_IS_VALID (running_time))
     self->now = running_time;
 }

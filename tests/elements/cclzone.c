@@ -531,6 +531,42 @@ GST_START_TEST (test_json)
 
 GST_END_TEST;
 
+/* Raw pictures from a file come in a segment of bytes: nobody asks it for times, and what needs none is done. */
+GST_START_TEST (test_chain_in_bytes)
+{
+  GstElementFactory *overlay = gst_element_factory_find ("ccloverlay");
+  gchar *line = g_strdup_printf ("cclmotion method=diff warmup-frames=0 ! ccllabel mask-source=frame threshold=127 ! "
+      "ccltrack min-hits=1 ! cclzone zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"all\\\","
+      "\\\"polygon\\\":[[0,0],[64,0],[64,48],[0,48]]}]}\" ! %s ! cclmeta2json", overlay ? "ccloverlay" : "identity");
+  GstHarness *h = gst_harness_new_parse (line);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=64,height=48,framerate=0/1");
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 64 * 48, NULL);
+    GstMapInfo map;
+
+    gst_buffer_memset (buffer, 0, 16, 64 * 48);
+    for (guint y = 10; y < 20; y++)
+      gst_buffer_memset (buffer, 64 * y + 10 + 2 * i, 200, 10);
+    GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+    buffer = gst_harness_push_and_pull (h, buffer);
+    gst_buffer_map (buffer, &map, GST_MAP_READ);
+    fail_unless (g_strstr_len ((gchar *) map.data, map.size, "\"running_time\":null,\"stream_time\":null"));
+    fail_unless (g_strstr_len ((gchar *) map.data, map.size, "\"inside\":1,\"forward\":1"), "%.*s", (gint) map.size,
+        (gchar *) map.data);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+  g_clear_pointer (&overlay, gst_object_unref);
+  g_free (line);
+}
+
+GST_END_TEST;
+
 static Suite *
 cclzone_suite (void)
 {
@@ -554,6 +590,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_skipped);
   tcase_add_test (tests, test_json);
+  tcase_add_test (tests, test_chain_in_bytes);
   return suite;
 }
 
