@@ -8,6 +8,8 @@
 const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cpu_runs,
     &ccl_cpu_reference,
+    &ccl_cpu_runs_3d,
+    &ccl_cpu_reference_3d,
 #ifdef CCL_HAVE_CUDA
     &ccl_cuda_runs,
     &ccl_cuda_bke,

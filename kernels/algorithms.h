@@ -12,6 +12,8 @@ extern "C" {
 
 extern const CclAlgorithm ccl_cpu_reference;
 extern const CclAlgorithm ccl_cpu_runs;
+extern const CclAlgorithm ccl_cpu_reference_3d;
+extern const CclAlgorithm ccl_cpu_runs_3d;
 
 extern const CclAlgorithm ccl_cuda_runs;
 extern const CclAlgorithm ccl_cuda_bke;

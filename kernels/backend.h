@@ -43,6 +43,17 @@ typedef struct CclFrame {
     void *slot;          /* the backend's own per-slot state */
 } CclFrame;
 
+/* The stack of a context for volumes. */
+typedef struct CclVolume {
+    uint32_t width, height;
+    uint32_t n_frames;
+    bool labelled;            /* may be looked up in; the next mask begins anew */
+    CclVolumeComponent *rows; /* CclContext.capacity of them; by the backend's open() */
+    uint32_t n_found;
+    float kernel_us;          /* -1: not measured */
+} CclVolume;
+
+/* For single masks or for volumes. */
 typedef struct CclBackend {
     const char *name;
     CclStatus (*open)(CclContext *context);   /* all allocation; on error close() is called too */
@@ -50,6 +61,11 @@ typedef struct CclBackend {
     CclStatus (*submit)(CclContext *context, CclFrame *frame);
     CclStatus (*collect)(CclContext *context, CclFrame *frame);
     bool (*ready)(CclContext *context, CclFrame *frame);
+    /* Volumes: arguments are checked; add() puts the mask at frame context->volume.n_frames, label() fills rows and n_found
+     * of context->volume. */
+    CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
+    CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
+    CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
 } CclBackend;
 
 /*
@@ -71,6 +87,11 @@ typedef struct CclAlgorithm {
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
     CclStatus (*label)(CclContext *context, CclFrame *frame);
     CclStatus (*analyze)(CclContext *context, CclFrame *frame);
+    /* CPU methods for volumes have these instead, as CclBackend describes them; CUDA methods have label() with the stack as
+     * one tall mask. */
+    CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
+    CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
+    CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
 } CclAlgorithm;
 
 struct CclContext {
@@ -82,6 +103,7 @@ struct CclContext {
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
     bool lost;            /* a frame failed half way: every later call fails */
+    CclVolume volume;     /* with CclConfig.volume */
     CclStep steps[64];
     unsigned n_steps;
     size_t host_bytes, device_bytes;
@@ -89,7 +111,18 @@ struct CclContext {
 };
 
 extern const CclBackend ccl_cpu_backend;
+extern const CclBackend ccl_cpu_volumes;
 extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
+extern const CclBackend ccl_cuda_volumes; /* cuda/volume.cu, or cuda/stubs.c */
+
+/* Of volume.c, for ccl.c. */
+CclStatus ccl_check_volume_config(const CclConfig *config);
+uint32_t ccl_most_volume_components(const CclConfig *config);
+
+/* Argument checks of ccl.c that volumes need too. */
+CclStatus ccl_check_alive(const CclContext *context);
+CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask);
+CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels);
 
 /* Every method of every backend; NULL-terminated; the first that fits is what "auto" takes. */
 extern const CclAlgorithm *const ccl_algorithms[];

@@ -52,7 +52,7 @@ bool ccl_backend_built(CclBackendKind backend)
 static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **algorithm)
 {
     const bool any = !config->algorithm || !strcmp(config->algorithm, "auto");
-    const CclAlgorithm *named = NULL;
+    const CclAlgorithm *named = NULL, *other_kind = NULL;
 
     for (unsigned i = 0; ccl_algorithms[i]; i++) {
         const CclAlgorithm *const candidate = ccl_algorithms[i];
@@ -60,6 +60,10 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
             continue;
         if (!any && strcmp(candidate->info.name, config->algorithm))
             continue;
+        if (candidate->info.volume != (config->volume != 0)) {
+            other_kind = candidate;
+            continue;
+        }
         named = candidate;
         if (candidate->info.connectivity & config->connectivity) {
             *algorithm = candidate;
@@ -69,6 +73,9 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
     if (named)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" does not do %d-connectivity, only %d", named->info.name,
                         config->connectivity, config->connectivity == CCL_CONNECT_4 ? 8 : 4);
+    if (other_kind && !any)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" labels %s", other_kind->info.name,
+                        config->volume ? "single masks, not volumes" : "volumes, not single masks");
     return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no algorithm \"%s\"", backend_name(config->backend),
                     any ? "auto" : config->algorithm);
 }
@@ -110,13 +117,16 @@ static CclStatus check_config(const CclConfig *config)
         return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
     if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
         return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
+    if (config->volume)
+        return ccl_check_volume_config(config);
     return CCL_OK;
 }
 
 /* Rows a backend fills: to choose the largest, all have to be seen first. */
 static uint32_t table_capacity(const CclConfig *config)
 {
-    const uint32_t most = ccl_most_components(config->max_width, config->max_height, config->connectivity);
+    const uint32_t most = config->volume ? ccl_most_volume_components(config)
+                                         : ccl_most_components(config->max_width, config->max_height, config->connectivity);
     const uint32_t wanted = config->order == CCL_ORDER_AREA ? CCL_MAX_COMPONENTS : config->max_components;
     return wanted < most ? wanted : most;
 }
@@ -138,7 +148,10 @@ CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
     context->config = *config;
     context->config.algorithm = algorithm->info.name;
     context->algorithm = algorithm;
-    context->backend = config->backend == CCL_BACKEND_CUDA ? &ccl_cuda_backend : &ccl_cpu_backend;
+    if (config->backend == CCL_BACKEND_CUDA)
+        context->backend = config->volume ? &ccl_cuda_volumes : &ccl_cuda_backend;
+    else
+        context->backend = config->volume ? &ccl_cpu_volumes : &ccl_cpu_backend;
     context->capacity = table_capacity(config);
 
     const CclStatus status = context->backend->open(context);
@@ -186,7 +199,7 @@ static CclStatus check_memory(const CclConfig *config, CclMemory memory, const c
     return CCL_OK;
 }
 
-static CclStatus check_mask(const CclConfig *config, const CclMask *mask)
+CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask)
 {
     if (!mask->data)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the mask has no data");
@@ -201,10 +214,8 @@ static CclStatus check_mask(const CclConfig *config, const CclMask *mask)
     return check_memory(config, mask->memory, "mask");
 }
 
-static CclStatus check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels)
+CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels)
 {
-    if (!config->labels)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
     if (!labels->data || (uintptr_t)labels->data % 4)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the label image has no data, or its address %p is not a multiple of 4",
                         (void *)labels->data);
@@ -239,7 +250,7 @@ static CclLimits absolute_limits(const CclFilter *filter, const CclMask *mask)
     return limits;
 }
 
-static CclStatus check_alive(const CclContext *context)
+CclStatus ccl_check_alive(const CclContext *context)
 {
     if (context->lost)
         return ccl_fail(CCL_ERROR_DEVICE, "the device failed in an earlier frame; make a new context");
@@ -248,13 +259,17 @@ static CclStatus check_alive(const CclContext *context)
 
 CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels)
 {
-    CCL_TRY(check_alive(context));
-    CCL_TRY(check_mask(&context->config, mask));
+    CCL_TRY(ccl_check_alive(context));
+    if (context->config.volume)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the context is one for volumes: ccl_volume_add() takes its masks");
+    CCL_TRY(ccl_check_mask(&context->config, mask));
     if (filter && filter->border != CCL_BORDER_FLAG && filter->border != CCL_BORDER_KEEP &&
         filter->border != CCL_BORDER_DROP)
         return ccl_fail(CCL_ERROR_ARGUMENT, "border rule %d does not exist", (int)filter->border);
+    if (labels && !context->config.labels)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
     if (labels)
-        CCL_TRY(check_labels(&context->config, mask, labels));
+        CCL_TRY(ccl_check_labels(&context->config, mask, labels));
     if (context->n_waiting == context->config.depth)
         return ccl_fail(CCL_ERROR_ARGUMENT, "%u frames are waiting already; collect one first", context->n_waiting);
 
@@ -328,7 +343,7 @@ static void finish_table(const CclContext *context, CclFrame *frame)
 
 CclStatus ccl_collect(CclContext *context, CclTable *table)
 {
-    CCL_TRY(check_alive(context));
+    CCL_TRY(ccl_check_alive(context));
     if (!context->n_waiting)
         return ccl_fail(CCL_ERROR_ARGUMENT, "no frame is waiting to be collected");
 

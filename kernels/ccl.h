@@ -45,6 +45,10 @@ extern "C" {
 #define CCL_MAX_COMPONENTS 1048576u
 /* Most frames in flight in one context. */
 #define CCL_MAX_DEPTH 4u
+/* Most pixels of a mask, and most voxels of a volume: 129 frames of 1920x1080. */
+#define CCL_MAX_VOXELS (CCL_MAX_SIZE * CCL_MAX_SIZE)
+/* Most frames of a volume. */
+#define CCL_MAX_FRAMES 16384u
 
 /* ---------------------------------------------------------------- results of calls */
 
@@ -69,8 +73,8 @@ typedef enum CclBackendKind {
 } CclBackendKind;
 
 typedef enum CclConnectivity {
-    CCL_CONNECT_4 = 4, /* pixels that share an edge belong together */
-    CCL_CONNECT_8 = 8, /* pixels that share an edge or a corner belong together */
+    CCL_CONNECT_4 = 4, /* pixels that share an edge belong together; in a volume, voxels that share a face: 6-connected */
+    CCL_CONNECT_8 = 8, /* pixels that share an edge or a corner belong together; in a volume 26-connected */
 } CclConnectivity;
 
 /* One labelling method. Owned by the library, immutable, never freed. */
@@ -80,6 +84,7 @@ typedef struct CclAlgorithmInfo {
     const char *paper;      /* authors, venue, year; NULL: our own */
     CclBackendKind backend;
     unsigned connectivity;  /* CCL_CONNECT_4 | CCL_CONNECT_8: what it can do */
+    bool volume;            /* labels stacks of masks, in contexts with CclConfig.volume; else single masks */
 } CclAlgorithmInfo;
 
 /* The methods of this build, best first for each backend; NULL past the last. */
@@ -114,6 +119,8 @@ typedef struct CclConfig {
     uint32_t max_components;      /* rows of the table, 1..CCL_MAX_COMPONENTS */
     CclOrder order;               /* of the rows */
     unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH */
+    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of up to so many frames, at most
+                                     CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height): see ccl_volume_add() */
     bool labels;                  /* ccl_submit() will be given label images */
     bool timing;                  /* measure CclTable.upload_us and kernel_us, and the steps */
 
@@ -311,7 +318,79 @@ bool ccl_ready(CclContext *context);
 CclStatus ccl_analyze(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels,
                       CclTable *table);
 
-/* One timed step (kernel or stage) of the last frame collected, with CclConfig.timing. */
+/* ---------------------------------------------------------------- volumes */
+
+/*
+ * A volume is a stack of masks of one size, labelled in three dimensions: x, y and the frame. In a video a component is
+ * then a blob with its past and future, as long as its pixels in one frame touch those in the next.
+ *
+ *     config.volume = 25;                             a context of its own, beside that for the single frames
+ *     ...
+ *     ccl_volume_add(context, &mask);                 up to 25 times
+ *     ccl_volume_label(context, NULL, &table);
+ *     voxel = { component.first_x, component.y0, 7 }; a blob of frame 7, from the table of that frame
+ *     ccl_volume_look_up(context, &voxel, 1, &label); the component of the volume that the blob is part of
+ *
+ * For the 4x1 masks     # . . #      # # . .      . # . .      the volume has two components: label 1 of 4 voxels, box
+ *                                                              [0,2) x [0,1), frames [0,3); label 2 of 1 voxel, frame 0.
+ * Nothing is filtered: pixels of blobs that the frames' own filter drops connect like any other.
+ */
+
+/* One row of a volume's table: 32 bytes without padding. */
+typedef struct CclVolumeComponent {
+    uint64_t voxels;
+    uint32_t label;          /* 1..n in raster order of the first voxels: frame by frame, in each row by row */
+    uint16_t x0, y0, x1, y1; /* box, half open; pixels */
+    uint16_t frame0, frame1; /* frames of the volume, half open, from 0 */
+    uint16_t first_x;        /* the first voxel in raster order is (first_x, first_y) of frame0 */
+    uint16_t first_y;
+    uint32_t flags;          /* CCL_TOUCHES_... of the box */
+} CclVolumeComponent;
+
+/* `components` belongs to the context and lives until the next ccl_volume_add(). */
+typedef struct CclVolumeTable {
+    const CclVolumeComponent *components; /* in order of their labels */
+    uint32_t n_components;  /* rows: the smaller of n_found and max_components */
+    uint32_t n_found;       /* components in the volume, exact */
+    uint32_t flags;         /* CCL_TABLE_TRUNCATED: n_found > n_components */
+    uint32_t width, height; /* of every frame */
+    uint32_t n_frames;
+    float kernel_us;        /* with CclConfig.timing: labelling, without what ccl_volume_add() did; else -1 */
+} CclVolumeTable;
+
+typedef struct CclVoxel {
+    uint16_t x, y, frame;
+} CclVoxel;
+
+/*
+ * Puts a mask on top of the stack; after ccl_volume_label(), and at first, it begins a new one. The first mask says what
+ * size the volume has.
+ *
+ * mask:   as for ccl_submit(), but free to change when this returns.
+ * Errors: ARGUMENT (out of range, another size than the first, or the stack is full; nothing was done). After any other
+ *         the context is of no more use.
+ */
+CclStatus ccl_volume_add(CclContext *context, const CclMask *mask);
+
+/* Forgets the masks stacked so far. */
+void ccl_volume_clear(CclContext *context);
+
+/*
+ * Labels the stack.
+ *
+ * labels: NULL, or for each frame the image to fill (`provisional` false).
+ * Errors: ARGUMENT (label images out of range, nothing stacked, or labelled already; the stack is as it was). After any
+ *         other the context is of no more use.
+ */
+CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolumeTable *table);
+
+/* The labels of n voxels of the volume labelled last; 0 for background. Until the next ccl_volume_add(). Errors: ARGUMENT
+ * (a voxel outside, or nothing is labelled); otherwise as ccl_volume_label(). */
+CclStatus ccl_volume_look_up(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
+
+/* ---------------------------------------------------------------- steps and streams */
+
+/* One timed step (kernel or stage) of the last frame collected or volume labelled, with CclConfig.timing. */
 typedef struct CclStep {
     const char *name;
     float us;       /* all launches together */

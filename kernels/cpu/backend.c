@@ -59,7 +59,7 @@ static CclStatus cpu_open(CclContext *context)
         CCL_TRY(ccl_cpu_memory(context, algorithm->workspace_size(context), &cpu->workspace));
     if (algorithm->open)
         CCL_TRY(algorithm->open(context));
-    for (unsigned i = 0; i < context->config.depth; i++) /* unless the method has rows of its own */
+    for (unsigned i = 0; i < context->config.depth && !context->config.volume; i++) /* unless the method has rows of its own */
         if (!context->frames[i].rows)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
                                    (void **)&context->frames[i].rows));
@@ -115,4 +115,34 @@ const CclBackend ccl_cpu_backend = {
     .submit = cpu_submit,
     .collect = cpu_collect,
     .ready = cpu_ready,
+};
+
+/* ---------------------------------------------------------------- volumes */
+
+static CclStatus cpu_volume_add(CclContext *context, const CclMask *mask)
+{
+    return context->algorithm->volume_add(context, mask);
+}
+
+static CclStatus cpu_volume_label(CclContext *context, const CclLabels *labels)
+{
+    const double start = context->config.timing ? ccl_now_us() : 0;
+    CCL_TRY(context->algorithm->volume_label(context, labels));
+    if (context->config.timing)
+        context->volume.kernel_us = (float)(ccl_now_us() - start);
+    return CCL_OK;
+}
+
+static CclStatus cpu_volume_look_up(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels)
+{
+    return context->algorithm->volume_look_up(context, voxels, n, labels);
+}
+
+const CclBackend ccl_cpu_volumes = {
+    .name = "cpu",
+    .open = cpu_open,
+    .close = cpu_close,
+    .volume_add = cpu_volume_add,
+    .volume_label = cpu_volume_label,
+    .volume_look_up = cpu_volume_look_up,
 };

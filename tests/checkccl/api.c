@@ -72,6 +72,7 @@ static void check_wrong_connectivity(Session *session)
         config.algorithm = info->name;
         config.connectivity = info->connectivity == CCL_CONNECT_4 ? CCL_CONNECT_8 : CCL_CONNECT_4;
         config.max_width = config.max_height = 10;
+        config.volume = info->volume;
         new_fails(session, &config, CCL_ERROR_UNSUPPORTED, info->name);
         new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "connectivity");
     }

@@ -479,4 +479,5 @@ void check_faults(Session *session)
         printf("  %-32s %s\n", fault->name, found ? "found" : "MISSED");
     }
     check_shrinking(session);
+    check_volume_faults(session);
 }

@@ -32,7 +32,7 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, api, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, api, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
@@ -62,6 +62,7 @@ static const struct {
     { "features", check_features },
     { "contour", check_contour },
     { "api", check_api },
+    { "volume", check_volume },
     { "huge", check_huge }, /* only when asked for */
 };
 enum { N_SUITES = sizeof suites / sizeof *suites };
@@ -200,9 +201,10 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 
 static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned connectivity, const Variant *v)
 {
-    if (session->n_subjects == MAX_SUBJECTS)
+    unsigned *const n = info->volume ? &session->n_volumes : &session->n_subjects;
+    if (*n == MAX_SUBJECTS)
         return;
-    Subject *const subject = &session->subjects[session->n_subjects++];
+    Subject *const subject = &(info->volume ? session->volumes : session->subjects)[(*n)++];
     const bool cuda = info->backend == CCL_BACKEND_CUDA;
     subject->config = ccl_config_default();
     subject->config.backend = info->backend;
@@ -219,7 +221,8 @@ static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned
 
 static void add_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
-    const Variant *const variants = info->backend == CCL_BACKEND_CUDA      ? cuda_variants
+    const Variant *const variants = info->volume                           ? one_variant
+                                    : info->backend == CCL_BACKEND_CUDA      ? cuda_variants
                                     : !strcmp(info->name, "reference") ? one_variant
                                                                        : cpu_variants;
     for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
@@ -242,7 +245,7 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     unsigned connectivity = options->connectivity ? options->connectivity : 8;
     if (!options->connectivity && options->algorithm && !(info->connectivity & 8))
         connectivity = 4;
-    if (!(info->connectivity & connectivity) || (!options->algorithm && !strcmp(info->name, "reference")))
+    if (info->volume || !(info->connectivity & connectivity) || (!options->algorithm && !strcmp(info->name, "reference")))
         return;
     if (info->backend == CCL_BACKEND_CUDA) {
         add_subject(session, info, connectivity, one_variant);
@@ -266,6 +269,7 @@ static void choose_subjects(Session *session, const Options *options)
     const CclAlgorithmInfo *info;
     const bool device = device_count() > 0;
     session->subjects = calloc(MAX_SUBJECTS, sizeof *session->subjects);
+    session->volumes = calloc(MAX_SUBJECTS, sizeof *session->volumes);
     for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
         if (wanted(options, info) && (device || info->backend != CCL_BACKEND_CUDA))
             (options->bench ? add_bench_subjects : add_subjects)(session, options, info);
@@ -294,6 +298,12 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void print_subject(const Subject *subject)
+{
+    printf("%-28s %8lu passed, %lu failed%s\n", subject->name, subject->passed, subject->failed,
+           subject->dead ? ", device lost" : "");
+}
+
 static void run_suites(Session *session, const Options *options)
 {
     for (unsigned i = 0; i < N_SUITES; i++) {
@@ -304,23 +314,29 @@ static void run_suites(Session *session, const Options *options)
         const unsigned long passed = session->passed, failed = session->failed;
         for (unsigned s = 0; s < session->n_subjects; s++)
             session->subjects[s].muted = false;
+        for (unsigned s = 0; s < session->n_volumes; s++)
+            session->volumes[s].muted = false;
         session->random.state = session->seed;
         suites[i].run(session);
         printf("%-9s %8lu passed, %lu failed, %.1f s\n", suites[i].name, session->passed - passed,
                session->failed - failed, seconds() - start);
     }
     for (unsigned s = 0; s < session->n_subjects; s++)
-        printf("%-28s %8lu passed, %lu failed%s\n", session->subjects[s].name, session->subjects[s].passed,
-               session->subjects[s].failed, session->subjects[s].dead ? ", device lost" : "");
+        print_subject(&session->subjects[s]);
+    for (unsigned s = 0; s < session->n_volumes; s++)
+        print_subject(&session->volumes[s]);
 }
 
 static void close_session(Session *session)
 {
     for (unsigned s = 0; s < session->n_subjects; s++)
         subject_close(&session->subjects[s]);
+    for (unsigned s = 0; s < session->n_volumes; s++)
+        subject_close(&session->volumes[s]);
     layout_close();
     judge_close();
     free(session->subjects);
+    free(session->volumes);
 }
 
 int main(int argc, char **argv)
@@ -341,7 +357,7 @@ int main(int argc, char **argv)
     }
     layout_catch_faults();
     choose_subjects(&session, &options);
-    if (!session.n_subjects) {
+    if (!session.n_subjects && (options.bench || !session.n_volumes)) {
         fprintf(stderr, "checkccl: no method of this build is called for; --list says what there is\n");
         return 2;
     }

@@ -13,10 +13,10 @@
  */
 #include "../../algorithms.h"
 #include "../backend.h"
+#include "../join.h"
 #include "../pool.h"
 #include "../table.h"
 #include "../tier.h"
-#include "../union_find.h"
 #include "../words.h"
 
 #define MOST_STRIPS 16u
@@ -105,23 +105,6 @@ static unsigned strips_worth(const Runs *runs, uint32_t height)
     return n ? n : 1;
 }
 
-/* ---------------------------------------------------------------- join */
-
-/* Two pointers walk the rows; with 8-connectivity runs touch across a corner too: `reach` 1. */
-static void join_strips(uint32_t *parent, const CclRow *above, const CclRow *here, uint32_t reach)
-{
-    uint32_t a = 0, b = 0;
-    while (a < above->n && b < here->n) {
-        const uint16_t *const p = &above->x[2 * a], *const q = &here->x[2 * b];
-        if (p[0] < q[1] + reach && q[0] < p[1] + reach)
-            unite(parent, above->label[a], here->label[b]);
-        if (p[1] < q[1])
-            a++;
-        else
-            b++;
-    }
-}
-
 /* ---------------------------------------------------------------- paint */
 
 static void paint_task(void *data, unsigned i)
@@ -146,7 +129,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     cut_strips(&job, context->config.connectivity);
     ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data);
     for (unsigned i = 1; i < job.n_strips; i++)
-        join_strips(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
+        join_rows(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
 
     labels->n_roots = 0;
     for (unsigned i = 0; i < job.n_strips; i++)

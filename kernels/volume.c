@@ -1,0 +1,126 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Volumes: argument checks and the stack's life, the same for every backend. */
+#include "backend.h"
+
+CclStatus ccl_check_volume_config(const CclConfig *config)
+{
+    const uint64_t voxels = (uint64_t)config->max_width * config->max_height * config->volume;
+
+    if (config->volume > CCL_MAX_FRAMES)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "a volume has 1 to %u frames, not %u", CCL_MAX_FRAMES, config->volume);
+    if (voxels > CCL_MAX_VOXELS)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "a volume of %u masks of %ux%u has more than %u voxels; at most %u masks fit",
+                        config->volume, config->max_width, config->max_height, CCL_MAX_VOXELS,
+                        CCL_MAX_VOXELS / (config->max_width * config->max_height));
+    if (config->order != CCL_ORDER_RASTER)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the table of a volume is in raster order only");
+    return CCL_OK;
+}
+
+/* No two of them have a voxel in the same 2x2x2 block, or 6-connected in the same pair. */
+uint32_t ccl_most_volume_components(const CclConfig *config)
+{
+    const uint32_t width = config->max_width, height = config->max_height;
+    if (config->connectivity == CCL_CONNECT_4)
+        return (width * height * config->volume + 1) / 2;
+    return ((width + 1) / 2) * ((height + 1) / 2) * ((config->volume + 1) / 2);
+}
+
+static CclStatus check_volume_context(const CclContext *context)
+{
+    CCL_TRY(ccl_check_alive(context));
+    if (!context->config.volume)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the context is one for single masks; CclConfig.volume was 0");
+    return CCL_OK;
+}
+
+CclStatus ccl_volume_add(CclContext *context, const CclMask *mask)
+{
+    CclVolume *const volume = &context->volume;
+
+    CCL_TRY(check_volume_context(context));
+    CCL_TRY(ccl_check_mask(&context->config, mask));
+    const uint32_t n_stacked = volume->labelled ? 0 : volume->n_frames;
+    if (n_stacked && (mask->width != volume->width || mask->height != volume->height))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the volume has masks of %ux%u; one of %ux%u does not fit", volume->width,
+                        volume->height, mask->width, mask->height);
+    if (n_stacked == context->config.volume)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the volume has its %u masks already; label it first", n_stacked);
+
+    CclMask complete = *mask;
+    if (!complete.pixel_size)
+        complete.pixel_size = 1;
+    volume->width = mask->width;
+    volume->height = mask->height;
+    volume->n_frames = n_stacked;
+    volume->labelled = false;
+    const CclStatus status = context->backend->volume_add(context, &complete);
+    context->lost = status != CCL_OK;
+    volume->n_frames += status == CCL_OK;
+    return status;
+}
+
+void ccl_volume_clear(CclContext *context)
+{
+    context->volume.n_frames = 0;
+    context->volume.labelled = false;
+}
+
+static CclStatus check_images(const CclContext *context, const CclLabels *labels)
+{
+    const CclVolume *const volume = &context->volume;
+    const CclMask size = { .width = volume->width, .height = volume->height };
+
+    for (uint32_t i = 0; labels && i < volume->n_frames; i++) {
+        CCL_TRY(ccl_check_labels(&context->config, &size, &labels[i]));
+        if (labels[i].provisional)
+            return ccl_fail(CCL_ERROR_ARGUMENT, "a volume has no provisional labels");
+    }
+    return CCL_OK;
+}
+
+CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolumeTable *table)
+{
+    CclVolume *const volume = &context->volume;
+
+    CCL_TRY(check_volume_context(context));
+    if (!volume->n_frames || volume->labelled)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "no mask is stacked");
+    CCL_TRY(check_images(context, labels));
+
+    volume->kernel_us = -1;
+    const CclStatus status = context->backend->volume_label(context, labels);
+    context->lost = status != CCL_OK;
+    CCL_TRY(status);
+    volume->labelled = true;
+    const uint32_t n = volume->n_found < context->config.max_components ? volume->n_found : context->config.max_components;
+    *table = (CclVolumeTable){
+        .components = volume->rows,
+        .n_components = n,
+        .n_found = volume->n_found,
+        .flags = volume->n_found > n ? CCL_TABLE_TRUNCATED : 0,
+        .width = volume->width,
+        .height = volume->height,
+        .n_frames = volume->n_frames,
+        .kernel_us = volume->kernel_us,
+    };
+    return CCL_OK;
+}
+
+CclStatus ccl_volume_look_up(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels)
+{
+    const CclVolume *const volume = &context->volume;
+
+    CCL_TRY(check_volume_context(context));
+    if (!volume->labelled)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "no volume is labelled");
+    for (uint32_t i = 0; i < n; i++)
+        if (voxels[i].x >= volume->width || voxels[i].y >= volume->height || voxels[i].frame >= volume->n_frames)
+            return ccl_fail(CCL_ERROR_ARGUMENT, "voxel (%u,%u) of frame %u is outside a volume of %u frames of %ux%u",
+                            voxels[i].x, voxels[i].y, voxels[i].frame, volume->n_frames, volume->width, volume->height);
+    const CclStatus status = context->backend->volume_look_up(context, voxels, n, labels);
+    context->lost = status != CCL_OK;
+    return status;
+}

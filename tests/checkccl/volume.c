@@ -1,0 +1,597 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Volumes: every method against a union-find over voxels, and what ccl.h promises of volumes beside the right result. */
+#include "checkccl.h"
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An image of n_frames * height rows: frame t is the rows from t * height on. */
+typedef struct Stack {
+    Image image;
+    uint32_t height, n_frames;
+} Stack;
+
+/* What labelling gives, or should give. */
+typedef struct Result {
+    uint32_t n_found;
+    uint32_t n_rows;
+    CclVolumeComponent *rows;
+    uint32_t *labels; /* as the pixels of the stack */
+} Result;
+
+static Stack stack_new(uint32_t width, uint32_t height, uint32_t n_frames)
+{
+    return (Stack){ image_new(width, height * n_frames), height, n_frames };
+}
+
+static size_t n_voxels(const Stack *stack)
+{
+    return (size_t)stack->image.width * stack->image.height;
+}
+
+static uint8_t *voxel_at(const Stack *stack, uint32_t x, uint32_t y, uint32_t t)
+{
+    return image_at(&stack->image, x, t * stack->height + y);
+}
+
+static void result_free(Result *result)
+{
+    free(result->rows);
+    free(result->labels);
+}
+
+static void *must_alloc(size_t n)
+{
+    void *const memory = calloc(n ? n : 1, 1);
+    if (!memory) {
+        fprintf(stderr, "checkccl: no memory for a volume\n");
+        exit(2);
+    }
+    return memory;
+}
+
+/* ---------------------------------------------------------------- what is expected */
+
+static uint32_t find(const uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i];
+    return i;
+}
+
+static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = find(parent, a), b = find(parent, b);
+    parent[a > b ? a : b] = a < b ? a : b;
+}
+
+/* With the half of its neighbours that comes later. */
+static void unite_voxel(const Stack *stack, bool all_26, uint32_t x, uint32_t y, uint32_t t, uint32_t *parent)
+{
+    const int64_t width = stack->image.width, height = stack->height, frames = stack->n_frames;
+    for (int i = 14; i < 27; i++) {
+        const int dx = i % 3 - 1, dy = i / 3 % 3 - 1, dt = i / 9 - 1;
+        const int64_t nx = x + dx, ny = y + dy, nt = t + dt;
+        if ((!all_26 && abs(dx) + abs(dy) + abs(dt) != 1) || nx < 0 || ny < 0 || nx >= width || ny >= height || nt >= frames)
+            continue;
+        if (*voxel_at(stack, (uint32_t)nx, (uint32_t)ny, (uint32_t)nt))
+            unite(parent, (uint32_t)((t * height + y) * width + x), (uint32_t)((nt * height + ny) * width + nx));
+    }
+}
+
+static void extend_row(CclVolumeComponent *row, const Stack *stack, uint32_t x, uint32_t y, uint32_t t)
+{
+    if (!row->voxels++) {
+        row->x0 = row->first_x = (uint16_t)x;
+        row->y0 = row->first_y = (uint16_t)y;
+        row->frame0 = (uint16_t)t;
+    }
+#define AT_MOST(member, value) row->member = row->member < (value) ? row->member : (uint16_t)(value)
+#define AT_LEAST(member, value) row->member = row->member > (value) ? row->member : (uint16_t)(value)
+    AT_MOST(x0, x);
+    AT_MOST(y0, y);
+    AT_LEAST(x1, x + 1);
+    AT_LEAST(y1, y + 1);
+    AT_LEAST(frame1, t + 1);
+    row->flags |= (x == 0 ? CCL_TOUCHES_LEFT : 0) | (y == 0 ? CCL_TOUCHES_TOP : 0) |
+                  (x + 1 == stack->image.width ? CCL_TOUCHES_RIGHT : 0) |
+                  (y + 1 == stack->height ? CCL_TOUCHES_BOTTOM : 0);
+}
+
+static Result expected_result(const Stack *stack, bool all_26)
+{
+    const uint32_t n = (uint32_t)n_voxels(stack), width = stack->image.width;
+    uint32_t *const parent = must_alloc(n * sizeof *parent);
+    Result result = { .labels = must_alloc(n * sizeof *parent) };
+
+    for (uint32_t i = 0; i < n; i++)
+        parent[i] = i;
+    for (uint32_t i = 0; i < n; i++)
+        if (stack->image.pixels[i])
+            unite_voxel(stack, all_26, i % width, i / width % stack->height, i / width / stack->height, parent);
+    for (uint32_t i = 0; i < n; i++) /* a root is the first voxel of its component */
+        if (stack->image.pixels[i])
+            result.labels[i] = parent[i] == i ? ++result.n_found : result.labels[find(parent, i)];
+    result.n_rows = result.n_found;
+    result.rows = must_alloc(result.n_rows * sizeof *result.rows);
+    for (uint32_t i = 0; i < n; i++)
+        if (result.labels[i]) {
+            CclVolumeComponent *const row = &result.rows[result.labels[i] - 1];
+            row->label = result.labels[i];
+            extend_row(row, stack, i % width, i / width % stack->height, i / width / stack->height);
+        }
+    free(parent);
+    return result;
+}
+
+/* ---------------------------------------------------------------- what a method makes of it */
+
+/* Where the labels of a volume go: every frame with a margin of a few labels to its right, that must stay. */
+typedef struct Images {
+    CclLabels *frames;
+    uint32_t *memory, *shadow; /* memory may be the device's */
+    size_t size;
+    uint32_t row;              /* labels from row to row */
+} Images;
+
+enum { MARGIN = 3 };
+static const uint32_t GUARD = 0xa5a5a5a5;
+
+static Images images_new(const Stack *stack, bool on_device)
+{
+    Images images = { .row = stack->image.width + MARGIN };
+    images.size = (size_t)images.row * stack->image.height * sizeof(uint32_t);
+    images.shadow = must_alloc(images.size);
+    for (size_t i = 0; i < images.size / sizeof(uint32_t); i++)
+        images.shadow[i] = GUARD;
+    images.memory = on_device ? device_alloc(images.size) : images.shadow;
+    if (on_device)
+        device_upload(images.memory, images.shadow, images.size);
+    images.frames = must_alloc(stack->n_frames * sizeof *images.frames);
+    for (uint32_t t = 0; t < stack->n_frames; t++)
+        images.frames[t] = (CclLabels){ .data = images.memory + (size_t)t * stack->height * images.row,
+                                        .stride = images.row * sizeof(uint32_t),
+                                        .memory = on_device ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST };
+    return images;
+}
+
+/* Into tight labels; false when a margin was written. Frees everything. */
+static bool images_take(Images *images, const Stack *stack, uint32_t *labels)
+{
+    const uint32_t width = stack->image.width;
+    bool untouched = true;
+    if (images->memory != images->shadow) {
+        device_download(images->shadow, images->memory, images->size);
+        device_free(images->memory);
+    }
+    for (uint32_t y = 0; y < stack->image.height; y++) {
+        const uint32_t *const row = images->shadow + (size_t)y * images->row;
+        memcpy(labels + (size_t)y * width, row, width * sizeof *labels);
+        for (uint32_t i = 0; i < MARGIN; i++)
+            untouched &= row[width + i] == GUARD;
+    }
+    free(images->shadow);
+    free(images->frames);
+    return untouched;
+}
+
+static bool add_masks(Subject *subject, const Stack *stack, const Layout *layout, uint32_t n, char why[400])
+{
+    for (uint32_t t = 0; t < n; t++) {
+        Image frame = image_crop(&stack->image, 0, t * stack->height, stack->image.width, stack->height);
+        Case c = case_new(&frame, PRODUCT_TABLE, "frame %u", t);
+        CclMask mask;
+        CclLabels none;
+        c.layout = *layout;
+        layout_prepare(0, &c, subject->config.backend, &mask, &none);
+        const CclStatus status = ccl_volume_add(subject->context, &mask);
+        image_free(&frame);
+        if (status != CCL_OK) {
+            snprintf(why, 400, "ccl_volume_add: %s", ccl_error_message());
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Looks up every voxel, some at a time, and compares with the label images. */
+static bool looks_up(Subject *subject, const Stack *stack, const Result *got, char why[400])
+{
+    enum { MOST = 1000 };
+    CclVoxel voxels[MOST];
+    uint32_t labels[MOST], n = 0;
+    for (size_t i = 0; i < n_voxels(stack); i++) {
+        const uint32_t x = (uint32_t)(i % stack->image.width), row = (uint32_t)(i / stack->image.width);
+        voxels[n++] = (CclVoxel){ (uint16_t)x, (uint16_t)(row % stack->height), (uint16_t)(row / stack->height) };
+        if (n < MOST && i + 1 < n_voxels(stack))
+            continue;
+        if (ccl_volume_look_up(subject->context, voxels, n, labels) != CCL_OK) {
+            snprintf(why, 400, "ccl_volume_look_up: %s", ccl_error_message());
+            return false;
+        }
+        if (memcmp(labels, got->labels + (i + 1 - n), n * sizeof *labels)) {
+            snprintf(why, 400, "looking up gives other labels than the images");
+            return false;
+        }
+        n = 0;
+    }
+    return true;
+}
+
+/* The context is kept while it fits: most volumes find one that has seen others. */
+static bool open_for(Subject *subject, const Stack *stack, uint32_t rows, char why[400])
+{
+    CclConfig wanted = subject->config;
+    wanted.max_width = stack->image.width;
+    wanted.max_height = stack->height;
+    wanted.volume = stack->n_frames;
+    wanted.max_components = rows ? rows : 1;
+    const CclConfig *const made = &subject->made;
+    if (subject->context && wanted.max_width <= made->max_width && wanted.max_height <= made->max_height &&
+        wanted.volume <= made->volume && wanted.max_components == made->max_components)
+        return true;
+    subject_close(subject);
+    if (ccl_context_new(&wanted, &subject->context) != CCL_OK) {
+        snprintf(why, 400, "ccl_context_new: %s", ccl_error_message());
+        return false;
+    }
+    subject->made = wanted;
+    return true;
+}
+
+/* `rows`: the table's size; false with a sentence in `why` when a call failed or memory was touched. */
+static bool actual_result(Subject *subject, const Stack *stack, const Layout *layout, uint32_t rows, Result *result,
+                          char why[400])
+{
+    const bool on_device = subject->config.backend == CCL_BACKEND_CUDA && layout->labels_memory == CCL_MEMORY_DEVICE;
+    CclVolumeTable table;
+
+    *result = (Result){ .labels = must_alloc(n_voxels(stack) * sizeof(uint32_t)) };
+    if (!open_for(subject, stack, rows, why) || !add_masks(subject, stack, layout, stack->n_frames, why))
+        return false;
+    Images images = images_new(stack, on_device);
+    const CclStatus status = ccl_volume_label(subject->context, images.frames, &table);
+    if (!images_take(&images, stack, result->labels)) {
+        snprintf(why, 400, "labels were written past the end of a row");
+        return false;
+    }
+    if (status != CCL_OK) {
+        snprintf(why, 400, "ccl_volume_label: %s", ccl_error_message());
+        return false;
+    }
+    result->n_found = table.n_found;
+    result->n_rows = table.n_components;
+    result->rows = must_alloc(table.n_components * sizeof *result->rows);
+    memcpy(result->rows, table.components, table.n_components * sizeof *result->rows);
+    if (table.width != stack->image.width || table.height != stack->height || table.n_frames != stack->n_frames ||
+        !(table.flags & CCL_TABLE_TRUNCATED) != (table.n_found == table.n_components)) {
+        snprintf(why, 400, "the table says %ux%u, %u frames, flags %u", table.width, table.height, table.n_frames,
+                 table.flags);
+        return false;
+    }
+    return looks_up(subject, stack, result, why);
+}
+
+/* Where they differ, in `why`. The expected rows are all, those of `got` the first. */
+static bool same_result(const Stack *stack, const Result *expected, const Result *got, char why[400])
+{
+    const uint32_t width = stack->image.width;
+    if (got->n_found != expected->n_found) {
+        snprintf(why, 400, "%u components, not %u", got->n_found, expected->n_found);
+        return false;
+    }
+    for (uint32_t i = 0; i < n_voxels(stack); i++)
+        if (got->labels[i] != expected->labels[i]) {
+            snprintf(why, 400, "voxel (%u,%u) of frame %u has label %u, not %u", i % width, i / width % stack->height,
+                     i / width / stack->height, got->labels[i], expected->labels[i]);
+            return false;
+        }
+    for (uint32_t i = 0; i < got->n_rows; i++) {
+        const CclVolumeComponent *const a = &got->rows[i], *const b = &expected->rows[i];
+        if (memcmp(a, b, sizeof *a)) {
+            snprintf(why, 400,
+                     "row %u: label %u, %llu voxels, box [%u,%u)x[%u,%u), frames [%u,%u), first (%u,%u), flags %u; not "
+                     "label %u, %llu voxels, box [%u,%u)x[%u,%u), frames [%u,%u), first (%u,%u), flags %u", i, a->label,
+                     (unsigned long long)a->voxels, a->x0, a->x1, a->y0, a->y1, a->frame0, a->frame1, a->first_x,
+                     a->first_y, a->flags, b->label, (unsigned long long)b->voxels, b->x0, b->x1, b->y0, b->y1, b->frame0,
+                     b->frame1, b->first_x, b->first_y, b->flags);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- judging */
+
+static void show(const Stack *stack)
+{
+    if (n_voxels(stack) > 200)
+        return;
+    for (uint32_t y = 0; y < stack->height; y++) {
+        printf("    ");
+        for (uint32_t t = 0; t < stack->n_frames; t++, printf("  "))
+            for (uint32_t x = 0; x < stack->image.width; x++)
+                printf("%c ", *voxel_at(stack, x, y, t) ? '#' : '.');
+        printf("\n");
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* `rows` 0: a table that holds all. */
+static void judge_stack(Session *session, const Stack *stack, const Layout *layout, uint32_t rows, const char *name)
+{
+    for (int connectivity = 4; connectivity <= 8; connectivity += 4) {
+        Result expected = expected_result(stack, connectivity == 8);
+        for (unsigned s = 0; s < session->n_volumes; s++) {
+            Subject *const subject = &session->volumes[s];
+            Result got = { 0 };
+            char why[400] = "";
+            if (subject->muted || (int)subject->config.connectivity != connectivity)
+                continue;
+            /* As many rows as a context of this size may need: it is kept for the next volumes. */
+            const uint32_t most = rows ? rows : CCL_MAX_COMPONENTS;
+            const bool right = actual_result(subject, stack, layout, most, &got, why) &&
+                               same_result(stack, &expected, &got, why) && got.n_rows == least(most, got.n_found);
+            subject->passed += right;
+            subject->failed += !right;
+            subject->muted = !right;
+            if (!check(session, right, "%s: \"%s\" of %u frames of %ux%u, %s: %s", subject->name, name, stack->n_frames,
+                       stack->image.width, stack->height, layout->name, why) && !session->quiet)
+                show(stack);
+            result_free(&got);
+        }
+        result_free(&expected);
+    }
+}
+
+static bool volumes_active(const Session *session)
+{
+    bool active = false;
+    for (unsigned s = 0; s < session->n_volumes; s++)
+        active |= !session->volumes[s].muted;
+    return active;
+}
+
+/* ---------------------------------------------------------------- volumes */
+
+/* Every volume of these sizes. */
+static void judge_tiny(Session *session)
+{
+    static const uint32_t sizes[][3] = { { 2, 2, 2 }, { 3, 2, 2 }, { 2, 3, 2 }, { 2, 2, 3 }, { 3, 1, 3 }, { 1, 3, 3 },
+                                         { 3, 3, 1 }, { 1, 1, 9 } };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        Stack stack = stack_new(sizes[i][0], sizes[i][1], sizes[i][2]);
+        const uint32_t n = 1u << n_voxels(&stack);
+        for (uint32_t value = 0; value < n && volumes_active(session); value += session->quick ? 17 : 1) {
+            image_set_bits(&stack.image, value);
+            judge_stack(session, &stack, &plain_layout, 0, "one of all");
+        }
+        image_free(&stack.image);
+    }
+}
+
+static void judge_noise(Session *session)
+{
+    static const double densities[] = { 1, 5, 10, 15, 20, 30, 40, 60, 80, 97 };
+    static const uint32_t sizes[][3] = {
+        { 1, 1, 200 }, { 1, 50, 9 },  { 50, 1, 9 },   { 31, 17, 1 },  { 64, 9, 2 }, { 65, 33, 8 },  { 7, 5, 64 },
+        { 128, 6, 5 }, { 33, 32, 3 }, { 127, 63, 17 }, { 130, 70, 4 }, { 2, 2, 30 }, { 257, 129, 6 },
+    };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned d = 0; d < sizeof densities / sizeof *densities && volumes_active(session); d++) {
+            if (session->quick && (i + d) % 5)
+                continue;
+            Stack stack = stack_new(sizes[i][0], sizes[i][1], sizes[i][2]);
+            for (size_t k = 0; k < n_voxels(&stack); k++)
+                stack.image.pixels[k] = random_chance(&session->random, densities[d]);
+            judge_stack(session, &stack, &plain_layout, 0, "noise");
+            image_free(&stack.image);
+        }
+}
+
+static void judge_patterns(Session *session)
+{
+    static const uint32_t sizes[][3] = { { 17, 13, 9 }, { 66, 34, 4 }, { 5, 4, 33 } };
+    static const char *const names[] = { "empty", "full", "checkerboard", "dots", "sheets in time", "walls",
+                                         "empty frames between", "diagonal", "edges", "all but one" };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned p = 0; p < sizeof names / sizeof *names && volumes_active(session); p++) {
+            Stack stack = stack_new(sizes[i][0], sizes[i][1], sizes[i][2]);
+            for (uint32_t t = 0; t < stack.n_frames; t++)
+                for (uint32_t y = 0; y < stack.height; y++)
+                    for (uint32_t x = 0; x < stack.image.width; x++) {
+                        const bool on_edge = (x == 0 || x + 1 == stack.image.width) + (y == 0 || y + 1 == stack.height) +
+                                                 (t == 0 || t + 1 == stack.n_frames) >= 2;
+                        const bool set[] = { false, true, (x + y + t) % 2, x % 2 && y % 2 && t % 2, t % 2, x % 3 != 1,
+                                             t % 3 != 2 && (x ^ y) & 4, x % stack.n_frames == t && y % 5 == t % 5, on_edge,
+                                             x != 4 || y != 3 || t != 2 };
+                        *voxel_at(&stack, x, y, t) = set[p];
+                    }
+            judge_stack(session, &stack, &plain_layout, 0, names[p]);
+            image_free(&stack.image);
+        }
+}
+
+/* Things that move: a pixel that walks at random, up to `step` pixels a frame, and a box that does. What a worm of step 1
+ * leaves is one component, 26-connected. */
+static void judge_worms(Session *session)
+{
+    for (uint32_t step = 1; step <= 3; step++)
+        for (uint32_t n_worms = 1; n_worms <= (session->quick ? 4 : 64) && volumes_active(session); n_worms *= 4) {
+            Stack stack = stack_new(60, 40, 50);
+            for (uint32_t worm = 0; worm < n_worms; worm++) {
+                uint32_t x = random_below(&session->random, 60), y = random_below(&session->random, 40);
+                const uint32_t size = 1 + worm % 4;
+                for (uint32_t t = 0; t < stack.n_frames; t++) {
+                    for (uint32_t i = 0; i < size * size; i++)
+                        if (x + i % size < 60 && y + i / size < 40)
+                            *voxel_at(&stack, x + i % size, y + i / size, t) = 1;
+                    x = (uint32_t)((int)x + (int)random_below(&session->random, 2 * step + 1) - (int)step);
+                    y = (uint32_t)((int)y + (int)random_below(&session->random, 2 * step + 1) - (int)step);
+                    x = x > 1u << 31 ? 0 : x > 59 ? 59 : x;
+                    y = y > 1u << 31 ? 0 : y > 39 ? 39 : y;
+                }
+            }
+            Result expected = expected_result(&stack, true);
+            check(session, n_worms > 1 || step > 1 || expected.n_found == 1, "one worm is %u components", expected.n_found);
+            judge_stack(session, &stack, &plain_layout, 0, "worms");
+            result_free(&expected);
+            image_free(&stack.image);
+        }
+}
+
+/* Masks and label images in every kind of memory, unaligned, of 16 bits, inverted. */
+static void judge_layouts(Session *session)
+{
+    static const uint32_t sizes[][3] = { { 37, 11, 5 }, { 130, 3, 3 }, { 1, 7, 6 } };
+    for (unsigned i = 0; i < (session->quick ? 1 : sizeof sizes / sizeof *sizes); i++) {
+        Stack stack = stack_new(sizes[i][0], sizes[i][1], sizes[i][2]);
+        for (size_t k = 0; k < n_voxels(&stack); k++)
+            stack.image.pixels[k] = random_chance(&session->random, 20);
+        for (const Layout *layout = layouts; layout->name && volumes_active(session); layout++)
+            if (layout_fits(layout, &stack.image))
+                judge_stack(session, &stack, layout, 0, "layout");
+        image_free(&stack.image);
+    }
+}
+
+static void judge_small_tables(Session *session)
+{
+    Stack stack = stack_new(40, 30, 4);
+    for (size_t k = 0; k < n_voxels(&stack); k++)
+        stack.image.pixels[k] = random_chance(&session->random, 4);
+    for (uint32_t rows = 1; rows <= 100; rows = rows * 3 + 1)
+        judge_stack(session, &stack, &plain_layout, rows, "small table");
+    image_free(&stack.image);
+}
+
+/* ---------------------------------------------------------------- promises */
+
+static bool fails(CclStatus status, const char *fragment)
+{
+    return status == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), fragment);
+}
+
+static void check_errors(Session *session, const Subject *subject)
+{
+    static const uint8_t pixels[80 * 60];
+    const CclMask mask = { .data = pixels, .stride = 80, .width = 40, .height = 30 };
+    CclMask other = mask;
+    CclConfig config = subject->config;
+    CclContext *context;
+    CclVolumeTable table;
+    CclTable plain;
+    CclVoxel outside = { 40, 0, 0 };
+    uint32_t label = 7;
+    other.width = 39;
+
+    config.max_width = 80, config.max_height = 60, config.volume = 2;
+    if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "%s: %s", subject->name, ccl_error_message()))
+        return;
+    check(session, fails(ccl_volume_label(context, NULL, &table), "no mask"), "%s labels an empty stack", subject->name);
+    check(session, fails(ccl_analyze(context, &mask, NULL, NULL, &plain), "volumes"), "%s takes a single mask",
+          subject->name);
+    check(session, ccl_volume_add(context, &mask) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
+    check(session, fails(ccl_volume_look_up(context, &outside, 1, &label), "no volume"), "%s looks up too early",
+          subject->name);
+    check(session, fails(ccl_volume_add(context, &other), "39x30"), "%s stacks masks of two sizes", subject->name);
+    check(session, ccl_volume_add(context, &mask) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
+    check(session, fails(ccl_volume_add(context, &mask), "already"), "%s stacks too many masks", subject->name);
+    CclLabels images[2] = { { .data = &label, .stride = 4 }, { .data = &label, .stride = 4 } };
+    check(session, fails(ccl_volume_label(context, images, &table), "stride"), "%s takes a label image too small",
+          subject->name);
+    check(session, ccl_volume_label(context, NULL, &table) == CCL_OK && table.n_found == 0 && table.n_frames == 2,
+          "%s: an empty volume has %u components in %u frames", subject->name, table.n_found, table.n_frames);
+    check(session, fails(ccl_volume_look_up(context, &outside, 1, &label), "outside"), "%s looks up outside", subject->name);
+    check(session, fails(ccl_volume_label(context, NULL, &table), "no mask"), "%s labels twice", subject->name);
+    /* A new stack may be of another size, and may be forgotten. */
+    check(session, ccl_volume_add(context, &other) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
+    ccl_volume_clear(context);
+    check(session, ccl_volume_add(context, &mask) == CCL_OK && ccl_volume_label(context, NULL, &table) == CCL_OK &&
+          table.n_frames == 1 && table.width == 40, "%s: after clearing, %u frames %u wide", subject->name, table.n_frames,
+          table.width);
+    ccl_context_free(context);
+}
+
+static void new_fails(Session *session, const CclConfig *config, CclStatus status, const char *fragment)
+{
+    CclContext *context;
+    const CclStatus got = ccl_context_new(config, &context);
+    check(session, got == status && strstr(ccl_error_message(), fragment), "a context for volumes: status %d, not %d; \"%s\" "
+          "lacks \"%s\"", (int)got, (int)status, ccl_error_message(), fragment);
+    if (got == CCL_OK)
+        ccl_context_free(context);
+}
+
+static void check_config_errors(Session *session, const Subject *subject)
+{
+    CclConfig config = subject->config;
+    config.max_width = 1920, config.max_height = 1080;
+    config.volume = CCL_MAX_FRAMES + 1;
+    new_fails(session, &config, CCL_ERROR_ARGUMENT, "frames");
+    config.volume = 130;
+    new_fails(session, &config, CCL_ERROR_ARGUMENT, "at most 129");
+    config.volume = 2;
+    config.order = CCL_ORDER_AREA;
+    new_fails(session, &config, CCL_ERROR_ARGUMENT, "raster");
+    config.order = CCL_ORDER_RASTER;
+    config.volume = 0;
+    new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "single masks");
+    config.algorithm = "runs";
+    config.volume = 2;
+    new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "not volumes");
+}
+
+void check_volume(Session *session)
+{
+    static const struct {
+        const char *name;
+        void (*judge)(Session *session);
+    } parts[] = { { "tiny", judge_tiny },       { "noise", judge_noise },     { "patterns", judge_patterns },
+                  { "worms", judge_worms },     { "layouts", judge_layouts }, { "small tables", judge_small_tables } };
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        parts[i].judge(session);
+    for (unsigned s = 0; s < session->n_volumes; s++) {
+        check_errors(session, &session->volumes[s]);
+        check_config_errors(session, &session->volumes[s]);
+    }
+}
+
+/* ---------------------------------------------------------------- self-test */
+
+/* Wrong results, each of which the comparison must find; the right one it must not. */
+void check_volume_faults(Session *session)
+{
+    Stack stack = stack_new(30, 20, 6);
+    char why[400] = "";
+    for (size_t k = 0; k < n_voxels(&stack); k++)
+        stack.image.pixels[k] = random_chance(&session->random, 9);
+    Result right = expected_result(&stack, true), six = expected_result(&stack, false);
+    const uint32_t last = right.n_found - 1;
+
+    check(session, same_result(&stack, &right, &right, why), "self-test: a right volume is called wrong: %s", why);
+    check(session, !same_result(&stack, &right, &six, why), "self-test: 6-connected passes for 26-connected");
+#define SPOILED(what, spoil)                                                                  \
+    do {                                                                                            \
+        Result wrong = { right.n_found, right.n_rows, must_alloc(right.n_rows * sizeof *right.rows), right.labels }; \
+        memcpy(wrong.rows, right.rows, right.n_rows * sizeof *right.rows);                          \
+        spoil;                                                                                      \
+        check(session, !same_result(&stack, &right, &wrong, why), "self-test: %s was not found", what); \
+        free(wrong.rows);                                                                           \
+    } while (0)
+    SPOILED("a voxel too many", wrong.rows[last].voxels++);
+    SPOILED("a frame too many", wrong.rows[last].frame1++);
+    SPOILED("a missing component", wrong.n_found--);
+    SPOILED("a wrong first voxel", wrong.rows[0].first_y++);
+    result_free(&right);
+    result_free(&six);
+    image_free(&stack.image);
+}
