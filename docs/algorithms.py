@@ -42,7 +42,9 @@ def table():
     lines = ["| backend | `algorithm=` | method | connectivity | published | source |\n", "|---|---|---|---|---|---|\n"]
     for _, path, body in methods():
         backend = re.search(r"\.backend\s*=\s*CCL_BACKEND_(\w+)", body)[1].lower()
-        connectivity = ", ".join(sorted(set(re.findall(r"CCL_CONNECT_([48])", body))))
+        in_plane = sorted(set(re.findall(r"CCL_CONNECT_([48])", body)))
+        of_volume = re.search(r"\.volume\s*=\s*true", body)
+        connectivity = ", ".join({"4": "6", "8": "26"}[c] if of_volume else c for c in in_plane)
         paper = text_of("paper", body) or "our own"
         lines.append(f"| {backend} | `{text_of('name', body)}` | {text_of('title', body)} | {connectivity} | {paper} | "
                      f"[{path.name}](../{path}) |\n")

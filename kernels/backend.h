@@ -113,7 +113,6 @@ struct CclContext {
 extern const CclBackend ccl_cpu_backend;
 extern const CclBackend ccl_cpu_volumes;
 extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
-extern const CclBackend ccl_cuda_volumes; /* cuda/volume.cu, or cuda/stubs.c */
 
 /* Of volume.c, for ccl.c. */
 CclStatus ccl_check_volume_config(const CclConfig *config);

@@ -6,7 +6,7 @@
 #include "gstcclprivate.h"
 
 /* Installed programs see this layout. */
-G_STATIC_ASSERT (sizeof (GstCclBlob) == 112);
+G_STATIC_ASSERT (sizeof (GstCclBlob) == 120);
 
 G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP
         | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM));

@@ -11,6 +11,7 @@
 /* What is written: the first that has a place for what there is. */
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
+#define VERSION_WITH_VOLUMES 3  /* and with points, perhaps none */
 
 /* Where the fields are that the checks need. */
 #define VERSION_AT 4
@@ -20,6 +21,7 @@
 
 #define HEADER_SIZE 120
 #define RECORD_SIZE 96
+#define VOLUME_SIZE 8           /* more in a record of a version with volumes */
 #define COUNTS_SIZE 4           /* of points, per blob */
 #define POINT_SIZE 8
 #define CHECKSUM_SIZE 4
@@ -133,6 +135,12 @@ checksum (const guint8 * data, gsize size)
   return ~crc;
 }
 
+static gsize
+record_size (guint32 version)
+{
+  return version >= VERSION_WITH_VOLUMES ? RECORD_SIZE + VOLUME_SIZE : RECORD_SIZE;
+}
+
 /* ---------------------------------------------------------------- writing */
 
 static const gchar *
@@ -145,27 +153,37 @@ get_name (const GstCclBlobMeta * meta)
 
 /* Contours and trails of all blobs. */
 static gsize
-count_points (const GstCclBlobMeta * meta)
+count_points (const GstCclBlobList * list)
 {
   gsize sum = 0;
 
-  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
+  for (guint i = 0; list != NULL && i < gst_ccl_blob_list_get_length (list); i++) {
     guint n_contour, n_trail;
 
-    gst_ccl_blob_list_get_contour (meta->list, i, &n_contour);
-    gst_ccl_blob_list_get_trail (meta->list, i, &n_trail);
+    gst_ccl_blob_list_get_contour (list, i, &n_contour);
+    gst_ccl_blob_list_get_trail (list, i, &n_trail);
     sum += n_contour + n_trail;
   }
   return sum;
 }
 
+static guint32
+get_version (const GstCclBlobList * list)
+{
+  for (guint i = 0; list != NULL && i < gst_ccl_blob_list_get_length (list); i++)
+    if (gst_ccl_blob_list_get (list, i)->volume_id != 0)
+      return VERSION_WITH_VOLUMES;
+  return count_points (list) > 0 ? VERSION_WITH_POINTS : VERSION;
+}
+
 gsize
 gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 {
-  const gsize n = gst_ccl_blob_meta_get_length (meta), n_points = count_points (meta);
+  const guint32 version = get_version (meta->list);
+  const gsize n = gst_ccl_blob_meta_get_length (meta);
 
-  return HEADER_SIZE + n * RECORD_SIZE + strlen (get_name (meta))
-      + (n_points > 0 ? n * COUNTS_SIZE + n_points * POINT_SIZE : 0) + CHECKSUM_SIZE;
+  return HEADER_SIZE + n * record_size (version) + strlen (get_name (meta))
+      + (version >= VERSION_WITH_POINTS ? n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE : 0) + CHECKSUM_SIZE;
 }
 
 static void
@@ -198,7 +216,7 @@ put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
 }
 
 static void
-put_blob (guint8 ** p, const GstCclBlob * blob)
+put_blob (guint8 ** p, const GstCclBlob * blob, guint32 version)
 {
   put32 (p, blob->label);
   put32 (p, blob->flags);
@@ -216,6 +234,8 @@ put_blob (guint8 ** p, const GstCclBlob * blob)
   put64 (p, blob->m02);
   put64 (p, blob->track_id);
   put64 (p, blob->parent_id);
+  if (version >= VERSION_WITH_VOLUMES)
+    put64 (p, blob->volume_id);
 }
 
 void
@@ -224,11 +244,11 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   const gchar *const name = get_name (meta);
   const gsize name_size = strlen (name);
   const guint n = gst_ccl_blob_meta_get_length (meta);
-  const gboolean has_points = count_points (meta) > 0;
+  const guint32 version = get_version (meta->list);
   guint8 *p = data;
 
   put32 (&p, MAGIC);
-  put32 (&p, has_points ? VERSION_WITH_POINTS : VERSION);
+  put32 (&p, version);
   put32 (&p, meta->flags);
   put32 (&p, meta->ref_width);
   put32 (&p, meta->ref_height);
@@ -242,10 +262,10 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   for (gint i = 0; i < 9; i++)
     put_double (&p, meta->matrix[i]);
   for (guint i = 0; i < n; i++)
-    put_blob (&p, gst_ccl_blob_meta_get_blob (meta, i));
+    put_blob (&p, gst_ccl_blob_meta_get_blob (meta, i), version);
   memcpy (p, name, name_size);
   p += name_size;
-  if (has_points)
+  if (version >= VERSION_WITH_POINTS)
     put_all_points (&p, meta->list, n);
   put32 (&p, checksum (data, p - data));
 }
@@ -286,7 +306,7 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Length of what a version 2 has between the name and the checksum, as the counts there say; `left`: what there is. */
+/* Length of what version 2 and 3 have between the name and the checksum, as the counts there say; `left`: what there is. */
 static guint64
 get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
 {
@@ -310,28 +330,31 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
     return refuse (error, GST_CCL_ERROR_DATA, "shorter than its header");
   if (get32_at (data, 0) != MAGIC)
     return refuse (error, GST_CCL_ERROR_DATA, "does not begin with CCLB");
-  if (get32_at (data, VERSION_AT) > VERSION_WITH_POINTS)
+
+  const guint32 version = get32_at (data, VERSION_AT);
+
+  if (version > VERSION_WITH_VOLUMES)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
-  guint64 expected = HEADER_SIZE + n * RECORD_SIZE + name_size + CHECKSUM_SIZE;
+  guint64 expected = HEADER_SIZE + n * record_size (version) + name_size + CHECKSUM_SIZE;
 
-  if (get32_at (data, VERSION_AT) == VERSION_WITH_POINTS && n <= GST_CCL_BLOB_LIST_MAX && expected <= size)
+  if (version >= VERSION_WITH_POINTS && n <= GST_CCL_BLOB_LIST_MAX && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
   if (n > GST_CCL_BLOB_LIST_MAX || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
     return refuse (error, GST_CCL_ERROR_DATA, "damaged (checksum)");
 
-  const gchar *const name = (const gchar *) data + HEADER_SIZE + n * RECORD_SIZE;
+  const gchar *const name = (const gchar *) data + HEADER_SIZE + n * record_size (version);
 
-  if (get32_at (data, VERSION_AT) == 0 || !g_utf8_validate_len (name, name_size, NULL))
+  if (version == 0 || !g_utf8_validate_len (name, name_size, NULL))
     return refuse (error, GST_CCL_ERROR_DATA, "its version or the name of its source is not valid");
   return TRUE;
 }
 
 static gboolean
-get_blob (const guint8 ** p, GstCclBlob * blob)
+get_blob (const guint8 ** p, GstCclBlob * blob, guint32 version)
 {
   memset (blob, 0, sizeof (GstCclBlob));
   blob->label = get32 (p);
@@ -350,18 +373,19 @@ get_blob (const guint8 ** p, GstCclBlob * blob)
   blob->m02 = get64 (p);
   blob->track_id = get64 (p);
   blob->parent_id = get64 (p);
+  blob->volume_id = version >= VERSION_WITH_VOLUMES ? get64 (p) : 0;
   blob->mtd_id = GST_CCL_MTD_ID_NONE;
   return blob->width >= 0 && blob->height >= 0;
 }
 
 static GstCclBlobList *
-get_list (const guint8 ** p, guint n)
+get_list (const guint8 ** p, guint n, guint32 version)
 {
   GstCclBlob *blobs;
   GstCclBlobList *const list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
 
   for (guint i = 0; i < n; i++) {
-    if (!get_blob (p, &blobs[i])) {
+    if (!get_blob (p, &blobs[i], version)) {
       gst_ccl_blob_list_unref (list);
       return NULL;
     }
@@ -369,7 +393,7 @@ get_list (const guint8 ** p, guint n)
   return list;
 }
 
-/* Contours and trails of a list; FALSE when there are none (that is version 1) or one is not finite. */
+/* Contours and trails of a list; FALSE when one is not finite. */
 static gboolean
 get_points (const guint8 ** p, GstCclBlobList * list)
 {
@@ -397,7 +421,7 @@ get_points (const guint8 ** p, GstCclBlobList * list)
   bytes = g_bytes_new_take (points, n_points * sizeof (GstCclPoint));
   gst_ccl_blob_list_set_points (list, bytes);
   g_bytes_unref (bytes);
-  return valid && n_points > 0 && n_points <= G_MAXUINT32;
+  return valid && n_points <= G_MAXUINT32;
 }
 
 /* The fields before the list; FALSE when one is out of its range. */
@@ -429,16 +453,18 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
   GstCclBlobList *list;
   const guint8 *p = data + 8;
   const gchar *name;
-  guint32 name_size;
+  guint32 version, name_size;
 
   if (!check_envelope (data, size, error))
     return NULL;
+  version = get32_at (data, VERSION_AT);
   name_size = get32_at (data, NAME_SIZE_AT);
-  list = get_header (&p, &header) ? get_list (&p, get32_at (data, N_BLOBS_AT)) : NULL;
+  list = get_header (&p, &header) ? get_list (&p, get32_at (data, N_BLOBS_AT), version) : NULL;
   name = (const gchar *) p;
-  if (list != NULL && get32_at (data, VERSION_AT) == VERSION_WITH_POINTS) {
+  if (list != NULL && version >= VERSION_WITH_POINTS) {
     p += name_size;
-    if (!get_points (&p, list))
+    /* A version is for what the ones before have no place for. */
+    if (!get_points (&p, list) || get_version (list) != version)
       g_clear_pointer (&list, gst_ccl_blob_list_unref);
   }
   if (list == NULL) {

@@ -702,6 +702,8 @@ append_blob (GString * string, const GstCclBlob * blob)
     g_string_append_printf (string, ", track %" G_GUINT64_FORMAT ", age %u", blob->track_id, blob->age);
   if (blob->parent_id != 0)
     g_string_append_printf (string, ", out of track %" G_GUINT64_FORMAT, blob->parent_id);
+  if (blob->volume_id != 0)
+    g_string_append_printf (string, ", volume %" G_GUINT64_FORMAT, blob->volume_id);
   if (blob->flags != 0) {
     g_string_append (string, ", ");
     append_flags (string, blob->flags, names, G_N_ELEMENTS (names));

@@ -107,6 +107,9 @@ typedef struct _GstCclBlob GstCclBlob;
  *   gst_ccl_blob_list_set_points()
  * @n_contour: corners of its contour; 0: not traced
  * @n_trail: places of its trail, behind the contour; 0: none
+ * @volume_id: the component of a stack of frames that it is part of: blobs of
+ *   frames that follow each other share it when they touch over time. From 1 up,
+ *   never used twice in a stream; 0 when frames are labelled one by one
  *
  * One connected component, measured in pixels of the mask it was found in.
  * All sums are exact integers.
@@ -134,6 +137,7 @@ struct _GstCclBlob
   guint32 first_point;
   guint16 n_contour;
   guint16 n_trail;
+  guint64 volume_id;
 };
 
 #define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())

@@ -223,6 +223,8 @@ ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const
     json_object_set_int_member (object, "track", (gint64) blob->track_id);
   if (blob->parent_id != 0)
     json_object_set_int_member (object, "parent", (gint64) blob->parent_id);
+  if (blob->volume_id != 0)
+    json_object_set_int_member (object, "volume", (gint64) blob->volume_id);
   set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
   if (zones)
     json_object_set_array_member (object, "zones", zone_names_array (zones, blob->zones));
