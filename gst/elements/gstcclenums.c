@@ -27,8 +27,8 @@ static const GEnumValue backend[] = {
 DEFINE_TYPE (backend, "Backend", g_enum_register_static)
 
 static const GEnumValue connectivity[] = {
-  {CCL_CONNECT_4, "Pixels that share an edge belong together", "4"},
-  {CCL_CONNECT_8, "Pixels that share an edge or a corner belong together", "8"},
+  {CCL_CONNECT_4, "Pixels that share an edge belong together; volumes are 6-connected", "4"},
+  {CCL_CONNECT_8, "Pixels that share an edge or a corner belong together; volumes are 26-connected", "8"},
   {0, NULL, NULL}
 };
 
@@ -207,6 +207,10 @@ is_first_row (guint index)
 static gchar *
 describe_algorithm (guint index)
 {
+  static const gchar *const connectivities[2][3] = {
+    {"4-connected", "8-connected", "4- and 8-connected"},
+    {"volumes, 6-connected", "volumes, 26-connected", "volumes, 6- and 26-connected"},
+  };
   const CclAlgorithmInfo *const first = ccl_algorithm (index);
   GString *text = g_string_new (first->title);
   const gchar *separator = " (";
@@ -217,8 +221,7 @@ describe_algorithm (guint index)
     if (strcmp (row->name, first->name) != 0)
       continue;
     g_string_append_printf (text, "%s%s, %s", separator, row->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU",
-        row->connectivity == CCL_CONNECT_4 ? "4-connected" : row->connectivity == CCL_CONNECT_8 ? "8-connected" :
-        "4- and 8-connected");
+        connectivities[row->volume][row->connectivity == CCL_CONNECT_4 ? 0 : row->connectivity == CCL_CONNECT_8 ? 1 : 2]);
     separator = "; ";
   }
   g_string_append_c (text, ')');
@@ -257,6 +260,12 @@ const gchar *
 gst_ccl_algorithm_get_name (gint algorithm)
 {
   return algorithm == GST_CCL_ALGORITHM_AUTO ? NULL : ccl_algorithm (algorithm - 1)->name;
+}
+
+gboolean
+gst_ccl_algorithm_is_for_volumes (gint algorithm)
+{
+  return algorithm != GST_CCL_ALGORITHM_AUTO && ccl_algorithm (algorithm - 1)->volume;
 }
 
 gboolean

@@ -33,6 +33,9 @@ const gchar *gst_ccl_algorithm_get_name (gint algorithm);
 /* Is there an implementation for this backend (whatever the connectivity)? TRUE for auto. */
 gboolean gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind backend);
 
+/* Does it label volumes, and not single frames? */
+gboolean gst_ccl_algorithm_is_for_volumes (gint algorithm);
+
 #define GST_TYPE_CCL_CONNECTIVITY (gst_ccl_connectivity_get_type ())
 GType gst_ccl_connectivity_get_type (void);
 

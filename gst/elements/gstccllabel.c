@@ -43,6 +43,11 @@
  * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127
  *     contours=true contour-epsilon=2 ! cclmeta2json ! fdsink
  * ]|
+ * ## Blobs that keep one number through ten frames, as long as they touch from frame to frame
+ * |[
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=127 volume=10 ! cclmeta2json ! fdsink
+ * ]|
  * ## One frame of delay for more throughput: the upload of a frame overlaps the analysis of the one before
  * |[
  * gst-launch-1.0 videotestsrc ! video/x-raw,format=GRAY8,width=3840,height=2160 !
@@ -66,6 +71,7 @@
 #include "gstcclpinned.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
+#include "gstcclvolume.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 #define GST_CAT_DEFAULT gst_ccl_label_debug
@@ -121,6 +127,7 @@ typedef struct
   guint contour_max_points;
   const gchar *roi_type;        /* interned */
   guint interval;
+  guint volume;
   guint async_depth;
   gboolean skip_when_late;
   gint output;
@@ -136,6 +143,7 @@ typedef struct
   guint max_components;
   gint order;
   guint depth;
+  guint volume;
   guint threads;
   gboolean labels;
   gboolean timing;
@@ -153,6 +161,7 @@ typedef struct
   GstCclMaskView view;
   guint32 *labels;              /* the slot's label image, where the output needs one */
   CclMemory labels_memory;
+  gint volume_frame;            /* its place in the volume */
   GstClockTime arrived;
   GstClockTime host_time;       /* spent here on its behalf until it was submitted */
 } Frame;
@@ -166,6 +175,7 @@ typedef struct
   CclTable table;
   GstCclBlobList *list;         /* NULL: nothing is attached */
   const guint32 *labels;
+  gint volume_frame;
   guint width, height;          /* of the mask */
   guint32 flags;                /* of its meta */
   gdouble matrix[9];            /* mask to frame */
@@ -177,6 +187,7 @@ typedef struct
   guint64 skipped;
   guint64 components;
   guint64 truncated;
+  guint64 volumes;
   guint64 late;
   GstCclSpread upload, kernel, contour, host, latency;
   const gchar *path;
@@ -206,6 +217,7 @@ struct _GstCclLabel
   CclContours *contours;
   GQuark source;
 
+  GstCclVolume volume;          /* output waits here, with the property volume */
   Frame frames[CCL_MAX_DEPTH];
   guint first, n_frames, depth;
   Result result;
@@ -249,6 +261,7 @@ enum
   PROP_CONTOUR_MAX_POINTS,
   PROP_ROI_TYPE,
   PROP_INTERVAL,
+  PROP_VOLUME,
   PROP_ASYNC_DEPTH,
   PROP_SKIP_WHEN_LATE,
   PROP_OUTPUT,
@@ -284,9 +297,32 @@ close_labeller (GstCclLabel * self)
   gst_ccl_cuda_push (&self->cuda);
   ccl_context_free (self->labeller);
   self->labeller = NULL;
+  gst_ccl_volume_close (&self->volume);
   for (guint i = 0; i < CCL_MAX_DEPTH; i++)
     free_label_image (&self->frames[i]);
   gst_ccl_cuda_pop (&self->cuda);
+}
+
+/* For the frames, and for their volumes where those are wanted. A method named labels one or the other. */
+static CclStatus
+open_contexts (GstCclLabel * self, const CclConfig * config, guint n_frames, gint algorithm)
+{
+  CclConfig of_frames = *config, of_volume = *config;
+  CclStatus status;
+
+  if (n_frames && gst_ccl_algorithm_is_for_volumes (algorithm))
+    of_frames.algorithm = NULL;
+  else
+    of_volume.algorithm = NULL;
+  status = ccl_context_new (&of_frames, &self->labeller);
+  if (status != CCL_OK || !n_frames)
+    return status;
+  status = gst_ccl_volume_open (&self->volume, &of_volume, n_frames);
+  if (status != CCL_OK) {
+    ccl_context_free (self->labeller);
+    self->labeller = NULL;
+  }
+  return status;
 }
 
 static CclStatus
@@ -315,7 +351,7 @@ open_labeller_on (GstCclLabel * self, CclBackendKind kind, const Request * reque
   config.threads = request->threads;
 
   gst_ccl_cuda_push (&self->cuda);
-  status = ccl_context_new (&config, &self->labeller);
+  status = open_contexts (self, &config, request->volume, request->method.algorithm);
   gst_ccl_cuda_pop (&self->cuda);
   if (status == CCL_OK)
     return status;
@@ -396,7 +432,7 @@ post_open_error (GstCclLabel * self, CclStatus status, const gchar * message)
       break;
     case CCL_ERROR_OUT_OF_MEMORY:
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to label: %s.", message),
-          ("Smaller frames, max-components or async-depth need less."));
+          ("Smaller frames, max-components, volume or async-depth need less."));
       break;
     case CCL_ERROR_DEVICE:
       GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The GPU failed: %s.", message),
@@ -414,14 +450,19 @@ static void
 announce_labeller (GstCclLabel * self)
 {
   const CclAlgorithmInfo *const info = ccl_context_algorithm (self->labeller);
+  gsize host_bytes = 0, device_bytes = 0;
   const gint backend = info->backend == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU;
   gboolean changed;
 
+  if (self->volume.labeller)
+    ccl_context_memory (self->volume.labeller, &host_bytes, &device_bytes);
   GST_OBJECT_LOCK (self);
   changed = self->active_backend != backend;
   self->active_backend = backend;
   self->stats.algorithm = info->name;
   ccl_context_memory (self->labeller, &self->stats.host_bytes, &self->stats.device_bytes);
+  self->stats.host_bytes += host_bytes;
+  self->stats.device_bytes += device_bytes;
   GST_OBJECT_UNLOCK (self);
 
   GST_DEBUG_OBJECT (self, "algorithm \"%s\" on %s for masks up to %dx%d", info->name,
@@ -433,18 +474,26 @@ announce_labeller (GstCclLabel * self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ACTIVE_BACKEND]);
 }
 
+/* A volume leaves when its last frame is there, in flight or not. */
+static guint
+frames_held_back (GstCclLabel * self)
+{
+  return self->request.volume ? self->request.volume - 1 : self->depth;
+}
+
 /* Latency: the frames held back, at 25 frames a second where the caps do not say. */
 static void
 update_latency (GstCclLabel * self)
 {
+  const guint64 held = frames_held_back (self) * GST_SECOND;
   GstClockTime latency;
   gboolean changed;
 
   if (GST_VIDEO_INFO_FPS_N (&self->in_info) > 0)
-    latency = gst_util_uint64_scale_int (self->depth * GST_SECOND, GST_VIDEO_INFO_FPS_D (&self->in_info),
+    latency = gst_util_uint64_scale_int (held, GST_VIDEO_INFO_FPS_D (&self->in_info),
         GST_VIDEO_INFO_FPS_N (&self->in_info));
   else
-    latency = self->depth * GST_SECOND / 25;
+    latency = held / 25;
 
   GST_OBJECT_LOCK (self);
   changed = self->latency != latency;
@@ -466,6 +515,7 @@ fill_request (GstCclLabel * self, Request * request)
   request->max_components = self->now.max_components;
   request->order = self->now.order;
   request->depth = self->now.async_depth;
+  request->volume = self->now.volume > 1 ? self->now.volume : 0;
   request->threads = self->now.threads;
   request->labels = self->output != GST_CCL_OUTPUT_PASSTHROUGH;
   request->timing = self->now.timing;
@@ -536,6 +586,8 @@ submit_frame (GstCclLabel * self, Frame * frame)
 
   gst_ccl_cuda_push (&self->cuda);
   status = ccl_submit (self->labeller, &frame->view.mask, &frame->settings.filter, frame->labels ? &labels : NULL);
+  if (status == CCL_OK && self->volume.labeller)
+    status = gst_ccl_volume_add (&self->volume, &frame->view.mask, &frame->volume_frame);
   gst_ccl_cuda_pop (&self->cuda);
   return status;
 }
@@ -637,6 +689,7 @@ discard_frames (GstCclLabel * self)
       collect_frame (self, &table);
     release_frame (self);
   }
+  gst_ccl_volume_discard (&self->volume);
 }
 
 static void
@@ -660,12 +713,22 @@ count_frame (GstCclLabel * self, const Frame * frame)
 }
 
 static void
-count_time (GstCclLabel * self, GstClockTime host_time, GstClockTime latency)
+count_time (GstCclLabel * self, GstClockTime host_time)
 {
   GST_OBJECT_LOCK (self);
   if (self->result.analysed)
     gst_ccl_spread_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+count_latency (GstCclLabel * self, GstClockTime arrived)
+{
+  const GstClockTime latency = gst_util_get_timestamp () - arrived;
+
+  GST_OBJECT_LOCK (self);
   gst_ccl_spread_add (&self->stats.latency, latency / (gdouble) GST_USECOND);
+  self->stats.volumes = self->volume.n_volumes;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -780,15 +843,15 @@ list_with_contours (GstCclLabel * self, Frame * frame, const CclTable * table)
 /* Waits for the oldest frame and lets the base class make its output: transform_ip() or transform() below see it as
  * self->result. */
 static GstFlowReturn
-finish_frame (GstCclLabel * self, GstBuffer ** output)
+finish_frame (GstCclLabel * self, GstBuffer ** output, GstClockTime * came)
 {
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   Frame *const frame = nth_frame (self, 0);
   const GstClockTime start = gst_util_get_timestamp (), arrived = frame->arrived, host_time = frame->host_time;
-  GstClockTime end;
   GstFlowReturn flow;
   CclStatus status;
 
+  *came = arrived;
   memset (&self->result, 0, sizeof self->result);
   if (frame->analysed) {
     status = collect_frame (self, &self->result.table);
@@ -802,6 +865,7 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   self->result.analysed = frame->analysed;
   self->result.of_picture = !frame->mask.buffer;
   self->result.labels = frame->labels;
+  self->result.volume_frame = frame->volume_frame;
   self->result.settings = frame->settings;
   self->result.width = GST_VIDEO_INFO_WIDTH (&frame->mask.info);
   self->result.height = GST_VIDEO_INFO_HEIGHT (&frame->mask.info);
@@ -816,9 +880,46 @@ finish_frame (GstCclLabel * self, GstBuffer ** output)
   transform->queued_buf = g_steal_pointer (&frame->buffer);
   release_frame (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
-  end = gst_util_get_timestamp ();
-  count_time (self, host_time + end - start, end - arrived);
-  g_clear_pointer (&self->result.list, gst_ccl_blob_list_unref);
+  count_time (self, host_time + gst_util_get_timestamp () - start);
+  return flow;
+}
+
+/* A volume that cannot be labelled costs its blobs their ids, and no frame. */
+static GstFlowReturn
+finish_volume (GstCclLabel * self)
+{
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = gst_ccl_volume_finish (&self->volume);
+  gst_ccl_cuda_pop (&self->cuda);
+  return status == CCL_OK || continue_on_cpu (self, status) ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is held
+ * back. */
+static GstFlowReturn
+next_output (GstCclLabel * self, gboolean all, GstBuffer ** output)
+{
+  GstCclVolume *const volume = &self->volume;
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstClockTime arrived;
+
+  *output = gst_ccl_volume_take (volume, &arrived);
+  if (volume->labeller && !*output)
+    all |= self->n_frames + gst_ccl_volume_n_held (volume) >= volume->most_frames;
+  while (!*output && flow == GST_FLOW_OK && self->n_frames > (all ? 0 : self->depth)) {
+    flow = finish_frame (self, output, &arrived);
+    if (volume->labeller && *output)
+      gst_ccl_volume_hold (volume, g_steal_pointer (output), self->result.list, self->result.volume_frame, arrived);
+    g_clear_pointer (&self->result.list, gst_ccl_blob_list_unref);
+  }
+  if (flow == GST_FLOW_OK && !*output && all && gst_ccl_volume_n_held (volume)) {
+    flow = finish_volume (self);
+    *output = gst_ccl_volume_take (volume, &arrived);
+  }
+  if (*output)
+    count_latency (self, arrived);
   return flow;
 }
 
@@ -827,15 +928,15 @@ static GstFlowReturn
 drain (GstCclLabel * self)
 {
   GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *output;
 
-  while (self->n_frames && flow == GST_FLOW_OK) {
-    GstBuffer *output = NULL;
-    flow = finish_frame (self, &output);
+  do {
+    flow = next_output (self, TRUE, &output);
     if (flow == GST_FLOW_OK && output)
       flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
-    else if (output)
-      gst_buffer_unref (output);
-  }
+    else
+      gst_clear_buffer (&output);
+  } while (flow == GST_FLOW_OK && output);
   discard_frames (self);
   return flow;
 }
@@ -894,12 +995,30 @@ reset_lateness (GstCclLabel * self)
 
 /* ---------------------------------------------------------------- input */
 
+/* The ids of volumes are in the metadata of frames that follow each other. */
+static gboolean
+check_volume (GstCclLabel * self)
+{
+  const Settings *const now = &self->now;
+  const gchar *const why = now->volume <= 1 ? NULL
+      : now->interval > 1 ? "interval leaves frames out"
+      : self->output != GST_CCL_OUTPUT_PASSTHROUGH ? "output takes the place of the frames held back"
+      : !(now->attach & GST_CCL_ATTACH_BLOB) ? "attach does not say blob" : NULL;
+
+  if (why)
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("These settings do not go together: volume=%u, but %s.", now->volume, why),
+        ("volume goes with interval=1, output=passthrough and attach=blob; or leave volume=0."));
+  return !why;
+}
+
 /* Opens what the settings and caps ask for, unless it is open already. */
 static gboolean
 ensure_labeller (GstCclLabel * self)
 {
   Request wanted;
 
+  if (!check_volume (self))
+    return FALSE;
   fill_request (self, &wanted);
   if (self->labeller && !memcmp (&wanted, &self->request, sizeof wanted))
     return TRUE;
@@ -957,6 +1076,7 @@ enqueue (GstCclLabel * self, GstBuffer * buffer, GstClockTime arrived)
   frame->buffer = buffer;
   frame->arrived = arrived;
   frame->host_time = 0;
+  frame->volume_frame = GST_CCL_VOLUME_NO_FRAME;
   frame->settings = self->now;
   frame->mask = self->mask;
   self->mask.buffer = NULL;
@@ -1031,12 +1151,7 @@ gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_dis
 static GstFlowReturn
 gst_ccl_label_generate_output (GstBaseTransform * transform, GstBuffer ** output)
 {
-  GstCclLabel *const self = GST_CCL_LABEL (transform);
-
-  *output = NULL;
-  if (self->n_frames <= self->depth)
-    return GST_FLOW_OK;
-  return finish_frame (self, output);
+  return next_output (GST_CCL_LABEL (transform), FALSE, output);
 }
 
 /* ---------------------------------------------------------------- output */
@@ -1335,13 +1450,15 @@ offer_pinned_memory (GstCclLabel * self, GstQuery * query)
 static void
 ask_for_more_buffers (GstCclLabel * self, GstQuery * query)
 {
+  const guint held = frames_held_back (self);
+
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
     GstBufferPool *pool;
     guint size, min, max;
 
     gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
-    min += self->depth;
-    gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + self->depth) : 0);
+    min += held;
+    gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + held) : 0);
     gst_clear_object (&pool);
   }
 }
@@ -1465,6 +1582,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   memset (&self->accepted, 0, sizeof self->accepted);
   memset (&self->rejected, 0, sizeof self->rejected);
   self->cuda_lost = FALSE;
+  self->volume.n_components = self->volume.n_volumes = 0;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   reset_lateness (self);
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
@@ -1572,6 +1690,9 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
     case PROP_INTERVAL:
       settings->interval = g_value_get_uint (value);
       break;
+    case PROP_VOLUME:
+      settings->volume = g_value_get_uint (value);
+      break;
     case PROP_ASYNC_DEPTH:
       settings->async_depth = g_value_get_uint (value);
       break;
@@ -1610,6 +1731,7 @@ create_stats (GstCclLabel * self)
       "late", G_TYPE_UINT64, stats->late,
       "components", G_TYPE_UINT64, stats->components,
       "truncated", G_TYPE_UINT64, stats->truncated,
+      "volumes", G_TYPE_UINT64, stats->volumes,
       "backend", G_TYPE_STRING, backends[self->active_backend],
       "algorithm", G_TYPE_STRING, stats->algorithm ? stats->algorithm : "none",
       "path", G_TYPE_STRING, stats->path ? stats->path : "none",
@@ -1707,6 +1829,9 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
     case PROP_INTERVAL:
       g_value_set_uint (value, settings->interval);
       break;
+    case PROP_VOLUME:
+      g_value_set_uint (value, settings->volume);
+      break;
     case PROP_ASYNC_DEPTH:
       g_value_set_uint (value, settings->async_depth);
       break;
@@ -1749,7 +1874,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
       "Where masks are analysed now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
   properties[PROP_ALGORITHM] = g_param_spec_enum ("algorithm", "Algorithm",
-      "Labelling method. All give the same blobs; one that exists for one backend only decides backend=auto",
+      "Labelling method. All give the same blobs; one that exists for one backend only decides backend=auto, one for "
+      "volumes labels those, and auto the frames",
       GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, playing);
   properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
       "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
@@ -1803,6 +1929,9 @@ install_properties (GObjectClass * klass)
       "Type name of the regions and object detections attached by attach=roi+analytics", "blob", playing);
   properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
       "Analyse every n-th frame; those between are flagged as skipped", 1, G_MAXUINT, 1, controlled);
+  properties[PROP_VOLUME] = g_param_spec_uint ("volume", "Volume",
+      "Label so many frames in a row as one volume of x, y and time: blobs that touch from frame to frame get the same "
+      "GstCclBlob.volume_id. Holds frames back until their volume is complete; 0 or 1: off", 0, CCL_MAX_FRAMES, 0, playing);
   properties[PROP_ASYNC_DEPTH] = g_param_spec_uint ("async-depth", "Asynchronous depth",
       "Frames held back so that the GPU works on several at once; adds as many frames of latency",
       0, MAX_ASYNC_DEPTH, 0, playing);
@@ -1819,9 +1948,9 @@ install_properties (GObjectClass * klass)
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
       "microseconds", FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, skipped, late, components, truncated; backend, algorithm, path; host-bytes, device-bytes; "
-      "upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it "
-      "leaves), each -min, -avg and -max in microseconds (-1: not measured)",
+      "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, path; "
+      "host-bytes, device-bytes; upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from "
+      "its arrival until it leaves), each -min, -avg and -max in microseconds (-1: not measured)",
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
@@ -1831,6 +1960,7 @@ gst_ccl_label_finalize (GObject * object)
 {
   gst_ccl_cuda_clear (&GST_CCL_LABEL (object)->cuda);
   ccl_contours_free (GST_CCL_LABEL (object)->contours);
+  gst_ccl_volume_clear (&GST_CCL_LABEL (object)->volume);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -1898,5 +2028,6 @@ gst_ccl_label_init (GstCclLabel * self)
   };
   self->earliest = GST_CLOCK_TIME_NONE;
   gst_ccl_cuda_init (&self->cuda, GST_ELEMENT (self));
+  gst_ccl_volume_init (&self->volume);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -7,6 +7,8 @@
 
 #include "../backend.h"
 
+#include <string.h>
+
 #define MOST_BLOCKS 256u
 
 typedef struct CpuBlock {
@@ -49,6 +51,19 @@ double ccl_now_us(void);
 static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
 {
     return (const uint8_t *)mask->data + (size_t)y * mask->stride;
+}
+
+/* One pixel the plain way, as the references look at it. */
+static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
+{
+    const uint8_t *const row = mask_row(mask, y);
+    unsigned value = row[x];
+    if (mask->pixel_size == 2) {
+        uint16_t wide;
+        memcpy(&wide, row + 2 * (size_t)x, 2);
+        value = wide;
+    }
+    return (value > mask->threshold) != mask->invert;
 }
 
 static inline uint32_t *labels_row(const CclLabels *labels, uint32_t y)

@@ -4,6 +4,7 @@
 /* Which pixels belong together: label images of every method on images small, hard, random and large. */
 #include "checkccl.h"
 #include "patterns.h"
+#include "union_find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +15,6 @@ static const Product products[] = { PRODUCT_PROVISIONAL, PRODUCT_LABELS, PRODUCT
 enum { N_PRODUCTS = sizeof products / sizeof *products };
 
 /* ---------------------------------------------------------------- the reference itself */
-
-static uint32_t find(const uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = find(parent, a), b = find(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b;
-}
 
 /* Labels by union-find over pixels: another way than the reference's flood fill, to judge the judge. */
 static void label_by_pixels(const Image *image, bool eight, uint32_t *labels)

@@ -4,6 +4,7 @@
 /* Volumes: every method against a union-find over voxels, and what ccl.h promises of volumes beside the right result. */
 #include "checkccl.h"
 #include "device.h"
+#include "union_find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,19 +56,6 @@ static void *must_alloc(size_t n)
 }
 
 /* ---------------------------------------------------------------- what is expected */
-
-static uint32_t find(const uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = find(parent, a), b = find(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b;
-}
 
 /* With the half of its neighbours that comes later. */
 static void unite_voxel(const Stack *stack, bool all_26, uint32_t x, uint32_t y, uint32_t t, uint32_t *parent)

@@ -644,7 +644,8 @@ GST_START_TEST (test_connectivity_and_algorithm_change_while_playing)
     for (guint i = 0; ccl_algorithm (i); i++) {
       const CclAlgorithmInfo *info = ccl_algorithm (i);
 
-      if (info->backend != (__i__ ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU) || !(info->connectivity & CCL_CONNECT_4))
+      if (info->volume || info->backend != (__i__ ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU)
+          || !(info->connectivity & CCL_CONNECT_4))
         continue;
       set_label (harness, "algorithm", info->name);
       fail_unless_equals_int (push_mask (harness, &mask, pushed++), GST_FLOW_OK);
@@ -1729,8 +1730,9 @@ GST_START_TEST (test_contradictions_stop_the_start)
 
     if (info->connectivity == (CCL_CONNECT_4 | CCL_CONNECT_8))
       continue;
-    settings = g_strdup_printf ("algorithm=%s connectivity=%u backend=%s", info->name,
-        info->connectivity ^ (CCL_CONNECT_4 | CCL_CONNECT_8), info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu");
+    settings = g_strdup_printf ("algorithm=%s connectivity=%u backend=%s volume=%u", info->name,
+        info->connectivity ^ (CCL_CONNECT_4 | CCL_CONNECT_8), info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu",
+        info->volume ? 2 : 0);
     expected = g_strdup_printf ("algorithm \"%s\" does not do", info->name);
     /* Without a device that may be what is found first. */
     if (info->backend == CCL_BACKEND_CPU || have_backend ("cuda"))
@@ -1740,8 +1742,8 @@ GST_START_TEST (test_contradictions_stop_the_start)
   }
   for (guint i = 0; ccl_algorithm (i); i++) {
     const CclAlgorithmInfo *info = ccl_algorithm (i);
-    gchar *settings = g_strdup_printf ("backend=cpu algorithm=%s connectivity=%u", info->name,
-        info->connectivity & CCL_CONNECT_8 ? 8 : 4);
+    gchar *settings = g_strdup_printf ("backend=cpu algorithm=%s connectivity=%u volume=%u", info->name,
+        info->connectivity & CCL_CONNECT_8 ? 8 : 4, info->volume ? 2 : 0);
     gchar *text = start_error (settings);
 
     if (info->backend == CCL_BACKEND_CPU)
@@ -1769,8 +1771,8 @@ GST_START_TEST (test_cuda_without_a_device)
   /* A method of CUDA alone leaves backend=auto no choice. */
   for (guint i = 0; ccl_algorithm (i); i++) {
     const CclAlgorithmInfo *const info = ccl_algorithm (i);
-    gchar *settings = g_strdup_printf ("algorithm=%s connectivity=%u", info->name,
-        info->connectivity & CCL_CONNECT_8 ? 8 : 4);
+    gchar *settings = g_strdup_printf ("algorithm=%s connectivity=%u volume=%u", info->name,
+        info->connectivity & CCL_CONNECT_8 ? 8 : 4, info->volume ? 2 : 0);
     gboolean on_cpu = FALSE;
 
     for (guint k = 0; ccl_algorithm (k); k++)

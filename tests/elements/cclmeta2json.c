@@ -484,6 +484,7 @@ GST_START_TEST (test_optional_fields)
   blobs[0].flags = GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP | GST_CCL_BLOB_FLAG_CONFIRMED
       | GST_CCL_BLOB_FLAG_MERGED;
   blobs[0].track_id = G_GUINT64_CONSTANT (1) << 40;
+  blobs[0].volume_id = G_GUINT64_CONSTANT (1) << 41;
   blobs[2].flags = GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM;
   add_blobs (frame, blobs, 3);
   line = push_for_json (h, frame);
@@ -494,9 +495,10 @@ GST_START_TEST (test_optional_fields)
   fail_unless_equals_string (json_object_get_string_member (blob, "border"), "left,top");
   fail_unless_equals_string (json_object_get_string_member (blob, "state"), "confirmed,merged");
   fail_unless_equals_int64 (json_object_get_int_member (blob, "track"), G_GINT64_CONSTANT (1) << 40);
+  fail_unless_equals_int64 (json_object_get_int_member (blob, "volume"), G_GINT64_CONSTANT (1) << 41);
   blob = json_array_get_object_element (array, 1);
   fail_if (json_object_has_member (blob, "border") || json_object_has_member (blob, "state"));
-  fail_if (json_object_has_member (blob, "track") || json_object_has_member (blob, "polygon"));
+  fail_if (json_object_has_member (blob, "volume") || json_object_has_member (blob, "track") || json_object_has_member (blob, "polygon"));
   blob = json_array_get_object_element (array, 2);
   fail_unless_equals_string (json_object_get_string_member (blob, "border"), "right,bottom");
   json_node_unref (line);

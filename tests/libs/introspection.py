@@ -124,8 +124,8 @@ class Blobs(unittest.TestCase):
     def test_large_numbers(self):
         blob = GstCcl.Blob()
         blob.m20 = 2**55
-        blob.track_id = 2**64 - 1
-        self.assertEqual((blob.copy().m20, blob.track_id), (2**55, 2**64 - 1))
+        blob.track_id = blob.volume_id = 2**64 - 1
+        self.assertEqual((blob.copy().m20, blob.track_id, blob.copy().volume_id), (2**55, 2**64 - 1, 2**64 - 1))
 
 
 class Frames(unittest.TestCase):
@@ -171,7 +171,7 @@ class FlatForm(unittest.TestCase):
 
     def test_errors(self):
         data = GstCcl.buffer_get_ccl_blob_meta(buffer := buffer_with_blobs()).to_bytes().get_data()
-        newer = data[:4] + bytes([3]) + data[5:]
+        newer = data[:4] + bytes([4]) + data[5:]
         for damaged, code in (data[:-1], GstCcl.Error.DATA), (b"", GstCcl.Error.DATA), (newer, GstCcl.Error.VERSION):
             with self.assertRaises(GLib.Error) as caught:
                 GstCcl.buffer_add_ccl_blob_meta_from_bytes(Gst.Buffer.new(), GLib.Bytes.new(damaged))

@@ -28,18 +28,6 @@ static Fill fill_of(const CclContext *context)
     return (Fill){ memory, memory + (size_t)config->max_width * config->max_height * config->volume, 0 };
 }
 
-static bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
-{
-    const uint8_t *const row = mask_row(mask, y);
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2);
-        value = wide;
-    }
-    return (value > mask->threshold) != mask->invert;
-}
-
 static CclStatus volume_add(CclContext *context, const CclMask *mask)
 {
     uint32_t *label = fill_of(context).label + (size_t)context->volume.n_frames * mask->width * mask->height;

@@ -20,18 +20,6 @@ typedef struct Fill {
     uint32_t n;
 } Fill;
 
-static bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
-{
-    const uint8_t *const row = mask_row(mask, y);
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2);
-        value = wide;
-    }
-    return (value > mask->threshold) != mask->invert;
-}
-
 static void visit(Fill *fill, int64_t x, int64_t y)
 {
     const CclMask *const mask = fill->mask;
