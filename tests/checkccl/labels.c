@@ -298,6 +298,7 @@ void check_huge(Session *session)
         session->subjects[s].muted |= session->subjects[s].config.cpu_flags != CCL_CPU_ALL ||
                                       session->subjects[s].config.threads != 1;
     for (unsigned i = 0; i < (session->quick ? 1 : sizeof names / sizeof *names); i++) {
+        printf("huge: %s\n", names[i]); /* each takes a minute or more */
         Image image = pattern_named(names[i], CCL_MAX_SIZE, CCL_MAX_SIZE);
         for (unsigned p = 0; p < N_PRODUCTS; p++) {
             if (session->quick && products[p] != PRODUCT_LABELS)
@@ -310,6 +311,7 @@ void check_huge(Session *session)
     }
     if (session->quick)
         return;
+    printf("huge: noise\n");
     Image image = image_noise(CCL_MAX_SIZE, CCL_MAX_SIZE, 50, 1, &session->random);
     Case c = case_new(&image, PRODUCT_LABELS, "huge noise");
     c.exact = true;

@@ -300,6 +300,8 @@ static double seconds(void)
 
 static void print_subject(const Subject *subject)
 {
+    if (!subject->passed && !subject->failed && !subject->dead)
+        return; /* not in these suites */
     printf("%-28s %8lu passed, %lu failed%s\n", subject->name, subject->passed, subject->failed,
            subject->dead ? ", device lost" : "");
 }
