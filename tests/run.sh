@@ -9,6 +9,7 @@
 # plain      everything, in build-test/, and examples/quickstart.sh
 # sanitize   the C programs again, in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind   the C programs of build-test/ under valgrind's memcheck
+# threads    the C programs of the library and the elements, in build-test-threads/, with the thread sanitizer
 #
 # Without arguments all of them. The last line is `N passed, N failed`, with `, N skipped` where tests were skipped;
 # the exit status is 0 only if nothing failed. Meson's logs stay in the build folders, under meson-logs/.
@@ -17,6 +18,7 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
+threads=$top/build-test-threads
 logs=   # testlog.json of every pass
 broken=0 # passes that did not come as far as their tests
 
@@ -92,16 +94,25 @@ pass_valgrind() {
     check_programs "$plain" testlog-valgrind --setup valgrind
 }
 
+pass_threads() {
+    step "threads: build"
+    build "$threads" -Db_sanitize=thread -Db_lundef=false -Dcuda=disabled -Dintrospection=disabled ||
+        { broken=$((broken + 1)); return; }
+    step "threads: test"
+    # The core takes minutes, and has no locks of its own to get wrong but those of its threads: docs/testing.md.
+    check_programs "$threads" testlog-threads --setup threads --no-suite core
+}
+
 python=/usr/bin/python3 # not one of the user's own, which may lack PyGObject
 [ -x $python ] || python=python3
 
 for pass; do
     case $pass in
-    plain | sanitize | valgrind) ;;
+    plain | sanitize | valgrind | threads) ;;
     *) sed -n '/^# Installs/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
-[ $# -gt 0 ] || set -- plain sanitize valgrind
+[ $# -gt 0 ] || set -- plain sanitize valgrind threads
 
 step install
 "$top/examples/install.sh" test || {

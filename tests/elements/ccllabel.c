@@ -1856,7 +1856,7 @@ static gboolean
 memory_is_counted_elsewhere (void)
 {
   const gchar *preload = g_getenv ("LD_PRELOAD");
-#if defined (__SANITIZE_ADDRESS__)
+#if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
   return TRUE;
 #endif
   return preload && strstr (preload, "vgpreload");

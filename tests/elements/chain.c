@@ -1,0 +1,645 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The whole chain over many frames: a scene in which things come, cross, hide and go, and all that streams do to elements
+ * in the meantime. Nothing may grow, no frame may be lost, no identity may come back. */
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/ccl/ccl.h>
+#include <gst/video/video.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+# include <malloc.h>
+#endif
+
+#define FRAME (GST_SECOND / 25)
+
+/* Pictures leave through the only pad without a peer; the lines of JSON end in fakesink. */
+#define CHAIN "cclmotion name=cclmotion warmup-frames=10 ! cclmetaremap name=cclmetaremap ! " \
+    "ccllabel name=ccllabel mask-source=mask-meta min-area=12 attach=blob+roi threads=2 ! " \
+    "ccltrack name=ccltrack emit=tentative+merged+predicted+lost ! cclzone name=cclzone ! tee name=both " \
+    "! queue name=lines max-size-buffers=4 ! cclmeta2json name=cclmeta2json ! fakesink sync=false async=false " \
+    "both. ! queue name=pictures max-size-buffers=4 "
+
+static const gchar *const elements[] = {
+  "cclmotion", "cclmetaremap", "ccllabel", "ccltrack", "cclzone", "cclmeta2json",
+#ifdef HAVE_OVERLAY
+  "ccloverlay",
+#endif
+};
+
+typedef struct
+{
+  gint width, height;
+  GstVideoFormat format;
+} Picture;
+
+static const Picture pictures[] = {
+  {112, 84, GST_VIDEO_FORMAT_I420},
+  {96, 96, GST_VIDEO_FORMAT_NV12},
+  {133, 75, GST_VIDEO_FORMAT_GRAY8},
+};
+
+/* ---------------------------------------------------------------- the scene */
+
+typedef struct
+{
+  gint x, y, width, height;
+} Box;
+
+/* Where thing `i` is in frame `n`: six wave to and fro across each other and hide now and then, two walk through and are
+ * gone. */
+static gboolean
+place_thing (guint i, guint n, const Picture * picture, Box * box)
+{
+  const gdouble w = picture->width, h = picture->height, t = n / 25.0;
+
+  box->width = 8 + 2 * (i % 3);
+  box->height = 10 + 3 * (i % 2);
+  if (i < 6) {
+    box->x = (gint) ((0.5 + 0.4 * sin (t * (0.7 + 0.13 * i) + i)) * w);
+    box->y = (gint) ((0.5 + 0.4 * cos (t * (0.5 + 0.09 * i) + 2 * i)) * h);
+    return (n / (60 + 20 * i)) % 3 != 2;
+  }
+  box->x = (gint) ((n + 31 * i) % 120 * w / 60);
+  box->y = (gint) ((i == 6 ? 0.2 : 0.7) * h);
+  return box->x < w;
+}
+
+static void
+fill (guint8 * plane, gint stride, const Picture * picture, Box box, guint8 value)
+{
+  const gint x0 = CLAMP (box.x, 0, picture->width), x1 = CLAMP (box.x + box.width, 0, picture->width);
+
+  for (gint y = MAX (box.y, 0); y < MIN (box.y + box.height, picture->height); y++)
+    memset (plane + y * stride + x0, value, x1 - x0);
+}
+
+/* Under light that is switched on for a second now and then. */
+static GstBuffer *
+draw_scene (guint n, const Picture * picture, const GstVideoInfo * info)
+{
+  GstBuffer *const buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
+  const gint stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0), light = n % 1700 > 1675 ? 120 : 0;
+  guint32 noise = n * 2654435761u + 1;
+  GstMapInfo map;
+  Box box;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  memset (map.data, 128, map.size);
+  for (gint y = 0; y < picture->height; y++)
+    for (gint x = 0; x < picture->width; x++) {
+      noise = noise * 1664525 + 1013904223;
+      map.data[y * stride + x] = 40 + (x + y) % 64 + (noise >> 30) + light;
+    }
+  for (guint i = 0; i < 8; i++)
+    if (place_thing (i, n, picture, &box))
+      fill (map.data, stride, picture, box, 210 + 5 * i);
+  gst_buffer_unmap (buffer, &map);
+  return buffer;
+}
+
+/* ---------------------------------------------------------------- the stream */
+
+typedef struct
+{
+  GstHarness *harness;
+  GstBus *bus;
+  GstVideoInfo info;
+  const Picture *picture;
+  guint n;                      /* frames pushed */
+  GstClockTime time;            /* of the next */
+  GQueue expected;              /* timestamps of what is in the chain */
+  guint depth;                  /* of ccllabel: how many frames it may hold back */
+
+  /* What came out. */
+  guint frames, with_blobs, merged, zone_messages, motion_messages;
+  guint64 newest, oldest_allowed;       /* ids of tracks */
+  GHashTable *lost;
+} Stream;
+
+static GstElement *
+element (Stream * stream, const gchar * name)
+{
+  GstElement *const found = gst_bin_get_by_name (GST_BIN (stream->harness->element), name);
+
+  fail_unless (found != NULL, "no %s", name);
+  gst_object_unref (found);     /* the bin keeps it */
+  return found;
+}
+
+static void
+set_zones (Stream * stream, guint version)
+{
+  gchar *const zones = g_strdup_printf ("{\"units\":\"relative\",\"zones\":["
+      "{\"name\":\"left-%u\",\"polygon\":[[0,0],[0.5,0],[0.5,1],[0,1]],\"dwell\":1},"
+      "{\"name\":\"gate\",\"line\":[[0.5,0],[0.5,1]]}]}", version);
+
+  g_object_set (element (stream, "cclzone"), "zones", zones, NULL);
+  g_free (zones);
+}
+
+static void
+set_picture (Stream * stream, const Picture * picture)
+{
+  GstCaps *caps;
+
+  gst_video_info_set_format (&stream->info, picture->format, picture->width, picture->height);
+  GST_VIDEO_INFO_FPS_N (&stream->info) = 25;
+  caps = gst_video_info_to_caps (&stream->info);
+  gst_harness_set_src_caps (stream->harness, caps);
+  stream->picture = picture;
+}
+
+static void
+open_stream (Stream * stream)
+{
+  memset (stream, 0, sizeof *stream);
+  g_queue_init (&stream->expected);
+  stream->lost = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+#ifdef HAVE_OVERLAY
+  stream->harness = gst_harness_new_parse (CHAIN "! ccloverlay name=ccloverlay");
+#else
+  stream->harness = gst_harness_new_parse (CHAIN);
+#endif
+  stream->bus = gst_bus_new ();
+  gst_element_set_bus (stream->harness->element, stream->bus);
+  set_zones (stream, 0);
+  set_picture (stream, &pictures[0]);
+}
+
+static void
+close_stream (Stream * stream)
+{
+  gst_element_set_bus (stream->harness->element, NULL);
+  gst_object_unref (stream->bus);
+  gst_harness_teardown (stream->harness);
+  g_queue_clear_full (&stream->expected, g_free);
+  g_hash_table_unref (stream->lost);
+}
+
+/* A track that was lost, or that lived before all were forgotten, is never seen again. */
+static void
+check_identity (Stream * stream, const GstCclBlob * blob)
+{
+  const guint64 id = blob->track_id;
+
+  fail_unless (id > stream->oldest_allowed, "track %" G_GUINT64_FORMAT " is older than the flush", id);
+  fail_if (g_hash_table_contains (stream->lost, &id), "track %" G_GUINT64_FORMAT " was lost, and is back", id);
+  if (blob->flags & GST_CCL_BLOB_FLAG_LOST)
+    g_hash_table_add (stream->lost, g_memdup2 (&id, sizeof id));
+  stream->newest = MAX (stream->newest, id);
+  stream->merged += (blob->flags & GST_CCL_BLOB_FLAG_MERGED) != 0;
+}
+
+static void
+check_frame (Stream * stream, GstBuffer * buffer)
+{
+  GstClockTime *const pts = g_queue_pop_head (&stream->expected);
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  const GstCclBlob *blob;
+
+  fail_unless (pts != NULL, "more frames than went in");
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), *pts);
+  g_free (pts);
+  fail_unless (meta != NULL && gst_buffer_get_ccl_zone_meta (buffer) && gst_buffer_get_ccl_mask_meta (buffer));
+  for (guint i = 0; (blob = gst_ccl_blob_meta_get_blob (meta, i)); i++)
+    if (blob->track_id)
+      check_identity (stream, blob);
+  stream->frames++;
+  stream->with_blobs += gst_ccl_blob_meta_get_length (meta) > 0;
+  gst_buffer_unref (buffer);
+}
+
+/* Nothing here is to be warned of. */
+static void
+read_messages (Stream * stream)
+{
+  GstMessage *message;
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_event (stream->harness)))
+    gst_event_unref (event);    /* the harness keeps them */
+
+  while ((message = gst_bus_pop (stream->bus))) {
+    const GstMessageType type = GST_MESSAGE_TYPE (message);
+
+    fail_if (type == GST_MESSAGE_ERROR || type == GST_MESSAGE_WARNING, "%" GST_PTR_FORMAT, message);
+    stream->zone_messages += gst_message_has_name (message, "ccl-zone");
+    stream->motion_messages += gst_message_has_name (message, "ccl-motion");
+    gst_message_unref (message);
+  }
+}
+
+/* Until no more than `left` frames are in the chain. */
+static void
+pull_frames (Stream * stream, guint left)
+{
+  while (g_queue_get_length (&stream->expected) > left) {
+    GstBuffer *const buffer = gst_harness_pull (stream->harness);
+
+    fail_unless (buffer != NULL, "frame %u does not come out", stream->frames);
+    check_frame (stream, buffer);
+  }
+  read_messages (stream);
+}
+
+static void
+push_frame (Stream * stream, GstClockTime pts)
+{
+  GstBuffer *const buffer = draw_scene (stream->n++, stream->picture, &stream->info);
+
+  GST_BUFFER_PTS (buffer) = pts;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  g_queue_push_tail (&stream->expected, g_memdup2 (&pts, sizeof pts));
+  fail_unless_equals_int (gst_harness_push (stream->harness, buffer), GST_FLOW_OK);
+}
+
+static void
+next_frame (Stream * stream)
+{
+  push_frame (stream, stream->time);
+  stream->time += FRAME;
+  pull_frames (stream, stream->depth);
+}
+
+/* With frames on their way, which are dropped, or come out before. */
+static void
+flush (Stream * stream)
+{
+  GstSegment segment;
+  GstBuffer *buffer;
+
+  push_frame (stream, stream->time);
+  push_frame (stream, stream->time + FRAME);
+  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_segment (&segment)));
+  while ((buffer = gst_harness_try_pull (stream->harness)))
+    check_frame (stream, buffer);
+  g_queue_clear_full (&stream->expected, g_free);
+  stream->oldest_allowed = stream->newest;
+  stream->time = 0;
+}
+
+/* Frames held back come out before the new caps do, and tracks end where the size is another. */
+static void
+change_picture (Stream * stream)
+{
+  const Picture *const picture = &pictures[(stream->picture - pictures + 1) % G_N_ELEMENTS (pictures)];
+
+  set_picture (stream, picture);
+  next_frame (stream);
+  pull_frames (stream, stream->depth ? 1 : 0);
+  stream->oldest_allowed = stream->newest;
+}
+
+/* What happens to streams, at prime intervals so that all comes together with all. */
+static void
+disturb (Stream * stream)
+{
+  const guint n = stream->n;
+
+  if (n % 397 == 0)
+    push_frame (stream, stream->time > 10 * FRAME ? stream->time - 10 * FRAME : 0);
+  if (n % 499 == 0)
+    stream->time += 20 * GST_SECOND;
+  if (n % 211 == 0)
+    set_zones (stream, n);
+  if (n % 613 == 0) {
+    stream->depth = (stream->depth + 1) % 3;
+    g_object_set (element (stream, "ccllabel"), "async-depth", stream->depth, NULL);
+  }
+  if (n % 701 == 0)
+    flush (stream);
+  if (n % 823 == 0)
+    change_picture (stream);
+}
+
+/* ---------------------------------------------------------------- what there is */
+
+typedef struct
+{
+  gsize resident, heap;         /* bytes */
+  guint objects;                /* what GStreamer has alive: elements, buffers, events, caps, ... */
+} Usage;
+
+/* The tracer names them without holding them, in structures that let go of them when they are freed. */
+static guint
+count_objects (const GValue * list)
+{
+  const guint n = gst_value_list_get_size (list);
+
+  for (guint i = 0; i < n; i++) {
+    const GstStructure *const item = gst_value_get_structure (gst_value_list_get_value (list, i));
+    const GValue *const value = gst_structure_get_value (item, "object");
+
+    if (G_VALUE_HOLDS_OBJECT (value))
+      g_object_ref (g_value_get_object (value));
+    else
+      gst_mini_object_ref (g_value_get_boxed (value));
+  }
+  return n;
+}
+
+static guint
+live_objects (void)
+{
+  GList *const tracers = gst_tracing_get_active_tracers ();
+  GstStructure *info = NULL;
+  guint n = 0;
+
+  for (GList * l = tracers; l; l = l->next)
+    if (g_str_equal (G_OBJECT_TYPE_NAME (l->data), "GstLeaksTracer"))
+      g_signal_emit_by_name (l->data, "get-live-objects", &info);
+  fail_unless (info != NULL, "the tracer leaks is missing");
+  n = count_objects (gst_structure_get_value (info, "live-objects-list"));
+  gst_structure_free (info);
+  g_list_free_full (tracers, gst_object_unref);
+  return n;
+}
+
+static Usage
+measure (Stream * stream)
+{
+  Usage usage = {.objects = live_objects () };
+  gchar *text = NULL;
+  gulong pages = 0;
+
+  if (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL))
+    sscanf (text, "%*u %lu", &pages);
+  g_free (text);
+  usage.resident = pages * sysconf (_SC_PAGESIZE);
+#ifdef __GLIBC__
+  usage.heap = mallinfo2 ().uordblks;
+#endif
+  g_print ("%5u frames: %5.1f MB resident, %5.2f MB of heap in use, %u objects of GStreamer, %u tracks\n", stream->n,
+      usage.resident / 1e6, usage.heap / 1e6, usage.objects, (guint) stream->newest);
+  return usage;
+}
+
+/* Sanitizers and valgrind keep memory for their own ends. */
+static gboolean
+memory_is_ours (void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+  return FALSE;
+#else
+  return !g_getenv ("CK_FORK");       /* tests/meson.build sets it for valgrind */
+#endif
+}
+
+/* Both ways are empty; so is the overlay's cache of texts, the size of which goes up and down. */
+static void
+settle (Stream * stream)
+{
+  GstElement *const lines = element (stream, "lines");
+  guint waiting = 1;
+
+#ifdef HAVE_OVERLAY
+  g_object_set (element (stream, "ccloverlay"), "font-desc", "Sans", NULL);
+#endif
+
+  stream->depth = 0;
+  g_object_set (element (stream, "ccllabel"), "async-depth", 0, NULL);
+  next_frame (stream);
+  for (guint i = 0; waiting && i < 1000; i++) {
+    g_object_get (lines, "current-level-buffers", &waiting, NULL);
+    g_usleep (2000);
+  }
+  fail_unless_equals_int (waiting, 0);
+  g_object_get (element (stream, "pictures"), "current-level-buffers", &waiting, NULL);
+  fail_unless_equals_int (waiting, 0);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (stream->harness), 0);
+}
+
+static GstStructure *
+stats_of (Stream * stream, const gchar * name)
+{
+  GstStructure *stats;
+
+  g_object_get (element (stream, name), "stats", &stats, NULL);
+  return stats;
+}
+
+static guint64
+count_in (Stream * stream, const gchar * name, const gchar * field)
+{
+  GstStructure *const stats = stats_of (stream, name);
+  guint64 count = 0;
+  guint small;
+
+  if (gst_structure_get_uint (stats, field, &small))
+    count = small;
+  else
+    fail_unless (gst_structure_get_uint64 (stats, field, &count), "no %s in %" GST_PTR_FORMAT, field, stats);
+  gst_structure_free (stats);
+  return count;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void
+run_for (Stream * stream, guint n_frames)
+{
+  while (stream->n < n_frames) {
+    next_frame (stream);
+    disturb (stream);
+  }
+  settle (stream);
+}
+
+GST_START_TEST (test_soak)
+{
+  const gchar *const wanted = g_getenv ("CCL_SOAK_FRAMES");
+  const guint n = wanted ? atoi (wanted) : memory_is_ours ()? 10000 : 1000;
+  Usage before, after;
+  Stream stream;
+
+  open_stream (&stream);
+  run_for (&stream, n / 5);
+  before = measure (&stream);
+  for (guint part = 2; part <= 5; part++) {
+    run_for (&stream, n * part / 5);
+    after = measure (&stream);
+  }
+
+  fail_unless (after.objects <= before.objects + 20, "from %u to %u objects", before.objects, after.objects);
+  if (memory_is_ours ()) {
+    fail_unless (after.heap <= before.heap + 500000, "the heap grew from %zu to %zu", before.heap, after.heap);
+    fail_unless (after.resident <= before.resident + 2000000, "memory grew from %zu to %zu", before.resident,
+        after.resident);
+  }
+
+  /* The scene did to the elements what it was made for. */
+  fail_unless_equals_uint64 (count_in (&stream, "cclmotion", "frames"), stream.n);
+  fail_unless (stream.with_blobs > stream.frames / 2, "blobs in %u of %u frames", stream.with_blobs, stream.frames);
+  fail_unless (stream.merged > n / 50, "%u merged", stream.merged);
+  fail_unless (g_hash_table_size (stream.lost) > n / 200, "%u lost", g_hash_table_size (stream.lost));
+  fail_unless (stream.zone_messages > n / 50, "%u messages of zones", stream.zone_messages);
+  fail_unless (stream.motion_messages > 1);
+  fail_unless (count_in (&stream, "ccltrack", "backwards") > 0);
+  fail_unless (count_in (&stream, "ccltrack", "tracks") < 40);
+  fail_unless (n < 1700 || count_in (&stream, "cclmotion", "global-changes") > 0);
+  close_stream (&stream);
+}
+
+GST_END_TEST;
+
+/* Of every element, in the same words. */
+GST_START_TEST (test_stats)
+{
+  static const gchar *const fields[][3] = {
+    {"host-us-min", "host-us-avg", "host-us-max"},
+    {"latency-us-min", "latency-us-avg", "latency-us-max"},
+  };
+  Stream stream;
+
+  open_stream (&stream);
+  for (guint i = 0; i < 40; i++)
+    next_frame (&stream);
+  settle (&stream);
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    GstStructure *const stats = stats_of (&stream, elements[i]);
+    gdouble avg[2];
+
+    fail_unless_equals_uint64 (count_in (&stream, elements[i], "frames"), stream.n);
+    for (guint j = 0; j < 2; j++) {
+      gdouble min = -2, max = -2;
+
+      fail_unless (gst_structure_get (stats, fields[j][0], G_TYPE_DOUBLE, &min, fields[j][1], G_TYPE_DOUBLE, &avg[j],
+              fields[j][2], G_TYPE_DOUBLE, &max, NULL), "%s lacks %s", elements[i], fields[j][0]);
+      fail_unless (0 <= min && min <= avg[j] && avg[j] <= max && max > 0, "%s, %s: %f %f %f", elements[i],
+          fields[j][0], min, avg[j], max);
+    }
+    fail_unless (avg[0] <= avg[1] && avg[1] < 1e6, "%s works for %f us on a frame it keeps for %f us", elements[i],
+        avg[0], avg[1]);
+    gst_structure_free (stats);
+  }
+  close_stream (&stream);
+}
+
+GST_END_TEST;
+
+/* A frame that waits for two others leaves two intervals later, whatever the work on it. */
+GST_START_TEST (test_latency_of_frames_in_flight)
+{
+  const gulong pause = 4000;    /* microseconds */
+  GstStructure *stats;
+  gdouble host, latency;
+  Stream stream;
+
+  open_stream (&stream);
+  stream.depth = 2;
+  g_object_set (element (&stream, "ccllabel"), "async-depth", 2, NULL);
+  for (guint i = 0; i < 30; i++) {
+    next_frame (&stream);
+    g_usleep (pause);
+  }
+  stats = stats_of (&stream, "ccllabel");
+  fail_unless (gst_structure_get (stats, "latency-us-min", G_TYPE_DOUBLE, &latency, "host-us-min", G_TYPE_DOUBLE, &host,
+          NULL));
+  fail_unless (latency >= 2 * pause, "only %f us", latency);
+  fail_unless (host < pause, "%f us", host);
+  gst_structure_free (stats);
+  close_stream (&stream);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  GstElement *elements[G_N_ELEMENTS (elements)];
+  gint stop;                    /* atomic */
+  guint rounds, set;
+} Meddler;
+
+/* Reads every property; writes back those that may change while playing. */
+static void
+meddle (Meddler * meddler, GstElement * element)
+{
+  guint n = 0;
+  GParamSpec **const specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+
+  for (guint i = 0; i < n; i++) {
+    GValue value = G_VALUE_INIT;
+
+    if (!(specs[i]->flags & G_PARAM_READABLE) || g_str_equal (specs[i]->name, "parent"))
+      continue;
+    g_value_init (&value, specs[i]->value_type);
+    g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
+    if (specs[i]->flags & G_PARAM_WRITABLE && specs[i]->flags & GST_PARAM_MUTABLE_PLAYING) {
+      g_object_set_property (G_OBJECT (element), specs[i]->name, &value);
+      meddler->set++;
+    }
+    g_value_unset (&value);
+  }
+  g_free (specs);
+}
+
+static gpointer
+run_meddler (gpointer data)
+{
+  Meddler *const meddler = data;
+
+  while (!g_atomic_int_get (&meddler->stop)) {
+    for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+      meddle (meddler, meddler->elements[i]);
+    meddler->rounds++;
+    g_usleep (200);
+  }
+  return NULL;
+}
+
+/* Every property of every element is read and written by another thread while frames flow. */
+GST_START_TEST (test_another_thread)
+{
+  Meddler meddler = { {NULL} };
+  GThread *thread;
+  Stream stream;
+
+  open_stream (&stream);
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    meddler.elements[i] = element (&stream, elements[i]);
+  thread = g_thread_new ("meddler", run_meddler, &meddler);
+  for (guint i = 0; i < 150; i++) {
+    if (i == 60)
+      set_picture (&stream, &pictures[1]);
+    next_frame (&stream);
+  }
+  g_atomic_int_set (&meddler.stop, TRUE);
+  g_thread_join (thread);
+  fail_unless (meddler.rounds > 2 && meddler.set > 50 * meddler.rounds, "%u rounds, %u set", meddler.rounds,
+      meddler.set);
+  close_stream (&stream);
+}
+
+GST_END_TEST;
+
+static Suite *
+chain_suite (void)
+{
+  Suite *const suite = suite_create ("chain");
+  TCase *const tests = tcase_create ("chain");
+
+  suite_add_tcase (suite, tests);
+  tcase_set_timeout (tests, 300);
+  tcase_add_test (tests, test_soak);
+  tcase_add_test (tests, test_stats);
+  tcase_add_test (tests, test_latency_of_frames_in_flight);
+  tcase_add_test (tests, test_another_thread);
+  return suite;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("GST_TRACERS", "leaks", TRUE);
+  gst_check_init (&argc, &argv);
+  return gst_check_run_suite (chain_suite (), "chain", __FILE__);
+}
