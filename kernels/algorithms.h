@@ -16,11 +16,20 @@ extern const CclAlgorithm ccl_cpu_reference_3d;
 extern const CclAlgorithm ccl_cpu_runs_3d;
 
 extern const CclAlgorithm ccl_cuda_runs;
+extern const CclAlgorithm ccl_cuda_accl;
 extern const CclAlgorithm ccl_cuda_bke;
 extern const CclAlgorithm ccl_cuda_buf;
 extern const CclAlgorithm ccl_cuda_buf_ic;
+extern const CclAlgorithm ccl_cuda_c2fl;
+extern const CclAlgorithm ccl_cuda_cc2fl;
+extern const CclAlgorithm ccl_cuda_dlp;
 extern const CclAlgorithm ccl_cuda_ha4;
 extern const CclAlgorithm ccl_cuda_ha8;
+extern const CclAlgorithm ccl_cuda_ke;
+extern const CclAlgorithm ccl_cuda_lbuf;
+extern const CclAlgorithm ccl_cuda_nc2fl;
+extern const CclAlgorithm ccl_cuda_playne;
+extern const CclAlgorithm ccl_cuda_rc2fl;
 extern const CclAlgorithm ccl_cuda_uf;
 
 #ifdef __cplusplus

@@ -28,4 +28,13 @@ CclStatus init_labels(CudaFrame *frame);
  * parents are shortened on the way. */
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents);
 
+/* CclAlgorithm.label of a method for both connectivities whose workspace is a parent image. */
+template <CclStatus FOUR(CudaFrame *, uint32_t *), CclStatus EIGHT(CudaFrame *, uint32_t *)>
+static CclStatus label_with_parents(CclContext *context, CclFrame *frame)
+{
+    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    return context->config.connectivity == CCL_CONNECT_8 ? EIGHT(cuda_frame(frame), parents)
+                                                         : FOUR(cuda_frame(frame), parents);
+}
+
 #endif

@@ -5,8 +5,8 @@
  * Labelling in two levels, for methods whose nodes are pixels: tiles in shared memory, then the seams between them.
  *
  * A block labels a tile of 32 x HEIGHT pixels, a thread per pixel and a warp per row. In the tile a node is its place
- * row * 32 + column, which is raster order, so a tile's root is the first pixel of its component there. A method's kernel
- * goes like this, and differs in what it does between the barriers:
+ * row * 32 + column, which is raster order, so a tile's root is the first pixel of its component there. A method's
+ * kernel goes like this, and differs in what it does between the barriers:
  *
  *     __shared__ Tile<HEIGHT> tile;
  *     const bool here = tile.load(vars, width, height);
@@ -128,8 +128,8 @@ __device__ static inline void unite_if(uint32_t *parents, bool yes, uint32_t a, 
         unite(parents, a, b);
 }
 
-/* Pixel (x, y), the first row of its tile, with those above. An implied pair is implied by pairs to its left, by pairs of
- * upright seams further up, and by what lies in one tile: never by each other. */
+/* Pixel (x, y), the first row of its tile, with those above. An implied pair is implied by pairs to its left, by pairs
+ * of upright seams further up, and by what lies in one tile: never by each other. */
 template <bool EIGHT, Seams SEAMS>
 __device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, uint32_t *parents)
 {
@@ -193,8 +193,8 @@ template <unsigned HEIGHT, bool EIGHT, Seams SEAMS> static CclStatus join_tiles(
     const uint32_t width = frame->shape.width, height = frame->shape.height, threads = 128;
     const uint32_t n_pixels = (height - 1) / HEIGHT * width + (width - 1) / TILE_WIDTH * height;
     if (n_pixels)
-        CCL_CUDA_LAUNCH(frame, "join", (join_seams<HEIGHT, EIGHT, SEAMS>), blocks_for(n_pixels, threads), threads, 0, width,
-                        height, parents);
+        CCL_CUDA_LAUNCH(frame, "join", (join_seams<HEIGHT, EIGHT, SEAMS>), blocks_for(n_pixels, threads), threads, 0,
+                        width, height, parents);
     return CCL_OK;
 }
 

@@ -6,16 +6,16 @@
  * Oliveira, Lotufo, "A Study on Connected Components Labeling Algorithms Using GPUs", SIBGRAPI 2010; 8-connected as in
  * Allegretti, Bolelli, Cancilla, Grana, "Optimizing GPU-Based Connected Components Labeling Algorithms", IPAS 2018.
  *
- * Every pixel begins as a set of its own and is united with each of its foreground neighbours that come before it; hooks
- * are atomic, so once over the image is enough. This is done in tiles in shared memory first. Then the pixels along the
- * tiles' borders are united, and every pixel looks up its root.
+ * Every pixel begins as a set of its own and is united with each of its foreground neighbours that come before it;
+ * hooks are atomic, so once over the image is enough. This is done in tiles in shared memory first. Then the pixels
+ * along the tiles' borders are united, and every pixel looks up its root.
  *
  *   tiles     pixels -> roots within each tile
  *   join      pixels on either side of a seam are united
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: tiles of 32 x 16 pixels instead of 16 x 16, for whole sectors of memory; foreground
- * is looked up in bits of the tile's rows; parents have an array of their own instead of the label image.
+ * Where this departs from the paper: tiles of 32 x 16 pixels instead of 16 x 16, for whole sectors of memory;
+ * foreground is looked up in bits of the tile's rows; parents have an array of their own instead of the label image.
  */
 #include "../tile.cuh"
 
@@ -34,7 +34,7 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     tile.store(here, width, height, parents);
 }
 
-template <bool EIGHT> static CclStatus label_connected(CudaFrame *frame, uint32_t *parents)
+template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents)
 {
     CCL_CUDA_LAUNCH(frame, "tiles", label_tiles<EIGHT>, tile_grid<HEIGHT>(frame), tile_block<HEIGHT>(), 0, frame->vars,
                     frame->shape.width, frame->shape.height, parents);
@@ -42,17 +42,10 @@ template <bool EIGHT> static CclStatus label_connected(CudaFrame *frame, uint32_
     return spread_from_parents(frame, parents);
 }
 
-static CclStatus label(CclContext *context, CclFrame *frame)
-{
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
-    return context->config.connectivity == CCL_CONNECT_8 ? label_connected<true>(cuda_frame(frame), parents)
-                                                         : label_connected<false>(cuda_frame(frame), parents);
-}
-
 const CclAlgorithm ccl_cuda_uf = {
     .info = { .name = "uf", .title = "Union-Find", .paper = "Oliveira & Lotufo, SIBGRAPI 2010",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .first_pixel_roots = true,
     .workspace_size = parents_size,
-    .label = label,
+    .label = label_with_parents<label<false>, label<true>>,
 };

@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * LBUF: Line-Based Union-Find.
+ * Yonehara, Aizawa, "A Line-Based Connected Component Labeling Algorithm Using GPUs", CANDAR 2015. What the paper
+ * says is taken from Bolelli et al., IEEE TPDS 2024, section III-B2, and Chen et al., IEEE Access 2018, section II-C.
+ *
+ * As UF, but the tiles are lines: within one a pixel has one earlier neighbour, so it is linked to that by a plain
+ * store and no union is needed. Links are flattened by following them two at a time, as all of the line do at once.
+ * Then every pixel is united with those above, and looks up its root.
+ *
+ *   lines     pixels -> first pixel of their run, within a line
+ *   merge     pixels are united with their neighbours in the row above
+ *   spread    each pixel finds its root and takes its label
+ *
+ * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
+ * what a piece cuts through is united in `merge`. In shared memory a parent is written between barriers only;
+ * published, threads write their own while others read it.
+ */
+#include "../spread.cuh"
+#include "../union_find.cuh"
+
+static const unsigned LINE = 256;
+static const unsigned THREADS_X = 32, THREADS_Y = 8;
+
+__global__ __launch_bounds__(LINE) static void label_lines(const CudaVars *vars, uint32_t width, uint32_t *parents)
+{
+    __shared__ uint32_t line[LINE + 1]; /* of pixel i: line[i + 1] */
+    uint32_t *const places = line + 1;
+    const uint32_t place = threadIdx.x, x0 = blockIdx.x * LINE, x = x0 + place, y = blockIdx.y;
+    const bool here = pixel_at(*vars, x, y, width);
+
+    places[place] = here;
+    if (place == 0)
+        line[0] = 0;
+    __syncthreads();
+    uint32_t parent = here && line[place] ? place - 1 : place;
+    __syncthreads();
+    places[place] = parent;
+    bool moved = true;
+    while (__syncthreads_or(moved)) { /* the way left halves each time */
+        const uint32_t grandparent = places[parent];
+        moved = grandparent != parent;
+        parent = grandparent;
+        __syncthreads();
+        places[place] = parent;
+    }
+    if (x < width)
+        parents[y * width + x] = here ? y * width + x0 + parent : NO_PARENT;
+}
+
+template <bool EIGHT> __global__ static void merge(uint32_t width, uint32_t height, uint32_t *parents)
+{
+    const uint32_t x = blockIdx.x * THREADS_X + threadIdx.x, y = blockIdx.y * THREADS_Y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    const uint32_t index = y * width + x;
+    if (parents[index] == NO_PARENT)
+        return;
+    const auto unite_with = [&](bool exists, uint32_t neighbour) {
+        if (exists && parents[neighbour] != NO_PARENT)
+            unite(parents, index, neighbour);
+    };
+    unite_with(EIGHT && y && x, index - width - 1);
+    unite_with(y, index - width);
+    unite_with(EIGHT && y && x + 1 < width, index - width + 1);
+    unite_with(x && x % LINE == 0, index - 1);
+}
+
+template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents)
+{
+    const uint32_t width = frame->shape.width, height = frame->shape.height;
+    const dim3 grid(blocks_for(width, THREADS_X), blocks_for(height, THREADS_Y)), block(THREADS_X, THREADS_Y);
+
+    CCL_CUDA_LAUNCH(frame, "lines", label_lines, dim3(blocks_for(width, LINE), height), LINE, 0, frame->vars, width,
+                    parents);
+    CCL_CUDA_LAUNCH(frame, "merge", merge<EIGHT>, grid, block, 0, width, height, parents);
+    return spread_from_parents(frame, parents);
+}
+
+const CclAlgorithm ccl_cuda_lbuf = {
+    .info = { .name = "lbuf", .title = "Line-Based Union-Find", .paper = "Yonehara & Aizawa, CANDAR 2015",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .first_pixel_roots = true,
+    .workspace_size = parents_size,
+    .label = label_with_parents<label<false>, label<true>>,
+};
