@@ -68,6 +68,8 @@ typedef struct CclBackend {
     CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
 } CclBackend;
 
+struct StageBuffers;
+
 /*
  * A method: one of `analyze` (mask to table and label image in one) and `label` (mask to the provisional labels that the
  * backend's shared stages turn into table and label image).
@@ -87,6 +89,9 @@ typedef struct CclAlgorithm {
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
     CclStatus (*label)(CclContext *context, CclFrame *frame);
     CclStatus (*analyze)(CclContext *context, CclFrame *frame);
+    /* CUDA, with label(): the method's own stage of that name, see cuda/stages.cuh; NULL: the shared one. */
+    CclStatus (*features)(const CclContext *context, CclFrame *frame, const struct StageBuffers *buffers,
+                          unsigned round);
     /* CPU methods for volumes have these instead, as CclBackend describes them; CUDA methods have label() with the stack as
      * one tall mask. */
     CclStatus (*volume_add)(CclContext *context, const CclMask *mask);

@@ -543,7 +543,8 @@ static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
     const uint32_t most = ccl_most_components(shape->width, shape->height, context->config.connectivity);
     CCL_TRY(number_from_labels(context, frame, stages));
     for (unsigned round = 0; round < stage_rounds(stages->n_sums, most); round++) {
-        CCL_TRY(features_from_labels(context, frame, stages, round));
+        CCL_TRY(algorithm->features ? algorithm->features(context, ccl_frame, stages, round)
+                                    : features_from_labels(context, frame, stages, round));
         CCL_TRY(table_from_features(context, frame, stages, round));
     }
     if (shape->label_mode == CUDA_LABELS_FINAL)

@@ -10,21 +10,12 @@
  * block into the component's sums. Until then everything is relative to the block's first pixel and fits 32 bits: at most
  * 8192 pixels with coordinates below 128.
  */
-#include "scan.cuh"
-#include "stages.cuh"
+#include "sums.cuh"
 
 static const unsigned WARPS = 8;
 static const unsigned TILE_WIDTH = 128; /* four pixels per lane */
 static const unsigned ROWS = 8;         /* per warp */
 static const unsigned TILE_HEIGHT = WARPS * ROWS;
-
-/* Sums of pixels with one label, relative to the block's first pixel. */
-typedef struct Part {
-    uint32_t label; /* 0: empty */
-    uint32_t n, x, y, xx, xy, yy;
-    uint32_t x0, x1, y1; /* box, y0 is the first pixel's row */
-    uint32_t first;      /* y * width + x in the image */
-} Part;
 
 /* The block's hash table, by label; fields apart, so that neighbouring lanes use neighbouring banks. */
 static const unsigned SLOTS = 512; /* a power of two */
@@ -38,10 +29,8 @@ typedef struct Slots {
 } Slots;
 
 typedef struct Target {
-    StageBuffers buffers;
+    SumsTarget sums; /* parts are relative to the block's first pixel */
     Slots *slots;
-    uint32_t first_id, past_id; /* measured in this round */
-    uint32_t x, y;              /* the block's first pixel */
 } Target;
 
 /* The sum of a warp's parts. An empty part is neutral. */
@@ -62,38 +51,6 @@ __device__ static Part warp_part(const Part &part, uint32_t label)
     return sum;
 }
 
-__device__ static Part empty_part()
-{
-    Part part = {};
-    part.x0 = part.first = UINT32_MAX;
-    return part;
-}
-
-/* One part into the component's sums. */
-__device__ static void add_to_sums(const Target &t, const Part &part)
-{
-    const uint32_t state = t.buffers.root_state[part.label - 1];
-    if (state & ROOT_FINAL) /* measured in an earlier round */
-        return;
-    const uint32_t id = id_of(t.buffers, state);
-    if (id < t.first_id || id >= t.past_id)
-        return;
-    Sums *const sums = &t.buffers.sums[id - t.first_id];
-    const unsigned long long n = part.n, x = part.x, y = part.y, tx = t.x, ty = t.y;
-
-    atomicAdd(&sums->m10, x + n * tx);
-    atomicAdd(&sums->m01, y + n * ty);
-    atomicAdd(&sums->m20, part.xx + 2 * tx * x + n * tx * tx);
-    atomicAdd(&sums->m11, part.xy + tx * y + ty * x + n * tx * ty);
-    atomicAdd(&sums->m02, part.yy + 2 * ty * y + n * ty * ty);
-    atomicAdd(&sums->area, part.n);
-    atomicMax(&sums->not_x0, ~(part.x0 + t.x));
-    atomicMax(&sums->x1, part.x1 + t.x);
-    atomicMax(&sums->y1, part.y1 + t.y);
-    atomicMax(&sums->not_first, ~part.first);
-    sums->root = part.label - 1; /* the same from everybody */
-}
-
 /* One part into the hash table or, where that is full, straight into the component's sums. */
 __device__ static void add_part(const Target &t, const Part &part)
 {
@@ -102,7 +59,7 @@ __device__ static void add_part(const Target &t, const Part &part)
     for (unsigned probe = 0;; probe++, i++) {
         i %= SLOTS;
         if (probe == PROBES) {
-            add_to_sums(t, part);
+            add_to_sums(t.sums, part);
             return;
         }
         const uint32_t label = atomicCAS(&slots->label[i], 0, part.label);
@@ -138,7 +95,7 @@ __device__ static void empty_slots(const Target &t)
             continue;
         const Part part = { s->label[i], s->n[i], s->x[i], s->y[i], s->xx[i], s->xy[i], s->yy[i], s->x0[i], s->x1[i],
                             s->y1[i], s->first[i] };
-        add_to_sums(t, part);
+        add_to_sums(t.sums, part);
     }
 }
 
@@ -191,7 +148,7 @@ __device__ static void add_run(const Target &t, Part *part, uint32_t label, uint
             add_part(t, *part);
         *part = empty_part();
         part->label = label;
-        part->first = (t.y + y) * width + t.x + x;
+        part->first = (t.sums.y + y) * width + t.sums.x + x;
     }
     const uint32_t sum_x = n * x + n * (n - 1) / 2;
     part->n += n;
@@ -219,12 +176,6 @@ __device__ static void add_quad(const Target &t, Part *part, uint4 v, uint32_t x
         if (label)
             add_run(t, part, label, x + start, y, end - start, width);
     } while (starts);
-}
-
-__device__ static void clear_words(uint32_t *words, uint32_t n)
-{
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        words[i] = 0;
 }
 
 /* What a thread has of a tile: four pixels of each of its warp's rows. */
@@ -283,7 +234,7 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *va
         }
         if (n_measured <= first_id)
             return;
-        const Target t = { buffers, &slots, first_id, min(n_measured, first_id + buffers.n_sums), x, y };
+        const Target t = { { buffers, first_id, min(n_measured, first_id + buffers.n_sums), x, y }, &slots };
         add_tile(t, quads, width);
     }
 }

@@ -5,7 +5,7 @@
  * The stages every labelling method shares: from an image of provisional labels to table and final labels.
  *
  *     number     components are counted in raster order of their first pixels: root -> id
- *     features   pixels are summed per id
+ *     features   pixels are summed per id; or the method's own, CclAlgorithm.features
  *     table      ids that pass the filter become rows; root -> final label
  *     relabel    provisional -> final labels, in place
  *

@@ -7,11 +7,16 @@
  * A warp looks at 32 pixels of a row at once as a word of bits (a ballot). The pixels of a word that follow each other are a
  * segment; its first pixel is its node, named by its index y * width + x, and the only one whose parent is stored. A
  * segment that goes on where the word before ended has the start of the whole run as its parent.
+ *
+ * On-segment sums, the paper's analysis: area, moments and box of a segment are known from its first column and its
+ * length, so its first pixel adds them to the component's sums with one atomic operation each, and pixels are not looked
+ * at one by one. They replace the shared stage `features` in ha4-sums and ha8-sums. The paper has slots for all pixels,
+ * found by the root, and no label image; here components are numbered before, and have the slots of the shared stage.
  */
 #ifndef CCL_CUDA_LABEL_HA_CUH
 #define CCL_CUDA_LABEL_HA_CUH
 
-#include "../backend.cuh"
+#include "../sums.cuh"
 #include "../union_find.cuh"
 
 static const unsigned STRIP = 4; /* rows per block, a warp each */
@@ -125,6 +130,30 @@ __global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, u
         vars.labels[y * vars.label_stride + x] = here ? label : 0;
 }
 
+/* A segment's sums follow from where it begins and how long it is: its first pixel adds them to the component's. */
+__global__ static void sum_segments(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t capacity,
+                                    unsigned round, StageBuffers buffers)
+{
+    const CudaVars &vars = *pvars;
+    const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
+    clear_words(buffers.table_scan, buffers.n_table_scan);
+    const SumsTarget target = sums_target(buffers, vars, capacity, round, x, y);
+    if (y >= height || target.past_id <= target.first_id)
+        return;
+    const bool here = pixel_at(vars, x, y, width);
+    const uint32_t pixels = __ballot_sync(~0u, here);
+    if (!here || ones_left(pixels, lane))
+        return;
+    Part part = {};
+    part.n = part.x1 = __clz(__brev(~(pixels >> lane)));
+    part.x = part.n * (part.n - 1) / 2;
+    part.xx = part.x * (2 * part.n - 1) / 3;
+    part.y1 = 1;
+    part.first = y * width + x;
+    part.label = vars.labels[y * vars.label_stride + x];
+    add_to_sums(target, part);
+}
+
 static size_t ha_workspace_size(const CclContext *context)
 {
     return (size_t)context->config.max_width * context->config.max_height * sizeof(uint32_t);
@@ -144,6 +173,17 @@ template <bool eight> static CclStatus ha_label(CclContext *context, CclFrame *c
                         frame->vars, width, height, parents);
     CCL_CUDA_LAUNCH(frame, "spread", relabel_segments, dim3(words, strips), threads, 0, frame->vars, width, height,
                     parents);
+    return CCL_OK;
+}
+
+static CclStatus ha_features(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers,
+                             unsigned round)
+{
+    CudaFrame *const frame = cuda_frame(ccl_frame);
+    const uint32_t width = frame->shape.width, height = frame->shape.height;
+    const dim3 grid(blocks_for(width, 32), blocks_for(height, STRIP)), threads(32, STRIP);
+    CCL_CUDA_LAUNCH(frame, "features", sum_segments, grid, threads, 0, frame->vars, width, height, context->capacity, round,
+                    *buffers);
     return CCL_OK;
 }
 

@@ -27,3 +27,13 @@ const CclAlgorithm ccl_cuda_ha4 = {
     .workspace_size = ha_workspace_size,
     .label = ha_label<false>,
 };
+
+const CclAlgorithm ccl_cuda_ha4_sums = {
+    .info = { .name = "ha4-sums", .title = "Hardware Accelerated 4-connected, on-segment sums",
+              .paper = "Hennequin, Lacassagne, Cabaret & Meunier, DASIP 2018", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_4 },
+    .first_pixel_roots = true,
+    .workspace_size = ha_workspace_size,
+    .label = ha_label<false>,
+    .features = ha_features,
+};

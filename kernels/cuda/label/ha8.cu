@@ -23,3 +23,13 @@ const CclAlgorithm ccl_cuda_ha8 = {
     .workspace_size = ha_workspace_size,
     .label = ha_label<true>,
 };
+
+const CclAlgorithm ccl_cuda_ha8_sums = {
+    .info = { .name = "ha8-sums", .title = "Hardware Accelerated 8-connected, on-segment sums",
+              .paper = "Hennequin, Lacassagne, Cabaret & Meunier, DASIP 2018; Bolelli et al., TPDS 2024",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .first_pixel_roots = true,
+    .workspace_size = ha_workspace_size,
+    .label = ha_label<true>,
+    .features = ha_features,
+};

@@ -1,0 +1,78 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Parts of a component, and how they are added to the component's sums: for the shared stage `features` and for methods
+ * that bring their own (CclAlgorithm.features). Such a kernel also clears the words of the scan in `table`.
+ */
+#ifndef CCL_CUDA_SUMS_CUH
+#define CCL_CUDA_SUMS_CUH
+
+#include "scan.cuh"
+#include "stages.cuh"
+
+/* Sums of pixels with one label, relative to some pixel near by: SumsTarget.x and .y. */
+typedef struct Part {
+    uint32_t label; /* 0: empty */
+    uint32_t n, x, y, xx, xy, yy;
+    uint32_t x0, x1, y1; /* box, y0 is the first pixel's row */
+    uint32_t first;      /* y * width + x in the image */
+} Part;
+
+/* Where parts go. */
+typedef struct SumsTarget {
+    StageBuffers buffers;
+    uint32_t first_id, past_id; /* measured in this round */
+    uint32_t x, y;              /* what parts are relative to */
+} SumsTarget;
+
+__device__ static inline Part empty_part()
+{
+    Part part = {};
+    part.x0 = part.first = UINT32_MAX;
+    return part;
+}
+
+/* One part into the component's sums. */
+__device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
+{
+    const uint32_t state = t.buffers.root_state[part.label - 1];
+    if (state & ROOT_FINAL) /* measured in an earlier round */
+        return;
+    const uint32_t id = id_of(t.buffers, state);
+    if (id < t.first_id || id >= t.past_id)
+        return;
+    Sums *const sums = &t.buffers.sums[id - t.first_id];
+    const unsigned long long n = part.n, x = part.x, y = part.y, tx = t.x, ty = t.y;
+
+    atomicAdd(&sums->m10, x + n * tx);
+    atomicAdd(&sums->m01, y + n * ty);
+    atomicAdd(&sums->m20, part.xx + 2 * tx * x + n * tx * tx);
+    atomicAdd(&sums->m11, part.xy + tx * y + ty * x + n * tx * ty);
+    atomicAdd(&sums->m02, part.yy + 2 * ty * y + n * ty * ty);
+    atomicAdd(&sums->area, part.n);
+    atomicMax(&sums->not_x0, ~(part.x0 + t.x));
+    atomicMax(&sums->x1, part.x1 + t.x);
+    atomicMax(&sums->y1, part.y1 + t.y);
+    atomicMax(&sums->not_first, ~part.first);
+    sums->root = part.label - 1; /* the same from everybody */
+}
+
+/* What is left to measure in this round; nothing when past_id is not above first_id. Parts are relative to (x, y). */
+__device__ static inline SumsTarget sums_target(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity,
+                                                unsigned round, uint32_t x, uint32_t y)
+{
+    const uint32_t first_id = round * buffers.n_sums, n_measured = measured_ids(buffers, vars, capacity);
+    return SumsTarget{ buffers, first_id, min(n_measured, first_id + buffers.n_sums), x, y };
+}
+
+/* By all threads of a grid of one or two dimensions. */
+__device__ static inline void clear_words(uint32_t *words, uint32_t n)
+{
+    const uint32_t block = blockIdx.y * gridDim.x + blockIdx.x, thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const uint32_t per_block = blockDim.x * blockDim.y, n_threads = gridDim.x * gridDim.y * per_block;
+    for (uint32_t i = block * per_block + thread; i < n; i += n_threads)
+        words[i] = 0;
+}
+
+#endif
