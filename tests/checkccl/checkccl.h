@@ -102,6 +102,7 @@ typedef struct Session {
     unsigned long passed, failed;
     uint64_t seed;
     bool quick;
+    uint64_t most_pixels; /* of an image that judge() looks at; 0: none */
     bool verbose;         /* say how long each part took */
     bool quiet;           /* self-test: count, print nothing */
     bool cuda;            /* a CUDA subject is among them */

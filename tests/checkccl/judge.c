@@ -706,6 +706,8 @@ void judge(Session *session, const Case *cases, unsigned n)
     static const CclConnectivity connectivities[] = { CCL_CONNECT_8, CCL_CONNECT_4 };
     static Outcome expected[CCL_MAX_DEPTH];
 
+    if (session->most_pixels && (uint64_t)cases[0].image->width * cases[0].image->height > session->most_pixels)
+        return;
     for (unsigned k = 0; k < 2; k++) {
         bool known = false;
         for (unsigned s = 0; s < session->n_subjects; s++) {

@@ -18,6 +18,8 @@ typedef struct Options {
     const char *suite;     /* NULL: all */
     const char *images;
     unsigned connectivity; /* 0: both */
+    unsigned every;        /* 0 and 1: every case */
+    uint64_t most_pixels;  /* 0: any image */
     const char *tiers;     /* of SIMD, for the benchmark */
     const char *threads;
     uint64_t seed;
@@ -34,6 +36,8 @@ static const char usage[] =
     "  --connectivity=4|8  this connectivity only\n"
     "  --suite=NAME        this suite only: labels, table, features, contour, api, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
+    "  --every=N           each method on one of N cases, another one's in turn\n"
+    "  --pixels=N          no image of more pixels\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
@@ -135,6 +139,10 @@ static Options parse(int argc, char **argv)
             options.suite = value;
         } else if ((value = value_of(a, "--images"))) {
             options.images = value;
+        } else if ((value = value_of(a, "--every"))) {
+            options.every = (unsigned)number_of(a, value);
+        } else if ((value = value_of(a, "--pixels"))) {
+            options.most_pixels = number_of(a, value);
         } else if ((value = value_of(a, "--connectivity"))) {
             options.connectivity = (unsigned)number_of(a, value);
             if (options.connectivity != 4 && options.connectivity != 8)
@@ -199,21 +207,24 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
            (!options->algorithm || !strcmp(options->algorithm, info->name));
 }
 
-static void add_subject(Session *session, const CclAlgorithmInfo *info, unsigned connectivity, const Variant *v)
+static void add_subject(Session *session, const Options *options, const CclAlgorithmInfo *info, unsigned connectivity,
+                        const Variant *v)
 {
     unsigned *const n = info->volume ? &session->n_volumes : &session->n_subjects;
     if (*n == MAX_SUBJECTS)
         return;
     Subject *const subject = &(info->volume ? session->volumes : session->subjects)[(*n)++];
     const bool cuda = info->backend == CCL_BACKEND_CUDA;
+    const unsigned thinner = options->every ? options->every : 1;
     subject->config = ccl_config_default();
     subject->config.backend = info->backend;
     subject->config.algorithm = info->name;
     subject->config.connectivity = (CclConnectivity)connectivity;
     subject->config.cpu_flags = v->cpu_flags;
     subject->config.threads = v->threads;
-    subject->every = v->every;
-    subject->every_of_many = v->every_of_many;
+    subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
+    subject->every_of_many = v->every_of_many * thinner;
+    subject->turn = session->n_subjects; /* each starts with another case */
     snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity,
              v->name);
     session->cuda |= cuda;
@@ -228,7 +239,7 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
     for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
         if (info->connectivity & connectivity && (!options->connectivity || options->connectivity == connectivity))
             for (const Variant *v = variants; v->name; v++)
-                add_subject(session, info, connectivity, v);
+                add_subject(session, options, info, connectivity, v);
 }
 
 /* For the benchmark: every tier asked for with every number of threads asked for. */
@@ -248,7 +259,7 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     if (info->volume || !(info->connectivity & connectivity) || (!options->algorithm && !strcmp(info->name, "reference")))
         return;
     if (info->backend == CCL_BACKEND_CUDA) {
-        add_subject(session, info, connectivity, one_variant);
+        add_subject(session, options, info, connectivity, one_variant);
         return;
     }
     for (unsigned t = 0; t < sizeof tiers / sizeof *tiers; t++)
@@ -260,7 +271,7 @@ static void add_bench_subjects(Session *session, const Options *options, const C
                 continue;
             snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "",
                      threads == 1 ? "" : " threads=", threads == 1 ? "" : number);
-            add_subject(session, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0 });
+            add_subject(session, options, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0 });
         }
 }
 
@@ -345,7 +356,8 @@ int main(int argc, char **argv)
 {
     const Options options = parse(argc, argv);
     Session session = {
-        .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images
+        .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images,
+        .most_pixels = options.most_pixels,
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

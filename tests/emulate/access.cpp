@@ -1,0 +1,245 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Every load and store of a kernel comes through here before it happens: see emulate.h. g++ puts the calls in for
+ * -fsanitize=thread; these functions stand in place of its library. */
+#include "emulate.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unistd.h>
+
+extern "C" char __executable_start, end;
+
+namespace emulate {
+
+namespace {
+
+unsigned n_reports;
+bool forgiven;
+
+/* ---------------------------------------------------------------- places in code */
+
+/* What `addr2line -i` says: a pair of lines, function and file:line, for the address and each function it is inlined in. */
+std::string lines_of(const void *code)
+{
+    Dl_info info;
+    char path[4096], command[4400], line[4096];
+    std::string lines;
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n < 0 || !dladdr(code, &info))
+        return lines;
+    path[n] = 0;
+    /* The call before the return address. */
+    snprintf(command, sizeof command, "addr2line -Cfie '%s' %#lx 2>/dev/null", path,
+             (unsigned long)((const char *)code - (const char *)info.dli_fbase - 1));
+    FILE *const pipe = popen(command, "r");
+    if (!pipe)
+        return lines;
+    while (fgets(line, sizeof line, pipe))
+        lines += line;
+    pclose(pipe);
+    return lines;
+}
+
+/* Does a comment of the line, or right before it, say that the race is meant? */
+bool is_racy(const std::string &file, unsigned number)
+{
+    FILE *const source = fopen(file.c_str(), "r");
+    char line[1000];
+    bool racy = false;
+    for (unsigned i = 1; source && i <= number && fgets(line, sizeof line, source); i++)
+        if (i + 1 >= number)
+            racy |= strstr(line, "/* race:") || strstr(line, "// race:");
+    if (source)
+        fclose(source);
+    return racy;
+}
+
+struct Known {
+    std::string text;
+    bool racy;
+};
+
+Known look_up(const void *code)
+{
+    Known known = { "", false };
+    const std::string lines = lines_of(code);
+    std::string function;
+    for (size_t at = 0; at < lines.size();) {
+        const size_t end = lines.find('\n', at);
+        const std::string line = lines.substr(at, end - at);
+        at = end + 1;
+        if (function.empty()) {
+            function = line;
+            continue;
+        }
+        const size_t colon = line.rfind(':'), slash = line.rfind('/');
+        const std::string file = line.substr(0, colon);
+        const unsigned number = colon == std::string::npos ? 0 : (unsigned)atoi(line.c_str() + colon + 1);
+        const bool ours = file.size() < 14 || file.compare(file.size() - 14, 14, "cuda_runtime.h") != 0;
+        if (ours) {
+            known.racy = known.racy || is_racy(file, number);
+            const size_t name = function.rfind(' ', function.find_first_of("<(")) + 1;
+            known.text += (known.text.empty() ? "" : ", in ") +
+                          function.substr(name, function.find_first_of("<(", name) - name) + " at " +
+                          line.substr(slash + 1, line.find(" (") - slash - 1);
+        }
+        function.clear();
+    }
+    if (known.text.empty())
+        known.text = "somewhere";
+    return known;
+}
+
+void fail_at_exit()
+{
+    if (!n_reports || forgiven)
+        return;
+    fprintf(stderr, "emulation: %u reports\n", n_reports);
+    fflush(nullptr);
+    _exit(3);
+}
+
+} // namespace
+
+Place place_of(const void *code)
+{
+    static std::map<const void *, Known> all;
+    const auto found = all.find(code);
+    const Known &known = found != all.end() ? found->second : all.emplace(code, look_up(code)).first->second;
+    return { known.text.c_str(), known.racy };
+}
+
+void describe_thread(const Thread *t, char *text, size_t size)
+{
+    snprintf(text, size, "block %u thread %u", t->block->number, t->linear);
+}
+
+void report(const char *format, ...)
+{
+    char sentence[8000], thread[100] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    if (self)
+        describe_thread(self, thread, sizeof thread);
+    const char *const kernel = !running ? "" : running->name ? running->name : place_of((const char *)running->kernel + 1).text;
+    fprintf(stderr, "emulation: %s%s%s%s%s%s\n", running ? "kernel " : "", kernel, *thread ? ", " : "", thread,
+            running ? ": " : "", sentence);
+    if (!n_reports++)
+        atexit(fail_at_exit);
+}
+
+unsigned reports()
+{
+    return n_reports;
+}
+
+void access(const void *pointer, size_t size, Access kind, const void *code)
+{
+    if (!inside)
+        return;
+    const uintptr_t address = (uintptr_t)pointer;
+    if (!in_memory(address)) {
+        const uintptr_t stack = (uintptr_t)self->stack, arguments = (uintptr_t)running->arguments.get();
+        const bool local = address - stack < STACK_SIZE || address - arguments < running->arguments_size;
+        const bool constant = pointer >= &__executable_start && pointer < &end;
+        if (!local && !constant) {
+            report("%s of %zu bytes at %p, which is not device memory, by %s", kind == Access::READ ? "read" : "write", size,
+                   pointer, place_of(code).text);
+            abandon();
+        }
+        return;
+    }
+    const Allocation &owner = memory_owner(address);
+    const char *const verb = kind == Access::READ || kind == Access::STRONG_READ ? "read" : "write";
+    if (owner.kind == Kind::NONE || address + size > owner.end) {
+        report("%s of %zu bytes at %p, %s, by %s", verb, size, pointer,
+               owner.kind == Kind::NONE ? "which nobody owns" : "past the end of what it belongs to", place_of(code).text);
+        abandon();
+    }
+    if (address % (size <= 16 && !(size & (size - 1)) ? size : 1)) {
+        report("%s of %zu bytes at %p, which is not aligned to that, by %s", verb, size, pointer, place_of(code).text);
+        abandon();
+    }
+    step++;
+    static unsigned left;
+    if (settings().burst && left-- == 0) {
+        left = (unsigned)random_below(2 * settings().burst);
+        yield();
+    }
+}
+
+} // namespace emulate
+
+unsigned emulate_reports(bool forgive)
+{
+    emulate::forgiven = forgive;
+    return emulate::reports();
+}
+
+/* ---------------------------------------------------------------- what g++ calls */
+
+using emulate::Access;
+#define HOOK(name, size, kind)                                                             \
+    extern "C" void __tsan_##name(const void *address)                                     \
+    {                                                                                      \
+        emulate::access(address, size, Access::kind, __builtin_return_address(0));         \
+    }
+#define HOOKS(size)                                     \
+    HOOK(read##size, size, READ)                        \
+    HOOK(write##size, size, WRITE)                      \
+    HOOK(unaligned_read##size, size, READ)              \
+    HOOK(unaligned_write##size, size, WRITE)            \
+    HOOK(volatile_read##size, size, STRONG_READ)        \
+    HOOK(volatile_write##size, size, STRONG_WRITE)      \
+    HOOK(unaligned_volatile_read##size, size, STRONG_READ)   \
+    HOOK(unaligned_volatile_write##size, size, STRONG_WRITE)
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+extern "C" void __tsan_read_range(const void *address, size_t size)
+{
+    emulate::access(address, size, Access::READ, __builtin_return_address(0));
+}
+
+extern "C" void __tsan_write_range(const void *address, size_t size)
+{
+    emulate::access(address, size, Access::WRITE, __builtin_return_address(0));
+}
+
+extern "C" void __tsan_vptr_update(void **, void *) {}
+extern "C" void __tsan_vptr_read(void **) {}
+extern "C" void __tsan_func_entry(void *) {}
+extern "C" void __tsan_func_exit() {}
+extern "C" void __tsan_init() {}
+
+/* Of the host's part of a .cu file: the library's own counters. */
+#define HOST_ATOMICS(bits)                                                                                               \
+    extern "C" uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int)                         \
+    {                                                                                                                    \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                                    \
+    }                                                                                                                    \
+    extern "C" void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int)                  \
+    {                                                                                                                    \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                                   \
+    }                                                                                                                    \
+    extern "C" uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at, uint##bits##_t value, int)    \
+    {                                                                                                                    \
+        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                                          \
+    }
+HOST_ATOMICS(8)
+HOST_ATOMICS(16)
+HOST_ATOMICS(32)
+HOST_ATOMICS(64)

@@ -1,0 +1,176 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * CUDA on the CPU, for tests. What translated .cu files call (by way of cuda_runtime.h), and what the parts of the
+ * emulation know of each other:
+ *
+ *   compile.py       .cu -> object: preprocessor, a little rewriting, g++ with a call before every access to memory
+ *   cuda_runtime.h   stands before the toolkit's: types, API, what kernels use
+ *   memory.cpp       device and page-locked memory: one range of addresses, who owns what in it
+ *   runtime.cpp      the API: streams, events, graphs, copies, errors, planted faults
+ *   kernel.cpp       a launch: threads of several blocks take turns at random; barriers and warp collectives
+ *   access.cpp       every load and store of a kernel: is it inside its allocation, does it race
+ */
+#ifndef EMULATE_H
+#define EMULATE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace emulate {
+
+/* ---------------------------------------------------------------- settings, from CCL_EMULATE="name=value,..." */
+
+struct Settings {
+    uint64_t seed = 1;     /* 0: threads and blocks in order, no switch but where one has to wait */
+    unsigned blocks = 3;   /* in flight at once */
+    unsigned burst = 60;   /* accesses to memory between two switches, on average; 0: only where threads meet */
+    bool races = true;     /* look for races */
+    bool fail = false;     /* a race is an error of the launch, so that checkccl says which image it was */
+    unsigned seconds = 60; /* a kernel that takes longer does not end */
+    bool summary = false;  /* at the end: kernels, threads, accesses */
+};
+const Settings &settings();
+
+/* A generator for everything that is left to chance. */
+uint64_t random_bits();
+inline uint64_t random_below(uint64_t n) { return random_bits() % n; }
+
+/* ---------------------------------------------------------------- memory.cpp */
+
+enum class Kind : uint8_t { NONE, DEVICE, PINNED, SHARED };
+
+struct Allocation {
+    uintptr_t begin = 0, end = 0;
+    size_t pages = 0; /* the free one behind it included */
+    Kind kind = Kind::NONE;
+    uint64_t cleared = 0; /* accesses before this step are history */
+};
+
+extern uintptr_t memory_base;
+extern size_t memory_size;
+inline bool in_memory(uintptr_t address) { return address - memory_base < memory_size; }
+
+/* Page-aligned and full of garbage; NULL when there is no room. */
+void *memory_take(size_t size, Kind kind);
+/* False when this is not the start of an allocation. */
+bool memory_give(void *memory);
+/* What the page belongs to; Kind::NONE: nothing. */
+Allocation &memory_owner(uintptr_t address);
+size_t memory_in_use(unsigned *n);
+
+/* ---------------------------------------------------------------- kernel.cpp, for kernels */
+
+/* A variable of a block: its place in each block's piece of shared memory. */
+struct Shared {
+    unsigned number;
+};
+
+enum class Collective : uint8_t {
+    SYNC, BALLOT, ANY, ALL, INDEX, UP, DOWN, XOR,
+    ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, BIT_XOR, MATCH_ANY, MATCH_ALL,
+};
+enum class Barrier : uint8_t { PLAIN, OR, AND, COUNT };
+
+void *shared(Shared *variable, size_t size);
+void *dynamic_shared();
+int barrier(Barrier kind, int value);
+uint64_t collective(Collective kind, uint32_t mask, uint64_t value, uint32_t argument = 0, uint32_t width = 32);
+uint32_t active_mask(); /* the smallest that is allowed: the lane alone */
+void fence();
+uint64_t nanoseconds();
+
+/* Before an access that the compiler's calls do not tell of. */
+enum class Access : uint8_t { READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC };
+void access(const void *address, size_t size, Access kind, const void *code);
+
+/* ---------------------------------------------------------------- kernel.cpp, for the API */
+
+struct Launch {
+    const char *name;
+    const void *kernel;
+    unsigned grid[3], block[3];
+    size_t shared;
+    std::shared_ptr<void> arguments;
+    size_t arguments_size;
+    void (*call)(const void *kernel, const void *arguments);
+};
+
+/* Runs it to its end; false when it came to none, which has been reported. */
+bool run(const Launch &launch);
+
+/* ---------------------------------------------------------------- kernel.cpp, for access.cpp */
+
+struct Block {
+    uint32_t number;         /* in the grid */
+    uint32_t barriers = 0;   /* passed so far */
+    uint64_t begun = 0;      /* step */
+    uint64_t fenced = 0;     /* the last fence of any thread, and how many barriers had been passed then */
+    uint32_t fenced_barriers = 0;
+    uint64_t fenced_before = 0; /* the last fence before the last barrier */
+    struct Thread *threads = nullptr;
+    uint32_t live = 0, at_barrier = 0;
+    unsigned slot = 0; /* which piece of shared memory */
+};
+
+struct Thread {
+    void *stack_pointer = nullptr;
+    char *stack = nullptr;
+    Block *block = nullptr;
+    uint32_t linear = 0, x = 0, y = 0, z = 0;
+    enum State : uint8_t { READY, AT_BARRIER, AT_COLLECTIVE, DONE } state = READY;
+    Barrier barrier = Barrier::PLAIN;
+    Collective kind = Collective::SYNC;
+    uint32_t mask = 0, argument = 0, width = 32;
+    uint64_t value = 0, result = 0;
+    const void *where = nullptr; /* the call it waits in */
+    uint64_t fenced = 0;
+    uint32_t clocks[32] = {}; /* what it knows of the lanes of its warp since the last barrier */
+    uint32_t lane() const { return linear % 32; }
+};
+
+extern Thread *self;            /* NULL: the scheduler */
+extern thread_local bool inside; /* whether this thread of the host is in a launch */
+extern const Launch *running; /* NULL: the host */
+extern uint64_t step;         /* grows with every access, over all launches */
+extern uint64_t launch_begun; /* step */
+constexpr size_t STACK_SIZE = 64 << 10;
+
+/* Lets others go first. */
+void yield();
+/* Ends the launch, which fails; the sentence has been printed. Does not return. */
+[[noreturn]] void abandon();
+
+/* ---------------------------------------------------------------- reports */
+
+/* "file.cu:12 in kernel" of an address in code; cached. */
+struct Place {
+    const char *text;
+    bool racy; /* a comment there begins with "race:" */
+};
+Place place_of(const void *code);
+/* Prints a sentence on the running thread and counts it; the program's status will not be 0. */
+void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+unsigned reports();
+void describe_thread(const Thread *thread, char *text, size_t size);
+
+} // namespace emulate
+
+/* ---------------------------------------------------------------- for tests */
+
+extern "C" {
+/* The n-th call (from 1, counted from now on) of this API function, or of every function when `call` is NULL, fails with
+ * `error`; "launch" is a kernel's. With `lost`, every call after it fails too. n = 0: none any more, and found again. */
+void emulate_fail(const char *call, unsigned n, int error, bool lost);
+/* Calls counted so far since emulate_fail(). */
+unsigned emulate_calls();
+/* Blocks of memory, streams, events and graphs that nobody has given back. */
+unsigned emulate_held();
+/* Reports so far; with `forgive` they no longer make the program fail. */
+unsigned emulate_reports(bool forgive);
+}
+
+#endif
