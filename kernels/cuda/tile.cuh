@@ -55,15 +55,25 @@ template <unsigned HEIGHT> struct Tile {
         return here;
     }
 
-    /* Foreground around this thread's pixel, as far as it is in the tile: NORTH and the like; 0 for background. */
-    template <bool EIGHT> __device__ unsigned neighbours() const
+    /* Foreground before this thread's pixel that touches it in the tile, NORTH and the like; of background 0. */
+    __device__ unsigned neighbours() const
     {
         const uint32_t lane = threadIdx.x, row = rows[threadIdx.y], above = threadIdx.y ? rows[threadIdx.y - 1] : 0;
         if (!(row >> lane & 1))
             return 0;
-        unsigned found = (above >> lane & 1 ? NORTH : 0) | ((row << 1) >> lane & 1 ? WEST : 0);
-        if (EIGHT)
-            found |= ((above << 1) >> lane & 1 ? NORTH_WEST : 0) | ((above >> 1) >> lane & 1 ? NORTH_EAST : 0);
+        return ((above << 1) >> lane & 1 ? NORTH_WEST : 0) | (above >> lane & 1 ? NORTH : 0) |
+               ((above >> 1) >> lane & 1 ? NORTH_EAST : 0) | ((row << 1) >> lane & 1 ? WEST : 0);
+    }
+
+    /* Those that are to be united with it: the ones straight above and to the left and, 8-connected, those across a
+     * corner where both pixels between are background. */
+    template <bool EIGHT> __device__ unsigned neighbours_to_unite() const
+    {
+        const unsigned all = neighbours();
+        const bool east = (rows[threadIdx.y] >> 1) >> threadIdx.x & 1;
+        unsigned found = all & (NORTH | WEST);
+        if (EIGHT && !(all & NORTH))
+            found |= (all & WEST ? 0 : all & NORTH_WEST) | (east ? 0 : all & NORTH_EAST);
         return found;
     }
 
@@ -114,15 +124,17 @@ template <unsigned HEIGHT> struct Tile {
 /*
  * Which pairs across seams are united.
  *
- *   SEAMS_ALL    every pair that touches
- *   SEAMS_LEAN   only those that no other pair implies: of two stretches that lie along each other, the first pixels
+ *   SEAMS_ALL    every pixel with the one on the other side
+ *   SEAMS_LEAN   only where no other pair implies it: of two stretches that lie along each other, the first pixels
+ *
+ * 8-connected, pixels across a corner as well, where both pixels between them are background.
  */
 typedef enum Seams {
     SEAMS_ALL,
     SEAMS_LEAN,
 } Seams;
 
-__device__ static inline void unite_if(uint32_t *parents, bool yes, uint32_t a, uint32_t b)
+__device__ static inline void unite_if(bool yes, uint32_t *parents, uint32_t a, uint32_t b)
 {
     if (yes)
         unite(parents, a, b);
@@ -140,13 +152,11 @@ __device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, u
     const bool north = parents[above] != NO_PARENT;
     const bool west = (EIGHT || lean) && x && parents[here - 1] != NO_PARENT;
     const bool north_west = (EIGHT || lean) && x && parents[above - 1] != NO_PARENT;
-    unite_if(parents, north && !(lean && x % TILE_WIDTH && west && north_west), here, above);
-    if (!EIGHT)
-        return;
-    const bool east = lean && x + 1 < width && parents[here + 1] != NO_PARENT;
-    const bool north_east = x + 1 < width && parents[above + 1] != NO_PARENT;
-    unite_if(parents, north_west && !(lean && (north || west)), here, above - 1);
-    unite_if(parents, north_east && !(lean && (north || east)), here, above + 1);
+    const bool east = EIGHT && x + 1 < width && parents[here + 1] != NO_PARENT;
+    const bool north_east = EIGHT && x + 1 < width && parents[above + 1] != NO_PARENT;
+    unite_if(north && !(lean && x % TILE_WIDTH && west && north_west), parents, here, above);
+    unite_if(EIGHT && north_west && !north && !west, parents, here, above - 1);
+    unite_if(EIGHT && north_east && !north && !east, parents, here, above + 1);
 }
 
 /* Pixel (x, y), the first column of its tile, with those to the left in tiles of the same rows. */
@@ -155,19 +165,17 @@ __device__ static inline void join_column(uint32_t width, uint32_t x, uint32_t y
                                           uint32_t *parents)
 {
     const bool lean = SEAMS == SEAMS_LEAN;
-    const uint32_t here = y * width + x;
+    const uint32_t here = y * width + x, above = here - width, below = here + width;
     if (parents[here] == NO_PARENT)
         return;
     const bool west = parents[here - 1] != NO_PARENT;
-    const bool north = lean && !first_row && parents[here - width] != NO_PARENT;
-    const bool north_west = (EIGHT || lean) && !first_row && parents[here - width - 1] != NO_PARENT;
-    unite_if(parents, west && !(north && north_west), here, here - 1);
-    if (!EIGHT)
-        return;
-    const bool south = lean && !last_row && parents[here + width] != NO_PARENT;
-    const bool south_west = !last_row && parents[here + width - 1] != NO_PARENT;
-    unite_if(parents, north_west && !(lean && (west || north)), here, here - width - 1);
-    unite_if(parents, south_west && !(lean && (west || south)), here, here + width - 1);
+    const bool north = (EIGHT || lean) && !first_row && parents[above] != NO_PARENT;
+    const bool north_west = (EIGHT || lean) && !first_row && parents[above - 1] != NO_PARENT;
+    const bool south = EIGHT && !last_row && parents[below] != NO_PARENT;
+    const bool south_west = EIGHT && !last_row && parents[below - 1] != NO_PARENT;
+    unite_if(west && !(lean && north && north_west), parents, here, here - 1);
+    unite_if(EIGHT && north_west && !west && !north, parents, here, above - 1);
+    unite_if(EIGHT && south_west && !west && !south, parents, here, below - 1);
 }
 
 /* A thread per pixel below a seam between rows of tiles, then one per pixel right of an upright seam. */

@@ -47,7 +47,7 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     const uint32_t place = tile_place();
     const bool here = tile.load(*vars, width, height);
     __syncthreads();
-    const unsigned neighbours = tile.template neighbours<EIGHT>();
+    const unsigned neighbours = tile.neighbours_to_unite<EIGHT>();
     unsigned open = neighbours; /* what coarse links do not settle everywhere */
     uint32_t parent = place;
     if (COARSE & COLUMNS) {

@@ -15,10 +15,11 @@
  *   join      squares that lie across seams are united
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: the recursion of its union is a loop; tiles of 32 x 16 pixels; borders in the
- * right and in the lower direction in one launch; a square where nothing is to be done (one label, or one pixel) is
- * left at once. 4-connected, the square is the pixel with the one to its right and the one below: those that touch
- * it.
+ * Where this departs from the paper: the recursion of its union is a loop; tiles of 32 x 16 pixels instead of 16 x
+ * 16; borders in the right and in the lower direction in one launch; a square where nothing is to be done (one label,
+ * or one pixel) is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a
+ * race, and joins nothing in images of one row or one column. 4-connected, the square is the pixel with the one to
+ * its right and the one below: those that touch it.
  */
 #include "../tile.cuh"
 

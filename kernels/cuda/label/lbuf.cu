@@ -15,8 +15,9 @@
  *   spread    each pixel finds its root and takes its label
  *
  * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
- * what a piece cuts through is united in `merge`. In shared memory a parent is written between barriers only;
- * published, threads write their own while others read it.
+ * what a piece cuts through is united in `merge`. In shared memory a parent is written between barriers only; in the
+ * public code (YACCLAB) a pixel copies the label of the one to its left while that is being written, and shortens its
+ * way while others walk along it.
  */
 #include "../spread.cuh"
 #include "../union_find.cuh"
@@ -58,14 +59,21 @@ template <bool EIGHT> __global__ static void merge(uint32_t width, uint32_t heig
     const uint32_t index = y * width + x;
     if (parents[index] == NO_PARENT)
         return;
-    const auto unite_with = [&](bool exists, uint32_t neighbour) {
-        if (exists && parents[neighbour] != NO_PARENT)
-            unite(parents, index, neighbour);
-    };
-    unite_with(EIGHT && y && x, index - width - 1);
-    unite_with(y, index - width);
-    unite_with(EIGHT && y && x + 1 < width, index - width + 1);
-    unite_with(x && x % LINE == 0, index - 1);
+    const auto foreground = [&](bool exists, uint32_t at) { return exists && parents[at] != NO_PARENT; };
+    const bool west = foreground(x, index - 1);
+    if (west && x % LINE == 0)
+        unite(parents, index, index - 1);
+    if (!y)
+        return;
+    const uint32_t above = index - width;
+    if (parents[above] != NO_PARENT) {
+        unite(parents, index, above);
+    } else if (EIGHT) { /* across a corner, where no pixel of either row is between */
+        if (!west && foreground(x, above - 1))
+            unite(parents, index, above - 1);
+        if (!foreground(x + 1 < width, index + 1) && foreground(x + 1 < width, above + 1))
+            unite(parents, index, above + 1);
+    }
 }
 
 template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents)

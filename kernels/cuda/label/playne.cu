@@ -4,8 +4,8 @@
 /*
  * Playne: Playne-Equivalence.
  * Playne, Hawick, "A New Algorithm for Parallel Connected-Component Labelling on GPUs", IEEE TPDS 29(6), 2018, in its
- * form with tiles. What the paper says is taken from Hennequin et al., DASIP 2018, section II, and Allegretti et al.,
- * IEEE TPDS 2020, section 3.2.
+ * form with tiles. What the paper does is taken from the first author's example (github.com/DanielPlayne), Hennequin et
+ * al., DASIP 2018, section II, and Allegretti et al., IEEE TPDS 2020, section 3.2.
  *
  * As Komura's, pixels begin as children of an earlier neighbour, but a neighbour that was not chosen is united only
  * where nothing else implies it: that is so in few places, and no pixel has more than one such neighbour. A union
@@ -30,8 +30,9 @@
  *     ? x        # x
  *
  * Where this departs from the paper: tiles of 32 x 16 pixels instead of 32 x 4; horizontal and upright seams in one
- * launch; barriers where threads of a warp read what others write (the paper is older than independent threads in a
- * warp).
+ * launch instead of two on streams of their own; the background is no component. In the public example threads past the
+ * image's edge miss the barriers that the others of the block wait at, and a parent is written while others read it in
+ * order to flatten; here neither happens.
  */
 #include "../tile.cuh"
 
@@ -54,7 +55,7 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     __shared__ Tile<HEIGHT> tile;
     const bool here = tile.load(*vars, width, height);
     __syncthreads();
-    const unsigned around = tile.template neighbours<true>();
+    const unsigned around = tile.neighbours();
     tile.parents[tile_place()] = tile_place() - link_distance(EIGHT ? around : around & (NORTH | WEST));
     tile.flatten(here);
 

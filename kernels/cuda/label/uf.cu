@@ -29,7 +29,7 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     const bool here = tile.load(*vars, width, height);
     tile.parents[tile_place()] = tile_place();
     __syncthreads();
-    tile.unite_with(tile.template neighbours<EIGHT>());
+    tile.unite_with(tile.neighbours_to_unite<EIGHT>());
     __syncthreads();
     tile.store(here, width, height, parents);
 }
