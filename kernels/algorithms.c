@@ -29,6 +29,10 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cuda_playne,
     &ccl_cuda_rc2fl,
     &ccl_cuda_uf,
+    &ccl_cuda_bke_3d,
+    &ccl_cuda_be_3d,
+    &ccl_cuda_buf_3d,
+    &ccl_cuda_uf_3d,
 #endif
     NULL,
 };

@@ -51,6 +51,7 @@ typedef struct CclVolume {
     CclVolumeComponent *rows; /* CclContext.capacity of them; by the backend's open() */
     uint32_t n_found;
     float kernel_us;          /* -1: not measured */
+    void *impl;               /* the backend's own */
 } CclVolume;
 
 /* For single masks or for volumes. */
@@ -118,6 +119,7 @@ struct CclContext {
 extern const CclBackend ccl_cpu_backend;
 extern const CclBackend ccl_cpu_volumes;
 extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
+extern const CclBackend ccl_cuda_volumes;
 
 /* Of volume.c, for ccl.c. */
 CclStatus ccl_check_volume_config(const CclConfig *config);

@@ -149,7 +149,7 @@ CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
     context->config.algorithm = algorithm->info.name;
     context->algorithm = algorithm;
     if (config->backend == CCL_BACKEND_CUDA)
-        context->backend = &ccl_cuda_backend; /* which has no method for volumes */
+        context->backend = config->volume ? &ccl_cuda_volumes : &ccl_cuda_backend;
     else
         context->backend = config->volume ? &ccl_cpu_volumes : &ccl_cpu_backend;
     context->capacity = table_capacity(config);

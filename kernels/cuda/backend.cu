@@ -5,6 +5,7 @@
 #include "backend.cuh"
 
 #include "stages.cuh"
+#include "volume.cuh"
 
 #include "../cpu/pool.h"
 #include "../cpu/tier.h"
@@ -137,7 +138,7 @@ CclStatus cuda_check_device(int device)
 
 /* ---------------------------------------------------------------- memory */
 
-static CclStatus device_alloc(CclContext *context, void **memory, size_t size, bool cleared)
+CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared)
 {
     CudaContext *const cuda = impl(context);
     const cudaError_t error = cudaMalloc(memory, size);
@@ -155,7 +156,7 @@ static CclStatus device_alloc(CclContext *context, void **memory, size_t size, b
 }
 
 /* Page-locked and visible to kernels. */
-static CclStatus pinned_alloc(CclContext *context, void **memory, size_t size)
+CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size)
 {
     CudaContext *const cuda = impl(context);
     const cudaError_t error = cudaHostAlloc(memory, size, cudaHostAllocMapped | cudaHostAllocPortable);
@@ -180,11 +181,11 @@ static CclStatus open_stages(CclContext *context, size_t n_pixels)
 {
     StageBuffers *const stages = &impl(context)->stages;
     *stages = stage_sizes(context);
-    CCL_TRY(device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
-    CCL_TRY(device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
-    CCL_TRY(device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
-    CCL_TRY(device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
-    return device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
+    return cuda_device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
 }
 
 static CclStatus open_loop(CclContext *context)
@@ -192,8 +193,8 @@ static CclStatus open_loop(CclContext *context)
     CudaLoop *const loop = &impl(context)->loop;
     if (!context->algorithm->iterative)
         return CCL_OK;
-    CCL_TRY(device_alloc(context, (void **)&loop->changed, sizeof(uint32_t), true));
-    CCL_TRY(pinned_alloc(context, (void **)&loop->host, sizeof(uint32_t)));
+    CCL_TRY(cuda_device_alloc(context, (void **)&loop->changed, sizeof(uint32_t), true));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&loop->host, sizeof(uint32_t)));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&loop->seen, (void *)loop->host, 0));
     if (context->config.timing)
         CCL_CUDA_TRY(cudaEventCreate(&loop->started));
@@ -209,14 +210,14 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     frame->timing = context->config.timing;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
-    CCL_TRY(pinned_alloc(context, (void **)&slot->h_mask, mask_size));
-    CCL_TRY(device_alloc(context, (void **)&slot->d_mask, mask_size, false));
-    CCL_TRY(device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_mask, mask_size));
+    CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_mask, mask_size, false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
     frame->vars = slot->d_vars;
 
-    CCL_TRY(pinned_alloc(context, (void **)&slot->h_result, sizeof(CudaResult)));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_result, sizeof(CudaResult)));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->result, slot->h_result, 0));
-    CCL_TRY(pinned_alloc(context, (void **)&ccl_frame->rows, context->capacity * sizeof(CclComponent)));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->rows, context->capacity * sizeof(CclComponent)));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->rows, ccl_frame->rows, 0));
 
     cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed };
@@ -243,7 +244,7 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
         if (i && !context->config.labels)
             cuda->slots[i].d_labels = cuda->slots[0].d_labels;
         else
-            CCL_TRY(device_alloc(context, (void **)&cuda->slots[i].d_labels, n_pixels * sizeof(uint32_t), false));
+            CCL_TRY(cuda_device_alloc(context, (void **)&cuda->slots[i].d_labels, n_pixels * sizeof(uint32_t), false));
     }
     return CCL_OK;
 }
@@ -283,11 +284,13 @@ static CclStatus cuda_open(CclContext *context)
     for (unsigned i = 0; i < context->config.depth; i++)
         CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
     CCL_TRY(open_labels(context, n_pixels));
-    if (!algorithm->analyze)
+    if (context->config.volume)
+        CCL_TRY(cuda_volume_open(context));
+    else if (!algorithm->analyze)
         CCL_TRY(open_stages(context, n_pixels));
     const size_t size = algorithm->workspace_size ? algorithm->workspace_size(context) : 0;
     if (size)
-        CCL_TRY(device_alloc(context, &cuda->workspace, size, true));
+        CCL_TRY(cuda_device_alloc(context, &cuda->workspace, size, true));
     CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
     return CCL_OK;
 }
@@ -679,14 +682,10 @@ static cudaError_t wait_for(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
-static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable *table)
+CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us)
 {
-    const CudaFrame *const frame = &slot->frame;
     float ms = 0;
 
-    if (slot->uploads)
-        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
-    table->upload_us = ms * 1000;
     context->n_steps = frame->n_steps;
     for (unsigned i = 0; i < frame->n_steps; i++) {
         context->steps[i] = CclStep{ frame->step_names[i], frame->step_us[i], frame->step_counts[i] };
@@ -698,8 +697,18 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     ms = 0;
     if (frame->n_steps)
         CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[0], frame->step_events[frame->n_steps]));
-    table->kernel_us = ms * 1000;
+    *kernel_us = ms * 1000;
     return CCL_OK;
+}
+
+static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable *table)
+{
+    float ms = 0;
+
+    if (slot->uploads)
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
+    table->upload_us = ms * 1000;
+    return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
 static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
@@ -737,6 +746,15 @@ const CclBackend ccl_cuda_backend = {
     .submit = cuda_submit,
     .collect = cuda_collect,
     .ready = cuda_ready,
+};
+
+const CclBackend ccl_cuda_volumes = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .volume_add = cuda_volume_add,
+    .volume_label = cuda_volume_label,
+    .volume_look_up = cuda_volume_look_up,
 };
 
 /* ---------------------------------------------------------------- pinned memory for callers */

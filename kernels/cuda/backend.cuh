@@ -91,6 +91,7 @@ typedef struct CudaShape {
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
     uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
+    uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
 } CudaShape;
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
@@ -123,6 +124,13 @@ typedef struct CudaFrame {
     float step_us[CUDA_MOST_STEPS];        /* steps of a loop: added up already, over so many iterations; */
     uint32_t step_counts[CUDA_MOST_STEPS]; /* other steps: 0 */
 } CudaFrame;
+
+/* Memory that the context frees; the second page-locked and visible to kernels. cleared: zero. */
+CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared);
+CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size);
+
+/* With timing: the steps of a frame that is done to the context's, and how long they took together. */
+CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us);
 
 /* Device memory of the method: workspace_size() bytes, aligned to 256. */
 void *cuda_workspace(const CclContext *context);

@@ -1,0 +1,345 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The CUDA backend for volumes: the stack, and what comes before and after a method; see volume.cuh.
+ *
+ *     add        one mask onto the stack: bits or pixels -> 0 and 1. It waits, so that the mask is free again
+ *     label()    stack -> provisional labels
+ *     number     as for masks: root -> label in raster order of first voxels
+ *     measure    voxels are summed per component, of those that the table has rows for
+ *     rows       sums -> rows
+ *     relabel    provisional -> final labels, frame by frame, where label images are wanted
+ *
+ * The label image stays as the method left it: looking up goes from a voxel to its root to its label.
+ */
+#include "stages.cuh"
+#include "volume.cuh"
+
+#include "../cpu/tier.h"
+#include "../cpu/words.h"
+
+/* Voxels looked up in one launch. */
+static const uint32_t MOST_VOXELS = 1u << 16;
+
+/* Accumulators of one component, all zero is empty: extremes are maxima, of complements where a minimum is meant. */
+typedef struct __align__(16) VolumeSums {
+    uint32_t voxels;
+    uint32_t not_x0, x1, not_y0, y1, frame1;
+    uint32_t not_first; /* ~index of the first voxel */
+    uint32_t unused;
+} VolumeSums;
+
+typedef struct CudaVolume {
+    uint8_t *stack;          /* rows of `pitch` bytes */
+    size_t pitch;
+    uint32_t *labels;        /* tight */
+    StageBuffers stages;     /* what `number` needs */
+    VolumeSums *sums;        /* one per row of the table */
+    CclVolumeComponent *d_rows; /* device address of CclVolume.rows */
+    uint32_t *image;         /* a frame's final labels, on the way to the host */
+    uint64_t *h_bits, *d_bits; /* a mask from the host, packed */
+    CclVoxel *h_voxels, *d_voxels; /* mapped: both are addresses of the same */
+    uint32_t *h_found, *d_found;
+    const CclTier *tier;
+} CudaVolume;
+
+static CudaVolume *impl(const CclContext *context)
+{
+    return (CudaVolume *)context->volume.impl;
+}
+
+static CudaFrame *frame_of(const CclContext *context)
+{
+    return cuda_frame(&context->frames[0]);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static CclStatus mapped_alloc(CclContext *context, void **host, void **device, size_t size)
+{
+    CCL_TRY(cuda_pinned_alloc(context, host, size));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer(device, *host, 0));
+    return CCL_OK;
+}
+
+CclStatus cuda_volume_open(CclContext *context)
+{
+    const CclConfig *const config = &context->config;
+    const size_t n_pixels = (size_t)config->max_width * config->max_height, n_voxels = n_pixels * config->volume;
+    const size_t bits_size = (size_t)row_words(config->max_width) * sizeof(uint64_t) * config->max_height;
+    CudaVolume *volume;
+
+    CCL_TRY(cuda_pinned_alloc(context, &context->volume.impl, sizeof *volume));
+    volume = impl(context);
+    *volume = CudaVolume{};
+    volume->tier = ccl_tier(config->cpu_flags);
+    volume->pitch = (config->max_width + 127) / 128 * 128;
+    volume->stages.n_chunks = blocks_for(n_voxels, NUMBER_CHUNK);
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stack, volume->pitch * config->max_height * config->volume, false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->labels, n_voxels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.root_state, n_voxels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.chunk_ids, volume->stages.n_chunks * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.counts, sizeof(Counts), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->sums, context->capacity * sizeof(VolumeSums), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->image, n_pixels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->d_bits, bits_size, false));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&volume->h_bits, bits_size));
+    CCL_TRY(mapped_alloc(context, (void **)&context->volume.rows, (void **)&volume->d_rows,
+                         context->capacity * sizeof(CclVolumeComponent)));
+    CCL_TRY(mapped_alloc(context, (void **)&volume->h_voxels, (void **)&volume->d_voxels,
+                         MOST_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t))));
+    return mapped_alloc(context, (void **)&volume->h_found, (void **)&volume->d_found, sizeof(uint32_t));
+}
+
+/* ---------------------------------------------------------------- add */
+
+typedef struct Plane {
+    uint8_t *to;
+    size_t pitch;
+    uint32_t width, height;
+} Plane;
+
+static dim3 grid_of(uint32_t width, uint32_t height)
+{
+    return dim3(blocks_for(width, 32), blocks_for(height, 8));
+}
+
+__global__ static void from_bits(const uint64_t *bits, uint32_t words, Plane plane)
+{
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < plane.width && y < plane.height)
+        plane.to[y * plane.pitch + x] = bits[(size_t)y * words + x / 64] >> x % 64 & 1;
+}
+
+/* Pixels at any address: byte by byte. */
+__global__ static void from_pixels(const uint8_t *pixels, size_t stride, uint32_t pixel_size, uint32_t threshold,
+                                   bool invert, Plane plane)
+{
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= plane.width || y >= plane.height)
+        return;
+    const uint8_t *const p = pixels + y * stride + (size_t)x * pixel_size;
+    const uint32_t value = pixel_size == 2 ? p[0] | (uint32_t)p[1] << 8 : p[0];
+    plane.to[y * plane.pitch + x] = (value > threshold) != invert;
+}
+
+static CclStatus wait_for_producer(const CudaFrame *frame, const CclMask *mask)
+{
+    cudaEvent_t produced;
+    if (!mask->producer_stream)
+        return CCL_OK;
+    CCL_CUDA_TRY(cudaEventCreateWithFlags(&produced, cudaEventDisableTiming));
+    cudaError_t error = cudaEventRecord(produced, (cudaStream_t)mask->producer_stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(frame->stream, produced, 0);
+    cudaEventDestroy(produced);
+    CCL_CUDA_TRY(error);
+    return CCL_OK;
+}
+
+CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
+{
+    const CudaVolume *const volume = impl(context);
+    CudaFrame *const frame = frame_of(context);
+    const Plane plane = { volume->stack + volume->pitch * mask->height * context->volume.n_frames, volume->pitch,
+                          mask->width, mask->height };
+    const uint32_t words = row_words(mask->width);
+
+    CCL_TRY(cuda_use_device(context->config.device));
+    if (mask->memory == CCL_MEMORY_DEVICE) {
+        CCL_TRY(wait_for_producer(frame, mask));
+        from_pixels<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(
+            (const uint8_t *)mask->data, mask->stride, mask->pixel_size, mask->threshold, mask->invert, plane);
+    } else {
+        volume->tier->pack(mask, 0, mask->height, volume->h_bits, words);
+        CCL_CUDA_TRY(cudaMemcpyAsync(volume->d_bits, volume->h_bits, (size_t)words * sizeof(uint64_t) * mask->height,
+                                     cudaMemcpyHostToDevice, frame->stream));
+        from_bits<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(volume->d_bits, words, plane);
+    }
+    CCL_CUDA_TRY(cudaGetLastError());
+    CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- label */
+
+__device__ static uint32_t id_of_voxel(const StageBuffers &stages, uint32_t provisional)
+{
+    return id_of(stages, stages.root_state[provisional - 1]);
+}
+
+/* A warp has 32 voxels of a row; the first of each run among them adds the run. */
+__global__ static void measure(const CudaVars *vars, Space space, StageBuffers stages, uint32_t capacity, VolumeSums *sums)
+{
+    const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
+    const uint32_t t = blockIdx.z;
+    const uint32_t first = y < space.height ? space.index(x, y, t) : 0;
+    const uint32_t label = x < space.width && y < space.height ? vars->labels[first] : 0;
+    const uint32_t bits = __ballot_sync(~0u, label != 0);
+    if (!label || (lane && bits >> (lane - 1) & 1))
+        return;
+    const uint32_t id = id_of_voxel(stages, label);
+    if (id >= capacity)
+        return;
+    const uint32_t gap = ~(bits >> lane), n = gap ? __ffs(gap) - 1 : 32;
+    VolumeSums *const of = &sums[id];
+    atomicAdd(&of->voxels, n);
+    atomicMax(&of->not_x0, ~x);
+    atomicMax(&of->x1, x + n);
+    atomicMax(&of->not_y0, ~y);
+    atomicMax(&of->y1, y + 1);
+    atomicMax(&of->frame1, t + 1);
+    atomicMax(&of->not_first, ~first);
+}
+
+__global__ static void make_rows(Space space, StageBuffers stages, uint32_t capacity, const VolumeSums *sums,
+                                 CclVolumeComponent *rows, uint32_t *n_found)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, n = stages.counts->n_found;
+    if (i == 0)
+        *n_found = n;
+    if (i >= n || i >= capacity)
+        return;
+    const VolumeSums s = sums[i];
+    const uint32_t first = ~s.not_first, row = first / space.width;
+    CclVolumeComponent c = {};
+    c.voxels = s.voxels;
+    c.label = i + 1;
+    c.x0 = (uint16_t)~s.not_x0;
+    c.y0 = (uint16_t)~s.not_y0;
+    c.x1 = (uint16_t)s.x1;
+    c.y1 = (uint16_t)s.y1;
+    c.frame0 = (uint16_t)(row / space.height);
+    c.frame1 = (uint16_t)s.frame1;
+    c.first_x = (uint16_t)(first % space.width);
+    c.first_y = (uint16_t)(row % space.height);
+    c.flags = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, space.width, space.height);
+    rows[i] = c;
+}
+
+__global__ static void set_vars(CudaVars *to, CudaVars from)
+{
+    *to = from;
+}
+
+/* The stack as one tall mask. */
+static CclStatus describe(CclContext *context)
+{
+    const CclVolume *const size = &context->volume;
+    CudaFrame *const frame = frame_of(context);
+    CudaVars vars = {};
+
+    vars.mask = impl(context)->stack;
+    vars.mask_stride = impl(context)->pitch;
+    vars.labels = impl(context)->labels;
+    vars.label_stride = size->width;
+    vars.keep_all = 1;
+    frame->shape = CudaShape{};
+    frame->shape.width = size->width;
+    frame->shape.height = size->height * size->n_frames;
+    frame->shape.frame_height = size->height;
+    frame->shape.label_mode = CUDA_LABELS_FINAL;
+    frame->shape.keep_all = 1;
+    frame->n_steps = 0;
+    set_vars<<<1, 1, 0, frame->stream>>>((CudaVars *)frame->vars, vars);
+    CCL_CUDA_TRY(cudaGetLastError());
+    return CCL_OK;
+}
+
+static CclStatus make_table(CclContext *context)
+{
+    const CudaVolume *const volume = impl(context);
+    CudaFrame *const frame = frame_of(context);
+    const Space space = space_of(frame->shape);
+
+    CCL_CUDA_TRY(cudaMemsetAsync(volume->sums, 0, context->capacity * sizeof(VolumeSums), frame->stream));
+    CCL_CUDA_LAUNCH(frame, "measure", measure, dim3(blocks_for(space.width, 32), blocks_for(space.height, 8), space.n_frames),
+                    dim3(32, 8), 0, frame->vars, space, volume->stages, context->capacity, volume->sums);
+    CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
+                    context->capacity, volume->sums, volume->d_rows, volume->d_found);
+    return CCL_OK;
+}
+
+__global__ static void relabel_frame(const uint32_t *labels, uint32_t width, uint32_t height, StageBuffers stages,
+                                     uint32_t *image, size_t stride)
+{
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    const uint32_t label = labels[(size_t)y * width + x];
+    image[y * stride + x] = label ? id_of_voxel(stages, label) + 1 : 0;
+}
+
+static CclStatus fill_images(CclContext *context, const CclLabels *images)
+{
+    const CudaVolume *const volume = impl(context);
+    const uint32_t width = context->volume.width, height = context->volume.height;
+    CudaFrame *const frame = frame_of(context);
+
+    for (uint32_t t = 0; t < context->volume.n_frames; t++) {
+        const bool there = images[t].memory == CCL_MEMORY_DEVICE;
+        relabel_frame<<<grid_of(width, height), dim3(32, 8), 0, frame->stream>>>(
+            volume->labels + (size_t)t * width * height, width, height, volume->stages,
+            there ? images[t].data : volume->image, there ? images[t].stride / sizeof(uint32_t) : width);
+        CCL_CUDA_TRY(cudaGetLastError());
+        if (!there)
+            CCL_CUDA_TRY(cudaMemcpy2DAsync(images[t].data, images[t].stride, volume->image, width * sizeof(uint32_t),
+                                           width * sizeof(uint32_t), height, cudaMemcpyDeviceToHost, frame->stream));
+    }
+    return CCL_OK;
+}
+
+CclStatus cuda_volume_label(CclContext *context, const CclLabels *labels)
+{
+    const CudaVolume *const volume = impl(context);
+    CudaFrame *const frame = frame_of(context);
+
+    CCL_TRY(cuda_use_device(context->config.device));
+    CCL_TRY(describe(context));
+    if (frame->timing)
+        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
+    CCL_TRY(context->algorithm->label(context, &context->frames[0]));
+    CCL_TRY(number_from_labels(context, frame, &volume->stages));
+    CCL_TRY(make_table(context));
+    if (labels)
+        CCL_TRY(fill_images(context, labels));
+    CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
+    context->volume.n_found = *(volatile uint32_t *)volume->h_found;
+    if (frame->timing)
+        CCL_TRY(cuda_read_steps(context, frame, &context->volume.kernel_us));
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- look up */
+
+__global__ static void look_up(const uint32_t *labels, Space space, StageBuffers stages, const CclVoxel *voxels, uint32_t n,
+                               uint32_t *found)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const CclVoxel voxel = voxels[i];
+    const uint32_t label = labels[space.index(voxel.x, voxel.y, voxel.frame)];
+    found[i] = label ? id_of_voxel(stages, label) + 1 : 0;
+}
+
+CclStatus cuda_volume_look_up(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels)
+{
+    const CudaVolume *const volume = impl(context);
+    const CudaFrame *const frame = frame_of(context);
+    uint32_t *const h_labels = (uint32_t *)(volume->h_voxels + MOST_VOXELS);
+    uint32_t *const d_labels = (uint32_t *)(volume->d_voxels + MOST_VOXELS);
+
+    CCL_TRY(cuda_use_device(context->config.device));
+    for (uint32_t done = 0; done < n; done += MOST_VOXELS) {
+        const uint32_t some = min(n - done, MOST_VOXELS);
+        memcpy(volume->h_voxels, voxels + done, some * sizeof *voxels);
+        look_up<<<blocks_for(some, 256), 256, 0, frame->stream>>>(volume->labels, space_of(frame->shape), volume->stages,
+                                                                  volume->d_voxels, some, d_labels);
+        CCL_CUDA_TRY(cudaGetLastError());
+        CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
+        memcpy(labels + done, h_labels, some * sizeof *labels);
+    }
+    return CCL_OK;
+}
