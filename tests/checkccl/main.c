@@ -224,7 +224,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.threads = v->threads;
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
-    subject->turn = session->n_subjects; /* each starts with another case */
+    subject->turn = *n; /* each starts with another case */
     snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity,
              v->name);
     session->cuda |= cuda;

@@ -316,13 +316,16 @@ static uint32_t least(uint32_t a, uint32_t b)
 /* `rows` 0: a table that holds all. */
 static void judge_stack(Session *session, const Stack *stack, const Layout *layout, uint32_t rows, const char *name)
 {
+    if (session->most_pixels && n_voxels(stack) > session->most_pixels)
+        return;
     for (int connectivity = 4; connectivity <= 8; connectivity += 4) {
         Result expected = expected_result(stack, connectivity == 8);
         for (unsigned s = 0; s < session->n_volumes; s++) {
             Subject *const subject = &session->volumes[s];
             Result got = { 0 };
             char why[400] = "";
-            if (subject->muted || (int)subject->config.connectivity != connectivity)
+            if (subject->muted || (int)subject->config.connectivity != connectivity ||
+                (subject->every > 1 && subject->turn++ % subject->every))
                 continue;
             /* As many rows as a context of this size may need: it is kept for the next volumes. */
             const uint32_t most = rows ? rows : CCL_MAX_COMPONENTS;
