@@ -30,12 +30,17 @@ enum {
 /* Parents in an array of their own, and a byte for each block. A node is any pixel of the block. */
 typedef struct Blocks {
     uint32_t *parent; /* one per block */
-    uint8_t *info;    /* bits 0-3: the pixels; the others are the method's */
+    uint8_t *info;    /* one per block, what the method likes */
     uint32_t per_row; /* blocks, rounded up to 4 */
 
     __device__ uint32_t &operator[](uint32_t node) const
     {
         return parent[(node >> 17) * per_row + ((node & 0xffff) >> 1)];
+    }
+
+    __device__ uint8_t &info_of(uint32_t node) const
+    {
+        return info[(node >> 17) * per_row + ((node & 0xffff) >> 1)];
     }
 } Blocks;
 

@@ -27,7 +27,8 @@
  */
 #include "../block.cuh"
 
-/* A root's own node is that of its block's first foreground pixel. In Blocks.info: to be united. */
+/* A root's own node is that of its block's first foreground pixel. Blocks.info has the pixels in bits 0 to 3, and to be
+ * united: */
 enum {
     INFO_Q = 32,
     INFO_R = 64,

@@ -4,7 +4,7 @@
 /*
  * BRB: Block-Run-Based labelling.
  * Chen, Zhao, Tao, Sang, "Block-run-based connected component labelling algorithm for GPGPU using shared memory",
- * Electronics Letters 47(24), 2011, doi 10.1049/el.2011.2978; told after Bolelli et al., TPDS 2024, section III-A6.
+ * Electronics Letters 47, 2011, pp. 1309-1311; told after Bolelli et al., TPDS 2024, section III-A6.
  *
  * The image is a pile of block rows, each two pixel rows of which it shares one with the next: with 8-connectivity the
  * columns of a block row that hold foreground form runs, each of them connected, and a 2x2 block belongs to one run at
@@ -36,10 +36,7 @@ static const uint32_t NONE = UINT32_MAX;
 /* The pixels (x, y) and (x + 1, y) in two bits; 0 outside. */
 __device__ static uint32_t pair_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
 {
-    if (x >= width || y >= height)
-        return 0;
-    const uint8_t *const p = vars.mask + y * vars.mask_stride + x;
-    return (uint32_t)is_foreground(p[0], vars) | (x + 1 < width ? (uint32_t)is_foreground(p[1], vars) << 1 : 0);
+    return y < height ? pixel_at(vars, x, y, width) | pixel_at(vars, x + 1, y, width) << 1 : 0;
 }
 
 /* Where the run begins that this thread's block, with foreground in `columns`, belongs to; NONE for an empty block. Called
