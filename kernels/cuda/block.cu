@@ -54,7 +54,7 @@ CclStatus blocks_compress(CudaFrame *frame, bool inline_paths)
 
 CclStatus blocks_spread(CudaFrame *frame)
 {
-    CCL_CUDA_LAUNCH(frame, "spread", spread, block_grid(frame->shape), block_threads(), 0, frame->vars, frame->shape.width,
-                    frame->shape.height);
+    CCL_CUDA_LAUNCH(frame, "spread", spread, block_grid(frame->shape), block_threads(), 0, frame->vars,
+                    frame->shape.width, frame->shape.height);
     return CCL_OK;
 }

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * 2x2 blocks, for the methods that label blocks and not pixels: with 8-connectivity the foreground of a block is one set.
+ * 2x2 blocks, for the methods that label blocks and not pixels: with 8-connectivity the foreground of a block is one
+ * set.
  *
  *     P | Q | R      the neighbours of block X that come before it; each is connected to X when a pixel of it touches
  *     --+---+--      a pixel of X
  *     S | X |
  *
- * A node of the union-find forest is y << 16 | x of a pixel. The blocks of an image with an odd width or height that stick
- * out of it have background there.
+ * A node of the union-find forest is y << 16 | x of a pixel. Where an image has an odd width or height, blocks stick out of
+ * it; they have background there.
  */
 #ifndef CCL_CUDA_BLOCK_CUH
 #define CCL_CUDA_BLOCK_CUH
@@ -88,7 +89,8 @@ __device__ static inline uint32_t label_of_node(uint32_t node, uint32_t width)
 
 /*
  * The 4x4 pixels around block X: bit 4 * i + j is pixel (x - 1 + j, y - 1 + i), where (x, y) is X's upper left. Set are
- * foreground pixels of X, and of other blocks those that touch one: if any bit of TOUCHES_Q is set, Q is connected to X.
+ * foreground pixels of X, and of other blocks those that touch one: if any bit of TOUCHES_Q is set, Q is connected to
+ * X.
  */
 enum {
     TOUCHES_P = 0x0001,
@@ -104,7 +106,8 @@ enum {
 };
 
 /* The four pixels of the block at (x, y). */
-__device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+__device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width,
+                                               uint32_t height)
 {
     const uint8_t *const top = vars.mask + y * vars.mask_stride + x;
     const uint8_t *const bottom = top + vars.mask_stride;
@@ -119,25 +122,24 @@ __device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x,
     return pixels;
 }
 
-/* The bits of `which` around the block at (x, y) whose pixels are `pixels`, and the block's own. Only pixels that can touch
- * it are read (Zavalishin 2016). */
+/* The bits of `which` around the block at (x, y) whose pixels are `pixels`, and the block's own. Only pixels that can
+ * touch it are read (Zavalishin 2016). */
 template <uint32_t which>
-__device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pixels, uint32_t x, uint32_t y, uint32_t width,
-                                               uint32_t height)
+__device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pixels, uint32_t x, uint32_t y,
+                                               uint32_t width, uint32_t height)
 {
     const uint32_t around = 0x777; /* of a pixel at bit 5 */
     uint32_t near = (pixels & TOP_LEFT ? around : 0) | (pixels & TOP_RIGHT ? around << 1 : 0) |
                     (pixels & BOTTOM_LEFT ? around << 4 : 0) | (pixels & BOTTOM_RIGHT ? around << 5 : 0);
-    near &= x ? 0xffff : 0xeeee;
-    near &= x + 2 < width ? 0xffff : 0x7777;
-    near &= y ? 0xffff : 0xfff0;
-    near &= y + 2 < height ? 0xffff : 0x0fff;
+    near &= (x ? 0xffff : 0xeeee) & (y ? 0xffff : 0xfff0); /* and not outside the mask */
+    near &= x + 2 < width ? 0xffff : x + 1 < width ? 0x7777 : 0x3333;
+    near &= y + 2 < height ? 0xffff : y + 1 < height ? 0x0fff : 0x00ff;
 
     uint32_t window = (pixels & TOP) << 5 | (pixels >> 2) << 9;
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++)
         if (which >> i & 1 && near >> i & 1)
-            window |= (uint32_t)is_foreground(vars.mask[(y + i / 4 - 1) * vars.mask_stride + (x + i % 4 - 1)], vars) << i;
+            window |= (uint32_t)is_foreground(vars.mask[(y + i / 4 - 1) * vars.mask_stride + x + i % 4 - 1], vars) << i;
     return window;
 }
 
@@ -166,7 +168,7 @@ __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels,
     }
 }
 
-/* ---------------------------------------------------------------- kernels of one thread per block, parents in the label image */
+/* ---------------------------------------------------------------- kernels with a thread per block, parents in place */
 
 static const unsigned BLOCK_THREADS_X = 32, BLOCK_THREADS_Y = 8;
 

@@ -20,8 +20,8 @@
  * dynamic programming: for each of the 3^15 states of knowledge, of a pixel known 0, known 1 or unknown, either one
  * decision is right whatever the unknown pixels are, or some pixel is the best one to read next.
  *
- * The graph is the tree with like subtrees made one: those that read the same and for which the same decisions are right
- * (Bolelli, Baraldi, Cancilla, Grana, ICPR 2018).
+ * The graph is the tree with like subtrees made one: those that read the same and for which the same decisions are
+ * right (Bolelli, Baraldi, Cancilla, Grana, ICPR 2018).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static const int PLACES[N_PIXELS][2] = {
     { 2, -1 }, { -2, -1 }, { -2, 0 }, { 0, -2 }, { -1, -2 }, { 1, -2 }, { 2, -2 },
 };
 
-/* A decision is a set of blocks to unite with: bits 0 to 3 for P, Q, R, S. Decisions that are right: bit d for decision d. */
+/* A decision is a set of blocks to unite with: bits 0 to 3 for P, Q, R, S. Of those that are right: bit d for decision d. */
 enum { BLOCK_P = 1, BLOCK_Q = 2, BLOCK_R = 4, BLOCK_S = 8 };
 
 static unsigned right_decisions(const uint8_t *is)
@@ -153,8 +153,10 @@ static bool merge(unsigned a, unsigned b)
         return true;
     if (nodes[a].pixel != nodes[b].pixel)
         return false;
-    if (nodes[a].pixel >= 0 && !(merge(nodes[a].next[0], nodes[b].next[0]) && merge(nodes[a].next[1], nodes[b].next[1])))
-        return false;
+    if (nodes[a].pixel >= 0)
+        for (unsigned value = 0; value < 2; value++)
+            if (!merge(nodes[a].next[value], nodes[b].next[value]))
+                return false;
     nodes[a].right &= nodes[b].right;
     nodes[b].same_as = a;
     return nodes[a].pixel >= 0 || nodes[a].right;
@@ -224,7 +226,7 @@ static void write_tree(FILE *file, unsigned at, int indent)
     fprintf(file, "%*s}\n", indent, "");
 }
 
-/* The order in which the graph is written: what is read when a pixel is 0 follows, unless it has been written already. */
+/* The order in which the graph is written: what is read when a pixel is 0 follows, unless it comes before. */
 static unsigned order[MOST_NODES], n_ordered;
 
 static void put_in_order(unsigned at)
@@ -278,8 +280,8 @@ static void write_file(const char *name, const char *what, bool graph)
         exit(1);
     }
     count(&n_reads, &n_leaves);
-    fprintf(file, "/* Made by kernels/cuda/decide.c: %s, %u reads and %u decisions; %.3f reads on average. */\n", what, n_reads,
-            n_leaves, reads[N_STATES - 1] / (double)(1u << N_PIXELS));
+    fprintf(file, "/* Made by kernels/cuda/decide.c: %s, %u reads and %u decisions; %.3f reads on average. */\n", what,
+            n_reads, n_leaves, reads[N_STATES - 1] / (double)(1u << N_PIXELS));
     if (graph) {
         write_graph(file);
     } else {

@@ -7,18 +7,18 @@
  * Imaging 2016(2), pp. 1-7; told after Bolelli et al., TPDS 2024, section III-A9.
  *
  * Label equivalence, in the form of Kalentev et al. that needs one label array, with 2x2 blocks for nodes. Which of its
- * eight neighbours a block touches is found once, without decision trees, and kept in a byte. Then the root of each block
- * takes the least label next to the block and every block follows to its root, until no label changes.
+ * eight neighbours a block touches is found once, without decision trees, and kept in a byte. Then the root of each
+ * block takes the least label next to the block and every block follows to its root, until no label changes.
  *
  *   init      pixels -> each block's label and the byte of its neighbours
  *   scan      a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
  *   analyze   each block points at its root                                          } nothing to change
  *   spread    pixels take their block's label
  *
- * Where this departs from the paper: scan takes the least with atomicMin, where the published read-compare-write may lose
- * a smaller label to a larger one and then needs more iterations; the loop ends with an analyze that has nothing to do, as
- * an iteration is two kernels here; labels of empty blocks are a word of their own, and not 0; what an iteration costs is
- * said in iterate.cuh.
+ * Where this departs from the paper: scan takes the least with atomicMin, where the published read-compare-write may
+ * lose a smaller label to a larger one and then needs more iterations; the loop ends with an analyze that has nothing
+ * to do, as an iteration is two kernels here; labels of empty blocks are a word of their own, and not 0; what an
+ * iteration costs is said in iterate.cuh.
  */
 #include "../block.cuh"
 #include "../iterate.cuh"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BKE: Block-based Komura Equivalence.
+ * BKE: Block-based Komura Equivalence, tuned; bke_published.cu has it in its published shape.
  * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
  * 2020, doi 10.1109/TPDS.2019.2934683.
  *
@@ -328,8 +328,9 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 }
 
 const CclAlgorithm ccl_cuda_bke = {
-    .info = { .name = "bke", .title = "Block-based Komura Equivalence", .paper = "Allegretti, Bolelli & Grana, TPDS 2020",
-              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .info = { .name = "bke", .title = "Block-based Komura Equivalence, tuned",
+              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_8 },
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .label = label,

@@ -3,14 +3,13 @@
 
 /*
  * BKE, BKE_IC: Block-based Komura Equivalence in its published shape, without and with inline compression, to compare
- * with. `bke` (bke.cu) is the same idea made faster.
- * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
- * 2020, doi 10.1109/TPDS.2019.2934683, section 5.2.
+ * with. `bke` (bke.cu) is the same idea made faster. Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to
+ * Label Connected Components on GPUs", IEEE TPDS 31(2), 2020, doi 10.1109/TPDS.2019.2934683, section 5.2.
  *
- * Komura's equivalence, with 2x2 blocks for nodes: a block takes the first of P, Q, R and S that it touches for its parent,
- * and unites with the others once the chains are compressed. What the later kernels need to know of its pixels is kept in
- * a byte, so the mask is read once. Parents and bytes are in the label image, in pixels that spread overwrites, so there is
- * no memory beside it.
+ * Komura's equivalence, with 2x2 blocks for nodes: a block takes the first of P, Q, R and S that it touches for its
+ * parent, and unites with the others once the chains are compressed. What the later kernels need to know of its pixels
+ * is kept in a byte, so the mask is read once. Parents and bytes are in the label image, in pixels that spread
+ * overwrites, so there is no memory beside it.
  *
  *   init      pixels -> each block's parent and byte
  *   compress  each block points at its root
@@ -114,14 +113,16 @@ static CclStatus label_inline(CclContext *context, CclFrame *frame)
 
 const CclAlgorithm ccl_cuda_bke_published = {
     .info = { .name = "bke-published", .title = "Block-based Komura Equivalence as published",
-              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_8 },
     .workspace_size = workspace_size,
     .label = label,
 };
 
 const CclAlgorithm ccl_cuda_bke_ic = {
     .info = { .name = "bke-ic", .title = "Block-based Komura Equivalence as published, inline compression",
-              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_8 },
     .workspace_size = workspace_size,
     .label = label_inline,
 };

@@ -8,22 +8,22 @@
  *
  * The image is a pile of block rows, each two pixel rows of which it shares one with the next: with 8-connectivity the
  * columns of a block row that hold foreground form runs, each of them connected, and a 2x2 block belongs to one run at
- * most. Block rows are taken one after the other: runs are found with a vote of the warp, and then the roots of the block
- * row before and those of this one take the least of each other's numbers, over and over until nothing changes. All of
- * that is in shared memory; what is kept of a block is which block of the next row, or of its own, it hangs on.
+ * most. Block rows are taken one after the other: runs are found with a vote of the warp, and then the roots of the
+ * block row before and those of this one take the least of each other's numbers, over and over until nothing changes.
+ * All of that is in shared memory; what is kept of a block is which block of the next row, or of its own, it hangs on.
  *
- *   scan      tiles: runs of a block row; until nothing changes: the row before takes the least, this row takes the least
+ *   scan      tiles: runs of a block row; until nothing changes: the row before, then this row takes the least
  *   join      unites what touches across the edges of tiles
  *   compress  each block points at its root
  *   spread    pixels take their block's label
  *
  * Where this departs from the paper:
- * - Images of any size. The published code has kernels for widths of 512, 1024 and 2048 and a thread block for each strip
- *   of whole rows; here tiles have 512 columns and 16 rows, and union-find joins them, instead of the same iteration over
- *   the strips' edges by a single thread block.
+ * - Images of any size and labels of 32 bits. The published code has labels of 16, kernels for widths of 512, 1024 and
+ *   2048 and a thread block for each strip of whole rows; here tiles have 512 columns and 16 rows, and union-find joins
+ *   them, instead of the same iteration over the strips' edges by a single thread block.
  * - Rows go from the bottom up, so that a block's parent comes before it, as union-find wants it.
- * - The least is taken with atomicMin: in the published code threads write to one place and look afterwards who won, which
- *   takes more turns and is a race.
+ * - The least is taken with atomicMin: in the published code threads write to one place and look afterwards who won,
+ *   which takes more turns and is a race.
  * - In the published second scan roots hand labels on from row to row; here every block finds its own.
  * - Parents are in the label image, at the first pixel of each pair.
  */
@@ -39,8 +39,8 @@ __device__ static uint32_t pair_at(const CudaVars &vars, uint32_t x, uint32_t y,
     return y < height ? pixel_at(vars, x, y, width) | pixel_at(vars, x + 1, y, width) << 1 : 0;
 }
 
-/* Where the run begins that this thread's block, with foreground in `columns`, belongs to; NONE for an empty block. Called
- * by the whole thread block, and again only after another barrier. */
+/* Where the run begins that this thread's block, with foreground in `columns`, belongs to; NONE for an empty block.
+ * Called by the whole thread block, and again only after another barrier. */
 __device__ static uint32_t begin_of_run(uint32_t columns, uint32_t *last_begins)
 {
     __shared__ uint32_t ends[THREADS / 32]; /* does a warp's last block reach the next warp? */
@@ -164,7 +164,8 @@ __global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t he
     if (!pair_of_thread(width, height, &x, &y))
         return;
     const CudaVars vars = *pvars;
-    const uint32_t pixels = pair_at(vars, x, y, width, height), label = label_of_node(in_place(vars)[y << 16 | x], width);
+    const uint32_t pixels = pair_at(vars, x, y, width, height);
+    const uint32_t label = label_of_node(in_place(vars)[y << 16 | x], width);
     uint32_t *const to = vars.labels + y * vars.label_stride + x;
     to[0] = pixels & 1 ? label : 0;
     if (x + 1 < width)
@@ -180,7 +181,8 @@ static CclStatus label(CclContext *, CclFrame *ccl_frame)
     const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
     const dim3 grid(blocks_for(per_row, BLOCK_THREADS_X), blocks_for(height, BLOCK_THREADS_Y));
 
-    CCL_CUDA_LAUNCH(frame, "scan", scan, tiles, THREADS, 0, frame->vars, width, height);
+    const unsigned scanning = min(THREADS, blocks_for(per_row, 32) * 32); /* no idle warps in narrow images */
+    CCL_CUDA_LAUNCH(frame, "scan", scan, tiles, scanning, 0, frame->vars, width, height);
     if (n_joins)
         CCL_CUDA_LAUNCH(frame, "join", join, blocks_for(n_joins, THREADS), THREADS, 0, frame->vars, width, height);
     CCL_CUDA_LAUNCH(frame, "compress", compress_pairs, grid, threads, 0, frame->vars, width, height);

@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BUF, BUF_IC: Block-based Union Find, without and with inline compression.
- * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
- * 2020, doi 10.1109/TPDS.2019.2934683, section 5.1.
+ * BUF, BUF_IC: Block-based Union Find, without and with inline compression. Allegretti, Bolelli, Grana, "Optimized
+ * Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2), 2020, doi 10.1109/TPDS.2019.2934683,
+ * section 5.1.
  *
  * Oliveira and Lotufo's union-find, with 2x2 blocks for nodes. A block looks at its own pixels first and then only at
- * those of its neighbours that could touch one. Parents are in the label image, at each block's upper left pixel, so there
- * is no memory beside it; with inline compression a block on its way to the root tells others how far it has come.
+ * those of its neighbours that could touch one. Parents are in the label image, at each block's upper left pixel, so
+ * there is no memory beside it; with inline compression a block on its way to the root tells others how far it has
+ * come.
  *
  *   init      each block is a root
  *   merge     each block unites with those of P, Q, R and S it touches
@@ -45,8 +46,8 @@ __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t hei
 static CclStatus label_blocks(CudaFrame *frame, bool inline_paths)
 {
     CCL_TRY(blocks_start(frame));
-    CCL_CUDA_LAUNCH(frame, "merge", merge, block_grid(frame->shape), block_threads(), 0, frame->vars, frame->shape.width,
-                    frame->shape.height);
+    CCL_CUDA_LAUNCH(frame, "merge", merge, block_grid(frame->shape), block_threads(), 0, frame->vars,
+                    frame->shape.width, frame->shape.height);
     CCL_TRY(blocks_compress(frame, inline_paths));
     return blocks_spread(frame);
 }
@@ -69,6 +70,7 @@ const CclAlgorithm ccl_cuda_buf = {
 
 const CclAlgorithm ccl_cuda_buf_ic = {
     .info = { .name = "buf-ic", .title = "Block-based Union Find, inline compression",
-              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_8 },
     .label = label_inline,
 };

@@ -2,14 +2,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_BBDT: CUDA Block-Based Decision Tree.
- * Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does Connected Components Labeling with Decision Trees
- * perform on GPUs?", CAIP 2019, pp. 39-51; the tree is that of Grana, Borghesani and Cucchiara, IEEE TIP 2010. Told after
- * Bolelli et al., TPDS 2024, section III-B7.
+ * C_BBDT: CUDA Block-Based Decision Tree. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does
+ * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the tree is that of Grana,
+ * Borghesani and Cucchiara, IEEE TIP 2010. Told after Bolelli et al., TPDS 2024, section III-B7.
  *
  * Union-find over 2x2 blocks. A block unites with those before it that it touches, but with one only of several that
- * touch each other. Which ones these are says a decision tree that reads as few pixels as can be: 5.5 of the 15 that matter
- * on average, if all images are equally likely.
+ * touch each other. Which ones these are says a decision tree that reads as few pixels as can be: 5.5 of the 15 that
+ * matter on average, if all images are equally likely.
  *
  *   init      each block is a root
  *   merge     each block goes through the tree and unites with what it says
@@ -34,7 +33,7 @@ typedef struct Tree {
 
 const CclAlgorithm ccl_cuda_c_bbdt = {
     .info = { .name = "c-bbdt", .title = "Block-Based Decision Tree",
-              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019", .backend = CCL_BACKEND_CUDA,
-              .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
     .label = label_by_decision<Tree>,
 };

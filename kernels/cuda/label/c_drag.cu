@@ -2,14 +2,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_DRAG: CUDA Directed Rooted Acyclic Graph.
- * Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does Connected Components Labeling with Decision Trees
- * perform on GPUs?", CAIP 2019, pp. 39-51; the graph is that of Bolelli, Baraldi, Cancilla and Grana, ICPR 2018. Told
- * after Bolelli et al., TPDS 2024, section III-B7.
+ * C_DRAG: CUDA Directed Rooted Acyclic Graph. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does
+ * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the graph is that of
+ * Bolelli, Baraldi, Cancilla and Grana, ICPR 2018. Told after Bolelli et al., TPDS 2024, section III-B7.
  *
- * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: subtrees that read the same pixels and for which the same
- * decisions are right are there only once. The same pixels are read in the same order, by a third less code, which is
- * meant to stay in the instruction cache.
+ * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: subtrees that read the same pixels and for which the
+ * same decisions are right are there only once. The same pixels are read in the same order, by a third less code, which
+ * is meant to stay in the instruction cache.
  *
  *   init      each block is a root
  *   merge     each block goes through the graph and unites with what it says
@@ -31,7 +30,7 @@ typedef struct Graph {
 
 const CclAlgorithm ccl_cuda_c_drag = {
     .info = { .name = "c-drag", .title = "Decision tree folded into a directed acyclic graph",
-              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019", .backend = CCL_BACKEND_CUDA,
-              .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
     .label = label_by_decision<Graph>,
 };

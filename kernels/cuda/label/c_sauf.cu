@@ -2,21 +2,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_SAUF: CUDA Scan plus Array-based Union-Find.
- * Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does Connected Components Labeling with Decision Trees
- * perform on GPUs?", CAIP 2019, pp. 39-51; the tree is Wu, Otoo and Suzuki's, 2005. Told after
- * Bolelli et al., TPDS 2024, section III-B7.
+ * C_SAUF: CUDA Scan plus Array-based Union-Find. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does
+ * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the tree is Wu, Otoo and
+ * Suzuki's, 2005. Told after Bolelli et al., TPDS 2024, section III-B7.
  *
- * Union-find over pixels, where a decision tree says which neighbours are worth reading: what two neighbours have in common
- * already needs no second union. The pixel above touches the three others, so where it is foreground it is the only one
- * to read; otherwise the one to its right is alone, and of the two to the left one is enough.
+ * Union-find over pixels, where a decision tree says which neighbours are worth reading: what two neighbours have in
+ * common already needs no second union. The pixel above touches the three others, so where it is foreground it is the
+ * only one to read; otherwise the one to its right is alone, and of the two to the left one is enough.
  *
  *   init      each pixel is a root
  *   merge     each pixel goes through the tree and unites with one neighbour or two
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: parents have an array of their own instead of the label image; compression is part of
- * spread.
+ * Where this departs from the paper: parents have an array of their own instead of the label image; compression is part
+ * of spread.
  */
 #include "../spread.cuh"
 #include "../union_find.cuh"
@@ -56,8 +55,8 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 
 const CclAlgorithm ccl_cuda_c_sauf = {
     .info = { .name = "c-sauf", .title = "Scan plus Array-based Union-Find with a decision tree",
-              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019", .backend = CCL_BACKEND_CUDA,
-              .connectivity = CCL_CONNECT_8 },
+              .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label,

@@ -53,8 +53,8 @@ template <typename Decision> static CclStatus label_by_decision(CclContext *, Cc
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     CCL_TRY(blocks_start(frame));
-    CCL_CUDA_LAUNCH(frame, "merge", decide_and_merge<Decision>, block_grid(frame->shape), block_threads(), 0, frame->vars,
-                    frame->shape.width, frame->shape.height);
+    CCL_CUDA_LAUNCH(frame, "merge", decide_and_merge<Decision>, block_grid(frame->shape), block_threads(), 0,
+                    frame->vars, frame->shape.width, frame->shape.height);
     CCL_TRY(blocks_compress(frame, false));
     return blocks_spread(frame);
 }

@@ -4,9 +4,10 @@
 /*
  * What HA4 and HA8 share: all but the rule for which runs of neighbouring rows touch.
  *
- * A warp looks at 32 pixels of a row at once as a word of bits (a ballot). The pixels of a word that follow each other are a
- * segment; its first pixel is its node, named by its index y * width + x, and the only one whose parent is stored. A
- * segment that goes on where the word before ended has the start of the whole run as its parent.
+ * A warp looks at 32 pixels of a row at once as a word of bits (a ballot), or at 64 with two pixels to a thread. The
+ * pixels of a word that follow each other are a segment; its first pixel is its node, named by its index y * width + x,
+ * and the only one whose parent is stored. A segment that goes on where the word before ended has the start of the
+ * whole run as its parent.
  *
  * On-segment sums, the paper's analysis: area, moments and box of a segment are known from its first column and its
  * length, so its first pixel adds them to the component's sums with one atomic operation each, and pixels are not looked
@@ -21,23 +22,73 @@
 
 static const unsigned STRIP = 4; /* rows per block, a warp each */
 
+/* Pixels of a word that a thread has: bits per_thread * lane and on. */
+template <typename Word> __host__ __device__ constexpr uint32_t per_thread()
+{
+    return sizeof(Word) / sizeof(uint32_t);
+}
+
+template <typename Word> __host__ __device__ constexpr uint32_t per_word()
+{
+    return 32 * per_thread<Word>();
+}
+
+__device__ static inline uint32_t leading_zeros(uint32_t word)
+{
+    return __clz(word);
+}
+
+__device__ static inline uint32_t leading_zeros(uint64_t word)
+{
+    return __clzll(word);
+}
+
+/* The word of row y that begins at x, on its way from memory: this thread's part, and all of it. */
+template <typename Word> struct Pixels {
+    bool of_lane[per_thread<Word>()];
+
+    __device__ void load(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread<Word>(); i++)
+            of_lane[i] = y < height && pixel_at(vars, x + 32 * i + threadIdx.x, y, width);
+    }
+
+    __device__ Word vote() const
+    {
+        Word word = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread<Word>(); i++)
+            word |= (Word)__ballot_sync(~0u, of_lane[i]) << 32 * i;
+        return word;
+    }
+};
+
+template <typename Word>
+__device__ static inline Word word_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    Pixels<Word> pixels;
+    pixels.load(vars, x, y, width, height);
+    return pixels.vote();
+}
+
 /* Foreground pixels directly left of bit x: the distance from pixel x to the start of its segment, or, x being
  * background, from x to the start of the segment that ends at x - 1. */
-__device__ static inline uint32_t ones_left(uint32_t pixels, uint32_t x)
+template <typename Word> __device__ static inline uint32_t ones_left(Word pixels, uint32_t x)
 {
-    return x ? __clz(~(pixels << (32 - x))) : 0;
+    return x ? leading_zeros((Word) ~(pixels << (per_word<Word>() - x))) : 0;
 }
 
 /* The same for the bit past the word. */
-__device__ static inline uint32_t ones_at_end(uint32_t pixels)
+template <typename Word> __device__ static inline uint32_t ones_at_end(Word pixels)
 {
-    return __clz(~pixels);
+    return leading_zeros((Word)~pixels);
 }
 
 /*
- * Do the segments around pixel x touch across the rows, and is x where that is seen first? `here` and `above` are the two
- * pixels, n_here and n_above their ones_left(). Each pair of touching segments is seen once; it is x - n_here and
- * x - n_above that are to be united.
+ * Do the segments around pixel x touch across the rows, and is x where that is seen first? `here` and `above` are the
+ * two pixels, n_here and n_above their ones_left(). Each pair of touching segments is seen once; it is x - n_here and x
+ * - n_above that are to be united.
  *
  *     above  # #    . #    # .
  *     here   # #    # .    . #      4-connectivity: the first only
@@ -53,81 +104,96 @@ __device__ static inline bool touch(bool here, bool above, uint32_t n_here, uint
     return (here && !n_here && n_above) || (above && !n_above && n_here);
 }
 
-template <bool eight>
+template <bool eight, typename Word>
 __global__ __launch_bounds__(32 * STRIP) static void label_strips(const CudaVars *pvars, uint32_t width, uint32_t height,
                                                                   uint32_t *parents)
 {
     /* By parity of the word's number: a warp may be one word ahead of the warp that reads its pixels. The published code
      * has one buffer and, on architectures from Volta on, no second barrier: a data race. */
-    __shared__ uint32_t shared_pixels[2][STRIP];
+    __shared__ Word shared_pixels[2][STRIP];
 
     const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, row = threadIdx.y, y = blockIdx.x * STRIP + row;
     const uint32_t row_index = y * width;
     uint32_t run_here = 0, run_above = 0; /* length so far of the runs that the word before left open; 0: none */
 
-    bool next = y < height && pixel_at(vars, lane, y, width);
-    for (uint32_t x0 = 0, parity = 0; x0 < width; x0 += 32, parity ^= 1) {
-        const uint32_t x = x0 + lane, index = row_index + x;
-        const bool here = next;
-        next = y < height && pixel_at(vars, x + 32, y, width); /* on its way while this word is worked on */
-
-        const uint32_t pixels = __ballot_sync(~0u, here);
-        const uint32_t n_here = lane ? ones_left(pixels, lane) : run_here;
-        if (here && (!n_here || !lane))
-            parents[index] = index - n_here;
+    Pixels<Word> next;
+    next.load(vars, 0, y, width, height);
+    for (uint32_t x0 = 0, parity = 0; x0 < width; x0 += per_word<Word>(), parity ^= 1) {
+        const Word pixels = next.vote();
+        next.load(vars, x0 + per_word<Word>(), y, width, height); /* on its way while this word is worked on */
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread<Word>(); i++) {
+            const uint32_t bit = lane * per_thread<Word>() + i, index = row_index + x0 + bit;
+            const uint32_t n_here = bit ? ones_left(pixels, bit) : run_here;
+            if (pixels >> bit & 1 && (!n_here || !bit))
+                parents[index] = index - n_here;
+        }
         if (!lane)
             shared_pixels[parity][row] = pixels;
         __syncthreads();
 
-        const uint32_t pixels_above = row ? shared_pixels[parity][row - 1] : 0;
-        const uint32_t n_above = lane ? ones_left(pixels_above, lane) : run_above;
-        if (touch<eight>(here, pixels_above >> lane & 1, n_here, n_above))
-            unite(parents, index - n_here, index - width - n_above);
-
-        run_here = pixels == ~0u ? run_here + 32 : ones_at_end(pixels);
-        run_above = pixels_above == ~0u ? run_above + 32 : ones_at_end(pixels_above);
+        const Word pixels_above = row ? shared_pixels[parity][row - 1] : 0;
+#pragma unroll
+        for (uint32_t i = 0; i < per_thread<Word>(); i++) {
+            const uint32_t bit = lane * per_thread<Word>() + i, index = row_index + x0 + bit;
+            const uint32_t n_here = bit ? ones_left(pixels, bit) : run_here;
+            const uint32_t n_above = bit ? ones_left(pixels_above, bit) : run_above;
+            if (touch<eight>(pixels >> bit & 1, pixels_above >> bit & 1, n_here, n_above))
+                unite(parents, index - n_here, index - width - n_above);
+        }
+        run_here = pixels == (Word)~(Word)0 ? run_here + per_word<Word>() : ones_at_end(pixels);
+        run_above = pixels_above == (Word)~(Word)0 ? run_above + per_word<Word>() : ones_at_end(pixels_above);
     }
 }
 
 /* First rows of strips against last rows of the strips above. */
-template <bool eight>
+template <bool eight, typename Word>
 __global__ static void merge_strips(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const CudaVars &vars = *pvars;
-    const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane;
+    const uint32_t lane = threadIdx.x, x0 = blockIdx.x * per_word<Word>();
     const uint32_t y = (blockIdx.y * blockDim.y + threadIdx.y + 1) * STRIP;
     if (y >= height)
         return;
-    const uint32_t index = y * width + x;
-    const bool here = pixel_at(vars, x, y, width), above = pixel_at(vars, x, y - 1, width);
-    const bool here_before = x >= 32 && pixel_at(vars, x - 32, y, width);
-    const bool above_before = x >= 32 && pixel_at(vars, x - 32, y - 1, width);
-    const uint32_t pixels = __ballot_sync(~0u, here), pixels_above = __ballot_sync(~0u, above);
-    const uint32_t before = __ballot_sync(~0u, here_before), before_above = __ballot_sync(~0u, above_before);
-
-    const uint32_t n_here = lane ? ones_left(pixels, lane) : ones_at_end(before);
-    const uint32_t n_above = lane ? ones_left(pixels_above, lane) : ones_at_end(before_above);
-    if (touch<eight>(here, above, n_here, n_above))
-        unite(parents, index - n_here, index - width - n_above);
+    const Word pixels = word_at<Word>(vars, x0, y, width, height);
+    const Word pixels_above = word_at<Word>(vars, x0, y - 1, width, height);
+    const Word before = x0 ? word_at<Word>(vars, x0 - per_word<Word>(), y, width, height) : 0;
+    const Word before_above = x0 ? word_at<Word>(vars, x0 - per_word<Word>(), y - 1, width, height) : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread<Word>(); i++) {
+        const uint32_t bit = lane * per_thread<Word>() + i, index = y * width + x0 + bit;
+        const uint32_t n_here = bit ? ones_left(pixels, bit) : ones_at_end(before);
+        const uint32_t n_above = bit ? ones_left(pixels_above, bit) : ones_at_end(before_above);
+        if (touch<eight>(pixels >> bit & 1, pixels_above >> bit & 1, n_here, n_above))
+            unite(parents, index - n_here, index - width - n_above);
+    }
 }
 
-/* A segment's first pixel finds the root, the others take it from there. */
+/* A segment's first pixel finds the root, the others take it from there. One of a thread's pixels at most begins a
+ * segment. */
+template <typename Word>
 __global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, uint32_t height, const uint32_t *parents)
 {
     const CudaVars &vars = *pvars;
-    const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
+    const uint32_t lane = threadIdx.x, x0 = blockIdx.x * per_word<Word>(), y = blockIdx.y * blockDim.y + threadIdx.y;
     if (y >= height)
         return;
-    const bool here = pixel_at(vars, x, y, width);
-    const uint32_t pixels = __ballot_sync(~0u, here);
-    const uint32_t distance = ones_left(pixels, lane);
-    uint32_t label = 0;
-    if (here && !distance)
-        label = 1 + find(parents, y * width + x);
-    label = __shfl_sync(~0u, label, lane - distance);
-    if (x < width)
-        vars.labels[y * vars.label_stride + x] = here ? label : 0;
+    const Word pixels = word_at<Word>(vars, x0, y, width, height);
+    uint32_t root = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread<Word>(); i++) {
+        const uint32_t bit = lane * per_thread<Word>() + i;
+        if (pixels >> bit & 1 && !ones_left(pixels, bit))
+            root = find(parents, y * width + x0 + bit);
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < per_thread<Word>(); i++) {
+        const uint32_t bit = lane * per_thread<Word>() + i, start = bit - ones_left(pixels, bit);
+        const uint32_t label = 1 + __shfl_sync(~0u, root, start / per_thread<Word>());
+        if (x0 + bit < width)
+            vars.labels[y * vars.label_stride + x0 + bit] = pixels >> bit & 1 ? label : 0;
+    }
 }
 
 /* A segment's sums follow from where it begins and how long it is: its first pixel adds them to the component's. */
@@ -159,20 +225,21 @@ static size_t ha_workspace_size(const CclContext *context)
     return (size_t)context->config.max_width * context->config.max_height * sizeof(uint32_t);
 }
 
-template <bool eight> static CclStatus ha_label(CclContext *context, CclFrame *ccl_frame)
+template <bool eight, typename Word = uint32_t> static CclStatus ha_label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     uint32_t *const parents = (uint32_t *)cuda_workspace(context);
-    const unsigned words = blocks_for(width, 32), strips = blocks_for(height, STRIP);
+    const unsigned words = blocks_for(width, per_word<Word>()), strips = blocks_for(height, STRIP);
     const dim3 threads(32, STRIP);
 
-    CCL_CUDA_LAUNCH(frame, "strips", label_strips<eight>, strips, threads, 0, frame->vars, width, height, parents);
-    if (strips > 1)
-        CCL_CUDA_LAUNCH(frame, "merge", merge_strips<eight>, dim3(words, blocks_for(strips - 1, STRIP)), threads, 0,
-                        frame->vars, width, height, parents);
-    CCL_CUDA_LAUNCH(frame, "spread", relabel_segments, dim3(words, strips), threads, 0, frame->vars, width, height,
+    CCL_CUDA_LAUNCH(frame, "strips", (label_strips<eight, Word>), strips, threads, 0, frame->vars, width, height,
                     parents);
+    if (strips > 1)
+        CCL_CUDA_LAUNCH(frame, "merge", (merge_strips<eight, Word>), dim3(words, blocks_for(strips - 1, STRIP)), threads,
+                        0, frame->vars, width, height, parents);
+    CCL_CUDA_LAUNCH(frame, "spread", relabel_segments<Word>, dim3(words, strips), threads, 0, frame->vars, width,
+                    height, parents);
     return CCL_OK;
 }
 

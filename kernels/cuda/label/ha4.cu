@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * HA4: Hardware Accelerated, 4-connected.
- * Hennequin, Lacassagne, Cabaret, Meunier, "A new Direct Connected Component Labeling and Analysis Algorithms for GPUs",
- * DASIP 2018, doi 10.1109/DASIP.2018.8596835.
+ * HA4: Hardware Accelerated, 4-connected. Hennequin, Lacassagne, Cabaret, Meunier, "A new Direct Connected Component
+ * Labeling and Analysis Algorithms for GPUs", DASIP 2018, doi 10.1109/DASIP.2018.8596835.
  *
- * Warps see 32 pixels of a row as bits, so that a segment's start costs two instructions and only starts touch memory. The
- * image is cut into strips of four rows, which a block walks from left to right, so there are no vertical seams. Then
- * strips are joined, and segments look up their root.
+ * Warps see 32 pixels of a row as bits, or with two pixels to a thread 64 (ha4-64, section IV-E of the paper), so that
+ * a segment's start costs two instructions and only starts touch memory. The image is cut into strips of four rows,
+ * which a block walks from left to right, so there are no vertical seams. Then strips are joined, and segments look up
+ * their root.
  *
  *   strips    pixels -> segments, united within each strip
  *   merge     segments of neighbouring strips are united
@@ -25,7 +25,16 @@ const CclAlgorithm ccl_cuda_ha4 = {
               .connectivity = CCL_CONNECT_4 },
     .first_pixel_roots = true,
     .workspace_size = ha_workspace_size,
-    .label = ha_label<false>,
+    .label = ha_label<false, uint32_t>,
+};
+
+const CclAlgorithm ccl_cuda_ha4_64 = {
+    .info = { .name = "ha4-64", .title = "Hardware Accelerated 4-connected, 64-pixel words",
+              .paper = "Hennequin, Lacassagne, Cabaret & Meunier, DASIP 2018", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_4 },
+    .first_pixel_roots = true,
+    .workspace_size = ha_workspace_size,
+    .label = ha_label<false, uint64_t>,
 };
 
 const CclAlgorithm ccl_cuda_ha4_sums = {

@@ -21,7 +21,16 @@ const CclAlgorithm ccl_cuda_ha8 = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
     .first_pixel_roots = true,
     .workspace_size = ha_workspace_size,
-    .label = ha_label<true>,
+    .label = ha_label<true, uint32_t>,
+};
+
+const CclAlgorithm ccl_cuda_ha8_64 = {
+    .info = { .name = "ha8-64", .title = "Hardware Accelerated 8-connected, 64-pixel words",
+              .paper = "Hennequin, Lacassagne, Cabaret & Meunier, DASIP 2018; Bolelli et al., TPDS 2024",
+              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .first_pixel_roots = true,
+    .workspace_size = ha_workspace_size,
+    .label = ha_label<true, uint64_t>,
 };
 
 const CclAlgorithm ccl_cuda_ha8_sums = {
