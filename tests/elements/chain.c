@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The whole chain over many frames: a scene in which things come, cross, hide and go, and all that streams do to elements
- * in the meantime. Nothing may grow, no frame may be lost, no identity may come back. */
+/* The whole chain over many frames: a scene in which things come, cross, hide and go, and all that streams do to
+ * elements in the meantime. Nothing may grow, no frame may be lost, no identity may come back. */
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -51,8 +51,8 @@ typedef struct
   gint x, y, width, height;
 } Box;
 
-/* Where thing `i` is in frame `n`: six wave to and fro across each other and hide now and then, two walk through and are
- * gone. */
+/* Where thing `i` is in frame `n`: six wave to and fro across each other and hide now and then, two walk through and
+ * are gone. */
 static gboolean
 place_thing (guint i, guint n, const Picture * picture, Box * box)
 {

@@ -4,9 +4,10 @@
 
 usage: validate.py [--write] [TEST...]    (in `meson devenv`)
 
-validate/TEST.validatetest is a pipeline and the pads to watch; validate/TEST/flow-expectations/ is what must be seen there:
-events and buffers with their times and metadata, in their order. --write makes those files anew; look at the difference
-before it is committed. Exit status 77 without gst-validate-1.0, which Debian does not package (docs/testing.md).
+validate/TEST.validatetest is a pipeline and the pads to watch; validate/TEST/flow-expectations/ is what must be seen
+there: events and buffers with their times and metadata, in their order. --write makes those files anew; look at the
+difference before it is committed. Exit status 77 without gst-validate-1.0, which Debian does not package
+(docs/testing.md).
 """
 import pathlib
 import shutil
@@ -23,7 +24,8 @@ def run(name, folder=FOLDER):
     with tempfile.TemporaryDirectory() as logs:
         command = ["env", f"GST_VALIDATE_LOGSDIR={logs}", "gst-validate-1.0", "--set-test-file",
                    folder / f"{name}.validatetest"]
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                              check=False)
 
 
 class Flow(unittest.TestCase):

@@ -17,6 +17,11 @@ try:
 except (ImportError, ValueError) as error:
     print("skipped:", error)
     sys.exit(77)
+try:
+    gi.require_version("GstAnalytics", "1.0")
+    from gi.repository import GstAnalytics
+except ValueError:
+    GstAnalytics = None
 
 
 def blob_of(label, pixels):
@@ -44,6 +49,13 @@ def buffer_with_blobs():
     meta.connectivity = 8
     meta.n_total = 5
     return buffer
+
+
+def has_analytics():
+    """Both the library and Python know them."""
+    buffer = buffer_with_blobs()
+    meta = GstCcl.buffer_get_ccl_blob_meta(buffer)
+    return bool(GstAnalytics) and GstCcl.buffer_add_ccl_analytics_mirror(buffer, meta, "blob", 1) > 0
 
 
 class Blobs(unittest.TestCase):
@@ -213,6 +225,44 @@ class Zones(unittest.TestCase):
         pipeline.set_state(Gst.State.NULL)
 
 
+class Tracks(unittest.TestCase):
+    """The track of a ball, in each form it is written in."""
+
+    def test_read(self):
+        found = []
+        pipeline = Gst.parse_launch(
+            "videotestsrc pattern=ball animation-mode=frames num-buffers=12 ! "
+            "video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1 ! "
+            "ccllabel threshold=127 attach=blob+roi+analytics ! ccltrack min-hits=3 ! "
+            "fakesink name=sink sync=false signal-handoffs=true")
+        pipeline.get_by_name("sink").connect("handoff", lambda _sink, buffer, _pad: found.append(self.read(buffer)))
+        pipeline.set_state(Gst.State.PLAYING)
+        message = pipeline.get_bus().timed_pop_filtered(10 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        pipeline.set_state(Gst.State.NULL)
+        self.assertEqual(message.type, Gst.MessageType.EOS)
+        self.assertEqual(len(found), 12)
+        track = found[0][0]
+        self.assertGreater(track, 0)
+        for n, frame in enumerate(found):
+            self.assertEqual(frame, (track, n + 1, n >= 2, {track}, {track} if has_analytics() else set()))
+
+    @staticmethod
+    def read(buffer):
+        """Track, age, is it confirmed; the ids in the regions of interest; those in the analytics' tracking."""
+        blob = GstCcl.buffer_get_ccl_blob_meta(buffer).get_blob(0)
+        mirrored = GstVideo.buffer_get_video_region_of_interest_meta_id(
+            buffer, blob.label if blob.mtd_id == GstCcl.MTD_ID_NONE else blob.mtd_id)
+        rois = {mirrored.get_param("object_id").get_int("id").value}
+        tracking = set()
+        if has_analytics():
+            relations = GstAnalytics.buffer_get_analytics_relation_meta(buffer)
+            for i in range(GstAnalytics.relation_get_length(relations)):
+                is_tracking, mtd = relations.get_tracking_mtd(i)
+                if is_tracking:
+                    tracking.add(mtd.get_info()[1])
+        return blob.track_id, blob.age, bool(blob.flags & GstCcl.BlobFlags.CONFIRMED), rois, tracking
+
+
 class Mirrors(unittest.TestCase):
     def test_roi(self):
         buffer = buffer_with_blobs()
@@ -226,13 +276,8 @@ class Mirrors(unittest.TestCase):
         buffer = buffer_with_blobs()
         meta = GstCcl.buffer_get_ccl_blob_meta(buffer)
         n = GstCcl.buffer_add_ccl_analytics_mirror(buffer, meta, "blob", 100)
-        try:
-            gi.require_version("GstAnalytics", "1.0")
-            from gi.repository import GstAnalytics
-        except ValueError as error:
-            self.skipTest(str(error))
-        if n == 0:
-            self.skipTest("built without gst-analytics")
+        if not has_analytics():
+            self.skipTest("built without gst-analytics, or without its typelib")
         self.assertEqual(n, 2)
         relations = GstAnalytics.buffer_get_analytics_relation_meta(buffer)
         found, detection = relations.get_od_mtd(meta.get_blob(1).mtd_id)

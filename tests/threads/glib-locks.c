@@ -5,8 +5,8 @@
  *
  * They work on futexes and atomics inside libraries that are not instrumented, so without this every access under a
  * GMutex looks like a race. Loaded before the others (LD_PRELOAD) each function here does what the library's does, and
- * says that what happened before a release of an address happens before what follows an acquisition of it. No race of ours
- * is hidden by that: it takes an order that the libraries do establish. */
+ * says that what happened before a release of an address happens before what follows an acquisition of it. No race of
+ * ours is hidden by that: the libraries do establish this order. */
 
 #include <dlfcn.h>
 #include <stdlib.h>
