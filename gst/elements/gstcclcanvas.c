@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blend.h"
+#include "ccl.h"
+
 /* A line a few pixels wide should not make much more than itself dirty; a multiple of any chroma subsampling. */
 #define TILE 8
 
@@ -101,8 +104,9 @@ gst_ccl_canvas_touch (GstCclCanvas * canvas, gdouble x0, gdouble y0, gdouble x1,
   if (!(x0 < canvas->width && y0 < canvas->height && x1 > 0 && y1 > 0 && x1 > x0 && y1 > y0))
     return;
   left = (guint) MAX (x0, 0) / TILE;
-  right = MIN ((guint) MIN (ceil (x1), canvas->width - 1) / TILE, canvas->columns - 1);
-  bottom = MIN ((guint) MIN (ceil (y1), canvas->height - 1) / TILE, canvas->rows - 1);
+  /* Half open: what ends at the edge of a tile leaves the next one alone. */
+  right = (guint) MIN (ceil (x1) - 1, canvas->width - 1) / TILE;
+  bottom = (guint) MIN (ceil (y1) - 1, canvas->height - 1) / TILE;
   for (guint row = (guint) MAX (y0, 0) / TILE; row <= bottom; row++)
     memset (canvas->tiles + row * canvas->columns + left, 1, right - left + 1);
   canvas->empty = FALSE;
@@ -282,25 +286,109 @@ as_frame (GstCclCanvas * canvas)
 }
 
 /* gst_video_blend() converts whole lines of its target, so it is given no more than the region as one. */
+static void
+blend_by_conversion (GstCclCanvas * canvas, GstVideoFrame * frame, const GstVideoRectangle * r)
+{
+  const GstVideoFrame picture = as_frame (canvas);
+  GstVideoFrame from = crop_frame (&picture, r);
+
+  if (can_crop (frame->info.finfo)) {
+    GstVideoFrame into = crop_frame (frame, r);
+    gst_video_blend (&into, &from, 0, 0, 1);
+  } else {
+    gst_video_blend (frame, &from, r->x, r->y, 1);
+  }
+}
+
+/* Bytes that can be blended where they are: all that video in system memory usually is. */
+static gboolean
+can_blend_directly (const GstVideoFormatInfo * format)
+{
+  if (!can_crop (format) || GST_VIDEO_FORMAT_INFO_HAS_ALPHA (format)
+      || !(GST_VIDEO_FORMAT_INFO_IS_YUV (format) || GST_VIDEO_FORMAT_INFO_IS_RGB (format)
+          || GST_VIDEO_FORMAT_INFO_IS_GRAY (format)))
+    return FALSE;
+  for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); i++)
+    if (GST_VIDEO_FORMAT_INFO_DEPTH (format, i) != 8 || GST_VIDEO_FORMAT_INFO_SHIFT (format, i) != 0
+        || GST_VIDEO_FORMAT_INFO_W_SUB (format, i) > 2 || GST_VIDEO_FORMAT_INFO_H_SUB (format, i) > 2)
+      return FALSE;
+  return TRUE;
+}
+
+/* What component `c` takes of red, green, blue and alpha, by the colorimetry of the frame. */
+static void
+set_factors (CclBlendTarget * target, const GstVideoInfo * info, guint c)
+{
+  gdouble factors[4] = { c == 0, c == 1, c == 2, 0 };   /* RGB */
+
+  if (!GST_VIDEO_INFO_IS_RGB (info)) {
+    gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
+    gdouble kr, kb;
+
+    if (!gst_video_color_matrix_get_Kr_Kb (info->colorimetry.matrix, &kr, &kb))
+      gst_video_color_matrix_get_Kr_Kb (GST_VIDEO_COLOR_MATRIX_BT601, &kr, &kb);
+    const gdouble luma[3] = { kr, 1 - kr - kb, kb };
+
+    gst_video_color_range_offsets (info->colorimetry.range, info->finfo, offset, scale);
+    for (guint i = 0; i < 3; i++) {
+      const gdouble chroma = c == 1 ? ((i == 2) - luma[i]) / (2 - 2 * kb) : ((i == 0) - luma[i]) / (2 - 2 * kr);
+      factors[i] = (c == 0 ? luma[i] : chroma) * scale[c] / 255;
+    }
+    factors[3] = offset[c] / 255.0;
+  }
+  target->red = (gint32) floor (factors[0] * 65536 + 0.5);
+  target->green = (gint32) floor (factors[1] * 65536 + 0.5);
+  target->blue = (gint32) floor (factors[2] * 65536 + 0.5);
+  target->alpha = (gint32) floor (factors[3] * 65536 + 0.5);
+}
+
+static guint
+set_targets (CclBlendTarget * targets, const GstVideoFrame * frame)
+{
+  const GstVideoFormatInfo *const format = frame->info.finfo;
+  const guint n = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format);
+
+  for (guint c = 0; c < n; c++) {
+    targets[c] = (CclBlendTarget) {
+      .data = GST_VIDEO_FRAME_COMP_DATA (frame, c),.stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, c),
+      .step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c),.place = GST_VIDEO_FRAME_COMP_POFFSET (frame, c),
+      .shift_x = GST_VIDEO_FORMAT_INFO_W_SUB (format, c),.shift_y = GST_VIDEO_FORMAT_INFO_H_SUB (format, c),
+    };
+    set_factors (&targets[c], &frame->info, c);
+  }
+  return n;
+}
+
+/* Regions are handed on as they are: of whole numbers that are not negative. */
+G_STATIC_ASSERT (sizeof (CclBlendArea) == sizeof (GstVideoRectangle));
+G_STATIC_ASSERT (G_STRUCT_OFFSET (CclBlendArea, width) == G_STRUCT_OFFSET (GstVideoRectangle, w));
+
+static void
+blend_directly (GstCclCanvas * canvas, GstVideoFrame * frame, const GArray * regions)
+{
+  const CclDrawing drawing = {
+    .pixels = (const guint32 *) canvas->pixels,.stride = canvas->stride / 4,.cpu_flags = CCL_CPU_ALL
+  };
+  CclBlendTarget targets[GST_VIDEO_MAX_COMPONENTS];
+
+  ccl_blend (&drawing, (const CclBlendArea *) regions->data, regions->len, targets, set_targets (targets, frame));
+}
+
 guint64
 gst_ccl_canvas_blend (GstCclCanvas * canvas, GstVideoFrame * frame)
 {
   const GArray *const regions = find_regions (canvas, G_MAXUINT);
-  const gboolean crop = can_crop (frame->info.finfo);
-  const GstVideoFrame picture = as_frame (canvas);
+  const gboolean directly = can_blend_directly (frame->info.finfo);
   guint64 pixels = 0;
 
   cairo_surface_flush (canvas->surface);
+  if (directly)
+    blend_directly (canvas, frame, regions);
   for (guint i = 0; i < regions->len; i++) {
     const GstVideoRectangle *const r = &g_array_index (regions, GstVideoRectangle, i);
-    GstVideoFrame from = crop_frame (&picture, r);
 
-    if (crop) {
-      GstVideoFrame into = crop_frame (frame, r);
-      gst_video_blend (&into, &from, 0, 0, 1);
-    } else {
-      gst_video_blend (frame, &from, r->x, r->y, 1);
-    }
+    if (!directly)
+      blend_by_conversion (canvas, frame, r);
     pixels += (guint64) r->w * r->h;
   }
   return pixels;

@@ -261,13 +261,12 @@ draw_box (GstCclDrawing * drawing, const Object * object, Colour colour, gdouble
   const gdouble y0 = MAX (near (floor (object->y0) - around), -edge);
   const gdouble x1 = MAX (MIN (near (ceil (object->x1) + around), drawing->width + edge), x0 + 2 * around);
   const gdouble y1 = MAX (MIN (near (ceil (object->y1) + around), drawing->height + edge), y0 + 2 * around);
-  const gdouble corners[] = { x0, y0, x1, y0, x1, y1, x0, y1 };
   const gdouble dashes[] = { 4 * line, 3 * line };
 
-  for (guint i = 0; i < 4; i++) {
-    const gdouble *const a = corners + 2 * i, *const b = corners + 2 * ((i + 1) % 4);
-    gst_ccl_canvas_touch_line (drawing->canvas, a[0], a[1], b[0], b[1], around);
-  }
+  gst_ccl_canvas_touch (drawing->canvas, x0, y0, x1, y0 + around);
+  gst_ccl_canvas_touch (drawing->canvas, x0, y1 - around, x1, y1);
+  gst_ccl_canvas_touch (drawing->canvas, x0, y0, x0 + around, y1);
+  gst_ccl_canvas_touch (drawing->canvas, x1 - around, y0, x1, y1);
   cairo_set_antialias (drawing->cr, CAIRO_ANTIALIAS_NONE);
   if (object->flags & GST_CCL_BLOB_FLAG_PREDICTED) {
     const gdouble middle = edge + line / 2;
@@ -383,6 +382,43 @@ is_forgotten (gpointer id, gpointer trail, gpointer drawing)
   return ((Trail *) trail)->seen + TRAIL_PATIENCE < ((GstCclDrawing *) drawing)->frame;
 }
 
+/* Is every point between the first and the last so near the line between these two that nobody sees it? */
+static gboolean
+is_straight (const gdouble * points, guint n, gdouble tolerance)
+{
+  const gdouble dx = points[2 * n - 2] - points[0], dy = points[2 * n - 1] - points[1];
+  const gdouble length = hypot (dx, dy), limit = tolerance * length;
+
+  for (guint i = 1; i + 1 < n; i++) {
+    const gdouble px = points[2 * i] - points[0], py = points[2 * i + 1] - points[1], along = px * dx + py * dy;
+
+    if (!(fabs (px * dy - py * dx) <= limit) || along < 0 || along > length * length)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Most points that one straight piece stands for. */
+#define STRAIGHT_POINTS 32
+
+/* Leaves out points in the middle of straight pieces, in place: strokes take their time per point. */
+static guint
+straighten (gdouble * points, guint n, gdouble tolerance)
+{
+  guint left = 0, at = 0;
+
+  while (at < n) {
+    guint last = MIN (at + 1, n - 1);
+
+    points[2 * left] = points[2 * at];
+    points[2 * left++ + 1] = points[2 * at + 1];
+    while (last + 1 < n && last - at < STRAIGHT_POINTS && is_straight (points + 2 * at, last - at + 2, tolerance))
+      last++;
+    at = at + 1 < n ? last : n;
+  }
+  return left;
+}
+
 #define TRAIL_SHADES 5
 
 /* Fainter the older: in a few pieces, each of one shade. Places that a line of this width cannot show are left out. */
@@ -409,10 +445,15 @@ draw_trail (GstCclDrawing * drawing, const Object * object, Colour colour)
   cairo_set_line_join (drawing->cr, CAIRO_LINE_JOIN_ROUND);
   for (guint shade = 0; shade < TRAIL_SHADES && n > 1; shade++) {
     const guint first = shade * (n - 1) / TRAIL_SHADES, last = (shade + 1) * (n - 1) / TRAIL_SHADES;
+    gdouble *const piece = points + 2 * first;
+    const gdouble end[2] = { points[2 * last], points[2 * last + 1] };
 
     if (last == first)
       continue;
-    path_polyline (drawing, points + 2 * first, last - first + 1, FALSE);
+    path_polyline (drawing, piece, straighten (piece, last - first + 1, drawing->line / 8), FALSE);
+    /* Where the next shade begins. */
+    points[2 * last] = end[0];
+    points[2 * last + 1] = end[1];
     stroke_path (drawing, colour, (shade + 1.0) / TRAIL_SHADES, NULL, 0);
   }
   cairo_set_line_join (drawing->cr, CAIRO_LINE_JOIN_MITER);

@@ -5,6 +5,7 @@
 #ifndef CCL_CPU_TIER_H
 #define CCL_CPU_TIER_H
 
+#include "../blend.h"
 #include "backend.h"
 #include "features.h"
 #include "row.h"
@@ -57,6 +58,8 @@ typedef struct CclTier {
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
     void (*pack)(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride); /* of rows, in words */
     const struct MotionTier *motion;
+    void (*blend)(const CclDrawing *drawing, const CclBlendArea *areas, size_t n_areas, const CclBlendTarget *targets,
+                  unsigned n);
 } CclTier;
 
 /* The best tier that this CPU has and `flags` allows; plain C is always allowed. */

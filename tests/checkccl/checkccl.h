@@ -7,7 +7,7 @@
  *   image.c, patterns.c   the images
  *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
  *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
- *   labels.c table.c features.c contour.c api.c volume.c   the suites: which cases, named for what they judge
+ *   labels.c table.c features.c contour.c blend.c api.c volume.c   the suites: which cases, named for what they judge
  *   faults.c              wrong methods that the suites must find (--self-test)
  *   bench*.c              --bench
  */
@@ -167,6 +167,7 @@ void check_huge(Session *session); /* masks of the largest size: minutes, gigaby
 void check_table(Session *session);
 void check_features(Session *session);
 void check_contour(Session *session);
+void check_blend(Session *session);
 void check_api(Session *session);
 void check_volume(Session *session);
 /* Runs the suites with each fault planted; counts a fault found as passed. */

@@ -34,7 +34,7 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, api, volume, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -65,6 +65,7 @@ static const struct {
     { "table", check_table },
     { "features", check_features },
     { "contour", check_contour },
+    { "blend", check_blend },
     { "api", check_api },
     { "volume", check_volume },
     { "huge", check_huge }, /* only when asked for */

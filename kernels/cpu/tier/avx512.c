@@ -8,6 +8,7 @@
 #include "../positions_avx512.h"
 #include "../spread_avx2.h"
 
+#include "../blend_areas.h"
 #include "../motion_strip.h"
 #include "../paint.h"
 #include "../strip.h"
@@ -28,4 +29,5 @@ const CclTier ccl_tier_avx512 = {
     .paint = paint_strip,
     .pack = pack_rows,
     .motion = &motion_tier,
+    .blend = blend_areas,
 };

@@ -8,6 +8,7 @@
 #include "../positions_sse2.h"
 #include "../spread_plain.h"
 
+#include "../blend_areas.h"
 #include "../motion_strip.h"
 #include "../paint.h"
 #include "../strip.h"
@@ -25,4 +26,5 @@ const CclTier ccl_tier_sse2 = {
     .paint = paint_strip,
     .pack = pack_rows,
     .motion = &motion_tier,
+    .blend = blend_areas,
 };
