@@ -1,0 +1,343 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "engine.h"
+
+#include "backend.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct Batch {
+    CclTicket *tickets[CCL_MOST_BATCH];
+    unsigned n;
+} Batch;
+
+struct CclEngine {
+    const CclEngineDevice *calls;
+    void *device;
+
+    pthread_mutex_t lock;    /* guards all below */
+    pthread_cond_t launched; /* nobody launches any more */
+    CclTicket *first, **end; /* the queue, and where its next one goes */
+    unsigned n_waiting;
+    Batch batches[CCL_MOST_BATCHES];
+    unsigned oldest, n_running; /* the ring of batches */
+    unsigned most_frames, least_frames;
+    unsigned n_collecting; /* threads that wait for a frame */
+    unsigned n_pausing;
+    bool launching, watching; /* somebody is; the lock is not held meanwhile */
+    CclTicket *to_wake;       /* by the next that leaves */
+    CclStatus lost;           /* CCL_OK: not lost */
+    char message[512];
+};
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* CCL_TEST_BATCH in the environment lets frames wait until there are so many or one is collected, so that tests know what
+ * a batch consists of. */
+static unsigned test_least(void)
+{
+    const char *const text = getenv("CCL_TEST_BATCH");
+    const int least = text ? atoi(text) : 1;
+    return least > 1 ? (unsigned)least : 1;
+}
+
+CclEngine *ccl_engine_new(const CclEngineDevice *calls, void *device, unsigned most_frames)
+{
+    CclEngine *const engine = calloc(1, sizeof *engine);
+    if (!engine)
+        return NULL;
+    engine->calls = calls;
+    engine->device = device;
+    engine->end = &engine->first;
+    engine->most_frames = most_frames;
+    engine->least_frames = test_least();
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_cond_init(&engine->launched, NULL);
+    return engine;
+}
+
+void ccl_engine_free(CclEngine *engine)
+{
+    if (!engine)
+        return;
+    pthread_cond_destroy(&engine->launched);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}
+
+void ccl_ticket_init(CclTicket *ticket, void *frame)
+{
+    *ticket = (CclTicket){ .frame = frame };
+    sem_init(&ticket->wake, 0, 0);
+}
+
+void ccl_ticket_clear(CclTicket *ticket)
+{
+    sem_destroy(&ticket->wake);
+}
+
+/* ---------------------------------------------------------------- who sleeps, who watches */
+
+/* Every function below is called with the lock held. */
+
+static void wake_later(CclEngine *engine, CclTicket *ticket)
+{
+    if (!ticket->asleep)
+        return;
+    ticket->asleep = false;
+    ticket->to_wake = engine->to_wake;
+    engine->to_wake = ticket;
+}
+
+/* Somebody who sleeps and whose frame is under way: the sooner it comes, the sooner they would have to watch anyway. */
+static CclTicket *next_watcher(const CclEngine *engine)
+{
+    for (unsigned i = 0; i < engine->n_running; i++) {
+        const Batch *const batch = &engine->batches[(engine->oldest + i) % CCL_MOST_BATCHES];
+        for (unsigned t = 0; t < batch->n; t++)
+            if (batch->tickets[t]->asleep)
+                return batch->tickets[t];
+    }
+    for (CclTicket *ticket = engine->first; ticket; ticket = ticket->next)
+        if (ticket->asleep)
+            return ticket;
+    return NULL;
+}
+
+/* Unlocks, then wakes: who is woken needs the lock. A ticket may be gone as soon as its owner is awake. */
+static void leave(CclEngine *engine)
+{
+    if (engine->n_running && !engine->watching) {
+        CclTicket *const watcher = next_watcher(engine);
+        if (watcher)
+            wake_later(engine, watcher);
+    }
+    CclTicket *ticket = engine->to_wake;
+    engine->to_wake = NULL;
+    pthread_mutex_unlock(&engine->lock);
+    while (ticket) {
+        CclTicket *const next = ticket->to_wake;
+        sem_post(&ticket->wake);
+        ticket = next;
+    }
+}
+
+static void sleep_until_woken(CclEngine *engine, CclTicket *ticket)
+{
+    ticket->asleep = true;
+    leave(engine);
+    while (sem_wait(&ticket->wake) && errno == EINTR) {
+    }
+    pthread_mutex_lock(&engine->lock);
+}
+
+/* ---------------------------------------------------------------- batches */
+
+static void finish_ticket(CclEngine *engine, CclTicket *ticket, CclStatus status)
+{
+    ticket->state = CCL_TICKET_DONE;
+    ticket->status = status;
+    wake_later(engine, ticket);
+}
+
+/* The device has failed, and this thread's error message says how. */
+static void lose(CclEngine *engine, CclStatus status)
+{
+    if (engine->lost == CCL_OK) {
+        engine->lost = status;
+        snprintf(engine->message, sizeof engine->message, "%s", ccl_error_message());
+    }
+    for (CclTicket *ticket = engine->first, *next; ticket; ticket = next) {
+        next = ticket->next;
+        finish_ticket(engine, ticket, status);
+    }
+    engine->first = NULL;
+    engine->end = &engine->first;
+    engine->n_waiting = 0;
+}
+
+static void finish_oldest(CclEngine *engine, CclStatus status)
+{
+    const Batch *const batch = &engine->batches[engine->oldest];
+    for (unsigned i = 0; i < batch->n; i++)
+        finish_ticket(engine, batch->tickets[i], status);
+    engine->oldest = (engine->oldest + 1) % CCL_MOST_BATCHES;
+    engine->n_running--;
+    if (status != CCL_OK)
+        lose(engine, status);
+}
+
+static void take(CclEngine *engine, CclTicket **link, Batch *batch)
+{
+    CclTicket *const ticket = *link;
+    *link = ticket->next;
+    if (!*link)
+        engine->end = link;
+    ticket->next = NULL;
+    engine->n_waiting--;
+    batch->tickets[batch->n++] = ticket;
+}
+
+/* The first in the queue whose masks are there, or if there are none the first. */
+static void choose(CclEngine *engine, Batch *batch)
+{
+    CclTicket **link = &engine->first;
+    batch->n = 0;
+    for (unsigned i = 0; *link && i < engine->most_frames; i++) {
+        if (engine->calls->arrived(engine->device, *link))
+            take(engine, link, batch);
+        else
+            link = &(*link)->next;
+    }
+    if (!batch->n)
+        take(engine, &engine->first, batch);
+}
+
+static bool may_launch(const CclEngine *engine)
+{
+    if (!engine->n_waiting || engine->launching || engine->n_pausing || engine->n_running == CCL_MOST_BATCHES)
+        return false;
+    if (engine->n_waiting < engine->least_frames && !engine->n_collecting)
+        return false;
+    if (!engine->n_running)
+        return true;
+    const unsigned n_ahead = engine->batches[engine->oldest].n;
+    return engine->n_waiting >= (n_ahead < engine->most_frames ? n_ahead : engine->most_frames);
+}
+
+static void launch(CclEngine *engine)
+{
+    /* The same place whatever ends meanwhile. */
+    const unsigned index = (engine->oldest + engine->n_running) % CCL_MOST_BATCHES;
+    Batch *const batch = &engine->batches[index];
+    const double now = now_us();
+
+    choose(engine, batch);
+    for (unsigned i = 0; i < batch->n; i++) {
+        batch->tickets[i]->batch_size = batch->n;
+        batch->tickets[i]->wait_us = (float)(now - batch->tickets[i]->submitted_us);
+    }
+    engine->launching = true;
+    pthread_mutex_unlock(&engine->lock);
+    const CclStatus status = engine->calls->launch(engine->device, index, batch->tickets, batch->n);
+    pthread_mutex_lock(&engine->lock);
+    engine->launching = false;
+    pthread_cond_broadcast(&engine->launched);
+
+    for (unsigned i = 0; i < batch->n; i++) {
+        batch->tickets[i]->state = CCL_TICKET_RUNNING;
+        if (status != CCL_OK)
+            finish_ticket(engine, batch->tickets[i], status);
+    }
+    if (status == CCL_OK)
+        engine->n_running++;
+    else
+        lose(engine, status);
+}
+
+/* Notes what has ended, unless somebody watches, and launches what may be launched. */
+static void advance(CclEngine *engine)
+{
+    while (engine->n_running && !engine->watching && engine->calls->ended(engine->device, engine->oldest))
+        finish_oldest(engine, engine->calls->wait(engine->device, engine->oldest));
+    while (may_launch(engine))
+        launch(engine);
+}
+
+/* Waits for the batch that runs, on behalf of all. */
+static void watch(CclEngine *engine)
+{
+    const unsigned batch = engine->oldest;
+    engine->watching = true;
+    leave(engine);
+    const CclStatus status = engine->calls->wait(engine->device, batch);
+    pthread_mutex_lock(&engine->lock);
+    engine->watching = false;
+    finish_oldest(engine, status);
+    advance(engine); /* before those who have their frames now are woken: the device comes first */
+}
+
+/* ---------------------------------------------------------------- calls */
+
+void ccl_engine_pause(CclEngine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->n_pausing++;
+    while (engine->launching)
+        pthread_cond_wait(&engine->launched, &engine->lock);
+    leave(engine);
+}
+
+void ccl_engine_resume(CclEngine *engine, unsigned most_frames)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->n_pausing--;
+    engine->most_frames = most_frames;
+    advance(engine);
+    leave(engine);
+}
+
+bool ccl_engine_lost(CclEngine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    const bool lost = engine->lost != CCL_OK;
+    leave(engine);
+    return lost;
+}
+
+CclStatus ccl_engine_submit(CclEngine *engine, CclTicket *ticket)
+{
+    pthread_mutex_lock(&engine->lock);
+    if (engine->lost != CCL_OK) {
+        leave(engine);
+        return ccl_fail(engine->lost, "%s", engine->message); /* neither ever changes again */
+    }
+    ticket->state = CCL_TICKET_WAITING;
+    ticket->submitted_us = now_us();
+    ticket->next = NULL;
+    *engine->end = ticket;
+    engine->end = &ticket->next;
+    engine->n_waiting++;
+    advance(engine);
+    leave(engine);
+    return CCL_OK;
+}
+
+CclStatus ccl_engine_collect(CclEngine *engine, CclTicket *ticket)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->n_collecting++;
+    if (ticket->state != CCL_TICKET_DONE)
+        advance(engine);
+    while (ticket->state != CCL_TICKET_DONE) {
+        if (engine->n_running && !engine->watching)
+            watch(engine);
+        else /* until the watcher, or who launches or pauses, has something for us */
+            sleep_until_woken(engine, ticket);
+    }
+    engine->n_collecting--;
+    ticket->state = CCL_TICKET_FREE;
+    const CclStatus status = ticket->status;
+    leave(engine);
+    return status == CCL_OK ? CCL_OK : ccl_fail(status, "%s", engine->message);
+}
+
+bool ccl_engine_ready(CclEngine *engine, CclTicket *ticket)
+{
+    pthread_mutex_lock(&engine->lock);
+    if (ticket->state != CCL_TICKET_DONE)
+        advance(engine);
+    const bool ready = ticket->state == CCL_TICKET_DONE;
+    leave(engine);
+    return ready;
+}

@@ -1,0 +1,106 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Frames of many contexts through one device, in batches.
+ *
+ * A GPU takes hardly longer for some frames launched together than for one of them. So contexts that share a device put
+ * their frames into the queue of an engine, which says when and with whom each is launched:
+ *
+ *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
+ *   - While it works, frames wait, and go together when it has ended. A second batch is launched behind the one that runs
+ *     only if it has at least as many frames: small ones would keep the device from the many.
+ *   - First come, first served; a frame whose mask is still on its way up lets others pass.
+ *
+ * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that
+ * collect, one watches the device for all and the others sleep, each until its own frame is there. A watcher whose frame
+ * is there hands over to a sleeper. A caller who has the device to itself never sleeps here, and nothing is left lying in
+ * the queue for longer than until somebody calls: at the latest the one who wants the frame.
+ *
+ * When the device fails, every frame in the queue fails with its error, and so does all that comes later: like a context,
+ * an engine is of no more use then.
+ *
+ * This file knows nothing of CUDA. Every call may come from any thread.
+ */
+#ifndef CCL_ENGINE_H
+#define CCL_ENGINE_H
+
+#include "ccl.h"
+
+#include <semaphore.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Most frames in a batch. */
+#define CCL_MOST_BATCH 64u
+/* Most batches on the device: one runs, the other is what it goes on with. */
+#define CCL_MOST_BATCHES 2u
+
+typedef enum CclTicketState {
+    CCL_TICKET_FREE = 0,
+    CCL_TICKET_WAITING,
+    CCL_TICKET_RUNNING,
+    CCL_TICKET_DONE, /* and not yet collected */
+} CclTicketState;
+
+/* A frame's place in the engine. Belongs to whoever submits the frame. */
+typedef struct CclTicket {
+    void *frame; /* the owner's */
+
+    /* How it went, for the owner once it is collected. */
+    unsigned batch_size; /* frames launched together, this one too */
+    float wait_us;       /* from submission to launch */
+
+    /* The engine's. */
+    CclTicketState state;
+    CclStatus status;
+    double submitted_us;
+    bool asleep;               /* the owner sleeps on `wake` */
+    sem_t wake;
+    struct CclTicket *next;    /* in the queue */
+    struct CclTicket *to_wake; /* in the list of those to wake */
+} CclTicket;
+
+/* What an engine asks of its device. At most one launch() and one wait() run at a time, besides each other. `batch` is
+ * 0..CCL_MOST_BATCHES-1, and free again when wait() has returned. */
+typedef struct CclEngineDevice {
+    /* Has what the frame needs arrived? Not asked for the last resort: a frame without which nothing would run. */
+    bool (*arrived)(void *device, const CclTicket *ticket);
+    /* Starts a batch behind those that run. The frames are `n` different ones. */
+    CclStatus (*launch)(void *device, unsigned batch, CclTicket *const *tickets, unsigned n);
+    /* Would wait() return at once? Batches end in the order they were launched. */
+    bool (*ended)(void *device, unsigned batch);
+    CclStatus (*wait)(void *device, unsigned batch);
+} CclEngineDevice;
+
+typedef struct CclEngine CclEngine;
+
+/* most_frames: of a batch, up to CCL_MOST_BATCH. NULL without memory. */
+CclEngine *ccl_engine_new(const CclEngineDevice *calls, void *device, unsigned most_frames);
+/* No frame may be in it. NULL is allowed. */
+void ccl_engine_free(CclEngine *engine);
+
+/* Between pause and resume nothing is launched; what runs, runs on. */
+void ccl_engine_pause(CclEngine *engine);
+void ccl_engine_resume(CclEngine *engine, unsigned most_frames);
+
+/* Has the device failed? */
+bool ccl_engine_lost(CclEngine *engine);
+
+void ccl_ticket_init(CclTicket *ticket, void *frame);
+void ccl_ticket_clear(CclTicket *ticket);
+
+/* An error means that the frame is not in the engine; a launch that fails shows when the frame is collected. */
+CclStatus ccl_engine_submit(CclEngine *engine, CclTicket *ticket);
+/* Waits for the frame. */
+CclStatus ccl_engine_collect(CclEngine *engine, CclTicket *ticket);
+/* Would collecting not wait? */
+bool ccl_engine_ready(CclEngine *engine, CclTicket *ticket);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
