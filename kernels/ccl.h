@@ -26,7 +26,8 @@
  *     . . . # .           label 2  area 1  box [0,1) x [2,3)  first pixel (0,2)
  *     # . . . .           (8-connected; 4-connected the pixel (3,1) would be a third)
  *
- * A context is used by one thread at a time; different contexts are independent.
+ * A context is used by one thread at a time; different contexts are independent, and may share a device's time
+ * (CclConfig.shared).
  */
 #ifndef CCL_H
 #define CCL_H
@@ -123,6 +124,8 @@ typedef struct CclConfig {
                                      CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height): see ccl_volume_add() */
     bool labels;                  /* ccl_submit() will be given label images */
     bool timing;                  /* measure CclTable.upload_us and kernel_us, and the steps */
+    bool shared;                  /* CUDA: frames that wait at the same time, of all such contexts of a device, are launched
+                                     together: for many streams. Not with `timing`, and only where the method can */
 
     int device;                   /* CUDA: device index; -1: the context current in the calling thread, which must then be
                                      current in every later call too */
@@ -275,6 +278,8 @@ typedef struct CclTable {
     uint32_t n_found;      /* components in the mask, exact */
     uint32_t flags;        /* CCL_TABLE_... */
     uint32_t width, height;
+    uint32_t batch_size;   /* frames launched together, this one too: 1 unless CclConfig.shared */
+    float wait_us;         /* with CclConfig.shared: from submission to launch, else 0 */
     float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;
@@ -401,7 +406,8 @@ typedef struct CclStep {
 /* The steps in launch order; returns how many. Owned by the context until the next ccl_collect(). */
 unsigned ccl_steps(const CclContext *context, const CclStep **steps);
 
-/* The CUDA stream (cudaStream_t) frames run on, for callers that order their own work after it; NULL on the CPU. */
+/* The CUDA stream (cudaStream_t) frames run on, for callers that order their own work after it; NULL on the CPU, and with
+ * CclConfig.shared, where a frame submitted need not be in a stream yet. */
 void *ccl_context_stream(const CclContext *context);
 
 #ifdef __cplusplus

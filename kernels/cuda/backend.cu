@@ -2,57 +2,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The CUDA backend: memory, streams, the way of a frame through its slot; see backend.cuh. */
-#include "backend.cuh"
-
-#include "stages.cuh"
+#include "context.cuh"
 #include "volume.cuh"
 
-#include "../cpu/pool.h"
-#include "../cpu/tier.h"
 #include "../cpu/words.h"
 
 #include <chrono>
 #include <stdlib.h>
 #include <string.h>
-
-/* A slot of the ring: one frame on its way. */
-typedef struct CudaSlot {
-    CudaFrame frame; /* first: CclFrame.slot points at it */
-
-    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, one byte per pixel */
-    uint8_t *d_mask;     /* uploaded or narrowed masks */
-    uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
-    CudaVars *d_vars;
-    CudaVars vars;       /* what is in d_vars */
-    bool vars_sent;
-    CudaResult *h_result; /* mapped; frame.result on the device */
-
-    cudaEvent_t uploaded, produced, computed, done;
-    cudaEvent_t upload_start, upload_end; /* with timing */
-    bool uploads;
-
-    cudaGraphExec_t graph; /* the launches for graph_shape */
-    CudaShape graph_shape, last_shape;
-} CudaSlot;
-
-/* CclContext.impl of a CUDA context. */
-typedef struct CudaContext {
-    unsigned multiprocessors;
-    cudaStream_t stream;   /* kernels */
-    cudaStream_t upload;   /* masks up, while kernels of the frame before run */
-    cudaStream_t download; /* label images down, while kernels of the frame after run */
-    CudaSlot slots[CCL_MAX_DEPTH];
-    StageBuffers stages;
-    CudaLoop loop; /* iterative methods only */
-    void *workspace;
-    const CclTier *tier;   /* packs masks from ordinary memory */
-    CclPool *packers;      /* NULL: the calling thread alone */
-    bool no_graphs; /* capturing failed once: plain launches from then on */
-
-    /* Everything allocated, freed in close(). */
-    void *device[32], *pinned[32];
-    unsigned n_device, n_pinned;
-} CudaContext;
 
 /* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. */
 __global__ static void set_vars(CudaVars *to, CudaVars from)
@@ -67,7 +24,14 @@ static CudaContext *impl(const CclContext *context)
 
 void *cuda_workspace(const CclContext *context)
 {
-    return impl(context)->workspace;
+    const CudaContext *const cuda = impl(context);
+    return cuda->engine ? cuda->engine->places[0] : cuda->workspace;
+}
+
+const CudaRoom *cuda_room(const CclContext *context)
+{
+    const CudaContext *const cuda = impl(context);
+    return cuda->engine ? &cuda->engine->room : &cuda->room;
 }
 
 unsigned cuda_multiprocessors(const CclContext *context)
@@ -208,6 +172,8 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
 
     frame->stream = impl(context)->stream;
     frame->timing = context->config.timing;
+    slot->context = context;
+    slot->ccl_frame = ccl_frame;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
     CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_mask, mask_size));
@@ -255,6 +221,41 @@ static bool packs_masks(const CclContext *context)
     return context->algorithm->takes_bits && context->config.threads > 1;
 }
 
+/* Streams of the context's own, or an engine's. */
+static CclStatus open_streams(CclContext *context)
+{
+    CudaContext *const cuda = impl(context);
+    if (context->config.shared && context->algorithm->batches && !context->config.timing) {
+        CCL_TRY(cuda_engine_join(context));
+        for (unsigned i = 0; i < context->config.depth; i++)
+            ccl_ticket_init(&cuda->slots[i].ticket, &cuda->slots[i]);
+        return CCL_OK;
+    }
+    if (packs_masks(context))
+        cuda->packers = ccl_pool_new(context->config.threads);
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
+    return CCL_OK;
+}
+
+static CclStatus open_workspace(CclContext *context)
+{
+    const CclAlgorithm *const algorithm = context->algorithm;
+    CudaContext *const cuda = impl(context);
+    if (cuda->engine)
+        return CCL_OK;
+    if (algorithm->batches)
+        cuda->room = algorithm->batches->room(context);
+    const size_t size = algorithm->batches          ? algorithm->batches->workspace_size(&cuda->room)
+                        : algorithm->workspace_size ? algorithm->workspace_size(context)
+                                                    : 0;
+    if (size)
+        CCL_TRY(cuda_device_alloc(context, &cuda->workspace, size, true));
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+    return CCL_OK;
+}
+
 static CclStatus cuda_open(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
@@ -273,13 +274,8 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
-    if (packs_masks(context))
-        cuda->packers = ccl_pool_new(context->config.threads);
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, set_vars)); /* is there code for this device at all? */
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
-
+    CCL_TRY(open_streams(context));
     CCL_TRY(open_loop(context));
     for (unsigned i = 0; i < context->config.depth; i++)
         CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
@@ -288,11 +284,7 @@ static CclStatus cuda_open(CclContext *context)
         CCL_TRY(cuda_volume_open(context));
     else if (!algorithm->analyze)
         CCL_TRY(open_stages(context, n_pixels));
-    const size_t size = algorithm->workspace_size ? algorithm->workspace_size(context) : 0;
-    if (size)
-        CCL_TRY(cuda_device_alloc(context, &cuda->workspace, size, true));
-    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
-    return CCL_OK;
+    return open_workspace(context);
 }
 
 static void close_slot(CudaSlot *slot)
@@ -307,6 +299,16 @@ static void close_slot(CudaSlot *slot)
             cudaEventDestroy(event);
     if (slot->graph)
         cudaGraphExecDestroy(slot->graph);
+    if (slot->ticket.frame)
+        ccl_ticket_clear(&slot->ticket);
+}
+
+/* Frames that nobody will collect. */
+static void drop_tickets(CudaContext *cuda)
+{
+    for (CudaSlot &slot : cuda->slots)
+        if (slot.ticket.state != CCL_TICKET_FREE)
+            (void)ccl_engine_collect(cuda->engine->queue, &slot.ticket);
 }
 
 /* Also after a failed open(), with whatever is there by then; and after a lost device, where every call fails. */
@@ -318,8 +320,10 @@ static void cuda_close(CclContext *context)
     if (context->config.device >= 0)
         cudaSetDevice(context->config.device);
     cudaStream_t streams[] = { cuda->upload, cuda->stream, cuda->download };
+    if (cuda->engine)
+        drop_tickets(cuda);
     for (cudaStream_t stream : streams)
-        if (stream)
+        if (stream && !cuda->engine)
             cudaStreamSynchronize(stream);
     for (CudaSlot &slot : cuda->slots)
         close_slot(&slot);
@@ -330,8 +334,9 @@ static void cuda_close(CclContext *context)
     for (unsigned i = 0; i < cuda->n_pinned; i++)
         cudaFreeHost(cuda->pinned[i]);
     for (cudaStream_t stream : streams)
-        if (stream)
+        if (stream && !cuda->engine)
             cudaStreamDestroy(stream);
+    cuda_engine_leave(context);
     (void)cudaGetLastError();
     ccl_pool_free(cuda->packers);
     free(cuda);
@@ -405,7 +410,11 @@ static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
 {
     const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
     PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, most_rows };
-    ccl_pool_run(cuda->packers, pack_some, &job, blocks_for(mask->height, most_rows), false);
+    const unsigned n = blocks_for(mask->height, most_rows);
+    if (cuda->engine)
+        cuda_engine_pack(cuda->engine, pack_some, &job, n);
+    else
+        ccl_pool_run(cuda->packers, pack_some, &job, n, false);
 
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
@@ -421,7 +430,6 @@ static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
     if (slot->frame.timing)
         CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
     CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
-    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->uploaded, 0));
     return CCL_OK;
 }
 
@@ -437,16 +445,23 @@ static CclStatus upload(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, 
     if (slot->frame.timing)
         CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
     CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
-    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->uploaded, 0));
     return CCL_OK;
 }
 
-static CclStatus wait_for_producer(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
+static CclStatus mark_producer(CudaSlot *slot, const CclMask *mask)
 {
-    if (!mask->producer_stream)
-        return CCL_OK;
-    CCL_CUDA_TRY(cudaEventRecord(slot->produced, (cudaStream_t)mask->producer_stream));
-    CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, slot->produced, 0));
+    slot->is_produced = mask->producer_stream != NULL;
+    if (slot->is_produced)
+        CCL_CUDA_TRY(cudaEventRecord(slot->produced, (cudaStream_t)mask->producer_stream));
+    return CCL_OK;
+}
+
+CclStatus cuda_await_mask(const CudaSlot *slot)
+{
+    if (slot->is_produced)
+        CCL_CUDA_TRY(cudaStreamWaitEvent(slot->frame.stream, slot->produced, 0));
+    if (slot->uploads)
+        CCL_CUDA_TRY(cudaStreamWaitEvent(slot->frame.stream, slot->uploaded, 0));
     return CCL_OK;
 }
 
@@ -472,7 +487,7 @@ static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
     const void *const wide = wide_on_device(mask);
 
     slot->uploads = false;
-    CCL_TRY(wait_for_producer(cuda, slot, mask));
+    CCL_TRY(mark_producer(slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
     if (packed)
@@ -518,7 +533,7 @@ static CudaLabelMode label_mode(const CclLabels *labels)
 }
 
 /* Our label image to the caller's in host memory, on the download stream. */
-static CclStatus download_labels(CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
+static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
 {
     const size_t row = frame->mask.width * sizeof(uint32_t);
     CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
@@ -560,6 +575,12 @@ static bool same_shape(const CudaShape *a, const CudaShape *b)
     return !memcmp(a, b, sizeof *a);
 }
 
+/* Graphs of another one have kernels that work in memory which is gone. */
+static unsigned generation_of(const CudaContext *cuda)
+{
+    return cuda->engine ? cuda->engine->generation : 0;
+}
+
 /* Captures the frame's launches into the slot's graph. */
 static CclStatus capture_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *slot)
 {
@@ -581,6 +602,7 @@ static CclStatus capture_frame(CclContext *context, CclFrame *ccl_frame, CudaSlo
     CCL_TRY(status);
     CCL_CUDA_TRY(error);
     slot->graph_shape = slot->frame.shape;
+    slot->graph_generation = generation_of(impl(context));
     return CCL_OK;
 }
 
@@ -594,7 +616,7 @@ static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *s
     slot->last_shape = *shape;
     if (slot->frame.timing || cuda->no_graphs || !repeated || context->algorithm->iterative)
         return launch_frame(context, ccl_frame);
-    if (!slot->graph || !same_shape(shape, &slot->graph_shape)) {
+    if (!slot->graph || !same_shape(shape, &slot->graph_shape) || slot->graph_generation != generation_of(cuda)) {
         if (capture_frame(context, ccl_frame, slot) != CCL_OK) {
             cuda->no_graphs = true;
             return launch_frame(context, ccl_frame);
@@ -604,11 +626,11 @@ static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *s
     return CCL_OK;
 }
 
-static CclStatus send_vars(CudaSlot *slot, const CudaVars *vars)
+CclStatus cuda_send_vars(CudaSlot *slot)
 {
-    if (slot->vars_sent && !memcmp(vars, &slot->vars, sizeof *vars))
+    if (slot->vars_sent && !memcmp(&slot->coming, &slot->vars, sizeof slot->vars))
         return CCL_OK;
-    memcpy(&slot->vars, vars, sizeof *vars);
+    memcpy(&slot->vars, &slot->coming, sizeof slot->vars);
     slot->vars_sent = true;
     set_vars<<<1, 1, 0, slot->frame.stream>>>(slot->d_vars, slot->vars);
     CCL_CUDA_TRY(cudaGetLastError());
@@ -624,45 +646,75 @@ static bool drops_nothing(const CclLimits *limits)
            limits->border != CCL_BORDER_DROP;
 }
 
+/* All that is done for a frame before it is launched. */
+static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
+{
+    CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
+    CudaFrame *const frame = &slot->frame;
+    CudaVars *const vars = &slot->coming;
+    const CclMask *const mask = &ccl_frame->mask;
+
+    memset(vars, 0, sizeof *vars); /* compared as bytes */
+    vars->limits = ccl_frame->limits;
+    vars->keep_all = drops_nothing(&vars->limits);
+    const bool packed = packs_masks(context) && mask->memory == CCL_MEMORY_HOST;
+    CCL_TRY(place_mask(impl(context), slot, mask, packed, vars));
+    place_labels(context, slot, ccl_frame, vars);
+    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
+                              vars->keep_all, packed };
+    frame->shape = shape;
+    frame->n_steps = 0;
+    memset(frame->step_counts, 0, sizeof frame->step_counts);
+    return CCL_OK;
+}
+
+CclStatus cuda_launch_slot(CudaSlot *slot)
+{
+    const CudaFrame *const frame = &slot->frame;
+    CCL_TRY(cuda_await_mask(slot));
+    CCL_TRY(cuda_send_vars(slot));
+    if (frame->timing)
+        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
+    return run_frame(slot->context, slot->ccl_frame, slot);
+}
+
+static bool downloads_behind(const CudaSlot *slot)
+{
+    return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
+}
+
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaEvent_t computed, cudaEvent_t done)
+{
+    const CudaContext *const cuda = impl(slots[0]->context);
+    cudaStream_t last = cuda->stream;
+    for (unsigned i = 0; i < n; i++) {
+        if (!downloads_behind(slots[i]))
+            continue;
+        if (last == cuda->stream) {
+            CCL_CUDA_TRY(cudaEventRecord(computed, cuda->stream));
+            CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, computed, 0));
+            last = cuda->download;
+        }
+        CCL_TRY(download_labels(cuda, slots[i], slots[i]->ccl_frame));
+    }
+    CCL_CUDA_TRY(cudaEventRecord(done, last));
+    return CCL_OK;
+}
+
 static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
-    CudaFrame *const frame = &slot->frame;
-    const CclMask *const mask = &ccl_frame->mask;
-    CudaVars vars;
 
     CCL_TRY(cuda_use_device(context->config.device));
-    memset(&vars, 0, sizeof vars); /* compared as bytes */
-    vars.limits = ccl_frame->limits;
-    vars.keep_all = drops_nothing(&vars.limits);
-    const bool packed = packs_masks(context) && mask->memory == CCL_MEMORY_HOST;
-    CCL_TRY(place_mask(cuda, slot, mask, packed, &vars));
-    place_labels(context, slot, ccl_frame, &vars);
-    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars.wide != NULL,
-                              vars.keep_all, packed };
-    frame->shape = shape;
-    frame->n_steps = 0;
-    memset(frame->step_counts, 0, sizeof frame->step_counts);
-
-    CCL_TRY(send_vars(slot, &vars));
-    if (frame->timing)
-        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
-    CCL_TRY(run_frame(context, ccl_frame, slot));
-
-    if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_PINNED) {
-        CCL_CUDA_TRY(cudaEventRecord(slot->computed, frame->stream));
-        CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, slot->computed, 0));
-        CCL_TRY(download_labels(cuda, slot, ccl_frame));
-        CCL_CUDA_TRY(cudaEventRecord(slot->done, cuda->download));
-    } else {
-        CCL_CUDA_TRY(cudaEventRecord(slot->done, frame->stream));
-    }
-    return CCL_OK;
+    CCL_TRY(bring(context, ccl_frame));
+    if (cuda->engine)
+        return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
+    CCL_TRY(cuda_launch_slot(slot));
+    return cuda_finish_slots(&slot, 1, slot->computed, slot->done);
 }
 
-/* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
-static cudaError_t look_at(cudaEvent_t event)
+cudaError_t cuda_look_at(cudaEvent_t event)
 {
     const cudaError_t error = cudaEventQuery(event);
     if (error == cudaErrorNotReady)
@@ -670,12 +722,12 @@ static cudaError_t look_at(cudaEvent_t event)
     return error;
 }
 
-/* Frames mostly take less than going to sleep and waking up does: look a while, then sleep. */
-static cudaError_t wait_for(cudaEvent_t event)
+/* Frames mostly take less than going to sleep and waking up does. */
+cudaError_t cuda_wait_for(cudaEvent_t event)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
-        const cudaError_t error = look_at(event);
+        const cudaError_t error = cuda_look_at(event);
         if (error != cudaErrorNotReady)
             return error;
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(50));
@@ -714,11 +766,17 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
 static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
-    const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
+    CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(cuda_use_device(context->config.device));
-    CCL_CUDA_TRY(wait_for(slot->done));
+    if (cuda->engine) {
+        CCL_TRY(ccl_engine_collect(cuda->engine->queue, &slot->ticket));
+        table->batch_size = slot->ticket.batch_size;
+        table->wait_us = slot->ticket.wait_us;
+    } else {
+        CCL_CUDA_TRY(cuda_wait_for(slot->done));
+    }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));
         CCL_CUDA_TRY(cudaStreamSynchronize(cuda->download));
@@ -735,8 +793,12 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
 /* An error counts as ready: collecting tells. */
 static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
 {
-    const CudaSlot *const slot = (const CudaSlot *)ccl_frame->slot;
-    return cuda_use_device(context->config.device) != CCL_OK || look_at(slot->done) != cudaErrorNotReady;
+    const CudaContext *const cuda = impl(context);
+    CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
+    if (cuda_use_device(context->config.device) != CCL_OK)
+        return true;
+    return cuda->engine ? ccl_engine_ready(cuda->engine->queue, &slot->ticket)
+                        : cuda_look_at(slot->done) != cudaErrorNotReady;
 }
 
 const CclBackend ccl_cuda_backend = {
@@ -759,8 +821,8 @@ const CclBackend ccl_cuda_volumes = {
 
 /* ---------------------------------------------------------------- pinned memory for callers */
 
-/* Is a CUDA context current in this thread? The runtime does not say; the driver is asked through it. */
-static bool has_current_context(void)
+/* The driver is asked through the runtime. */
+void *cuda_current_context(void)
 {
     typedef int (*GetCurrent)(void **context);
     void *entry = NULL, *current = NULL;
@@ -771,14 +833,14 @@ static bool has_current_context(void)
     const cudaError_t error = cudaGetDriverEntryPoint("cuCtxGetCurrent", &entry, cudaEnableDefault, &found);
 #endif
     if (error != cudaSuccess || found != cudaDriverEntryPointSuccess)
-        return false;
-    return ((GetCurrent)entry)(&current) == 0 && current;
+        return NULL;
+    return ((GetCurrent)entry)(&current) == 0 ? current : NULL;
 }
 
 void *ccl_pinned_alloc(size_t size, int device)
 {
     void *memory = NULL;
-    if (!size || (!has_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+    if (!size || (!cuda_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
         cudaHostAlloc(&memory, size, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
@@ -795,7 +857,7 @@ void ccl_pinned_free(void *memory)
 void *ccl_device_alloc(size_t size, int device)
 {
     void *memory = NULL;
-    if (!size || (!has_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
+    if (!size || (!cuda_current_context() && cudaSetDevice(max(device, 0)) != cudaSuccess) ||
         cudaMalloc(&memory, size) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
@@ -818,5 +880,7 @@ bool ccl_device_download(void *host, const void *memory, size_t size)
 
 void *ccl_context_stream(const CclContext *context)
 {
-    return context->config.backend == CCL_BACKEND_CUDA ? (void *)impl(context)->stream : NULL;
+    if (context->config.backend != CCL_BACKEND_CUDA || impl(context)->engine)
+        return NULL;
+    return (void *)impl(context)->stream;
 }

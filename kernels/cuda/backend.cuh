@@ -135,6 +135,39 @@ CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *ke
 /* Device memory of the method: workspace_size() bytes, aligned to 256. */
 void *cuda_workspace(const CclContext *context);
 
+/* Sizes that a method's workspace is laid out for; what each means is the method's own affair. */
+typedef struct CudaRoom {
+    size_t of[4];
+} CudaRoom;
+
+/* Frames of a batch, perhaps of several contexts, to be launched together. */
+typedef struct CudaBatch {
+    CudaShape shape; /* of all: label_mode, keep_all, packed; width and height are 0 */
+    CclConnectivity connectivity;
+    unsigned multiprocessors;
+    const CudaRoom *room;
+    unsigned n;
+    const CclContext **contexts;  /* [n] each */
+    CudaFrame **frames;
+    const CudaVars **vars;        /* host memory */
+    void *const *workspaces;
+    void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
+    const void *d_jobs;           /* the same in device memory, for kernels */
+    CudaFrame *launcher;          /* to launch with: stream and nothing else */
+} CudaBatch;
+
+/* How a method launches batches. Only for methods with analyze(). */
+typedef struct CudaBatches {
+    CudaRoom (*room)(const CclContext *context);       /* that its largest frame needs */
+    size_t (*workspace_size)(const CudaRoom *room);    /* bytes, for all whose needs are at most that */
+    size_t job_size;                                   /* a multiple of 16 */
+    void (*describe)(const CudaBatch *batch);
+    CclStatus (*launch)(const CudaBatch *batch);
+} CudaBatches;
+
+/* What cuda_workspace() is laid out for; only for methods that take batches. */
+const CudaRoom *cuda_room(const CclContext *context);
+
 /* Multiprocessors of the context's device, for grids that fill it once. */
 unsigned cuda_multiprocessors(const CclContext *context);
 

@@ -21,6 +21,8 @@
  *
  *     keep     components that pass are numbered on
  *
+ * Frames of a batch are launched together: every kernel then has a list of them.
+ *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or reads what others write, before its wait. None lets its successor start earlier than by ending:
  * blocks that wait for long end up beside each other on few multiprocessors.
@@ -87,6 +89,41 @@ typedef struct Plan {
     uint32_t *partners;    /* [band][word of a row][rank]: to which */
     uint32_t *chunk_counts;
 } Plan;
+
+/* A frame, for the kernels. */
+typedef struct Job {
+    Plan plan;
+    const CudaVars *vars;
+    CclComponent *rows;
+    CudaResult *result;
+} Job;
+
+/* Where a launch has its frame: in the kernel's argument, ... */
+struct Alone {
+    static constexpr bool MANY = false;
+    Job job;
+    __device__ const Job &get() const { return job; }
+};
+
+typedef struct __align__(16) BatchJob {
+    Job job;
+    CudaVars vars;
+} BatchJob;
+
+/* ... or in a list, blockIdx.z. Grids then fit the largest: blocks past a frame's own end at once. */
+struct Listed {
+    static constexpr bool MANY = true;
+    const BatchJob *jobs;
+    __device__ const Job &get() const
+    {
+        __shared__ Job job;
+        const uint32_t *const from = (const uint32_t *)&jobs[blockIdx.z].job;
+        for (uint32_t i = threadIdx.x; i < sizeof job / sizeof *from; i += blockDim.x)
+            ((uint32_t *)&job)[i] = from[i];
+        __syncthreads();
+        return job;
+    }
+};
 
 /* ---------------------------------------------------------------- small things */
 
@@ -324,9 +361,13 @@ __device__ static inline Links link_row(const LocalParents &parents, const uint6
     return links;
 }
 
-template <bool EIGHT, uint32_t LANES, bool PACKED>
-static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Plan plan, const CudaVars *vars)
+template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
+static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Jobs jobs)
 {
+    const Plan &plan = jobs.get().plan;
+    const CudaVars *const vars = jobs.get().vars;
+    if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
+        return;
     __shared__ uint64_t bits[LOCAL_WORDS];
     __shared__ uint32_t slots[LOCAL_WORDS * 32];
     __shared__ uint32_t shared_heads[LANES == 1 ? 1 : LOCAL_WORDS], shared_joined[LANES == 1 ? 1 : 32];
@@ -508,8 +549,11 @@ template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan,
 }
 
 /* Blocks (x, band) take 32 words of a band's last row; the rows of the grid past them take the sides of tiles. */
-template <bool EIGHT> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Plan plan)
+template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Jobs jobs)
 {
+    const Plan &plan = jobs.get().plan;
+    if (Jobs::MANY && blockIdx.x >= plan.tiles_x)
+        return;
     wait_for_predecessor();
     if (blockIdx.y + 1 < plan.bands) {
         join_bands(plan, blockIdx.y, blockIdx.x * 32 + threadIdx.x / 8);
@@ -523,8 +567,11 @@ template <bool EIGHT> static __global__ void __launch_bounds__(JOIN_THREADS) joi
 /* ---------------------------------------------------------------- number */
 
 /* A chunk of words per block. */
-static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Plan plan)
+template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Jobs jobs)
 {
+    const Plan &plan = jobs.get().plan;
+    if (Jobs::MANY && blockIdx.x >= plan.n_chunks)
+        return;
     const uint32_t n_words = plan.height * plan.row_words, each = plan.chunk_words / NUMBER_THREADS;
     const uint32_t first = blockIdx.x * plan.chunk_words + threadIdx.x * each;
 
@@ -629,9 +676,12 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const P
     atomicMax(&block->fields[Y1][slot], sums.y1);
 }
 
-template <Pass PASS, bool LABELS, uint32_t LANES>
-static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const Plan plan, const CudaVars *vars)
+template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
+static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const Jobs jobs)
 {
+    const Plan &plan = jobs.get().plan;
+    if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y * MEASURE_ROWS >= plan.height))
+        return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MOST_CHUNKS];
@@ -797,6 +847,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const P
     /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
     if (!LABELS)
         return;
+    const CudaVars *const vars = jobs.get().vars;
     const uint32_t occupied = __ballot_sync(~0u, bits != 0);
     const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
@@ -838,10 +889,11 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const P
 /* ---------------------------------------------------------------- keep */
 
 /* Numbers the components that the filter keeps. */
-static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Plan plan, const CudaVars *vars)
+template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Jobs jobs)
 {
     __shared__ uint32_t shared_before;
-    const CclLimits limits = vars->limits;
+    const Plan &plan = jobs.get().plan;
+    const CclLimits limits = jobs.get().vars->limits;
 
     wait_for_predecessor();
     const uint32_t n = plan.counts->found;
@@ -881,16 +933,19 @@ static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Plan plan, con
 /* ---------------------------------------------------------------- rows */
 
 /* Four lanes to a row, 16 bytes each; the sums are left empty for the next frame. */
-static __global__ void __launch_bounds__(ROWS_THREADS)
-    write_rows(const Plan plan, const CudaVars *vars, CclComponent *rows, CudaResult *result, bool filtered)
+template <typename Jobs>
+static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs jobs, bool filtered)
 {
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+    const CudaVars *const vars = job.vars;
     const uint32_t thread = blockIdx.x * ROWS_THREADS + threadIdx.x, n_threads = gridDim.x * ROWS_THREADS;
     const bool flagged = vars->limits.border == CCL_BORDER_FLAG;
 
     wait_for_predecessor();
     const uint32_t found = plan.counts->found, kept = plan.counts->kept, n = min(kept, plan.capacity);
     if (thread == 0)
-        *result = CudaResult{ found, kept };
+        *job.result = CudaResult{ found, kept };
     if (filtered)
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
             plan.keep_scan[i] = 0;
@@ -903,7 +958,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
             const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, plan.width, plan.height) : 0;
             value = make_uint4(i / 4 + 1, x0 | y0 << 16, x1 | y1 << 16, (value.w & 0xffff) | flags << 16);
         }
-        ((uint4 *)rows)[i] = value;
+        ((uint4 *)job.rows)[i] = value;
     }
 }
 
@@ -924,27 +979,40 @@ static uint32_t test_limit(uint32_t n)
     return limit > 0 ? min(n, (uint32_t)limit) : n;
 }
 
-/* Lays out the workspace for a frame of this size and returns its bytes. What must stay zero between frames comes
- * first, in the same place for all sizes. */
-static size_t plan_for(const CclContext *context, Plan *plan, uint8_t *workspace, uint32_t width, uint32_t height)
+/* CudaRoom.of */
+enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS };
+
+static uint32_t row_words_of(uint32_t width)
+{
+    return (width + 255) / 256 * 4;
+}
+
+static uint32_t bands_of(uint32_t height)
+{
+    return (height + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+static CudaRoom room_for(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    const uint32_t most = ccl_most_components(config->max_width, config->max_height, config->connectivity);
+    CudaRoom room = {};
+    room.of[ROOM_ROWS] = context->capacity;
+    room.of[ROOM_COMPONENTS] = ccl_most_components(config->max_width, config->max_height, config->connectivity);
+    room.of[ROOM_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
+    room.of[ROOM_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
+    return room;
+}
+
+/* Lays out the workspace, the same for every frame that it has room for, and returns its bytes. So what must stay zero
+ * between frames stays in its place. */
+static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
+{
+    const size_t n_words = room->of[ROOM_WORDS], n_border_words = room->of[ROOM_BORDER_WORDS];
+    const size_t n_rows = room->of[ROOM_ROWS], most = room->of[ROOM_COMPONENTS];
     size_t used = 0;
 
-    plan->width = width;
-    plan->height = height;
-    plan->row_words = (width + 255) / 256 * 4;
-    plan->tiles_x = (plan->row_words + 31) / 32;
-    plan->bands = (height + TILE_ROWS - 1) / TILE_ROWS;
-    const size_t n_words = (size_t)plan->row_words * height;
-    plan->chunk_words = NUMBER_THREADS * blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS);
-    plan->n_chunks = blocks_for(n_words, plan->chunk_words);
-    plan->capacity = context->capacity;
-    plan->slots = test_limit(SLOTS);
-
     plan->counts = (Counts *)(workspace + take(&used, sizeof(Counts)));
-    plan->sums = (Sums *)(workspace + take(&used, context->capacity * sizeof(Sums)));
+    plan->sums = (Sums *)(workspace + take(&used, n_rows * sizeof(Sums)));
     plan->extents = (Extent *)(workspace + take(&used, most * sizeof(Extent)));
     const size_t n_keep_words = SCAN_WORDS(blocks_for(most, KEEP_THREADS));
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
@@ -954,16 +1022,57 @@ static size_t plan_for(const CclContext *context, Plan *plan, uint8_t *workspace
     plan->heads = (uint32_t *)(workspace + take(&used, n_words * sizeof(uint32_t)));
     plan->parts = (uint16_t *)(workspace + take(&used, n_words * 32 * sizeof(uint16_t)));
     plan->parents = (uint32_t *)(workspace + take(&used, n_words * 32 * sizeof(uint32_t)));
-    const size_t n_border_words = (size_t)plan->bands * plan->row_words;
     plan->border = (uint2 *)(workspace + take(&used, n_border_words * sizeof(uint2)));
     plan->partners = (uint32_t *)(workspace + take(&used, n_border_words * 32 * sizeof(uint32_t)));
     return used;
 }
 
-static size_t workspace_size(const CclContext *context)
+static size_t workspace_size(const CudaRoom *room)
 {
     Plan plan;
-    return plan_for(context, &plan, NULL, context->config.max_width, context->config.max_height);
+    return lay_out(&plan, NULL, room);
+}
+
+static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom *room, uint32_t width, uint32_t height)
+{
+    Plan plan;
+    plan.width = width;
+    plan.height = height;
+    plan.row_words = row_words_of(width);
+    plan.tiles_x = (plan.row_words + 31) / 32;
+    plan.bands = bands_of(height);
+    const size_t n_words = (size_t)plan.row_words * height;
+    plan.chunk_words = NUMBER_THREADS * blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS);
+    plan.n_chunks = blocks_for(n_words, plan.chunk_words);
+    plan.capacity = context->capacity;
+    plan.slots = test_limit(SLOTS);
+    lay_out(&plan, (uint8_t *)workspace, room);
+    return plan;
+}
+
+static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaRoom *room,
+                   const CudaVars *vars)
+{
+    return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height), vars, frame->rows,
+                frame->result };
+}
+
+/* Blocks of each kernel. */
+typedef struct Grids {
+    dim3 solve, join, number, measure, keep, rows;
+} Grids;
+
+static Grids grids_for(const Plan *plan, unsigned multiprocessors)
+{
+    const uint32_t n_sides = plan->tiles_x > 1 ? blocks_for(plan->height, JOIN_THREADS) : 0;
+    Grids grids;
+    grids.solve = dim3(plan->tiles_x, plan->bands);
+    grids.join = dim3(plan->tiles_x, plan->bands - 1 + n_sides);
+    grids.number = dim3(plan->n_chunks);
+    grids.measure = dim3(plan->tiles_x, blocks_for(plan->height, MEASURE_ROWS));
+    grids.keep = dim3(2 * multiprocessors);
+    grids.rows = dim3(min(blocks_for((size_t)plan->capacity * 4, ROWS_THREADS), 128u));
+    return grids;
 }
 
 /* Launches a kernel; with `overlap` it may start while the one before it ends, if it was compiled to wait for that. */
@@ -988,56 +1097,104 @@ static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (
     return cuda_launched(frame, name, __FILE__, __LINE__);
 }
 
-template <bool EIGHT, uint32_t LANES> static CclStatus analyze_with(CclContext *context, CclFrame *ccl_frame)
+/* The launches for a frame, or for all of a list. */
+template <bool EIGHT, uint32_t LANES, typename Jobs>
+static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
-    CudaFrame *const frame = cuda_frame(ccl_frame);
-    const bool labels = frame->shape.label_mode != CUDA_LABELS_NONE, filtered = !frame->shape.keep_all;
-    Plan plan;
-    plan_for(context, &plan, (uint8_t *)cuda_workspace(context), frame->shape.width, frame->shape.height);
-
-    const dim3 tiles(plan.tiles_x, plan.bands), measure_grid(plan.tiles_x, blocks_for(plan.height, MEASURE_ROWS));
-    const uint32_t n_sides = plan.tiles_x > 1 ? blocks_for(plan.height, JOIN_THREADS) : 0;
-    const auto run_measure = [&](const char *name, void (*kernel)(const Plan, const CudaVars *)) {
-        return launch(frame, name, true, kernel, measure_grid, MEASURE_THREADS(LANES), plan, frame->vars);
+    const bool labels = shape->label_mode != CUDA_LABELS_NONE, filtered = !shape->keep_all;
+    const auto run_measure = [&](const char *name, void (*kernel)(const Jobs)) {
+        return launch(frame, name, true, kernel, grids.measure, MEASURE_THREADS(LANES), jobs);
     };
 
-    const auto solve_input = frame->shape.packed ? solve<EIGHT, LANES, true> : solve<EIGHT, LANES, false>;
-    CCL_TRY(launch(frame, "solve", false, solve_input, tiles, SOLVE_THREADS(LANES), plan, frame->vars));
-    if (plan.bands - 1 + n_sides)
-        CCL_TRY(launch(frame, "join", true, join<EIGHT>, dim3(plan.tiles_x, plan.bands - 1 + n_sides), JOIN_THREADS,
-                       plan));
-    CCL_TRY(launch(frame, "number", true, number, dim3(plan.n_chunks), NUMBER_THREADS, plan));
+    const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
+    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES), jobs));
+    if (grids.join.y)
+        CCL_TRY(launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, jobs));
+    CCL_TRY(launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, jobs));
     if (filtered) {
-        CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES>));
-        CCL_TRY(launch(frame, "keep", true, keep, dim3(2 * cuda_multiprocessors(context)), KEEP_THREADS, plan,
-                       frame->vars));
-        CCL_TRY(run_measure("measure", labels ? measure<PASS_KEPT, true, LANES> : measure<PASS_KEPT, false, LANES>));
+        CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES, Jobs>));
+        CCL_TRY(launch(frame, "keep", true, keep<Jobs>, grids.keep, KEEP_THREADS, jobs));
+        CCL_TRY(run_measure("measure",
+                            labels ? measure<PASS_KEPT, true, LANES, Jobs> : measure<PASS_KEPT, false, LANES, Jobs>));
     } else {
-        CCL_TRY(run_measure("measure", labels ? measure<PASS_ALL, true, LANES> : measure<PASS_ALL, false, LANES>));
+        CCL_TRY(run_measure("measure",
+                            labels ? measure<PASS_ALL, true, LANES, Jobs> : measure<PASS_ALL, false, LANES, Jobs>));
     }
-    const uint32_t n_row_blocks = blocks_for((size_t)context->capacity * 4, ROWS_THREADS);
-    return launch(frame, "rows", true, write_rows, dim3(min(n_row_blocks, 128u)), ROWS_THREADS, plan, frame->vars,
-                  frame->rows, frame->result, filtered);
+    return launch(frame, "rows", true, write_rows<Jobs>, grids.rows, ROWS_THREADS, jobs, filtered);
 }
 
-template <bool EIGHT> static CclStatus analyze_connected(CclContext *context, CclFrame *frame)
+/* Few tiles leave multiprocessors idle; then more lanes share the work of a word. */
+template <typename Jobs>
+static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnectivity connectivity,
+                            unsigned multiprocessors, const Jobs &jobs, const Grids &grids, uint32_t n_tiles)
 {
-    const CudaShape *const shape = &cuda_frame(frame)->shape;
-    const uint32_t n_tiles = blocks_for(shape->width, 2048) * blocks_for(shape->height, TILE_ROWS);
-    return n_tiles <= cuda_multiprocessors(context) ? analyze_with<EIGHT, SMALL_LANES>(context, frame)
-                                                    : analyze_with<EIGHT, 1>(context, frame);
+    const bool small = n_tiles <= multiprocessors;
+    if (connectivity == CCL_CONNECT_8)
+        return small ? launch_with<true, SMALL_LANES>(frame, shape, jobs, grids)
+                     : launch_with<true, 1>(frame, shape, jobs, grids);
+    return small ? launch_with<false, SMALL_LANES>(frame, shape, jobs, grids)
+                 : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-static CclStatus analyze(CclContext *context, CclFrame *frame)
+static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
-    return context->config.connectivity == CCL_CONNECT_8 ? analyze_connected<true>(context, frame)
-                                                         : analyze_connected<false>(context, frame);
+    CudaFrame *const frame = cuda_frame(ccl_frame);
+    const unsigned multiprocessors = cuda_multiprocessors(context);
+    const Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->vars) };
+    const Plan *const plan = &alone.job.plan;
+    return launch_all(frame, &frame->shape, context->config.connectivity, multiprocessors, alone,
+                      grids_for(plan, multiprocessors), plan->tiles_x * plan->bands);
 }
+
+/* ---------------------------------------------------------------- batches */
+
+static void describe(const CudaBatch *batch)
+{
+    BatchJob *const jobs = (BatchJob *)batch->jobs;
+    const BatchJob *const d_jobs = (const BatchJob *)batch->d_jobs;
+    for (unsigned i = 0; i < batch->n; i++) {
+        jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->room, &d_jobs[i].vars);
+        jobs[i].vars = *batch->vars[i];
+    }
+}
+
+static dim3 larger(dim3 a, dim3 b)
+{
+    return dim3(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z));
+}
+
+/* Grids for all frames at once: blocks for the largest for each, so that the keepers and writers, whose number is free,
+ * are shared out. */
+static CclStatus launch_batch(const CudaBatch *batch)
+{
+    const BatchJob *const jobs = (const BatchJob *)batch->jobs;
+    const Listed listed = { (const BatchJob *)batch->d_jobs };
+    uint32_t n_tiles = 0;
+    Grids all = {};
+    for (unsigned i = 0; i < batch->n; i++) {
+        const Plan *const plan = &jobs[i].job.plan;
+        const Grids grids = grids_for(plan, max(1u, batch->multiprocessors / batch->n));
+        n_tiles += plan->tiles_x * plan->bands;
+        all.solve = larger(all.solve, grids.solve);
+        all.join = i ? larger(all.join, grids.join) : grids.join;
+        all.number = larger(all.number, grids.number);
+        all.measure = larger(all.measure, grids.measure);
+        all.keep = larger(all.keep, grids.keep);
+        all.rows = larger(all.rows, grids.rows);
+    }
+    all.rows.x = min(all.rows.x, max(2u, 256u / batch->n));
+    dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
+    for (dim3 *grid : every)
+        grid->z = batch->n;
+    return launch_all(batch->launcher, &batch->shape, batch->connectivity, batch->multiprocessors, listed, all, n_tiles);
+}
+
+static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch };
 
 const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .takes_bits = true,
-    .workspace_size = workspace_size,
     .analyze = analyze,
+    .batches = &batches,
 };

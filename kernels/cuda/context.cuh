@@ -1,0 +1,123 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Inside the CUDA backend: what a context holds (backend.cu), and the engine that contexts of a device may share
+ * (engine.cu; the rules are in ../engine.h).
+ *
+ * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in `coming`.
+ * Then it is launched: at once, or with CclConfig.shared by whoever the engine has do that, alone as ever or in a batch.
+ */
+#ifndef CCL_CUDA_CONTEXT_CUH
+#define CCL_CUDA_CONTEXT_CUH
+
+#include "stages.cuh"
+
+#include "../cpu/pool.h"
+#include "../cpu/tier.h"
+#include "../engine.h"
+
+#include <pthread.h>
+
+/* A slot of the ring: one frame on its way. */
+typedef struct CudaSlot {
+    CudaFrame frame; /* first: CclFrame.slot points at it */
+    CclContext *context;
+    CclFrame *ccl_frame;
+
+    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, one byte per pixel */
+    uint8_t *d_mask;     /* uploaded or narrowed masks */
+    uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
+    CudaVars *d_vars;
+    CudaVars vars;       /* what is in d_vars */
+    bool vars_sent;
+    CudaVars coming;     /* of the frame that is brought */
+    CudaResult *h_result; /* mapped; frame.result on the device */
+
+    cudaEvent_t uploaded, produced, computed, done;
+    cudaEvent_t upload_start, upload_end; /* with timing */
+    bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
+    CclTicket ticket;                     /* with an engine */
+
+    cudaGraphExec_t graph; /* the launches for graph_shape */
+    CudaShape graph_shape, last_shape;
+    unsigned graph_generation; /* CudaEngine.generation it was captured in */
+} CudaSlot;
+
+/* Contexts that share a device: streams, workspaces and batches. */
+typedef struct CudaEngine {
+    struct CudaEngine *next; /* of all engines */
+    void *driver_context;    /* whose streams these are */
+    int device;
+    const CudaBatches *batches; /* of the method */
+    unsigned n_contexts, n_slots; /* that share it */
+
+    CclEngine *queue;
+    cudaStream_t stream, upload, download;
+    cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
+    uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
+
+    /* Each frame of a batch has one of the places, a workspace; frames alone have the first. Changed only while the
+     * queue is paused. */
+    CudaRoom room;
+    void *places[CCL_MOST_BATCH];
+    unsigned n_places;
+    unsigned generation; /* of places[0] */
+    size_t most_bytes;   /* of all places */
+    unsigned multiprocessors;
+
+    CclPool *packers;      /* help one at a time; all others pack alone */
+    pthread_mutex_t packing;
+} CudaEngine;
+
+/* CclContext.impl of a CUDA context. */
+typedef struct CudaContext {
+    CudaEngine *engine; /* NULL: streams and workspace are the context's own */
+    unsigned multiprocessors;
+    cudaStream_t stream;   /* kernels */
+    cudaStream_t upload;   /* masks up, while kernels of the frame before run */
+    cudaStream_t download; /* label images down, while kernels of the frame after run */
+    CudaSlot slots[CCL_MAX_DEPTH];
+    StageBuffers stages;
+    CudaLoop loop; /* iterative methods only */
+    CudaRoom room; /* methods that take batches only */
+    void *workspace;
+    const CclTier *tier;   /* packs masks from ordinary memory */
+    CclPool *packers;      /* NULL: the calling thread alone */
+    bool no_graphs; /* capturing failed once: plain launches from then on */
+
+    /* Everything allocated, freed in close(). */
+    void *device[32], *pinned[32];
+    unsigned n_device, n_pinned;
+} CudaContext;
+
+/* ---------------------------------------------------------------- backend.cu */
+
+/* The CUDA driver's context that is current in this thread, or NULL: the runtime does not say. */
+void *cuda_current_context(void);
+
+/* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
+cudaError_t cuda_look_at(cudaEvent_t event);
+/* Looks a while, then sleeps. */
+cudaError_t cuda_wait_for(cudaEvent_t event);
+
+/* The kernels' stream waits for the mask on its way up. */
+CclStatus cuda_await_mask(const CudaSlot *slot);
+/* `coming` to d_vars. */
+CclStatus cuda_send_vars(CudaSlot *slot);
+/* Launches a frame alone. */
+CclStatus cuda_launch_slot(CudaSlot *slot);
+/* What comes after the kernels of some slots: label images to the host; `done` comes last. */
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaEvent_t computed, cudaEvent_t done);
+
+/* ---------------------------------------------------------------- engine.cu */
+
+/* Finds the engine of the current device and the context's method, or makes one; sees that there is room for the
+ * context's frames. cuda_engine_leave() is called after a failure too. */
+CclStatus cuda_engine_join(CclContext *context);
+void cuda_engine_leave(CclContext *context);
+
+/* Calls pack(data, i) for i = 0..n-1, with the help of the engine's threads when nobody else has it. */
+void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n);
+
+#endif

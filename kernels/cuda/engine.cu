@@ -1,0 +1,398 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Contexts that share a device: what the engine of ../engine.h drives. The way of a batch:
+ *
+ *     wait      for masks on their way up and for their producers
+ *     fetch     what the kernels read of each frame, from page-locked to device memory
+ *     narrow    16-bit masks, one by one
+ *     launch    the method, once for each group of frames that run the same kernels and have about the same size
+ *     labels    to the host, where they are wanted there
+ *
+ * A frame without company, in the batch or in its group, is launched as in a context of its own: a graph, replayed.
+ */
+#include "context.cuh"
+
+#include <stdlib.h>
+
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER; /* guards all engines, their growth too, but not their queues */
+static CudaEngine *engines;
+
+static CudaEngine *engine_of(const CclContext *context)
+{
+    return ((const CudaContext *)context->impl)->engine;
+}
+
+/* ---------------------------------------------------------------- batches */
+
+/* Frames of the same key can be launched together, and are worth it: a block for each tile of the largest is launched for
+ * every frame, so sizes may not differ by more than a factor of four or so. */
+static uint32_t key_of(const CudaSlot *slot)
+{
+    const CudaShape *const shape = &slot->frame.shape;
+    const uint64_t pixels = (uint64_t)shape->width * shape->height;
+    const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
+    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
+           (slot->context->config.connectivity == CCL_CONNECT_8);
+}
+
+/* A batch as it is launched: its frames by group. */
+typedef struct Launch {
+    CudaEngine *engine;
+    unsigned first_job; /* of the batch, among all jobs */
+    unsigned n;
+    CudaSlot *slots[CCL_MOST_BATCH];
+    const CclContext *contexts[CCL_MOST_BATCH];
+    CudaFrame *frames[CCL_MOST_BATCH];
+    const CudaVars *vars[CCL_MOST_BATCH];
+    CudaFrame launcher;
+} Launch;
+
+static void sort_in(Launch *launch, CudaSlot *slot)
+{
+    unsigned i = launch->n++;
+    for (; i && key_of(launch->slots[i - 1]) > key_of(slot); i--)
+        launch->slots[i] = launch->slots[i - 1];
+    launch->slots[i] = slot;
+}
+
+static unsigned group_end(const Launch *launch, unsigned begin)
+{
+    unsigned end = begin + 1;
+    while (end < launch->n && key_of(launch->slots[end]) == key_of(launch->slots[begin]))
+        end++;
+    return end;
+}
+
+static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
+{
+    CudaEngine *const engine = launch->engine;
+    const size_t offset = (launch->first_job + begin) * engine->batches->job_size;
+    CudaBatch batch = {};
+    batch.shape = launch->slots[begin]->frame.shape;
+    batch.shape.width = batch.shape.height = 0;
+    batch.connectivity = launch->contexts[begin]->config.connectivity;
+    batch.multiprocessors = engine->multiprocessors;
+    batch.room = &engine->room;
+    batch.n = end - begin;
+    batch.contexts = launch->contexts + begin;
+    batch.frames = launch->frames + begin;
+    batch.vars = launch->vars + begin;
+    batch.workspaces = engine->places; /* groups run one after the other */
+    batch.jobs = engine->h_jobs + offset;
+    batch.d_jobs = engine->d_jobs + offset;
+    batch.launcher = &launch->launcher;
+    return batch;
+}
+
+static CclStatus narrow_masks(const Launch *launch, unsigned begin, unsigned end)
+{
+    for (unsigned i = begin; i < end; i++) {
+        if (!launch->slots[i]->frame.shape.narrow)
+            continue;
+        CCL_TRY(cuda_send_vars(launch->slots[i]));
+        CCL_TRY(mask_from_wide(launch->frames[i]));
+    }
+    return CCL_OK;
+}
+
+/* Quicker than a copy, which would be another unit of the device's. */
+static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
+{
+    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+        to[i] = from[i];
+}
+
+static CclStatus fetch_jobs(Launch *launch)
+{
+    CudaEngine *const engine = launch->engine;
+    const size_t offset = launch->first_job * engine->batches->job_size, size = launch->n * engine->batches->job_size;
+    CCL_CUDA_LAUNCH(&launch->launcher, "fetch", fetch, 1, 256, 0, (uint4 *)(engine->d_jobs + offset),
+                    (const uint4 *)(engine->mapped_jobs + offset), (uint32_t)(size / sizeof(uint4)));
+    return CCL_OK;
+}
+
+static CclStatus launch_groups(Launch *launch)
+{
+    const CudaBatches *const batches = launch->engine->batches;
+    bool fetched = false;
+
+    for (unsigned i = 0; i < launch->n; i++) {
+        CudaSlot *const slot = launch->slots[i];
+        launch->contexts[i] = slot->context;
+        launch->frames[i] = &slot->frame;
+        launch->vars[i] = &slot->coming;
+    }
+    for (unsigned begin = 0, end; begin < launch->n; begin = end) {
+        end = group_end(launch, begin);
+        const CudaBatch batch = batch_of(launch, begin, end);
+        if (batch.n > 1)
+            batches->describe(&batch);
+    }
+    for (unsigned begin = 0, end; begin < launch->n; begin = end) {
+        end = group_end(launch, begin);
+        if (end - begin == 1) {
+            CCL_TRY(cuda_launch_slot(launch->slots[begin]));
+            continue;
+        }
+        if (!fetched)
+            CCL_TRY(fetch_jobs(launch));
+        fetched = true;
+        CCL_TRY(narrow_masks(launch, begin, end));
+        const CudaBatch batch = batch_of(launch, begin, end);
+        CCL_TRY(batches->launch(&batch));
+    }
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- what the queue asks for */
+
+static bool arrived(void *device, const CclTicket *ticket)
+{
+    const CudaSlot *const slot = (const CudaSlot *)ticket->frame;
+    (void)device;
+    return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
+}
+
+static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
+{
+    CudaEngine *const engine = (CudaEngine *)device;
+    Launch launch = {};
+    launch.engine = engine;
+    launch.first_job = index * CCL_MOST_BATCH;
+    launch.launcher.stream = engine->stream;
+    for (unsigned i = 0; i < n; i++)
+        sort_in(&launch, (CudaSlot *)tickets[i]->frame);
+
+    if (n == 1) {
+        CCL_TRY(cuda_launch_slot(launch.slots[0]));
+    } else {
+        for (unsigned i = 0; i < n; i++)
+            CCL_TRY(cuda_await_mask(launch.slots[i]));
+        CCL_TRY(launch_groups(&launch));
+    }
+    return cuda_finish_slots(launch.slots, n, engine->computed[index], engine->done[index]);
+}
+
+/* An error counts as the end: waiting tells. */
+static bool ended(void *device, unsigned index)
+{
+    return cuda_look_at(((CudaEngine *)device)->done[index]) != cudaErrorNotReady;
+}
+
+static CclStatus wait(void *device, unsigned index)
+{
+    CCL_CUDA_TRY(cuda_wait_for(((CudaEngine *)device)->done[index]));
+    return CCL_OK;
+}
+
+static const CclEngineDevice calls = { arrived, launch_batch, ended, wait };
+
+/* ---------------------------------------------------------------- room */
+
+static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
+{
+    *place = NULL;
+    const cudaError_t error = cudaMalloc(place, size);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (%u such blocks are shared already)",
+                        size, engine->n_places);
+    }
+    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->stream));
+    return CCL_OK;
+}
+
+/* Places of another size: the first of them before the old ones are given up, which go on if there is no memory. */
+static CclStatus replace_places(CudaEngine *engine, const CudaRoom *room, size_t size)
+{
+    void *first = NULL;
+    const CclStatus status = alloc_place(engine, size, &first);
+    if (status != CCL_OK) {
+        cudaFree(first);
+        return status;
+    }
+    CCL_CUDA_TRY(cudaStreamSynchronize(engine->stream));
+    for (unsigned i = 0; i < engine->n_places; i++)
+        cudaFree(engine->places[i]);
+    engine->room = *room;
+    engine->places[0] = first;
+    engine->n_places = 1;
+    engine->generation++;
+    return CCL_OK;
+}
+
+/* No frame is being launched. */
+static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool replace)
+{
+    const size_t size = engine->batches->workspace_size(room);
+    if (replace)
+        CCL_TRY(replace_places(engine, room, size));
+    while (engine->n_places < CCL_MOST_BATCH && engine->n_places < engine->n_slots &&
+           size * (engine->n_places + 1) <= engine->most_bytes) {
+        if (alloc_place(engine, size, &engine->places[engine->n_places]) != CCL_OK) {
+            cudaFree(engine->places[engine->n_places]);
+            return CCL_OK; /* batches are smaller then */
+        }
+        engine->n_places++;
+    }
+    return CCL_OK;
+}
+
+/* Room for the context's frames beside all others'. */
+static CclStatus grow(CudaEngine *engine, const CclContext *context)
+{
+    const CudaRoom needed = engine->batches->room(context);
+    CudaRoom room = engine->room;
+    bool larger = false;
+    for (unsigned i = 0; i < sizeof room.of / sizeof *room.of; i++) {
+        larger |= needed.of[i] > room.of[i];
+        room.of[i] = max(room.of[i], needed.of[i]);
+    }
+    ccl_engine_pause(engine->queue);
+    const CclStatus status = grow_paused(engine, &room, larger);
+    ccl_engine_resume(engine->queue, max(engine->n_places, 1u));
+    return status;
+}
+
+/* ---------------------------------------------------------------- one per device */
+
+static void close_engine(CudaEngine *engine)
+{
+    cudaStream_t streams[] = { engine->upload, engine->stream, engine->download };
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamSynchronize(stream);
+    for (unsigned i = 0; i < engine->n_places; i++)
+        cudaFree(engine->places[i]);
+    cudaFree(engine->d_jobs);
+    cudaFreeHost(engine->h_jobs);
+    for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
+        if (engine->computed[i])
+            cudaEventDestroy(engine->computed[i]);
+        if (engine->done[i])
+            cudaEventDestroy(engine->done[i]);
+    }
+    for (cudaStream_t stream : streams)
+        if (stream)
+            cudaStreamDestroy(stream);
+    (void)cudaGetLastError();
+    ccl_pool_free(engine->packers);
+    ccl_engine_free(engine->queue);
+    pthread_mutex_destroy(&engine->packing);
+    free(engine);
+}
+
+static CclStatus open_engine(CudaEngine *engine)
+{
+    const size_t jobs_size = CCL_MOST_BATCHES * CCL_MOST_BATCH * engine->batches->job_size;
+    cudaDeviceProp properties;
+
+    engine->queue = ccl_engine_new(&calls, engine, 1);
+    if (!engine->queue)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    CCL_CUDA_TRY(cudaGetDeviceProperties(&properties, engine->device));
+    engine->multiprocessors = (unsigned)properties.multiProcessorCount;
+    engine->most_bytes = properties.totalGlobalMem / 8;
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->stream, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->upload, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->download, cudaStreamNonBlocking));
+    for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->computed[i], cudaEventDisableTiming));
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->done[i], cudaEventDisableTiming | cudaEventBlockingSync));
+    }
+    CCL_CUDA_TRY(cudaHostAlloc((void **)&engine->h_jobs, jobs_size, cudaHostAllocMapped | cudaHostAllocPortable));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&engine->mapped_jobs, engine->h_jobs, 0));
+    CCL_CUDA_TRY(cudaMalloc((void **)&engine->d_jobs, jobs_size));
+    return CCL_OK;
+}
+
+/* A lost one is as good as none. */
+static CudaEngine *find_engine(void *driver_context, int device, const CudaBatches *batches)
+{
+    CudaEngine *engine = engines;
+    while (engine && (engine->driver_context != driver_context || engine->device != device ||
+                      engine->batches != batches || ccl_engine_lost(engine->queue)))
+        engine = engine->next;
+    return engine;
+}
+
+static CclStatus find_or_open(const CudaBatches *batches, CudaEngine **result)
+{
+    void *const driver_context = cuda_current_context();
+    int device = 0;
+
+    CCL_CUDA_TRY(cudaGetDevice(&device));
+    *result = find_engine(driver_context, device, batches);
+    if (*result)
+        return CCL_OK;
+    CudaEngine *const engine = (CudaEngine *)calloc(1, sizeof *engine);
+    if (!engine)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    engine->driver_context = driver_context;
+    engine->device = device;
+    engine->batches = batches;
+    pthread_mutex_init(&engine->packing, NULL);
+    const CclStatus status = open_engine(engine);
+    if (status != CCL_OK) {
+        close_engine(engine);
+        return status;
+    }
+    engine->next = engines;
+    *result = engines = engine;
+    return CCL_OK;
+}
+
+static CclStatus join_locked(CclContext *context)
+{
+    CudaContext *const cuda = (CudaContext *)context->impl;
+    CudaEngine *engine;
+
+    CCL_TRY(find_or_open(context->algorithm->batches, &engine));
+    cuda->engine = engine;
+    engine->n_contexts++;
+    engine->n_slots += context->config.depth;
+    cuda->stream = engine->stream;
+    cuda->upload = engine->upload;
+    cuda->download = engine->download;
+    if (!engine->packers && context->config.threads > 1)
+        engine->packers = ccl_pool_new(context->config.threads);
+    return grow(engine, context);
+}
+
+CclStatus cuda_engine_join(CclContext *context)
+{
+    pthread_mutex_lock(&registry);
+    const CclStatus status = join_locked(context);
+    pthread_mutex_unlock(&registry);
+    return status;
+}
+
+void cuda_engine_leave(CclContext *context)
+{
+    CudaEngine *const engine = engine_of(context);
+    if (!engine)
+        return;
+    pthread_mutex_lock(&registry);
+    engine->n_slots -= context->config.depth;
+    if (!--engine->n_contexts) {
+        CudaEngine **link = &engines;
+        while (*link != engine)
+            link = &(*link)->next;
+        *link = engine->next;
+        close_engine(engine);
+    }
+    pthread_mutex_unlock(&registry);
+}
+
+void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n)
+{
+    if (!engine->packers || pthread_mutex_trylock(&engine->packing)) {
+        ccl_pool_run(NULL, pack, data, n, false);
+        return;
+    }
+    ccl_pool_run(engine->packers, pack, data, n, false);
+    pthread_mutex_unlock(&engine->packing);
+}
