@@ -479,7 +479,7 @@ static void check_description(Session *session, const Subject *subject)
           subject->name, host, device);
     check(session, !strcmp(ccl_context_algorithm(context)->name, config.algorithm), "%s: runs \"%s\"", subject->name,
           ccl_context_algorithm(context)->name);
-    check(session, (ccl_context_stream(context) != NULL) == cuda, "%s: stream %p", subject->name,
+    check(session, (ccl_context_stream(context) != NULL) == (cuda && !config.shared), "%s: stream %p", subject->name,
           ccl_context_stream(context));
     ccl_context_free(context);
 

@@ -7,7 +7,8 @@
  *   image.c, patterns.c   the images
  *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
  *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
- *   labels.c table.c features.c contour.c blend.c api.c volume.c   the suites: which cases, named for what they judge
+ *   labels.c table.c features.c contour.c blend.c api.c batch.c engine.c volume.c
+ *                         the suites: which cases, named for what they judge
  *   faults.c              wrong methods that the suites must find (--self-test)
  *   bench*.c              --bench
  */
@@ -142,7 +143,7 @@ void judge_close(void);
 
 /* ---------------------------------------------------------------- layout.c */
 
-#define N_SLOTS CCL_MAX_DEPTH
+#define N_SLOTS 64
 
 /* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1; `labels` stays all 0 when none is
  * wanted. */
@@ -170,6 +171,8 @@ void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);
 void check_volume(Session *session);
+void check_batch(Session *session);
+void check_engine(Session *session); /* part of it */
 /* Runs the suites with each fault planted; counts a fault found as passed. */
 void check_faults(Session *session);
 void check_volume_faults(Session *session);

@@ -4,6 +4,8 @@
 #include "checkccl.h"
 #include "device.h"
 
+#include "backend.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, volume, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, batch, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -68,6 +70,7 @@ static const struct {
     { "blend", check_blend },
     { "api", check_api },
     { "volume", check_volume },
+    { "batch", check_batch },
     { "huge", check_huge }, /* only when asked for */
 };
 enum { N_SUITES = sizeof suites / sizeof *suites };
@@ -175,31 +178,33 @@ typedef struct Variant {
     uint32_t cpu_flags;
     unsigned threads;
     unsigned every, every_of_many; /* as in Subject: primes, to meet every kind */
+    bool shared;
 } Variant;
 
 /* Every SIMD tier by itself, in the calling thread; then threads, whose waking takes longer than a small image. Tiers
  * this CPU lacks fall back to the next lower. */
 static const Variant cpu_variants[] = {
-    { "", CCL_CPU_ALL, 1, 0, 0 },
-    { " plain C", 0, 1, 0, 0 },
+    { "", CCL_CPU_ALL, 1, 0, 0, false },
+    { " plain C", 0, 1, 0, 0, false },
 #if defined(__x86_64__) || defined(__i386__)
-    { " sse2", CCL_CPU_SSE2, 1, 0, 0 },
-    { " sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42, 1, 0, 0 },
-    { " avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2, 1, 0, 0 },
+    { " sse2", CCL_CPU_SSE2, 1, 0, 0, false },
+    { " sse4.2", CCL_CPU_SSE2 | CCL_CPU_SSE42, 1, 0, 0, false },
+    { " avx2", CCL_CPU_SSE2 | CCL_CPU_SSE42 | CCL_CPU_AVX2, 1, 0, 0, false },
 #endif
-    { " 2 threads", CCL_CPU_ALL, 2, 7, 7 },
-    { " 5 threads", CCL_CPU_ALL, 5, 5, 5 },
-    { " all threads", CCL_CPU_ALL, 0, 11, 11 },
-    { NULL, 0, 0, 0, 0 },
+    { " 2 threads", CCL_CPU_ALL, 2, 7, 7, false },
+    { " 5 threads", CCL_CPU_ALL, 5, 5, 5, false },
+    { " all threads", CCL_CPU_ALL, 0, 11, 11, false },
+    { NULL, 0, 0, 0, 0, false },
 };
 /* A frame takes a GPU as long whether it has sixteen pixels or ten thousand. */
 static const Variant cuda_variants[] = {
-    { "", CCL_CPU_ALL, 1, 0, 13 },
-    { " 2 threads", CCL_CPU_ALL, 2, 7, 13 }, /* masks packed on the CPU, where the method can */
-    { NULL, 0, 0, 0, 0 },
+    { "", CCL_CPU_ALL, 1, 0, 13, false },
+    { " 2 threads", CCL_CPU_ALL, 2, 7, 13, false }, /* masks packed on the CPU, where the method can */
+    { " shared", CCL_CPU_ALL, 1, 5, 13, true },     /* through an engine: methods that take batches only */
+    { NULL, 0, 0, 0, 0, false },
 };
 /* The reference is a flood fill and knows no variants. */
-static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0 }, { NULL, 0, 0, 0, 0 } };
+static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0, false }, { NULL, 0, 0, 0, 0, false } };
 
 static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 {
@@ -223,6 +228,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.connectivity = (CclConnectivity)connectivity;
     subject->config.cpu_flags = v->cpu_flags;
     subject->config.threads = v->threads;
+    subject->config.shared = v->shared;
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
     subject->turn = *n; /* each starts with another case */
@@ -240,7 +246,8 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
     for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
         if (info->connectivity & connectivity && (!options->connectivity || options->connectivity == connectivity))
             for (const Variant *v = variants; v->name; v++)
-                add_subject(session, options, info, connectivity, v);
+                if (!v->shared || ((const CclAlgorithm *)info)->batches)
+                    add_subject(session, options, info, connectivity, v);
 }
 
 /* For the benchmark: every tier asked for with every number of threads asked for. */
@@ -257,7 +264,8 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     unsigned connectivity = options->connectivity ? options->connectivity : 8;
     if (!options->connectivity && options->algorithm && !(info->connectivity & 8))
         connectivity = 4;
-    if (info->volume || !(info->connectivity & connectivity) || (!options->algorithm && !strcmp(info->name, "reference")))
+    if (info->volume || !(info->connectivity & connectivity) ||
+        (!options->algorithm && !strcmp(info->name, "reference")))
         return;
     if (info->backend == CCL_BACKEND_CUDA) {
         add_subject(session, options, info, connectivity, one_variant);
@@ -272,7 +280,8 @@ static void add_bench_subjects(Session *session, const Options *options, const C
                 continue;
             snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "",
                      threads == 1 ? "" : " threads=", threads == 1 ? "" : number);
-            add_subject(session, options, info, connectivity, &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0 });
+            add_subject(session, options, info, connectivity,
+                        &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0, false });
         }
 }
 
