@@ -279,7 +279,7 @@ typedef struct CclTable {
     uint32_t flags;        /* CCL_TABLE_... */
     uint32_t width, height;
     uint32_t batch_size;   /* frames launched together, this one too: 1 unless CclConfig.shared */
-    float wait_us;         /* with CclConfig.shared: from submission to launch, else 0 */
+    float wait_us;         /* with CclConfig.shared: from submission to launch, else -1 */
     float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;

@@ -133,6 +133,7 @@ typedef struct
   gint output;
   guint threads;
   gboolean timing;
+  gboolean batch;
 } Settings;
 
 /* All that a labeller (the core's context) is made for: another request, another labeller. Compared as bytes. */
@@ -147,6 +148,7 @@ typedef struct
   guint threads;
   gboolean labels;
   gboolean timing;
+  gboolean batch;
   gboolean no_cuda;             /* the device failed; the CPU has to do */
   gpointer cuda_context;
 } Request;
@@ -190,6 +192,7 @@ typedef struct
   guint64 volumes;
   guint64 late;
   GstCclSpread upload, kernel, contour, host, latency;
+  GstCclSpread batch, wait;     /* frames launched together; before that */
   const gchar *path;
   const gchar *algorithm;
   gsize host_bytes, device_bytes;
@@ -268,6 +271,7 @@ enum
   PROP_CUDA_DEVICE_ID,
   PROP_THREADS,
   PROP_TIMING,
+  PROP_BATCH,
   PROP_STATS,
   N_PROPERTIES
 };
@@ -349,6 +353,7 @@ open_labeller_on (GstCclLabel * self, CclBackendKind kind, const Request * reque
   config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it costs nothing */
   config.device = gst_ccl_cuda_get_device (&self->cuda);
   config.threads = request->threads;
+  config.shared = request->batch;
 
   gst_ccl_cuda_push (&self->cuda);
   status = open_contexts (self, &config, request->volume, request->method.algorithm);
@@ -519,6 +524,7 @@ fill_request (GstCclLabel * self, Request * request)
   request->threads = self->now.threads;
   request->labels = self->output != GST_CCL_OUTPUT_PASSTHROUGH;
   request->timing = self->now.timing;
+  request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
   request->cuda_context = self->cuda.current;
 }
@@ -706,6 +712,8 @@ count_frame (GstCclLabel * self, const Frame * frame)
     stats->path = frame->view.path;
     gst_ccl_spread_add (&stats->upload, table->upload_us);
     gst_ccl_spread_add (&stats->kernel, table->kernel_us);
+    gst_ccl_spread_add (&stats->batch, table->batch_size);
+    gst_ccl_spread_add (&stats->wait, table->wait_us);
   } else {
     stats->skipped++;
   }
@@ -1713,6 +1721,9 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
     case PROP_TIMING:
       settings->timing = g_value_get_boolean (value);
       break;
+    case PROP_BATCH:
+      settings->batch = g_value_get_boolean (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -1736,13 +1747,16 @@ create_stats (GstCclLabel * self)
       "algorithm", G_TYPE_STRING, stats->algorithm ? stats->algorithm : "none",
       "path", G_TYPE_STRING, stats->path ? stats->path : "none",
       "host-bytes", G_TYPE_UINT64, (guint64) stats->host_bytes,
-      "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes, NULL);
+      "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes,
+      "batch-avg", G_TYPE_DOUBLE, stats->batch.n ? stats->batch.sum / stats->batch.n : 0.0,
+      "batch-max", G_TYPE_UINT, (guint) stats->batch.max, NULL);
 
   gst_ccl_spread_to_structure (&stats->upload, "upload", structure);
   gst_ccl_spread_to_structure (&stats->kernel, "kernel", structure);
   gst_ccl_spread_to_structure (&stats->host, "host", structure);
   gst_ccl_spread_to_structure (&stats->latency, "latency", structure);
   gst_ccl_spread_to_structure (&stats->contour, "contour", structure);
+  gst_ccl_spread_to_structure (&stats->wait, "wait", structure);
   return structure;
 }
 
@@ -1850,6 +1864,9 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
     case PROP_TIMING:
       g_value_set_boolean (value, settings->timing);
       break;
+    case PROP_BATCH:
+      g_value_set_boolean (value, settings->batch);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
@@ -1943,14 +1960,19 @@ install_properties (GObjectClass * klass)
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
       "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to label with; 0: as many as help", 0, 1024, 0, playing);
+      "CPU threads to label with; 0: as many as help. On a GPU: from 2 on, masks in system memory are packed to bits by so "
+      "many before they go up", 0, 1024, 0, playing);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
       "microseconds", FALSE, playing);
+  properties[PROP_BATCH] = g_param_spec_boolean ("batch", "Batch",
+      "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, which "
+      "takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, path; "
-      "host-bytes, device-bytes; upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from "
-      "its arrival until it leaves), each -min, -avg and -max in microseconds (-1: not measured)",
+      "host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (for that), upload-us, "
+      "kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each "
+      "-min, -avg and -max in microseconds (-1: not measured)",
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
@@ -2025,6 +2047,7 @@ gst_ccl_label_init (GstCclLabel * self)
     .contour_max_points = 64,
     .roi_type = g_intern_static_string ("blob"),
     .interval = 1,
+    .batch = TRUE,
   };
   self->earliest = GST_CLOCK_TIME_NONE;
   gst_ccl_cuda_init (&self->cuda, GST_ELEMENT (self));
