@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 using namespace emulate;
@@ -39,6 +40,8 @@ struct CUstream_st {
     std::deque<Operation> queue;
     bool blocking = true;
     bool capturing = false, invalidated = false;
+    cudaStreamCaptureMode mode;
+    std::thread::id captured_by;
     std::vector<Operation> captured;
 };
 
@@ -175,10 +178,12 @@ bool spoils_capture(cudaStream_t stream)
     return true;
 }
 
+/* What other threads do is no business of a capture of mode ThreadLocal. */
 bool any_capture()
 {
     for (CUstream_st *stream : streams)
-        if (spoils_capture(stream))
+        if ((stream->mode == cudaStreamCaptureModeGlobal || stream->captured_by == std::this_thread::get_id()) &&
+            spoils_capture(stream))
             return true;
     return false;
 }
@@ -680,12 +685,14 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
 
 /* ---------------------------------------------------------------- graphs */
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
 {
     ENTER("cudaStreamBeginCapture");
     if (!stream || !exists(stream) || stream->capturing)
         return told(cudaErrorInvalidValue);
     stream->capturing = true;
+    stream->mode = mode;
+    stream->captured_by = std::this_thread::get_id();
     stream->invalidated = false;
     stream->captured.clear();
     return cudaSuccess;
