@@ -14,9 +14,9 @@
  *     download   label images in host memory only
  *
  * Everything from narrow on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
- * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext alone; all that varies otherwise
- * (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in device memory. With
- * CclConfig.timing the same launches run one by one with an event after each.
+ * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
+ * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in
+ * device memory. With CclConfig.timing the same launches run one by one with an event after each.
  *
  * Workspace and images are shared by all slots: the stream keeps frames apart. The workspace is all zero before the first
  * frame and belongs to the method from then on.
@@ -210,6 +210,22 @@ __device__ static inline uint32_t foreground_bits(uint32_t bytes, const CudaVars
     const uint32_t above = __vcmpgtu4(bytes, min(vars.threshold, 255u) * 0x01010101u);
     const uint32_t one_each = (vars.invert ? ~above : above) & 0x01010101u;
     return (one_each * 0x10204080u) >> 28;
+}
+
+/* n values, four at most, in one store where that is possible; `aligned`: `to` is, to 16 bytes. */
+__device__ static inline void store_four(uint32_t *to, uint4 v, uint32_t n, bool aligned)
+{
+    if (aligned && n >= 4) {
+        *(uint4 *)to = v;
+        return;
+    }
+    to[0] = v.x;
+    if (n > 1)
+        to[1] = v.y;
+    if (n > 2)
+        to[2] = v.z;
+    if (n > 3)
+        to[3] = v.w;
 }
 
 #endif

@@ -8,22 +8,6 @@
 
 static const dim3 THREADS(32, 8);
 
-/* n values, four at most, in one store where that is possible. */
-__device__ static void store_four(uint32_t *to, uint4 v, uint32_t n)
-{
-    if (n >= 4 && (uintptr_t)to % 16 == 0) {
-        *(uint4 *)to = v;
-        return;
-    }
-    to[0] = v.x;
-    if (n > 1)
-        to[1] = v.y;
-    if (n > 2)
-        to[2] = v.z;
-    if (n > 3)
-        to[3] = v.w;
-}
-
 /* Bit i: pixel i of the n (four at most) from p on is foreground. */
 __device__ static uint32_t load_four(const uint8_t *p, uint32_t n, const CudaVars &vars)
 {
@@ -46,7 +30,7 @@ __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t heig
     const uint32_t value = y * width + x + as_labels, none = as_labels ? 0 : NO_PARENT;
     uint32_t *const to = as_labels ? vars.labels + y * vars.label_stride + x : parents + y * width + x;
     store_four(to, make_uint4(bits & 1 ? value : none, bits & 2 ? value + 1 : none, bits & 4 ? value + 2 : none,
-                              bits & 8 ? value + 3 : none), width - x);
+                              bits & 8 ? value + 3 : none), width - x, (uintptr_t)to % 16 == 0);
 }
 
 /* Neighbours mostly have the same parent: its root is looked up once. */
@@ -68,7 +52,8 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
         }
         labels[i] = 1 + root;
     }
-    store_four(vars->labels + y * vars->label_stride + x, make_uint4(labels[0], labels[1], labels[2], labels[3]), n);
+    uint32_t *const to = vars->labels + y * vars->label_stride + x;
+    store_four(to, make_uint4(labels[0], labels[1], labels[2], labels[3]), n, (uintptr_t)to % 16 == 0);
 }
 
 static dim3 grid_of(const CudaFrame *frame)

@@ -261,21 +261,6 @@ __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, u
     return label_of_node(compress(blocks, node), width);
 }
 
-__device__ static void store_quad(uint32_t *to, uint4 v, uint32_t n, bool aligned)
-{
-    if (aligned && n >= 4) {
-        *(uint4 *)to = v;
-        return;
-    }
-    to[0] = v.x;
-    if (n > 1)
-        to[1] = v.y;
-    if (n > 2)
-        to[2] = v.z;
-    if (n > 3)
-        to[3] = v.w;
-}
-
 /* Two blocks per thread: 16 bytes of two rows. */
 __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t height, Blocks blocks)
 {
@@ -293,12 +278,12 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
     const uint32_t a = pixels_a & ALL_FOUR ? label_of_block(blocks, node, width) : 0;
     const uint32_t b = pixels_b & ALL_FOUR ? label_of_block(blocks, node + 2, width) : 0;
 
-    store_quad(labels,
+    store_four(labels,
                make_uint4(pixels_a & TOP_LEFT ? a : 0, pixels_a & TOP_RIGHT ? a : 0, pixels_b & TOP_LEFT ? b : 0,
                           pixels_b & TOP_RIGHT ? b : 0),
                width - x, aligned);
     if (y + 1 < height)
-        store_quad(labels + stride,
+        store_four(labels + stride,
                    make_uint4(pixels_a & BOTTOM_LEFT ? a : 0, pixels_a & BOTTOM_RIGHT ? a : 0,
                               pixels_b & BOTTOM_LEFT ? b : 0, pixels_b & BOTTOM_RIGHT ? b : 0),
                    width - x, aligned);

@@ -87,8 +87,9 @@ static size_t workspace_size(const CclContext *)
     return sizeof(uint32_t); /* the corner's byte */
 }
 
-static CclStatus label_blocks(CclContext *context, CudaFrame *frame, bool inline_paths)
+template <bool inline_paths> static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
+    CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     uint32_t *const corner = (uint32_t *)cuda_workspace(context);
     const dim3 grid = block_grid(frame->shape), threads = block_threads();
@@ -101,22 +102,12 @@ static CclStatus label_blocks(CclContext *context, CudaFrame *frame, bool inline
     return CCL_OK;
 }
 
-static CclStatus label(CclContext *context, CclFrame *frame)
-{
-    return label_blocks(context, cuda_frame(frame), false);
-}
-
-static CclStatus label_inline(CclContext *context, CclFrame *frame)
-{
-    return label_blocks(context, cuda_frame(frame), true);
-}
-
 const CclAlgorithm ccl_cuda_bke_published = {
     .info = { .name = "bke-published", .title = "Block-based Komura Equivalence as published",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
     .workspace_size = workspace_size,
-    .label = label,
+    .label = label<false>,
 };
 
 const CclAlgorithm ccl_cuda_bke_ic = {
@@ -124,5 +115,5 @@ const CclAlgorithm ccl_cuda_bke_ic = {
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
     .workspace_size = workspace_size,
-    .label = label_inline,
+    .label = label<true>,
 };

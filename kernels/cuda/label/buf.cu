@@ -43,8 +43,9 @@ __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t hei
         unite(parents, node, node - 2);
 }
 
-static CclStatus label_blocks(CudaFrame *frame, bool inline_paths)
+template <bool inline_paths> static CclStatus label(CclContext *, CclFrame *ccl_frame)
 {
+    CudaFrame *const frame = cuda_frame(ccl_frame);
     CCL_TRY(blocks_start(frame));
     CCL_CUDA_LAUNCH(frame, "merge", merge, block_grid(frame->shape), block_threads(), 0, frame->vars,
                     frame->shape.width, frame->shape.height);
@@ -52,25 +53,15 @@ static CclStatus label_blocks(CudaFrame *frame, bool inline_paths)
     return blocks_spread(frame);
 }
 
-static CclStatus label(CclContext *, CclFrame *frame)
-{
-    return label_blocks(cuda_frame(frame), false);
-}
-
-static CclStatus label_inline(CclContext *, CclFrame *frame)
-{
-    return label_blocks(cuda_frame(frame), true);
-}
-
 const CclAlgorithm ccl_cuda_buf = {
     .info = { .name = "buf", .title = "Block-based Union Find", .paper = "Allegretti, Bolelli & Grana, TPDS 2020",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
-    .label = label,
+    .label = label<false>,
 };
 
 const CclAlgorithm ccl_cuda_buf_ic = {
     .info = { .name = "buf-ic", .title = "Block-based Union Find, inline compression",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
-    .label = label_inline,
+    .label = label<true>,
 };
