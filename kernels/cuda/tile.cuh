@@ -154,7 +154,7 @@ __device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, u
     const bool north_west = (EIGHT || lean) && x && parents[above - 1] != NO_PARENT;
     const bool east = EIGHT && x + 1 < width && parents[here + 1] != NO_PARENT;
     const bool north_east = EIGHT && x + 1 < width && parents[above + 1] != NO_PARENT;
-    unite_if(north && !(lean && x % TILE_WIDTH && west && north_west), parents, here, above);
+    unite_if(north && !(lean && west && north_west), parents, here, above);
     unite_if(EIGHT && north_west && !north && !west, parents, here, above - 1);
     unite_if(EIGHT && north_east && !north && !east, parents, here, above + 1);
 }
