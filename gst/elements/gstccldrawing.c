@@ -34,6 +34,7 @@ typedef struct
   guint32 flags;
   const gchar *name;            /* what a region says it is; NULL of a blob */
   guint index;                  /* of a blob in its list */
+  gboolean has_trail;           /* its tracker says where it has been */
 } Object;
 
 typedef struct
@@ -421,27 +422,59 @@ straighten (gdouble * points, guint n, gdouble tolerance)
 
 #define TRAIL_SHADES 5
 
-/* Fainter the older: in a few pieces, each of one shade. Places that a line of this width cannot show are left out. */
+/* Where an object has been, oldest first: as its tracker says, or as seen here. NULL: nowhere. */
+static gdouble *
+get_places (GstCclDrawing * drawing, const Object * object, guint * n_places)
+{
+  const guint length = drawing->style->trail_length;
+  const Trail *const trail = g_hash_table_lookup (drawing->trails, &object->track_id);
+  guint n = 0;
+  gdouble *places = drawing->blobs ? gst_ccl_blob_meta_get_trail (drawing->blobs, object->index, &n) : NULL;
+
+  *n_places = MIN (n / 2, length);
+  if (places) {
+    memmove (places, places + (n - 2 * *n_places), 2 * *n_places * sizeof (gdouble));
+  } else if (trail) {
+    *n_places = trail->n;
+    places = g_new (gdouble, 2 * trail->n);
+    for (guint i = 0; i < trail->n; i++) {
+      const Place *const place = &trail->places[(trail->next + trail->capacity - trail->n + i) % trail->capacity];
+
+      places[2 * i] = place->x * drawing->width;
+      places[2 * i + 1] = place->y * drawing->height;
+    }
+  }
+  return places;
+}
+
+/* Leaves out places that a line of this width cannot show, but not the last. */
+static guint
+thin_out (const GstCclDrawing * drawing, gdouble * points, guint n)
+{
+  guint left = 0;
+
+  for (guint i = 0; i < n; i++) {
+    const gdouble x = near (points[2 * i]), y = near (points[2 * i + 1]);
+
+    if (left > 0 && i + 1 < n && hypot (x - points[2 * left - 2], y - points[2 * left - 1]) < drawing->line + 1)
+      continue;
+    points[2 * left] = x;
+    points[2 * left + 1] = y;
+    left++;
+  }
+  return left;
+}
+
+/* Fainter the older: in a few pieces, each of one shade. */
 static void
 draw_trail (GstCclDrawing * drawing, const Object * object, Colour colour)
 {
-  const Trail *const trail = g_hash_table_lookup (drawing->trails, &object->track_id);
-  gdouble *points;
-  guint n = 0;
+  guint n;
+  gdouble *const points = get_places (drawing, object, &n);
 
-  if (!trail || trail->n < 2)
+  if (!points)
     return;
-  points = g_new (gdouble, 2 * trail->n);
-  for (guint i = 0; i < trail->n; i++) {
-    const Place *const place = &trail->places[(trail->next + trail->capacity - trail->n + i) % trail->capacity];
-    const gdouble x = near (place->x * drawing->width), y = near (place->y * drawing->height);
-
-    if (n > 0 && i + 1 < trail->n && hypot (x - points[2 * n - 2], y - points[2 * n - 1]) < drawing->line + 1)
-      continue;
-    points[2 * n] = x;
-    points[2 * n + 1] = y;
-    n++;
-  }
+  n = thin_out (drawing, points, n);
   cairo_set_line_join (drawing->cr, CAIRO_LINE_JOIN_ROUND);
   for (guint shade = 0; shade < TRAIL_SHADES && n > 1; shade++) {
     const guint first = shade * (n - 1) / TRAIL_SHADES, last = (shade + 1) * (n - 1) / TRAIL_SHADES;
@@ -682,7 +715,9 @@ collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 
   for (guint i = 0; i < n; i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-    Object object = {.label = blob->label,.flags = blob->flags,.track_id = blob->track_id,.index = i };
+    Object object = {.label = blob->label,.flags = blob->flags,.track_id = blob->track_id,.index = i,
+      .has_trail = blob->n_trail > 0
+    };
 
     gst_ccl_blob_meta_get_box (meta, i, &object.x0, &object.y0, &object.x1, &object.y1);
     object.x1 += object.x0;
@@ -856,7 +891,7 @@ gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstC
     g_hash_table_remove_all (drawing->trails);
   for (guint i = 0; is_new && style->trail_length > 0 && i < drawing->objects->len; i++) {
     const Object *const object = &g_array_index (drawing->objects, Object, i);
-    if (object->track_id != 0)
+    if (object->track_id != 0 && !object->has_trail)
       extend_trail (drawing, object);
   }
   g_hash_table_foreach_remove (drawing->trails, is_forgotten, drawing);

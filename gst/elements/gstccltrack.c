@@ -21,6 +21,8 @@
  * - in its region of interest: the structure "object_id" with the int "id", as DL Streamer's elements write and read it
  * - related to its object detection: a GstAnalyticsTrackingMtd (GStreamer 1.24)
  *
+ * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
+ *
  * Tracks that have no blob of their own are added to the list as blobs with label 0, area 0 and the box where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
  *
@@ -61,6 +63,9 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 #define STATE_FLAGS (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_PREDICTED \
     | GST_CCL_BLOB_FLAG_LOST | GST_CCL_BLOB_FLAG_MERGED | GST_CCL_BLOB_FLAG_SPLIT)
 
+#define DEFAULT_HISTORY 64
+#define MAX_HISTORY 1024
+
 /* The properties. Written under the object lock; the streaming thread copies them once per frame. */
 typedef struct
 {
@@ -68,7 +73,16 @@ typedef struct
   gint input;
   guint emit;
   guint id_reset;
+  guint history;
 } Settings;
+
+/* What is kept of a living track besides what the tracker knows. */
+typedef struct
+{
+  GstClockTime first_seen;
+  guint capacity, n, next;      /* of places, a ring */
+  GstCclPoint places[];         /* of its centroid, in the plane of pixel squares of the frame */
+} Life;
 
 typedef struct
 {
@@ -93,7 +107,8 @@ struct _GstCclTrack
   GstClockTime last_pts;
   GArray *detections;           /* of CclDetection: this frame's */
   GArray *ids;                  /* of guint64: their tracks */
-  GHashTable *first_seen;       /* guint64 id -> GstClockTime; living tracks only */
+  GHashTable *lives;            /* guint64 id -> Life; living tracks only */
+  GArray *points;               /* of GstCclPoint: this frame's contours and trails */
 };
 
 enum
@@ -109,6 +124,7 @@ enum
   PROP_PER_TYPE,
   PROP_EMIT,
   PROP_ID_RESET,
+  PROP_HISTORY,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -143,7 +159,7 @@ reset_tracks (GstCclTrack * self, const gchar * why)
     GST_DEBUG_OBJECT (self, "all tracks end: %s", why);
     ccl_tracker_reset (self->tracker);
   }
-  g_hash_table_remove_all (self->first_seen);
+  g_hash_table_remove_all (self->lives);
   self->last_pts = self->mean_duration = GST_CLOCK_TIME_NONE;
   GST_OBJECT_LOCK (self);
   self->stats.resets += self->stats.tracks > 0;
@@ -450,6 +466,37 @@ set_box_in_mask (GstCclBlob * blob, const CclTrack * track, const GstCclBlobMeta
   return TRUE;
 }
 
+static void
+append_contour (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta, guint index)
+{
+  guint n;
+  const GstCclPoint *const contour = gst_ccl_blob_list_get_contour (meta->list, index, &n);
+
+  blob->first_point = self->points->len;
+  blob->n_contour = n;
+  blob->n_trail = 0;
+  if (n > 0)
+    g_array_append_vals (self->points, contour, n);
+}
+
+/* Places are kept in the frame, and are in the mask what the matrix of today says: the frame is where they were. */
+static void
+append_trail (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta)
+{
+  const Life *const life = blob->track_id != 0 ? g_hash_table_lookup (self->lives, &blob->track_id) : NULL;
+  const gboolean is_same = gst_ccl_blob_meta_is_identity (meta);
+
+  for (guint i = 0; life && i < life->n; i++) {
+    GstCclPoint place = life->places[(life->next + life->capacity - life->n + i) % life->capacity];
+    gdouble x = place.x, y = place.y;
+
+    if (!is_same && gst_ccl_blob_meta_unmap_point (meta, &x, &y))
+      place = (GstCclPoint) { x, y};
+    g_array_append_val (self->points, place);
+    blob->n_trail++;
+  }
+}
+
 /* Returns how many blobs it wrote, at most n_tracks. */
 static guint
 add_tracks (GstCclTrack * self, GstCclBlob * blobs, const GstCclBlobMeta * meta)
@@ -464,9 +511,25 @@ add_tracks (GstCclTrack * self, GstCclBlob * blobs, const GstCclBlobMeta * meta)
     if (!should_add (self, &tracks[i]) || !set_box_in_mask (&blob, &tracks[i], meta))
       continue;
     write_track (&blob, &tracks[i]);
+    blob.first_point = self->points->len;
+    append_trail (self, &blob, meta);
     blobs[n++] = blob;
   }
   return n;
+}
+
+static GstCclBlobList *
+new_list (GstCclTrack * self, const GstCclBlob * blobs, guint n)
+{
+  GstCclBlobList *list = gst_ccl_blob_list_new (blobs, n);
+  GBytes *points;
+
+  if (self->points->len > 0) {
+    points = g_bytes_new (self->points->data, self->points->len * sizeof (GstCclPoint));
+    gst_ccl_blob_list_set_points (list, points);
+    g_bytes_unref (points);
+  }
+  return list;
 }
 
 /* A new list: copies of the buffer may hold the old one. */
@@ -480,6 +543,7 @@ write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
   GstCclBlobList *list;
   guint n = 0, n_added;
 
+  g_array_set_size (self->points, 0);
   for (guint i = 0; i < n_old; i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
 
@@ -488,6 +552,8 @@ write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
     blobs[n] = *blob;
     if (i < self->ids->len)
       name_blob (self, &blobs[n], i);
+    append_contour (self, &blobs[n], meta, i);
+    append_trail (self, &blobs[n], meta);
     n++;
   }
   n_added = add_tracks (self, blobs + n, meta);
@@ -495,8 +561,7 @@ write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
   if (n == 0 && n_added > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
 
-  list = gst_ccl_blob_list_new (blobs, n + n_added);
-  gst_ccl_blob_list_set_points (list, gst_ccl_blob_list_get_points (meta->list));
+  list = new_list (self, blobs, n + n_added);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   g_free (blobs);
@@ -566,10 +631,10 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
 static void
 write_object (GstCclTrack * self, GstAnalyticsRelationMeta * relations, guint object, guint64 id, GstClockTime now)
 {
-  const GstClockTime *const first_seen = g_hash_table_lookup (self->first_seen, &id);
+  const Life *const life = g_hash_table_lookup (self->lives, &id);
   GstAnalyticsTrackingMtd tracking;
 
-  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, first_seen ? *first_seen : now, &tracking))
+  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, life ? life->first_seen : now, &tracking))
     return;
   gst_analytics_tracking_mtd_update_last_seen (&tracking, now);
   gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);
@@ -642,22 +707,52 @@ was_analysed (GstBuffer * buffer, GstCclTrackInput input)
       || !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE));
 }
 
-/* Who came and who went in this frame. */
+/* The life of a track, with room for as many places as the property says now; the last ones stay. */
+static Life *
+make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
+{
+  const guint capacity = self->active.history;
+  const Life *const old = g_hash_table_lookup (self->lives, &id);
+  Life *life;
+
+  if (old && old->capacity == capacity)
+    return (Life *) old;
+  life = g_malloc (sizeof (Life) + capacity * sizeof (GstCclPoint));
+  *life = (Life) {.first_seen = old ? old->first_seen : pts,.capacity = capacity,.n = old ? MIN (old->n, capacity) : 0 };
+  for (guint i = 0; i < life->n; i++)
+    life->places[i] = old->places[(old->next + old->capacity - life->n + i) % old->capacity];
+  life->next = capacity > 0 ? life->n % capacity : 0;
+  g_hash_table_insert (self->lives, g_memdup2 (&id, sizeof id), life);
+  return life;
+}
+
+static void
+add_place (Life * life, const CclTrack * track)
+{
+  if (life->capacity == 0)
+    return;
+  life->places[life->next] = (GstCclPoint) { track->x, track->y};
+  life->next = (life->next + 1) % life->capacity;
+  life->n = MIN (life->n + 1, life->capacity);
+}
+
+/* Who came, who went and who is where in this frame. */
 static void
 count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
 {
   const CclTrack *tracks;
   const guint n = ccl_tracker_tracks (self->tracker, &tracks);
   guint started = 0, ended = 0;
+  Life *life;
 
   for (guint i = 0; i < n; i++) {
     if (tracks[i].state == CCL_TRACK_LOST) {
-      g_hash_table_remove (self->first_seen, &tracks[i].id);
       ended++;
-    } else if (!g_hash_table_contains (self->first_seen, &tracks[i].id)) {
-      g_hash_table_insert (self->first_seen, g_memdup2 (&tracks[i].id, sizeof (guint64)),
-          g_memdup2 (&pts, sizeof (GstClockTime)));
-      started++;
+    } else {
+      started += !g_hash_table_contains (self->lives, &tracks[i].id);
+      life = make_life (self, tracks[i].id, pts);
+      if (analysed)
+        add_place (life, &tracks[i]);
     }
   }
 
@@ -669,6 +764,18 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
   self->stats.ended += ended;
   self->stats.tracks = n - ended;
   GST_OBJECT_UNLOCK (self);
+}
+
+/* Once everything is written of them. */
+static void
+forget_ended (GstCclTrack * self)
+{
+  const CclTrack *tracks;
+  const guint n = ccl_tracker_tracks (self->tracker, &tracks);
+
+  for (guint i = 0; i < n; i++)
+    if (tracks[i].state == CCL_TRACK_LOST)
+      g_hash_table_remove (self->lives, &tracks[i].id);
 }
 
 static gboolean
@@ -709,6 +816,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
     return GST_FLOW_ERROR;
   }
   write_results (self, buffer, input);
+  forget_ended (self);
 
   GST_OBJECT_LOCK (self);
   gst_ccl_spread_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -787,7 +895,7 @@ gst_ccl_track_stop (GstBaseTransform * transform)
   GstCclTrack *const self = GST_CCL_TRACK (transform);
 
   g_clear_pointer (&self->tracker, ccl_tracker_free);
-  g_hash_table_remove_all (self->first_seen);
+  g_hash_table_remove_all (self->lives);
   return TRUE;
 }
 
@@ -831,6 +939,9 @@ gst_ccl_track_set_property (GObject * object, guint id, const GValue * value, GP
       break;
     case PROP_ID_RESET:
       settings->id_reset = g_value_get_flags (value);
+      break;
+    case PROP_HISTORY:
+      settings->history = g_value_get_uint (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -895,6 +1006,9 @@ gst_ccl_track_get_property (GObject * object, guint id, GValue * value, GParamSp
     case PROP_ID_RESET:
       g_value_set_flags (value, settings->id_reset);
       break;
+    case PROP_HISTORY:
+      g_value_set_uint (value, settings->history);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
@@ -935,6 +1049,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "Id reset",
       "What ends all tracks; ids are never used again", GST_TYPE_CCL_ID_RESET,
       GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
+  properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
+      "How many places of each track are kept and attached to its blob as trail (input=ccl), frames; memory: 8 bytes for "
+      "each of every track. 0: none", 0, MAX_HISTORY, DEFAULT_HISTORY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the element started: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,
@@ -950,7 +1067,8 @@ gst_ccl_track_finalize (GObject * object)
   g_clear_pointer (&self->tracker, ccl_tracker_free);
   g_array_unref (self->detections);
   g_array_unref (self->ids);
-  g_hash_table_unref (self->first_seen);
+  g_hash_table_unref (self->lives);
+  g_array_unref (self->points);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -991,11 +1109,13 @@ gst_ccl_track_init (GstCclTrack * self)
     .config = ccl_tracker_config_default (),
     .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
     .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,
+    .history = DEFAULT_HISTORY,
   };
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
   self->detections = g_array_new (FALSE, FALSE, sizeof (CclDetection));
   self->ids = g_array_new (FALSE, TRUE, sizeof (guint64));
-  self->first_seen = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  self->lives = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  self->points = g_array_new (FALSE, FALSE, sizeof (GstCclPoint));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -588,6 +588,31 @@ GST_START_TEST (test_trail)
 }
 
 GST_END_TEST
+/* What the tracker says counts, from the first frame on. */
+GST_START_TEST (test_trail_of_the_tracker)
+{
+  static const GstCclPoint points[] = { {20, 30}, {20, 200}, {160, 200}, {200, 200} };
+  Fixture f = new_fixture ("draw=trail colour-by=fixed trail-length=3", "BGRx", 320, 240);
+  GBytes *bytes = g_bytes_new_static (points, sizeof points);
+  GstCclBlob blob = new_blob (1, 3, 190, 190, 20, 20);
+  GstCclBlobList *list;
+  GstBuffer *buffer = new_frame (&f, 0);
+
+  blob.n_trail = 4;
+  list = gst_ccl_blob_list_new (&blob, 1);
+  gst_ccl_blob_list_set_points (list, bytes);
+  gst_buffer_add_ccl_blob_meta (buffer, list, 320, 240);
+  gst_ccl_blob_list_unref (list);
+  g_bytes_unref (bytes);
+  buffer = push (&f, buffer);
+  fail_unless (pixel (&f, buffer, 60, 200) != GROUND * 0x10101);
+  fail_unless (pixel (&f, buffer, 190, 200) != GROUND * 0x10101);
+  assert_equals_int (pixel (&f, buffer, 20, 100), GROUND * 0x10101);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
 GST_START_TEST (test_zones)
 {
   gdouble corners[] = { 0.25, 0.25, 0.75, 0.25, 0.75, 0.75, 0.25, 0.75 }, ends[] = { 0.1, 0, 0.1, 1 };
@@ -748,6 +773,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_colours);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_trail);
+  tcase_add_test (tc, test_trail_of_the_tracker);
   tcase_add_test (tc, test_zones);
   tcase_add_test (tc, test_regions_of_others);
   tcase_add_test (tc, test_expire);
