@@ -12,7 +12,7 @@
  *     const bool here = tile.load(vars, width, height);
  *     tile.parents[tile_place()] = tile_place();              or any earlier neighbour
  *     __syncthreads();
- *     ... unite(tile.parents, tile_place(), place of a neighbour) ...
+ *     ... unite(tile.live(), tile_place(), place of a neighbour) ...
  *     __syncthreads();
  *     tile.store(here, width, height, parents);
  *
@@ -77,18 +77,21 @@ template <unsigned HEIGHT> struct Tile {
         return found;
     }
 
+    /* The parents while other threads of the block unite. */
+    __device__ volatile uint32_t *live() { return parents; }
+
     /* Unites this thread's pixel with each of `neighbours`. */
     __device__ void unite_with(unsigned neighbours)
     {
         const uint32_t place = tile_place();
         if (neighbours & NORTH_WEST)
-            unite(parents, place, place - TILE_WIDTH - 1);
+            unite(live(), place, place - TILE_WIDTH - 1);
         if (neighbours & NORTH)
-            unite(parents, place, place - TILE_WIDTH);
+            unite(live(), place, place - TILE_WIDTH);
         if (neighbours & NORTH_EAST)
-            unite(parents, place, place - TILE_WIDTH + 1);
+            unite(live(), place, place - TILE_WIDTH + 1);
         if (neighbours & WEST)
-            unite(parents, place, place - 1);
+            unite(live(), place, place - 1);
     }
 
     /* This thread's pixel points at its root from now on. Called by the whole block, between barriers of its own: no

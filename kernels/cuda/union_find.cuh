@@ -8,7 +8,8 @@
  * index. A root is its own parent; a parent is never larger than its node, so chains end and the root is the smallest node.
  *
  * Plain loads may be stale (other threads hook roots meanwhile), but a stale parent is still an ancestor: find() then ends
- * at a node that was a root a moment ago, and the atomicMin of unite() tells whether it still is.
+ * at a node that was a root a moment ago, and the atomicMin of unite() tells whether it still is. Parents in shared memory
+ * are volatile while others unite: there it costs nothing.
  */
 #ifndef CCL_CUDA_UNION_FIND_CUH
 #define CCL_CUDA_UNION_FIND_CUH
@@ -60,7 +61,7 @@ template <typename Parents> __device__ static inline void unite(Parents parents,
             a = b;
             b = swap;
         }
-        const uint32_t old = atomicMin(&parents[a], b);
+        const uint32_t old = atomicMin((uint32_t *)&parents[a], b); /* it may be volatile */
         if (old == a)
             return;
         a = old;

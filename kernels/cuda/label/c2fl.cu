@@ -33,7 +33,7 @@ __device__ static void refine(Tile<HEIGHT> &tile, unsigned neighbours)
 {
     const uint32_t place = tile_place();
     const auto differs = [&](unsigned which, uint32_t distance) {
-        return neighbours & which && tile.parents[place - distance] != tile.parents[place] ? which : 0;
+        return neighbours & which && tile.live()[place - distance] != tile.live()[place] ? which : 0;
     };
     tile.unite_with(differs(NORTH_WEST, TILE_WIDTH + 1) | differs(NORTH, TILE_WIDTH) |
                     differs(NORTH_EAST, TILE_WIDTH - 1) | differs(WEST, 1));

@@ -41,7 +41,8 @@ __device__ static inline Square square_at(uint32_t node, uint32_t stride, bool h
 }
 
 /* The smallest label of a square, and whether there is another one. */
-__device__ static inline bool gather(const uint32_t *parents, const Square &square, uint32_t *smallest)
+template <typename Parents>
+__device__ static inline bool gather(Parents parents, const Square &square, uint32_t *smallest)
 {
     uint32_t least = UINT32_MAX, largest = 0;
 #pragma unroll
@@ -56,7 +57,7 @@ __device__ static inline bool gather(const uint32_t *parents, const Square &squa
 }
 
 /* The roots of a square's pixels take the smallest label, whatever others do: quick, and not always to be relied on. */
-__device__ static inline void set_roots(uint32_t *parents, const Square &square)
+__device__ static inline void set_roots(volatile uint32_t *parents, const Square &square)
 {
     uint32_t smallest;
     if (!gather(parents, square, &smallest))
@@ -64,10 +65,10 @@ __device__ static inline void set_roots(uint32_t *parents, const Square &square)
 #pragma unroll
     for (unsigned i = 0; i < 4; i++)
         if (square.has[i])
-            atomicMin(&parents[find(parents, square.nodes[i])], smallest);
+            atomicMin((uint32_t *)&parents[find(parents, square.nodes[i])], smallest);
 }
 
-__device__ static inline void unite_square(uint32_t *parents, const Square &square)
+template <typename Parents> __device__ static inline void unite_square(Parents parents, const Square &square)
 {
     uint32_t smallest;
     if (!gather(parents, square, &smallest))
@@ -90,9 +91,9 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     const uint32_t row = tile.rows[threadIdx.y], below = threadIdx.y + 1 < HEIGHT ? tile.rows[threadIdx.y + 1] : 0;
     const uint32_t bits = (row >> threadIdx.x & 3) | (below >> threadIdx.x & 3) << 2;
     const Square square = square_at<EIGHT>(tile_place(), TILE_WIDTH, here, [&](unsigned i) { return bits >> i & 1; });
-    set_roots(tile.parents, square);
+    set_roots(tile.live(), square);
     tile.flatten(here);
-    unite_square(tile.parents, square);
+    unite_square(tile.live(), square);
     __syncthreads();
     tile.store(here, width, height, parents);
 }
