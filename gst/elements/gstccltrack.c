@@ -484,16 +484,23 @@ static void
 append_trail (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta)
 {
   const Life *const life = blob->track_id != 0 ? g_hash_table_lookup (self->lives, &blob->track_id) : NULL;
-  const gboolean is_same = gst_ccl_blob_meta_is_identity (meta);
+  const guint first = self->points->len;
 
-  for (guint i = 0; life && i < life->n; i++) {
-    GstCclPoint place = life->places[(life->next + life->capacity - life->n + i) % life->capacity];
-    gdouble x = place.x, y = place.y;
+  if (!life || life->n == 0)
+    return;
+  /* The ring is full, or begins at its first entry. */
+  if (life->n == life->capacity)
+    g_array_append_vals (self->points, life->places + life->next, life->n - life->next);
+  g_array_append_vals (self->points, life->places, life->n == life->capacity ? life->next : life->n);
+  blob->n_trail = life->n;
+  if (gst_ccl_blob_meta_is_identity (meta))
+    return;
+  for (guint i = first; i < self->points->len; i++) {
+    GstCclPoint *const place = &g_array_index (self->points, GstCclPoint, i);
+    gdouble x = place->x, y = place->y;
 
-    if (!is_same && gst_ccl_blob_meta_unmap_point (meta, &x, &y))
-      place = (GstCclPoint) { x, y};
-    g_array_append_val (self->points, place);
-    blob->n_trail++;
+    if (gst_ccl_blob_meta_unmap_point (meta, &x, &y))
+      *place = (GstCclPoint) { x, y};
   }
 }
 
