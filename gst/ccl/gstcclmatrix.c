@@ -3,7 +3,6 @@
 
 #include "gstcclmatrix.h"
 
-#include <gst/video/gstvideosink.h>     /* GstVideoRectangle */
 #include <math.h>
 #include <string.h>
 
@@ -119,28 +118,17 @@ follow_scale (GstCclFrameMatrix * frame, const GstVideoMetaTransform * scale)
   return TRUE;
 }
 
-/* GstVideoMetaTransformMatrix of GStreamer 1.28. Declared here so that a library built against older headers follows
- * crops and flips too when it runs on a newer GStreamer. */
-typedef struct
-{
-  const GstVideoInfo *in_info;
-  GstVideoRectangle in_rectangle;
-  const GstVideoInfo *out_info;
-  GstVideoRectangle out_rectangle;
-  gfloat matrix[3][3];
-} MatrixTransform;
-
 #if GST_CHECK_VERSION (1, 28, 0)
-G_STATIC_ASSERT (G_STRUCT_OFFSET (MatrixTransform, matrix) == G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, matrix));
-G_STATIC_ASSERT (G_STRUCT_OFFSET (MatrixTransform, out_rectangle) ==
+G_STATIC_ASSERT (G_STRUCT_OFFSET (GstCclMatrixTransform, matrix) == G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, matrix));
+G_STATIC_ASSERT (G_STRUCT_OFFSET (GstCclMatrixTransform, out_rectangle) ==
     G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, out_rectangle));
-G_STATIC_ASSERT (sizeof (((MatrixTransform *) 0)->matrix) == sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
+G_STATIC_ASSERT (sizeof (((GstCclMatrixTransform *) 0)->matrix) == sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
 #endif
 
 /* Whether the matrix puts a rectangle of the input's size exactly onto one of the output's, both with their corner at
  * (0, 0). */
 static gboolean
-fills_output (const GstCclMatrix change, const MatrixTransform * transform)
+fills_output (const GstCclMatrix change, const GstCclMatrixTransform * transform)
 {
   gdouble x0 = 0, y0 = 0, x1 = transform->in_rectangle.w, y1 = transform->in_rectangle.h;
 
@@ -162,7 +150,7 @@ unrounded (gfloat value, gint to, gint from)
  * places depends on the element: converters and videocrop mean the plane of pixel squares as we do, videoflip means
  * numbers of pixels (x becomes width - 1 - x). The one that covers out_rectangle was meant. */
 static gboolean
-follow_matrix (GstCclFrameMatrix * frame, const MatrixTransform * transform)
+follow_matrix (GstCclFrameMatrix * frame, const GstCclMatrixTransform * transform)
 {
   const GstVideoRectangle *const in = &transform->in_rectangle, *const out = &transform->out_rectangle;
   const GstCclMatrix from_in = { 1, 0, -in->x, 0, 1, -in->y, 0, 0, 1 }, to_out = { 1, 0, out->x, 0, 1, out->y, 0, 0, 1 };
@@ -197,7 +185,32 @@ gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer da
     return !((const GstMetaTransformCopy *) data)->region;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type))
     followed = follow_scale (frame, data);
-  else if (type == g_quark_from_static_string ("gst-video-matrix"))
+  else if (type == g_quark_from_static_string (GST_CCL_MATRIX_TRANSFORM))
     followed = follow_matrix (frame, data);
   return followed && gst_ccl_matrix_is_usable (frame->matrix);
+}
+
+gboolean
+gst_ccl_fractions_follow (GstCclMatrix change, GQuark type, gpointer data)
+{
+  const GstCclMatrixTransform *const transform = data;
+  GstCclFrameMatrix frame;
+
+  gst_ccl_matrix_set_identity (change);
+  if (GST_META_TRANSFORM_IS_COPY (type))
+    return !((const GstMetaTransformCopy *) data)->region;
+  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type))
+    return TRUE;
+  if (type != g_quark_from_static_string (GST_CCL_MATRIX_TRANSFORM))
+    return FALSE;
+
+  gst_ccl_matrix_set_identity (frame.matrix);
+  frame.matrix[0] = GST_VIDEO_INFO_WIDTH (transform->in_info);
+  frame.matrix[4] = GST_VIDEO_INFO_HEIGHT (transform->in_info);
+  if (!gst_ccl_frame_matrix_follow (&frame, type, data) || frame.width == 0 || frame.height == 0)
+    return FALSE;
+  change[0] = 1.0 / frame.width;
+  change[4] = 1.0 / frame.height;
+  gst_ccl_matrix_multiply (change, frame.matrix, change);
+  return gst_ccl_matrix_is_usable (change);
 }

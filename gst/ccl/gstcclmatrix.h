@@ -9,6 +9,7 @@
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <gst/video/gstvideosink.h>     /* GstVideoRectangle */
 
 G_BEGIN_DECLS
 
@@ -39,6 +40,19 @@ void gst_ccl_matrix_map (const GstCclMatrix m, gdouble * x, gdouble * y);
 G_GNUC_INTERNAL
 void gst_ccl_matrix_get_jacobian (const GstCclMatrix m, gdouble x, gdouble y, gdouble j[4]);
 
+/* GstVideoMetaTransformMatrix of GStreamer 1.28. Declared here so that a library built against older headers follows
+ * crops and flips too when it runs on a newer GStreamer, and so that cclmetaremap can describe them on any. */
+typedef struct
+{
+  const GstVideoInfo *in_info;
+  GstVideoRectangle in_rectangle;
+  const GstVideoInfo *out_info;
+  GstVideoRectangle out_rectangle;
+  gfloat matrix[3][3];
+} GstCclMatrixTransform;
+
+#define GST_CCL_MATRIX_TRANSFORM "gst-video-matrix"
+
 /* A matrix into a frame, and that frame's size. */
 typedef struct
 {
@@ -50,6 +64,10 @@ typedef struct
  * from GStreamer 1.28 on a crop or flip. FALSE: cannot be said. */
 G_GNUC_INTERNAL
 gboolean gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer data);
+
+/* The same for places in fractions of the frame: what takes them to fractions of the new one. */
+G_GNUC_INTERNAL
+gboolean gst_ccl_fractions_follow (GstCclMatrix change, GQuark type, gpointer data);
 
 G_END_DECLS
 

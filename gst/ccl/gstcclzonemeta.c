@@ -10,6 +10,7 @@
  * that show the zones or their counts.
  */
 
+#include "gstcclmatrix.h"
 #include "gstcclprivate.h"
 
 #include <gst/ccl/gstcclzonemeta.h>
@@ -123,21 +124,38 @@ gst_ccl_zone_meta_free (GstMeta * meta, GstBuffer * buffer)
   set_zones ((GstCclZoneMeta *) meta, NULL, 0);
 }
 
+/* A line of the mirror image is gone along the other way round: what was on its left is on its right. */
+static void
+map_zone (GstCclZone * zone, const GstCclMatrix change)
+{
+  const gboolean is_mirrored = change[0] * change[4] - change[1] * change[3] < 0;
+
+  for (guint i = 0; i < zone->n_points; i++)
+    gst_ccl_matrix_map (change, &zone->points[2 * i], &zone->points[2 * i + 1]);
+  if (is_mirrored && zone->kind == GST_CCL_ZONE_LINE && zone->n_points == 2) {
+    const gdouble first[2] = { zone->points[0], zone->points[1] };
+
+    memmove (zone->points, zone->points + 2, sizeof first);
+    memcpy (zone->points + 2, first, sizeof first);
+  }
+}
+
 /* In fractions of the frame nothing changes when the frame is scaled. */
 static gboolean
 gst_ccl_zone_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
-  const GstCclZoneMeta *const zone_meta = (const GstCclZoneMeta *) meta;
+  const GstCclZoneMeta *const from = (const GstCclZoneMeta *) meta;
+  GstCclZoneMeta *added;
+  GstCclMatrix change;
 
-  if (GST_META_TRANSFORM_IS_COPY (type)) {
-    const GstMetaTransformCopy *const copy = data;
-
-    if (copy->region)
-      return FALSE;
-  } else if (!GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
+  if (!gst_ccl_fractions_follow (change, type, data))
     return FALSE;
-  }
-  return gst_buffer_add_ccl_zone_meta (dest, zone_meta->zones, zone_meta->n_zones) != NULL;
+  added = gst_buffer_add_ccl_zone_meta (dest, from->zones, from->n_zones);
+  if (added == NULL)
+    return FALSE;
+  for (guint i = 0; i < added->n_zones && !gst_ccl_matrix_is_identity (change); i++)
+    map_zone (&added->zones[i], change);
+  return TRUE;
 }
 
 GType

@@ -38,7 +38,8 @@ typedef struct _GstCclZone GstCclZone;
  * @kind: polygon or line
  * @n_points: corners of the polygon, or 2
  * @points: (skip): x and y of each in turn, in
- *   fractions of the frame: 0, 0 is its top left corner, 1, 1 its bottom right
+ *   fractions of the frame: 0, 0 is its top left corner, 1, 1 its bottom right;
+ *   after a crop some may lie outside
  * @n_inside: objects inside the polygon in this frame
  * @n_forward: objects that have entered the polygon, or crossed the line
  *   forward, since the element started
@@ -81,7 +82,8 @@ typedef struct _GstCclZoneMeta GstCclZoneMeta;
  *   zone i
  *
  * The zones of a frame, as `cclzone` attaches them. Survives copies and
- * scaling; crops and flips drop it.
+ * scaling, from GStreamer 1.28 on crops and flips too: then points may lie
+ * beyond the frame, and a line in a mirror image has changed its ends.
  */
 struct _GstCclZoneMeta
 {

@@ -6,11 +6,11 @@
  * @title: cclmetaremap
  * @short_description: takes blobs past elements that crop, flip or rotate
  *
- * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame, the blobs
- * among it. Put one cclmetaremap with mode=keep before such elements: it attaches the blobs in a form that they do not
- * know, and pass on. Put another with mode=restore behind them, and tell it what they do: it brings the blobs back, in
- * coordinates of the frame as it is there. First comes the crop, then the turn, then whatever scaling it takes to the size of the
- * frame. Where the blobs have arrived by themselves they are left as they are.
+ * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame: blobs with their
+ * tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches all of
+ * them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what they do:
+ * it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then whatever
+ * scaling it takes to the size of the frame. What has arrived by itself is left as it is.
  *
  * ## Blobs in a part of the picture, upside down
  * |[
@@ -26,6 +26,7 @@
 
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
+#include <gst/ccl/gstcclmatrix.h>
 
 #include "gstcclenums.h"
 #include "gstcclspread.h"
@@ -43,13 +44,14 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 typedef struct
 {
   GstMeta meta;
-  GstBuffer *holder;            /* nothing but a GstCclBlobMeta */
+  GstBuffer *holder;            /* nothing but our metas */
+  gint width, height;           /* of the frame they were on */
 } Kept;
 
 static gboolean
 kept_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
 {
-  ((Kept *) meta)->holder = NULL;
+  *(Kept *) meta = (Kept) {.meta = *meta };
   return TRUE;
 }
 
@@ -73,7 +75,11 @@ kept_add (GstBuffer * buffer, GstBuffer * holder)
 static gboolean
 kept_transform (GstBuffer * target, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
-  kept_add (target, ((Kept *) meta)->holder);
+  const Kept *const from = (const Kept *) meta;
+  Kept *const kept = kept_add (target, from->holder);
+
+  kept->width = from->width;
+  kept->height = from->height;
   return TRUE;
 }
 
@@ -152,121 +158,139 @@ G_DEFINE_TYPE_WITH_CODE (GstCclMetaRemap, gst_ccl_meta_remap, GST_TYPE_BASE_TRAN
     GST_DEBUG_CATEGORY_INIT (gst_ccl_meta_remap_debug, "cclmetaremap", 0, "blobs past crops and flips"));
 GST_ELEMENT_REGISTER_DEFINE (cclmetaremap, "cclmetaremap", GST_RANK_NONE, GST_TYPE_CCL_META_REMAP);
 
-static void
-copy_blob_meta (GstBuffer * to, const GstCclBlobMeta * from)
+/* Our metas, as they are found on a buffer; each of them knows how to follow a frame. */
+static GstMeta *
+get_meta (GstBuffer * buffer, guint index)
 {
-  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (to, from->list, from->ref_width, from->ref_height);
-
-  meta->flags = from->flags;
-  meta->width = from->width;
-  meta->height = from->height;
-  meta->n_kept = from->n_kept;
-  meta->n_total = from->n_total;
-  meta->connectivity = from->connectivity;
-  meta->source = from->source;
-  memcpy (meta->matrix, from->matrix, sizeof meta->matrix);
+  switch (index) {
+    case 0:
+      return (GstMeta *) gst_buffer_get_ccl_blob_meta (buffer);
+    case 1:
+      return (GstMeta *) gst_buffer_get_ccl_mask_meta (buffer);
+    default:
+      return (GstMeta *) gst_buffer_get_ccl_zone_meta (buffer);
+  }
 }
+
+#define N_METAS 3
 
 static gboolean
-keep (GstBuffer * buffer)
+keep (GstCclMetaRemap * self, GstBuffer * buffer)
 {
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  GstMetaTransformCopy whole = {.region = FALSE,.offset = 0,.size = -1 };
   Kept *const old = kept_get (buffer);
-  GstBuffer *holder;
+  GstBuffer *holder = gst_buffer_new ();
+  gboolean any = FALSE;
 
-  if (!meta || !meta->list)
-    return FALSE;
-  if (old)
-    gst_buffer_remove_meta (buffer, &old->meta);
-  holder = gst_buffer_new ();
-  copy_blob_meta (holder, meta);
-  kept_add (buffer, holder);
+  for (guint i = 0; i < N_METAS; i++) {
+    GstMeta *const meta = get_meta (buffer, i);
+
+    any |= meta && meta->info->transform_func (holder, meta, buffer, _gst_meta_transform_copy, &whole);
+  }
+  if (any) {
+    const GstCclBlobMeta *const blobs = gst_buffer_get_ccl_blob_meta (buffer);
+    Kept *kept;
+
+    if (old)
+      gst_buffer_remove_meta (buffer, &old->meta);
+    kept = kept_add (buffer, holder);
+    kept->width = blobs ? (gint) blobs->width : self->width;
+    kept->height = blobs ? (gint) blobs->height : self->height;
+  }
   gst_buffer_unref (holder);
-  return TRUE;
+  return any;
 }
 
-/* Rows 0 and 1 of `m` become what they are after (x, y) -> (a x + b y + c, d x + e y + f); row 2 stays. */
 static void
-follow (gdouble m[9], gdouble a, gdouble b, gdouble c, gdouble d, gdouble e, gdouble f)
+set_row (gfloat row[3], gdouble a, gdouble b, gdouble c)
 {
+  row[0] = a;
+  row[1] = b;
+  row[2] = c;
+}
+
+/* Turns a frame of w x h pixels, in the plane of pixel squares; TRUE when width and height change places. */
+static gboolean
+turn (gfloat m[3][3], gint direction, gdouble w, gdouble h)
+{
+  static const struct
+  {
+    gint8 xx, xy, yx, yy;
+  } turns[] = {
+    [GST_VIDEO_ORIENTATION_IDENTITY] = {1, 0, 0, 1},
+    [GST_VIDEO_ORIENTATION_90R] = {0, -1, 1, 0},
+    [GST_VIDEO_ORIENTATION_180] = {-1, 0, 0, -1},
+    [GST_VIDEO_ORIENTATION_90L] = {0, 1, -1, 0},
+    [GST_VIDEO_ORIENTATION_HORIZ] = {-1, 0, 0, 1},
+    [GST_VIDEO_ORIENTATION_VERT] = {1, 0, 0, -1},
+    [GST_VIDEO_ORIENTATION_UL_LR] = {0, 1, 1, 0},
+    [GST_VIDEO_ORIENTATION_UR_LL] = {0, -1, -1, 0},
+  };
+  const gboolean is_known = direction >= 0 && direction < (gint) G_N_ELEMENTS (turns);
+  const gint xx = is_known ? turns[direction].xx : 1, xy = is_known ? turns[direction].xy : 0;
+  const gint yx = is_known ? turns[direction].yx : 0, yy = is_known ? turns[direction].yy : 1;
+
+  /* What is negative begins at the other end. */
+  set_row (m[0], xx, xy, (xx < 0 ? w : 0) + (xy < 0 ? h : 0));
+  set_row (m[1], yx, yy, (yx < 0 ? w : 0) + (yy < 0 ? h : 0));
+  set_row (m[2], 0, 0, 1);
+  return xy != 0;
+}
+
+/* What the elements between have done to a frame of the kept size: crop, turn, scale to the size of the caps. */
+static gboolean
+describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, GstCclMatrixTransform * transform,
+    GstVideoInfo infos[2])
+{
+  const gint width = kept->width - (gint) settings->left - (gint) settings->right;
+  const gint height = kept->height - (gint) settings->top - (gint) settings->bottom;
+  gboolean swapped;
+  gint out_width, out_height;
+
+  if (width < 1 || height < 1) {
+    if (!self->warned)
+      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The crop leaves nothing of a frame of %dx%d pixels.",
+              kept->width, kept->height), ("The blobs are not restored."));
+    self->warned = TRUE;
+    return FALSE;
+  }
+  swapped = turn (transform->matrix, settings->direction, width, height);
+  out_width = self->width > 0 && self->height > 0 ? self->width : swapped ? height : width;
+  out_height = self->width > 0 && self->height > 0 ? self->height : swapped ? width : height;
   for (gint i = 0; i < 3; i++) {
-    const gdouble x = m[i], y = m[3 + i], w = m[6 + i];
-
-    m[i] = a * x + b * y + c * w;
-    m[3 + i] = d * x + e * y + f * w;
+    transform->matrix[0][i] *= (gdouble) out_width / (swapped ? height : width);
+    transform->matrix[1][i] *= (gdouble) out_height / (swapped ? width : height);
   }
-}
-
-/* `w`, `h`: the size before; become that after. */
-static void
-turn (gdouble m[9], gint direction, gdouble * w, gdouble * h)
-{
-  gdouble swap;
-
-  switch (direction) {
-    case GST_VIDEO_ORIENTATION_90R:
-      follow (m, 0, -1, *h, 1, 0, 0);
-      break;
-    case GST_VIDEO_ORIENTATION_180:
-      follow (m, -1, 0, *w, 0, -1, *h);
-      return;
-    case GST_VIDEO_ORIENTATION_90L:
-      follow (m, 0, 1, 0, -1, 0, *w);
-      break;
-    case GST_VIDEO_ORIENTATION_HORIZ:
-      follow (m, -1, 0, *w, 0, 1, 0);
-      return;
-    case GST_VIDEO_ORIENTATION_VERT:
-      follow (m, 1, 0, 0, 0, -1, *h);
-      return;
-    case GST_VIDEO_ORIENTATION_UL_LR:
-      follow (m, 0, 1, 0, 1, 0, 0);
-      break;
-    case GST_VIDEO_ORIENTATION_UR_LL:
-      follow (m, 0, -1, *h, -1, 0, *w);
-      break;
-    default:
-      return;
-  }
-  swap = *w;
-  *w = *h;
-  *h = swap;
+  gst_video_info_set_format (&infos[0], GST_VIDEO_FORMAT_GRAY8, kept->width, kept->height);
+  gst_video_info_set_format (&infos[1], GST_VIDEO_FORMAT_GRAY8, out_width, out_height);
+  transform->in_info = &infos[0];
+  transform->out_info = &infos[1];
+  transform->in_rectangle = (GstVideoRectangle) { settings->left, settings->top, width, height};
+  transform->out_rectangle = (GstVideoRectangle) { 0, 0, out_width, out_height};
+  return TRUE;
 }
 
 static gboolean
 restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
 {
   Kept *const kept = kept_get (buffer);
-  GstCclBlobMeta *meta = gst_buffer_get_ccl_blob_meta (buffer);
-  gdouble width, height;
+  GstCclMatrixTransform transform;
+  GstVideoInfo infos[2];
+  gboolean is_described;
 
   if (!kept)
     return FALSE;
-  if (!meta) {
-    copy_blob_meta (buffer, gst_buffer_get_ccl_blob_meta (kept->holder));
-    meta = gst_buffer_get_ccl_blob_meta (buffer);
-    width = (gdouble) meta->width - settings->left - settings->right;
-    height = (gdouble) meta->height - settings->top - settings->bottom;
-    if (width < 1 || height < 1) {
-      if (!self->warned)
-        GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The crop leaves nothing of a frame of %ux%u pixels.",
-                meta->width, meta->height), ("The blobs are not restored."));
-      self->warned = TRUE;
-      gst_buffer_remove_meta (buffer, &meta->meta);
-      return FALSE;
-    }
-    follow (meta->matrix, 1, 0, -(gdouble) settings->left, 0, 1, -(gdouble) settings->top);
-    turn (meta->matrix, settings->direction, &width, &height);
-    if (self->width > 0 && self->height > 0) {
-      follow (meta->matrix, self->width / width, 0, 0, 0, self->height / height, 0);
-      width = self->width;
-      height = self->height;
-    }
-    meta->width = width;
-    meta->height = height;
+  is_described = describe (self, kept, settings, &transform, infos);
+  for (guint i = 0; i < N_METAS && is_described; i++) {
+    GstMeta *const meta = get_meta (kept->holder, i);
+
+    if (meta && !get_meta (buffer, i))
+      meta->info->transform_func (buffer, meta, kept->holder, g_quark_from_static_string (GST_CCL_MATRIX_TRANSFORM),
+          &transform);
   }
-  gst_buffer_remove_meta (buffer, &kept->meta);
-  return TRUE;
+  if (is_described)
+    gst_buffer_remove_meta (buffer, &kept->meta);
+  return is_described;
 }
 
 static GstFlowReturn
@@ -280,7 +304,7 @@ gst_ccl_meta_remap_transform_ip (GstBaseTransform * transform, GstBuffer * buffe
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   GST_OBJECT_UNLOCK (self);
-  remapped = settings.mode == GST_CCL_REMAP_KEEP ? keep (buffer) : restore (self, buffer, &settings);
+  remapped = settings.mode == GST_CCL_REMAP_KEEP ? keep (self, buffer) : restore (self, buffer, &settings);
 
   GST_OBJECT_LOCK (self);
   self->stats.frames++;

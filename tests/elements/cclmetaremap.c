@@ -27,6 +27,60 @@ new_mask (void)
   return buffer;
 }
 
+/* The bar again, and a line upwards through its middle: who walks from its left to its right crosses forward. */
+static void
+add_zones (GstBuffer * buffer)
+{
+  gdouble bar[] = { 20.0 / WIDTH, 12.0 / HEIGHT, 31.0 / WIDTH, 12.0 / HEIGHT, 31.0 / WIDTH, 17.0 / HEIGHT, 20.0 / WIDTH,
+    17.0 / HEIGHT
+  };
+  gdouble line[] = { 25.5 / WIDTH, 17.0 / HEIGHT, 25.5 / WIDTH, 12.0 / HEIGHT };
+  const GstCclZone zones[] = {
+    {.name = (gchar *) "bar",.kind = GST_CCL_ZONE_POLYGON,.n_points = 4,.points = bar,.n_inside = 3},
+    {.name = (gchar *) "line",.kind = GST_CCL_ZONE_LINE,.n_points = 2,.points = line,.n_forward = 5},
+  };
+
+  gst_buffer_add_ccl_zone_meta (buffer, zones, 2);
+}
+
+/* Which side of the line a point is on: positive on its right. */
+static gdouble
+side_of (const GstCclZone * line, gdouble x, gdouble y)
+{
+  gdouble ax, ay, bx, by;
+
+  gst_ccl_zone_get_point (line, 0, &ax, &ay);
+  gst_ccl_zone_get_point (line, 1, &bx, &by);
+  return (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+}
+
+/* The zones are still where the bar is; the right end of the bar, which was on the right of the line, is so too. */
+static void
+assert_zones (GstBuffer * buffer, const GstCclBlobMeta * remapped, const GstCclBlobMeta * seen)
+{
+  const GstCclZoneMeta *const meta = gst_buffer_get_ccl_zone_meta (buffer);
+  gdouble x0 = G_MAXDOUBLE, y0 = G_MAXDOUBLE, x1 = -G_MAXDOUBLE, y1 = -G_MAXDOUBLE, x, y, w, h;
+  gdouble right_x = 30.5, right_y = 14.5, left_x = 20.5, left_y = 14.5;
+
+  fail_unless (meta != NULL && gst_ccl_zone_meta_get_length (meta) == 2);
+  for (guint i = 0; gst_ccl_zone_get_point (&meta->zones[0], i, &x, &y); i++) {
+    x0 = MIN (x0, x * seen->width);
+    x1 = MAX (x1, x * seen->width);
+    y0 = MIN (y0, y * seen->height);
+    y1 = MAX (y1, y * seen->height);
+  }
+  gst_ccl_blob_meta_get_box (seen, 0, &x, &y, &w, &h);
+  fail_unless (ABS (x0 - x) < 1e-4 && ABS (y0 - y) < 1e-4 && ABS (x1 - x - w) < 1e-4 && ABS (y1 - y - h) < 1e-4,
+      "zone %g %g %gx%g, bar %g %g %gx%g", x0, y0, x1 - x0, y1 - y0, x, y, w, h);
+  fail_unless_equals_int (meta->zones[0].n_inside, 3);
+  fail_unless_equals_uint64 (meta->zones[1].n_forward, 5);
+
+  gst_ccl_blob_meta_map_point (remapped, &right_x, &right_y);
+  gst_ccl_blob_meta_map_point (remapped, &left_x, &left_y);
+  fail_unless (side_of (&meta->zones[1], right_x / seen->width, right_y / seen->height) > 0);
+  fail_unless (side_of (&meta->zones[1], left_x / seen->width, left_y / seen->height) < 0);
+}
+
 static const struct
 {
   const gchar *elements, *settings;
@@ -42,6 +96,7 @@ static const struct
   {"videoflip video-direction=ur-ll", "direction=ur-ll"},
   {"videocrop left=4 top=6 ! videoflip video-direction=90r", "crop-left=4 crop-top=6 direction=90r"},
   {"videocrop left=4 top=6 ! videoscale method=0 ! video/x-raw,width=120,height=84", "crop-left=4 crop-top=6"},
+  {"videoflip video-direction=ur-ll ! videoscale method=0 ! video/x-raw,width=96,height=192", "direction=ur-ll"},
 };
 
 static GstBuffer *
@@ -52,7 +107,9 @@ run (const gchar * elements, GstCaps ** caps)
 
   fail_unless (h != NULL, "%s", elements);
   gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1");
-  buffer = gst_harness_push_and_pull (h, new_mask ());
+  buffer = new_mask ();
+  add_zones (buffer);
+  buffer = gst_harness_push_and_pull (h, buffer);
   fail_unless (buffer != NULL);
   *caps = gst_pad_get_current_caps (h->sinkpad);
   gst_harness_teardown (h);
@@ -77,12 +134,35 @@ GST_START_TEST (test_ways)
   gst_ccl_blob_meta_get_box (b, 0, &bx, &by, &bw, &bh);
   fail_unless (ABS (ax - bx) < 1e-6 && ABS (ay - by) < 1e-6 && ABS (aw - bw) < 1e-6 && ABS (ah - bh) < 1e-6,
       "%s: %g %g %gx%g, but it is at %g %g %gx%g", kept_line, ax, ay, aw, ah, bx, by, bw, bh);
+  assert_zones (kept, a, b);
   gst_caps_unref (kept_caps);
   gst_caps_unref (seen_caps);
   gst_buffer_unref (kept);
   gst_buffer_unref (seen);
   g_free (kept_line);
   g_free (seen_line);
+}
+
+GST_END_TEST
+/* A mask beside the picture comes along as well: its blobs are found behind the crop. */
+GST_START_TEST (test_mask)
+{
+  GstHarness *h = gst_harness_new_parse ("cclmetaremap mode=keep ! videocrop left=4 top=6 ! "
+      "cclmetaremap mode=restore crop-left=4 crop-top=6 ! ccllabel mask-source=mask-meta");
+  GstBuffer *mask = new_mask (), *buffer = new_mask ();
+  gdouble x, y, w, ht;
+
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, WIDTH, HEIGHT);
+  gst_buffer_memset (buffer, 0, 0, WIDTH * HEIGHT);
+  gst_buffer_add_ccl_mask_meta (buffer, mask, WIDTH, HEIGHT);
+  gst_buffer_unref (mask);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1");
+  buffer = gst_harness_push_and_pull (h, buffer);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (gst_buffer_get_ccl_blob_meta (buffer)), 1);
+  gst_ccl_blob_meta_get_box (gst_buffer_get_ccl_blob_meta (buffer), 0, &x, &y, &w, &ht);
+  fail_unless (x == 16 && y == 6 && w == 11 && ht == 5, "%g %g %gx%g", x, y, w, ht);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
 }
 
 GST_END_TEST
@@ -113,6 +193,7 @@ cclmetaremap_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_loop_test (tc, test_ways, 0, G_N_ELEMENTS (ways));
+  tcase_add_test (tc, test_mask);
   tcase_add_test (tc, test_nothing);
   return s;
 }
