@@ -33,16 +33,22 @@ __device__ static inline Part empty_part()
     return part;
 }
 
+/* The sums of the component with this provisional label; NULL when it is not measured in this round. */
+__device__ static inline Sums *sums_of(const SumsTarget &t, uint32_t label)
+{
+    const uint32_t state = t.buffers.root_state[label - 1];
+    if (state & ROOT_FINAL) /* measured in an earlier round */
+        return NULL;
+    const uint32_t id = id_of(t.buffers, state);
+    return id >= t.first_id && id < t.past_id ? &t.buffers.sums[id - t.first_id] : NULL;
+}
+
 /* One part into the component's sums. */
 __device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
 {
-    const uint32_t state = t.buffers.root_state[part.label - 1];
-    if (state & ROOT_FINAL) /* measured in an earlier round */
+    Sums *const sums = sums_of(t, part.label);
+    if (!sums)
         return;
-    const uint32_t id = id_of(t.buffers, state);
-    if (id < t.first_id || id >= t.past_id)
-        return;
-    Sums *const sums = &t.buffers.sums[id - t.first_id];
     const unsigned long long n = part.n, x = part.x, y = part.y, tx = t.x, ty = t.y;
 
     atomicAdd(&sums->m10, x + n * tx);

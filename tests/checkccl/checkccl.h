@@ -7,7 +7,7 @@
  *   image.c, patterns.c   the images
  *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
  *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
- *   labels.c table.c features.c contour.c blend.c api.c batch.c engine.c volume.c
+ *   labels.c table.c features.c contour.c blend.c api.c methods.c batch.c engine.c volume.c
  *                         the suites: which cases, named for what they judge
  *   faults.c              wrong methods that the suites must find (--self-test)
  *   bench*.c              --bench
@@ -87,6 +87,7 @@ typedef struct Subject {
     const Fault *fault;
     unsigned every,
         every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
+    uint32_t most_pixels; /* judged on no larger image; 0: on all */
     unsigned turn;
     bool muted;           /* failed in this suite: no more of it */
     bool dead;            /* its device is gone */
@@ -170,6 +171,7 @@ void check_features(Session *session);
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);
+void check_single_methods(Session *session);
 void check_volume(Session *session);
 void check_batch(Session *session);
 void check_engine(Session *session); /* part of it */

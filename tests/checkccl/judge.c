@@ -701,6 +701,11 @@ static void judge_subject(Session *session, Subject *subject, const Case *cases,
     }
 }
 
+static bool too_large(const Subject *subject, const Image *image)
+{
+    return subject->most_pixels && (uint64_t)image->width * image->height > subject->most_pixels;
+}
+
 void judge(Session *session, const Case *cases, unsigned n)
 {
     static const CclConnectivity connectivities[] = { CCL_CONNECT_8, CCL_CONNECT_4 };
@@ -712,7 +717,8 @@ void judge(Session *session, const Case *cases, unsigned n)
         bool known = false;
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
-            if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k])
+            if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k] ||
+                too_large(subject, cases[0].image))
                 continue;
             const unsigned every =
                 cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;

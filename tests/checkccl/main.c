@@ -36,7 +36,7 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=NAME    this method only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, batch, volume, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, methods, batch, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -69,6 +69,7 @@ static const struct {
     { "contour", check_contour },
     { "blend", check_blend },
     { "api", check_api },
+    { "methods", check_single_methods },
     { "volume", check_volume },
     { "batch", check_batch },
     { "huge", check_huge }, /* only when asked for */
@@ -213,6 +214,21 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
            (!options->algorithm || !strcmp(options->algorithm, info->name));
 }
 
+/* In these methods a label travels a pixel, a tile or a line per iteration, and every iteration asks back from the device:
+ * a spiral of a million pixels takes minutes. Smaller images show what they do as well. */
+static uint32_t most_pixels_for(const CclAlgorithmInfo *info, bool quick)
+{
+    static const char *const by_lines[] = { "lnp", "dpl", "rasmusson", "8dls", "m8dls" };
+    if (info->backend != CCL_BACKEND_CUDA)
+        return 0;
+    if (!strcmp(info->name, "np"))
+        return quick ? 1000 : 100000;
+    for (unsigned i = 0; i < sizeof by_lines / sizeof *by_lines; i++)
+        if (!strcmp(info->name, by_lines[i]))
+            return quick ? 40000 : 1000000;
+    return 0;
+}
+
 static void add_subject(Session *session, const Options *options, const CclAlgorithmInfo *info, unsigned connectivity,
                         const Variant *v)
 {
@@ -231,6 +247,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.shared = v->shared;
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
+    subject->most_pixels = most_pixels_for(info, session->quick);
     subject->turn = *n; /* each starts with another case */
     snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity,
              v->name);

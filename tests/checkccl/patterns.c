@@ -177,3 +177,25 @@ Image pattern_mosaic(uint32_t width, uint32_t height)
                 value >> i & 1;
     return image;
 }
+
+Image pattern_ridge(unsigned level)
+{
+    if (level == 1) { /* too small for a crest */
+        Image image = image_new(2, 2);
+        image_set_bits(&image, 15);
+        return image;
+    }
+    const uint32_t last_peak = 1u << (level - 2), crest_width = 3 * last_peak + 1, crest_height = level;
+    const uint32_t base_height = crest_width - crest_height, base_width = crest_width + base_height - 1;
+    Image image = image_new(base_width, crest_height + base_height);
+    for (uint32_t i = 0; i <= last_peak; i++) {
+        uint32_t height = 1;
+        for (uint32_t power = 1; power <= last_peak; power *= 2)
+            height += i % power == 0;
+        for (uint32_t y = crest_height - height; y < crest_height; y++)
+            *image_at(&image, 3 * i, y) = 1;
+    }
+    for (uint32_t y = 0; y < base_height; y++)
+        memset(image_at(&image, 0, crest_height + y), 1, crest_width + y);
+    return image;
+}

@@ -27,4 +27,13 @@ Image pattern_word_edges(uint32_t word, bool rest);
  * every alignment. At most 16 pixels. */
 Image pattern_mosaic(uint32_t width, uint32_t height);
 
+/*
+ * Ridge pattern R_l, 1 <= level <= 12: a trapezoid with a crest of peaks on top, which label equivalence needs exactly
+ * `level` iterations for. Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019, equations 6 to 12:
+ * 2^(l-2) + 1 peaks, three pixels apart, the i-th as high as there are powers of two up to 2^(l-2) that divide i, plus one.
+ * The trapezoid is as wide as the crest at the top and a pixel wider to the right with each row; this is what the first form
+ * of equation 11 gives, and its second form is one pixel more.
+ */
+Image pattern_ridge(unsigned level);
+
 #endif

@@ -1,0 +1,89 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Published ways to measure components, for methods that were published with them (CclAlgorithm.features). All give the
+ * integers that the backend's own stage gives (features.cu).
+ *
+ * early   Every pixel has a slot of sums, filled with its own. When a root becomes another's child its slot is added to the
+ *         other's, so the sums travel with the labels; in the end those of the roots are the components'. Kalentev et al.,
+ *         JPDC 2011, for areas; Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019, for more.
+ * late    Pixels are labelled first, components then numbered, and every pixel adds itself to its component's slot. Asad,
+ *         Marroquim, Souza, 2019.
+ *
+ * Memory, the paper's table I: 48 bytes a pixel or 48 bytes a component, for area, two first and three second moments. Here
+ * those take 44 bytes, and the box another 12 (a component's slot adds its first pixel and its root: 64). Late saves less
+ * here than there: nothing is allocated while frames run, so there are slots for as many components as `stage_sizes()`
+ * provides for, not for as many as were found.
+ */
+#ifndef CCL_CUDA_PROPERTIES_CUH
+#define CCL_CUDA_PROPERTIES_CUH
+
+#include "stages.cuh"
+
+/* ---------------------------------------------------------------- early */
+
+/* A slot per pixel of the largest mask, fields apart. Only slots of pixels that are or were roots hold anything. */
+typedef struct PixelSums {
+    unsigned long long *m10, *m01, *m20, *m11, *m02;
+    uint32_t *area;
+    uint32_t *x0, *x1, *y1; /* box, half open; y0 is the root's row */
+} PixelSums;
+
+/* Bytes for the context's largest mask, and the fields in that memory, which must be aligned to 8. */
+size_t pixel_sums_size(const CclContext *context);
+PixelSums pixel_sums_in(const CclContext *context, void *memory);
+
+/* The slot of pixel (x, y), alone. */
+__device__ static inline void pixel_sums_begin(const PixelSums &sums, uint32_t index, uint32_t x, uint32_t y)
+{
+    sums.area[index] = 1;
+    sums.m10[index] = x;
+    sums.m01[index] = y;
+    sums.m20[index] = x * x;
+    sums.m11[index] = x * y;
+    sums.m02[index] = y * y;
+    sums.x0[index] = x;
+    sums.x1[index] = x + 1;
+    sums.y1[index] = y + 1;
+}
+
+/* Pixel (x, y) into the slot of a root that no one moves meanwhile. */
+__device__ static inline void pixel_sums_add(const PixelSums &sums, uint32_t root, uint32_t x, uint32_t y)
+{
+    atomicAdd(&sums.area[root], 1u);
+    atomicAdd(&sums.m10[root], (unsigned long long)x);
+    atomicAdd(&sums.m01[root], (unsigned long long)y);
+    atomicAdd(&sums.m20[root], (unsigned long long)(x * x));
+    atomicAdd(&sums.m11[root], (unsigned long long)(x * y));
+    atomicAdd(&sums.m02[root], (unsigned long long)(y * y));
+    atomicMin(&sums.x0[root], x);
+    atomicMax(&sums.x1[root], x + 1);
+    atomicMax(&sums.y1[root], y + 1);
+}
+
+/* What `from` has into the slot of its new root. To be called once when `from` stops being a root, by one thread, in a
+ * kernel that makes no more children. */
+__device__ static inline void pixel_sums_move(const PixelSums &sums, uint32_t from, uint32_t root)
+{
+    atomicAdd(&sums.area[root], sums.area[from]);
+    atomicAdd(&sums.m10[root], sums.m10[from]);
+    atomicAdd(&sums.m01[root], sums.m01[from]);
+    atomicAdd(&sums.m20[root], sums.m20[from]);
+    atomicAdd(&sums.m11[root], sums.m11[from]);
+    atomicAdd(&sums.m02[root], sums.m02[from]);
+    atomicMin(&sums.x0[root], sums.x0[from]);
+    atomicMax(&sums.x1[root], sums.x1[from]);
+    atomicMax(&sums.y1[root], sums.y1[from]);
+}
+
+/* CclAlgorithm.features of such a method: takes the roots' slots over, as far as their ids are in this round. */
+CclStatus features_from_pixel_sums(CudaFrame *frame, const CclContext *context, const StageBuffers *buffers, unsigned round,
+                                   PixelSums sums);
+
+/* ---------------------------------------------------------------- late */
+
+/* CclAlgorithm.features: one set of atomic operations per foreground pixel. */
+CclStatus features_by_pixel(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is known of single methods beside their result: how many iterations they take, how much memory. */
+#include "checkccl.h"
+#include "patterns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_cuda(const Subject *subject, const char *algorithm)
+{
+    return subject->config.backend == CCL_BACKEND_CUDA && !strcmp(subject->config.algorithm, algorithm);
+}
+
+static CclContext *open_or_fail(Session *session, const Subject *subject, const CclConfig *config)
+{
+    CclContext *context;
+    check(session, ccl_context_new(config, &context) == CCL_OK, "%s: no context: %s", subject->name,
+          ccl_error_message());
+    return context;
+}
+
+/* ---------------------------------------------------------------- ridge patterns */
+
+/* How often the method launched this step for one image; 0 when anything goes wrong. */
+static unsigned launches_of(Session *session, const Subject *subject, const Image *image, const char *step_name)
+{
+    CclConfig config = subject->config;
+    config.max_width = image->width;
+    config.max_height = image->height;
+    config.timing = true;
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return 0;
+    const CclMask mask = { .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height };
+    const CclStep *steps;
+    CclTable table;
+    unsigned count = 0;
+    if (ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK)
+        for (unsigned n = ccl_steps(context, &steps), i = 0; i < n; i++)
+            if (!strcmp(steps[i].name, step_name))
+                count += steps[i].count;
+    ccl_context_free(context);
+    return count;
+}
+
+/* The properties paper's claim: label equivalence takes exactly l iterations on R_l, in any connectivity. */
+static void check_ridges(Session *session, const Subject *subject)
+{
+    if (!is_cuda(subject, "le") && !is_cuda(subject, "le-early") && !is_cuda(subject, "le-late"))
+        return;
+    for (unsigned level = 1; level <= 8; level++) {
+        Image image = pattern_ridge(level);
+        const unsigned count = launches_of(session, subject, &image, "analysis");
+        check(session, count == level, "%s: ridge pattern %u took %u iterations", subject->name, level, count);
+        image_free(&image);
+    }
+}
+
+/* And the result, of all methods. */
+static void judge_ridges(Session *session)
+{
+    for (unsigned level = 1; level <= 8; level++) {
+        Image image = pattern_ridge(level);
+        const Case c = case_new(&image, PRODUCT_LABELS, "ridge pattern %u", level);
+        judge(session, &c, 1);
+        image_free(&image);
+    }
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static size_t device_bytes(Session *session, const Subject *subject, const char *algorithm, uint32_t size)
+{
+    size_t host = 0, device = 0;
+    CclConfig config = subject->config;
+    config.algorithm = algorithm;
+    config.max_width = config.max_height = size;
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (context)
+        ccl_context_memory(context, &host, &device);
+    ccl_context_free(context);
+    return device;
+}
+
+/* Sums that travel with the labels take a slot per pixel: area in 4 bytes, two first and three second moments in 8 each, the
+ * box in 12. Sums after numbering take nothing beyond what the backend has for components. */
+static void check_property_memory(Session *session, const Subject *subject, const char *plain, const char *early,
+                                  const char *late)
+{
+    if (!is_cuda(subject, plain))
+        return;
+    const uint32_t size = 1024;
+    const size_t without = device_bytes(session, subject, plain, size);
+    const size_t with_early = device_bytes(session, subject, early, size);
+    const size_t with_late = device_bytes(session, subject, late, size);
+    check(session, with_early == without + (size_t)size * size * (4 + 5 * 8 + 12),
+          "%s takes %zu bytes for %ux%u, %s takes %zu", early, with_early, size, size, plain, without);
+    check(session, with_late == without, "%s takes %zu bytes for %ux%u, %s takes %zu", late, with_late, size, size, plain,
+          without);
+}
+
+void check_single_methods(Session *session)
+{
+    judge_ridges(session);
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        const Subject *const subject = &session->subjects[s];
+        if (subject->muted || subject->dead)
+            continue;
+        check_ridges(session, subject);
+        check_property_memory(session, subject, "le", "le-early", "le-late");
+        check_property_memory(session, subject, "stava", "stava-early", "stava-late");
+    }
+}
