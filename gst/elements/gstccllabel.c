@@ -66,6 +66,7 @@
 #include "contour.h"
 #include "gstcclcuda.h"
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclmask.h"
 #include "gstcclmasksource.h"
 #include "gstcclpinned.h"
@@ -211,7 +212,7 @@ struct _GstCclLabel
   GstCclFoundMask mask;         /* of the current frame, until it is submitted */
   gboolean has_mask;
   gint mask_width, mask_height; /* of the last mask seen */
-  gint output;                  /* GstCclOutput in effect; read by other threads too */
+  gint output;                  /* GstCclOutput in effect; atomic */
   gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself */
   gboolean cuda_lost;
@@ -282,6 +283,13 @@ static GParamSpec *properties[N_PROPERTIES];
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclLabel, gst_ccl_label, GST_TYPE_BASE_TRANSFORM,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_label_debug, "ccllabel", 0, "connected component labelling"));
 GST_ELEMENT_REGISTER_DEFINE (ccllabel, "ccllabel", GST_RANK_NONE, GST_TYPE_CCL_LABEL);
+
+/* Caps are asked for in any thread. */
+static gint
+get_output (GstCclLabel * self)
+{
+  return g_atomic_int_get (&self->output);
+}
 
 /* ---------------------------------------------------------------- the labeller */
 
@@ -522,7 +530,7 @@ fill_request (GstCclLabel * self, Request * request)
   request->depth = self->now.async_depth;
   request->volume = self->now.volume > 1 ? self->now.volume : 0;
   request->threads = self->now.threads;
-  request->labels = self->output != GST_CCL_OUTPUT_PASSTHROUGH;
+  request->labels = get_output (self) != GST_CCL_OUTPUT_PASSTHROUGH;
   request->timing = self->now.timing;
   request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
@@ -1010,7 +1018,7 @@ check_volume (GstCclLabel * self)
   const Settings *const now = &self->now;
   const gchar *const why = now->volume <= 1 ? NULL
       : now->interval > 1 ? "interval leaves frames out"
-      : self->output != GST_CCL_OUTPUT_PASSTHROUGH ? "output takes the place of the frames held back"
+      : get_output (self) != GST_CCL_OUTPUT_PASSTHROUGH ? "output takes the place of the frames held back"
       : !(now->attach & GST_CCL_ATTACH_BLOB) ? "attach does not say blob" : NULL;
 
   if (why)
@@ -1113,7 +1121,7 @@ enqueue (GstCclLabel * self, GstBuffer * buffer, GstClockTime arrived)
 static void
 set_output (GstCclLabel * self, gint output)
 {
-  self->output = output;
+  g_atomic_int_set (&self->output, output);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_OUTPUT_PASSTHROUGH);
 }
 
@@ -1126,7 +1134,7 @@ take_output (GstCclLabel * self)
   GST_OBJECT_LOCK (self);
   output = self->settings.output;
   GST_OBJECT_UNLOCK (self);
-  if (output == self->output)
+  if (output == get_output (self))
     return;
   drain (self);
   set_output (self, output);
@@ -1364,12 +1372,12 @@ gst_ccl_label_transform_caps (GstBaseTransform * transform, GstPadDirection dire
   GstCclLabel *const self = GST_CCL_LABEL (transform);
   GstCaps *result;
 
-  if (self->output == GST_CCL_OUTPUT_PASSTHROUGH) {
+  if (get_output (self) == GST_CCL_OUTPUT_PASSTHROUGH) {
     result = gst_caps_copy (caps);
   } else if (direction == GST_PAD_SINK) {
-    result = caps_with_formats (caps, formats_of_output (self->output));
+    result = caps_with_formats (caps, formats_of_output (get_output (self)));
   } else {
-    GstCaps *outputs = caps_with_formats (caps, formats_of_output (self->output));
+    GstCaps *outputs = caps_with_formats (caps, formats_of_output (get_output (self)));
     GstCaps *possible = gst_caps_intersect (caps, outputs);
     result = caps_in_any_memory (caps_with_formats (possible, NULL));
     gst_caps_unref (possible);
@@ -1404,7 +1412,7 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   self->mask_height = GST_VIDEO_INFO_HEIGHT (&in_info);
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = FALSE;
   self->n_full_frames = 0;
-  set_output (self, self->output);
+  set_output (self, get_output (self));
   copy_settings (self);
   if (!ensure_labeller (self))
     return FALSE;
@@ -1479,7 +1487,7 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
   GstCaps *caps;
 
   /* In place the buffers go on downstream, which says itself what it understands. */
-  if (self->output != GST_CCL_OUTPUT_PASSTHROUGH) {
+  if (get_output (self) != GST_CCL_OUTPUT_PASSTHROUGH) {
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
     ok = TRUE;
   }
@@ -1610,12 +1618,48 @@ gst_ccl_label_stop (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->streaming = FALSE;
-  self->output = self->settings.output;
+  g_atomic_int_set (&self->output, self->settings.output);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
 
 /* ---------------------------------------------------------------- properties */
+
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_BACKEND] = GST_CCL_FIELD (GstCclLabel, settings.method.backend),
+  [PROP_ACTIVE_BACKEND] = GST_CCL_FIELD (GstCclLabel, active_backend),
+  [PROP_ALGORITHM] = GST_CCL_FIELD (GstCclLabel, settings.method.algorithm),
+  [PROP_CONNECTIVITY] = GST_CCL_FIELD (GstCclLabel, settings.method.connectivity),
+  [PROP_MASK_SOURCE] = GST_CCL_FIELD (GstCclLabel, settings.mask_source),
+  [PROP_THRESHOLD] = GST_CCL_FIELD (GstCclLabel, settings.threshold),
+  [PROP_INVERT] = GST_CCL_FIELD (GstCclLabel, settings.invert),
+  [PROP_MIN_AREA] = GST_CCL_FIELD (GstCclLabel, settings.filter.min_area),
+  [PROP_MAX_AREA] = GST_CCL_FIELD (GstCclLabel, settings.filter.max_area),
+  [PROP_MIN_REL_AREA] = GST_CCL_FIELD (GstCclLabel, settings.filter.min_relative_area),
+  [PROP_MAX_REL_AREA] = GST_CCL_FIELD (GstCclLabel, settings.filter.max_relative_area),
+  [PROP_MIN_WIDTH] = GST_CCL_FIELD (GstCclLabel, settings.filter.min_width),
+  [PROP_MAX_WIDTH] = GST_CCL_FIELD (GstCclLabel, settings.filter.max_width),
+  [PROP_MIN_HEIGHT] = GST_CCL_FIELD (GstCclLabel, settings.filter.min_height),
+  [PROP_MAX_HEIGHT] = GST_CCL_FIELD (GstCclLabel, settings.filter.max_height),
+  [PROP_BORDER] = GST_CCL_FIELD (GstCclLabel, settings.filter.border),
+  [PROP_MAX_COMPONENTS] = GST_CCL_FIELD (GstCclLabel, settings.max_components),
+  [PROP_SORT] = GST_CCL_FIELD (GstCclLabel, settings.order),
+  [PROP_ATTACH] = GST_CCL_FIELD (GstCclLabel, settings.attach),
+  [PROP_MAX_MIRROR] = GST_CCL_FIELD (GstCclLabel, settings.max_mirror),
+  [PROP_CONTOURS] = GST_CCL_FIELD (GstCclLabel, settings.contours),
+  [PROP_CONTOUR_EPSILON] = GST_CCL_FIELD (GstCclLabel, settings.contour_epsilon),
+  [PROP_CONTOUR_MAX_POINTS] = GST_CCL_FIELD (GstCclLabel, settings.contour_max_points),
+  [PROP_INTERVAL] = GST_CCL_FIELD (GstCclLabel, settings.interval),
+  [PROP_VOLUME] = GST_CCL_FIELD (GstCclLabel, settings.volume),
+  [PROP_ASYNC_DEPTH] = GST_CCL_FIELD (GstCclLabel, settings.async_depth),
+  [PROP_SKIP_WHEN_LATE] = GST_CCL_FIELD (GstCclLabel, settings.skip_when_late),
+  [PROP_OUTPUT] = GST_CCL_FIELD (GstCclLabel, settings.output),
+  [PROP_CUDA_DEVICE_ID] = GST_CCL_FIELD (GstCclLabel, cuda.device_id),
+  [PROP_THREADS] = GST_CCL_FIELD (GstCclLabel, settings.threads),
+  [PROP_TIMING] = GST_CCL_FIELD (GstCclLabel, settings.timing),
+  [PROP_BATCH] = GST_CCL_FIELD (GstCclLabel, settings.batch),
+};
 
 static void
 gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
@@ -1625,107 +1669,18 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_BACKEND:
-      settings->method.backend = g_value_get_enum (value);
-      break;
-    case PROP_ALGORITHM:
-      settings->method.algorithm = g_value_get_enum (value);
-      break;
-    case PROP_CONNECTIVITY:
-      settings->method.connectivity = g_value_get_enum (value);
-      break;
-    case PROP_MASK_SOURCE:
-      settings->mask_source = g_value_get_enum (value);
-      break;
-    case PROP_THRESHOLD:
-      settings->threshold = g_value_get_int (value);
-      break;
-    case PROP_INVERT:
-      settings->invert = g_value_get_boolean (value);
-      break;
-    case PROP_MIN_AREA:
-      settings->filter.min_area = g_value_get_uint (value);
-      break;
-    case PROP_MAX_AREA:
-      settings->filter.max_area = g_value_get_uint (value);
-      break;
-    case PROP_MIN_REL_AREA:
-      settings->filter.min_relative_area = g_value_get_double (value);
-      break;
-    case PROP_MAX_REL_AREA:
-      settings->filter.max_relative_area = g_value_get_double (value);
-      break;
-    case PROP_MIN_WIDTH:
-      settings->filter.min_width = g_value_get_uint (value);
-      break;
-    case PROP_MAX_WIDTH:
-      settings->filter.max_width = g_value_get_uint (value);
-      break;
-    case PROP_MIN_HEIGHT:
-      settings->filter.min_height = g_value_get_uint (value);
-      break;
-    case PROP_MAX_HEIGHT:
-      settings->filter.max_height = g_value_get_uint (value);
-      break;
-    case PROP_BORDER:
-      settings->filter.border = g_value_get_enum (value);
-      break;
-    case PROP_MAX_COMPONENTS:
-      settings->max_components = g_value_get_uint (value);
-      break;
-    case PROP_SORT:
-      settings->order = g_value_get_enum (value);
-      break;
-    case PROP_ATTACH:
-      settings->attach = g_value_get_flags (value);
-      break;
-    case PROP_MAX_MIRROR:
-      settings->max_mirror = g_value_get_uint (value);
-      break;
-    case PROP_CONTOURS:
-      settings->contours = g_value_get_boolean (value);
-      break;
-    case PROP_CONTOUR_EPSILON:
-      settings->contour_epsilon = g_value_get_double (value);
-      break;
-    case PROP_CONTOUR_MAX_POINTS:
-      settings->contour_max_points = g_value_get_uint (value);
-      break;
     case PROP_ROI_TYPE:
       /* Interned, as the metas do with it anyway. */
       settings->roi_type = g_intern_string (g_value_get_string (value) ? g_value_get_string (value) : "blob");
       break;
-    case PROP_INTERVAL:
-      settings->interval = g_value_get_uint (value);
-      break;
-    case PROP_VOLUME:
-      settings->volume = g_value_get_uint (value);
-      break;
-    case PROP_ASYNC_DEPTH:
-      settings->async_depth = g_value_get_uint (value);
-      break;
-    case PROP_SKIP_WHEN_LATE:
-      settings->skip_when_late = g_value_get_boolean (value);
-      break;
     case PROP_OUTPUT:
       settings->output = g_value_get_enum (value);
       if (!self->streaming)
-        self->output = settings->output;
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      self->cuda.device_id = g_value_get_int (value);
-      break;
-    case PROP_THREADS:
-      settings->threads = g_value_get_uint (value);
-      break;
-    case PROP_TIMING:
-      settings->timing = g_value_get_boolean (value);
-      break;
-    case PROP_BATCH:
-      settings->batch = g_value_get_boolean (value);
+        g_atomic_int_set (&self->output, settings->output);
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
   GST_OBJECT_UNLOCK (self);
@@ -1768,110 +1723,15 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_BACKEND:
-      g_value_set_enum (value, settings->method.backend);
-      break;
-    case PROP_ACTIVE_BACKEND:
-      g_value_set_enum (value, self->active_backend);
-      break;
-    case PROP_ALGORITHM:
-      g_value_set_enum (value, settings->method.algorithm);
-      break;
-    case PROP_CONNECTIVITY:
-      g_value_set_enum (value, settings->method.connectivity);
-      break;
-    case PROP_MASK_SOURCE:
-      g_value_set_enum (value, settings->mask_source);
-      break;
-    case PROP_THRESHOLD:
-      g_value_set_int (value, settings->threshold);
-      break;
-    case PROP_INVERT:
-      g_value_set_boolean (value, settings->invert);
-      break;
-    case PROP_MIN_AREA:
-      g_value_set_uint (value, settings->filter.min_area);
-      break;
-    case PROP_MAX_AREA:
-      g_value_set_uint (value, settings->filter.max_area);
-      break;
-    case PROP_MIN_REL_AREA:
-      g_value_set_double (value, settings->filter.min_relative_area);
-      break;
-    case PROP_MAX_REL_AREA:
-      g_value_set_double (value, settings->filter.max_relative_area);
-      break;
-    case PROP_MIN_WIDTH:
-      g_value_set_uint (value, settings->filter.min_width);
-      break;
-    case PROP_MAX_WIDTH:
-      g_value_set_uint (value, settings->filter.max_width);
-      break;
-    case PROP_MIN_HEIGHT:
-      g_value_set_uint (value, settings->filter.min_height);
-      break;
-    case PROP_MAX_HEIGHT:
-      g_value_set_uint (value, settings->filter.max_height);
-      break;
-    case PROP_BORDER:
-      g_value_set_enum (value, settings->filter.border);
-      break;
-    case PROP_MAX_COMPONENTS:
-      g_value_set_uint (value, settings->max_components);
-      break;
-    case PROP_SORT:
-      g_value_set_enum (value, settings->order);
-      break;
-    case PROP_ATTACH:
-      g_value_set_flags (value, settings->attach);
-      break;
-    case PROP_MAX_MIRROR:
-      g_value_set_uint (value, settings->max_mirror);
-      break;
-    case PROP_CONTOURS:
-      g_value_set_boolean (value, settings->contours);
-      break;
-    case PROP_CONTOUR_EPSILON:
-      g_value_set_double (value, settings->contour_epsilon);
-      break;
-    case PROP_CONTOUR_MAX_POINTS:
-      g_value_set_uint (value, settings->contour_max_points);
-      break;
     case PROP_ROI_TYPE:
       g_value_set_string (value, settings->roi_type);
-      break;
-    case PROP_INTERVAL:
-      g_value_set_uint (value, settings->interval);
-      break;
-    case PROP_VOLUME:
-      g_value_set_uint (value, settings->volume);
-      break;
-    case PROP_ASYNC_DEPTH:
-      g_value_set_uint (value, settings->async_depth);
-      break;
-    case PROP_SKIP_WHEN_LATE:
-      g_value_set_boolean (value, settings->skip_when_late);
-      break;
-    case PROP_OUTPUT:
-      g_value_set_enum (value, settings->output);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      g_value_set_int (value, self->cuda.device_id);
-      break;
-    case PROP_THREADS:
-      g_value_set_uint (value, settings->threads);
-      break;
-    case PROP_TIMING:
-      g_value_set_boolean (value, settings->timing);
-      break;
-    case PROP_BATCH:
-      g_value_set_boolean (value, settings->batch);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
   GST_OBJECT_UNLOCK (self);

@@ -29,6 +29,7 @@
 #include <gst/ccl/gstcclmatrix.h>
 
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclspread.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_remap_debug);
@@ -352,69 +353,38 @@ create_stats (GstCclMetaRemap * self)
   return structure;
 }
 
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_MODE] = GST_CCL_FIELD (GstCclMetaRemap, settings.mode),
+  [PROP_CROP_LEFT] = GST_CCL_FIELD (GstCclMetaRemap, settings.left),
+  [PROP_CROP_RIGHT] = GST_CCL_FIELD (GstCclMetaRemap, settings.right),
+  [PROP_CROP_TOP] = GST_CCL_FIELD (GstCclMetaRemap, settings.top),
+  [PROP_CROP_BOTTOM] = GST_CCL_FIELD (GstCclMetaRemap, settings.bottom),
+  [PROP_DIRECTION] = GST_CCL_FIELD (GstCclMetaRemap, settings.direction),
+};
+
 static void
 gst_ccl_meta_remap_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
-  GstCclMetaRemap *const self = GST_CCL_META_REMAP (object);
-  Settings *const settings = &self->settings;
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MODE:
-      settings->mode = g_value_get_enum (value);
-      break;
-    case PROP_CROP_LEFT:
-      settings->left = g_value_get_uint (value);
-      break;
-    case PROP_CROP_RIGHT:
-      settings->right = g_value_get_uint (value);
-      break;
-    case PROP_CROP_TOP:
-      settings->top = g_value_get_uint (value);
-      break;
-    case PROP_CROP_BOTTOM:
-      settings->bottom = g_value_get_uint (value);
-      break;
-    case PROP_DIRECTION:
-      settings->direction = g_value_get_enum (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
+  GST_OBJECT_LOCK (object);
+  if (!gst_ccl_field_set (object, &fields[id], value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 gst_ccl_meta_remap_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
   GstCclMetaRemap *const self = GST_CCL_META_REMAP (object);
-  const Settings *const settings = &self->settings;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_MODE:
-      g_value_set_enum (value, settings->mode);
-      break;
-    case PROP_CROP_LEFT:
-      g_value_set_uint (value, settings->left);
-      break;
-    case PROP_CROP_RIGHT:
-      g_value_set_uint (value, settings->right);
-      break;
-    case PROP_CROP_TOP:
-      g_value_set_uint (value, settings->top);
-      break;
-    case PROP_CROP_BOTTOM:
-      g_value_set_uint (value, settings->bottom);
-      break;
-    case PROP_DIRECTION:
-      g_value_set_enum (value, settings->direction);
-      break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }

@@ -53,6 +53,7 @@
 #include "gstcclcuda.h"
 #include "gstccldevice.h"
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclmask.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
@@ -127,8 +128,8 @@ struct _GstCclMotion
   /* Streaming thread. */
   Settings now;                 /* the settings of the current frame */
   GstVideoInfo in_info, out_info;
-  gint output;                  /* GstCclMotionOutput in effect; read by other threads too */
-  guint output_height;          /* work-height in effect for output=mask */
+  gint output;                  /* GstCclMotionOutput in effect; atomic */
+  gint output_height;           /* work-height in effect for output=mask; atomic */
   gboolean streaming;
   gboolean cuda_lost;
   Request request;
@@ -182,6 +183,19 @@ static GParamSpec *properties[N_PROPERTIES];
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstCclMotion, gst_ccl_motion, GST_TYPE_BASE_TRANSFORM,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_motion_debug, "cclmotion", 0, "motion detection"));
 GST_ELEMENT_REGISTER_DEFINE (cclmotion, "cclmotion", GST_RANK_NONE, GST_TYPE_CCL_MOTION);
+
+/* Caps are asked for in any thread. */
+static gint
+get_output (GstCclMotion * self)
+{
+  return g_atomic_int_get (&self->output);
+}
+
+static guint
+get_output_height (GstCclMotion * self)
+{
+  return (guint) g_atomic_int_get (&self->output_height);
+}
 
 /* ---------------------------------------------------------------- polygons */
 
@@ -449,7 +463,8 @@ ensure_detector (GstCclMotion * self)
   wanted.width = GST_VIDEO_INFO_WIDTH (&self->in_info);
   wanted.height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
   /* A mask that is a picture of its own has the size that its caps say. */
-  wanted.work_height = self->output == GST_CCL_MOTION_OUTPUT_MASK ? self->output_height : self->now.work_height;
+  wanted.work_height =
+      get_output (self) == GST_CCL_MOTION_OUTPUT_MASK ? get_output_height (self) : self->now.work_height;
   wanted.threads = self->now.threads;
   wanted.no_cuda = self->cuda_lost;
   wanted.cuda_context = self->cuda.current;
@@ -747,10 +762,11 @@ take_output (GstCclMotion * self)
   output = self->wanted_output;
   height = self->settings.work_height;
   GST_OBJECT_UNLOCK (self);
-  if (output == self->output && (output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH || height == self->output_height))
+  if (output == get_output (self)
+      && (output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH || height == get_output_height (self)))
     return;
-  self->output = output;
-  self->output_height = height;
+  g_atomic_int_set (&self->output, output);
+  g_atomic_int_set (&self->output_height, height);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
@@ -808,7 +824,7 @@ caps_across (GstCclMotion * self, GstCaps * caps, gboolean to_mask)
     GstStructure *structure = gst_structure_copy (gst_caps_get_structure (caps, i));
 
     gst_structure_remove_fields (structure, "colorimetry", "chroma-site", NULL);
-    scale_size (structure, self->output_height, to_mask);
+    scale_size (structure, get_output_height (self), to_mask);
     if (to_mask)
       gst_structure_set (structure, "format", G_TYPE_STRING, "GRAY8", NULL);
     else
@@ -830,7 +846,7 @@ gst_ccl_motion_transform_caps (GstBaseTransform * transform, GstPadDirection dir
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   GstCaps *result;
 
-  if (self->output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
+  if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     result = gst_caps_copy (caps);
   else
     result = caps_across (self, caps, direction == GST_PAD_SINK);
@@ -855,7 +871,7 @@ gst_ccl_motion_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCap
     GST_ERROR_OBJECT (self, "caps that are no video: %" GST_PTR_FORMAT, in_caps);
     return FALSE;
   }
-  gst_base_transform_set_in_place (transform, self->output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
+  gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   copy_settings (self);
   return ensure_detector (self);
 }
@@ -879,7 +895,7 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
   const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
 
   /* In place the buffers go on downstream, which says itself what it understands. */
-  if (self->output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
+  if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     return ok;
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;
@@ -934,11 +950,11 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
   self->active_backend = GST_CCL_BACKEND_AUTO;
-  self->output = self->wanted_output;
-  self->output_height = self->settings.work_height;
+  g_atomic_int_set (&self->output, self->wanted_output);
+  g_atomic_int_set (&self->output_height, self->settings.work_height);
   self->streaming = TRUE;
   GST_OBJECT_UNLOCK (self);
-  gst_base_transform_set_in_place (transform, self->output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
+  gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
   self->moving = FALSE;
   self->last_time = GST_CLOCK_TIME_NONE;
@@ -985,6 +1001,30 @@ set_ignore (GstCclMotion * self, const gchar * text)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_OUTPUT] = GST_CCL_FIELD (GstCclMotion, wanted_output),
+  [PROP_METHOD] = GST_CCL_FIELD (GstCclMotion, settings.method),
+  [PROP_THRESHOLD] = GST_CCL_FIELD (GstCclMotion, settings.params.threshold),
+  [PROP_LEARNING_RATE] = GST_CCL_FIELD (GstCclMotion, settings.params.learning_rate),
+  [PROP_WARMUP_FRAMES] = GST_CCL_FIELD (GstCclMotion, settings.params.warmup_frames),
+  [PROP_FREEZE_ON_MOTION] = GST_CCL_FIELD (GstCclMotion, settings.params.freeze),
+  [PROP_MEDIAN] = GST_CCL_FIELD (GstCclMotion, settings.params.median),
+  [PROP_CONFIRM_FRAMES] = GST_CCL_FIELD (GstCclMotion, settings.params.confirm_frames),
+  [PROP_OPEN] = GST_CCL_FIELD (GstCclMotion, settings.params.open),
+  [PROP_CLOSE] = GST_CCL_FIELD (GstCclMotion, settings.params.close),
+  [PROP_DILATE] = GST_CCL_FIELD (GstCclMotion, settings.params.dilate),
+  [PROP_WORK_HEIGHT] = GST_CCL_FIELD (GstCclMotion, settings.work_height),
+  [PROP_MAX_MOTION] = GST_CCL_FIELD (GstCclMotion, settings.params.max_motion),
+  [PROP_MIN_MOTION] = GST_CCL_FIELD (GstCclMotion, settings.min_motion),
+  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclMotion, settings.post_messages),
+  [PROP_OFF_DELAY] = GST_CCL_FIELD (GstCclMotion, settings.off_delay),
+  [PROP_BACKEND] = GST_CCL_FIELD (GstCclMotion, settings.backend),
+  [PROP_ACTIVE_BACKEND] = GST_CCL_FIELD (GstCclMotion, active_backend),
+  [PROP_CUDA_DEVICE_ID] = GST_CCL_FIELD (GstCclMotion, cuda.device_id),
+  [PROP_THREADS] = GST_CCL_FIELD (GstCclMotion, settings.threads),
+};
+
 static void
 gst_ccl_motion_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
@@ -1001,69 +1041,19 @@ gst_ccl_motion_set_property (GObject * object, guint id, const GValue * value, G
     case PROP_OUTPUT:
       self->wanted_output = g_value_get_enum (value);
       if (!self->streaming)
-        self->output = self->wanted_output;
-      break;
-    case PROP_METHOD:
-      settings->method = g_value_get_enum (value);
-      break;
-    case PROP_THRESHOLD:
-      params->threshold = g_value_get_uint (value);
-      break;
-    case PROP_LEARNING_RATE:
-      params->learning_rate = g_value_get_double (value);
-      break;
-    case PROP_WARMUP_FRAMES:
-      params->warmup_frames = g_value_get_uint (value);
-      break;
-    case PROP_FREEZE_ON_MOTION:
-      params->freeze = g_value_get_boolean (value);
+        g_atomic_int_set (&self->output, self->wanted_output);
       break;
     case PROP_SHADOW:
       params->drop_shadow = g_value_get_enum (value) == GST_CCL_SHADOW_DROP;
       break;
-    case PROP_MEDIAN:
-      params->median = g_value_get_uint (value);
-      break;
-    case PROP_CONFIRM_FRAMES:
-      params->confirm_frames = g_value_get_uint (value);
-      break;
-    case PROP_OPEN:
-      params->open = g_value_get_uint (value);
-      break;
-    case PROP_CLOSE:
-      params->close = g_value_get_uint (value);
-      break;
-    case PROP_DILATE:
-      params->dilate = g_value_get_uint (value);
-      break;
     case PROP_WORK_HEIGHT:
       settings->work_height = g_value_get_uint (value);
       if (!self->streaming)
-        self->output_height = settings->work_height;
-      break;
-    case PROP_MAX_MOTION:
-      params->max_motion = g_value_get_double (value);
-      break;
-    case PROP_MIN_MOTION:
-      settings->min_motion = g_value_get_double (value);
-      break;
-    case PROP_POST_MESSAGES:
-      settings->post_messages = g_value_get_enum (value);
-      break;
-    case PROP_OFF_DELAY:
-      settings->off_delay = g_value_get_uint64 (value);
-      break;
-    case PROP_BACKEND:
-      settings->backend = g_value_get_enum (value);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      self->cuda.device_id = g_value_get_int (value);
-      break;
-    case PROP_THREADS:
-      settings->threads = g_value_get_uint (value);
+        g_atomic_int_set (&self->output_height, settings->work_height);
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
   GST_OBJECT_UNLOCK (self);
@@ -1094,82 +1084,22 @@ static void
 gst_ccl_motion_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
   GstCclMotion *const self = GST_CCL_MOTION (object);
-  const Settings *const settings = &self->settings;
-  const CclMotionParams *const params = &settings->params;
+  const CclMotionParams *const params = &self->settings.params;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_OUTPUT:
-      g_value_set_enum (value, self->wanted_output);
-      break;
-    case PROP_METHOD:
-      g_value_set_enum (value, settings->method);
-      break;
-    case PROP_THRESHOLD:
-      g_value_set_uint (value, params->threshold);
-      break;
-    case PROP_LEARNING_RATE:
-      g_value_set_double (value, params->learning_rate);
-      break;
-    case PROP_WARMUP_FRAMES:
-      g_value_set_uint (value, params->warmup_frames);
-      break;
-    case PROP_FREEZE_ON_MOTION:
-      g_value_set_boolean (value, params->freeze);
-      break;
     case PROP_SHADOW:
       g_value_set_enum (value, params->drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP);
       break;
-    case PROP_MEDIAN:
-      g_value_set_uint (value, params->median);
-      break;
-    case PROP_CONFIRM_FRAMES:
-      g_value_set_uint (value, params->confirm_frames);
-      break;
-    case PROP_OPEN:
-      g_value_set_uint (value, params->open);
-      break;
-    case PROP_CLOSE:
-      g_value_set_uint (value, params->close);
-      break;
-    case PROP_DILATE:
-      g_value_set_uint (value, params->dilate);
-      break;
-    case PROP_WORK_HEIGHT:
-      g_value_set_uint (value, settings->work_height);
-      break;
-    case PROP_MAX_MOTION:
-      g_value_set_double (value, params->max_motion);
-      break;
     case PROP_IGNORE:
       g_value_set_string (value, self->ignore);
-      break;
-    case PROP_MIN_MOTION:
-      g_value_set_double (value, settings->min_motion);
-      break;
-    case PROP_POST_MESSAGES:
-      g_value_set_enum (value, settings->post_messages);
-      break;
-    case PROP_OFF_DELAY:
-      g_value_set_uint64 (value, settings->off_delay);
-      break;
-    case PROP_BACKEND:
-      g_value_set_enum (value, settings->backend);
-      break;
-    case PROP_ACTIVE_BACKEND:
-      g_value_set_enum (value, self->active_backend);
-      break;
-    case PROP_CUDA_DEVICE_ID:
-      g_value_set_int (value, self->cuda.device_id);
-      break;
-    case PROP_THREADS:
-      g_value_set_uint (value, settings->threads);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
   GST_OBJECT_UNLOCK (self);

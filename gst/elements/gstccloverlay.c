@@ -39,6 +39,7 @@
 
 #include "gstccldrawing.h"
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
 
@@ -492,6 +493,16 @@ gst_ccl_overlay_stop (GstBaseTransform * transform)
 
 /* ---------------------------------------------------------------- properties */
 
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_DRAW] = GST_CCL_FIELD (GstCclOverlay, settings.style.draw),
+  [PROP_COLOUR_BY] = GST_CCL_FIELD (GstCclOverlay, settings.style.colour_by),
+  [PROP_COLOR] = GST_CCL_FIELD (GstCclOverlay, settings.style.colour),
+  [PROP_LINE_WIDTH] = GST_CCL_FIELD (GstCclOverlay, settings.style.line_width),
+  [PROP_TRAIL_LENGTH] = GST_CCL_FIELD (GstCclOverlay, settings.style.trail_length),
+  [PROP_EXPIRE] = GST_CCL_FIELD (GstCclOverlay, settings.expire),
+};
+
 static void
 gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
@@ -500,31 +511,14 @@ gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, 
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_DRAW:
-      settings->style.draw = g_value_get_flags (value);
-      break;
-    case PROP_COLOUR_BY:
-      settings->style.colour_by = g_value_get_enum (value);
-      break;
-    case PROP_COLOR:
-      settings->style.colour = g_value_get_uint (value);
-      break;
-    case PROP_LINE_WIDTH:
-      settings->style.line_width = g_value_get_double (value);
-      break;
     case PROP_FONT_DESC:
       g_free (settings->font);
       settings->font = g_strdup (g_value_get_string (value) ? g_value_get_string (value) : GST_CCL_DRAWING_FONT);
       settings->font_version++;
       break;
-    case PROP_TRAIL_LENGTH:
-      settings->style.trail_length = g_value_get_uint (value);
-      break;
-    case PROP_EXPIRE:
-      settings->expire = g_value_get_uint64 (value);
-      break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }
@@ -552,32 +546,15 @@ gst_ccl_overlay_get_property (GObject * object, guint id, GValue * value, GParam
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_DRAW:
-      g_value_set_flags (value, settings->style.draw);
-      break;
-    case PROP_COLOUR_BY:
-      g_value_set_enum (value, settings->style.colour_by);
-      break;
-    case PROP_COLOR:
-      g_value_set_uint (value, settings->style.colour);
-      break;
-    case PROP_LINE_WIDTH:
-      g_value_set_double (value, settings->style.line_width);
-      break;
     case PROP_FONT_DESC:
       g_value_set_string (value, settings->font);
-      break;
-    case PROP_TRAIL_LENGTH:
-      g_value_set_uint (value, settings->style.trail_length);
-      break;
-    case PROP_EXPIRE:
-      g_value_set_uint64 (value, settings->expire);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }

@@ -49,6 +49,7 @@
 #endif
 
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclspread.h"
 #include "track.h"
 
@@ -908,50 +909,34 @@ gst_ccl_track_stop (GstBaseTransform * transform)
 
 /* ---------------------------------------------------------------- properties */
 
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_METHOD] = GST_CCL_FIELD (GstCclTrack, settings.config.method),
+  [PROP_INPUT] = GST_CCL_FIELD (GstCclTrack, settings.input),
+  [PROP_MAX_AGE] = GST_CCL_FIELD (GstCclTrack, settings.config.max_age),
+  [PROP_MIN_HITS] = GST_CCL_FIELD (GstCclTrack, settings.config.min_hits),
+  [PROP_IOU_THRESHOLD] = GST_CCL_FIELD (GstCclTrack, settings.config.iou_threshold),
+  [PROP_MAX_DISTANCE] = GST_CCL_FIELD (GstCclTrack, settings.config.max_distance),
+  [PROP_MAX_TRACKS] = GST_CCL_FIELD (GstCclTrack, settings.config.max_tracks),
+  [PROP_EMIT] = GST_CCL_FIELD (GstCclTrack, settings.emit),
+  [PROP_ID_RESET] = GST_CCL_FIELD (GstCclTrack, settings.id_reset),
+  [PROP_HISTORY] = GST_CCL_FIELD (GstCclTrack, settings.history),
+};
+
 static void
 gst_ccl_track_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GstCclTrack *const self = GST_CCL_TRACK (object);
-  Settings *const settings = &self->settings;
-  CclTrackerConfig *const config = &settings->config;
+  CclTrackerConfig *const config = &self->settings.config;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_METHOD:
-      config->method = g_value_get_enum (value);
-      break;
-    case PROP_INPUT:
-      settings->input = g_value_get_enum (value);
-      break;
-    case PROP_MAX_AGE:
-      config->max_age = g_value_get_uint (value);
-      break;
-    case PROP_MIN_HITS:
-      config->min_hits = g_value_get_uint (value);
-      break;
-    case PROP_IOU_THRESHOLD:
-      config->iou_threshold = g_value_get_double (value);
-      break;
-    case PROP_MAX_DISTANCE:
-      config->max_distance = g_value_get_double (value);
-      break;
-    case PROP_MAX_TRACKS:
-      config->max_tracks = g_value_get_uint (value);
-      break;
     case PROP_PER_TYPE:
       config->single_class = !g_value_get_boolean (value);
       break;
-    case PROP_EMIT:
-      settings->emit = g_value_get_flags (value);
-      break;
-    case PROP_ID_RESET:
-      settings->id_reset = g_value_get_flags (value);
-      break;
-    case PROP_HISTORY:
-      settings->history = g_value_get_uint (value);
-      break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }
@@ -978,49 +963,19 @@ static void
 gst_ccl_track_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
   GstCclTrack *const self = GST_CCL_TRACK (object);
-  const Settings *const settings = &self->settings;
-  const CclTrackerConfig *const config = &settings->config;
+  const CclTrackerConfig *const config = &self->settings.config;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
-    case PROP_METHOD:
-      g_value_set_enum (value, config->method);
-      break;
-    case PROP_INPUT:
-      g_value_set_enum (value, settings->input);
-      break;
-    case PROP_MAX_AGE:
-      g_value_set_uint (value, config->max_age);
-      break;
-    case PROP_MIN_HITS:
-      g_value_set_uint (value, config->min_hits);
-      break;
-    case PROP_IOU_THRESHOLD:
-      g_value_set_double (value, config->iou_threshold);
-      break;
-    case PROP_MAX_DISTANCE:
-      g_value_set_double (value, config->max_distance);
-      break;
-    case PROP_MAX_TRACKS:
-      g_value_set_uint (value, config->max_tracks);
-      break;
     case PROP_PER_TYPE:
       g_value_set_boolean (value, !config->single_class);
-      break;
-    case PROP_EMIT:
-      g_value_set_flags (value, settings->emit);
-      break;
-    case PROP_ID_RESET:
-      g_value_set_flags (value, settings->id_reset);
-      break;
-    case PROP_HISTORY:
-      g_value_set_uint (value, settings->history);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }

@@ -34,6 +34,7 @@
 #include <gst/ccl/ccl.h>
 
 #include "gstcclenums.h"
+#include "gstcclfield.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
 #include "gstcclzones.h"
@@ -624,6 +625,13 @@ gst_cclzone_reload (GstCclzone * self)
   return take_file (self);
 }
 
+/* The properties that are fields and nothing else. */
+static const GstCclField fields[N_PROPERTIES] = {
+  [PROP_EVALUATION_POINT] = GST_CCL_FIELD (GstCclzone, evaluation_point),
+  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclzone, post_messages),
+  [PROP_LINGER] = GST_CCL_FIELD (GstCclzone, linger),
+};
+
 static void
 gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
@@ -645,23 +653,11 @@ gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GPar
       self->config = g_value_dup_string (value);
       GST_OBJECT_UNLOCK (self);
       break;
-    case PROP_EVALUATION_POINT:
-      GST_OBJECT_LOCK (self);
-      self->evaluation_point = g_value_get_enum (value);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_POST_MESSAGES:
-      GST_OBJECT_LOCK (self);
-      self->post_messages = g_value_get_boolean (value);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_LINGER:
-      GST_OBJECT_LOCK (self);
-      self->linger = g_value_get_uint64 (value);
-      GST_OBJECT_UNLOCK (self);
-      break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      GST_OBJECT_LOCK (self);
+      if (!gst_ccl_field_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      GST_OBJECT_UNLOCK (self);
   }
 }
 
@@ -707,20 +703,12 @@ gst_cclzone_get_property (GObject * object, guint id, GValue * value, GParamSpec
     case PROP_CONFIG:
       g_value_set_string (value, self->config);
       break;
-    case PROP_EVALUATION_POINT:
-      g_value_set_enum (value, self->evaluation_point);
-      break;
-    case PROP_POST_MESSAGES:
-      g_value_set_boolean (value, self->post_messages);
-      break;
-    case PROP_LINGER:
-      g_value_set_uint64 (value, self->linger);
-      break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      if (!gst_ccl_field_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
 }

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every property of every element: a new element has the default that gst-inspect-1.0 shows, and what is set is read back
+(the smallest, the largest and a middle value) without a change to any other property."""
+import sys
+import unittest
+
+try:
+    import gi
+
+    gi.require_version("Gst", "1.0")
+    from gi.repository import GObject, Gst
+except (ImportError, ValueError) as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+ELEMENTS = ["ccllabel", "cclmotion", "ccltrack", "cclzone", "ccloverlay", "cclmetaremap", "cclmeta2json", "cclmqttsink"]
+NUMBERS = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_INT64, GObject.TYPE_UINT64, GObject.TYPE_DOUBLE)
+
+
+def own_properties(element):
+    """Those of the element's class, not of its parents."""
+    for pspec in element.list_properties():
+        if pspec.owner_type == element.__gtype__:
+            yield pspec
+
+
+def values_of(pspec):
+    kind = pspec.value_type
+    if kind in NUMBERS:
+        middle = (pspec.minimum + pspec.maximum) / 2
+        return [pspec.minimum, pspec.maximum, middle if kind == GObject.TYPE_DOUBLE else int(middle)]
+    if kind == GObject.TYPE_BOOLEAN:
+        return [True, False]
+    if kind.is_a(GObject.TYPE_ENUM):
+        return list(pspec.enum_class.__enum_values__.values())
+    if kind.is_a(GObject.TYPE_FLAGS):
+        return [*pspec.flags_class.__flags_values__.values(), pspec.flags_class(0)]
+    return []
+
+
+def snapshot(element):
+    return {pspec.name: element.get_property(pspec.name) for pspec in own_properties(element)
+            if pspec.flags & GObject.ParamFlags.READABLE and pspec.value_type.name != "GstStructure"}
+
+
+class Properties(unittest.TestCase):
+    def elements(self):
+        made = [(name, Gst.ElementFactory.make(name)) for name in ELEMENTS]
+        self.assertGreaterEqual(sum(element is not None for _, element in made), 5)
+        return [(name, element) for name, element in made if element]
+
+    def test_defaults(self):
+        for name, element in self.elements():
+            for pspec in own_properties(element):
+                if pspec.value_type.name == "GstStructure" or not pspec.flags & GObject.ParamFlags.READABLE:
+                    continue
+                with self.subTest(element=name, property=pspec.name):
+                    self.assertEqual(element.get_property(pspec.name), pspec.default_value)
+
+    def test_set_and_get(self):
+        tried = 0
+        for name, element in self.elements():
+            for pspec in own_properties(element):
+                if not pspec.flags & GObject.ParamFlags.WRITABLE:
+                    continue
+                for value in values_of(pspec):
+                    with self.subTest(element=name, property=pspec.name, value=value):
+                        before = snapshot(element)
+                        element.set_property(pspec.name, value)
+                        before[pspec.name] = value
+                        self.assertEqual(snapshot(element), before)
+                        tried += 1
+        self.assertGreater(tried, 200)
+
+
+if __name__ == "__main__":
+    Gst.init(None)
+    unittest.main(argv=sys.argv[:1])
