@@ -23,7 +23,6 @@ extern const CclAlgorithm ccl_cuda_bke_3d;
 extern const CclAlgorithm ccl_cuda_buf_3d;
 extern const CclAlgorithm ccl_cuda_uf_3d;
 extern const CclAlgorithm ccl_cuda_be;
-extern const CclAlgorithm ccl_cuda_bke;
 extern const CclAlgorithm ccl_cuda_bke_ic;
 extern const CclAlgorithm ccl_cuda_bke_published;
 extern const CclAlgorithm ccl_cuda_brb;
