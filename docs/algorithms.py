@@ -24,13 +24,21 @@ def text_of(field, source):
     return "".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", match[1])) if match else ""
 
 
+def kernels_in(comment):
+    """The steps that a file's opening comment lists in the order they run: ` *   name   what it does`."""
+    return re.findall(r"^ \* {3,5}([a-z]+)  +\S", comment, re.MULTILINE)
+
+
 def methods():
-    """(symbol, file, initialiser) of every row of kernels/algorithms.c, in its order."""
+    """(symbol, file, initialiser, kernels) of every row of kernels/algorithms.c, in its order."""
     definitions = {}
     for path in sorted((TOP / "kernels").glob("*/label/*.c*")):
-        for symbol, body in re.findall(r"^(?:extern )?const CclAlgorithm (\w+) = \{(.*?)^\};", path.read_text("utf-8"),
+        source = path.read_text("utf-8")
+        comments = re.findall(r"^/\*\n.*?\*/", source, re.MULTILINE | re.DOTALL)
+        kernels = kernels_in(comments[0]) if path.suffix == ".cu" and comments else []
+        for symbol, body in re.findall(r"^(?:extern )?const CclAlgorithm (\w+) = \{(.*?)^\};", source,
                                        re.MULTILINE | re.DOTALL):
-            definitions[symbol] = (path.relative_to(TOP), body)
+            definitions[symbol] = (path.relative_to(TOP), body, kernels)
     table = (TOP / "kernels" / "algorithms.c").read_text("utf-8")
     for symbol in re.findall(r"^\s+&(\w+),", table, re.MULTILINE):
         if symbol not in definitions:
@@ -39,15 +47,17 @@ def methods():
 
 
 def table():
-    lines = ["| backend | `algorithm=` | method | connectivity | published | source |\n", "|---|---|---|---|---|---|\n"]
-    for _, path, body in methods():
+    lines = ["| backend | `algorithm=` | method | connectivity | labels | kind | kernels | published | source |\n",
+             "|---|---|---|---|---|---|---|---|---|\n"]
+    for _, path, body, kernels in methods():
         backend = re.search(r"\.backend\s*=\s*CCL_BACKEND_(\w+)", body)[1].lower()
         in_plane = sorted(set(re.findall(r"CCL_CONNECT_([48])", body)))
         of_volume = re.search(r"\.volume\s*=\s*true", body)
         connectivity = ", ".join({"4": "6", "8": "26"}[c] if of_volume else c for c in in_plane)
         paper = text_of("paper", body) or "our own"
-        lines.append(f"| {backend} | `{text_of('name', body)}` | {text_of('title', body)} | {connectivity} | {paper} | "
-                     f"[{path.name}](../{path}) |\n")
+        kind = text_of("kind", body) or ("iterative" if re.search(r"\.iterative\s*=\s*true", body) else "direct")
+        lines.append(f"| {backend} | `{text_of('name', body)}` | {text_of('title', body)} | {connectivity} | "
+                     f"{text_of('unit', body)} | {kind} | {', '.join(kernels)} | {paper} | [{path.name}](../{path}) |\n")
     return "".join(lines)
 
 

@@ -134,6 +134,7 @@ static size_t workspace_size(const CclContext *context)
 const CclAlgorithm ccl_cpu_reference_3d = {
     .info = { .name = "reference-3d", .title = "Breadth-first flood fill of volumes", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8, .volume = true },
+    .unit = "voxel",
     .open = open_reference,
     .workspace_size = workspace_size,
     .volume_add = volume_add,

@@ -122,6 +122,7 @@ static size_t workspace_size(const CclContext *context)
 const CclAlgorithm ccl_cpu_reference = {
     .info = { .name = "reference", .title = "Breadth-first flood fill", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .analyze = analyze,

@@ -221,6 +221,7 @@ static CclStatus open_runs(CclContext *context)
 const CclAlgorithm ccl_cpu_runs_3d = {
     .info = { .name = "runs-3d", .title = "Union-find over runs of volumes", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8, .volume = true },
+    .unit = "run",
     .open = open_runs,
     .volume_add = volume_add,
     .volume_label = volume_label,

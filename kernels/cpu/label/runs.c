@@ -238,6 +238,7 @@ static void close_runs(CclContext *context)
 const CclAlgorithm ccl_cpu_runs = {
     .info = { .name = "runs", .title = "Union-find over runs", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "run",
     .open = open_runs,
     .close = close_runs,
     .analyze = analyze,

@@ -142,6 +142,7 @@ const CclAlgorithm ccl_cuda_accl = {
     .info = { .name = "accl", .title = "Accelerated Connected Component Labeling",
               .paper = "Paravecino & Kaeli, ICCVG 2014", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "run",
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .label = label,

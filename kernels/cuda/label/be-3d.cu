@@ -97,6 +97,7 @@ const CclAlgorithm ccl_cuda_be_3d = {
     .info = { .name = "be-3d", .title = "Block Equivalence of volumes",
               .paper = "Zavalishin, Safonov, Bekhtin & Kurilin, Electronic Imaging 2016", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8, .volume = true },
+    .unit = "2x2x2 block",
     .iterative = true,
     .workspace_size = workspace_size,
     .label = label,

@@ -118,6 +118,7 @@ const CclAlgorithm ccl_cuda_be = {
     .info = { .name = "be", .title = "Block Equivalence",
               .paper = "Zavalishin, Safonov, Bekhtin & Kurilin, Electronic Imaging 2016", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .iterative = true,
     .workspace_size = workspace_size,
     .label = label,

@@ -86,6 +86,7 @@ const CclAlgorithm ccl_cuda_bke_3d = {
     .info = { .name = "bke-3d", .title = "Block-based Komura Equivalence of volumes",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8, .volume = true },
+    .unit = "2x2x2 block",
     .workspace_size = workspace_size,
     .label = label,
 };

@@ -316,6 +316,7 @@ const CclAlgorithm ccl_cuda_bke = {
     .info = { .name = "bke", .title = "Block-based Komura Equivalence, tuned",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .label = label,

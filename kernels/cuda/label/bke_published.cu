@@ -106,6 +106,7 @@ const CclAlgorithm ccl_cuda_bke_published = {
     .info = { .name = "bke-published", .title = "Block-based Komura Equivalence as published",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .workspace_size = workspace_size,
     .label = label<false>,
 };
@@ -114,6 +115,7 @@ const CclAlgorithm ccl_cuda_bke_ic = {
     .info = { .name = "bke-ic", .title = "Block-based Komura Equivalence as published, inline compression",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .workspace_size = workspace_size,
     .label = label<true>,
 };

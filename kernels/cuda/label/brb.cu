@@ -193,5 +193,7 @@ static CclStatus label(CclContext *, CclFrame *ccl_frame)
 const CclAlgorithm ccl_cuda_brb = {
     .info = { .name = "brb", .title = "Block-Run-Based", .paper = "Chen, Zhao, Tao & Sang, Electronics Letters 2011",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block, run",
+    .kind = "iterative",
     .label = label,
 };

@@ -79,6 +79,7 @@ const CclAlgorithm ccl_cuda_buf_3d = {
     .info = { .name = "buf-3d", .title = "Block-based Union Find of volumes",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8, .volume = true },
+    .unit = "2x2x2 block",
     .workspace_size = most_cubes,
     .label = label,
 };

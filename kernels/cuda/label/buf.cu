@@ -56,6 +56,7 @@ template <bool inline_paths> static CclStatus label(CclContext *, CclFrame *ccl_
 const CclAlgorithm ccl_cuda_buf = {
     .info = { .name = "buf", .title = "Block-based Union Find", .paper = "Allegretti, Bolelli & Grana, TPDS 2020",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .label = label<false>,
 };
 
@@ -63,5 +64,6 @@ const CclAlgorithm ccl_cuda_buf_ic = {
     .info = { .name = "buf-ic", .title = "Block-based Union Find, inline compression",
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .label = label<true>,
 };

@@ -79,6 +79,7 @@ template <unsigned COARSE, bool EIGHT> static CclStatus label(CudaFrame *frame, 
 const CclAlgorithm ccl_cuda_c2fl = {
     .info = { .name = "c2fl", .title = "Coarse-to-fine", .paper = "Chen et al., IEEE Access 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<ROWS | COLUMNS, false>, label<ROWS | COLUMNS, true>>,
@@ -87,6 +88,7 @@ const CclAlgorithm ccl_cuda_c2fl = {
 const CclAlgorithm ccl_cuda_cc2fl = {
     .info = { .name = "cc2fl", .title = "Coarse-to-fine, columns only", .paper = "Chen et al., IEEE Access 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<COLUMNS, false>, label<COLUMNS, true>>,
@@ -95,6 +97,7 @@ const CclAlgorithm ccl_cuda_cc2fl = {
 const CclAlgorithm ccl_cuda_nc2fl = {
     .info = { .name = "nc2fl", .title = "Coarse-to-fine, fine only", .paper = "Chen et al., IEEE Access 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<0, false>, label<0, true>>,
@@ -103,6 +106,7 @@ const CclAlgorithm ccl_cuda_nc2fl = {
 const CclAlgorithm ccl_cuda_rc2fl = {
     .info = { .name = "rc2fl", .title = "Coarse-to-fine, rows only", .paper = "Chen et al., IEEE Access 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<ROWS, false>, label<ROWS, true>>,

@@ -35,5 +35,6 @@ const CclAlgorithm ccl_cuda_c_bbdt = {
     .info = { .name = "c-bbdt", .title = "Block-Based Decision Tree",
               .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .label = label_by_decision<Tree>,
 };

@@ -32,5 +32,6 @@ const CclAlgorithm ccl_cuda_c_drag = {
     .info = { .name = "c-drag", .title = "Decision tree folded into a directed acyclic graph",
               .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .unit = "2x2 block",
     .label = label_by_decision<Graph>,
 };

@@ -57,6 +57,7 @@ const CclAlgorithm ccl_cuda_c_sauf = {
     .info = { .name = "c-sauf", .title = "Scan plus Array-based Union-Find with a decision tree",
               .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label,

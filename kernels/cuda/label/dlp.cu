@@ -134,6 +134,7 @@ const CclAlgorithm ccl_cuda_dlp = {
     .info = { .name = "dlp", .title = "Distanceless Label Propagation",
               .paper = "Cabaret, Lacassagne & Etiemble, IPTA 2017", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<false>, label<true>>,

@@ -92,6 +92,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
 const CclAlgorithm ccl_cuda_ke = {
     .info = { .name = "ke", .title = "Komura Equivalence", .paper = "Komura, CPC 2015; Allegretti et al., IPAS 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<false>, label<true>>,

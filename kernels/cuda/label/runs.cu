@@ -1194,6 +1194,7 @@ static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob),
 const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "run",
     .takes_bits = true,
     .analyze = analyze,
     .batches = &batches,

@@ -144,6 +144,7 @@ static CclStatus label(CclContext *context, CclFrame *frame)
 const CclAlgorithm ccl_cuda_uf_3d = {
     .info = { .name = "uf-3d", .title = "Union-Find of volumes", .paper = "Oliveira & Lotufo, SIBGRAPI 2010",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8, .volume = true },
+    .unit = "voxel",
     .first_pixel_roots = true,
     .label = label,
 };
