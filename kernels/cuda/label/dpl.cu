@@ -111,6 +111,7 @@ const CclAlgorithm ccl_cuda_dpl = {
     .info = { .name = "dpl", .title = "Directional Propagation Labelling",
               .paper = "Hawick, Leist & Playne, Parallel Computing 2010", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 },
+    .unit = "run",
     .first_pixel_roots = true,
     .iterative = true,
     .label = label,

@@ -129,6 +129,7 @@ static CclStatus early_features(const CclContext *context, CclFrame *frame, cons
 const CclAlgorithm ccl_cuda_le = {
     .info = { .name = "le", .title = "Label Equivalence", .paper = "Hawick, Leist & Playne, Parallel Computing 2010",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .workspace_size = parents_size,
@@ -139,6 +140,7 @@ const CclAlgorithm ccl_cuda_le_early = {
     .info = { .name = "le-early", .title = "Label Equivalence, sums travel with the labels",
               .paper = "Kalentev, Rai, Kemnitz & Schneider, JPDC 2011; Asad, Marroquim & Souza 2019",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .workspace_size = early_size,
@@ -150,6 +152,7 @@ const CclAlgorithm ccl_cuda_le_late = {
     .info = { .name = "le-late", .title = "Label Equivalence, sums after numbering",
               .paper = "Asad, Marroquim & Souza 2019", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .workspace_size = parents_size,

@@ -77,6 +77,7 @@ const CclAlgorithm ccl_cuda_lnp = {
     .info = { .name = "lnp", .title = "Local Neighbour Propagation",
               .paper = "Hawick, Leist & Playne, Parallel Computing 2010", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .label = label,

@@ -59,6 +59,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 const CclAlgorithm ccl_cuda_np = {
     .info = { .name = "np", .title = "Neighbour Propagation", .paper = "Hawick, Leist & Playne, Parallel Computing 2010",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .label = label,

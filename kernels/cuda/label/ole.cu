@@ -86,6 +86,7 @@ const CclAlgorithm ccl_cuda_ole = {
     .info = { .name = "ole", .title = "Optimized Label Equivalence",
               .paper = "Kalentev, Rai, Kemnitz & Schneider, JPDC 2011", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .workspace_size = parents_size,

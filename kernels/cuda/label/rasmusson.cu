@@ -126,6 +126,7 @@ const CclAlgorithm ccl_cuda_rasmusson = {
     .info = { .name = "rasmusson", .title = "Propagation along connected lines",
               .paper = "Rasmusson, Sorensen & Ziegler, ISVC 2013", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
+    .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,
     .label = label,
