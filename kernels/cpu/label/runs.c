@@ -19,6 +19,8 @@
 #include "../tier.h"
 #include "../words.h"
 
+#include <stdatomic.h>
+
 #define MOST_STRIPS 16u
 
 /* Entries past the end of an array that vectors may read or write. */
@@ -95,11 +97,17 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
     }
 }
 
-static unsigned strips_worth(const Runs *runs, uint32_t height)
+/* Frames that are being labelled in this process. They share the CPUs: several threads for each would only be in each
+ * other's way. */
+static atomic_uint n_frames;
+
+static unsigned strips_worth(const Runs *runs, uint32_t height, unsigned n_at_work)
 {
     unsigned n = runs->n_threads;
     if (runs->as_many_as_help && n > runs->work_us / STRIP_US)
         n = (unsigned)(runs->work_us / STRIP_US);
+    if (runs->as_many_as_help)
+        n /= n_at_work;
     if (n > height / 2)
         n = height / 2;
     return n ? n : 1;
@@ -121,7 +129,10 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     Runs *const runs = cpu_method(context);
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
-    Job job = { .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height) };
+    const unsigned n_at_work = atomic_fetch_add(&n_frames, 1) + 1;
+    Job job = {
+        .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height, n_at_work)
+    };
     CclLabelling *const labels = &runs->labels;
     labels->sums = frame->rows;
     const bool measured = !frame->labels.provisional;
@@ -145,6 +156,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     runs->work_us = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
         runs->work_us += job.strip_us[i];
+    atomic_fetch_sub(&n_frames, 1);
     return CCL_OK;
 }
 
