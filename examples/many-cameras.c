@@ -8,11 +8,11 @@
  *
  * Each camera is `appsrc ! ccllabel ! fakesink`, with a streaming thread of its own, in one pipeline, so that all share
  * the device. A frame is due at its time whatever the machine is doing, and latency counts from then until it leaves
- * ccllabel with its blobs. A camera keeps two frames waiting; if a third comes the oldest is dropped. The masks are drawn
- * or read before the clock starts; the cameras take turns through them without copying.
+ * ccllabel with its blobs. A camera keeps two frames waiting; if a third comes the oldest is dropped. The masks are
+ * drawn or read before the clock starts; the cameras take turns through them without copying.
  *
- * Exit status: 0 when the cameras were sustained (at most one frame in a thousand dropped, 99 of 100 labelled before their
- * next one was due), 1 when they were not, 2 when nothing could be measured.
+ * Exit status: 0 when the cameras were sustained (at most one frame in a thousand dropped, 99 of 100 labelled before
+ * their next one was due), 1 when they were not, 2 when nothing could be measured.
  */
 
 #include <gst/gst.h>
@@ -41,14 +41,14 @@ static gint64 start;            /* monotonic time, ns */
 static const GOptionEntry options[] = {
   {"size", 0, 0, G_OPTION_ARG_STRING, &size, "of the masks (1920x1080)", "WIDTHxHEIGHT"},
   {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &rate, "frames per second of each camera (30)", "N"},
-  {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "where the masks are: system (default), packed (system, packed to bits "
-        "on their way to a GPU) or cuda", "MEMORY"},
+  {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "where the masks are: system (default), packed (system, packed to "
+        "bits on their way to a GPU) or cuda", "MEMORY"},
   {"label", 0, 0, G_OPTION_ARG_STRING, &properties, "properties of ccllabel: --label='backend=cpu min-area=20'",
         "PROPERTIES"},
-  {"mask", 0, 0, G_OPTION_ARG_FILENAME, &file, "a picture or video as masks, light on dark ground; without it discs that "
-        "move", "FILE"},
-  {"together", 0, 0, G_OPTION_ARG_NONE, &together, "all cameras at the same moments, as with a common trigger; without it "
-        "their frames are spread evenly", NULL},
+  {"mask", 0, 0, G_OPTION_ARG_FILENAME, &file, "a picture or video as masks, light on dark ground; without it discs "
+        "that move", "FILE"},
+  {"together", 0, 0, G_OPTION_ARG_NONE, &together, "all cameras at the same moments, as with a common trigger; "
+        "without it their frames are spread evenly", NULL},
   {NULL}
 };
 
@@ -146,9 +146,10 @@ prepare_masks (GPtrArray * masks, const gchar * caps_text)
   GstCaps *caps = gst_caps_from_string (caps_text);
   const gchar *upload = g_str_equal (memory, "cuda") ? "! cudaupload ! video/x-raw(memory:CUDAMemory)" : "";
   gchar *description = file
-      ? g_strdup_printf ("filesrc name=file ! decodebin ! videoconvert ! videoscale ! %s %s ! appsink name=sink sync=false",
-      caps_text, upload)
-      : g_strdup_printf ("appsrc name=source caps=\"%s\" format=time %s ! appsink name=sink sync=false", caps_text, upload);
+      ? g_strdup_printf ("filesrc name=file ! decodebin ! videoconvert ! videoscale ! %s %s ! "
+      "appsink name=sink sync=false", caps_text, upload)
+      : g_strdup_printf ("appsrc name=source caps=\"%s\" format=time %s ! "
+      "appsink name=sink sync=false", caps_text, upload);
   GstElement *pipeline = launch (description);
   GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   GstCaps *result = NULL;
@@ -170,15 +171,17 @@ prepare_masks (GPtrArray * masks, const gchar * caps_text)
     g_signal_emit_by_name (source, "end-of-stream", &flow);
     gst_object_unref (source);
   }
-  while (masks->len < N_MASKS) {
-    g_signal_emit_by_name (sink, "pull-sample", &sample);
-    if (!sample)
-      break;
+  for (gboolean end = FALSE; masks->len < N_MASKS && !end;) {
+    g_signal_emit_by_name (sink, "try-pull-sample", 100 * GST_MSECOND, &sample);
+    check_bus (pipeline);
+    if (!sample) {
+      g_object_get (sink, "eos", &end, NULL);
+      continue;
+    }
     gst_caps_replace (&result, gst_sample_get_caps (sample));
     g_ptr_array_add (masks, gst_buffer_ref (gst_sample_get_buffer (sample)));
     gst_sample_unref (sample);
   }
-  check_bus (pipeline);
   if (!masks->len)
     fail ("no masks", file);
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -245,7 +248,7 @@ processor_seconds (void)
   return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Pushes every frame when it is due. Returns how many there were after the warming up, and processor seconds for them. */
+/* Pushes every frame when it is due. Returns how many came after the warming up, and processor seconds for them. */
 static guint64
 run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint seconds, gdouble * processor)
 {
@@ -364,10 +367,10 @@ report (const Camera * cameras, guint n, guint64 n_due, guint seconds, gdouble p
   n_dropped = n_due - MIN (n_due, all->len);
   sustained = n_dropped * 1000 <= n_due && percentile (all, 99) <= period;
 
-  g_print ("cameras    %u of %s at %g frames a second for %u s, masks in %s memory: %s\n", n, size, rate, seconds, memory,
-      sustained ? "sustained" : "too many");
-  g_print ("frames     %" G_GUINT64_FORMAT " due, %u labelled: %.1f a second; %" G_GUINT64_FORMAT " dropped (%.2f %%), %"
-      G_GUINT64_FORMAT " later than %.1f ms\n", n_due, all->len, all->len / (gdouble) seconds, n_dropped,
+  g_print ("cameras    %u of %s at %g frames a second for %u s, masks in %s memory: %s\n", n, size, rate, seconds,
+      memory, sustained ? "sustained" : "too many");
+  g_print ("frames     %" G_GUINT64_FORMAT " due, %u labelled: %.1f a second; %" G_GUINT64_FORMAT " dropped (%.2f %%), "
+      "%" G_GUINT64_FORMAT " later than %.1f ms\n", n_due, all->len, all->len / (gdouble) seconds, n_dropped,
       n_due ? 100.0 * n_dropped / n_due : 0, n_late, period);
   g_print ("latency    ms: 50 %% %.2f, 90 %% %.2f, 99 %% %.2f, 99.9 %% %.2f, most %.2f\n", percentile (all, 50),
       percentile (all, 90), percentile (all, 99), percentile (all, 99.9), percentile (all, 100));

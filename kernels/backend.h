@@ -100,7 +100,7 @@ typedef struct CclAlgorithm {
     CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
     CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
     CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
-    const struct CudaBatches *batches; /* CUDA: frames of several contexts in common launches (cuda/backend.cuh); NULL: no */
+    const struct CudaBatches *batches; /* CUDA: frames of several contexts in common launches; NULL: no */
 } CclAlgorithm;
 
 struct CclContext {

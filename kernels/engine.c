@@ -42,8 +42,8 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* CCL_TEST_BATCH in the environment lets frames wait until there are so many or one is collected, so that tests know what
- * a batch consists of. */
+/* CCL_TEST_BATCH in the environment lets frames wait until there are so many or one is collected, so that tests know
+ * what a batch consists of. */
 static unsigned test_least(void)
 {
     const char *const text = getenv("CCL_TEST_BATCH");

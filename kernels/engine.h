@@ -8,17 +8,17 @@
  * their frames into the queue of an engine, which says when and with whom each is launched:
  *
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
- *   - While it works, frames wait, and go together when it has ended. A second batch is launched behind the one that runs
- *     only if it has at least as many frames: small ones would keep the device from the many.
+ *   - While it works, frames wait, and go together when it has ended. A second batch is launched behind the one that
+ *     runs only if it has at least as many frames: small ones would keep the device from the many.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
  *
  * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that
- * collect, one watches the device for all and the others sleep, each until its own frame is there. A watcher whose frame
- * is there hands over to a sleeper. A caller who has the device to itself never sleeps here, and nothing is left lying in
- * the queue for longer than until somebody calls: at the latest the one who wants the frame.
+ * collect, one watches the device for all and the others sleep, each until its own frame is there. A watcher whose
+ * frame is there hands over to a sleeper. A caller who has the device to itself never sleeps here, and nothing is
+ * left lying in the queue for longer than until somebody calls: at the latest the one who wants the frame.
  *
- * When the device fails, every frame in the queue fails with its error, and so does all that comes later: like a context,
- * an engine is of no more use then.
+ * When the device fails, every frame in the queue fails with its error, and so does all that comes later: like a
+ * context, an engine is of no more use then.
  *
  * This file knows nothing of CUDA. Every call may come from any thread.
  */

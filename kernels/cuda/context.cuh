@@ -6,7 +6,7 @@
  * (engine.cu; the rules are in ../engine.h).
  *
  * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in `coming`.
- * Then it is launched: at once, or with CclConfig.shared by whoever the engine has do that, alone as ever or in a batch.
+ * Then it is launched: at once, or with CclConfig.shared when the engine says so, alone as ever or in a batch.
  */
 #ifndef CCL_CUDA_CONTEXT_CUH
 #define CCL_CUDA_CONTEXT_CUH

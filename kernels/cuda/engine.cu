@@ -16,7 +16,8 @@
 
 #include <stdlib.h>
 
-static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER; /* guards all engines, their growth too, but not their queues */
+/* Guards all engines, their growth too, but not their queues. */
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
 static CudaEngine *engines;
 
 static CudaEngine *engine_of(const CclContext *context)
@@ -26,8 +27,8 @@ static CudaEngine *engine_of(const CclContext *context)
 
 /* ---------------------------------------------------------------- batches */
 
-/* Frames of the same key can be launched together, and are worth it: a block for each tile of the largest is launched for
- * every frame, so sizes may not differ by more than a factor of four or so. */
+/* Frames of the same key can be launched together, and are worth it: a block for each tile of the largest is launched
+ * for every frame, so sizes may not differ by more than a factor of four or so. */
 static uint32_t key_of(const CudaSlot *slot)
 {
     const CudaShape *const shape = &slot->frame.shape;
@@ -197,8 +198,9 @@ static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
     const cudaError_t error = cudaMalloc(place, size);
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (%u such blocks are shared already)",
-                        size, engine->n_places);
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY,
+                        "no %zu bytes of device memory left (%u such blocks are shared already)", size,
+                        engine->n_places);
     }
     CCL_CUDA_TRY(error);
     CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->stream));

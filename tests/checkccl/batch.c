@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `batch`: contexts that share a device. Each frame must come out as it does alone, whatever company it has: other
- * sizes, strides, thresholds, limits, orders, connectivities, memories. engine.c has the rules by which they meet. */
+/* Suite `batch`: contexts that share a device. Each frame must come out as it does alone, whatever company it has:
+ * other sizes, strides, thresholds, limits, orders, connectivities, memories. engine.c: the rules by which they meet. */
 #include "checkccl.h"
 #include "device.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The example programs: what they print for the built-in source, for a picture, and for a file that is not there.
 
-usage: examples.py SOURCE_FOLDER BLOB_PROBE
+usage: examples.py SOURCE_FOLDER BLOB_PROBE MANY_CAMERAS
 """
 import importlib.util
 import os
@@ -78,6 +78,49 @@ class BlobsPy(Example, unittest.TestCase):
         return [sys.executable, os.fspath(source / "examples" / "blobs.py"), *arguments]
 
 
+class ManyCameras(unittest.TestCase):
+    """Whether they are sustained is up to the machine; that every frame is accounted for is not."""
+    SMALL = ("--size=320x180", "--rate=20")
+
+    def test_cameras(self):
+        for options in ((), ("--memory=packed",), ("--together", "--label=backend=cpu min-area=5")):
+            result = run(many_cameras, "3", "1", *self.SMALL, *options)
+            self.assertIn(result.returncode, (0, 1), result.stderr)
+            due, labelled, dropped = map(int, re.search(r"(\d+) due, (\d+) labelled: .*?; (\d+) dropped",
+                                                        result.stdout).groups())
+            self.assertEqual(due, 60, result.stdout)
+            self.assertEqual(labelled + dropped, due, result.stdout)
+            self.assertGreater(labelled, 0, result.stdout)
+            self.assertIn("runs on c", result.stdout)
+
+    def test_mask_from_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mask.pgm"
+            path.write_bytes(b"P5\n8 4\n255\n" + bytes(255 * (pixel == "#") for line in MASK for pixel in line))
+            result = run(many_cameras, "1", "1", *self.SMALL, "--mask", os.fspath(path))
+        if "plug-in" in result.stderr or "no suitable" in result.stderr:
+            self.skipTest("no decoder for pgm here")
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+
+    def test_wrong(self):
+        for arguments, word in (([], "how many"), (["none"], "none"), (["0"], "0"), (["1", "1", "--size=big"], "big"),
+                                (["1", "1", "--memory=tape"], "tape"), (["1", "1", "--label=nothing=1"], "nothing"),
+                                (["1", "1", "--mask=/nowhere/m.png"], "m.png")):
+            result = run(many_cameras, *arguments)
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn(word, result.stderr)
+
+    def test_search(self):
+        script = os.fspath(source / "examples" / "many-cameras.sh")
+        environment = dict(os.environ, CCL_BUILD=os.fspath(pathlib.Path(many_cameras).parent.parent))
+        result = subprocess.run([script, "3", "1", *self.SMALL], env=environment, capture_output=True, text=True,
+                                timeout=60, check=False)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        self.assertIn("cameras    3 of 320x180", result.stdout)
+        result = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 2)
+
+
 class PeopleCounter(unittest.TestCase):
     def run_counter(self, *arguments):
         if not can_introspect():
@@ -121,5 +164,5 @@ class GpuChain(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    source, blob_probe = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
+    source, blob_probe, many_cameras = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -1186,7 +1186,8 @@ static CclStatus launch_batch(const CudaBatch *batch)
     dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
     for (dim3 *grid : every)
         grid->z = batch->n;
-    return launch_all(batch->launcher, &batch->shape, batch->connectivity, batch->multiprocessors, listed, all, n_tiles);
+    return launch_all(batch->launcher, &batch->shape, batch->connectivity, batch->multiprocessors, listed, all,
+                      n_tiles);
 }
 
 static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch };
