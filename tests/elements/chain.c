@@ -357,10 +357,11 @@ live_objects (void)
   for (GList * l = tracers; l; l = l->next)
     if (g_str_equal (G_OBJECT_TYPE_NAME (l->data), "GstLeaksTracer"))
       g_signal_emit_by_name (l->data, "get-live-objects", &info);
-  fail_unless (info != NULL, "the tracer leaks is missing");
+  g_list_free_full (tracers, gst_object_unref);
+  if (!info)
+    return 0;
   n = count_objects (gst_structure_get_value (info, "live-objects-list"));
   gst_structure_free (info);
-  g_list_free_full (tracers, gst_object_unref);
   return n;
 }
 
@@ -383,7 +384,8 @@ measure (Stream * stream)
   return usage;
 }
 
-/* Sanitizers and valgrind keep memory for their own ends. */
+/* Sanitizers and valgrind keep memory for their own ends, and look for leaks themselves: GStreamer's tracer, which is never
+ * freed, would be one. */
 static gboolean
 memory_is_ours (void)
 {
@@ -469,8 +471,9 @@ GST_START_TEST (test_soak)
     after = measure (&stream);
   }
 
-  fail_unless (after.objects <= before.objects + 20, "from %u to %u objects", before.objects, after.objects);
   if (memory_is_ours ()) {
+    fail_unless (before.objects > 0, "the tracer leaks is missing");
+    fail_unless (after.objects <= before.objects + 20, "from %u to %u objects", before.objects, after.objects);
     fail_unless (after.heap <= before.heap + 500000, "the heap grew from %zu to %zu", before.heap, after.heap);
     fail_unless (after.resident <= before.resident + 2000000, "memory grew from %zu to %zu", before.resident,
         after.resident);
@@ -639,7 +642,8 @@ chain_suite (void)
 int
 main (int argc, char **argv)
 {
-  g_setenv ("GST_TRACERS", "leaks", TRUE);
+  if (memory_is_ours ())
+    g_setenv ("GST_TRACERS", "leaks", TRUE);
   gst_check_init (&argc, &argv);
   return gst_check_run_suite (chain_suite (), "chain", __FILE__);
 }
