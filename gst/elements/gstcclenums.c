@@ -74,7 +74,7 @@ static const GEnumValue mask_source[] = {
   {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata where there is one, else the picture", "auto"},
   {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
   {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
-  {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "The first GstAnalyticsSegmentationMtd: every region but 0 (GStreamer 1.26)",
+  {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "GstAnalyticsSegmentationMtd: see segmentation and region-id (GStreamer 1.26)",
       "segmentation-mtd"},
   {0, NULL, NULL}
 };

@@ -115,7 +115,7 @@ typedef struct
 typedef struct
 {
   Method method;
-  gint mask_source;
+  GstCclMaskChoice mask;
   gint threshold;
   gboolean invert;
   CclFilter filter;
@@ -245,6 +245,8 @@ enum
   PROP_ALGORITHM,
   PROP_CONNECTIVITY,
   PROP_MASK_SOURCE,
+  PROP_SEGMENTATION,
+  PROP_REGION_ID,
   PROP_THRESHOLD,
   PROP_INVERT,
   PROP_MIN_AREA,
@@ -1047,7 +1049,7 @@ static void
 find_mask (GstCclLabel * self, GstBuffer * buffer)
 {
   gst_clear_buffer (&self->mask.buffer);
-  self->has_mask = gst_ccl_mask_source_find (self->now.mask_source, buffer, &self->in_info, &self->mask);
+  self->has_mask = gst_ccl_mask_source_find (&self->now.mask, buffer, &self->in_info, &self->mask);
   if (self->has_mask) {
     self->mask_width = GST_VIDEO_INFO_WIDTH (&self->mask.info);
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&self->mask.info);
@@ -1631,7 +1633,9 @@ static const GstCclField fields[N_PROPERTIES] = {
   [PROP_ACTIVE_BACKEND] = GST_CCL_FIELD (GstCclLabel, active_backend),
   [PROP_ALGORITHM] = GST_CCL_FIELD (GstCclLabel, settings.method.algorithm),
   [PROP_CONNECTIVITY] = GST_CCL_FIELD (GstCclLabel, settings.method.connectivity),
-  [PROP_MASK_SOURCE] = GST_CCL_FIELD (GstCclLabel, settings.mask_source),
+  [PROP_MASK_SOURCE] = GST_CCL_FIELD (GstCclLabel, settings.mask.source),
+  [PROP_SEGMENTATION] = GST_CCL_FIELD (GstCclLabel, settings.mask.segmentation),
+  [PROP_REGION_ID] = GST_CCL_FIELD (GstCclLabel, settings.mask.region_id),
   [PROP_THRESHOLD] = GST_CCL_FIELD (GstCclLabel, settings.threshold),
   [PROP_INVERT] = GST_CCL_FIELD (GstCclLabel, settings.invert),
   [PROP_MIN_AREA] = GST_CCL_FIELD (GstCclLabel, settings.filter.min_area),
@@ -1759,6 +1763,12 @@ install_properties (GObjectClass * klass)
   properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
       "Where the mask of a frame is: in the picture or beside it in metadata, whose blobs are mapped to the frame",
       GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, playing);
+  properties[PROP_SEGMENTATION] = g_param_spec_int ("segmentation", "Segmentation",
+      "With mask-source=segmentation-mtd: which segmentation of a frame, from 0; -1: all, drawn into one mask of the "
+      "frame's size where there are several", -1, G_MAXINT, -1, controlled);
+  properties[PROP_REGION_ID] = g_param_spec_int ("region-id", "Region ID",
+      "With mask-source=segmentation-mtd: only regions with this id are foreground (of a semantic segmentation: one "
+      "class); -1: all but region 0", -1, G_MAXINT, -1, controlled);
   properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
       "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). "
       "-1: 0 for gray, 127 for YUV", -1, 65535, -1, controlled);
@@ -1898,6 +1908,7 @@ gst_ccl_label_init (GstCclLabel * self)
 {
   self->settings = (Settings) {
     .method = {GST_CCL_BACKEND_AUTO, GST_CCL_ALGORITHM_AUTO, CCL_CONNECT_8},
+    .mask = {.segmentation = -1,.region_id = -1},
     .threshold = -1,
     .filter = {.min_area = 1},
     .max_components = 4096,

@@ -17,10 +17,18 @@ typedef struct
   gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
 } GstCclFoundMask;
 
+/* What the properties say. */
+typedef struct
+{
+  gint source;                  /* GstCclMaskSource */
+  gint segmentation;            /* number of a segmentation, from 0; -1: all */
+  gint region_id;               /* of its regions; -1: all */
+} GstCclMaskChoice;
+
 /*
- * Finds the mask that `source` (a GstCclMaskSource) means in a buffer of the caps `info`. FALSE: there is none.
+ * Finds the mask that `choice` means in a buffer of the caps `info`. FALSE: there is none.
  */
-gboolean gst_ccl_mask_source_find (gint source, GstBuffer * buffer, const GstVideoInfo * info,
+gboolean gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found);
 
 G_END_DECLS

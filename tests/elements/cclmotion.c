@@ -465,6 +465,75 @@ GST_START_TEST (test_label_takes_a_segmentation)
 }
 
 GST_END_TEST;
+
+/* A mask of ids in a part of a frame of 160x90. */
+static void
+add_segmentation (GstBuffer * frame, const Mask * mask, guint id, GstVideoFormat format, gint x, gint y, guint width,
+    guint height)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
+  GstBuffer *regions = buffer_from_values (format, mask, id, 0);
+  guint ids[] = { 0, id };
+  GstAnalyticsSegmentationMtd segmentation;
+
+  gst_buffer_add_video_meta (regions, GST_VIDEO_FRAME_FLAG_NONE, format, mask->width, mask->height);
+  if (!relations)
+    relations = gst_buffer_add_analytics_relation_meta (frame);
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (relations, regions, GST_SEGMENTATION_TYPE_INSTANCE, 2,
+          ids, x, y, width, height, &segmentation));
+}
+
+static const struct
+{
+  const gchar *settings;
+  guint n;
+  gint boxes[4][4];             /* in the frame, raster order */
+} choices[] = {
+  /* All three; the second reaches beyond the frame, the third lies over the first. */
+  {"", 2, {{20, 20, 30, 20}, {140, 60, 20, 30}}},
+  {"segmentation=0", 1, {{20, 20, 20, 20}}},
+  {"segmentation=1", 1, {{140, 60, 40, 40}}},
+  {"segmentation=2 region-id=-1", 1, {{30, 20, 20, 10}}},
+  {"region-id=300", 1, {{140, 60, 20, 30}}},
+  {"segmentation=0 region-id=7", 1, {{20, 20, 20, 20}}},
+  {"segmentation=0 region-id=8", 0, {{0}}},
+};
+
+/* Several segmentations, one for each instance: all, one of them, one region. */
+GST_START_TEST (test_label_chooses_segmentations)
+{
+  gchar *settings = g_strdup_printf ("mask-source=segmentation-mtd connectivity=4 %s", choices[__i__].settings);
+  GstHarness *harness = label_harness (0, settings);
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  Mask small = MASK ("####", "####"), ring = MASK ("###", "#.#", "###");
+  GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, 0, G_MAXUINT);
+  GstCclBlobMeta *blobs;
+
+  add_segmentation (frame, &small, 7, GST_VIDEO_FORMAT_GRAY8, 20, 20, 20, 20);
+  add_segmentation (frame, &ring, 300, GST_VIDEO_FORMAT_GRAY16_LE, 140, 60, 40, 40);
+  add_segmentation (frame, &small, 9, GST_VIDEO_FORMAT_GRAY8, 30, 20, 20, 10);
+  gst_harness_set_src_caps_str (harness, caps);
+  frame = gst_harness_push_and_pull (harness, frame);
+  blobs = gst_buffer_get_ccl_blob_meta (frame);
+  ck_assert_uint_eq (gst_ccl_blob_meta_get_length (blobs), choices[__i__].n);
+  ck_assert_uint_eq (blobs->width, 160);
+  for (guint i = 0; i < choices[__i__].n; i++) {
+    const gint *const box = choices[__i__].boxes[i];
+    gdouble x, y, width, height;
+
+    gst_ccl_blob_meta_get_box (blobs, i, &x, &y, &width, &height);
+    fail_unless (ABS (x - box[0]) < 1e-9 && ABS (y - box[1]) < 1e-9 && ABS (width - box[2]) < 1e-9
+        && ABS (height - box[3]) < 1e-9, "%s: %g,%g %gx%g", settings, x, y, width, height);
+  }
+  gst_buffer_unref (frame);
+  mask_free (&small);
+  mask_free (&ring);
+  g_free (caps);
+  g_free (settings);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
 #endif
 
 /* ---------------------------------------------------------------- messages */
@@ -842,6 +911,7 @@ cclmotion_suite (void)
   tcase_add_test (cases, test_label_draws_a_smaller_mask);
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
   tcase_add_test (cases, test_label_takes_a_segmentation);
+  tcase_add_loop_test (cases, test_label_chooses_segmentations, 0, G_N_ELEMENTS (choices));
 #endif
   tcase_add_test (cases, test_messages);
   tcase_add_test (cases, test_global_change);
