@@ -100,7 +100,7 @@ typedef struct CudaShape {
 
 /* What an iterative method asks the device after each iteration: did anything change? One per context. See iterate.cuh. */
 typedef struct CudaLoop {
-    uint32_t *changed;             /* device memory, 0 before every iteration: kernels set it */
+    uint32_t *changed;             /* device memory, 0 before every iteration: note_change() */
     uint32_t *seen;                /* mapped host memory, device address: takes the flag's value after an iteration */
     const volatile uint32_t *host; /* the same word, host address */
     cudaEvent_t started;           /* with timing: where the iteration began */

@@ -9,8 +9,8 @@
  *         return CCL_OK;
  *     }));
  *
- * A kernel that changes something stores 1 at `changed` (a plain store, any number of threads); it is 0 when an iteration
- * begins. The loop ends after the first iteration that leaves it 0.
+ * A kernel that changes something calls note_change(changed), in any number of threads. The loop ends after the first
+ * iteration in which none does.
  *
  * What it costs: after each iteration a kernel of one thread moves the flag to mapped host memory, and the host waits for
  * the stream and launches again; one round trip an iteration, during which the device idles. That is why the loop takes
@@ -23,6 +23,11 @@
 #define CCL_CUDA_ITERATE_CUH
 
 #include "backend.cuh"
+
+__device__ static inline void note_change(uint32_t *changed)
+{
+    *changed = 1; /* race: the same from everybody */
+}
 
 /* Parts of iterate(): before and after an iteration whose first step is `first_step`, and after the last. */
 CclStatus iterate_begin(CudaFrame *frame, unsigned first_step);

@@ -33,6 +33,13 @@ __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t heig
                               bits & 8 ? value + 3 : none), width - x, (uintptr_t)to % 16 == 0);
 }
 
+__device__ static uint4 load_parents(const uint32_t *p, uint32_t n)
+{
+    if (n == 4 && (uintptr_t)p % 16 == 0)
+        return *(const uint4 *)p;
+    return make_uint4(p[0], n > 1 ? p[1] : NO_PARENT, n > 2 ? p[2] : NO_PARENT, n > 3 ? p[3] : NO_PARENT);
+}
+
 /* Neighbours mostly have the same parent: its root is looked up once. */
 __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
@@ -40,14 +47,15 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
     if (x >= width || y >= height)
         return;
     const uint32_t index = y * width + x, n = min(width - x, 4u);
+    const uint4 four = load_parents(parents + index, n);
+    const uint32_t own[4] = { four.x, four.y, four.z, four.w };
     uint32_t labels[4] = { 0, 0, 0, 0 }, parent = NO_PARENT, root = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
-        const uint32_t own = i < n ? parents[index + i] : NO_PARENT;
-        if (own == NO_PARENT)
+        if (own[i] == NO_PARENT)
             continue;
-        if (own != parent) {
-            parent = own;
+        if (own[i] != parent) {
+            parent = own[i];
             root = compress(parents, index + i);
         }
         labels[i] = 1 + root;

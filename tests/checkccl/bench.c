@@ -129,6 +129,9 @@ static double times_null(const Bench *bench, bool labels, Figure *figure)
 
 /* ---------------------------------------------------------------- right? */
 
+/* Iterative methods may take a million iterations for a spiral. */
+#define TOO_SLOW_US 3e6
+
 /* On every frame, every product: a method that is wrong is not timed. */
 static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
 {
@@ -150,7 +153,9 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
                         expected =
                             expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS }, connectivity);
                     known = true;
+                    const double start = now_us();
                     Outcome want = expected, got = actual_outcome_for(subject, &c, expected.table.n_components);
+                    const double took_us = now_us() - start;
                     if (products[p] == PRODUCT_PROVISIONAL)
                         want.table = (CclTable){ .width = bench->width, .height = bench->height };
                     if (!same_outcome(&c, &want, &got, why)) {
@@ -158,6 +163,9 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
                                 bench->height, why);
                         subject->muted = true;
                         bench->all_right = false;
+                    } else if (took_us > TOO_SLOW_US) {
+                        fprintf(stderr, "%s: not timed, a frame takes %.0f s\n", subject->name, took_us * 1e-6);
+                        subject->muted = true;
                     }
                     outcome_free(&got);
                 }

@@ -70,8 +70,8 @@ __global__ static void select(const CudaVars *vars, uint32_t width, uint32_t hei
     }
     const uint32_t lowest = lowest_of_walks(label, (ptrdiff_t)stride, x, y, width, height, own);
     if (lowest < own) {
-        *label = lowest;
-        *changed = 1;
+        *label = lowest; /* race: as in lowest_around() */
+        note_change(changed);
     }
 }
 

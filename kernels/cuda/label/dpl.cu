@@ -61,7 +61,7 @@ __global__ static void sweep_rows(const CudaVars *vars, uint32_t width, uint32_t
         carried = pixels >> 31 ? last : UINT32_MAX;
     }
     if (lowered)
-        *changed = 1;
+        note_change(changed);
 }
 
 template <bool backwards>
@@ -84,7 +84,7 @@ __global__ static void sweep_columns(const CudaVars *vars, uint32_t width, uint3
         }
     }
     if (lowered)
-        *changed = 1;
+        note_change(changed);
 }
 
 /* Each iteration takes a label along a path by a pixel at least. */

@@ -86,7 +86,7 @@ __global__ static void scan(const CudaVars *vars, uint32_t width, uint32_t heigh
     const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
     if (lowest < own) {
         atomicMin(&table[own - 1], lowest - 1);
-        *changed = 1;
+        note_change(changed);
     }
 }
 

@@ -40,7 +40,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *v
     if (!__syncthreads_or(own < before))
         return;
     if (tx == 0 && ty == 0)
-        *changed = 1;
+        note_change(changed);
     for (;;) {
         tile[ty][tx] = own;
         __syncthreads();
@@ -51,7 +51,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *v
             break;
     }
     if (own < before)
-        *label = own;
+        *label = own; /* race: see lowest_around() */
 }
 
 /* As NP, whose iterations these contain. */

@@ -32,8 +32,8 @@ __global__ static void propagate(const CudaVars *vars, uint32_t width, uint32_t 
         return;
     const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
     if (lowest < own) {
-        *label = lowest;
-        *changed = 1;
+        *label = lowest; /* race: see lowest_around() */
+        note_change(changed);
     }
 }
 

@@ -56,8 +56,8 @@ __global__ static void scan(uint32_t width, uint32_t height, uint32_t *parents, 
     const uint32_t lowest = lowest_around<eight, NO_PARENT>(parent, width, x, y, width, height, root);
     if (lowest < root) {
         if (lowest < parents[root])
-            parents[root] = lowest;
-        *changed = 1;
+            parents[root] = lowest; /* race: what is lost is found again */
+        note_change(changed);
     }
 }
 

@@ -102,8 +102,9 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *v
     }
     __syncthreads();
     if (lowest[own_place] < own) {
+        /* race: as in lowest_around() */
         vars->labels[(y0 + warp) * stride + x0 + lane] = lowest[own_place] + 1;
-        *changed = 1;
+        note_change(changed);
     }
 }
 
