@@ -47,8 +47,8 @@ def methods():
 
 
 def table():
-    lines = ["| backend | `algorithm=` | method | connectivity | labels | kind | kernels | published | source |\n",
-             "|---|---|---|---|---|---|---|---|---|\n"]
+    lines = ["| backend | `algorithm=` | method | connectivity | labels | kind | kernels | memory | published | "
+             "source |\n", "|---|---|---|---|---|---|---|---|---|---|\n"]
     for _, path, body, kernels in methods():
         backend = re.search(r"\.backend\s*=\s*CCL_BACKEND_(\w+)", body)[1].lower()
         in_plane = sorted(set(re.findall(r"CCL_CONNECT_([48])", body)))
@@ -56,8 +56,12 @@ def table():
         connectivity = ", ".join({"4": "6", "8": "26"}[c] if of_volume else c for c in in_plane)
         paper = text_of("paper", body) or "our own"
         kind = text_of("kind", body) or ("iterative" if re.search(r"\.iterative\s*=\s*true", body) else "direct")
+        memory = re.search(r"\.bytes_per_pixel\s*=\s*([\d.]+)", body)
+        labels_only = not of_volume and re.search(r"^\s*\.label\b", body, re.MULTILINE)
+        memory = memory[1] if memory else "0" if labels_only else ""
         lines.append(f"| {backend} | `{text_of('name', body)}` | {text_of('title', body)} | {connectivity} | "
-                     f"{text_of('unit', body)} | {kind} | {', '.join(kernels)} | {paper} | [{path.name}](../{path}) |\n")
+                     f"{text_of('unit', body)} | {kind} | {', '.join(kernels)} | {memory} | {paper} | "
+                     f"[{path.name}](../{path}) |\n")
     return "".join(lines)
 
 

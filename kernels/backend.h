@@ -83,6 +83,7 @@ typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
     const char *unit; /* for docs/algorithms.md: what is labelled, "pixel", "run", "2x2 block" */
     const char *kind; /* the same: "iterative" where the literature says so; NULL: goes by `iterative` */
+    double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits */
     bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be

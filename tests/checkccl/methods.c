@@ -5,6 +5,8 @@
 #include "checkccl.h"
 #include "patterns.h"
 
+#include "backend.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +103,22 @@ static void check_property_memory(Session *session, const Subject *subject, cons
           without);
 }
 
+/* What the table of methods says of a method's own memory. Methods that need none: a context of `none` is what is left. */
+static void check_own_memory(Session *session, const Subject *subject, const char *none)
+{
+    const uint32_t size = 1024;
+    const CclAlgorithm *algorithm = NULL;
+    for (unsigned i = 0; ccl_algorithms[i]; i++)
+        if (is_cuda(subject, ccl_algorithms[i]->info.name))
+            algorithm = ccl_algorithms[i];
+    if (!algorithm || !algorithm->label || subject->config.connectivity != CCL_CONNECT_8)
+        return;
+    const size_t with = device_bytes(session, subject, subject->config.algorithm, size);
+    const double own = ((double)with - (double)device_bytes(session, subject, none, size)) / (size * size);
+    check(session, own > algorithm->bytes_per_pixel - .01 && own < algorithm->bytes_per_pixel + .01,
+          "%s takes %.2f bytes a pixel, and not %.2f", subject->name, own, algorithm->bytes_per_pixel);
+}
+
 void check_single_methods(Session *session)
 {
     judge_ridges(session);
@@ -109,6 +127,7 @@ void check_single_methods(Session *session)
         if (subject->muted || subject->dead)
             continue;
         check_ridges(session, subject);
+        check_own_memory(session, subject, "buf");
         check_property_memory(session, subject, "le", "le-early", "le-late");
         check_property_memory(session, subject, "stava", "stava-early", "stava-late");
     }

@@ -143,6 +143,7 @@ const CclAlgorithm ccl_cuda_accl = {
               .paper = "Paravecino & Kaeli, ICCVG 2014", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
+    .bytes_per_pixel = 6,
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .label = label,

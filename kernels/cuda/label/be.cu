@@ -119,6 +119,7 @@ const CclAlgorithm ccl_cuda_be = {
               .paper = "Zavalishin, Safonov, Bekhtin & Kurilin, Electronic Imaging 2016", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
     .unit = "2x2 block",
+    .bytes_per_pixel = 1.25,
     .iterative = true,
     .workspace_size = workspace_size,
     .label = label,

@@ -317,6 +317,7 @@ const CclAlgorithm ccl_cuda_bke = {
               .paper = "Allegretti, Bolelli & Grana, TPDS 2020", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_8 },
     .unit = "2x2 block",
+    .bytes_per_pixel = 1.25,
     .first_pixel_roots = true,
     .workspace_size = workspace_size,
     .label = label,

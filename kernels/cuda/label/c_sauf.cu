@@ -58,6 +58,7 @@ const CclAlgorithm ccl_cuda_c_sauf = {
               .paper = "Allegretti, Bolelli, Cancilla, Pollastri, Canalini & Grana, CAIP 2019",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_8 },
     .unit = "pixel",
+    .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label,

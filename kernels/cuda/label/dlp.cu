@@ -135,6 +135,7 @@ const CclAlgorithm ccl_cuda_dlp = {
               .paper = "Cabaret, Lacassagne & Etiemble, IPTA 2017", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
+    .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<false>, label<true>>,

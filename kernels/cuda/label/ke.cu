@@ -93,6 +93,7 @@ const CclAlgorithm ccl_cuda_ke = {
     .info = { .name = "ke", .title = "Komura Equivalence", .paper = "Komura, CPC 2015; Allegretti et al., IPAS 2018",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
+    .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<false>, label<true>>,

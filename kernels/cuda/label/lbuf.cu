@@ -91,6 +91,7 @@ const CclAlgorithm ccl_cuda_lbuf = {
     .info = { .name = "lbuf", .title = "Line-Based Union-Find", .paper = "Yonehara & Aizawa, CANDAR 2015",
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "line",
+    .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label_with_parents<label<false>, label<true>>,

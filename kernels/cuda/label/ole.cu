@@ -87,6 +87,7 @@ const CclAlgorithm ccl_cuda_ole = {
               .paper = "Kalentev, Rai, Kemnitz & Schneider, JPDC 2011", .backend = CCL_BACKEND_CUDA,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
+    .bytes_per_pixel = 4,
     .first_pixel_roots = true,
     .iterative = true,
     .workspace_size = parents_size,
