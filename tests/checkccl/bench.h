@@ -15,6 +15,8 @@ typedef struct BenchOptions {
     unsigned n_rounds;   /* measurements of each figure; 0: 11 */
     bool json, steps;
     uint64_t seed;
+    Subject *volumes;    /* methods for volumes: the frames of a kind are one */
+    unsigned n_volumes;
 } BenchOptions;
 
 /* Times these subjects. False when one was wrong: then it was not timed. */

@@ -57,7 +57,8 @@ static const char usage[] =
     "  --rounds=N          measurements of each figure (default 11)\n"
     "  --steps             the time of each step of a method as well\n"
     "  --json              one JSON object per line instead of text\n"
-    "The reference is timed only by --algorithm=reference.\n";
+    "The reference is timed only by --algorithm=reference, or -3d. Methods for volumes take the frames of a\n"
+    "kind for one volume.\n";
 
 static const struct {
     const char *name;
@@ -281,10 +282,9 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     unsigned connectivity = options->connectivity ? options->connectivity : 8;
     if (!options->connectivity && options->algorithm && !(info->connectivity & 8))
         connectivity = 4;
-    if (info->volume || !(info->connectivity & connectivity) ||
-        (!options->algorithm && !strcmp(info->name, "reference")))
+    if (!(info->connectivity & connectivity) || (!options->algorithm && !strncmp(info->name, "reference", 9)))
         return;
-    if (info->backend == CCL_BACKEND_CUDA) {
+    if (info->backend == CCL_BACKEND_CUDA || info->volume) {
         add_subject(session, options, info, connectivity, one_variant);
         return;
     }
@@ -381,7 +381,7 @@ static void close_session(Session *session)
 
 int main(int argc, char **argv)
 {
-    const Options options = parse(argc, argv);
+    Options options = parse(argc, argv);
     Session session = {
         .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images,
         .most_pixels = options.most_pixels,
@@ -398,11 +398,13 @@ int main(int argc, char **argv)
     }
     layout_catch_faults();
     choose_subjects(&session, &options);
-    if (!session.n_subjects && (options.bench || !session.n_volumes)) {
+    if (!session.n_subjects && !session.n_volumes) {
         fprintf(stderr, "checkccl: no method of this build is called for; --list says what there is\n");
         return 2;
     }
     if (options.bench) {
+        options.bench_options.volumes = session.volumes;
+        options.bench_options.n_volumes = session.n_volumes;
         const bool right = bench_run(&options.bench_options, session.subjects, session.n_subjects);
         close_session(&session);
         return right ? 0 : 1;

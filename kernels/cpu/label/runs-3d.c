@@ -91,6 +91,15 @@ static void measure_row(Runs *runs, const CclVolume *volume, uint32_t y, const C
     }
 }
 
+/* The runs of the frame before point at their roots, so that most labels that meet are the same. */
+static void refresh_labels(Runs *runs, const CclVolume *volume)
+{
+    const size_t first_row = (size_t)(volume->n_frames - 1) * volume->height;
+    const uint32_t end = runs->first_run[first_row + volume->height];
+    for (uint32_t k = runs->first_run[first_row]; k < end; k++)
+        runs->label[k] = find(runs->parent, runs->label[k]);
+}
+
 static CclStatus volume_add(CclContext *context, const CclMask *mask)
 {
     Runs *const runs = cpu_method(context);
@@ -100,6 +109,8 @@ static CclStatus volume_add(CclContext *context, const CclMask *mask)
 
     if (!volume->n_frames)
         runs->n_labels = runs->first_run[0] = 0;
+    else
+        refresh_labels(runs, volume);
     for (uint32_t y = 0; y < mask->height; y++) {
         uint32_t *const first = &runs->first_run[first_row + y];
         runs->tier->pack(mask, y, y + 1, runs->bits, 0);
