@@ -17,6 +17,7 @@
 #ifndef CCL_CUDA_LABEL_HA_CUH
 #define CCL_CUDA_LABEL_HA_CUH
 
+#include "../spread.cuh"
 #include "../sums.cuh"
 #include "../union_find.cuh"
 
@@ -218,11 +219,6 @@ __global__ static void sum_segments(const CudaVars *pvars, uint32_t width, uint3
     part.first = y * width + x;
     part.label = vars.labels[y * vars.label_stride + x];
     add_to_sums(target, part);
-}
-
-static size_t ha_workspace_size(const CclContext *context)
-{
-    return (size_t)context->config.max_width * context->config.max_height * sizeof(uint32_t);
 }
 
 template <bool eight, typename Word = uint32_t> static CclStatus ha_label(CclContext *context, CclFrame *ccl_frame)

@@ -26,7 +26,7 @@ const CclAlgorithm ccl_cuda_ha4 = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<false, uint32_t>,
 };
 
@@ -37,7 +37,7 @@ const CclAlgorithm ccl_cuda_ha4_64 = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<false, uint64_t>,
 };
 
@@ -48,7 +48,7 @@ const CclAlgorithm ccl_cuda_ha4_sums = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<false>,
     .features = ha_features,
 };

@@ -22,7 +22,7 @@ const CclAlgorithm ccl_cuda_ha8 = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<true, uint32_t>,
 };
 
@@ -33,7 +33,7 @@ const CclAlgorithm ccl_cuda_ha8_64 = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<true, uint64_t>,
 };
 
@@ -44,7 +44,7 @@ const CclAlgorithm ccl_cuda_ha8_sums = {
     .unit = "run",
     .bytes_per_pixel = 4,
     .first_pixel_roots = true,
-    .workspace_size = ha_workspace_size,
+    .workspace_size = parents_size,
     .label = ha_label<true>,
     .features = ha_features,
 };
