@@ -4,22 +4,24 @@
 /*
  * The outer contour of a component as a polygon.
  *
- * The polygon lies in the plane of pixel squares, where pixel (x, y) covers [x, x+1) x [y, y+1), and runs along the edges
- * between the component and what surrounds it, clockwise as seen on a screen, from the corner left above its first
- * pixel. Only corners are listed. Filled (a pixel is inside when its centre is) it gives the component with its holes:
+ * The polygon lies in the plane of pixel squares, where pixel (x, y) covers [x, x+1) x [y, y+1), and runs along the
+ * edges between the component and what surrounds it, clockwise as seen on a screen, from the corner left above its
+ * first pixel. Only corners are listed. Filled (a pixel is inside when its centre is) it gives the component with its
+ * holes:
  *
  *     . # # . .           (1,0) (3,0) (3,1) (4,1) (4,2) (3,2) (3,1) (1,1)
  *     . . . # .           8-connected: the corner (3,1), where two pixels touch, comes twice
  *     # . . . .
  *
  * Border following of the edges ("cracks") between pixels: Rosenfeld & Kak, Digital Picture Processing, 1976; the outer
- * borders that Suzuki & Abe, "Topological structural analysis of digitized binary images by border following", CVGIP 30,
- * 1985, follow from pixel to pixel. Only the neighbourhood of the border is looked at, whatever the area; no label image
- * is needed, since the border of a component never leaves it.
+ * borders that Suzuki & Abe, "Topological structural analysis of digitized binary images by border following", CVGIP
+ * 30, 1985, follow from pixel to pixel. Only the neighbourhood of the border is looked at, whatever the area; no label
+ * image is needed, since the border of a component never leaves it.
  *
- * Simplified by Douglas & Peucker, "Algorithms for the reduction of the number of points required to represent a digitized
- * line or its caricature", Cartographica 10, 1973: no corner left out is farther than `epsilon` from the polygon. The
- * outermost corners on each side of the component's box always stay, eight at most, so that the polygon has the same box.
+ * Simplified by Douglas & Peucker, "Algorithms for the reduction of the number of points required to represent a
+ * digitized line or its caricature", Cartographica 10, 1973: no corner left out is farther than `epsilon` from the
+ * polygon. The outermost corners on each side of the component's box always stay, eight at most, so that the polygon
+ * has the same box.
  */
 #ifndef CCL_CONTOUR_H
 #define CCL_CONTOUR_H

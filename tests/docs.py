@@ -29,7 +29,8 @@ class Documents(unittest.TestCase):
         for document in self.documents():
             if document.name == "news.md":
                 continue  # tells of what was
-            for path in re.findall(r"`((?:kernels|gst|tests|examples|docs|\.ci)/[\w./-]*)`", document.read_text("utf-8")):
+            text = document.read_text("utf-8")
+            for path in re.findall(r"`((?:kernels|gst|tests|examples|docs|\.ci)/[\w./-]*)`", text):
                 with self.subTest(document=document.name, path=path):
                     self.assertTrue((top / path).exists())
 
@@ -41,8 +42,8 @@ class Documents(unittest.TestCase):
                     self.assertIn(f"({document.name})", index)
 
     def test_algorithms(self):
-        run = subprocess.run([sys.executable, top / "docs" / "algorithms.py", "--check"], capture_output=True, text=True,
-                             check=False)
+        run = subprocess.run([sys.executable, top / "docs" / "algorithms.py", "--check"], capture_output=True,
+                             text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 

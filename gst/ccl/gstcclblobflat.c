@@ -306,7 +306,8 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Length of what version 2 and 3 have between the name and the checksum, as the counts there say; `left`: what there is. */
+/* Length of what version 2 and 3 have between the name and the checksum, as the counts there say; `left`: what there
+ * is. */
 static guint64
 get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
 {

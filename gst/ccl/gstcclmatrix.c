@@ -119,10 +119,12 @@ follow_scale (GstCclFrameMatrix * frame, const GstVideoMetaTransform * scale)
 }
 
 #if GST_CHECK_VERSION (1, 28, 0)
-G_STATIC_ASSERT (G_STRUCT_OFFSET (GstCclMatrixTransform, matrix) == G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, matrix));
+G_STATIC_ASSERT (G_STRUCT_OFFSET (GstCclMatrixTransform, matrix) ==
+    G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, matrix));
 G_STATIC_ASSERT (G_STRUCT_OFFSET (GstCclMatrixTransform, out_rectangle) ==
     G_STRUCT_OFFSET (GstVideoMetaTransformMatrix, out_rectangle));
-G_STATIC_ASSERT (sizeof (((GstCclMatrixTransform *) 0)->matrix) == sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
+G_STATIC_ASSERT (sizeof (((GstCclMatrixTransform *) 0)->matrix) ==
+    sizeof (((GstVideoMetaTransformMatrix *) 0)->matrix));
 #endif
 
 /* Whether the matrix puts a rectangle of the input's size exactly onto one of the output's, both with their corner at
@@ -153,7 +155,8 @@ static gboolean
 follow_matrix (GstCclFrameMatrix * frame, const GstCclMatrixTransform * transform)
 {
   const GstVideoRectangle *const in = &transform->in_rectangle, *const out = &transform->out_rectangle;
-  const GstCclMatrix from_in = { 1, 0, -in->x, 0, 1, -in->y, 0, 0, 1 }, to_out = { 1, 0, out->x, 0, 1, out->y, 0, 0, 1 };
+  const GstCclMatrix from_in = { 1, 0, -in->x, 0, 1, -in->y, 0, 0, 1 };
+  const GstCclMatrix to_out = { 1, 0, out->x, 0, 1, out->y, 0, 0, 1 };
   const GstCclMatrix to_centres = { 1, 0, -0.5, 0, 1, -0.5, 0, 0, 1 }, from_centres = { 1, 0, 0.5, 0, 1, 0.5, 0, 0, 1 };
   GstCclMatrix change, of_numbers;
 

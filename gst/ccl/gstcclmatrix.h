@@ -60,8 +60,8 @@ typedef struct
   guint width, height;
 } GstCclFrameMatrix;
 
-/* For a GstMetaTransformFunction: what becomes of it in the frame that `type` and `data` describe: a copy, another size,
- * from GStreamer 1.28 on a crop or flip. FALSE: cannot be said. */
+/* For a GstMetaTransformFunction: what becomes of it in the frame that `type` and `data` describe: a copy, another
+ * size, from GStreamer 1.28 on a crop or flip. FALSE: cannot be said. */
 G_GNUC_INTERNAL
 gboolean gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer data);
 

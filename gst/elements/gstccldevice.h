@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * An allocator of device memory for masks that stay on the GPU between our elements, whatever libgstcuda of this version
- * (or none) has formats for. Mapped with GST_CCL_MAP_DEVICE it gives the device's address; mapped for reading as any
- * other memory it is downloaded, so that everybody can read it. Whoever writes to it on the device has finished before
- * unmapping.
+ * An allocator of device memory for masks that stay on the GPU between our elements, whatever libgstcuda of this
+ * version (or none) has formats for. Mapped with GST_CCL_MAP_DEVICE it gives the device's address; mapped for reading
+ * as any other memory it is downloaded, so that everybody can read it. Whoever writes to it on the device has finished
+ * before unmapping.
  */
 #ifndef __GST_CCL_DEVICE_H__
 #define __GST_CCL_DEVICE_H__

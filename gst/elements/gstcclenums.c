@@ -217,11 +217,12 @@ describe_algorithm (guint index)
 
   for (guint i = index; ccl_algorithm (i); i++) {
     const CclAlgorithmInfo *const row = ccl_algorithm (i);
+    const guint which = row->connectivity == CCL_CONNECT_4 ? 0 : row->connectivity == CCL_CONNECT_8 ? 1 : 2;
 
     if (strcmp (row->name, first->name) != 0)
       continue;
     g_string_append_printf (text, "%s%s, %s", separator, row->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU",
-        connectivities[row->volume][row->connectivity == CCL_CONNECT_4 ? 0 : row->connectivity == CCL_CONNECT_8 ? 1 : 2]);
+        connectivities[row->volume][which]);
     separator = "; ";
   }
   g_string_append_c (text, ')');

@@ -914,8 +914,8 @@ finish_volume (GstCclLabel * self)
   return status == CCL_OK || continue_on_cpu (self, status) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is held
- * back. */
+/* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is
+ * held back. */
 static GstFlowReturn
 next_output (GstCclLabel * self, gboolean all, GstBuffer ** output)
 {
@@ -1024,7 +1024,8 @@ check_volume (GstCclLabel * self)
       : !(now->attach & GST_CCL_ATTACH_BLOB) ? "attach does not say blob" : NULL;
 
   if (why)
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("These settings do not go together: volume=%u, but %s.", now->volume, why),
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("These settings do not go together: volume=%u, but %s.", now->volume, why),
         ("volume goes with interval=1, output=passthrough and attach=blob; or leave volume=0."));
   return !why;
 }
@@ -1804,8 +1805,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
       "Most blobs per frame attached as roi and analytics", 0, 4096, 256, controlled);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
-      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon). Traced on the CPU: "
-      "a mask in CUDA memory is downloaded for it", FALSE, controlled);
+      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon). Traced on the "
+      "CPU: a mask in CUDA memory is downloaded for it", FALSE, controlled);
   properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
       "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner", 0, 64, 1,
       controlled);
@@ -1818,7 +1819,8 @@ install_properties (GObjectClass * klass)
       "Analyse every n-th frame; those between are flagged as skipped", 1, G_MAXUINT, 1, controlled);
   properties[PROP_VOLUME] = g_param_spec_uint ("volume", "Volume",
       "Label so many frames in a row as one volume of x, y and time: blobs that touch from frame to frame get the same "
-      "GstCclBlob.volume_id. Holds frames back until their volume is complete; 0 or 1: off", 0, CCL_MAX_FRAMES, 0, playing);
+      "GstCclBlob.volume_id. Holds frames back until their volume is complete; 0 or 1: off", 0, CCL_MAX_FRAMES, 0,
+      playing);
   properties[PROP_ASYNC_DEPTH] = g_param_spec_uint ("async-depth", "Asynchronous depth",
       "Frames held back so that the GPU works on several at once; adds as many frames of latency",
       0, MAX_ASYNC_DEPTH, 0, playing);
@@ -1830,14 +1832,14 @@ install_properties (GObjectClass * klass)
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
       "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to label with; 0: as many as help. On a GPU: from 2 on, masks in system memory are packed to bits by so "
-      "many before they go up", 0, 1024, 0, playing);
+      "CPU threads to label with; 0: as many as help. On a GPU: from 2 on, masks in system memory are packed to bits "
+      "by so many before they go up", 0, 1024, 0, playing);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
       "microseconds", FALSE, playing);
   properties[PROP_BATCH] = g_param_spec_boolean ("batch", "Batch",
-      "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, which "
-      "takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
+      "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, "
+      "which takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, path; "
       "host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (for that), upload-us, "

@@ -108,8 +108,8 @@ read_pixel (const guint8 * row, guint x, GstVideoFormat format)
   return format == GST_VIDEO_FORMAT_GRAY16_LE ? GST_READ_UINT16_LE (row + 2 * x) : GST_READ_UINT16_BE (row + 2 * x);
 }
 
-/* Sets what is wanted of it in a picture of `width` x `height` bytes, whose corner is (x, y) of the frame and whose pixels
- * are those of the frame or, with `own`, of the mask. */
+/* Sets what is wanted of it in a picture of `width` x `height` bytes, whose corner is (x, y) of the frame and whose
+ * pixels are those of the frame or, with `own`, of the mask. */
 static gboolean
 paint_segmentation (const Segmentation * s, gint region_id, gboolean own, guint8 * picture, guint width, guint height)
 {

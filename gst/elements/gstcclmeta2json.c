@@ -16,7 +16,8 @@
  *
  * ## Examples
  * |[
- * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 ! cclmeta2json ! fdsink
+ * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 !
+ *     cclmeta2json ! fdsink
  * ]| Blobs of a moving ball on the terminal.
  * |[
  * gst-launch-1.0 videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 !

@@ -6,11 +6,11 @@
  * @title: cclmetaremap
  * @short_description: takes blobs past elements that crop, flip or rotate
  *
- * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame: blobs with their
- * tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches all of
- * them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what they do:
- * it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then whatever
- * scaling it takes to the size of the frame. What has arrived by itself is left as it is.
+ * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame: blobs with
+ * their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches
+ * all of them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what
+ * they do: it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then
+ * whatever scaling it takes to the size of the frame. What has arrived by itself is left as it is.
  *
  * ## Blobs in a part of the picture, upside down
  * |[

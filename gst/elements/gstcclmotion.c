@@ -6,24 +6,24 @@
  * @title: cclmotion
  * @short_description: finds what moves before a fixed camera
  *
- * Learns what the background looks like, pixel by pixel, and attaches to each frame a mask of the pixels that do not fit:
- * a #GstCclMaskMeta. The picture flows on untouched and uncopied; ccllabel turns the mask into blobs.
+ * Learns what the background looks like, pixel by pixel, and attaches to each frame a mask of the pixels that do not
+ * fit: a #GstCclMaskMeta. The picture flows on untouched and uncopied; ccllabel turns the mask into blobs.
  *
- * The mask is made from the gray or luma plane alone, in this order: the model (#cclmotion:method, #cclmotion:threshold),
- * shadows out (#cclmotion:shadow), noise out (#cclmotion:median), #cclmotion:confirm-frames, #cclmotion:open,
- * #cclmotion:close, #cclmotion:dilate, and nothing where #cclmotion:ignore says so.
+ * The mask is made from the gray or luma plane alone, in this order: the model (#cclmotion:method,
+ * #cclmotion:threshold), shadows out (#cclmotion:shadow), noise out (#cclmotion:median), #cclmotion:confirm-frames,
+ * #cclmotion:open, #cclmotion:close, #cclmotion:dilate, and nothing where #cclmotion:ignore says so.
  *
- * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time (back,
- * or more than two seconds ahead); other gaps and steps back in time do not matter to it. Every property can be changed
- * while playing; #cclmotion:method, #cclmotion:work-height and #cclmotion:backend start learning again, the others keep
- * what was learnt.
+ * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time
+ * (back, or more than two seconds ahead); other gaps and steps back in time do not matter to it. Every property can be
+ * changed while playing; #cclmotion:method, #cclmotion:work-height and #cclmotion:backend start learning again, the
+ * others keep what was learnt.
  *
  * ## Messages
  *
  * With #cclmotion:post-messages the element posts element messages whose structure `ccl-motion` has the fields `state`
- * (string: "begin", "update" or "end"), `running-time`, `stream-time`, `timestamp` and `duration` (of the motion so far;
- * #GstClockTime, guint64), `n-foreground` (guint64, pixels of the mask), `area-ratio` (gdouble, 0 to 1: part of the
- * picture) and `global-change` (gboolean).
+ * (string: "begin", "update" or "end"), `running-time`, `stream-time`, `timestamp` and `duration` (of the motion so
+ * far; #GstClockTime, guint64), `n-foreground` (guint64, pixels of the mask), `area-ratio` (gdouble, 0 to 1: part of
+ * the picture) and `global-change` (gboolean).
  *
  * ## What moves, as blobs in JSON
  * |[
@@ -32,7 +32,8 @@
  * ]|
  * ## The mask, to look at
  * |[
- * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=I420 ! cclmotion output=mask ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=I420 ! cclmotion output=mask ! videoconvert !
+ *     autovideosink
  * ]|
  * ## A camera: half the height is enough, the road at the top does not count
  * |[
@@ -750,8 +751,8 @@ gst_ccl_motion_transform (GstBaseTransform * transform, GstBuffer * input, GstBu
 
 /* ---------------------------------------------------------------- input */
 
-/* The output property and the size of the mask, at a frame boundary: other caps, so the base class has to negotiate before
- * it goes on. */
+/* The output property and the size of the mask, at a frame boundary: other caps, so the base class has to negotiate
+ * before it goes on. */
 static void
 take_output (GstCclMotion * self)
 {
@@ -1119,8 +1120,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_METHOD] = g_param_spec_enum ("method", "Method", "Model of the background",
       GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2, playing);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
-      "Gray levels by which a pixel must differ from the background (mog2: in quiet places; where there is more noise, in "
-      "proportion to it). 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
+      "Gray levels by which a pixel must differ from the background (mog2: in quiet places; where there is more "
+      "noise, in proportion to it). 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
   properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
       "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames; 0 learns nothing. "
       "-1: 0.003. The first frames count for more", -1, 1, params.learning_rate, controlled);
@@ -1146,11 +1147,11 @@ install_properties (GObjectClass * klass)
       "Height to scale frames down to before anything else (the mask has that size; blobs are mapped back), pixels; "
       "0: that of the frames", 0, 4320, 0, playing);
   properties[PROP_MAX_MOTION] = g_param_spec_double ("max-motion", "Maximum motion",
-      "When more than this part of the picture does not fit the background, all of it changed (light, camera): the mask is "
-      "empty and flagged, and learning starts again. 1: never", 0, 1, params.max_motion, controlled);
+      "When more than this part of the picture does not fit the background, all of it changed (light, camera): the "
+      "mask is empty and flagged, and learning starts again. 1: never", 0, 1, params.max_motion, controlled);
   properties[PROP_IGNORE] = g_param_spec_string ("ignore", "Ignore",
-      "Polygons in which nothing counts: \"x,y;x,y;x,y|x,y;...\", in pixels of the frame or, when no coordinate of a polygon "
-      "is above 1, in parts of it", "", playing);
+      "Polygons in which nothing counts: \"x,y;x,y;x,y|x,y;...\", in pixels of the frame or, when no coordinate of a "
+      "polygon is above 1, in parts of it", "", playing);
   properties[PROP_MIN_MOTION] = g_param_spec_double ("min-motion", "Minimum motion",
       "Part of the picture that must move for messages to speak of motion", 0, 1, 0.0005, controlled);
   properties[PROP_POST_MESSAGES] = g_param_spec_enum ("post-messages", "Post messages",
@@ -1168,8 +1169,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
       "CPU threads to detect with; 0: as many as help", 0, 1024, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; backend, "
-      "path, host-bytes, device-bytes; detect-us, " GST_CCL_SPREAD_HOST_FIELDS,
+      "Since start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "
+      "backend, path, host-bytes, device-bytes; detect-us, " GST_CCL_SPREAD_HOST_FIELDS,
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }

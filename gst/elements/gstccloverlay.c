@@ -577,7 +577,8 @@ install_properties (GObjectClass * klass)
       "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
       "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
   properties[PROP_TRAIL_LENGTH] = g_param_spec_uint ("trail-length", "Trail length",
-      "Frames that a trail goes back, at most as many as ccltrack keeps (history)", 0, MAX_TRAIL_LENGTH, DEFAULT_TRAIL_LENGTH, playing);
+      "Frames that a trail goes back, at most as many as ccltrack keeps (history)", 0, MAX_TRAIL_LENGTH,
+      DEFAULT_TRAIL_LENGTH, playing);
   properties[PROP_EXPIRE] = g_param_spec_uint64 ("expire", "Expire",
       "How long blobs stay drawn on frames that were not analysed, nanoseconds; 0 = on their own frame only", 0,
       G_MAXUINT64, 0, playing);

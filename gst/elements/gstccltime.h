@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The times of a frame. GST_CLOCK_TIME_NONE for a frame without timestamp and in a segment that does not count time: raw
- * pictures from a file come in bytes. */
+/* The times of a frame. GST_CLOCK_TIME_NONE for a frame without timestamp and in a segment that does not count time:
+ * raw pictures from a file come in bytes. */
 #ifndef __GST_CCL_TIME_H__
 #define __GST_CCL_TIME_H__
 

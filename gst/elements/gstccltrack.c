@@ -726,7 +726,9 @@ make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
   if (old && old->capacity == capacity)
     return (Life *) old;
   life = g_malloc (sizeof (Life) + capacity * sizeof (GstCclPoint));
-  *life = (Life) {.first_seen = old ? old->first_seen : pts,.capacity = capacity,.n = old ? MIN (old->n, capacity) : 0 };
+  *life = (Life) {
+    .first_seen = old ? old->first_seen : pts,.capacity = capacity,.n = old ? MIN (old->n, capacity) : 0
+  };
   for (guint i = 0; i < life->n; i++)
     life->places[i] = old->places[(old->next + old->capacity - life->n + i) % old->capacity];
   life->next = capacity > 0 ? life->n % capacity : 0;
@@ -1012,8 +1014,8 @@ install_properties (GObjectClass * klass)
       "What ends all tracks; ids are never used again", GST_TYPE_CCL_ID_RESET,
       GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
   properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
-      "How many places of each track are kept and attached to its blob as trail (input=ccl), frames; memory: 8 bytes for "
-      "each of every track. 0: none", 0, MAX_HISTORY, DEFAULT_HISTORY, playing);
+      "How many places of each track are kept and attached to its blob as trail (input=ccl), frames; memory: 8 bytes "
+      "for each of every track. 0: none", 0, MAX_HISTORY, DEFAULT_HISTORY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the element started: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,

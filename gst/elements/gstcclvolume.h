@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Frames labelled as volumes: their masks are stacked, and they are held back until the stack is complete and every blob
- * knows which component over several frames it is part of.
+ * Frames labelled as volumes: their masks are stacked, and they are held back until the stack is complete and every
+ * blob knows which component over several frames it is part of.
  */
 #ifndef __GST_CCL_VOLUME_H__
 #define __GST_CCL_VOLUME_H__
@@ -35,8 +35,8 @@ typedef struct
 void gst_ccl_volume_init (GstCclVolume * volume);
 void gst_ccl_volume_clear (GstCclVolume * volume);
 
-/* Volumes of up to `n_frames` masks, with what `config` says of backend, size and connectivity. Frames held stay, but have
- * lost their stack. On error: ccl_error_message(). */
+/* Volumes of up to `n_frames` masks, with what `config` says of backend, size and connectivity. Frames held stay, but
+ * have lost their stack. On error: ccl_error_message(). */
 CclStatus gst_ccl_volume_open (GstCclVolume * volume, const CclConfig * config, guint n_frames);
 void gst_ccl_volume_close (GstCclVolume * volume);
 

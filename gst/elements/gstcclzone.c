@@ -15,8 +15,8 @@
  *   polygon, stay in one for its dwell time, or cross a line
  *
  * The fields of a message: event (enter, leave, dwell, cross), zone (its name), track-id, inside (objects in the
- * polygon now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction (cross:
- * forward or backward), timestamp, running-time and stream-time (ns).
+ * polygon now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction
+ * (cross: forward or backward), timestamp, running-time and stream-time (ns).
  *
  * ## People who cross a line
  * |[

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What contours cost, beside OpenCV: ccllabel contours=true (labelling, tracing and simplifying with tolerance 1) against
-findContours (outer contours of the same mask) and approxPolyDP with the same tolerance; one thread each, the least of
-some frames, microseconds.
+"""What contours cost, beside OpenCV: ccllabel contours=true (labelling, tracing and simplifying with tolerance 1)
+against findContours (outer contours of the same mask) and approxPolyDP with the same tolerance; one thread each, the
+least of some frames, microseconds.
 
 usage: contours.py [DATA_FOLDER]     with the plugin in GST_PLUGIN_PATH; needs python3-opencv
 """
@@ -81,7 +81,8 @@ def main():
     Gst.init(None)
     cv2.setNumThreads(1)
     data = pathlib.Path(os.environ.get("CCL_TEST_DATA") or (sys.argv[1] if len(sys.argv) > 1 else "../shared/data"))
-    print("| mask | size | blobs | labelling | contours | findContours | and approxPolyDP |\n|---|---|---|---|---|---|---|")
+    print("| mask | size | blobs | labelling | contours | findContours | and approxPolyDP |")
+    print("|---|---|---|---|---|---|---|")
     for name, mask in masks(data):
         blobs, label, contour = ours(mask)
         _, found, simplified = theirs(mask)

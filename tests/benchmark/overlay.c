@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What ccloverlay takes of a frame: objects with tracks and trails, in pictures it draws into or (attach=1) beside them.
+ * What ccloverlay takes of a frame: objects with tracks and trails, in pictures it draws into or (attach=1) beside
+ * them.
  *
  *     overlay [size=320x240,1920x1080,3840x2160] [objects=10,100] [format=I420] [frames=60] [attach=0] [draw=...]
  *             [picture=FILE]
  *
- * Processor time per frame, microseconds: median, and 90th percentile. The checksum is that of the last picture, so that
- * two builds can be compared; picture=FILE writes it, as the bytes of its format.
+ * Processor time per frame, microseconds: median, and 90th percentile. The checksum is that of the last picture, so
+ * that two builds can be compared; picture=FILE writes it, as the bytes of its format.
  */
 #include <gst/ccl/ccl.h>
 #include <gst/check/gstharness.h>

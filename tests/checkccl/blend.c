@@ -47,8 +47,8 @@ static uint32_t random_pixel(Random *random)
 static uint8_t expected_sample(uint32_t p, uint8_t under, const int32_t *f)
 {
     const double alpha = p >> 24;
-    const double over = floor((f[0] * (double)(p >> 16 & 255) + f[1] * (double)(p >> 8 & 255) + f[2] * (double)(p & 255) +
-                               f[3] * alpha) / 65536 + 0.5);
+    const double red = p >> 16 & 255, green = p >> 8 & 255, blue = p & 255;
+    const double over = floor((f[0] * red + f[1] * green + f[2] * blue + f[3] * alpha) / 65536 + 0.5);
     const double sum = over + floor(under * (255 - alpha) / 255 + 0.5);
     return (uint8_t)(sum > 255 ? 255 : sum);
 }

@@ -256,7 +256,8 @@ static void check_errors(Session *session, CclContours *contours)
           "contour: a component whose first pixel is background");
     check(session, ccl_contours_add(contours, &another, &component, &right, &n) == CCL_ERROR_ARGUMENT && n == 0,
           "contour: a component of another mask");
-    check(session, ccl_contours_add(contours, &mask, &component, &few, &n) == CCL_ERROR_ARGUMENT, "contour: few points");
+    check(session, ccl_contours_add(contours, &mask, &component, &few, &n) == CCL_ERROR_ARGUMENT,
+          "contour: few points");
     check(session, ccl_contours_add(contours, &mask, &component, &negative, &n) == CCL_ERROR_ARGUMENT,
           "contour: a negative tolerance");
     check(session, ccl_contours_add(contours, &mask, &component, &nan, &n) == CCL_ERROR_ARGUMENT,
@@ -280,7 +281,8 @@ static void check_large(Session *session, CclContours *contours)
 
     ccl_contours_clear(contours);
     trace(contours, &mask, &outcome.rows[0], 1, 64, CCL_CONNECT_8, &n, &why);
-    check(session, !why && n <= 64 && n >= 3, "contour of a large comb: %u points%s%s", n, why ? ": " : "", why ? why : "");
+    check(session, !why && n <= 64 && n >= 3, "contour of a large comb: %u points%s%s", n, why ? ": " : "",
+          why ? why : "");
     outcome_free(&outcome);
     image_free(&image);
 }

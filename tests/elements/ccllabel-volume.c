@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------- what is expected */
 
-/* Checks the ids of frames masks[0..n) that were one volume, against the reference; they go on from `before`. Returns how
- * many components the volume has. The buffers are pulled and given back. */
+/* Checks the ids of frames masks[0..n) that were one volume, against the reference; they go on from `before`. Returns
+ * how many components the volume has. The buffers are pulled and given back. */
 static guint
 check_volume (GstHarness * harness, const Mask * masks, guint n, guint connectivity, guint64 before, guint first_frame)
 {
@@ -163,7 +163,8 @@ GST_START_TEST (test_random_masks)
   for (guint s = 0; s < G_N_ELEMENTS (settings); s++) {
     if (__i__ && strstr (settings[s], "reference"))
       continue;
-    const guint n = atoi (settings[s] + strlen ("volume=")), connectivity = strstr (settings[s], "connectivity=4") ? 4 : 8;
+    const guint n = atoi (settings[s] + strlen ("volume="));
+    const guint connectivity = strstr (settings[s], "connectivity=4") ? 4 : 8;
     GstHarness *harness = label_harness (__i__, settings[s]);
     guint64 before = 0;
     guint pulled = 0;
@@ -189,8 +190,8 @@ GST_START_TEST (test_random_masks)
 
 GST_END_TEST;
 
-/* Two things that meet in one frame are one component, before that frame too; the filter of the frames has no say in what
- * connects. */
+/* Two things that meet in one frame are one component, before that frame too; the filter of the frames has no say in
+ * what connects. */
 GST_START_TEST (test_meeting)
 {
   NEED_BACKEND (__i__);
@@ -414,8 +415,8 @@ static void
 assert_refused (const gchar * settings, const gchar * expected)
 {
   GstElement *pipeline;
-  gchar *line = g_strdup_printf ("videotestsrc ! video/x-raw,format=GRAY8,width=1920,height=1080 ! ccllabel %s ! fakesink",
-      settings);
+  gchar *line = g_strdup_printf ("videotestsrc ! video/x-raw,format=GRAY8,width=1920,height=1080 ! ccllabel %s ! "
+      "fakesink", settings);
   GstBus *bus;
   GstMessage *message;
   GError *error = NULL;

@@ -498,7 +498,8 @@ GST_START_TEST (test_optional_fields)
   fail_unless_equals_int64 (json_object_get_int_member (blob, "volume"), G_GINT64_CONSTANT (1) << 41);
   blob = json_array_get_object_element (array, 1);
   fail_if (json_object_has_member (blob, "border") || json_object_has_member (blob, "state"));
-  fail_if (json_object_has_member (blob, "volume") || json_object_has_member (blob, "track") || json_object_has_member (blob, "polygon"));
+  fail_if (json_object_has_member (blob, "volume") || json_object_has_member (blob, "track")
+      || json_object_has_member (blob, "polygon"));
   blob = json_array_get_object_element (array, 2);
   fail_unless_equals_string (json_object_get_string_member (blob, "border"), "right,bottom");
   json_node_unref (line);

@@ -123,8 +123,8 @@ assert_mask (GstBuffer * buffer, const guint8 * expected, guint width, guint hei
   gst_video_info_set_format (&info, GST_VIDEO_FORMAT_GRAY8, width, height);
   fail_unless (gst_video_frame_map (&frame, &info, meta->mask, GST_MAP_READ));
   for (guint y = 0; y < height; y++)
-    fail_unless (memcmp ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-            expected + y * width, width) == 0, "row %u differs", y);
+    fail_unless (memcmp ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+            + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), expected + y * width, width) == 0, "row %u differs", y);
   gst_video_frame_unmap (&frame);
 }
 
@@ -323,8 +323,8 @@ frame_with_mask (const Mask * mask, guint width, guint height, guint n)
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   gint stride[GST_VIDEO_MAX_PLANES] = { GST_ROUND_UP_4 (mask->width) };
 
-  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, mask->width, mask->height, 1,
-      offset, stride);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, mask->width, mask->height,
+      1, offset, stride);
   gst_buffer_add_ccl_mask_meta (frame, buffer, width, height);
   gst_buffer_unref (buffer);
   return frame;
@@ -449,8 +449,8 @@ GST_START_TEST (test_label_takes_a_segmentation)
   gdouble x, y, width, height;
 
   gst_buffer_add_video_meta (regions, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 3);
-  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (frame), regions,
-          GST_SEGMENTATION_TYPE_SEMANTIC, G_N_ELEMENTS (ids), ids, 20, 30, 40, 60, &segmentation));
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (frame),
+          regions, GST_SEGMENTATION_TYPE_SEMANTIC, G_N_ELEMENTS (ids), ids, 20, 30, 40, 60, &segmentation));
   gst_harness_set_src_caps_str (harness, caps);
   frame = gst_harness_push_and_pull (harness, frame);
   blobs = gst_buffer_get_ccl_blob_meta (frame);
@@ -610,8 +610,8 @@ GST_END_TEST;
 
 GST_START_TEST (test_global_change)
 {
-  GstHarness *harness = motion_harness ("! ccllabel name=label mask-source=mask-meta backend=cpu", GST_VIDEO_FORMAT_GRAY8,
-      W, H);
+  GstHarness *harness = motion_harness ("! ccllabel name=label mask-source=mask-meta backend=cpu",
+      GST_VIDEO_FORMAT_GRAY8, W, H);
   GstBus *bus = watch_bus (harness);
   GstBuffer *buffer;
   GstStructure *structure;
@@ -741,7 +741,9 @@ GST_START_TEST (test_ignore)
   fail_unless (push_for_count (harness, 12, 10) > 200);
   assert_no_message (bus, GST_MESSAGE_WARNING);
 
-  static const gchar *const wrong[] = { "0,0;1", "1,2;3,4", "a,b;c,d;e,f", "0,0;1,1;2,2;", "0,0;1,1;nan,2", "0,0,1,1,2,2" };
+  static const gchar *const wrong[] = {
+    "0,0;1", "1,2;3,4", "a,b;c,d;e,f", "0,0;1,1;2,2;", "0,0;1,1;nan,2", "0,0,1,1,2,2"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
     g_object_set (find_element (harness, "motion"), "ignore", wrong[i], NULL);
     if (i != 3)                 /* a ; at the end is no harm */
@@ -768,7 +770,8 @@ GST_START_TEST (test_changes_while_playing)
     gboolean keeps;
   } changes[] = {
     {"threshold", "40", TRUE}, {"threshold", "0", TRUE}, {"learning-rate", "0.02", TRUE}, {"shadow", "keep", TRUE},
-    {"median", "1", TRUE}, {"open", "1", TRUE}, {"close", "3", TRUE}, {"dilate", "2", TRUE}, {"confirm-frames", "1", TRUE},
+    {"median", "1", TRUE}, {"open", "1", TRUE}, {"close", "3", TRUE}, {"dilate", "2", TRUE},
+    {"confirm-frames", "1", TRUE},
     {"freeze-on-motion", "true", TRUE}, {"max-motion", "0.9", TRUE}, {"min-motion", "0.1", TRUE},
     {"post-messages", "none", TRUE}, {"off-delay", "0", TRUE}, {"work-height", "30", FALSE}, {"method", "ema", FALSE},
     {"method", "diff", FALSE}, {"method", "mog2", FALSE}, {"threads", "2", FALSE}, {"work-height", "0", FALSE},
@@ -780,7 +783,8 @@ GST_START_TEST (test_changes_while_playing)
     push_for_count (harness, n, G_MAXUINT);
   for (guint i = 0; i < G_N_ELEMENTS (changes); i++) {
     set_motion (harness, changes[i].name, changes[i].value);
-    ck_assert_uint_eq (push_for_flags (harness, n++, G_MAXUINT), changes[i].keeps ? 0 : GST_CCL_MASK_META_FLAG_LEARNING);
+    ck_assert_uint_eq (push_for_flags (harness, n++, G_MAXUINT),
+        changes[i].keeps ? 0 : GST_CCL_MASK_META_FLAG_LEARNING);
     for (guint j = 0; j < 6; j++)
       push_for_count (harness, n++, G_MAXUINT);
     fail_unless (push_for_count (harness, n, n) > 50, "%s=%s: nothing moves", changes[i].name, changes[i].value);
@@ -870,8 +874,8 @@ GST_START_TEST (test_cuda_masks)
     g_printerr ("%s: skipped, backend=cuda is not there\n", __func__);
     return;
   }
-  GstHarness *cpu = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H), *cuda = motion_harness ("", GST_VIDEO_FORMAT_GRAY8,
-      W, H);
+  GstHarness *cpu = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstHarness *cuda = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
 
   set_motion (cuda, "backend", "cuda");
   for (guint n = 0; n < 20; n++) {

@@ -796,7 +796,8 @@ GST_START_TEST (test_history)
     fail_unless_equals_int (n, lengths[frame]);
     if (n > 0) {
       /* The middle of the box, filtered. */
-      fail_unless (ABS (newest[0] - (30 + 4.0 * frame)) < 3 && ABS (newest[1] - 70) < 1, "at %g, %g", newest[0], newest[1]);
+      fail_unless (ABS (newest[0] - (30 + 4.0 * frame)) < 3 && ABS (newest[1] - 70) < 1, "at %g, %g", newest[0],
+          newest[1]);
       memcpy (before[frame], newest, sizeof newest);
       fail_unless (memcmp (oldest, before[frame + 1 - n], sizeof oldest) == 0);
     }

@@ -384,8 +384,8 @@ measure (Stream * stream)
   return usage;
 }
 
-/* Sanitizers and valgrind keep memory for their own ends, and look for leaks themselves: GStreamer's tracer, which is never
- * freed, would be one. */
+/* Sanitizers and valgrind keep memory for their own ends, and look for leaks themselves: GStreamer's tracer, which is
+ * never freed, would be one. */
 static gboolean
 memory_is_ours (void)
 {

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Contours of ccllabel against OpenCV's findContours: filled they are the same pixels, and the pixels along the inside of
-each edge, in order, are the very sequence that findContours returns; simplified they stay within the tolerance.
+"""Contours of ccllabel against OpenCV's findContours: filled they are the same pixels, and the pixels along the inside
+of each edge, in order, are the very sequence that findContours returns; simplified they stay within the tolerance.
 
 usage: contours.py DATA_FOLDER     (environment: CCL_TEST_DATA overrides it)
 exit status 77: no OpenCV, NumPy or introspection

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every property of every element: a new element has the default that gst-inspect-1.0 shows, and what is set is read back
-(the smallest, the largest and a middle value) without a change to any other property."""
+"""Every property of every element: a new element has the default that gst-inspect-1.0 shows, and what is set is read
+back (the smallest, the largest and a middle value) without a change to any other property."""
 import sys
 import unittest
 

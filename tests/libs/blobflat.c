@@ -238,8 +238,9 @@ GST_START_TEST (test_every_damaged_byte_is_refused)
       const guint8 flip = mask == 256 ? 0xff : mask;
 
       data[i] ^= flip;
-      assert_refused (data, size, i >= VERSION_AT && i < VERSION_AT + 4 && (i > VERSION_AT || data[i] > NEWEST_VERSION) ?
-          GST_CCL_ERROR_VERSION : GST_CCL_ERROR_DATA, "damaged");
+      assert_refused (data, size,
+          i >= VERSION_AT && i < VERSION_AT + 4 && (i > VERSION_AT || data[i] > NEWEST_VERSION) ? GST_CCL_ERROR_VERSION
+          : GST_CCL_ERROR_DATA, "damaged");
       data[i] ^= flip;
     }
   }
