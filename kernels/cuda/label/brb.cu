@@ -33,10 +33,10 @@ static const unsigned THREADS = 256; /* blocks in a row of a tile */
 static const unsigned TILE_ROWS = 16;
 static const uint32_t NONE = UINT32_MAX;
 
-/* The pixels (x, y) and (x + 1, y) in two bits; 0 outside. */
+/* pixel_pair(), and 0 outside the mask. */
 __device__ static uint32_t pair_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
 {
-    return y < height ? pixel_at(vars, x, y, width) | pixel_at(vars, x + 1, y, width) << 1 : 0;
+    return x < width && y < height ? pixel_pair(vars, x, y, width) : 0;
 }
 
 /* Where the run begins that this thread's block, with foreground in `columns`, belongs to; NONE for an empty block.
