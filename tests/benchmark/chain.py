@@ -3,7 +3,7 @@
 """The whole chain, from decoded frames to lines of JSON with tracks, beside what one would write without it: appsink,
 OpenCV's MOG2 and connectedComponentsWithStats, and ByteTrack.
 
-usage: meson devenv -C BUILD PYTHON tests/benchmark/chain.py [--rounds N] [--frames N] [--markdown] [VIDEO...]
+usage: meson devenv -C BUILD PYTHON tests/benchmark/chain.py [--rounds N] [--markdown] [VIDEO...]
 
 Without VIDEO: vtest.avi of the test data (../shared/data, or CCL_TEST_DATA) as it is, 768x576, and scaled to
 1920x1080. Packages: opencv-python, supervision; python3-gi and python3-gst-1.0 of the distribution. Exit status 77
@@ -215,7 +215,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("videos", nargs="*", metavar="VIDEO")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--frames", type=int, default=0, help="of each video; 0: all")
+    parser.add_argument("--frames", type=int, default=0, help=argparse.SUPPRESS)  # about as many; 0: all
     parser.add_argument("--min-area", type=int, default=200)
     parser.add_argument("--var-threshold", type=float, default=40, help="of OpenCV's MOG2")
     parser.add_argument("--markdown", action="store_true")
