@@ -23,7 +23,7 @@ __global__ static void compress_blocks(const CudaVars *vars, uint32_t width, uin
     if (inline_paths)
         compress(parents, node);
     else
-        parents[node] = find(parents, node);
+        parents[node] = find(parents, node); /* race: as in compress() */
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */

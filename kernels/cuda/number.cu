@@ -172,7 +172,7 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
             uint32_t state = ROOT_NUMBERED | (blockIdx.x * CHUNK + before_warp[i][warp] + (before >> 8 * i & 255));
 #pragma unroll
             for (unsigned j = 0; j < 4; j++)
-                if (firsts >> (4 * i + j) & 1)
+                if (firsts >> (4 * i + j) & 1) /* race: is_first() asks for another pixel, which this is not, nor was */
                     buffers.root_state[four[j] - 1] = state++;
         }
     }

@@ -61,7 +61,7 @@ __device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
     atomicMax(&sums->x1, part.x1 + t.x);
     atomicMax(&sums->y1, part.y1 + t.y);
     atomicMax(&sums->not_first, ~part.first);
-    sums->root = part.label - 1; /* the same from everybody */
+    sums->root = part.label - 1; /* race: the same from everybody */
 }
 
 /* What is left to measure in this round; nothing when past_id is not above first_id. Parts are relative to (x, y). */

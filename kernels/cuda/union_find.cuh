@@ -28,7 +28,8 @@ template <typename Parents> __device__ static inline uint32_t find(Parents paren
 
 /* find(), shortening the way of whoever follows: the node's own slot takes every ancestor passed. Only the thread that owns
  * `node` may call this, and no unite() may run meanwhile. Short ways are quickest through the L1 cache; on a long one the
- * loads go past it, to see what others have shortened: then it halves with every step instead of being walked. */
+ * loads go past it, to see what others have shortened: then it halves with every step instead of being walked. Whoever
+ * reads a slot while it is written sees the parent before or the one after, both ancestors. */
 template <typename Parents> __device__ static inline uint32_t compress(Parents parents, uint32_t node)
 {
     const uint32_t own = node;
@@ -36,12 +37,12 @@ template <typename Parents> __device__ static inline uint32_t compress(Parents p
     uint32_t grandparent = parents[parent];
     for (unsigned step = 0; grandparent != parent && step < 16; step++) {
         parent = grandparent;
-        parents[own] = parent;
+        parents[own] = parent; /* race: see above */
         grandparent = parents[parent];
     }
     while (grandparent != parent) {
         parent = grandparent;
-        parents[own] = parent;
+        parents[own] = parent; /* race: see above */
         grandparent = __ldcg(&parents[parent]);
     }
     return parent;

@@ -11,9 +11,13 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
-#include <mutex>
+#include <algorithm>
+#include <set>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
+#include <unordered_map>
+#include <utility>
 
 extern "C" char __executable_start, end;
 
@@ -21,6 +25,7 @@ namespace emulate {
 
 namespace {
 
+constexpr unsigned MOST_PRINTED = 30;
 unsigned n_reports;
 bool forgiven;
 
@@ -102,7 +107,7 @@ void fail_at_exit()
 {
     if (!n_reports || forgiven)
         return;
-    fprintf(stderr, "emulation: %u reports\n", n_reports);
+    fprintf(stderr, "emulation: %u reports%s\n", n_reports, n_reports > MOST_PRINTED ? ", not all of them shown" : "");
     fflush(nullptr);
     _exit(3);
 }
@@ -131,16 +136,163 @@ void report(const char *format, ...)
     va_end(arguments);
     if (self)
         describe_thread(self, thread, sizeof thread);
+    if (!n_reports++)
+        atexit(fail_at_exit);
+    if (n_reports > MOST_PRINTED)
+        return;
     const char *const kernel = !running ? "" : running->name ? running->name : place_of((const char *)running->kernel + 1).text;
     fprintf(stderr, "emulation: %s%s%s%s%s%s\n", running ? "kernel " : "", kernel, *thread ? ", " : "", thread,
             running ? ": " : "", sentence);
-    if (!n_reports++)
-        atexit(fail_at_exit);
 }
 
 unsigned reports()
 {
     return n_reports;
+}
+
+/* ---------------------------------------------------------------- races */
+
+namespace {
+
+/* What is remembered of an access. A few for every eight bytes; of many readers some. */
+struct Record {
+    uint64_t step = 0; /* 0: nothing */
+    uint32_t block = 0;
+    uint32_t thread : 16, bytes : 8, kind : 8;
+    uint32_t barriers = 0, clock = 0;
+    uint32_t code = 0; /* from the start of the program */
+};
+
+struct Cell {
+    Record records[3];
+};
+
+constexpr size_t LARGEST = 8 << 20; /* allocations larger than this would take too much memory */
+
+Cell *cells;
+std::unordered_map<uint32_t, uint64_t> fences; /* the last one of a block, in this launch */
+uint64_t fences_of; /* launch */
+std::set<std::pair<std::string, std::string>> told; /* pairs of places */
+std::set<std::pair<const void *, const void *>> seen;
+
+bool writes(Access a)
+{
+    return a == Access::WRITE || a == Access::STRONG_WRITE || a == Access::ATOMIC;
+}
+
+/* Strong accesses (volatile, past the L1 cache) do not race with each other, nor with atomics; plain loads of global memory
+ * that may see an atomic or a strong store, or not, are what a union-find lives on. Shared memory is looked at as
+ * compute-sanitizer's racecheck does: a store that is not an atomic races with every access, a plain load with atomics. */
+bool conflict(Access a, Access b, bool shared)
+{
+    if (!writes(a) && !writes(b))
+        return false;
+    if (a == Access::WRITE || b == Access::WRITE)
+        return true;
+    return shared && (a == Access::STRONG_WRITE || b == Access::STRONG_WRITE || a == Access::READ || b == Access::READ);
+}
+
+/* Did what the record tells of happen before, for this thread? */
+bool ordered(const Record &r, const Thread &t, uint64_t history)
+{
+    const Block &block = *t.block;
+    if (r.step < history)
+        return true;
+    if (r.block == block.number) {
+        if (r.thread == t.linear || r.barriers < block.barriers)
+            return true;
+        if (r.thread / 32 == t.linear / 32 && r.clock <= t.clocks[r.thread % 32])
+            return true;
+    }
+    if (std::max(t.fenced, block.fenced_before) < r.step || fences_of != launch_begun)
+        return false;
+    const auto fence = fences.find(r.block);
+    return fence != fences.end() && fence->second >= r.step;
+}
+
+const void *code_of(const Record &r)
+{
+    return &__executable_start + r.code;
+}
+
+const char *name_of(Access kind)
+{
+    static const char *const names[] = { "read", "write", "strong read", "strong write", "atomic" };
+    return names[(unsigned)kind];
+}
+
+/* "file.cu:12", of functions inlined in each other the innermost. */
+std::string innermost(const Place &place)
+{
+    const std::string text = place.text;
+    const size_t at = text.find(" at ");
+    return at == std::string::npos ? text : text.substr(at + 4, text.find(',', at) - at - 4);
+}
+
+void report_race(const Record &r, Access kind, const void *code, bool shared)
+{
+    const void *const before = code_of(r);
+    if (settings().fail)
+        raced = true;
+    if (!seen.insert(std::minmax(before, code)).second)
+        return;
+    const Place a = place_of(before), b = place_of(code);
+    if (a.racy || b.racy || !told.insert(std::minmax(innermost(a), innermost(b))).second)
+        return;
+    report("race in %s memory: %s in %s, and before it, with nothing in between that orders them, by block %u thread %u, "
+           "%s in %s", shared ? "shared" : "global", name_of(kind), b.text, r.block, (unsigned)r.thread,
+           name_of((Access)r.kind), a.text);
+}
+
+void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
+{
+    const Thread &t = *self;
+    const bool shared = owner.kind == Kind::SHARED;
+    const uint64_t history = std::max(launch_begun, owner.cleared);
+    for (uintptr_t at = address; at < address + size;) {
+        const uintptr_t granule = at & ~(uintptr_t)7, past = std::min(granule + 8, address + size);
+        const uint32_t bytes = ((1u << (past - at)) - 1) << (at - granule);
+        Cell &cell = cells[(granule - memory_base) / 8];
+        Record *place = nullptr;
+        for (Record &r : cell.records) {
+            const bool own = r.block == t.block->number && r.thread == t.linear && r.step >= history;
+            const bool past_it = ordered(r, t, history);
+            if (!past_it && r.bytes & bytes && conflict((Access)r.kind, kind, shared))
+                report_race(r, kind, code, shared);
+            if (own ? r.kind == (uint32_t)kind && r.bytes == bytes : past_it && !place)
+                place = &r;
+        }
+        if (!place)
+            place = &cell.records[random_below(3)];
+        place->step = step;
+        place->block = t.block->number;
+        place->thread = t.linear;
+        place->bytes = bytes;
+        place->kind = (uint32_t)kind;
+        place->barriers = t.block->barriers;
+        place->clock = t.clocks[t.lane()];
+        place->code = (uint32_t)((const char *)code - &__executable_start);
+        at = past;
+    }
+}
+
+} // namespace
+
+bool raced;
+
+void forget_accesses(uintptr_t begin, size_t size)
+{
+    if (cells && size <= LARGEST)
+        madvise((void *)((uintptr_t)(cells + (begin - memory_base) / 8) & ~(uintptr_t)4095), size / 8 * sizeof(Cell),
+                MADV_DONTNEED);
+}
+
+void note_fence(uint32_t block)
+{
+    if (fences_of != launch_begun)
+        fences.clear();
+    fences_of = launch_begun;
+    fences[block] = step;
 }
 
 void access(const void *pointer, size_t size, Access kind, const void *code)
@@ -170,12 +322,23 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         report("%s of %zu bytes at %p, which is not aligned to that, by %s", verb, size, pointer, place_of(code).text);
         abandon();
     }
-    step++;
     static unsigned left;
     if (settings().burst && left-- == 0) {
         left = (unsigned)random_below(2 * settings().burst);
         yield();
     }
+    step++;
+    if (!settings().races || owner.end - owner.begin > LARGEST)
+        return;
+    if (!cells) {
+        cells = (Cell *)mmap(nullptr, memory_size / 8 * sizeof(Cell), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (cells == MAP_FAILED) {
+            fprintf(stderr, "emulation: no addresses left to look for races\n");
+            exit(2);
+        }
+    }
+    look_for_races(address, size, kind, code, owner);
 }
 
 } // namespace emulate

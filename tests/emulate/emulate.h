@@ -108,9 +108,8 @@ struct Block {
     uint32_t number;         /* in the grid */
     uint32_t barriers = 0;   /* passed so far */
     uint64_t begun = 0;      /* step */
-    uint64_t fenced = 0;     /* the last fence of any thread, and how many barriers had been passed then */
-    uint32_t fenced_barriers = 0;
-    uint64_t fenced_before = 0; /* the last fence before the last barrier */
+    uint64_t fenced = 0;        /* step of the last fence of any thread */
+    uint64_t fenced_before = 0; /* the last one before the last barrier */
     struct Thread *threads = nullptr;
     uint32_t live = 0, at_barrier = 0;
     unsigned slot = 0; /* which piece of shared memory */
@@ -138,6 +137,11 @@ extern const Launch *running; /* NULL: the host */
 extern uint64_t step;         /* grows with every access, over all launches */
 extern uint64_t launch_begun; /* step */
 constexpr size_t STACK_SIZE = 64 << 10;
+
+extern bool raced;            /* with Settings.fail: in this launch */
+void note_fence(uint32_t block);
+/* The memory has another owner from now on. */
+void forget_accesses(uintptr_t begin, size_t size);
 
 /* Lets others go first. */
 void yield();

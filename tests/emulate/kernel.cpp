@@ -533,7 +533,7 @@ void fence()
 {
     Block *const block = self->block;
     self->fenced = block->fenced = ++step;
-    block->fenced_barriers = block->barriers;
+    note_fence(block->number);
     if (settings().burst)
         yield();
 }
@@ -566,7 +566,7 @@ bool run(const Launch &launch)
     launch_begun = ++step;
     if (!n_launches++)
         atexit(say_summary);
-    given_up = false;
+    given_up = raced = false;
     if (slots.size() < settings().blocks)
         slots.resize(settings().blocks);
     for (Slot &slot : slots)
@@ -586,7 +586,7 @@ bool run(const Launch &launch)
     }
     self = nullptr;
     running = nullptr;
-    return !given_up;
+    return !given_up && !raced;
 }
 
 } // namespace emulate

@@ -19,7 +19,6 @@ size_t memory_size;
 namespace {
 
 constexpr size_t PAGE = 4096;
-constexpr size_t LARGE = 1 << 20; /* given back to the system at once */
 
 std::vector<Allocation> allocations(1); /* number 0: nobody */
 std::vector<uint32_t> unused;           /* numbers */
@@ -30,7 +29,7 @@ unsigned n_in_use;
 
 void reserve()
 {
-    for (size_t size = (size_t)64 << 30; size >= (size_t)1 << 30 && !memory_size; size /= 4) {
+    for (size_t size = (size_t)16 << 30; size >= (size_t)1 << 30 && !memory_size; size /= 4) {
         void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             continue;
@@ -121,10 +120,8 @@ bool memory_give(void *memory)
         bytes_in_use -= size;
         n_in_use--;
     }
-    if (size >= LARGE)
-        madvise(memory, (size + PAGE - 1) / PAGE * PAGE, MADV_DONTNEED);
-    else
-        memset(memory, 0x5a, size);
+    madvise(memory, (size + PAGE - 1) / PAGE * PAGE, MADV_DONTNEED);
+    forget_accesses(allocation.begin, allocation.pages * PAGE);
     allocation = Allocation{};
     unused.push_back(number);
     return true;

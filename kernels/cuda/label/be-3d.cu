@@ -48,7 +48,7 @@ __global__ static void scan(const CudaVars *vars, Space space, const uint32_t *w
         least = min(least, labels[cube_neighbour(space, node, __ffs(touched) - 1)]);
     if (least < label) {
         atomicMin(&labels[label], least);
-        *changed = 1;
+        *changed = 1; /* race: the same from everybody */
     }
 }
 

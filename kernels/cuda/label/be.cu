@@ -66,7 +66,7 @@ __global__ static void scan(uint32_t width, uint32_t height, Blocks blocks, uint
             least = min(least, blocks[node + NEIGHBOUR_AT[i]]);
     if (least < label) {
         atomicMin(&blocks[label], least);
-        *changed = 1;
+        *changed = 1; /* race: the same from everybody */
     }
 }
 

@@ -114,7 +114,7 @@ typedef struct __align__(16) BatchJob {
 struct Listed {
     static constexpr bool MANY = true;
     const BatchJob *jobs;
-    __device__ const Job &get() const
+    __device__ const Job &get() const /* once per kernel */
     {
         __shared__ Job job;
         const uint32_t *const from = (const uint32_t *)&jobs[blockIdx.z].job;
@@ -221,6 +221,8 @@ private:
     uint32_t *slots_;
 };
 
+/* find(), halving the way up. Shortening is a minimum and not a store, as others unite meanwhile: what they hooked a node
+ * to is never lost, and the loads around, which are volatile, meet nothing but atomics. Nobody waits for its result. */
 __device__ static inline uint32_t find_halving(const LocalParents &parents, uint32_t key)
 {
     uint32_t parent = parents[key];
@@ -228,7 +230,7 @@ __device__ static inline uint32_t find_halving(const LocalParents &parents, uint
         const uint32_t grandparent = parents[parent];
         if (grandparent == parent)
             return parent;
-        parents[key] = grandparent;
+        parents.min(key, grandparent);
         key = grandparent;
         parent = parents[key];
     }
@@ -364,8 +366,9 @@ __device__ static inline Links link_row(const LocalParents &parents, const uint6
 template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Jobs jobs)
 {
-    const Plan &plan = jobs.get().plan;
-    const CudaVars *const vars = jobs.get().vars;
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+    const CudaVars *const vars = job.vars;
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     __shared__ uint64_t bits[LOCAL_WORDS];
@@ -387,7 +390,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Jobs 
     else if (!PACKED && mine == 0)
         bits[at] = 0;
     if (LANES > 1 && mine == 0)
-        shared_heads[at] = shared_joined[lane] = 0;
+        shared_heads[at] = 0;
+    if (LANES > 1 && threadIdx.x < 32)
+        shared_joined[lane] = 0;
     __syncthreads();
 
     /* Link: every run takes a run before it as parent, if one touches. */
@@ -405,7 +410,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Jobs 
         for (uint32_t rank = first_rank; rank < end_rank; rank++) {
             const uint32_t key = at << 5 | rank, parent = parents[key], root = find(parents, parent);
             if (root != parent)
-                parents[key] = root;
+                parents.min(key, root);
         }
         __syncthreads();
         for (uint64_t left = links.residual; left; left &= left - 1) {
@@ -679,7 +684,8 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const P
 template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
 static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const Jobs jobs)
 {
-    const Plan &plan = jobs.get().plan;
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y * MEASURE_ROWS >= plan.height))
         return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
@@ -847,7 +853,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
     /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
     if (!LABELS)
         return;
-    const CudaVars *const vars = jobs.get().vars;
+    const CudaVars *const vars = job.vars;
     const uint32_t occupied = __ballot_sync(~0u, bits != 0);
     const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
@@ -892,8 +898,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
 template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Jobs jobs)
 {
     __shared__ uint32_t shared_before;
-    const Plan &plan = jobs.get().plan;
-    const CclLimits limits = jobs.get().vars->limits;
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+    const CclLimits limits = job.vars->limits;
 
     wait_for_predecessor();
     const uint32_t n = plan.counts->found;

@@ -58,7 +58,7 @@ __global__ __launch_bounds__(WIDTH *HEIGHT *FRAMES) static void label_tiles(cons
         for_neighbours_before<ALL_26>([&](int dx, int dy, int dt) {
             const int nx = lane + dx, ny = row + dy, nt = frame + dt;
             if (nx >= 0 && nx < (int)WIDTH && ny >= 0 && ny < (int)HEIGHT && nt >= 0 && rows[nt][ny] >> nx & 1)
-                unite(&parents[0], place, (uint32_t)((nt * (int)HEIGHT + ny) * (int)WIDTH + nx));
+                unite((volatile uint32_t *)parents, place, (uint32_t)((nt * (int)HEIGHT + ny) * (int)WIDTH + nx));
         });
     __syncthreads();
     if (!inside)
