@@ -79,9 +79,8 @@ fail_too_small (const GstCclMaskView * view, const GstVideoInfo * info, gsize si
   return FALSE;
 }
 
-gboolean
-gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device,
-    GError ** error)
+static gboolean
+map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device, GError ** error)
 {
   GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
   const gboolean is_ours = memory && gst_ccl_is_device_memory (memory);
@@ -130,6 +129,17 @@ gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideo
     view->path = "pinned";
   }
   return TRUE;
+}
+
+gboolean
+gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, gboolean on_device,
+    GError ** error)
+{
+  const gboolean is_mapped = map_view (view, buffer, info, on_device, error);
+
+  if (!is_mapped)
+    view->buffer = NULL;        /* nothing to unmap */
+  return is_mapped;
 }
 
 void

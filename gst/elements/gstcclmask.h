@@ -27,7 +27,7 @@ typedef struct
  *
  * on_device: leave CUDA memory where it is; otherwise it is brought to the host.
  * Errors:    GST_STREAM_ERROR_FORMAT when the buffer holds less than its caps say, GST_RESOURCE_ERROR_READ when it
- *            cannot be mapped.
+ *            cannot be mapped. Then there is nothing to unmap, and to do so does no harm.
  */
 gboolean gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info,
     gboolean on_device, GError ** error);
