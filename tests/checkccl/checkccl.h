@@ -139,6 +139,8 @@ bool shrink(Subject *subject, Case *c, Image *image, char why[400]);
 bool check(Session *session, bool passed, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 bool subjects_active(const Session *session);
+/* Is this image beyond what the session or the subject is to be judged on? */
+bool too_large(const Session *session, const Subject *subject, const Image *image);
 void subject_close(Subject *subject);
 void judge_close(void);
 

@@ -339,7 +339,8 @@ static void check_invariance(Session *session)
         Image image = named ? pattern_named(names[i], 101, 67)
                             : image_noise(200 + 7 * i, 150, 25 + 5 * i, 1 + i % 3, &session->random);
         for (unsigned s = 0; s < session->n_subjects; s++)
-            if (!session->subjects[s].muted && !session->subjects[s].dead)
+            if (!session->subjects[s].muted && !session->subjects[s].dead &&
+                !too_large(session, &session->subjects[s], &image))
                 check_moved(session, &session->subjects[s], &image, named ? names[i] : "noise");
         image_free(&image);
     }

@@ -701,9 +701,10 @@ static void judge_subject(Session *session, Subject *subject, const Case *cases,
     }
 }
 
-static bool too_large(const Subject *subject, const Image *image)
+bool too_large(const Session *session, const Subject *subject, const Image *image)
 {
-    return subject->most_pixels && (uint64_t)image->width * image->height > subject->most_pixels;
+    const uint64_t n = (uint64_t)image->width * image->height;
+    return (session->most_pixels && n > session->most_pixels) || (subject->most_pixels && n > subject->most_pixels);
 }
 
 void judge(Session *session, const Case *cases, unsigned n)
@@ -711,14 +712,12 @@ void judge(Session *session, const Case *cases, unsigned n)
     static const CclConnectivity connectivities[] = { CCL_CONNECT_8, CCL_CONNECT_4 };
     static Outcome expected[CCL_MAX_DEPTH];
 
-    if (session->most_pixels && (uint64_t)cases[0].image->width * cases[0].image->height > session->most_pixels)
-        return;
     for (unsigned k = 0; k < 2; k++) {
         bool known = false;
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
             if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k] ||
-                too_large(subject, cases[0].image))
+                too_large(session, subject, cases[0].image))
                 continue;
             const unsigned every =
                 cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;
