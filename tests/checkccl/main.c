@@ -226,7 +226,7 @@ static uint32_t most_pixels_for(const CclAlgorithmInfo *info, bool quick)
         return quick ? 1000 : 100000;
     for (unsigned i = 0; i < sizeof by_lines / sizeof *by_lines; i++)
         if (!strcmp(info->name, by_lines[i]))
-            return quick ? 40000 : 1000000;
+            return quick ? 10000 : 1000000;
     return 0;
 }
 
