@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "contour.h"
-
 static const GstVideoFormat formats[] = {
   GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21,
   GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
@@ -443,93 +441,6 @@ GST_START_TEST (test_attach)
     gst_buffer_unref (buffer);
     gst_harness_teardown (harness);
   }
-  mask_free (&mask);
-}
-
-GST_END_TEST;
-
-/* ---------------------------------------------------------------- contours */
-
-static void
-assert_contours (GstBuffer * buffer, const Mask * mask, guint connectivity, gdouble epsilon, guint max_points)
-{
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-  const CclMask whole = {.data = mask->pixels,.stride = mask->width,.width = mask->width,.height = mask->height };
-  const CclContourConfig config = {.connectivity = connectivity,.epsilon = epsilon,.max_points = max_points };
-  CclContours *const contours = ccl_contours_new ();
-
-  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
-    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-    const CclComponent component = {.moments = {.area = blob->area},.label = blob->label,.x0 = blob->x,.y0 = blob->y,
-      .x1 = blob->x + blob->width,.y1 = blob->y + blob->height,.first_x = blob->first_x
-    };
-    guint32 n_expected;
-    gsize n_all;
-    guint n;
-    const GstCclPoint *const points = gst_ccl_blob_list_get_contour (meta->list, i, &n);
-
-    ccl_contours_clear (contours);
-    fail_unless (ccl_contours_add (contours, &whole, &component, &config, &n_expected) == CCL_OK);
-    fail_unless_equals_int (n, n_expected);
-    fail_unless (memcmp (points, ccl_contours_points (contours, &n_all), n * sizeof *points) == 0);
-  }
-  ccl_contours_free (contours);
-}
-
-/* In every format, and with frames held back: the mask is that of the same frame. */
-GST_START_TEST (test_contours)
-{
-  NEED_BACKEND (__i__);
-
-  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    const guint connectivity = f % 2 ? 4 : 8;
-    gchar *settings = g_strdup_printf ("contours=true contour-epsilon=0.5 contour-max-points=20 connectivity=%u "
-        "async-depth=%u max-components=3000 sort=%s", connectivity, f % 3, f % 2 ? "area-desc" : "raster");
-    GstHarness *harness = label_harness (__i__, settings);
-    Mask masks[4];
-
-    for (guint i = 0; i < G_N_ELEMENTS (masks); i++) {
-      masks[i] = mask_random (70, 50, i, 0.55);
-      set_mask_caps (harness, formats[f], &masks[i]);
-      gst_harness_push (harness, buffer_from_mask (formats[f], &masks[i]));
-    }
-    gst_harness_push_event (harness, gst_event_new_eos ());
-    for (guint i = 0; i < G_N_ELEMENTS (masks); i++) {
-      GstBuffer *buffer = gst_harness_pull (harness);
-
-      fail_unless (n_blobs (buffer) > 5);
-      assert_contours (buffer, &masks[i], connectivity, 0.5, 20);
-      gst_buffer_unref (buffer);
-      mask_free (&masks[i]);
-    }
-    gst_harness_teardown (harness);
-    g_free (settings);
-  }
-}
-
-GST_END_TEST;
-
-/* Only when asked for, from one frame to the next; with frames that were not analysed between. */
-GST_START_TEST (test_contours_change_while_playing)
-{
-  NEED_BACKEND (__i__);
-
-  GstHarness *harness = label_harness (__i__, "interval=2");
-  Mask mask = example_mask ();
-
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  for (guint i = 0; i < 6; i++) {
-    GstBuffer *buffer;
-
-    set_label (harness, "contours", i >= 2 && i < 5 ? "true" : "false");
-    push_mask (harness, &mask, i);
-    buffer = gst_harness_pull (harness);
-    fail_unless_equals_int (n_blobs (buffer), i % 2 ? 0 : 3);
-    fail_unless_equals_int (gst_ccl_blob_list_get_points (gst_buffer_get_ccl_blob_meta (buffer)->list) != NULL,
-        i == 2 || i == 4);
-    gst_buffer_unref (buffer);
-  }
-  gst_harness_teardown (harness);
   mask_free (&mask);
 }
 
@@ -1920,8 +1831,6 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_frames_without_background_are_warned_of, 0, n);
   tcase_add_loop_test (both, test_truncation_is_flagged_and_warned_of_once_per_caps, 0, n);
   tcase_add_loop_test (both, test_attach, 0, n);
-  tcase_add_loop_test (both, test_contours, 0, n);
-  tcase_add_loop_test (both, test_contours_change_while_playing, 0, n);
   tcase_add_loop_test (both, test_pixels_are_neither_changed_nor_copied, 0, n);
   tcase_add_loop_test (both, test_same_masks_same_bytes, 0, n);
   tcase_add_loop_test (both, test_connectivity_and_algorithm_change_while_playing, 0, n);
