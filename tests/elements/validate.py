@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What flows through the chain, compared with what did when somebody looked at it: GstValidate's validateflow.
+"""What flows through the chain, compared with what did when somebody looked at it: GstValidate's validateflow. And the
+chain in scenarios that come with GstValidate.
 
 usage: validate.py [--write] [TEST...]    (in `meson devenv`)
 
@@ -15,6 +16,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+# Scenarios that come with GstValidate, and a chain for them.
+SCENARIOS = ["change_state_intensive", "scrub_forward_seeking", "reverse_playback", "seek_with_stop"]
+CHAIN = ("videotestsrc pattern=ball num-buffers=600 ! video/x-raw,format=I420,width=160,height=120 ! cclmotion ! "
+         "ccllabel mask-source=mask-meta async-depth=1 ! ccltrack ! cclzone ! ccloverlay ! fakevideosink")
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "validate"
 WRITTEN = "SKIP wrote expectation files"
@@ -51,6 +57,18 @@ class Flow(unittest.TestCase):
             lines = expected.read_text("utf-8").splitlines(keepends=True)
             expected.write_text("".join(lines[:-1]), "utf-8")
             self.assertNotEqual(run(names[0], folder).returncode, 0)
+
+
+class Scenarios(unittest.TestCase):
+    def test_scenarios(self):
+        """States that change all the time, seeks, playing backwards: nothing fails, and nothing is said of our elements."""
+        for scenario in [] if write else SCENARIOS:
+            with self.subTest(scenario):
+                result = subprocess.run(["gst-validate-1.0", "--set-scenario", scenario, *CHAIN.split()], text=True,
+                                        stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+                text = result.stdout + result.stderr
+                self.assertEqual(result.returncode, 0, text)
+                self.assertNotRegex(text, r"Detected on <.*ccl", text)
 
 
 if __name__ == "__main__":
