@@ -13,10 +13,9 @@
  *
  * The label image stays as the method left it: looking up goes from a voxel to its root to its label.
  */
-#include "stages.cuh"
+#include "context.cuh"
 #include "volume.cuh"
 
-#include "../cpu/tier.h"
 #include "../cpu/words.h"
 
 /* Voxels looked up in one launch. */
@@ -37,16 +36,18 @@ typedef struct CudaVolume {
     StageBuffers stages;     /* what `number` needs */
     VolumeSums *sums;        /* one per row of the table */
     CclVolumeComponent *d_rows; /* device address of CclVolume.rows */
-    uint32_t *image;         /* a frame's final labels, on the way to the host */
-    uint64_t *h_bits, *d_bits; /* a mask from the host, packed */
     CclVoxel *h_voxels, *d_voxels; /* mapped: both are addresses of the same */
-    uint32_t *h_found, *d_found;
-    const CclTier *tier;
 } CudaVolume;
 
 static CudaVolume *impl(const CclContext *context)
 {
     return (CudaVolume *)context->volume.impl;
+}
+
+/* The context's only slot: has memory for one mask on its way up and one label image on its way down. */
+static CudaSlot *slot_of(const CclContext *context)
+{
+    return (CudaSlot *)context->frames[0].slot;
 }
 
 static CudaFrame *frame_of(const CclContext *context)
@@ -66,14 +67,12 @@ static CclStatus mapped_alloc(CclContext *context, void **host, void **device, s
 CclStatus cuda_volume_open(CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    const size_t n_pixels = (size_t)config->max_width * config->max_height, n_voxels = n_pixels * config->volume;
-    const size_t bits_size = (size_t)row_words(config->max_width) * sizeof(uint64_t) * config->max_height;
+    const size_t n_voxels = (size_t)config->max_width * config->max_height * config->volume;
     CudaVolume *volume;
 
     CCL_TRY(cuda_pinned_alloc(context, &context->volume.impl, sizeof *volume));
     volume = impl(context);
     *volume = CudaVolume{};
-    volume->tier = ccl_tier(config->cpu_flags);
     volume->pitch = (config->max_width + 127) / 128 * 128;
     volume->stages.n_chunks = blocks_for(n_voxels, NUMBER_CHUNK);
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->stack, volume->pitch * config->max_height * config->volume, false));
@@ -82,14 +81,10 @@ CclStatus cuda_volume_open(CclContext *context)
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.chunk_ids, volume->stages.n_chunks * sizeof(uint32_t), false));
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.counts, sizeof(Counts), true));
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->sums, context->capacity * sizeof(VolumeSums), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->image, n_pixels * sizeof(uint32_t), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->d_bits, bits_size, false));
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&volume->h_bits, bits_size));
     CCL_TRY(mapped_alloc(context, (void **)&context->volume.rows, (void **)&volume->d_rows,
                          context->capacity * sizeof(CclVolumeComponent)));
-    CCL_TRY(mapped_alloc(context, (void **)&volume->h_voxels, (void **)&volume->d_voxels,
-                         MOST_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t))));
-    return mapped_alloc(context, (void **)&volume->h_found, (void **)&volume->d_found, sizeof(uint32_t));
+    return mapped_alloc(context, (void **)&volume->h_voxels, (void **)&volume->d_voxels,
+                        MOST_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t)));
 }
 
 /* ---------------------------------------------------------------- add */
@@ -144,6 +139,8 @@ CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
     CudaFrame *const frame = frame_of(context);
     const Plane plane = { volume->stack + volume->pitch * mask->height * context->volume.n_frames, volume->pitch,
                           mask->width, mask->height };
+    const CudaSlot *const slot = slot_of(context);
+    uint64_t *const h_bits = (uint64_t *)slot->h_mask, *const d_bits = (uint64_t *)slot->d_mask;
     const uint32_t words = row_words(mask->width);
 
     CCL_TRY(cuda_use_device(context->config.device));
@@ -152,10 +149,10 @@ CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
         from_pixels<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(
             (const uint8_t *)mask->data, mask->stride, mask->pixel_size, mask->threshold, mask->invert, plane);
     } else {
-        volume->tier->pack(mask, 0, mask->height, volume->h_bits, words);
-        CCL_CUDA_TRY(cudaMemcpyAsync(volume->d_bits, volume->h_bits, (size_t)words * sizeof(uint64_t) * mask->height,
+        ((const CudaContext *)context->impl)->tier->pack(mask, 0, mask->height, h_bits, words);
+        CCL_CUDA_TRY(cudaMemcpyAsync(d_bits, h_bits, (size_t)words * sizeof(uint64_t) * mask->height,
                                      cudaMemcpyHostToDevice, frame->stream));
-        from_bits<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(volume->d_bits, words, plane);
+        from_bits<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(d_bits, words, plane);
     }
     CCL_CUDA_TRY(cudaGetLastError());
     CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
@@ -194,11 +191,11 @@ __global__ static void measure(const CudaVars *vars, Space space, StageBuffers s
 }
 
 __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capacity, const VolumeSums *sums,
-                                 CclVolumeComponent *rows, uint32_t *n_found)
+                                 CclVolumeComponent *rows, CudaResult *result)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x, n = stages.counts->n_found;
     if (i == 0)
-        *n_found = n;
+        result->n_found = n;
     if (i >= n || i >= capacity)
         return;
     const VolumeSums s = sums[i];
@@ -218,23 +215,19 @@ __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capa
     rows[i] = c;
 }
 
-__global__ static void set_vars(CudaVars *to, CudaVars from)
-{
-    *to = from;
-}
-
 /* The stack as one tall mask. */
 static CclStatus describe(CclContext *context)
 {
     const CclVolume *const size = &context->volume;
     CudaFrame *const frame = frame_of(context);
-    CudaVars vars = {};
+    CudaVars *const vars = &slot_of(context)->coming;
 
-    vars.mask = impl(context)->stack;
-    vars.mask_stride = impl(context)->pitch;
-    vars.labels = impl(context)->labels;
-    vars.label_stride = size->width;
-    vars.keep_all = 1;
+    memset(vars, 0, sizeof *vars); /* compared as bytes */
+    vars->mask = impl(context)->stack;
+    vars->mask_stride = impl(context)->pitch;
+    vars->labels = impl(context)->labels;
+    vars->label_stride = size->width;
+    vars->keep_all = 1;
     frame->shape = CudaShape{};
     frame->shape.width = size->width;
     frame->shape.height = size->height * size->n_frames;
@@ -242,9 +235,7 @@ static CclStatus describe(CclContext *context)
     frame->shape.label_mode = CUDA_LABELS_FINAL;
     frame->shape.keep_all = 1;
     frame->n_steps = 0;
-    set_vars<<<1, 1, 0, frame->stream>>>((CudaVars *)frame->vars, vars);
-    CCL_CUDA_TRY(cudaGetLastError());
-    return CCL_OK;
+    return cuda_send_vars(slot_of(context));
 }
 
 static CclStatus make_table(CclContext *context)
@@ -257,7 +248,7 @@ static CclStatus make_table(CclContext *context)
     CCL_CUDA_LAUNCH(frame, "measure", measure, dim3(blocks_for(space.width, 32), blocks_for(space.height, 8), space.n_frames),
                     dim3(32, 8), 0, frame->vars, space, volume->stages, context->capacity, volume->sums);
     CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
-                    context->capacity, volume->sums, volume->d_rows, volume->d_found);
+                    context->capacity, volume->sums, volume->d_rows, frame->result);
     return CCL_OK;
 }
 
@@ -275,16 +266,17 @@ static CclStatus fill_images(CclContext *context, const CclLabels *images)
 {
     const CudaVolume *const volume = impl(context);
     const uint32_t width = context->volume.width, height = context->volume.height;
+    uint32_t *const image = slot_of(context)->d_labels;
     CudaFrame *const frame = frame_of(context);
 
     for (uint32_t t = 0; t < context->volume.n_frames; t++) {
         const bool there = images[t].memory == CCL_MEMORY_DEVICE;
         relabel_frame<<<grid_of(width, height), dim3(32, 8), 0, frame->stream>>>(
             volume->labels + (size_t)t * width * height, width, height, volume->stages,
-            there ? images[t].data : volume->image, there ? images[t].stride / sizeof(uint32_t) : width);
+            there ? images[t].data : image, there ? images[t].stride / sizeof(uint32_t) : width);
         CCL_CUDA_TRY(cudaGetLastError());
         if (!there)
-            CCL_CUDA_TRY(cudaMemcpy2DAsync(images[t].data, images[t].stride, volume->image, width * sizeof(uint32_t),
+            CCL_CUDA_TRY(cudaMemcpy2DAsync(images[t].data, images[t].stride, image, width * sizeof(uint32_t),
                                            width * sizeof(uint32_t), height, cudaMemcpyDeviceToHost, frame->stream));
     }
     return CCL_OK;
@@ -305,7 +297,7 @@ CclStatus cuda_volume_label(CclContext *context, const CclLabels *labels)
     if (labels)
         CCL_TRY(fill_images(context, labels));
     CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
-    context->volume.n_found = *(volatile uint32_t *)volume->h_found;
+    context->volume.n_found = slot_of(context)->h_result->n_found;
     if (frame->timing)
         CCL_TRY(cuda_read_steps(context, frame, &context->volume.kernel_us));
     return CCL_OK;
