@@ -270,6 +270,8 @@ static CclStatus cuda_open(CclContext *context)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     context->impl = cuda;
 
+    const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for the benchmark */
+    cuda->no_graphs = graphs && !strcmp(graphs, "0");
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;

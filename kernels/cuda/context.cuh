@@ -84,7 +84,7 @@ typedef struct CudaContext {
     void *workspace;
     const CclTier *tier;   /* packs masks from ordinary memory */
     CclPool *packers;      /* NULL: the calling thread alone */
-    bool no_graphs; /* capturing failed once: plain launches from then on */
+    bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
 
     /* Everything allocated, freed in close(). */
     void *device[32], *pinned[32];

@@ -15,10 +15,17 @@
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
  *         pinned_latency, pinned_wall  mask in page-locked memory
  *
+ *         plain_cold as gpu_cold, every kernel launched by itself instead of by a graph
+ *
+ * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part of
+ * it that is the method's own and not shared by all.
+ *
  * The method "null" does the least anything could: it copies the mask and, beside a label image, sets that to 0.
  */
 #include "bench.h"
 #include "device.h"
+
+#include "backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,21 +104,33 @@ static double percentile(Figure *figure, double percent)
     return figure->samples[(unsigned)((figure->n - 1) * percent / 100 + 0.5)];
 }
 
-/* `method`: "cpu runs 8 avx2"; `times`: of null, or 0 where that means nothing. */
+static bool product_wanted(const Bench *bench, Product product)
+{
+    return kind_wanted(bench->options->products, product_names[product]);
+}
+
+/* One line of JSON as far as its unit. `method`: "cpu runs 8 avx2". */
+static void print_json(const Bench *bench, const char *method, unsigned connectivity, const char *product,
+                       const char *measure, const char *unit)
+{
+    const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
+    printf("{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
+           "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"%s\",",
+           bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity,
+           n_components, product, measure, unit);
+}
+
+/* `times`: of null, or 0 where that means nothing. */
 static void print_figure(const Bench *bench, const char *method, unsigned connectivity, const char *product,
                          const char *measure, Figure *figure, double times)
 {
     if (!figure->n)
         return;
     const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
-    const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
     if (bench->options->json) {
-        printf(
-            "{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
-            "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"us\","
-            "\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
-            bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity,
-            n_components, product, measure, median, low, high, figure->samples[0], figure->n, times);
+        print_json(bench, method, connectivity, product, measure, "us");
+        printf("\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n", median, low,
+               high, figure->samples[0], figure->n, times);
     } else {
         printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
         if (times > 0)
@@ -119,6 +138,32 @@ static void print_figure(const Bench *bench, const char *method, unsigned connec
         printf("\n");
     }
     fflush(stdout);
+}
+
+static void print_count(const Bench *bench, const Subject *subject, Product product, const char *measure,
+                        const char *unit, double count)
+{
+    if (bench->options->json) {
+        print_json(bench, subject->name, subject->config.connectivity, product_names[product], measure, unit);
+        printf("\"median\":%.0f}\n", count);
+    } else {
+        printf("  %-28s %-13s %-16s %10.0f %s\n", subject->name, product_names[product], measure, count, unit);
+    }
+}
+
+/* What is in use once frames have been analysed. */
+static void print_memory(const Bench *bench, const Subject *subject, Product product, const CclContext *context)
+{
+    size_t host, device;
+    if (!kind_wanted(bench->options->measures, "memory"))
+        return;
+    ccl_context_memory(context, &host, &device);
+    print_count(bench, subject, product, "host_memory", "bytes", (double)host);
+    if (subject->config.backend == CCL_BACKEND_CUDA) {
+        print_count(bench, subject, product, "device_memory", "bytes", (double)device);
+        print_count(bench, subject, product, "own_memory", "bytes",
+                    context->algorithm->bytes_per_pixel * bench->width * bench->height);
+    }
 }
 
 static double times_null(const Bench *bench, bool labels, Figure *figure)
@@ -146,6 +191,8 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
                 if (subject->muted || subject->config.connectivity != connectivity)
                     continue;
                 for (unsigned p = 0; p < N_PRODUCTS && !subject->muted; p++) {
+                    if (!product_wanted(bench, products[p]))
+                        continue;
                     Case c = case_new(&bench->frames[f], products[p], "%s", bench->kind);
                     char why[400];
                     c.exact = true;
@@ -265,8 +312,12 @@ static void print_cpu_run(const Bench *bench, CpuRun *run)
     const char *const name = run->subject ? run->subject->name : "cpu null";
     const unsigned connectivity = run->subject ? run->subject->config.connectivity : 0;
     const double times = percentile(&run->times_null, 50);
-    print_figure(bench, name, connectivity, product_names[run->product], "wall", &run->wall, 0);
-    print_figure(bench, name, connectivity, product_names[run->product], "processor", &run->processor, times);
+    if (kind_wanted(bench->options->measures, "wall"))
+        print_figure(bench, name, connectivity, product_names[run->product], "wall", &run->wall, 0);
+    if (kind_wanted(bench->options->measures, "processor"))
+        print_figure(bench, name, connectivity, product_names[run->product], "processor", &run->processor, times);
+    if (run->subject)
+        print_memory(bench, run->subject, run->product, run->context);
 }
 
 static void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
@@ -277,7 +328,7 @@ static void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
     runs[n_runs++].product = PRODUCT_LABELS;
     for (unsigned s = 0; s < n; s++)
         for (unsigned p = 0; p < N_PRODUCTS; p++)
-            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted)
+            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted && product_wanted(bench, products[p]))
                 runs[n_runs++] =
                     (CpuRun){ .subject = &subjects[s],
                               .product = products[p],
@@ -405,43 +456,67 @@ static unsigned frames_for(double us)
     return n < 20 ? 20 : n > 1500 ? 1500 : (unsigned)n;
 }
 
+enum { HOT, COLD, WALL, PLAIN, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, N_MEASURES };
+static const char *const measure_names[N_MEASURES] = { "gpu_hot", "gpu_cold", "wall_cold", "plain_cold", "latency",
+                                                       "host_latency", "host_wall", "pinned_latency", "pinned_wall" };
+
+/* The same with kernels launched one by one. */
+static CclContext *open_without_graphs(const Bench *bench, const Subject *subject, bool labels)
+{
+    setenv("CCL_TEST_GRAPHS", "0", 1);
+    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, labels, false);
+    unsetenv("CCL_TEST_GRAPHS");
+    return context;
+}
+
 static void bench_cuda_product(Bench *bench, const Subject *subject, Product product, CudaBuffers *buffers)
 {
-    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, product != PRODUCT_TABLE, false);
     const bool with_labels = product != PRODUCT_TABLE;
-    const Masks *const device = &buffers->device;
-    struct {
-        const char *name;
-        Figure figure;
-    } figures[] = { { "gpu_hot", { .n = 0 } },        { "gpu_cold", { .n = 0 } },     { "wall_cold", { .n = 0 } },
-                    { "latency", { .n = 0 } },        { "host_latency", { .n = 0 } }, { "host_wall", { .n = 0 } },
-                    { "pinned_latency", { .n = 0 } }, { "pinned_wall", { .n = 0 } } };
-    const unsigned n = frames_for(time_stream(bench, context, device, device->n, product, buffers->labels, 40).wall_us);
+    const Masks *const device = &buffers->device, *const host = &buffers->host, *const pinned = &buffers->pinned;
+    void *const *const labels = buffers->labels;
+    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, with_labels, false), *plain = NULL;
+    Figure figures[N_MEASURES] = { { .n = 0 } };
+    bool want[N_MEASURES];
+    for (unsigned i = 0; i < N_MEASURES; i++) /* nobody has provisional labels brought home */
+        want[i] = kind_wanted(bench->options->measures, measure_names[i]) &&
+                  (i < HOST_LATENCY || product != PRODUCT_PROVISIONAL);
+    if (want[PLAIN])
+        plain = open_without_graphs(bench, subject, with_labels);
+    const bool upload = want[HOST_WALL] || want[PINNED_WALL];
+    const unsigned n = frames_for(time_stream(bench, context, device, device->n, product, labels, 40).wall_us);
     const unsigned n_up =
-        frames_for(time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, 20).wall_us);
+        upload ? frames_for(time_stream(bench, context, host, bench->n_frames, product, labels, 20).wall_us) : 0;
 
     for (unsigned round = 0; round < bench->n_rounds; round++) {
-        const Times hot = time_stream(bench, context, device, 1, product, buffers->labels, n);
-        const Times cold = time_stream(bench, context, device, device->n, product, buffers->labels, n);
-        add_sample(&figures[0].figure, hot.gpu_us);
-        add_sample(&figures[1].figure, cold.gpu_us);
-        add_sample(&figures[2].figure, cold.wall_us);
-        add_sample(&figures[3].figure, time_latency(bench, context, device, product, buffers->labels));
-        if (product == PRODUCT_PROVISIONAL) /* nobody has those brought home */
-            continue;
-        add_sample(&figures[4].figure, time_latency(bench, context, &buffers->host, product, buffers->labels));
-        add_sample(
-            &figures[5].figure,
-            time_stream(bench, context, &buffers->host, bench->n_frames, product, buffers->labels, n_up).wall_us);
-        add_sample(&figures[6].figure, time_latency(bench, context, &buffers->pinned, product, buffers->labels));
-        add_sample(
-            &figures[7].figure,
-            time_stream(bench, context, &buffers->pinned, bench->n_frames, product, buffers->labels, n_up).wall_us);
+        if (want[HOT])
+            add_sample(&figures[HOT], time_stream(bench, context, device, 1, product, labels, n).gpu_us);
+        if (want[COLD] || want[WALL]) {
+            const Times cold = time_stream(bench, context, device, device->n, product, labels, n);
+            add_sample(&figures[COLD], cold.gpu_us);
+            add_sample(&figures[WALL], cold.wall_us);
+        }
+        if (want[PLAIN])
+            add_sample(&figures[PLAIN], time_stream(bench, plain, device, device->n, product, labels, n).gpu_us);
+        if (want[LATENCY])
+            add_sample(&figures[LATENCY], time_latency(bench, context, device, product, labels));
+        if (want[HOST_LATENCY])
+            add_sample(&figures[HOST_LATENCY], time_latency(bench, context, host, product, labels));
+        if (want[HOST_WALL])
+            add_sample(&figures[HOST_WALL],
+                       time_stream(bench, context, host, bench->n_frames, product, labels, n_up).wall_us);
+        if (want[PINNED_LATENCY])
+            add_sample(&figures[PINNED_LATENCY], time_latency(bench, context, pinned, product, labels));
+        if (want[PINNED_WALL])
+            add_sample(&figures[PINNED_WALL],
+                       time_stream(bench, context, pinned, bench->n_frames, product, labels, n_up).wall_us);
     }
+    for (unsigned i = 0; i < N_MEASURES; i++)
+        if (want[i])
+            print_figure(bench, subject->name, subject->config.connectivity, product_names[product], measure_names[i],
+                         &figures[i], i < LATENCY ? times_null(bench, with_labels, &figures[i]) : 0);
+    print_memory(bench, subject, product, context);
+    ccl_context_free(plain);
     ccl_context_free(context);
-    for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
-        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], figures[i].name,
-                     &figures[i].figure, i < 3 ? times_null(bench, with_labels, &figures[i].figure) : 0);
 }
 
 /* The GPU's own copy of the mask, and clearing of a label image, hot and cold. */
@@ -495,7 +570,8 @@ static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
     bench_cuda_null(bench, &buffers);
     for (unsigned s = 0; s < n; s++)
         for (unsigned p = 0; p < N_PRODUCTS; p++)
-            if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted)
+            if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted &&
+                product_wanted(bench, products[p]))
                 bench_cuda_product(bench, &subjects[s], products[p], &buffers);
     masks_free(&buffers.device);
     masks_free(&buffers.host);
@@ -512,11 +588,18 @@ enum { MAX_STEPS = 64 };
 static void bench_steps(Bench *bench, const Subject *subject, Product product)
 {
     const bool with_labels = product != PRODUCT_TABLE, cuda = subject->config.backend == CCL_BACKEND_CUDA;
+    Figure allocation = { .n = 0 };
+    for (unsigned i = 0; i < 5; i++) {
+        const double start = now_us();
+        CclContext *const once = open_context(bench, subject, 1, with_labels, true);
+        add_sample(&allocation, now_us() - start);
+        ccl_context_free(once);
+    }
     CclContext *const context = open_context(bench, subject, 1, with_labels, true);
     void *const labels = must_have(cuda ? device_alloc(4 * mask_size(bench)) : malloc(4 * mask_size(bench)));
     Figure *const figures = must_have(calloc(MAX_STEPS + 2, sizeof *figures)); /* the last two: upload, kernels */
     char names[MAX_STEPS][64];
-    unsigned n_steps = 0;
+    unsigned n_steps = 0, launches = 0;
 
     for (unsigned round = 0; round < 21; round++) {
         const CclMask mask = mask_at(bench, bench->frames[round % bench->n_frames].pixels, CCL_MEMORY_HOST);
@@ -528,9 +611,11 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
         must(ccl_analyze(context, &mask, NULL, with_labels ? &image : NULL, &table));
         n_steps = ccl_steps(context, &steps);
         n_steps = n_steps < MAX_STEPS ? n_steps : MAX_STEPS;
+        launches = 0;
         for (unsigned i = 0; i < n_steps; i++) {
             snprintf(names[i], sizeof names[i], "step %u %.40s", i, steps[i].name);
             add_sample(&figures[i], (double)steps[i].us);
+            launches = steps[i].count > launches ? steps[i].count : launches;
         }
         add_sample(&figures[MAX_STEPS], (double)table.upload_us);
         add_sample(&figures[MAX_STEPS + 1], (double)table.kernel_us);
@@ -542,6 +627,8 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
                  &figures[MAX_STEPS], 0);
     print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "kernels",
                  &figures[MAX_STEPS + 1], 0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "allocation", &allocation, 0);
+    print_count(bench, subject, product, "iterations", "launches", launches); /* of the last frame */
     cuda ? device_free(labels) : free(labels);
     free(figures);
     ccl_context_free(context);
@@ -647,10 +734,12 @@ static void bench_frames(Bench *bench, Subject *subjects, unsigned n)
     fprintf(stderr, "%s %ux%u: timing\n", bench->kind, bench->width, bench->height);
     bench_cpu(bench, subjects, n);
     bench_cuda(bench, subjects, n);
-    bench_volumes(bench);
+    if (kind_wanted(bench->options->products, "volume"))
+        bench_volumes(bench);
     for (unsigned s = 0; s < n && bench->options->steps; s++)
         for (unsigned p = 0; p < N_PRODUCTS && !subjects[s].muted; p++)
-            bench_steps(bench, &subjects[s], products[p]);
+            if (product_wanted(bench, products[p]))
+                bench_steps(bench, &subjects[s], products[p]);
     for (unsigned f = 0; f < bench->n_frames; f++)
         image_free(&bench->frames[f]);
 }
@@ -669,10 +758,10 @@ static unsigned frames_wanted(const BenchOptions *options, const Subject *subjec
 
 static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *subjects, unsigned n)
 {
+    unsigned n_kinds;
+    Kind *const kinds = kinds_named(bench->options->kinds, &n_kinds);
     bench->width = width, bench->height = height;
-    for (const Kind *kind = bench_kinds; kind->name; kind++) {
-        if (!kind_wanted(bench->options->kinds, kind->name))
-            continue;
+    for (const Kind *kind = kinds; kind < kinds + n_kinds; kind++) {
         Random random = { bench->options->seed };
         snprintf(bench->kind, sizeof bench->kind, "%s", kind->name);
         bench->n_frames = frames_wanted(bench->options, subjects, n);
@@ -680,6 +769,7 @@ static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *s
             bench->frames[f] = kind->draw(kind, width, height, &random);
         bench_frames(bench, subjects, n);
     }
+    free(kinds);
 }
 
 /* A mask of the user and its mirror images. */
@@ -692,6 +782,8 @@ static void bench_picture(void *data, const char *name, Image *image, const char
         return;
     }
     snprintf(bench->kind, sizeof bench->kind, "%.70s", name);
+    for (char *c = bench->kind; *c; c++) /* goes into JSON as it is */
+        *c = *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? '_' : *c;
     bench->width = image->width, bench->height = image->height;
     bench->n_frames = 4;
     bench->frames[0] = *image;

@@ -9,6 +9,7 @@
 
 typedef struct BenchOptions {
     const char *kinds;   /* names or their beginnings, with commas; NULL: all */
+    const char *products, *measures; /* names or beginnings; NULL: all */
     const char *sizes;   /* 720p, 1080p, 4K, 8K, all, WxH, with commas; NULL: 1080p */
     const char *images;  /* directory with masks of the user, instead of kinds */
     unsigned n_frames;   /* different frames of a kind; 0: 16 on the CPU, 4 on a GPU */
@@ -25,16 +26,18 @@ bool bench_run(const BenchOptions *options, Subject *subjects, unsigned n_subjec
 /* ---------------------------------------------------------------- bench_images.c */
 
 typedef struct Kind {
-    const char *name;
+    char name[48];
     Image (*draw)(const struct Kind *kind, uint32_t width, uint32_t height, Random *random);
     const char *pattern;  /* of patterns.h */
-    double percent;       /* density of noise; salt */
-    uint32_t granularity; /* of noise */
+    double percent;       /* of salt */
     uint32_t n_blobs;
     bool median;
+    double numbers[3];    /* those in the name */
 } Kind;
 
-extern const Kind bench_kinds[]; /* ends with a NULL name */
+/* The kinds in the list: those of the table that it names, by themselves or by their beginning up to an underscore, and
+ * those that are made from their name. NULL: the whole table. Ends the program when there is no such kind. Owned: free(). */
+Kind *kinds_named(const char *list, unsigned *n);
 
 /* Is it named in the list, by itself or by its beginning up to an underscore? NULL names all. */
 bool kind_wanted(const char *list, const char *name);

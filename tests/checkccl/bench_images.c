@@ -7,6 +7,8 @@
 #include "patterns.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- video-like masks */
@@ -121,8 +123,90 @@ static Image draw_video(const Kind *kind, uint32_t width, uint32_t height, Rando
 
 static Image draw_noise(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return image_noise(width, height, kind->percent, kind->granularity, random);
+    return image_noise(width, height, kind->numbers[1], (uint32_t)kind->numbers[0], random);
 }
+
+/* The same with the generator of published images of noise. */
+static Image draw_twisted_noise(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    const uint32_t g = (uint32_t)kind->numbers[0];
+    Image image = image_new(width, height);
+    Twister twister;
+    twister_seed(&twister, (uint32_t)random_next(random));
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            *image_at(&image, x, y) = y % g   ? *image_at(&image, x, y - 1)
+                                      : x % g ? *image_at(&image, x - 1, y)
+                                              : twister_next(&twister) < kind->numbers[1] / 100 * 4294967296.0;
+    return image;
+}
+
+/* ---------------------------------------------------------------- ridge patterns */
+
+static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, unsigned level, double splits, double present,
+                         double merged, Random *random)
+{
+    Image image = image_new(width, height);
+    if (splits > 12 || !pattern_ridges(&image, level, (unsigned)splits, present, merged, random)) {
+        fprintf(stderr, "checkccl: %s does not fit into %ux%u pixels: level and subdivisions must be less than %u\n",
+                kind->name, width, height, ridge_order(width, height));
+        exit(2);
+    }
+    return image;
+}
+
+static Image draw_leveling(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], 0, 100, 0, random);
+}
+
+/* The published family scales the image; here the crest keeps its height, so that the level remains what it is. */
+static Image draw_scaling(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    const unsigned level = (unsigned)kind->numbers[0];
+    Image image = draw_ridges(kind, width, height, level, 0, 0, 0, random);
+    const uint32_t largest = 1u << (ridge_order(width, height) - level - 1);
+    const uint32_t unit = (uint32_t)(largest * fmin(kind->numbers[1], 100) / 100 + .5);
+    if (unit) {
+        Image ridge = pattern_ridge(level, unit);
+        for (uint32_t y = 0; y < ridge.height; y++)
+            memcpy(image_at(&image, 0, y), image_at(&ridge, 0, y), ridge.width);
+        image_free(&ridge);
+    }
+    return image;
+}
+
+static Image draw_subdivision(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, 0, random);
+}
+
+static Image draw_instancing(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], kind->numbers[2], 0, random);
+}
+
+static Image draw_merging(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, kind->numbers[2], random);
+}
+
+/* A spiral in so many percent of the image's width and height. */
+static Image draw_spiral(const Kind *kind, uint32_t width, uint32_t height, Random *random)
+{
+    const double part = fmin(kind->numbers[0], 100) / 100;
+    Image image = image_new(width, height);
+    (void)random;
+    if (width * part >= 1 && height * part >= 1) {
+        Image spiral = pattern_named("spiral", (uint32_t)(width * part), (uint32_t)(height * part));
+        for (uint32_t y = 0; y < spiral.height; y++)
+            memcpy(image_at(&image, 0, y), image_at(&spiral, 0, y), spiral.width);
+        image_free(&spiral);
+    }
+    return image;
+}
+
+/* ---------------------------------------------------------------- patterns */
 
 /* Different frames of a pattern are its mirror images. */
 static Image draw_pattern(const Kind *kind, uint32_t width, uint32_t height, Random *random)
@@ -139,10 +223,12 @@ static Image draw_pattern(const Kind *kind, uint32_t width, uint32_t height, Ran
     return image;
 }
 
-#define VIDEO(name, n, salt, median) { name, draw_video, NULL, salt, 0, n, median }
-#define NOISE(g, d) { "noise_g" #g "_d" #d, draw_noise, NULL, d, g, 0, false }
-#define PATTERN(name, pattern, salt) { name, draw_pattern, pattern, salt, 0, 0, false }
-const Kind bench_kinds[] = {
+/* ---------------------------------------------------------------- kinds */
+
+#define VIDEO(name, n, salt, median) { name, draw_video, NULL, salt, n, median, { 0 } }
+#define NOISE(g, d) { "noise_g" #g "_d" #d, draw_noise, NULL, 0, 0, false, { g, d } }
+#define PATTERN(name, pattern, salt) { name, draw_pattern, pattern, salt, 0, false, { 0 } }
+static const Kind kinds[] = {
     VIDEO("video_clean", 40, 0, false),
     VIDEO("video_salt0.05", 40, 0.05, false), /* what is called video-like where no more is said */
     VIDEO("video_salt0.2", 40, 0.2, false),
@@ -184,8 +270,93 @@ const Kind bench_kinds[] = {
     PATTERN("spiral", "spiral", 0),
     PATTERN("dots", "dots", 0),
     PATTERN("diagonals", "diagonals_down", 0),
-    { .name = NULL },
 };
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+/* Kinds with numbers in their names; a letter may stand before each: mt_g1_d50, ridge_merging_l3_s5_p50. */
+static const struct {
+    const char *name;
+    unsigned n_numbers;
+    double least; /* of the first number */
+    Image (*draw)(const Kind *kind, uint32_t width, uint32_t height, Random *random);
+} families[] = {
+    { "noise", 2, 1, draw_noise },
+    { "mt", 2, 1, draw_twisted_noise },
+    { "ridge_leveling", 1, 1, draw_leveling },
+    { "ridge_scaling", 2, 1, draw_scaling },
+    { "ridge_subdivision", 2, 1, draw_subdivision },
+    { "ridge_instancing", 3, 1, draw_instancing },
+    { "ridge_merging", 3, 1, draw_merging },
+    { "spiral", 1, 0, draw_spiral },
+};
+
+/* "_g1_d50": so many numbers and nothing else. */
+static bool read_numbers(const char *text, unsigned n, double *numbers)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char *end;
+        if (*text++ != '_')
+            return false;
+        text += *text >= 'a' && *text <= 'z';
+        numbers[i] = strtod(text, &end);
+        if (end == text || !(numbers[i] >= 0 && numbers[i] <= 1e5))
+            return false;
+        text = end;
+    }
+    return !*text;
+}
+
+static bool kind_from_name(const char *name, Kind *kind)
+{
+    for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t n = strlen(families[i].name);
+        *kind = (Kind){ .draw = families[i].draw };
+        snprintf(kind->name, sizeof kind->name, "%s", name);
+        if (!strncmp(name, families[i].name, n) && read_numbers(name + n, families[i].n_numbers, kind->numbers) &&
+            kind->numbers[0] >= families[i].least)
+            return true;
+    }
+    return false;
+}
+
+/* All that one item of the list names, appended. */
+static void add_kinds(const char *item, Kind *named, unsigned *n)
+{
+    const unsigned before = *n;
+    Kind made;
+    for (unsigned i = 0; i < N_KINDS; i++)
+        if (kind_wanted(item, kinds[i].name))
+            named[(*n)++] = kinds[i];
+    if (*n == before && item[0]) {
+        if (!kind_from_name(item, &made)) {
+            fprintf(stderr, "checkccl: there is no kind of image \"%s\"; docs/testing.md names them\n", item);
+            exit(2);
+        }
+        named[(*n)++] = made;
+    }
+}
+
+Kind *kinds_named(const char *list, unsigned *n)
+{
+    size_t n_items = 1;
+    for (const char *c = list; c && *c; c++)
+        n_items += *c == ',';
+    Kind *const named = calloc(n_items * N_KINDS, sizeof *named);
+    *n = 0;
+    if (!named) {
+        fprintf(stderr, "checkccl: no memory for %zu kinds of images\n", n_items);
+        exit(2);
+    }
+    do {
+        char item[48] = "";
+        const size_t length = list ? strcspn(list, ",") : 0;
+        snprintf(item, sizeof item, "%.*s", (int)length, list ? list : "");
+        if (!list || item[0])
+            add_kinds(item, named, n);
+        list = list && list[length] ? list + length + 1 : NULL;
+    } while (list);
+    return named;
+}
 
 bool kind_wanted(const char *list, const char *name)
 {

@@ -28,6 +28,26 @@ bool random_chance(Random *random, double percent)
     return (double)(random_next(random) >> 11) < percent * (9007199254740992.0 / 100);
 }
 
+void twister_seed(Twister *twister, uint32_t seed)
+{
+    twister->words[0] = seed;
+    for (uint32_t i = 1; i < 624; i++)
+        twister->words[i] = 1812433253u * (twister->words[i - 1] ^ (twister->words[i - 1] >> 30)) + i;
+    twister->next = 0;
+}
+
+uint32_t twister_next(Twister *twister)
+{
+    uint32_t *const words = twister->words, i = twister->next, after = (i + 1) % 624;
+    const uint32_t joined = (words[i] & 0x80000000u) | (words[after] & 0x7fffffffu);
+    uint32_t y = words[i] = words[(i + 397) % 624] ^ (joined >> 1) ^ (joined & 1 ? 0x9908b0dfu : 0);
+    twister->next = after;
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+}
+
 Image image_new(uint32_t width, uint32_t height)
 {
     Image image = { .width = width, .height = height, .pixels = calloc((size_t)width * height + 1, 1) };

@@ -20,6 +20,15 @@ uint32_t random_below(Random *random, uint32_t n);
 /* True with this probability, given in percent. */
 bool random_chance(Random *random, double percent);
 
+/* MT19937 of Matsumoto and Nishimura, as std::mt19937 in C++: for images that were published as made with it. */
+typedef struct Twister {
+    uint32_t words[624];
+    unsigned next;
+} Twister;
+
+void twister_seed(Twister *twister, uint32_t seed);
+uint32_t twister_next(Twister *twister);
+
 /* width x height bytes, 0 or 1, row after row without padding. Owned: image_free(). */
 typedef struct Image {
     uint32_t width, height;

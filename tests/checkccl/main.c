@@ -16,7 +16,7 @@ enum { EXIT_SKIPPED = 77, MAX_SUBJECTS = 256 };
 
 typedef struct Options {
     const char *backend;   /* "cpu", "cuda"; NULL: both */
-    const char *algorithm; /* NULL: all */
+    const char *algorithm; /* names with commas; NULL: all */
     const char *suite;     /* NULL: all */
     const char *images;
     unsigned connectivity; /* 0: both */
@@ -34,7 +34,7 @@ static const char usage[] =
     "\n"
     "  --list              the methods, suites and devices, and nothing else\n"
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
-    "  --algorithm=NAME    this method only\n"
+    "  --algorithm=LIST    these methods only\n"
     "  --connectivity=4|8  this connectivity only\n"
     "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, methods, batch, volume, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
@@ -50,7 +50,10 @@ static const char usage[] =
     "  --bench             compare with the reference, then time; with --backend, --algorithm, --seed and --images as\n"
     "                      above, --connectivity (default 8), and\n"
     "  --size=LIST         720p,1080p,4K,8K,all or WIDTHxHEIGHT (default 1080p)\n"
-    "  --kinds=LIST        kinds of images (default all) by name or its beginning: video, noise_g1, noise_g4_d50\n"
+    "  --kinds=LIST        kinds of images (default all) by name or its beginning: video, noise_g1, noise_g4_d50;\n"
+    "                      with numbers of one's own: mt_g3_d45, ridge_merging_l3_s5_p50, see docs/testing.md\n"
+    "  --products=LIST     of provisional,table,labels+table,volume (default all)\n"
+    "  --measures=LIST     of wall,processor,memory; gpu_hot,gpu_cold,... (default all), see docs/testing.md\n"
     "  --threads=LIST      CPU: numbers of threads (default 1)\n"
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
@@ -129,6 +132,10 @@ static Options parse(int argc, char **argv)
             options.bench_options.sizes = value;
         } else if ((value = value_of(a, "--kinds"))) {
             options.bench_options.kinds = value;
+        } else if ((value = value_of(a, "--products"))) {
+            options.bench_options.products = value;
+        } else if ((value = value_of(a, "--measures"))) {
+            options.bench_options.measures = value;
         } else if ((value = value_of(a, "--frames"))) {
             options.bench_options.n_frames = (unsigned)number_of(a, value);
         } else if ((value = value_of(a, "--rounds"))) {
@@ -208,11 +215,20 @@ static const Variant cuda_variants[] = {
 /* The reference is a flood fill and knows no variants. */
 static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0, false }, { NULL, 0, 0, 0, 0, false } };
 
+static bool named_in(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *item = list; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+        if (strcspn(item, ",") == length && !strncmp(item, name, length))
+            return true;
+    return false;
+}
+
 static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 {
     const char *const backend = info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu";
     return (!options->backend || !strcmp(options->backend, backend)) &&
-           (!options->algorithm || !strcmp(options->algorithm, info->name));
+           (!options->algorithm || named_in(options->algorithm, info->name));
 }
 
 /* In these methods a label travels a pixel, a tile or a line per iteration, and every iteration asks back from the device:
@@ -282,9 +298,10 @@ static void add_bench_subjects(Session *session, const Options *options, const C
     unsigned connectivity = options->connectivity ? options->connectivity : 8;
     if (!options->connectivity && options->algorithm && !(info->connectivity & 8))
         connectivity = 4;
-    if (!(info->connectivity & connectivity) || (!options->algorithm && !strncmp(info->name, "reference", 9)))
+    const bool reference = !strncmp(info->name, "reference", 9);
+    if (!(info->connectivity & connectivity) || (reference && !options->algorithm))
         return;
-    if (info->backend == CCL_BACKEND_CUDA || info->volume) {
+    if (info->backend == CCL_BACKEND_CUDA || info->volume || reference) {
         add_subject(session, options, info, connectivity, one_variant);
         return;
     }

@@ -53,22 +53,59 @@ static void check_ridges(Session *session, const Subject *subject)
     if (!is_cuda(subject, "le") && !is_cuda(subject, "le-early") && !is_cuda(subject, "le-late"))
         return;
     for (unsigned level = 1; level <= 8; level++) {
-        Image image = pattern_ridge(level);
+        Image image = pattern_ridge(level, 1);
         const unsigned count = launches_of(session, subject, &image, "analysis");
         check(session, count == level, "%s: ridge pattern %u took %u iterations", subject->name, level, count);
         image_free(&image);
     }
 }
 
-/* And the result, of all methods. */
+/* And the result, of all methods; the families are images that are timed (bench_images.c). */
 static void judge_ridges(Session *session)
 {
+    Image merged = image_new(130, 135);
+    pattern_ridges(&merged, 3, 2, 80, 50, &session->random);
+    const Case families = case_new(&merged, PRODUCT_LABELS, "ridge patterns, merged");
+    judge(session, &families, 1);
+    image_free(&merged);
     for (unsigned level = 1; level <= 8; level++) {
-        Image image = pattern_ridge(level);
+        Image image = pattern_ridge(level, 1);
         const Case c = case_new(&image, PRODUCT_LABELS, "ridge pattern %u", level);
         judge(session, &c, 1);
         image_free(&image);
     }
+}
+
+/* What the families are defined by: how many patterns there are, and that lines between all of them make them one. */
+static void check_ridge_families(Session *session)
+{
+    static const struct {
+        double present, merged;
+        uint32_t n_found;
+    } families[] = { { 100, 0, 16 }, { 100, 100, 1 }, { 0, 0, 0 } };
+    for (unsigned level = 1; level <= 4; level++)
+        for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
+            Image image = image_new(128, 140);
+            const bool drawn =
+                pattern_ridges(&image, level, 2, families[i].present, families[i].merged, &session->random);
+            const Case c = case_new(&image, PRODUCT_TABLE, "ridge patterns");
+            Outcome outcome = expected_outcome(&c, CCL_CONNECT_4);
+            check(session, drawn && outcome.table.n_found == families[i].n_found, "16 ridge patterns of level %u: %u found",
+                  level, outcome.table.n_found);
+            outcome_free(&outcome);
+            image_free(&image);
+        }
+}
+
+/* C++ requires this of std::mt19937's 10000th number. */
+static void check_twister(Session *session)
+{
+    Twister twister;
+    uint32_t number = 0;
+    twister_seed(&twister, 5489);
+    for (unsigned i = 0; i < 10000; i++)
+        number = twister_next(&twister);
+    check(session, number == 4123659995u, "MT19937: the 10000th number is %u", number);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -122,6 +159,8 @@ static void check_own_memory(Session *session, const Subject *subject, const cha
 void check_single_methods(Session *session)
 {
     judge_ridges(session);
+    check_ridge_families(session);
+    check_twister(session);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         const Subject *const subject = &session->subjects[s];
         if (subject->muted || subject->dead)

@@ -178,14 +178,14 @@ Image pattern_mosaic(uint32_t width, uint32_t height)
     return image;
 }
 
-Image pattern_ridge(unsigned level)
+Image pattern_ridge(unsigned level, uint32_t unit)
 {
     if (level == 1) { /* too small for a crest */
-        Image image = image_new(2, 2);
-        image_set_bits(&image, 15);
+        Image image = image_new(2 * unit, 2 * unit);
+        memset(image.pixels, 1, 4 * (size_t)unit * unit);
         return image;
     }
-    const uint32_t last_peak = 1u << (level - 2), crest_width = 3 * last_peak + 1, crest_height = level;
+    const uint32_t last_peak = 1u << (level - 2), crest_width = (3 * last_peak + 1) * unit, crest_height = level;
     const uint32_t base_height = crest_width - crest_height, base_width = crest_width + base_height - 1;
     Image image = image_new(base_width, crest_height + base_height);
     for (uint32_t i = 0; i <= last_peak; i++) {
@@ -193,9 +193,46 @@ Image pattern_ridge(unsigned level)
         for (uint32_t power = 1; power <= last_peak; power *= 2)
             height += i % power == 0;
         for (uint32_t y = crest_height - height; y < crest_height; y++)
-            *image_at(&image, 3 * i, y) = 1;
+            memset(image_at(&image, 3 * unit * i, y), 1, unit);
     }
     for (uint32_t y = 0; y < base_height; y++)
         memset(image_at(&image, 0, crest_height + y), 1, crest_width + y);
     return image;
+}
+
+unsigned ridge_order(uint32_t width, uint32_t height)
+{
+    unsigned n = 0;
+    while (2u << n <= smaller(width, height))
+        n++;
+    return n;
+}
+
+static void draw_at(Image *image, const Image *part, uint32_t x, uint32_t y)
+{
+    for (uint32_t row = 0; row < part->height; row++)
+        memcpy(image_at(image, x, y + row), image_at(part, 0, row), part->width);
+}
+
+/* The last row of a pattern begins at the left edge of its cell, and so does its highest peak: lines from there reach the
+ * last row of the next one to the right, and the peak of the next one below. */
+bool pattern_ridges(Image *image, unsigned level, unsigned splits, double present, double merged, Random *random)
+{
+    const unsigned order = ridge_order(image->width, image->height);
+    if (level < 1 || level > 12 || level + splits >= order)
+        return false;
+    const uint32_t across = 1u << splits, cell = 1u << (order - splits);
+    Image ridge = pattern_ridge(level, 1u << (order - splits - level - 1));
+    for (uint32_t i = 0; i < across * across; i++) {
+        const uint32_t x = i % across * cell, y = i / across * cell, last = y + ridge.height - 1;
+        if (random_chance(random, present))
+            draw_at(image, &ridge, x, y);
+        if (x + cell < across * cell && random_chance(random, merged))
+            memset(image_at(image, x, last), 1, cell);
+        if (y + cell < across * cell && random_chance(random, merged))
+            for (uint32_t below = last; below < y + cell; below++)
+                *image_at(image, x, below) = 1;
+    }
+    image_free(&ridge);
+    return true;
 }
