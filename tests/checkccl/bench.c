@@ -18,7 +18,7 @@
  *         plain_cold as gpu_cold, every kernel launched by itself instead of by a graph
  *
  * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part of
- * it that is the method's own and not shared by all.
+ * it that is the method's own and not what all methods share that only label.
  *
  * The method "null" does the least anything could: it copies the mask and, beside a label image, sets that to 0.
  */
@@ -161,8 +161,9 @@ static void print_memory(const Bench *bench, const Subject *subject, Product pro
     print_count(bench, subject, product, "host_memory", "bytes", (double)host);
     if (subject->config.backend == CCL_BACKEND_CUDA) {
         print_count(bench, subject, product, "device_memory", "bytes", (double)device);
-        print_count(bench, subject, product, "own_memory", "bytes",
-                    context->algorithm->bytes_per_pixel * bench->width * bench->height);
+        if (context->algorithm->label)
+            print_count(bench, subject, product, "own_memory", "bytes",
+                        context->algorithm->bytes_per_pixel * bench->width * bench->height);
     }
 }
 
