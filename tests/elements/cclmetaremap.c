@@ -81,6 +81,23 @@ assert_zones (GstBuffer * buffer, const GstCclBlobMeta * remapped, const GstCclB
   fail_unless (side_of (&meta->zones[1], left_x / seen->width, left_y / seen->height) < 0);
 }
 
+/* The bar's outline is the edge of its pixels. */
+static void
+assert_contour (const GstCclBlobMeta * remapped, const GstCclBlobMeta * seen)
+{
+  guint n;
+  gdouble *const contour = gst_ccl_blob_meta_get_contour (remapped, 0, &n);
+  gdouble x, y, w, h;
+
+  gst_ccl_blob_meta_get_box (seen, 0, &x, &y, &w, &h);
+  fail_unless_equals_int (n, 8);
+  for (guint i = 0; i < n; i += 2)
+    fail_unless ((ABS (contour[i] - x) < 1e-4 || ABS (contour[i] - x - w) < 1e-4)
+        && (ABS (contour[i + 1] - y) < 1e-4 || ABS (contour[i + 1] - y - h) < 1e-4), "%g, %g", contour[i],
+        contour[i + 1]);
+  g_free (contour);
+}
+
 static const struct
 {
   const gchar *elements, *settings;
@@ -118,7 +135,7 @@ run (const gchar * elements, GstCaps ** caps)
 
 GST_START_TEST (test_ways)
 {
-  gchar *kept_line = g_strdup_printf ("ccllabel ! cclmetaremap mode=keep ! %s ! cclmetaremap mode=restore %s",
+  gchar *kept_line = g_strdup_printf ("ccllabel contours=true ! cclmetaremap mode=keep ! %s ! cclmetaremap mode=restore %s",
       ways[__i__].elements, ways[__i__].settings);
   gchar *seen_line = g_strdup_printf ("%s ! ccllabel", ways[__i__].elements);
   GstCaps *kept_caps, *seen_caps;
@@ -135,6 +152,7 @@ GST_START_TEST (test_ways)
   fail_unless (ABS (ax - bx) < 1e-6 && ABS (ay - by) < 1e-6 && ABS (aw - bw) < 1e-6 && ABS (ah - bh) < 1e-6,
       "%s: %g %g %gx%g, but it is at %g %g %gx%g", kept_line, ax, ay, aw, ah, bx, by, bw, bh);
   assert_zones (kept, a, b);
+  assert_contour (a, b);
   gst_caps_unref (kept_caps);
   gst_caps_unref (seen_caps);
   gst_buffer_unref (kept);
