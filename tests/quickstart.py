@@ -105,8 +105,8 @@ class Quickstart(unittest.TestCase):
     def test_video(self):
         video = os.path.join(self.folder, "my ball!.mkv")
         made = subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=60", "pattern=ball", "!",
-                               "video/x-raw,width=320,height=240,framerate=30/1", "!", "jpegenc", "!", "matroskamux", "!",
-                               "filesink", f"location={self.folder}/made.mkv"], check=False)
+                               "video/x-raw,width=320,height=240,framerate=30/1", "!", "jpegenc", "!", "matroskamux",
+                               "!", "filesink", f"location={self.folder}/made.mkv"], check=False)
         if made.returncode:
             self.skipTest("jpegenc or matroskamux is missing")
         os.rename(f"{self.folder}/made.mkv", video)
@@ -142,7 +142,8 @@ class Quickstart(unittest.TestCase):
 
     def test_reader_has_enough(self):
         run = subprocess.run([os.path.join(source, "examples", "quickstart.sh")], stdin=subprocess.DEVNULL,
-                             cwd=self.folder, stdout=broken_pipe(), stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+                             cwd=self.folder, stdout=broken_pipe(), stderr=subprocess.PIPE, text=True, timeout=300,
+                             check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_help(self):

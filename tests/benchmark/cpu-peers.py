@@ -7,8 +7,8 @@ In each round every candidate, in turning order, analyses all frames one after t
 process. A ratio is the time of OpenCV's connectedComponentsWithStats (default algorithm, as many threads as ours) over
 the candidate's in the same round, the printed figure the median of the rounds with the smallest and largest. Each kind
 of mask with chance in it has 16 different frames: one frame in a loop would train the branch predictor. Results are
-compared before anything is timed: counts, areas, boxes, centroids and the label image, which must equal that of OpenCV's
-CCL_WU bit for bit.
+compared before anything is timed: counts, areas, boxes, centroids and the label image, which must equal that of
+OpenCV's CCL_WU bit for bit.
 
 Needs python3-opencv and numpy; scipy and cc3d are measured too where they are installed.
 """

@@ -7,13 +7,13 @@
     motion-quality.py PROGRAM [FOLDER ...]
 
 PROGRAM is the built tests/benchmark/motion. A FOLDER is one sequence as changedetection.net has them (input/in%06d.jpg,
-groundtruth/gt%06d.png, temporalROI.txt); without any, the clip of the test data is taken (see tests/README or the variable
-CCL_TEST_DATA). Needs opencv-python and numpy.
+groundtruth/gt%06d.png, temporalROI.txt); without any, the clip of the test data is taken (../shared/data, or the
+variable CCL_TEST_DATA). Needs opencv-python and numpy.
 
 Ours gets the luma alone, with its defaults and at its best threshold; OpenCV's get luma and colour, each at its best
 threshold, without and with its own shadow detection, followed by the same clean-up as ours: a 5x5 median and a 5x5
-closing. F is the F-measure over all pixels of all frames with ground truth, unknown and outside pixels left out, shadows
-counted as background.
+closing. F is the F-measure over all pixels of all frames with ground truth, unknown and outside pixels left out,
+shadows counted as background.
 """
 import glob
 import os
@@ -49,7 +49,8 @@ def load_test_clip():
 def load_folder(folder):
     frames = [cv2.imread(path) for path in sorted(glob.glob(os.path.join(folder, "input", "in*.jpg")))]
     first, last = map(int, open(os.path.join(folder, "temporalROI.txt")).read().split())
-    truth = {n - 1: cv2.imread(os.path.join(folder, "groundtruth", "gt%06d.png" % n), 0) for n in range(first, last + 1)}
+    truth = {n - 1: cv2.imread(os.path.join(folder, "groundtruth", "gt%06d.png" % n), 0)
+             for n in range(first, last + 1)}
     return os.path.basename(os.path.normpath(folder)), frames, truth
 
 
@@ -71,7 +72,8 @@ def measure(masks, truth):
 
 def ours(program, gray, **options):
     height, width = gray[0].shape
-    done = subprocess.run([program, str(width), str(height)] + ["%s=%s" % (k.replace("_", "-"), v) for k, v in options.items()],
+    words = ["%s=%s" % (k.replace("_", "-"), v) for k, v in options.items()]
+    done = subprocess.run([program, str(width), str(height)] + words,
                           input=b"".join(g.tobytes() for g in gray), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         sys.exit(done.stderr.decode())

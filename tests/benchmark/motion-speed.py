@@ -6,9 +6,10 @@
 
     motion-speed.py PROGRAM [VIDEO [WIDTHxHEIGHT]]
 
-PROGRAM is the built tests/benchmark/motion. The video (the test data's vtest.avi) is scaled to 1920x1080; its first 60 pictures
-are gone through five times, forwards and backwards. All take turns, three times; the median of the medians is shown. Ours does all
-that its defaults do: model, shadows, median, closing, counting, bytes. Needs opencv-python and numpy.
+PROGRAM is the built tests/benchmark/motion. The video (the test data's vtest.avi) is scaled to 1920x1080; its first 60
+pictures are gone through five times, forwards and backwards. All take turns, three times; the median of the medians is
+shown. Ours does all that its defaults do: model, shadows, median, closing, counting, bytes. Needs opencv-python and
+numpy.
 """
 import os
 import subprocess

@@ -4,7 +4,8 @@
 /*
  * The motion detector without GStreamer: raw 8-bit pictures on stdin, raw masks on stdout, time per picture on stderr.
  *
- *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ... < pictures > masks
+ *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ...
+ *         < pictures > masks
  *
  * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing;
  * with resident=1 too, pictures and masks are in device memory.
@@ -40,7 +41,9 @@ static void set(Options *o, const char *name, const char *value)
 {
     const unsigned n = (unsigned)strtoul(value, NULL, 0);
     if (!strcmp(name, "method"))
-        o->config.method = !strcmp(value, "diff") ? CCL_MOTION_DIFF : !strcmp(value, "ema") ? CCL_MOTION_EMA : CCL_MOTION_MOG2;
+        o->config.method = !strcmp(value, "diff")  ? CCL_MOTION_DIFF
+                           : !strcmp(value, "ema") ? CCL_MOTION_EMA
+                                                   : CCL_MOTION_MOG2;
     else if (!strcmp(name, "backend"))
         o->config.backend = !strcmp(value, "cuda") ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
     else if (!strcmp(name, "threads"))
@@ -48,7 +51,8 @@ static void set(Options *o, const char *name, const char *value)
     else if (!strcmp(name, "cpu-flags"))
         o->config.cpu_flags = n;
     else if (!strcmp(name, "work-height"))
-        o->config.work_height = n, o->config.work_width = (o->config.width * n + o->config.height / 2) / o->config.height;
+        o->config.work_height = n,
+        o->config.work_width = (o->config.width * n + o->config.height / 2) / o->config.height;
     else if (!strcmp(name, "threshold"))
         o->params.threshold = n;
     else if (!strcmp(name, "learning-rate"))
@@ -155,8 +159,8 @@ int main(int argc, char **argv)
     qsort(us, calls, sizeof *us, compare);
     qsort(processor, calls, sizeof *us, compare);
     qsort(kernel_us, calls, sizeof *us, compare);
-    fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", calls, width,
-            height, us[calls / 2], sum / (double)calls, us[0], 100 * foreground / (double)calls);
+    fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", calls,
+            width, height, us[calls / 2], sum / (double)calls, us[0], 100 * foreground / (double)calls);
     fprintf(stderr, "processor time: median %.1f us\n", processor[calls / 2]);
     if (kernel_us[0] >= 0)
         fprintf(stderr, "kernels: median %.1f us, least %.1f us\n", kernel_us[calls / 2], kernel_us[0]);

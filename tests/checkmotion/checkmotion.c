@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The motion detector against a plain one: one pixel after the other, one byte per pixel, filters by their definition. Every
- * SIMD tier, several threads and CUDA must give its masks and counts, bit for bit.
+ * The motion detector against a plain one: one pixel after the other, one byte per pixel, filters by their definition.
+ * Every SIMD tier, several threads and CUDA must give its masks and counts, bit for bit.
  *
  *     checkmotion cpu|cuda [RANDOM-CASES]     0: all right; 1: not; 77: there is no such device
  *
@@ -55,8 +55,8 @@ static Plain plain_new(const CclMotionConfig *config, const uint8_t *ignored)
     const size_t n = (size_t)p.width * p.height;
     p.mean = must(calloc(n, 2)), p.variance = must(calloc(n, 2)), p.weight = must(calloc(n, 2));
     p.rest = must(calloc(n, sizeof *p.rest));
-    p.last = must(calloc(n, 1)), p.luma = must(calloc(n, 1)), p.mask = must(calloc(n, 1)), p.scratch = must(calloc(n, 1));
-    p.ignored = must(calloc(n, 1)), p.count = must(calloc(n, 1));
+    p.last = must(calloc(n, 1)), p.luma = must(calloc(n, 1)), p.mask = must(calloc(n, 1));
+    p.scratch = must(calloc(n, 1)), p.ignored = must(calloc(n, 1)), p.count = must(calloc(n, 1));
     if (ignored)
         memcpy(p.ignored, ignored, n);
     for (size_t i = 0; i < n; i++)
@@ -245,11 +245,12 @@ static void describe(const Case *c, unsigned frame)
     const CclMotionConfig *const g = &c->config;
     const CclMotionParams *const p = &c->params;
     printf("  %s method %d %ux%u (working %ux%u) pad %zu threads %u flags %#x%s%s frame %u\n"
-           "  threshold %u rate %g warmup %u confirm %u median %u open %u close %u dilate %u shadow %d freeze %d max %g\n",
+           "  threshold %u rate %g warmup %u confirm %u median %u open %u close %u dilate %u shadow %d freeze %d "
+           "max %g\n",
            g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width,
            g->work_height, c->pad, g->threads, g->cpu_flags, c->ignore ? " ignore" : "", c->resident ? " resident" : "",
-           frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close, p->dilate,
-           p->drop_shadow, p->freeze, p->max_motion);
+           frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close,
+           p->dilate, p->drop_shadow, p->freeze, p->max_motion);
 }
 
 static void show(const char *name, const uint8_t *mask, size_t stride, uint32_t width, uint32_t height)
@@ -292,7 +293,8 @@ static bool run(const Case *c, unsigned n_frames)
     const size_t size = stride * (height - 1) + width, mask_size = mask_stride * mask_height;
     uint8_t *const picture = must(malloc(size)), *const mask = must(malloc(mask_size));
     uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
-    uint8_t *const d_picture = c->resident ? device_alloc(size) : NULL, *const d_mask = c->resident ? device_alloc(mask_size) : NULL;
+    uint8_t *const d_picture = c->resident ? device_alloc(size) : NULL;
+    uint8_t *const d_mask = c->resident ? device_alloc(mask_size) : NULL;
     bool ok = true;
 
     if (c->ignore) {
@@ -320,7 +322,8 @@ static bool run(const Case *c, unsigned n_frames)
             luma.data = d_picture, luma.memory = CCL_MEMORY_DEVICE;
             out.data = d_mask, out.memory = CCL_MEMORY_DEVICE;
         }
-        plain_apply(&plain, &(CclMask){ .data = picture, .stride = stride, .width = width, .height = height }, &c->params);
+        plain_apply(&plain, &(CclMask){ .data = picture, .stride = stride, .width = width, .height = height },
+                    &c->params);
         need(ccl_motion_apply(motion, &luma, &c->params, &out, &info));
         if (c->resident)
             device_download(mask, d_mask, mask_size);
@@ -457,7 +460,8 @@ static void check_arguments(CclBackendKind backend)
     WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "stride 15");
     bad = luma, bad.pixel_size = 2;
     WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "1 byte");
-    WRONG(ccl_motion_apply(motion, &luma, &c.params, &(CclMotionMask){ .data = bytes, .stride = 15 }, NULL), "stride 15");
+    WRONG(ccl_motion_apply(motion, &luma, &c.params, &(CclMotionMask){ .data = bytes, .stride = 15 }, NULL),
+          "stride 15");
     if (backend == CCL_BACKEND_CPU) {
         bad = luma, bad.memory = CCL_MEMORY_DEVICE;
         WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "device memory");

@@ -135,7 +135,8 @@ run (const gchar * elements, GstCaps ** caps)
 
 GST_START_TEST (test_ways)
 {
-  gchar *kept_line = g_strdup_printf ("ccllabel contours=true ! cclmetaremap mode=keep ! %s ! cclmetaremap mode=restore %s",
+  gchar *kept_line = g_strdup_printf ("ccllabel contours=true ! cclmetaremap mode=keep ! %s ! "
+      "cclmetaremap mode=restore %s",
       ways[__i__].elements, ways[__i__].settings);
   gchar *seen_line = g_strdup_printf ("%s ! ccllabel", ways[__i__].elements);
   GstCaps *kept_caps, *seen_caps;
