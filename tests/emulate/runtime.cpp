@@ -26,6 +26,7 @@ struct Operation {
     std::function<void()> run;
     std::shared_ptr<EventState> waits_for; /* until this many records are done */
     uint64_t times = 0;
+    std::shared_ptr<EventState> records = nullptr; /* that so many are done */
 };
 
 struct CUgraph_st {
@@ -118,6 +119,19 @@ bool can_go_on(const CUstream_st *stream)
     return !next.waits_for || next.waits_for->done >= next.times;
 }
 
+double clock_us()
+{
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void record(const Operation &operation)
+{
+    if (!operation.records)
+        return;
+    operation.records->done = std::max(operation.records->done, operation.times);
+    operation.records->us = clock_us();
+}
+
 /* One operation of a stream that can go on; false when there is none. */
 bool go_on()
 {
@@ -132,6 +146,7 @@ bool go_on()
     stream->queue.pop_front();
     if (operation.run)
         operation.run();
+    record(operation);
     return true;
 }
 
@@ -186,11 +201,6 @@ bool any_capture()
             spoils_capture(stream))
             return true;
     return false;
-}
-
-double clock_us()
-{
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -563,6 +573,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         return told(cudaErrorInvalidResourceHandle);
     if (planted == cudaSuccess)
         work_until([=] { return stream->queue.empty(); });
+    for (const Operation &operation : stream->queue) /* of a lost device: nobody may wait for it for ever */
+        record(operation);
     streams.erase(std::find(streams.begin(), streams.end(), stream));
     delete stream;
     return told(planted);
@@ -629,11 +641,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return told(cudaErrorInvalidResourceHandle);
     const auto state = event->state;
     const uint64_t time = ++state->recorded;
-    return put(stream, { [=] {
-                            state->done = std::max(state->done, time);
-                            state->us = clock_us();
-                        },
-                        nullptr, 0 });
+    return put(stream, { nullptr, nullptr, time, state });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)

@@ -1,0 +1,253 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Who checks the emulation: kernels with one fault each, which must be reported, and the same without it, which must not.
+ * The last line is `N passed, N failed`. */
+#include <cuda_runtime.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const unsigned THREADS = 96, BLOCKS = 5;
+
+static unsigned passed, failed;
+
+static void check(bool good, const char *name, const char *what)
+{
+    good ? passed++ : failed++;
+    if (!good)
+        printf("FAILED %s: %s\n", name, what);
+}
+
+/* ---------------------------------------------------------------- races */
+
+template <bool FAULT> __global__ static void reverse_block(unsigned *data)
+{
+    __shared__ unsigned tile[THREADS];
+    tile[threadIdx.x] = data[blockIdx.x * THREADS + threadIdx.x];
+    if (!FAULT)
+        __syncthreads();
+    data[blockIdx.x * THREADS + threadIdx.x] = tile[THREADS - 1 - threadIdx.x];
+}
+
+template <bool FAULT> __global__ static void reverse_warps(unsigned *data)
+{
+    extern __shared__ unsigned pieces[];
+    pieces[threadIdx.x] = threadIdx.x;
+    if (!FAULT)
+        __syncwarp();
+    data[blockIdx.x * THREADS + threadIdx.x] = pieces[threadIdx.x ^ 31];
+}
+
+/* A vote makes lanes wait for each other and orders no memory. */
+template <bool FAULT> __global__ static void vote_as_barrier(unsigned *data)
+{
+    __shared__ unsigned tile[THREADS];
+    tile[threadIdx.x] = threadIdx.x;
+    if (!__any_sync(~0u, 1) || !FAULT)
+        __syncwarp();
+    data[blockIdx.x * THREADS + threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+template <bool FAULT> __global__ static void twice_in_shared(unsigned *data)
+{
+    __shared__ unsigned sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    if (FAULT)
+        sum += 1;
+    else
+        atomicAdd(&sum, 1u);
+    __syncthreads();
+    data[blockIdx.x * THREADS + threadIdx.x] = sum;
+}
+
+template <bool FAULT> __global__ static void look_at_atomics(unsigned *data)
+{
+    __shared__ unsigned most;
+    if (threadIdx.x == 0)
+        most = 0;
+    __syncthreads();
+    const unsigned seen = FAULT ? most : (unsigned)*(volatile unsigned *)&most;
+    if (seen < threadIdx.x)
+        atomicMax(&most, threadIdx.x);
+    __syncthreads();
+    data[blockIdx.x * THREADS + threadIdx.x] = most;
+}
+
+template <bool FAULT> __global__ static void blocks_add(unsigned *data)
+{
+    if (FAULT)
+        data[0] += threadIdx.x;
+    else
+        atomicAdd(&data[0], threadIdx.x);
+}
+
+/* The block that is last to finish reads what the others left. */
+template <bool FAULT> __global__ static void last_block(unsigned *data)
+{
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        data[1 + blockIdx.x] = blockIdx.x;
+        if (!FAULT)
+            __threadfence();
+        is_last = atomicAdd(&data[0], 1u) == gridDim.x - 1;
+        if (!FAULT)
+            __threadfence();
+    }
+    __syncthreads();
+    if (is_last && threadIdx.x < gridDim.x)
+        data[100 + threadIdx.x] = data[1 + threadIdx.x];
+}
+
+/* ---------------------------------------------------------------- memory */
+
+template <bool FAULT> __global__ static void past_the_end(unsigned *data)
+{
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    data[i + (FAULT && i == BLOCKS * THREADS - 1)] = i;
+}
+
+template <bool FAULT> __global__ static void before_the_start(unsigned *data)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        data[0] = data[FAULT ? -1 : 1];
+}
+
+template <bool FAULT> __global__ static void past_shared(unsigned *data)
+{
+    __shared__ unsigned tile[THREADS], other[THREADS];
+    other[threadIdx.x] = tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    data[blockIdx.x * THREADS + threadIdx.x] = tile[threadIdx.x + FAULT] + other[threadIdx.x];
+}
+
+template <bool FAULT> __global__ static void askew(unsigned *data)
+{
+    unsigned char *const bytes = (unsigned char *)data + (FAULT ? 2 : 4);
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        *(unsigned *)bytes = 1;
+}
+
+template <bool FAULT> __global__ static void host_memory(unsigned *data, unsigned *host)
+{
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        *(FAULT ? host : data) = 1;
+}
+
+/* ---------------------------------------------------------------- threads that do not come */
+
+template <bool FAULT> __global__ static void half_a_barrier(unsigned *data)
+{
+    if (FAULT && threadIdx.x % 2) {
+        __syncwarp(0xaaaaaaaa);
+        while (*(volatile unsigned *)data != 1) /* is never written: others wait for us */
+            __syncwarp(0xaaaaaaaa);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomicMax(data, 1u);
+}
+
+template <bool FAULT> __global__ static void missing_lane(unsigned *data)
+{
+    unsigned value = threadIdx.x;
+    if (threadIdx.x % 32 >= 8)
+        value = __shfl_sync(FAULT ? ~0u : 0xffffff00u, value, 9);
+    __syncthreads();
+    data[blockIdx.x * THREADS + threadIdx.x] = value;
+}
+
+template <bool FAULT> __global__ static void not_in_mask(unsigned *data)
+{
+    data[blockIdx.x * THREADS + threadIdx.x] = __ballot_sync(FAULT ? 0xffff0000u : ~0u, 1);
+}
+
+/* ---------------------------------------------------------------- */
+
+typedef void Kernel(unsigned *);
+
+static const struct {
+    const char *name;
+    Kernel *good, *bad;
+} plants[] = {
+#define PLANT(name) { #name, name<false>, name<true> }
+    PLANT(reverse_block), PLANT(reverse_warps), PLANT(vote_as_barrier), PLANT(twice_in_shared), PLANT(look_at_atomics),
+    PLANT(blocks_add), PLANT(last_block), PLANT(past_the_end), PLANT(before_the_start), PLANT(past_shared), PLANT(askew),
+    PLANT(half_a_barrier), PLANT(missing_lane), PLANT(not_in_mask),
+};
+
+static unsigned reports_of(Kernel *kernel)
+{
+    const unsigned before = emulate_reports(true);
+    unsigned *data = NULL;
+    if (cudaMalloc(&data, BLOCKS * THREADS * sizeof *data) != cudaSuccess ||
+        cudaMemset(data, 0, BLOCKS * THREADS * sizeof *data) != cudaSuccess)
+        exit(2);
+    kernel<<<BLOCKS, THREADS, THREADS * sizeof *data>>>(data);
+    cudaDeviceSynchronize();
+    cudaFree(data);
+    return emulate_reports(true) - before;
+}
+
+static void check_host_memory()
+{
+    unsigned *data = NULL, *const host = (unsigned *)malloc(sizeof *host);
+    cudaMalloc(&data, sizeof *data);
+    unsigned before = emulate_reports(true);
+    host_memory<false><<<1, 1>>>(data, host);
+    check(cudaDeviceSynchronize() == cudaSuccess && emulate_reports(true) == before, "host memory", "reported where there is none");
+    host_memory<true><<<1, 1>>>(data, host);
+    check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "host memory", "not reported");
+    before = emulate_reports(true);
+    cudaFree(data);
+    host_memory<false><<<1, 1>>>(data, host);
+    check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "freed memory", "not reported");
+    free(host);
+}
+
+/* Two streams: without an event in between, the copy sometimes comes before what it should copy. */
+static bool in_order(bool waits)
+{
+    unsigned *data = NULL, *pinned = NULL;
+    cudaStream_t first, second;
+    cudaEvent_t written;
+    cudaMalloc(&data, sizeof *data);
+    cudaHostAlloc(&pinned, sizeof *pinned, cudaHostAllocDefault);
+    cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&written, cudaEventDisableTiming);
+    cudaMemsetAsync(data, 1, sizeof *data, first);
+    cudaEventRecord(written, first);
+    if (waits)
+        cudaStreamWaitEvent(second, written);
+    cudaMemcpyAsync(pinned, data, sizeof *data, cudaMemcpyDeviceToHost, second);
+    cudaStreamSynchronize(second);
+    const bool right = *pinned == 0x01010101;
+    cudaEventDestroy(written);
+    cudaStreamDestroy(first);
+    cudaStreamDestroy(second);
+    cudaFree(data);
+    cudaFreeHost(pinned);
+    return right;
+}
+
+int main()
+{
+    for (const auto &plant : plants) {
+        check(reports_of(plant.good) == 0, plant.name, "reported where there is no fault");
+        check(reports_of(plant.bad) > 0, plant.name, "not found");
+    }
+    check_host_memory();
+    unsigned right = 0, right_with_event = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        right += in_order(false);
+        right_with_event += in_order(true);
+    }
+    check(right < 20, "streams", "a missing event is not noticed");
+    check(right_with_event == 20, "streams", "an event is not waited for");
+    check(emulate_held() == 0, "memory", "something has not been given back");
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
