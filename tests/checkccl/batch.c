@@ -244,12 +244,13 @@ static void check_cameras(Session *session, const Subject *subject, unsigned n, 
 void check_batch(Session *session)
 {
     check_engine(session);
+    for (unsigned s = 0; s < session->n_subjects; s++) /* the next engine is a new one */
+        subject_close(&session->subjects[s]);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         if (subject->dead || !subject->config.shared)
             continue;
         layout_now_running(subject, NULL);
-        subject_close(subject); /* the next engine is a new one */
         for (unsigned n = 1; n <= (session->quick ? 8u : N_SLOTS); n *= 2)
             check_together(session, subject, n, n > 8 ? 100 : 300);
         check_together(session, subject, 3, session->quick ? 300 : 4200);
