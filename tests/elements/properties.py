@@ -25,17 +25,18 @@ def own_properties(element):
             yield pspec
 
 
-def values_of(pspec):
+def values_of(element, pspec):
     kind = pspec.value_type
+    names = type(element.get_property(pspec.name))  # of an enumeration, in every version of PyGObject
     if kind in NUMBERS:
         middle = (pspec.minimum + pspec.maximum) / 2
         return [pspec.minimum, pspec.maximum, middle if kind == GObject.TYPE_DOUBLE else int(middle)]
     if kind == GObject.TYPE_BOOLEAN:
         return [True, False]
     if kind.is_a(GObject.TYPE_ENUM):
-        return list(pspec.enum_class.__enum_values__.values())
+        return list(names.__enum_values__.values())
     if kind.is_a(GObject.TYPE_FLAGS):
-        return [*pspec.flags_class.__flags_values__.values(), pspec.flags_class(0)]
+        return [*names.__flags_values__.values(), names(0)]
     return []
 
 
@@ -64,7 +65,7 @@ class Properties(unittest.TestCase):
             for pspec in own_properties(element):
                 if not pspec.flags & GObject.ParamFlags.WRITABLE:
                     continue
-                for value in values_of(pspec):
+                for value in values_of(element, pspec):
                     with self.subTest(element=name, property=pspec.name, value=value):
                         before = snapshot(element)
                         element.set_property(pspec.name, value)
