@@ -180,31 +180,32 @@ zones_array (const GstCclZoneMeta * zones)
   return array;
 }
 
-/* [x, y] of each corner; nothing of a blob whose contour was not traced. */
+/* [x, y] of each, less `shift`; nothing when there are none. Takes the values. */
 static void
-set_polygon (JsonObject * object, const GstCclBlobMeta * meta, guint index, gboolean whole)
+set_points (JsonObject * object, const gchar * name, gdouble * values, guint n_values, gdouble shift, gboolean whole)
 {
-  guint n_values;
-  gdouble *const values = gst_ccl_blob_meta_get_contour (meta, index, &n_values);
-  JsonArray *polygon = n_values > 0 ? json_array_sized_new (n_values / 2) : NULL;
+  JsonArray *points = n_values > 0 ? json_array_sized_new (n_values / 2) : NULL;
 
   for (guint i = 0; i < n_values; i += 2) {
     JsonArray *const point = json_array_sized_new (2);
 
-    json_array_add_element (point, measure_node (values[i], whole));
-    json_array_add_element (point, measure_node (values[i + 1], whole));
-    json_array_add_array_element (polygon, point);
+    json_array_add_element (point, measure_node (values[i] - shift, whole));
+    json_array_add_element (point, measure_node (values[i + 1] - shift, whole));
+    json_array_add_array_element (points, point);
   }
-  if (polygon)
-    json_object_set_array_member (object, "polygon", polygon);
+  if (points)
+    json_object_set_array_member (object, name, points);
   g_free (values);
 }
 
 static JsonObject *
-ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const GstCclZoneMeta * zones)
+ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
 {
+  const GstCclBlobMeta *meta = frame->blobs;
   const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
   JsonObject *object = json_object_new ();
+  gdouble *points;
+  guint n_values;
   gdouble centroid[2], cov[3], axes[2], orientation;
 
   gst_ccl_blob_meta_get_centroid (meta, index, &centroid[0], &centroid[1]);
@@ -226,9 +227,15 @@ ccl_blob_object (const GstCclBlobMeta * meta, guint index, gboolean whole, const
   if (blob->volume_id != 0)
     json_object_set_int_member (object, "volume", (gint64) blob->volume_id);
   set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
-  if (zones)
-    json_object_set_array_member (object, "zones", zone_names_array (zones, blob->zones));
-  set_polygon (object, meta, index, whole);
+  if (frame->zones)
+    json_object_set_array_member (object, "zones", zone_names_array (frame->zones, blob->zones));
+  points = gst_ccl_blob_meta_get_contour (meta, index, &n_values);
+  set_points (object, "polygon", points, n_values, 0, whole);
+  if (frame->trails) {
+    /* As the centroid: the centre of a pixel is a whole number. */
+    points = gst_ccl_blob_meta_get_trail (meta, index, &n_values);
+    set_points (object, "trail", points, n_values, 0.5, FALSE);
+  }
   return object;
 }
 
@@ -253,7 +260,7 @@ ccl_object (const GstCclJsonFrame * frame)
   gchar *utc = gst_ccl_json_utc (frame->utc);
 
   for (guint i = 0; i < n_blobs; i++)
-    json_array_add_object_element (blobs, ccl_blob_object (meta, i, whole, frame->zones));
+    json_array_add_object_element (blobs, ccl_blob_object (frame, i, whole));
 
   json_object_set_string_member (object, "schema", "ccl-blob-1");
   json_object_set_member (object, "source", string_node (frame->source));

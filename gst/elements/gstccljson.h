@@ -44,6 +44,7 @@ typedef struct
 
   const GstCclBlobMeta *blobs;  /* measures, frame size, totals */
   const GstCclZoneMeta *zones;  /* (nullable): what the bits of GstCclBlob.zones mean */
+  gboolean trails;              /* write where tracks have been */
   const GstCclJsonRegion *regions;      /* (nullable): one for each of the blobs */
 } GstCclJsonFrame;
 

@@ -71,6 +71,7 @@ struct _GstCclMeta2Json
   GstCclJsonSchema schema;
   GstCclJsonTime time;
   gboolean empty_frames;
+  gboolean trails;
   gint precision;
   gchar *source_id;
   gchar *tags;                  /* as set */
@@ -92,6 +93,7 @@ enum
   PROP_SCHEMA,
   PROP_TIME,
   PROP_EMPTY_FRAMES,
+  PROP_TRAILS,
   PROP_PRECISION,
   PROP_SOURCE_ID,
   PROP_TAGS,
@@ -421,6 +423,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   tags = g_strdup (self->tags_line);
   time = self->time;
   empty_frames = self->empty_frames;
+  frame->trails = self->trails;
   precision = self->precision;
   GST_OBJECT_UNLOCK (self);
 
@@ -656,6 +659,9 @@ gst_ccl_meta2json_set_property (GObject * object, guint prop_id, const GValue * 
     case PROP_EMPTY_FRAMES:
       self->empty_frames = g_value_get_boolean (value);
       break;
+    case PROP_TRAILS:
+      self->trails = g_value_get_boolean (value);
+      break;
     case PROP_PRECISION:
       self->precision = g_value_get_int (value);
       break;
@@ -702,6 +708,9 @@ gst_ccl_meta2json_get_property (GObject * object, guint prop_id, GValue * value,
     case PROP_EMPTY_FRAMES:
       g_value_set_boolean (value, self->empty_frames);
       break;
+    case PROP_TRAILS:
+      g_value_set_boolean (value, self->trails);
+      break;
     case PROP_PRECISION:
       g_value_set_int (value, self->precision);
       break;
@@ -747,6 +756,9 @@ install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_EMPTY_FRAMES,
       g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for a frame without blobs too; "
           "the field seq counts every frame either way", DEFAULT_EMPTY_FRAMES, live));
+  g_object_class_install_property (gobject_class, PROP_TRAILS,
+      g_param_spec_boolean ("trails", "Trails", "Write where the track of each blob has been (ccltrack history) as the "
+          "field trail, in every line", FALSE, live));
   g_object_class_install_property (gobject_class, PROP_PRECISION,
       g_param_spec_int ("precision", "Precision", "Digits after the decimal point, for shorter lines; "
           "-1 = all: the exact double can be read back", -1, 15, DEFAULT_PRECISION, live));

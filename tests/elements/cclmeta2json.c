@@ -459,6 +459,46 @@ assert_polygon (JsonObject * blob, const gdouble * expected, gboolean whole)
   }
 }
 
+/* A trail only when asked for, with the coordinates of the centroid. */
+GST_START_TEST (test_trail)
+{
+  static const GstCclPoint points[] = { {10, 20}, {13, 20}, {13, 22}, {10, 22}, {9.5, 20.25}, {11.5, 21} };
+  GBytes *const bytes = g_bytes_new_static (points, sizeof points);
+
+  for (gint trails = 0; trails < 2; trails++) {
+    GstHarness *h = gst_harness_new_parse (trails ? "cclmeta2json trails=true" : "cclmeta2json");
+    GstBuffer *frame = small_frame (0);
+    GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (frame);
+    GstCclBlob *blobs;
+    GstCclBlobList *list = gst_ccl_blob_list_copy (meta->list, &blobs);
+    JsonNode *line;
+    JsonArray *trail;
+
+    gst_harness_set_src_caps_str (h, VIDEO_CAPS);
+    blobs[0].n_contour = 4;
+    blobs[0].n_trail = 2;
+    gst_ccl_blob_list_set_points (list, bytes);
+    gst_ccl_blob_meta_set_list (meta, list);
+    gst_ccl_blob_list_unref (list);
+    line = push_for_json (h, frame);
+    assert_schema ("ccl-blob-1.schema.json", line);
+    fail_unless_equals_int (json_object_has_member (first_blob (line), "trail"), trails);
+    if (trails) {
+      trail = json_object_get_array_member (first_blob (line), "trail");
+      fail_unless_equals_int (json_array_get_length (trail), 2);
+      fail_unless (json_array_get_double_element (json_array_get_array_element (trail, 0), 0) == 9.0);
+      fail_unless (json_array_get_double_element (json_array_get_array_element (trail, 0), 1) == 19.75);
+      fail_unless (json_array_get_double_element (json_array_get_array_element (trail, 1), 0) == 11.0);
+      fail_unless (json_array_get_double_element (json_array_get_array_element (trail, 1), 1) == 20.5);
+    }
+    json_node_unref (line);
+    gst_harness_teardown (h);
+  }
+  g_bytes_unref (bytes);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_polygon)
 {
   GstHarness *h = new_harness ();
@@ -1380,6 +1420,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_every_field_read_back);
   tcase_add_test (tc, test_optional_fields);
   tcase_add_test (tc, test_polygon);
+  tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_source_defaults_to_name);
   tcase_add_test (tc, test_precision);
   tcase_add_test (tc, test_locale);
