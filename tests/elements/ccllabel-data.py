@@ -18,11 +18,14 @@ COUNTS = [("feyn.png", 4, 4452), ("feyn.png", 8, 4305), ("feyn-fract.png", 8, 46
 
 
 def methods():
-    """(backend, algorithm, connectivities) as gst-inspect-1.0 shows them: "runs - Title (CPU, 4- and 8-connected)"."""
+    """(backend, algorithm, connectivities) as gst-inspect-1.0 shows them: "runs - Title (CPU, 4- and 8-connected)". Not
+    those for volumes."""
     text = subprocess.run(["gst-inspect-1.0", "ccllabel"], capture_output=True, text=True, check=True).stdout
     block = text[text.index('Enum "GstCclAlgorithm"'):]
     for name, rows in re.findall(r"^ +\(\d+\): (\S+) +- .*\((.*?-connected)\)$", block, re.M):
         for row in rows.split("; "):
+            if "volumes, " in row:
+                continue
             backend, can = row.split(", ")
             yield backend.lower(), name, [int(digit) for digit in re.findall(r"\d", can)]
 
@@ -73,6 +76,46 @@ class Data(unittest.TestCase):
         one, two = json.loads(once), json.loads(twice)
         self.assertGreater(len(one["blobs"]), 1000)
         self.assertEqual(one["blobs"], two["blobs"])
+
+
+class Volumes(unittest.TestCase):
+    """Masks of a moving object, with the ids that scipy.ndimage gives them in three dimensions."""
+
+    N = 12
+
+    def frames(self, sink):
+        line = ["gst-launch-1.0", "-q", "multifilesrc", f"location={still.parent}/davis-cows/%05d.png",
+                f"stop-index={self.N * 2 + 4}", "caps=image/png,framerate=25/1", "!", "pngdec", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!", *sink]
+        return subprocess.run(line, capture_output=True, timeout=100, check=True).stdout
+
+    def test_against_scipy(self):
+        try:
+            import numpy
+            from scipy import ndimage
+        except ImportError:
+            self.skipTest("no scipy")
+        if not (still.parent / "davis-cows").is_dir():
+            self.skipTest("no davis-cows")
+        raw = numpy.frombuffer(self.frames(["fdsink"]), numpy.uint8).reshape(-1, 480, 856)[:, :, :854] > 127
+        for connectivity, shape in (4, ndimage.generate_binary_structure(3, 1)), (8, numpy.ones((3, 3, 3))):
+            lines = self.frames(["ccllabel", "threshold=127", f"volume={self.N}", f"connectivity={connectivity}",
+                                 "max-components=100000", "!", "cclmeta2json", "!", "fdsink"]).splitlines()
+            self.assertEqual(len(lines), len(raw))
+            before = n_blobs = 0
+            for start in range(0, len(raw), self.N):
+                volume, n = ndimage.label(raw[start:start + self.N], shape)
+                # Numbers by first voxel, as ours.
+                first = numpy.unique(volume[volume > 0], return_index=True)[1]
+                number = numpy.zeros(n + 1, int)
+                number[1 + numpy.argsort(first)] = 1 + numpy.arange(n)
+                for t, frame in enumerate(volume):
+                    single = ndimage.label(raw[start + t], shape[1])[0].ravel()
+                    firsts = [i for i in sorted(numpy.unique(single, return_index=True)[1]) if single[i]]
+                    ids = [blob["volume"] for blob in json.loads(lines[start + t])["blobs"]]
+                    self.assertEqual(ids, [before + number[frame.ravel()[i]] for i in firsts])
+                    n_blobs += len(ids)
+                before += n
+            self.assertGreater(n_blobs, before)
 
 
 if __name__ == "__main__":
