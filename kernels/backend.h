@@ -62,8 +62,8 @@ typedef struct CclBackend {
     CclStatus (*submit)(CclContext *context, CclFrame *frame);
     CclStatus (*collect)(CclContext *context, CclFrame *frame);
     bool (*ready)(CclContext *context, CclFrame *frame);
-    /* Volumes: arguments are checked; add() puts the mask at frame context->volume.n_frames, label() fills rows and n_found
-     * of context->volume. */
+    /* Volumes: arguments are checked; add() puts the mask at frame context->volume.n_frames, label() fills rows and
+     * n_found of context->volume. */
     CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
     CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
     CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
@@ -96,8 +96,8 @@ typedef struct CclAlgorithm {
     /* CUDA, with label(): the method's own stage of that name, see cuda/stages.cuh; NULL: the shared one. */
     CclStatus (*features)(const CclContext *context, CclFrame *frame, const struct StageBuffers *buffers,
                           unsigned round);
-    /* CPU methods for volumes have these instead, as CclBackend describes them; CUDA methods have label() with the stack as
-     * one tall mask. */
+    /* CPU methods for volumes have these instead, as CclBackend describes them; CUDA methods have label() with the stack
+     * as one tall mask. */
     CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
     CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
     CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);

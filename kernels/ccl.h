@@ -74,7 +74,7 @@ typedef enum CclBackendKind {
 } CclBackendKind;
 
 typedef enum CclConnectivity {
-    CCL_CONNECT_4 = 4, /* pixels that share an edge belong together; in a volume, voxels that share a face: 6-connected */
+    CCL_CONNECT_4 = 4, /* pixels that share an edge belong together; in a volume voxels that share a face: 6-connected */
     CCL_CONNECT_8 = 8, /* pixels that share an edge or a corner belong together; in a volume 26-connected */
 } CclConnectivity;
 
@@ -120,8 +120,9 @@ typedef struct CclConfig {
     uint32_t max_components;      /* rows of the table, 1..CCL_MAX_COMPONENTS */
     CclOrder order;               /* of the rows */
     unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH */
-    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of up to so many frames, at most
-                                     CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height): see ccl_volume_add() */
+    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of up to so many frames, at
+                                     most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
+                                     ccl_volume_add() */
     bool labels;                  /* ccl_submit() will be given label images */
     bool timing;                  /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;                  /* CUDA: frames that wait at the same time, of all such contexts of a device, are launched
@@ -337,8 +338,9 @@ CclStatus ccl_analyze(CclContext *context, const CclMask *mask, const CclFilter 
  *     voxel = { component.first_x, component.y0, 7 }; a blob of frame 7, from the table of that frame
  *     ccl_volume_look_up(context, &voxel, 1, &label); the component of the volume that the blob is part of
  *
- * For the 4x1 masks     # . . #      # # . .      . # . .      the volume has two components: label 1 of 4 voxels, box
- *                                                              [0,2) x [0,1), frames [0,3); label 2 of 1 voxel, frame 0.
+ * For the 4x1 masks     # . . #      # # . .      . # . .      the volume has two components: label 1 of 4 voxels,
+ *                                                              box [0,2) x [0,1), frames [0,3); label 2 of 1 voxel,
+ *                                                              frame 0
  * Nothing is filtered: pixels of blobs that the frames' own filter drops connect like any other.
  */
 
@@ -369,8 +371,8 @@ typedef struct CclVoxel {
 } CclVoxel;
 
 /*
- * Puts a mask on top of the stack; after ccl_volume_label(), and at first, it begins a new one. The first mask says what
- * size the volume has.
+ * Puts a mask on top of the stack; after ccl_volume_label(), and at first, it begins a new one. The first mask says
+ * what size the volume has.
  *
  * mask:   as for ccl_submit(), but free to change when this returns.
  * Errors: ARGUMENT (out of range, another size than the first, or the stack is full; nothing was done). After any other
@@ -390,8 +392,8 @@ void ccl_volume_clear(CclContext *context);
  */
 CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolumeTable *table);
 
-/* The labels of n voxels of the volume labelled last; 0 for background. Until the next ccl_volume_add(). Errors: ARGUMENT
- * (a voxel outside, or nothing is labelled); otherwise as ccl_volume_label(). */
+/* The labels of n voxels of the volume labelled last; 0 for background. Until the next ccl_volume_add(). Errors:
+ * ARGUMENT (a voxel outside, or nothing is labelled); otherwise as ccl_volume_label(). */
 CclStatus ccl_volume_look_up(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
 
 /* ---------------------------------------------------------------- steps and streams */

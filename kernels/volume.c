@@ -6,14 +6,15 @@
 
 CclStatus ccl_check_volume_config(const CclConfig *config)
 {
-    const uint64_t voxels = (uint64_t)config->max_width * config->max_height * config->volume;
+    const uint32_t pixels = config->max_width * config->max_height;
+    const uint64_t voxels = (uint64_t)pixels * config->volume;
 
     if (config->volume > CCL_MAX_FRAMES)
         return ccl_fail(CCL_ERROR_ARGUMENT, "a volume has 1 to %u frames, not %u", CCL_MAX_FRAMES, config->volume);
     if (voxels > CCL_MAX_VOXELS)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "a volume of %u masks of %ux%u has more than %u voxels; at most %u masks fit",
-                        config->volume, config->max_width, config->max_height, CCL_MAX_VOXELS,
-                        CCL_MAX_VOXELS / (config->max_width * config->max_height));
+        return ccl_fail(CCL_ERROR_ARGUMENT,
+                        "a volume of %u masks of %ux%u has more than %u voxels; at most %u masks fit", config->volume,
+                        config->max_width, config->max_height, CCL_MAX_VOXELS, CCL_MAX_VOXELS / pixels);
     if (config->order != CCL_ORDER_RASTER)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the table of a volume is in raster order only");
     return CCL_OK;
@@ -95,7 +96,7 @@ CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolu
     context->lost = status != CCL_OK;
     CCL_TRY(status);
     volume->labelled = true;
-    const uint32_t n = volume->n_found < context->config.max_components ? volume->n_found : context->config.max_components;
+    const uint32_t most = context->config.max_components, n = volume->n_found < most ? volume->n_found : most;
     *table = (CclVolumeTable){
         .components = volume->rows,
         .n_components = n,

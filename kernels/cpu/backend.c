@@ -59,7 +59,8 @@ static CclStatus cpu_open(CclContext *context)
         CCL_TRY(ccl_cpu_memory(context, algorithm->workspace_size(context), &cpu->workspace));
     if (algorithm->open)
         CCL_TRY(algorithm->open(context));
-    for (unsigned i = 0; i < context->config.depth && !context->config.volume; i++) /* unless the method has rows of its own */
+    const unsigned n_slots = context->config.volume ? 0 : context->config.depth;
+    for (unsigned i = 0; i < n_slots; i++) /* unless the method has rows of its own */
         if (!context->frames[i].rows)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
                                    (void **)&context->frames[i].rows));

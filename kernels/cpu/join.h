@@ -8,8 +8,8 @@
 #include "row.h"
 #include "union_find.h"
 
-/* Runs of `here` that touch one of `before` are united with it; one without a label (0) takes its label. Two pointers walk
- * the rows; with `reach` 1 runs touch across a corner too. */
+/* Runs of `here` that touch one of `before` are united with it; one without a label (0) takes its label. Two pointers
+ * walk the rows; with `reach` 1 runs touch across a corner too. */
 static inline void join_rows(uint32_t *parent, const CclRow *before, const CclRow *here, uint32_t reach)
 {
     uint32_t a = 0, b = 0;

@@ -69,17 +69,20 @@ CclStatus cuda_volume_open(CclContext *context)
     const CclConfig *const config = &context->config;
     const size_t n_voxels = (size_t)config->max_width * config->max_height * config->volume;
     CudaVolume *volume;
+    StageBuffers *stages;
 
     CCL_TRY(cuda_pinned_alloc(context, &context->volume.impl, sizeof *volume));
     volume = impl(context);
     *volume = CudaVolume{};
     volume->pitch = (config->max_width + 127) / 128 * 128;
-    volume->stages.n_chunks = blocks_for(n_voxels, NUMBER_CHUNK);
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stack, volume->pitch * config->max_height * config->volume, false));
+    stages = &volume->stages;
+    stages->n_chunks = blocks_for(n_voxels, NUMBER_CHUNK);
+    const size_t stack_size = volume->pitch * config->max_height * config->volume;
+    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stack, stack_size, false));
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->labels, n_voxels * sizeof(uint32_t), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.root_state, n_voxels * sizeof(uint32_t), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.chunk_ids, volume->stages.n_chunks * sizeof(uint32_t), false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&volume->stages.counts, sizeof(Counts), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, n_voxels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->counts, sizeof(Counts), true));
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->sums, context->capacity * sizeof(VolumeSums), false));
     CCL_TRY(mapped_alloc(context, (void **)&context->volume.rows, (void **)&volume->d_rows,
                          context->capacity * sizeof(CclVolumeComponent)));
@@ -167,7 +170,8 @@ __device__ static uint32_t id_of_voxel(const StageBuffers &stages, uint32_t prov
 }
 
 /* A warp has 32 voxels of a row; the first of each run among them adds the run. */
-__global__ static void measure(const CudaVars *vars, Space space, StageBuffers stages, uint32_t capacity, VolumeSums *sums)
+__global__ static void measure(const CudaVars *vars, Space space, StageBuffers stages, uint32_t capacity,
+                               VolumeSums *sums)
 {
     const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
     const uint32_t t = blockIdx.z;
@@ -243,10 +247,11 @@ static CclStatus make_table(CclContext *context)
     const CudaVolume *const volume = impl(context);
     CudaFrame *const frame = frame_of(context);
     const Space space = space_of(frame->shape);
+    const dim3 grid(blocks_for(space.width, 32), blocks_for(space.height, 8), space.n_frames);
 
     CCL_CUDA_TRY(cudaMemsetAsync(volume->sums, 0, context->capacity * sizeof(VolumeSums), frame->stream));
-    CCL_CUDA_LAUNCH(frame, "measure", measure, dim3(blocks_for(space.width, 32), blocks_for(space.height, 8), space.n_frames),
-                    dim3(32, 8), 0, frame->vars, space, volume->stages, context->capacity, volume->sums);
+    CCL_CUDA_LAUNCH(frame, "measure", measure, grid, dim3(32, 8), 0, frame->vars, space, volume->stages,
+                    context->capacity, volume->sums);
     CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
                     context->capacity, volume->sums, volume->d_rows, frame->result);
     return CCL_OK;
@@ -305,8 +310,8 @@ CclStatus cuda_volume_label(CclContext *context, const CclLabels *labels)
 
 /* ---------------------------------------------------------------- look up */
 
-__global__ static void look_up(const uint32_t *labels, Space space, StageBuffers stages, const CclVoxel *voxels, uint32_t n,
-                               uint32_t *found)
+__global__ static void look_up(const uint32_t *labels, Space space, StageBuffers stages, const CclVoxel *voxels,
+                               uint32_t n, uint32_t *found)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
@@ -327,8 +332,8 @@ CclStatus cuda_volume_look_up(CclContext *context, const CclVoxel *voxels, uint3
     for (uint32_t done = 0; done < n; done += MOST_VOXELS) {
         const uint32_t some = min(n - done, MOST_VOXELS);
         memcpy(volume->h_voxels, voxels + done, some * sizeof *voxels);
-        look_up<<<blocks_for(some, 256), 256, 0, frame->stream>>>(volume->labels, space_of(frame->shape), volume->stages,
-                                                                  volume->d_voxels, some, d_labels);
+        look_up<<<blocks_for(some, 256), 256, 0, frame->stream>>>(volume->labels, space_of(frame->shape),
+                                                                  volume->stages, volume->d_voxels, some, d_labels);
         CCL_CUDA_TRY(cudaGetLastError());
         CCL_CUDA_TRY(cudaStreamSynchronize(frame->stream));
         memcpy(labels + done, h_labels, some * sizeof *labels);

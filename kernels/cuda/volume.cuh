@@ -4,11 +4,11 @@
 /*
  * Volumes: stacks of masks of one size, labelled in x, y and the frame t by methods with CclAlgorithmInfo.volume.
  *
- * The backend (volume.cu) keeps the stack as one tall mask, 0 and 1, frame below frame, and gives it to label() as CudaVars
- * and CudaShape describe any mask; CudaShape.frame_height says where frames end. The label image is as tall and tight:
- * voxel (x, y, t) has index (t * height + y) * width + x, which is its place there, so a node of a union-find forest can be
- * an index and its parent be kept in the label image. Provisional labels are those of masks: 1 + the index of some voxel,
- * the same in all of a component; numbering them is left to the stage that numbers masks.
+ * The backend (volume.cu) keeps the stack as one tall mask, 0 and 1, frame below frame, and gives it to label() as
+ * CudaVars and CudaShape describe any mask; CudaShape.frame_height says where frames end. The label image is as tall
+ * and tight: voxel (x, y, t) has index (t * height + y) * width + x, which is its place there, so a node of a
+ * union-find forest can be an index and its parent be kept in the label image. Provisional labels are those of masks:
+ * 1 + the index of some voxel, the same in all of a component; numbering them is left to the stage that numbers masks.
  */
 #ifndef CCL_CUDA_VOLUME_CUH
 #define CCL_CUDA_VOLUME_CUH
@@ -38,12 +38,13 @@ __device__ static inline bool voxel_at(const CudaVars &vars, const Space &space,
 /* ---------------------------------------------------------------- 2x2x2 blocks */
 
 /*
- * With 26-connectivity the foreground of a block is one set. A block's node is the index of its first voxel, foreground or
- * not; blocks that stick out of the volume have background there. A thread per block, its first voxel is (x, y, t) of
- * cube_of_thread().
+ * With 26-connectivity the foreground of a block is one set. A block's node is the index of its first voxel,
+ * foreground or not; blocks that stick out of the volume have background there. A thread per block, its first voxel is
+ * (x, y, t) of cube_of_thread().
  *
- * A block and what is around it are 4x4x4 voxels: bit 16 * k + 4 * i + j of 64 is voxel (x - 1 + j, y - 1 + i, t - 1 + k).
- * Its neighbours are numbered in raster order, 0 to 26 with itself as 13; those before it are 0 to 12.
+ * A block and what is around it are 4x4x4 voxels: bit 16 * k + 4 * i + j of 64 is voxel
+ * (x - 1 + j, y - 1 + i, t - 1 + k). Its neighbours are numbered in raster order, 0 to 26 with itself as 13; those before
+ * it are 0 to 12.
  */
 
 static const unsigned CUBE_THREADS_X = 32, CUBE_THREADS_Y = 4;
@@ -125,7 +126,8 @@ __device__ static inline uint32_t cube_voxels(const CudaVars &vars, const Space 
 /* Of the bits `which` those of foreground that touches the block's own. Only voxels that can touch it are read
  * (Zavalishin 2016). */
 template <uint64_t which>
-__device__ static inline uint64_t cube_window(const CudaVars &vars, const Space &space, const Cube &cube, uint32_t voxels)
+__device__ static inline uint64_t cube_window(const CudaVars &vars, const Space &space, const Cube &cube,
+                                              uint32_t voxels)
 {
     const uint64_t around = 0x0000077707770777; /* of the voxel at bit 21, the block's first */
     uint64_t near = 0;
@@ -141,9 +143,11 @@ __device__ static inline uint64_t cube_window(const CudaVars &vars, const Space 
 
     uint64_t window = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < 64; i++)
+    for (uint32_t i = 0; i < 64; i++) {
+        const uint32_t x = cube.x + i % 4 - 1, y = cube.y + i / 4 % 4 - 1, t = cube.t + i / 16 - 1;
         if (which >> i & 1 && near >> i & 1)
-            window |= (uint64_t)voxel_at(vars, space, cube.x + i % 4 - 1, cube.y + i / 4 % 4 - 1, cube.t + i / 16 - 1) << i;
+            window |= (uint64_t)voxel_at(vars, space, x, y, t) << i;
+    }
     return window;
 }
 

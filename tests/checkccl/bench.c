@@ -674,7 +674,8 @@ static bool check_volume_subject(Bench *bench, const Subject *subject, CclContex
     config.backend = CCL_BACKEND_CPU;
     config.algorithm = "reference-3d";
     CclContext *const judge = open_volume(bench, &config);
-    const CclVolumeTable expected = run_volume(bench, judge, &us[0], &us[1]), got = run_volume(bench, context, &us[0], &us[1]);
+    const CclVolumeTable expected = run_volume(bench, judge, &us[0], &us[1]);
+    const CclVolumeTable got = run_volume(bench, context, &us[0], &us[1]);
     const bool right = expected.n_found == got.n_found &&
                        !memcmp(expected.components, got.components, got.n_components * sizeof *got.components);
     if (!right)
@@ -700,8 +701,9 @@ static void bench_volumes(Bench *bench)
             add_sample(&add, add_us);
             add_sample(&label, label_us);
         }
-        print_figure(bench, subject->name, subject->config.connectivity, "volume", cpu ? "add_processor" : "add_wall", &add, 0);
-        print_figure(bench, subject->name, subject->config.connectivity, "volume", cpu ? "label_processor" : "label_wall", &label, 0);
+        const unsigned connectivity = subject->config.connectivity;
+        print_figure(bench, subject->name, connectivity, "volume", cpu ? "add_processor" : "add_wall", &add, 0);
+        print_figure(bench, subject->name, connectivity, "volume", cpu ? "label_processor" : "label_wall", &label, 0);
         ccl_context_free(context);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Volumes: every method against a union-find over voxels, and what ccl.h promises of volumes beside the right result. */
+/* Volumes: every method against a union-find over voxels, and what ccl.h promises of volumes besides. */
 #include "checkccl.h"
 #include "device.h"
 #include "union_find.h"
@@ -64,7 +64,8 @@ static void unite_voxel(const Stack *stack, bool all_26, uint32_t x, uint32_t y,
     for (int i = 14; i < 27; i++) {
         const int dx = i % 3 - 1, dy = i / 3 % 3 - 1, dt = i / 9 - 1;
         const int64_t nx = x + dx, ny = y + dy, nt = t + dt;
-        if ((!all_26 && abs(dx) + abs(dy) + abs(dt) != 1) || nx < 0 || ny < 0 || nx >= width || ny >= height || nt >= frames)
+        if ((!all_26 && abs(dx) + abs(dy) + abs(dt) != 1) || nx < 0 || ny < 0 || nx >= width || ny >= height ||
+            nt >= frames)
             continue;
         if (*voxel_at(stack, (uint32_t)nx, (uint32_t)ny, (uint32_t)nt))
             unite(parent, (uint32_t)((t * height + y) * width + x), (uint32_t)((nt * height + ny) * width + nx));
@@ -285,8 +286,8 @@ static bool same_result(const Stack *stack, const Result *expected, const Result
                      "row %u: label %u, %llu voxels, box [%u,%u)x[%u,%u), frames [%u,%u), first (%u,%u), flags %u; not "
                      "label %u, %llu voxels, box [%u,%u)x[%u,%u), frames [%u,%u), first (%u,%u), flags %u", i, a->label,
                      (unsigned long long)a->voxels, a->x0, a->x1, a->y0, a->y1, a->frame0, a->frame1, a->first_x,
-                     a->first_y, a->flags, b->label, (unsigned long long)b->voxels, b->x0, b->x1, b->y0, b->y1, b->frame0,
-                     b->frame1, b->first_x, b->first_y, b->flags);
+                     a->first_y, a->flags, b->label, (unsigned long long)b->voxels, b->x0, b->x1, b->y0, b->y1,
+                     b->frame0, b->frame1, b->first_x, b->first_y, b->flags);
             return false;
         }
     }
@@ -399,11 +400,11 @@ static void judge_patterns(Session *session)
             for (uint32_t t = 0; t < stack.n_frames; t++)
                 for (uint32_t y = 0; y < stack.height; y++)
                     for (uint32_t x = 0; x < stack.image.width; x++) {
-                        const bool on_edge = (x == 0 || x + 1 == stack.image.width) + (y == 0 || y + 1 == stack.height) +
-                                                 (t == 0 || t + 1 == stack.n_frames) >= 2;
+                        const bool side = x == 0 || x + 1 == stack.image.width, end = y == 0 || y + 1 == stack.height;
+                        const bool on_edge = side + end + (t == 0 || t + 1 == stack.n_frames) >= 2;
                         const bool set[] = { false, true, (x + y + t) % 2, x % 2 && y % 2 && t % 2, t % 2, x % 3 != 1,
-                                             t % 3 != 2 && (x ^ y) & 4, x % stack.n_frames == t && y % 5 == t % 5, on_edge,
-                                             x != 4 || y != 3 || t != 2 };
+                                             t % 3 != 2 && (x ^ y) & 4, x % stack.n_frames == t && y % 5 == t % 5,
+                                             on_edge, x != 4 || y != 3 || t != 2 };
                         *voxel_at(&stack, x, y, t) = set[p];
                     }
             judge_stack(session, &stack, &plain_layout, 0, names[p]);
@@ -411,8 +412,8 @@ static void judge_patterns(Session *session)
         }
 }
 
-/* Things that move: a pixel that walks at random, up to `step` pixels a frame, and a box that does. What a worm of step 1
- * leaves is one component, 26-connected. */
+/* Things that move: a pixel that walks at random, up to `step` pixels a frame, and a box that does. What a worm of
+ * step 1 leaves is one component, 26-connected. */
 static void judge_worms(Session *session)
 {
     for (uint32_t step = 1; step <= 3; step++)
@@ -432,7 +433,8 @@ static void judge_worms(Session *session)
                 }
             }
             Result expected = expected_result(&stack, true);
-            check(session, n_worms > 1 || step > 1 || expected.n_found == 1, "one worm is %u components", expected.n_found);
+            check(session, n_worms > 1 || step > 1 || expected.n_found == 1, "one worm is %u components",
+                  expected.n_found);
             judge_stack(session, &stack, &plain_layout, 0, "worms");
             result_free(&expected);
             image_free(&stack.image);
@@ -487,7 +489,8 @@ static void check_errors(Session *session, const Subject *subject)
     config.max_width = 80, config.max_height = 60, config.volume = 2;
     if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "%s: %s", subject->name, ccl_error_message()))
         return;
-    check(session, fails(ccl_volume_label(context, NULL, &table), "no mask"), "%s labels an empty stack", subject->name);
+    check(session, fails(ccl_volume_label(context, NULL, &table), "no mask"), "%s labels an empty stack",
+          subject->name);
     check(session, fails(ccl_analyze(context, &mask, NULL, NULL, &plain), "volumes"), "%s takes a single mask",
           subject->name);
     check(session, ccl_volume_add(context, &mask) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
@@ -501,14 +504,16 @@ static void check_errors(Session *session, const Subject *subject)
           subject->name);
     check(session, ccl_volume_label(context, NULL, &table) == CCL_OK && table.n_found == 0 && table.n_frames == 2,
           "%s: an empty volume has %u components in %u frames", subject->name, table.n_found, table.n_frames);
-    check(session, fails(ccl_volume_look_up(context, &outside, 1, &label), "outside"), "%s looks up outside", subject->name);
+    check(session, fails(ccl_volume_look_up(context, &outside, 1, &label), "outside"), "%s looks up outside",
+          subject->name);
     check(session, fails(ccl_volume_label(context, NULL, &table), "no mask"), "%s labels twice", subject->name);
     /* A new stack may be of another size, and may be forgotten. */
     check(session, ccl_volume_add(context, &other) == CCL_OK, "%s: %s", subject->name, ccl_error_message());
     ccl_volume_clear(context);
-    check(session, ccl_volume_add(context, &mask) == CCL_OK && ccl_volume_label(context, NULL, &table) == CCL_OK &&
-          table.n_frames == 1 && table.width == 40, "%s: after clearing, %u frames %u wide", subject->name, table.n_frames,
-          table.width);
+    check(session,
+          ccl_volume_add(context, &mask) == CCL_OK && ccl_volume_label(context, NULL, &table) == CCL_OK &&
+              table.n_frames == 1 && table.width == 40,
+          "%s: after clearing, %u frames %u wide", subject->name, table.n_frames, table.width);
     ccl_context_free(context);
 }
 
@@ -516,8 +521,9 @@ static void new_fails(Session *session, const CclConfig *config, CclStatus statu
 {
     CclContext *context;
     const CclStatus got = ccl_context_new(config, &context);
-    check(session, got == status && strstr(ccl_error_message(), fragment), "a context for volumes: status %d, not %d; \"%s\" "
-          "lacks \"%s\"", (int)got, (int)status, ccl_error_message(), fragment);
+    check(session, got == status && strstr(ccl_error_message(), fragment),
+          "a context for volumes: status %d, not %d; \"%s\" lacks \"%s\"",
+          (int)got, (int)status, ccl_error_message(), fragment);
     if (got == CCL_OK)
         ccl_context_free(context);
 }

@@ -85,7 +85,8 @@ class Volumes(unittest.TestCase):
 
     def frames(self, sink):
         line = ["gst-launch-1.0", "-q", "multifilesrc", f"location={still.parent}/davis-cows/%05d.png",
-                f"stop-index={self.N * 2 + 4}", "caps=image/png,framerate=25/1", "!", "pngdec", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!", *sink]
+                f"stop-index={self.N * 2 + 4}", "caps=image/png,framerate=25/1", "!", "pngdec", "!", "videoconvert", "!",
+                "video/x-raw,format=GRAY8", "!", *sink]
         return subprocess.run(line, capture_output=True, timeout=100, check=True).stdout
 
     def test_against_scipy(self):

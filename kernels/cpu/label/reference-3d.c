@@ -66,7 +66,8 @@ static void flood(const CclVolume *volume, Fill *fill, bool all_26, uint32_t fir
 
 static CclVolumeComponent measure(const CclVolume *volume, const Fill *fill, uint32_t label)
 {
-    CclVolumeComponent c = { .voxels = fill->n, .label = label, .x0 = UINT16_MAX, .y0 = UINT16_MAX, .frame0 = UINT16_MAX };
+    CclVolumeComponent c = { .voxels = fill->n, .label = label, .x0 = UINT16_MAX, .y0 = UINT16_MAX,
+                             .frame0 = UINT16_MAX };
     for (uint32_t i = 0; i < fill->n; i++) {
         const uint32_t x = fill->queue[i] % volume->width, row = fill->queue[i] / volume->width;
         const uint32_t y = row % volume->height, t = row / volume->height;

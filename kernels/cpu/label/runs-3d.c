@@ -3,8 +3,8 @@
 
 /*
  * Runs of volumes: each row of each frame is cut into maximal horizontal runs, and a run belongs with every run that it
- * touches in the row above and in the three rows next to it in the frame before. Most of the work is done frame by frame,
- * as the masks come.
+ * touches in the row above and in the three rows next to it in the frame before. Most of the work is done frame by
+ * frame, as the masks come.
  *
  *   add     mask -> bits -> runs -> provisional labels and their sums
  *   label   provisional labels -> labels, sums go to the components
@@ -36,7 +36,8 @@ typedef struct Runs {
 static CclRow row_at(const Runs *runs, size_t row)
 {
     const uint32_t first = runs->first_run[row];
-    return (CclRow){ .x = runs->x + 2 * (size_t)first, .label = runs->label + first, .n = runs->first_run[row + 1] - first };
+    return (CclRow){ .x = runs->x + 2 * (size_t)first, .label = runs->label + first,
+                     .n = runs->first_run[row + 1] - first };
 }
 
 /* Returns how many. The last bit of the last word is always 0. */

@@ -7,18 +7,18 @@
  * Imaging 2016(2), pp. 1-7; told after Bolelli et al., TPDS 2024, section III-A9.
  *
  * Label equivalence with 2x2x2 blocks for nodes. Which of its 26 neighbours a block touches is found once and kept in a
- * word. Then the root of each block takes the least label next to the block and every block follows to its root, until no
- * label changes.
+ * word. Then the root of each block takes the least label next to the block and every block follows to its root, until
+ * no label changes.
  *
  *   init      voxels -> each block's label and the word of its neighbours
  *   scan      a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
  *   analyze   each block points at its root                                          } nothing to change
  *   spread    voxels take their block's label
  *
- * Where this departs from the paper: labels of blocks are in the label image, at each block's first voxel; scan takes the
- * least with atomicMin, where the published read-compare-write may lose a smaller label to a larger one and then needs more
- * iterations; the loop ends with an analyze that has nothing to do, as an iteration is two kernels here. What an iteration
- * costs is said in iterate.cuh.
+ * Where this departs from the paper: labels of blocks are in the label image, at each block's first voxel; scan takes
+ * the least with atomicMin, where the published read-compare-write may lose a smaller label to a larger one and then
+ * needs more iterations; the loop ends with an analyze that has nothing to do, as an iteration is two kernels here.
+ * What an iteration costs is said in iterate.cuh.
  */
 #include "../iterate.cuh"
 #include "../volume.cuh"

@@ -3,12 +3,12 @@
 
 /*
  * BKE for volumes: Block-based Komura Equivalence.
- * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
- * 2020, doi 10.1109/TPDS.2019.2934683, sections 5.2 and 5.3.
+ * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS
+ * 31(2), 2020, doi 10.1109/TPDS.2019.2934683, sections 5.2 and 5.3.
  *
- * Komura's equivalence with 2x2x2 blocks for nodes: a block takes the first of the 13 neighbours before it that it touches
- * for its parent, a plain store, and unites with the others once the chains are compressed. What the later kernels need to
- * know of its voxels is kept in a word: 8 bits for the voxels, 13 for the neighbours to unite with.
+ * Komura's equivalence with 2x2x2 blocks for nodes: a block takes the first of the 13 neighbours before it that it
+ * touches for its parent, a plain store, and unites with the others once the chains are compressed. What the later
+ * kernels need to know of its voxels is kept in a word: 8 bits for the voxels, 13 for the neighbours to unite with.
  *
  *   init      voxels -> each block's parent and word
  *   compress  each block points at its root
@@ -16,8 +16,8 @@
  *   compress  each block points at its root
  *   spread    voxels take their block's label
  *
- * Where this departs from the paper: the words have an array of their own instead of three bytes in unused voxels of the
- * label image, so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer.
+ * Where this departs from the paper: the words have an array of their own instead of three bytes in unused voxels of
+ * the label image, so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer.
  */
 #include "../volume.cuh"
 

@@ -4,12 +4,12 @@
 /*
  * UF for volumes: Union-Find.
  * Oliveira, Lotufo, "A Study on Connected Components Labeling Algorithms Using GPUs", SIBGRAPI 2010; for volumes as in
- * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
- * 2020, section 4.1.
+ * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS
+ * 31(2), 2020, section 4.1.
  *
- * Every voxel begins as a set of its own and is united with each of its foreground neighbours that come before it: 13 of
- * them 26-connected, 3 of them 6-connected. This is done in tiles in shared memory first. Then the voxels along the tiles'
- * borders are united, and every voxel looks up its root.
+ * Every voxel begins as a set of its own and is united with each of its foreground neighbours that come before it: 13
+ * of them 26-connected, 3 of them 6-connected. This is done in tiles in shared memory first. Then the voxels along the
+ * tiles' borders are united, and every voxel looks up its root.
  *
  *   tiles     voxels -> roots within each tile
  *   join      voxels on either side of a tile's border are united
@@ -126,7 +126,8 @@ template <bool ALL_26> static CclStatus label_connected(CudaFrame *frame)
 {
     const Space space = space_of(frame->shape);
     const dim3 threads(WIDTH, HEIGHT, FRAMES);
-    const dim3 grid(blocks_for(space.width, WIDTH), blocks_for(space.height, HEIGHT), blocks_for(space.n_frames, FRAMES));
+    const dim3 grid(blocks_for(space.width, WIDTH), blocks_for(space.height, HEIGHT),
+                    blocks_for(space.n_frames, FRAMES));
 
     CCL_CUDA_LAUNCH(frame, "tiles", label_tiles<ALL_26>, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "join", join<ALL_26>, grid, threads, 0, frame->vars, space);
