@@ -112,7 +112,8 @@ class Moments(ctypes.Structure):
 class Table(ctypes.Structure):
     _fields_ = [('components', ctypes.c_void_p), ('n_components', ctypes.c_uint32), ('n_kept', ctypes.c_uint32),
                 ('n_found', ctypes.c_uint32), ('flags', ctypes.c_uint32), ('width', ctypes.c_uint32),
-                ('height', ctypes.c_uint32), ('upload_us', ctypes.c_float), ('kernel_us', ctypes.c_float)]
+                ('height', ctypes.c_uint32), ('batch_size', ctypes.c_uint32), ('wait_us', ctypes.c_float),
+                ('upload_us', ctypes.c_float), ('kernel_us', ctypes.c_float)]
 
 
 COMPONENT = np.dtype([('area', '<u8'), ('m10', '<u8'), ('m01', '<u8'), ('m20', '<u8'), ('m11', '<u8'), ('m02', '<u8'),
@@ -349,7 +350,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--core', default=os.path.join(os.environ.get('MESON_BUILD_ROOT', 'build'),
-                                                       'tests/benchmark/cpu-peers.so'), help='the built cpu-peers.so')
+                                                       'tests/benchmark/peers.so'), help='the built peers.so')
     parser.add_argument('--size', default='1920x1080', help='WIDTHxHEIGHT (default 1920x1080)')
     parser.add_argument('--connectivity', type=int, choices=(4, 8), default=8)
     parser.add_argument('--threads', type=int, default=1,

@@ -759,6 +759,21 @@ static unsigned frames_wanted(const BenchOptions *options, const Subject *subjec
     return wanted < 64 ? wanted : 64;
 }
 
+/* For what times the same images elsewhere. */
+static void write_frames(Bench *bench)
+{
+    for (unsigned f = 0; f < bench->n_frames; f++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s-%ux%u-%02u.pgm", bench->options->write, bench->kind, bench->width,
+                 bench->height, f);
+        if (!image_save(&bench->frames[f], path)) {
+            fprintf(stderr, "checkccl: %s cannot be written\n", path);
+            exit(2);
+        }
+        image_free(&bench->frames[f]);
+    }
+}
+
 static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *subjects, unsigned n)
 {
     unsigned n_kinds;
@@ -770,7 +785,10 @@ static void bench_size(Bench *bench, uint32_t width, uint32_t height, Subject *s
         bench->n_frames = frames_wanted(bench->options, subjects, n);
         for (unsigned f = 0; f < bench->n_frames; f++)
             bench->frames[f] = kind->draw(kind, width, height, &random);
-        bench_frames(bench, subjects, n);
+        if (bench->options->write)
+            write_frames(bench);
+        else
+            bench_frames(bench, subjects, n);
     }
     free(kinds);
 }

@@ -12,6 +12,7 @@ typedef struct BenchOptions {
     const char *products, *measures; /* names or beginnings; NULL: all */
     const char *sizes;   /* 720p, 1080p, 4K, 8K, all, WxH, with commas; NULL: 1080p */
     const char *images;  /* directory with masks of the user, instead of kinds */
+    const char *write;   /* directory for the images, which are not timed then */
     unsigned n_frames;   /* different frames of a kind; 0: 16 on the CPU, 4 on a GPU */
     unsigned n_rounds;   /* measurements of each figure; 0: 11 */
     bool json, steps;

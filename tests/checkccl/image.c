@@ -222,6 +222,18 @@ bool image_load(const char *path, Image *image, char why[256])
     return ok;
 }
 
+bool image_save(const Image *image, const char *path)
+{
+    FILE *const file = fopen(path, "wb");
+    if (!file)
+        return false;
+    fprintf(file, "P5\n%u %u\n255\n", image->width, image->height);
+    for (size_t i = 0; i < (size_t)image->width * image->height; i++)
+        putc(image->pixels[i] ? 255 : 0, file);
+    const bool written = !ferror(file);
+    return !fclose(file) && written;
+}
+
 static int is_picture(const struct dirent *entry)
 {
     const char *const dot = strrchr(entry->d_name, '.');

@@ -60,6 +60,8 @@ void image_set_bits(Image *image, uint64_t bits);
 /* Reads a PBM or PGM file (P1, P2, P4, P5); every value but white in PBM and but 0 in PGM is set. False, with a
  * sentence in `why`, when it cannot. */
 bool image_load(const char *path, Image *image, char why[256]);
+/* Writes it as PGM (P5), 0 and 255. False when it cannot. */
+bool image_save(const Image *image, const char *path);
 /* Calls `use` for every .pgm and .pbm file of a directory, by name; returns how many there are. An image that cannot be
  * read comes as NULL with the reason; the others belong to `use`. */
 unsigned image_load_all(const char *directory, void (*use)(void *data, const char *name, Image *image, const char *why),

@@ -58,6 +58,7 @@ static const char usage[] =
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"
+    "  --write=DIR         only write the images there, as PGM\n"
     "  --steps             the time of each step of a method as well\n"
     "  --json              one JSON object per line instead of text\n"
     "The reference is timed only by --algorithm=reference, or -3d. Methods for volumes take the frames of a\n"
@@ -132,6 +133,8 @@ static Options parse(int argc, char **argv)
             options.bench_options.sizes = value;
         } else if ((value = value_of(a, "--kinds"))) {
             options.bench_options.kinds = value;
+        } else if ((value = value_of(a, "--write"))) {
+            options.bench_options.write = value;
         } else if ((value = value_of(a, "--products"))) {
             options.bench_options.products = value;
         } else if ((value = value_of(a, "--measures"))) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * * What cpu-peers.py calls: the core library, the floors and OpenCV's contours, each timed around the work alone,
- * so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
+ * What cpu-peers.py and gpu-peers.py call: the core library, the floors and OpenCV's contours, each timed around the work
+ * alone, so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
  */
 #include "ccl.h"
 
@@ -58,6 +58,54 @@ EXPORT double peers_analyze(CclContext *context, const uint8_t *mask, unsigned w
     const double start = now_us();
     const CclStatus status = ccl_analyze(context, &view, NULL, labels ? &image : NULL, table);
     return status == CCL_OK ? now_us() - start : -1;
+}
+
+/* A method by its name; NULL: see peers_error(). A CUDA context takes CCL_MAX_DEPTH frames at a time. */
+EXPORT CclContext *peers_open(int cuda, const char *algorithm, unsigned width, unsigned height, int connectivity)
+{
+    CclConfig config = ccl_config_default();
+    config.backend = cuda ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
+    config.algorithm = algorithm;
+    config.max_width = width, config.max_height = height;
+    config.connectivity = (CclConnectivity)connectivity;
+    config.threads = 1;
+    config.labels = true;
+    config.max_components = CCL_MAX_COMPONENTS;
+    config.depth = cuda ? CCL_MAX_DEPTH : 1;
+    CclContext *context;
+    return ccl_context_new(&config, &context) == CCL_OK ? context : NULL;
+}
+
+EXPORT const char *peers_error(void)
+{
+    return ccl_error_message();
+}
+
+/* Microseconds a frame for n frames back to back, or -1: masks take turns, label images too (NULL: none wanted), all of
+ * them in device memory for a CUDA context. n_found: components of the last frame, 0 with provisional labels. */
+EXPORT double peers_stream(CclContext *context, void *const *masks, unsigned n_masks, unsigned n, unsigned width,
+                           unsigned height, void *const *labels, unsigned n_labels, int provisional, uint32_t *n_found)
+{
+    const bool cuda = ccl_context_algorithm(context)->backend == CCL_BACKEND_CUDA;
+    const CclMemory memory = cuda ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST;
+    const unsigned depth = cuda ? CCL_MAX_DEPTH : 1;
+    CclTable table = { .n_found = 0 };
+    const double start = now_us();
+    for (unsigned i = 0; i < n + depth; i++) {
+        if (i >= depth && ccl_collect(context, &table) != CCL_OK)
+            return -1;
+        if (i >= n)
+            continue;
+        const CclMask mask = {
+            .data = masks[i % n_masks], .stride = width, .width = width, .height = height, .memory = memory
+        };
+        const CclLabels image = { .data = labels ? labels[i % n_labels] : NULL, .stride = (size_t)width * 4,
+                                  .memory = memory, .provisional = provisional };
+        if (ccl_submit(context, &mask, NULL, labels ? &image : NULL) != CCL_OK)
+            return -1;
+    }
+    *n_found = table.n_found;
+    return (now_us() - start) / n;
 }
 
 /* ---------------------------------------------------------------- floors */
