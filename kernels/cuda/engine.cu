@@ -207,16 +207,23 @@ static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
     return CCL_OK;
 }
 
+static CclStatus synchronize(const CudaEngine *engine)
+{
+    CCL_CUDA_TRY(cudaStreamSynchronize(engine->stream));
+    return CCL_OK;
+}
+
 /* Places of another size: the first of them before the old ones are given up, which go on if there is no memory. */
 static CclStatus replace_places(CudaEngine *engine, const CudaRoom *room, size_t size)
 {
     void *first = NULL;
-    const CclStatus status = alloc_place(engine, size, &first);
+    CclStatus status = alloc_place(engine, size, &first);
+    if (status == CCL_OK)
+        status = synchronize(engine);
     if (status != CCL_OK) {
         cudaFree(first);
         return status;
     }
-    CCL_CUDA_TRY(cudaStreamSynchronize(engine->stream));
     for (unsigned i = 0; i < engine->n_places; i++)
         cudaFree(engine->places[i]);
     engine->room = *room;
@@ -290,14 +297,16 @@ static void close_engine(CudaEngine *engine)
 static CclStatus open_engine(CudaEngine *engine)
 {
     const size_t jobs_size = CCL_MOST_BATCHES * CCL_MOST_BATCH * engine->batches->job_size;
-    cudaDeviceProp properties;
+    size_t free_bytes = 0, total_bytes = 0;
+    int multiprocessors = 0;
 
     engine->queue = ccl_engine_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
-    CCL_CUDA_TRY(cudaGetDeviceProperties(&properties, engine->device));
-    engine->multiprocessors = (unsigned)properties.multiProcessorCount;
-    engine->most_bytes = properties.totalGlobalMem / 8;
+    CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, engine->device));
+    CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    engine->multiprocessors = (unsigned)multiprocessors;
+    engine->most_bytes = total_bytes / 8;
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->upload, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->download, cudaStreamNonBlocking));

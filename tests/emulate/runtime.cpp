@@ -386,6 +386,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
 }
 
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    ENTER("cudaMemGetInfo");
+    unsigned n_blocks;
+    *total = memory_size;
+    *free = memory_size - memory_in_use(&n_blocks);
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     ENTER("cudaGetDeviceProperties");
