@@ -23,7 +23,8 @@ struct CclEngine {
     pthread_mutex_t lock;    /* guards all below */
     pthread_cond_t launched; /* nobody launches any more */
     CclTicket *first, **end; /* the queue, and where its next one goes */
-    unsigned n_waiting;
+    unsigned n_waiting, n_launched; /* frames in the queue, and on the device */
+    unsigned busiest;               /* most of both lately */
     Batch batches[CCL_MOST_BATCHES];
     unsigned oldest, n_running; /* the ring of batches */
     unsigned most_frames, least_frames;
@@ -173,6 +174,8 @@ static void finish_oldest(CclEngine *engine, CclStatus status)
         finish_ticket(engine, batch->tickets[i], status);
     engine->oldest = (engine->oldest + 1) % CCL_MOST_BATCHES;
     engine->n_running--;
+    engine->n_launched -= batch->n;
+    engine->busiest = engine->busiest * 7 / 8;
     if (status != CCL_OK)
         lose(engine, status);
 }
@@ -209,10 +212,8 @@ static bool may_launch(const CclEngine *engine)
         return false;
     if (engine->n_waiting < engine->least_frames && !engine->n_collecting)
         return false;
-    if (!engine->n_running)
-        return true;
-    const unsigned n_ahead = engine->batches[engine->oldest].n;
-    return engine->n_waiting >= (n_ahead < engine->most_frames ? n_ahead : engine->most_frames);
+    const unsigned half = (engine->busiest + 1) / 2;
+    return !engine->n_running || engine->n_waiting >= half || engine->n_waiting >= engine->most_frames;
 }
 
 static void launch(CclEngine *engine)
@@ -239,10 +240,12 @@ static void launch(CclEngine *engine)
         if (status != CCL_OK)
             finish_ticket(engine, batch->tickets[i], status);
     }
-    if (status == CCL_OK)
-        engine->n_running++;
-    else
+    if (status != CCL_OK) {
         lose(engine, status);
+        return;
+    }
+    engine->n_running++;
+    engine->n_launched += batch->n;
 }
 
 /* Notes what has ended, unless somebody watches, and launches what may be launched. */
@@ -308,6 +311,8 @@ CclStatus ccl_engine_submit(CclEngine *engine, CclTicket *ticket)
     *engine->end = ticket;
     engine->end = &ticket->next;
     engine->n_waiting++;
+    if (engine->n_waiting + engine->n_launched > engine->busiest)
+        engine->busiest = engine->n_waiting + engine->n_launched;
     advance(engine);
     leave(engine);
     return CCL_OK;

@@ -9,7 +9,8 @@
  *
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
  *   - While it works, frames wait, and go together when it has ended. A second batch is launched behind the one that
- *     runs only if it has at least as many frames: small ones would keep the device from the many.
+ *     runs, so that the device need not wait for the host, once it has half of the frames there have been lately in the
+ *     queue and on the device: two halves take turns, and small batches do not keep the device from the many.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
  *
  * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that

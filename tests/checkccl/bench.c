@@ -27,6 +27,7 @@
 
 #include "backend.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -457,6 +458,102 @@ static unsigned frames_for(double us)
     return n < 20 ? 20 : n > 1500 ? 1500 : (unsigned)n;
 }
 
+/* ---------------------------------------------------------------- many streams */
+
+enum { STREAM_DEPTH = 2 };
+
+/* A thread with a context, as an element has them. */
+typedef struct BenchStream {
+    pthread_t thread;
+    const Bench *bench;
+    CclContext *context;
+    const Masks *masks;
+    unsigned first, n; /* mask, frames */
+    void *labels[STREAM_DEPTH];
+    double sum_of_batches;
+} BenchStream;
+
+static void *run_stream(void *data)
+{
+    BenchStream *const stream = data;
+    CclTable table;
+    stream->sum_of_batches = 0;
+    for (unsigned i = 0; i < stream->n + STREAM_DEPTH; i++) {
+        if (i >= STREAM_DEPTH) {
+            must(ccl_collect(stream->context, &table));
+            stream->sum_of_batches += table.batch_size;
+        }
+        if (i >= stream->n)
+            continue;
+        void *const labels = stream->labels[i % STREAM_DEPTH];
+        const CclMask mask = mask_at(stream->bench, stream->masks->data[(stream->first + i) % stream->masks->n],
+                                     stream->masks->memory);
+        const CclLabels image = { .data = labels, .stride = (size_t)mask.width * 4, .memory = CCL_MEMORY_DEVICE };
+        must(ccl_submit(stream->context, &mask, NULL, labels ? &image : NULL));
+    }
+    return NULL;
+}
+
+/* The wall clock's microseconds per frame of all streams, and in `batch` how many were launched together on average. */
+static double time_streams(BenchStream *streams, unsigned n_streams, unsigned n_each, double *batch)
+{
+    double sum = 0;
+    device_synchronize();
+    const double start = now_us();
+    for (unsigned i = 0; i < n_streams; i++) {
+        streams[i].n = n_each;
+        pthread_create(&streams[i].thread, NULL, run_stream, &streams[i]);
+    }
+    for (unsigned i = 0; i < n_streams; i++) {
+        pthread_join(streams[i].thread, NULL);
+        sum += streams[i].sum_of_batches;
+    }
+    *batch = sum / n_each / n_streams;
+    return (now_us() - start) / n_each / n_streams;
+}
+
+/* Masks in device memory, in ordinary memory, and in ordinary memory packed to bits on the way. */
+static void bench_streams(Bench *bench, const Subject *subject, Product product, unsigned n_streams,
+                          const CudaBuffers *buffers)
+{
+    static const char *const names[] = { "device", "host", "packed" };
+    const size_t labels_size = product == PRODUCT_LABELS ? 4 * mask_size(bench) : 0;
+    BenchStream streams[64];
+    if (n_streams > 64 || labels_size * n_streams * STREAM_DEPTH > 4ull << 30)
+        return;
+    for (unsigned i = 0; i < n_streams; i++)
+        for (unsigned k = 0; k < STREAM_DEPTH; k++)
+            streams[i].labels[k] = labels_size ? device_alloc(labels_size) : NULL;
+    for (unsigned kind = 0; kind < 3; kind++) {
+        Figure figure = { .n = 0 };
+        Subject shared = *subject;
+        char name[40];
+        double batch = 0;
+        shared.config.shared = true;
+        shared.config.threads = kind == 2 ? 2 : 1;
+        for (unsigned i = 0; i < n_streams; i++) {
+            streams[i].bench = bench;
+            streams[i].masks = kind ? &buffers->host : &buffers->device;
+            streams[i].first = i;
+            streams[i].context = open_context(bench, &shared, STREAM_DEPTH, labels_size != 0, false);
+        }
+        const unsigned n_each = frames_for(time_streams(streams, n_streams, 10, &batch)) / n_streams * 4 + 10;
+        for (unsigned round = 0; round < bench->n_rounds; round++)
+            add_sample(&figure, time_streams(streams, n_streams, n_each, &batch));
+        for (unsigned i = 0; i < n_streams; i++)
+            ccl_context_free(streams[i].context);
+        snprintf(name, sizeof name, "streams_%u_%s", n_streams, names[kind]);
+        print_figure(bench, subject->name, subject->config.connectivity, product_names[product], name, &figure, 0);
+        if (!bench->options->json)
+            printf("  %-28s %-13s in batches of %.1f\n", "", "", batch);
+    }
+    for (unsigned i = 0; i < n_streams; i++)
+        for (unsigned k = 0; k < STREAM_DEPTH && labels_size; k++)
+            device_free(streams[i].labels[k]);
+}
+
+/* ---------------------------------------------------------------- one stream */
+
 enum { HOT, COLD, WALL, PLAIN, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, N_MEASURES };
 static const char *const measure_names[N_MEASURES] = { "gpu_hot", "gpu_cold", "wall_cold", "plain_cold", "latency",
                                                        "host_latency", "host_wall", "pinned_latency", "pinned_wall" };
@@ -557,6 +654,15 @@ static void bench_cuda_null(Bench *bench, CudaBuffers *buffers)
     device_free(copy);
 }
 
+static bool batches(const Subject *subject)
+{
+    for (unsigned i = 0; ccl_algorithms[i]; i++)
+        if (!strcmp(ccl_algorithms[i]->info.name, subject->config.algorithm) &&
+            ccl_algorithms[i]->info.backend == subject->config.backend)
+            return ccl_algorithms[i]->batches != NULL;
+    return false;
+}
+
 static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
 {
     unsigned n_cuda = 0;
@@ -574,6 +680,12 @@ static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
             if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted &&
                 product_wanted(bench, products[p]))
                 bench_cuda_product(bench, &subjects[s], products[p], &buffers);
+    for (unsigned s = 0; s < n; s++)
+        for (unsigned n_streams = 1; n_streams <= 64; n_streams *= 4)
+            for (unsigned p = 0; p < N_PRODUCTS; p++)
+                if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted &&
+                    products[p] != PRODUCT_PROVISIONAL && batches(&subjects[s]))
+                    bench_streams(bench, &subjects[s], products[p], n_streams, &buffers);
     masks_free(&buffers.device);
     masks_free(&buffers.host);
     masks_free(&buffers.pinned);

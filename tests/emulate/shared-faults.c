@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Contexts that share a device when the device fails: each call of CUDA's in turn, once or for good. Whatever happens,
- * a frame that comes back without an error has the right table, what concerns one stream concerns no other, all that fail say
- * why, everything is given back, and new contexts work. And after thousands of streams that came and went nothing is held.
+ * Contexts that share a device when the device fails: each call of CUDA's in turn, once or for good. Whatever happens, a
+ * frame that comes back without an error has the right table, what concerns one stream concerns no other, all that fail
+ * say why, everything is given back, and new contexts work. And streams that come and go leave nothing behind.
  *
  * usage: shared-faults [STEP [CYCLES]]: every STEPth call only
  */
