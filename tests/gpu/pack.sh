@@ -14,7 +14,7 @@ build=$1
 folder=$2
 mkdir -p "$folder"
 cp "$build"/gst/elements/*.so "$build"/gst/ccl/libgstccl-1.0.so.0 "$folder"
-for program in ccllabel ccllabel-cuda cclmotion; do
+for program in ccllabel ccllabel-cuda ccllabel-volume cclmotion; do
     cp "$build/tests/elements/$program" "$folder/test-$program"
 done
 strip "$folder"/*.so "$folder"/libgstccl-1.0.so.0 "$folder"/test-*

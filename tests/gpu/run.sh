@@ -77,6 +77,8 @@ for tool in memcheck racecheck; do
             check "$tool: $suite" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
                 "$checkccl" --backend=cuda --quick --suite=$suite
         done
+        check "$tool: volume" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
+            "$checkccl" --backend=cuda --quick --suite=volume --every=13
     else
         skip "$tool" "no compute-sanitizer"
     fi
