@@ -31,7 +31,8 @@ bool forgiven;
 
 /* ---------------------------------------------------------------- places in code */
 
-/* What `addr2line -i` says: a pair of lines, function and file:line, for the address and each function it is inlined in. */
+/* What `addr2line -i` says: a pair of lines, function and file:line, for the address and each function it is
+ * inlined in. */
 std::string lines_of(const void *code)
 {
     Dl_info info;
@@ -140,7 +141,9 @@ void report(const char *format, ...)
         atexit(fail_at_exit);
     if (n_reports > MOST_PRINTED)
         return;
-    const char *const kernel = !running ? "" : running->name ? running->name : place_of((const char *)running->kernel + 1).text;
+    const char *kernel = running && running->name ? running->name : "";
+    if (running && !running->name)
+        kernel = place_of((const char *)running->kernel + 1).text;
     fprintf(stderr, "emulation: %s%s%s%s%s%s\n", running ? "kernel " : "", kernel, *thread ? ", " : "", thread,
             running ? ": " : "", sentence);
 }
@@ -180,9 +183,10 @@ bool writes(Access a)
     return a == Access::WRITE || a == Access::STRONG_WRITE || a == Access::ATOMIC;
 }
 
-/* Strong accesses (volatile, past the L1 cache) do not race with each other, nor with atomics; plain loads of global memory
- * that may see an atomic or a strong store, or not, are what a union-find lives on. Shared memory is looked at as
- * compute-sanitizer's racecheck does: a store that is not an atomic races with every access, a plain load with atomics. */
+/* Strong accesses (volatile, past the L1 cache) do not race with each other, nor with atomics; plain loads of
+ * global memory that may see an atomic or a strong store, or not, are what a union-find lives on. Shared memory is
+ * looked at as compute-sanitizer's racecheck does: a store that is not an atomic races with every access, a plain
+ * load with atomics. */
 bool conflict(Access a, Access b, bool shared)
 {
     if (!writes(a) && !writes(b))
@@ -239,9 +243,10 @@ void report_race(const Record &r, Access kind, const void *code, bool shared)
     const Place a = place_of(before), b = place_of(code);
     if (a.racy || b.racy || !told.insert(std::minmax(innermost(a), innermost(b))).second)
         return;
-    report("race in %s memory: %s in %s, and before it, with nothing in between that orders them, by block %u thread %u, "
-           "%s in %s", shared ? "shared" : "global", name_of(kind), b.text, r.block, (unsigned)r.thread,
-           name_of((Access)r.kind), a.text);
+    report("race in %s memory: %s in %s, and before it, with nothing in between that orders them, by block %u "
+           "thread %u, %s in %s",
+           shared ? "shared" : "global", name_of(kind), b.text, r.block, (unsigned)r.thread, name_of((Access)r.kind),
+           a.text);
 }
 
 void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
@@ -305,17 +310,17 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         const bool local = address - stack < STACK_SIZE || address - arguments < running->arguments_size;
         const bool constant = pointer >= &__executable_start && pointer < &end;
         if (!local && !constant) {
-            report("%s of %zu bytes at %p, which is not device memory, by %s", kind == Access::READ ? "read" : "write", size,
-                   pointer, place_of(code).text);
+            report("%s of %zu bytes at %p, which is not device memory, by %s", name_of(kind), size, pointer,
+                   place_of(code).text);
             abandon();
         }
         return;
     }
     const Allocation &owner = memory_owner(address);
-    const char *const verb = kind == Access::READ || kind == Access::STRONG_READ ? "read" : "write";
+    const char *const verb = name_of(kind);
     if (owner.kind == Kind::NONE || address + size > owner.end) {
-        report("%s of %zu bytes at %p, %s, by %s", verb, size, pointer,
-               owner.kind == Kind::NONE ? "which nobody owns" : "past the end of what it belongs to", place_of(code).text);
+        const char *const why = owner.kind == Kind::NONE ? "which nobody owns" : "past the end of what it belongs to";
+        report("%s of %zu bytes at %p, %s, by %s", verb, size, pointer, why, place_of(code).text);
         abandon();
     }
     if (address % (size <= 16 && !(size & (size - 1)) ? size : 1)) {
@@ -389,18 +394,18 @@ extern "C" void __tsan_func_exit() {}
 extern "C" void __tsan_init() {}
 
 /* Of the host's part of a .cu file: the library's own counters. */
-#define HOST_ATOMICS(bits)                                                                                               \
-    extern "C" uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int)                         \
-    {                                                                                                                    \
-        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                                    \
-    }                                                                                                                    \
-    extern "C" void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int)                  \
-    {                                                                                                                    \
-        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                                   \
-    }                                                                                                                    \
-    extern "C" uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at, uint##bits##_t value, int)    \
-    {                                                                                                                    \
-        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                                          \
+#define HOST_ATOMICS(bits)                                                                                            \
+    extern "C" uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int)                      \
+    {                                                                                                                 \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                                 \
+    }                                                                                                                 \
+    extern "C" void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int)               \
+    {                                                                                                                 \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                                \
+    }                                                                                                                 \
+    extern "C" uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at, uint##bits##_t value, int) \
+    {                                                                                                                 \
+        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                                       \
     }
 HOST_ATOMICS(8)
 HOST_ATOMICS(16)

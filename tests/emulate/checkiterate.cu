@@ -118,7 +118,8 @@ static void check_no_end()
     bench_close(&bench);
 }
 
-/* The method is called `np`; each call of the API in its loop fails once. The context says so and gives everything back. */
+/* The method is called `np`; each call of the API in its loop fails once. The context says so and gives everything
+ * back. */
 static void check_errors()
 {
     static uint8_t pixels[12 * 9];

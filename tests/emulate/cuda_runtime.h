@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Stands before the CUDA toolkit's header of this name, for .cu files that run on the CPU: see emulate.h. It has what this
- * project uses of CUDA, spelt as there. */
+/* Stands before the CUDA toolkit's header of this name, for .cu files that run on the CPU: see emulate.h. It has
+ * what this project uses of CUDA, spelt as there. */
 #ifndef EMULATE_CUDA_RUNTIME_H
 #define EMULATE_CUDA_RUNTIME_H
 
@@ -107,7 +107,9 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
 };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
+};
 enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
 };
@@ -164,9 +166,10 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void *memory, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2DAsync(void *memory, size_t pitch, int value, size_t width, size_t height,
@@ -215,7 +218,8 @@ template <typename F> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAt
     return emulate::function_attributes(attributes);
 }
 
-template <typename F> static inline cudaError_t cudaFuncSetAttribute(F *function, cudaFuncAttribute attribute, int value)
+template <typename F>
+static inline cudaError_t cudaFuncSetAttribute(F *function, cudaFuncAttribute attribute, int value)
 {
     return emulate::function_attribute((const void *)function, attribute, value);
 }
@@ -254,8 +258,8 @@ template <typename... Parameters> struct Site {
 };
 
 template <typename... Parameters>
-Site<Parameters...> launch_site(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared = 0,
-                                cudaStream_t stream = nullptr)
+Site<Parameters...> launch_site(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                size_t shared = 0, cudaStream_t stream = nullptr)
 {
     return { name, kernel, grid, block, shared, stream };
 }
@@ -264,7 +268,8 @@ Site<Parameters...> launch_site(const char *name, void (*kernel)(Parameters...),
 } // namespace emulate
 
 template <typename... Parameters, typename... Values>
-static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...), Values... values)
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                             Values... values)
 {
     return emulate::launch_site(nullptr, kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes,
                                 config->stream)(values...);
@@ -371,7 +376,7 @@ template <typename T> EMULATE_INLINE unsigned __match_all_sync(unsigned mask, T 
     {                                                                                                        \
         static_assert(!std::is_same_v<T, unsigned long> && !std::is_same_v<T, long>, "CUDA has none for long"); \
         static_assert(sizeof(T) >= 4, "CUDA has none this small");                                           \
-        emulate::access(at, sizeof(T), emulate::Access::ATOMIC, __builtin_return_address(0));                                             \
+        emulate::access(at, sizeof(T), emulate::Access::ATOMIC, __builtin_return_address(0));                        \
         const T old = *at;                                                                                   \
         *at = (expression);                                                                                  \
         return old;                                                                                          \

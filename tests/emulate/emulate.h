@@ -166,8 +166,9 @@ void describe_thread(const Thread *thread, char *text, size_t size);
 /* ---------------------------------------------------------------- for tests */
 
 extern "C" {
-/* The n-th call (from 1, counted from now on) of this API function, or of every function when `call` is NULL, fails with
- * `error`; "launch" is a kernel's. With `lost`, every call after it fails too. n = 0: none any more, and found again. */
+/* The n-th call (from 1, counted from now on) of this API function, or of every function when `call` is NULL, fails
+ * with `error`; "launch" is a kernel's. With `lost`, every call after it fails too. n = 0: none any more, and found
+ * again. */
 void emulate_fail(const char *call, unsigned n, int error, bool lost);
 /* Calls counted so far since emulate_fail(). */
 unsigned emulate_calls();

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Every CUDA call fails once: device and page-locked memory that runs out, a launch that is refused, a device that is lost.
- * Whatever fails, the core says so with a status and a sentence or goes on and is right; everything is given back; and the
- * next context works. The last line is `N passed, N failed`.
+ * Every CUDA call fails once: device and page-locked memory that runs out, a launch that is refused, a device that is
+ * lost. Whatever fails, the core says so with a status and a sentence or goes on and is right; everything is given
+ * back; and the next context works. The last line is `N passed, N failed`.
  */
 #include "ccl.h"
 #include "motion.h"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A launch: see emulate.h. Every thread of a block has a stack of its own; one of all that can go on is chosen at random,
- * runs until it waits, ends or is made to let others go first, and so on. */
+/* A launch: see emulate.h. Every thread of a block has a stack of its own; one of all that can go on is chosen at
+ * random, runs until it waits, ends or is made to let others go first, and so on. */
 #include "cuda_runtime.h"
 
 #include "switch.h"
@@ -52,8 +52,8 @@ Settings parse()
         else if (name == "summary")
             s.summary = value;
         else {
-            fprintf(stderr, "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, seconds, "
-                            "summary\n", name.c_str());
+            fprintf(stderr, "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, "
+                            "seconds, summary\n", name.c_str());
             exit(2);
         }
         at = end + 1;

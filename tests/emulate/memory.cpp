@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Device and page-locked memory: see emulate.h. All of it lies in one range of addresses, taken in turn and each block at
- * the start of a page, with at least a page that nobody owns behind it. */
+/* Device and page-locked memory: see emulate.h. All of it lies in one range of addresses, taken in turn and each
+ * block at the start of a page, with at least a page that nobody owns behind it. */
 #include "emulate.h"
 
 #include <cstdio>
@@ -30,7 +30,8 @@ unsigned n_in_use;
 void reserve()
 {
     for (size_t size = (size_t)16 << 30; size >= (size_t)1 << 30 && !memory_size; size /= 4) {
-        void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             continue;
         memory_base = (uintptr_t)memory;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who checks the emulation: kernels with one fault each, which must be reported, and the same without it, which must not.
- * The last line is `N passed, N failed`. */
+/* Who checks the emulation: kernels with one fault each, which must be reported, and the same without it, which
+ * must not. The last line is `N passed, N failed`. */
 #include <cuda_runtime.h>
 
 #include <stdio.h>
@@ -174,8 +174,8 @@ static const struct {
 } plants[] = {
 #define PLANT(name) { #name, name<false>, name<true> }
     PLANT(reverse_block), PLANT(reverse_warps), PLANT(vote_as_barrier), PLANT(twice_in_shared), PLANT(look_at_atomics),
-    PLANT(blocks_add), PLANT(last_block), PLANT(past_the_end), PLANT(before_the_start), PLANT(past_shared), PLANT(askew),
-    PLANT(half_a_barrier), PLANT(missing_lane), PLANT(not_in_mask),
+    PLANT(blocks_add), PLANT(last_block), PLANT(past_the_end), PLANT(before_the_start), PLANT(past_shared),
+    PLANT(askew), PLANT(half_a_barrier), PLANT(missing_lane), PLANT(not_in_mask),
 };
 
 static unsigned reports_of(Kernel *kernel)
@@ -197,7 +197,8 @@ static void check_host_memory()
     cudaMalloc(&data, sizeof *data);
     unsigned before = emulate_reports(true);
     host_memory<false><<<1, 1>>>(data, host);
-    check(cudaDeviceSynchronize() == cudaSuccess && emulate_reports(true) == before, "host memory", "reported where there is none");
+    check(cudaDeviceSynchronize() == cudaSuccess && emulate_reports(true) == before, "host memory",
+          "reported where there is none");
     host_memory<true><<<1, 1>>>(data, host);
     check(cudaDeviceSynchronize() != cudaSuccess && emulate_reports(true) > before, "host memory", "not reported");
     before = emulate_reports(true);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The runtime API: see emulate.h. What is put into a stream is done when the host waits for something, streams taking turns
- * at random: as late as a device may do it, so that what nobody waits for is not there yet. */
+/* The runtime API: see emulate.h. What is put into a stream is done when the host waits for something, streams
+ * taking turns at random: as late as a device may do it, so that what nobody waits for is not there yet. */
 #include "cuda_runtime.h"
 
 #include <cstdio>
@@ -267,7 +267,8 @@ cudaError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
     if (pageable(from)) { /* read before the call returns */
         auto staged = std::make_shared<std::vector<char>>(width * height);
         copy_rows(staged->data(), width, (const char *)from, from_pitch, width, height);
-        return put(stream, { [=] { copy_rows((char *)to, to_pitch, staged->data(), width, width, height); }, nullptr, 0 });
+        return put(stream, { [=] { copy_rows((char *)to, to_pitch, staged->data(), width, width, height); },
+                             nullptr, 0 });
     }
     return put(stream, { [=] { copy_rows((char *)to, to_pitch, (const char *)from, from_pitch, width, height); },
                          nullptr, 0 });
@@ -306,7 +307,7 @@ const struct {
     { cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered" },
     { cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated" },
     { cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure" },
-    { cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "not permitted when stream is capturing" },
+    { cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "not permitted while capturing" },
     { cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated", "failed due to a previous error" },
 };
 
@@ -469,7 +470,8 @@ static cudaError_t give(void *memory, Kind kind, cudaError_t planted)
     if (planted == cudaSuccess && work_off_all() != cudaSuccess)
         planted = last;
     if (kind_of(memory) != kind || !memory_give(memory)) {
-        report("%p is given back, which is not the start of %s memory", memory, kind == Kind::DEVICE ? "device" : "pinned");
+        report("%p is given back, which is not the start of %s memory", memory,
+               kind == Kind::DEVICE ? "device" : "pinned");
         return told(cudaErrorInvalidValue);
     }
     return told(planted);
@@ -515,8 +517,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyK
     return copy(to, size, from, size, size, 1, kind, stream);
 }
 
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
     ENTER("cudaMemcpy2DAsync");
     return copy(to, to_pitch, from, from_pitch, width, height, kind, stream);
@@ -693,7 +695,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
 {
     ENTER("cudaEventElapsedTime");
-    if (!known(begin) || !known(end) || !begin->timing || !end->timing || !begin->state->recorded || !end->state->recorded)
+    if (!known(begin) || !known(end) || !begin->timing || !end->timing || !begin->state->recorded ||
+        !end->state->recorded)
         return told(cudaErrorInvalidResourceHandle);
     if (!is_done(*begin->state) || !is_done(*end->state))
         return told(cudaErrorNotReady);

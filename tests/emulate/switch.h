@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined __x86_64__
+#if defined __x86_64__ && !defined EMULATE_UCONTEXT
 
 extern "C" void emulate_switch(void **from, void *to);
 asm(R"(
@@ -45,7 +45,7 @@ static inline void *emulate_new_stack(char *stack, size_t size, void (*begin)())
     return top - 7;
 }
 
-#else /* anywhere else: slow, but right */
+#else /* anywhere else: slow, but right; -DEMULATE_UCONTEXT to try it */
 
 #include <ucontext.h>
 
