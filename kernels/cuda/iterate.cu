@@ -52,7 +52,7 @@ CclStatus iterate_leave(CudaFrame *frame)
 CclStatus iterate_fail(const CudaFrame *frame, uint64_t most)
 {
     return ccl_fail(CCL_ERROR_DEVICE,
-                    "labels of a %ux%u mask still change after %llu iterations, the most there can be: the mask changed "
-                    "meanwhile, or the device or this method is faulty",
+                    "labels of a %ux%u mask still change after %llu iterations, the most there can be: the mask "
+                    "changed meanwhile, or the device or this method is faulty",
                     frame->shape.width, frame->shape.height, (unsigned long long)most);
 }

@@ -12,9 +12,10 @@
  * A kernel that changes something calls note_change(changed), in any number of threads. The loop ends after the first
  * iteration in which none does.
  *
- * What it costs: after each iteration a kernel of one thread moves the flag to mapped host memory, and the host waits for
- * the stream and launches again; one round trip an iteration, during which the device idles. That is why the loop takes
- * no copy to set the flag and none to fetch it, and why ccl_submit() of such a method returns late. Nothing is allocated.
+ * What it costs: after each iteration a kernel of one thread moves the flag to mapped host memory, and the host waits
+ * for the stream and launches again; one round trip an iteration, during which the device idles. That is why the loop
+ * takes no copy to set the flag and none to fetch it, and why ccl_submit() of such a method returns late. Nothing is
+ * allocated.
  *
  * With timing, a step inside the loop is the sum over the iterations and CclStep.count says how many there were; an
  * iteration must launch the same steps each time, at least one. The last iteration, the one that finds nothing, counts.

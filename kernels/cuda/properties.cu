@@ -13,22 +13,28 @@ static size_t pixels_of_context(const CclContext *context)
     return (size_t)context->config.max_width * context->config.max_height;
 }
 
-size_t pixel_sums_size(const CclContext *context)
-{
-    return pixels_of_context(context) * (5 * sizeof(uint64_t) + 4 * sizeof(uint32_t));
-}
-
-PixelSums pixel_sums_in(const CclContext *context, void *memory)
+/* Moments first, which are to be aligned to 8. */
+PixelSums early_sums(const CclContext *context)
 {
     const size_t n = pixels_of_context(context);
-    unsigned long long *const moments = (unsigned long long *)memory;
+    unsigned long long *const moments = (unsigned long long *)cuda_workspace(context);
     uint32_t *const words = (uint32_t *)(moments + 5 * n);
     return PixelSums{ moments,         moments + n, moments + 2 * n, moments + 3 * n, moments + 4 * n,
                       words,           words + n,   words + 2 * n,   words + 3 * n };
 }
 
-__global__ static void take_over(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity, unsigned round,
-                                 StageBuffers buffers, PixelSums from)
+uint32_t *early_words(const CclContext *context)
+{
+    return early_sums(context).y1 + pixels_of_context(context);
+}
+
+size_t early_workspace_size(const CclContext *context)
+{
+    return pixels_of_context(context) * (5 * sizeof(uint64_t) + (4 + 1) * sizeof(uint32_t));
+}
+
+__global__ static void take_over(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity,
+                                 unsigned round, StageBuffers buffers, PixelSums from)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     const uint32_t index = y * width + x;
@@ -51,20 +57,20 @@ __global__ static void take_over(const CudaVars *vars, uint32_t width, uint32_t 
     sums->root = index;
 }
 
-CclStatus features_from_pixel_sums(CudaFrame *frame, const CclContext *context, const StageBuffers *buffers, unsigned round,
-                                   PixelSums sums)
+CclStatus features_early(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers, unsigned round)
 {
+    CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 threads(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
-    CCL_CUDA_LAUNCH(frame, "features", take_over, grid, threads, 0, frame->vars, width, height, context->capacity, round,
-                    *buffers, sums);
+    CCL_CUDA_LAUNCH(frame, "features", take_over, grid, threads, 0, frame->vars, width, height, context->capacity,
+                    round, *buffers, early_sums(context));
     return CCL_OK;
 }
 
 /* ---------------------------------------------------------------- late */
 
-__global__ static void add_pixels(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity, unsigned round,
-                                  StageBuffers buffers)
+__global__ static void add_pixels(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity,
+                                  unsigned round, StageBuffers buffers)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     clear_words(buffers.table_scan, buffers.n_table_scan);
@@ -78,12 +84,12 @@ __global__ static void add_pixels(const CudaVars *vars, uint32_t width, uint32_t
     add_to_sums(sums_target(buffers, *vars, capacity, round, x, y), part);
 }
 
-CclStatus features_by_pixel(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers, unsigned round)
+CclStatus features_late(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers, unsigned round)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 threads(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
-    CCL_CUDA_LAUNCH(frame, "features", add_pixels, grid, threads, 0, frame->vars, width, height, context->capacity, round,
-                    *buffers);
+    CCL_CUDA_LAUNCH(frame, "features", add_pixels, grid, threads, 0, frame->vars, width, height, context->capacity,
+                    round, *buffers);
     return CCL_OK;
 }

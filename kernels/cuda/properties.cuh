@@ -5,16 +5,17 @@
  * Published ways to measure components, for methods that were published with them (CclAlgorithm.features). All give the
  * integers that the backend's own stage gives (features.cu).
  *
- * early   Every pixel has a slot of sums, filled with its own. When a root becomes another's child its slot is added to the
- *         other's, so the sums travel with the labels; in the end those of the roots are the components'. Kalentev et al.,
- *         JPDC 2011, for areas; Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019, for more.
- * late    Pixels are labelled first, components then numbered, and every pixel adds itself to its component's slot. Asad,
- *         Marroquim, Souza, 2019.
+ * early   Every pixel has a slot of sums, filled with its own. When a root becomes another's child its slot is added
+ *         to the other's, so the sums travel with the labels; in the end the roots' are the components'. Kalentev et
+ *         al., JPDC 2011, for areas; Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019, for
+ *         more.
+ * late    Pixels are labelled first, components then numbered, and every pixel adds itself to its component's slot.
+ *         Asad, Marroquim, Souza, 2019.
  *
- * Memory, the paper's table I: 48 bytes a pixel or 48 bytes a component, for area, two first and three second moments. Here
- * those take 44 bytes, and the box another 12 (a component's slot adds its first pixel and its root: 64). Late saves less
- * here than there: nothing is allocated while frames run, so there are slots for as many components as `stage_sizes()`
- * provides for, not for as many as were found.
+ * Memory, the paper's table I: 48 bytes a pixel or 48 bytes a component, for area, two first and three second moments.
+ * Here those take 44 bytes, and the box another 12 (a component's slot adds its first pixel and its root: 64). Late
+ * saves less here than there: nothing is allocated while frames run, so there are slots for as many components as
+ * `stage_sizes()` provides for, not for as many as were found.
  */
 #ifndef CCL_CUDA_PROPERTIES_CUH
 #define CCL_CUDA_PROPERTIES_CUH
@@ -30,9 +31,13 @@ typedef struct PixelSums {
     uint32_t *x0, *x1, *y1; /* box, half open; y0 is the root's row */
 } PixelSums;
 
-/* Bytes for the context's largest mask, and the fields in that memory, which must be aligned to 8. */
-size_t pixel_sums_size(const CclContext *context);
-PixelSums pixel_sums_in(const CclContext *context, void *memory);
+/* The workspace of an early method, to be its workspace_size: the sums, and a word per pixel for the method. */
+size_t early_workspace_size(const CclContext *context);
+PixelSums early_sums(const CclContext *context);
+uint32_t *early_words(const CclContext *context);
+
+/* CclAlgorithm.features of an early method: takes the roots' slots over, as far as their ids are in this round. */
+CclStatus features_early(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);
 
 /* The slot of pixel (x, y), alone. */
 __device__ static inline void pixel_sums_begin(const PixelSums &sums, uint32_t index, uint32_t x, uint32_t y)
@@ -77,13 +82,9 @@ __device__ static inline void pixel_sums_move(const PixelSums &sums, uint32_t fr
     atomicMax(&sums.y1[root], sums.y1[from]);
 }
 
-/* CclAlgorithm.features of such a method: takes the roots' slots over, as far as their ids are in this round. */
-CclStatus features_from_pixel_sums(CudaFrame *frame, const CclContext *context, const StageBuffers *buffers, unsigned round,
-                                   PixelSums sums);
-
 /* ---------------------------------------------------------------- late */
 
 /* CclAlgorithm.features: one set of atomic operations per foreground pixel. */
-CclStatus features_by_pixel(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);
+CclStatus features_late(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);
 
 #endif

@@ -4,9 +4,10 @@
 /*
  * First and last step of methods whose nodes are pixels.
  *
- * A parent image has one word per pixel, `width` words from row to row: a node is a pixel's linear index y * width + x, a
- * root is its own parent, and NO_PARENT marks background. It is usually the method's workspace (parents_size() bytes).
- * Methods that look at labels of neighbours only, and never follow one, need no parents: they work in the label image.
+ * A parent image has one word per pixel, `width` words from row to row: a node is a pixel's linear index y * width + x,
+ * a root is its own parent, and NO_PARENT marks background. It is usually the method's workspace (parents_size()
+ * bytes). Methods that look at labels of neighbours only, and never follow one, need no parents: they work in the label
+ * image.
  */
 #ifndef CCL_CUDA_SPREAD_CUH
 #define CCL_CUDA_SPREAD_CUH

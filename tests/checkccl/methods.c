@@ -35,7 +35,9 @@ static unsigned launches_of(Session *session, const Subject *subject, const Imag
     CclContext *const context = open_or_fail(session, subject, &config);
     if (!context)
         return 0;
-    const CclMask mask = { .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height };
+    const CclMask mask = {
+        .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height
+    };
     const CclStep *steps;
     CclTable table;
     unsigned count = 0;
@@ -123,8 +125,8 @@ static size_t device_bytes(Session *session, const Subject *subject, const char 
     return device;
 }
 
-/* Sums that travel with the labels take a slot per pixel: area in 4 bytes, two first and three second moments in 8 each, the
- * box in 12. Sums after numbering take nothing beyond what the backend has for components. */
+/* Sums that travel with the labels take a slot per pixel: area in 4 bytes, two first and three second moments in 8
+ * each, the box in 12. Sums after numbering take nothing beyond what the backend has for components. */
 static void check_property_memory(Session *session, const Subject *subject, const char *plain, const char *early,
                                   const char *late)
 {
@@ -136,11 +138,12 @@ static void check_property_memory(Session *session, const Subject *subject, cons
     const size_t with_late = device_bytes(session, subject, late, size);
     check(session, with_early == without + (size_t)size * size * (4 + 5 * 8 + 12),
           "%s takes %zu bytes for %ux%u, %s takes %zu", early, with_early, size, size, plain, without);
-    check(session, with_late == without, "%s takes %zu bytes for %ux%u, %s takes %zu", late, with_late, size, size, plain,
-          without);
+    check(session, with_late == without, "%s takes %zu bytes for %ux%u, %s takes %zu", late, with_late, size, size,
+          plain, without);
 }
 
-/* What the table of methods says of a method's own memory. Methods that need none: a context of `none` is what is left. */
+/* What the table of methods says of a method's own memory. Methods that need none: a context of `none` is what is left.
+ * */
 static void check_own_memory(Session *session, const Subject *subject, const char *none)
 {
     const uint32_t size = 1024;

@@ -6,17 +6,19 @@
  * Soh, Raja, Hae, Kim, "Fast Parallel Connected Component Labeling Algorithms Using CUDA Based on 8-Directional Label
  * Selection", International Journal of Latest Research in Science and Technology 3(2), 2014.
  *
- * A pixel walks from itself in all eight directions until it meets background, and takes the lowest label seen on the way.
- * So a label travels straight lines of any length in one iteration, and turns are what costs iterations. M8DLS spares the
- * walks of pixels whose label is final, and takes for final what a pixel still has of its own after two iterations.
+ * A pixel walks from itself in all eight directions until it meets background, and takes the lowest label seen on the
+ * way. So a label travels straight lines of any length in one iteration, and turns are what costs iterations. M8DLS
+ * spares the walks of pixels whose label is final, and takes for final what a pixel still has of its own after two
+ * iterations.
  *
  *   init     each pixel its own label
  *   select   the lowest label in eight directions; repeated until no label changes
  *
- * As published M8DLS is wrong: the lowest label may need any number of turns to reach a pixel, and a pixel that is lowest
- * all around has its own label until then. Ours takes the rule for a guess: a pixel whose label is held to be final makes
- * no walks, but looks at its eight neighbours, and walks if one of them is lower. So labels stop changing only when no
- * neighbours differ, which is right whatever was guessed; the guess spares almost all walks once labels are final indeed.
+ * As published M8DLS is wrong: the lowest label may need any number of turns to reach a pixel, and a pixel that is
+ * lowest all around has its own label until then. Ours takes the rule for a guess: a pixel whose label is held to be
+ * final makes no walks, but looks at its eight neighbours, and walks if one of them is lower. So labels stop changing
+ * only when no neighbours differ, which is right whatever was guessed; the guess spares almost all walks once labels
+ * are final indeed.
  */
 #include "../iterate.cuh"
 #include "../spread.cuh"
@@ -36,8 +38,8 @@ __device__ static uint32_t lowest_towards(const uint32_t *label, ptrdiff_t step,
     return lowest;
 }
 
-__device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stride, uint32_t x, uint32_t y, uint32_t width,
-                                           uint32_t height, uint32_t own)
+__device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stride, uint32_t x, uint32_t y,
+                                           uint32_t width, uint32_t height, uint32_t own)
 {
     const uint32_t left = x, right = width - 1 - x, up = y, down = height - 1 - y; /* pixels there are */
     uint32_t lowest = lowest_towards(label, -1, left, own);

@@ -16,14 +16,15 @@
  *   left    of the rows from right to left             }
  *   down    of the columns from top to bottom          }
  *
- * Columns have a thread each, as published. Rows have a warp each, which takes 32 pixels at once by a segmented scan: with
- * a thread per row neighbouring threads would read from different rows and not share a line of the cache.
+ * Columns have a thread each, as published. Rows have a warp each, which takes 32 pixels at once by a segmented scan:
+ * with a thread per row neighbouring threads would read from different rows and not share a line of the cache.
  */
 #include "../iterate.cuh"
 #include "../spread.cuh"
 #include "pixels.cuh"
 
-/* The lowest label of the lanes from the run's beginning to this one. `run`: foreground lanes in a row that end here. */
+/* The lowest label of the lanes from the run's beginning to this one. `run`: foreground lanes in a row that end here.
+ * */
 __device__ static uint32_t lowest_of_run(uint32_t label, uint32_t run, uint32_t lane)
 {
 #pragma unroll
@@ -99,7 +100,8 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CCL_TRY(init_labels(frame));
     return iterate(frame, pixels_of(&frame->shape), [&](uint32_t *changed) -> CclStatus {
         CCL_CUDA_LAUNCH(frame, "right", sweep_rows<false>, rows, row_threads, 0, frame->vars, width, height, changed);
-        CCL_CUDA_LAUNCH(frame, "up", sweep_columns<true>, columns, column_threads, 0, frame->vars, width, height, changed);
+        CCL_CUDA_LAUNCH(frame, "up", sweep_columns<true>, columns, column_threads, 0, frame->vars, width, height,
+                        changed);
         CCL_CUDA_LAUNCH(frame, "left", sweep_rows<true>, rows, row_threads, 0, frame->vars, width, height, changed);
         CCL_CUDA_LAUNCH(frame, "down", sweep_columns<false>, columns, column_threads, 0, frame->vars, width, height,
                         changed);

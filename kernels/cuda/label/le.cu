@@ -6,23 +6,23 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * Instead of labels, equivalences of labels travel. A table beside the label image says for each label which lower one it
- * is known to be the same as: pixels enter the lowest label around them, chains of entries are followed to their ends, and
- * every pixel takes what the table says of its label. Neighbouring parts of a component so become one in an iteration
- * whatever their size; shapes with nested peaks are what takes more (Asad, Marroquim, Souza, "On GPU Connected Components
- * and Properties", 2019: ridge pattern R_l takes exactly l).
+ * Instead of labels, equivalences of labels travel. A table beside the label image says for each label which lower one
+ * it is known to be the same as: pixels enter the lowest label around them, chains of entries are followed to their
+ * ends, and every pixel takes what the table says of its label. Neighbouring parts of a component so become one in an
+ * iteration whatever their size; shapes with nested peaks are what takes more (Asad, Marroquim, Souza, "On GPU
+ * Connected Components and Properties", 2019: ridge pattern R_l takes exactly l).
  *
  *   init        each pixel its own label; the table's first entries: the lowest label around
  *   analysis    entries of labels in use point at the end of their chains  }
  *   labelling   each pixel takes its label's entry                         } repeated until scan finds no pair of
  *   scan        each pixel enters the lowest label around its own          } neighbours with different labels
  *
- * The published order is init, then scan, analysis and labelling in the loop. The first scan needs neither atomics, for no
- * two pixels have the same label, nor a flag, so it is part of init here, and the loop begins one kernel later. That saves
- * the iteration which finds nothing, and the count of iterations is that of the paper on properties.
+ * The published order is init, then scan, analysis and labelling in the loop. The first scan needs neither atomics, for
+ * no two pixels have the same label, nor a flag, so it is part of init here, and the loop begins one kernel later. That
+ * saves the iteration which finds nothing, and the count of iterations is that of the paper on properties.
  *
- * `le-early` and `le-late` are that paper's two ways to measure the components (../properties.cuh); early, init fills each
- * pixel's sums and analysis moves those of labels that go out of use. `le` leaves measuring to the backend.
+ * `le-early` and `le-late` are that paper's two ways to measure the components (../properties.cuh); early, init fills
+ * each pixel's sums and analysis moves those of labels that go out of use. `le` leaves measuring to the backend.
  */
 #include "../iterate.cuh"
 #include "../properties.cuh"
@@ -105,25 +105,13 @@ template <bool eight, bool early> static CclStatus label_all(CudaFrame *frame, u
     });
 }
 
-/* The workspace: sums where there are any, then the table. */
 template <bool early> static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    uint8_t *const workspace = (uint8_t *)cuda_workspace(context);
-    const PixelSums sums = early ? pixel_sums_in(context, workspace) : PixelSums{};
-    uint32_t *const table = (uint32_t *)(workspace + (early ? pixel_sums_size(context) : 0));
-    return is_eight(context) ? label_all<true, early>(frame, table, sums) : label_all<false, early>(frame, table, sums);
-}
-
-static size_t early_size(const CclContext *context)
-{
-    return pixel_sums_size(context) + parents_size(context);
-}
-
-static CclStatus early_features(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round)
-{
-    return features_from_pixel_sums(cuda_frame(frame), context, buffers, round,
-                                    pixel_sums_in(context, cuda_workspace(context)));
+    const PixelSums sums = early ? early_sums(context) : PixelSums{};
+    uint32_t *const table = early ? early_words(context) : (uint32_t *)cuda_workspace(context);
+    return is_eight(context) ? label_all<true, early>(frame, table, sums)
+                             : label_all<false, early>(frame, table, sums);
 }
 
 const CclAlgorithm ccl_cuda_le = {
@@ -145,9 +133,9 @@ const CclAlgorithm ccl_cuda_le_early = {
     .bytes_per_pixel = 60,
     .first_pixel_roots = true,
     .iterative = true,
-    .workspace_size = early_size,
+    .workspace_size = early_workspace_size,
     .label = label<true>,
-    .features = early_features,
+    .features = features_early,
 };
 
 const CclAlgorithm ccl_cuda_le_late = {
@@ -160,5 +148,5 @@ const CclAlgorithm ccl_cuda_le_late = {
     .iterative = true,
     .workspace_size = parents_size,
     .label = label<false>,
-    .features = features_by_pixel,
+    .features = features_late,
 };

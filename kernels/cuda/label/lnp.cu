@@ -6,9 +6,9 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * Neighbour Propagation (np.cu) in tiles of 16x16 pixels. A pixel first takes the lowest label around it from the image, so
- * labels come in from other tiles; then the tile propagates in shared memory until nothing changes in it. Labels travel up
- * to a tile per iteration instead of a pixel.
+ * Neighbour Propagation (np.cu) in tiles of 16x16 pixels. A pixel first takes the lowest label around it from the
+ * image, so labels come in from other tiles; then the tile propagates in shared memory until nothing changes in it.
+ * Labels travel up to a tile per iteration instead of a pixel.
  *
  *   init        each pixel its own label
  *   propagate   the lowest label around, then within the tile to the end; repeated until no label changes

@@ -7,8 +7,9 @@
  * doi 10.1016/j.parco.2010.07.002.
  *
  * The simplest method there is. Every pixel begins with its own index as label and takes the lowest label of its
- * neighbours, again and again, until no label changes. The lowest label of a component travels a pixel per iteration, so
- * their number grows with the length of the longest way through a component: hundreds on blobs, millions on a spiral.
+ * neighbours, again and again, until no label changes. The lowest label of a component travels a pixel per iteration,
+ * so their number grows with the length of the longest way through a component: hundreds on blobs, millions on a
+ * spiral.
  *
  *   init        each pixel its own label
  *   propagate   the lowest label around; repeated until none changes
@@ -57,8 +58,9 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 }
 
 const CclAlgorithm ccl_cuda_np = {
-    .info = { .name = "np", .title = "Neighbour Propagation", .paper = "Hawick, Leist & Playne, Parallel Computing 2010",
-              .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
+    .info = { .name = "np", .title = "Neighbour Propagation",
+              .paper = "Hawick, Leist & Playne, Parallel Computing 2010", .backend = CCL_BACKEND_CUDA,
+              .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
     .first_pixel_roots = true,
     .iterative = true,

@@ -8,15 +8,15 @@
 #include "../backend.cuh"
 
 /*
- * The lowest of pixel (x, y)'s own value and those of its neighbours. `p` points at the pixel, the next row begins `stride`
- * words on. With `background` 0 (labels) or NO_PARENT (parents) such neighbours never are the lowest.
+ * The lowest of pixel (x, y)'s own value and those of its neighbours. `p` points at the pixel, the next row begins
+ * `stride` words on. With `background` 0 (labels) or NO_PARENT (parents) such neighbours never are the lowest.
  *
  * Methods that call this in place read what other threads are lowering. They may see either value; both belong to the
  * component, and whoever misses the lower one is called again, because the thread that wrote it said so.
  */
 template <bool eight, uint32_t background>
-__device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride, uint32_t x, uint32_t y, uint32_t width,
-                                                uint32_t height, uint32_t own)
+__device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride, uint32_t x, uint32_t y,
+                                                uint32_t width, uint32_t height, uint32_t own)
 {
     const uint32_t offset = background + 1; /* takes background to UINT32_MAX, and keeps the others' order */
     const bool left = x > 0, right = x + 1 < width;
@@ -45,7 +45,8 @@ __device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride
     return lowest + offset;
 }
 
-/* The first neighbour in raster order that is foreground and comes before foreground pixel (x, y), or itself, by index. */
+/* The first neighbour in raster order that is foreground and comes before foreground pixel (x, y), or itself, by index.
+ * */
 template <bool eight>
 __device__ static inline uint32_t first_neighbour(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
 {

@@ -3,20 +3,20 @@
 
 /*
  * Rasmusson: label propagation along the longest connected lines, 8-connected.
- * Rasmusson, Sorensen, Ziegler, "Connected Components Labeling on the GPU with Generalization to Voronoi Diagrams and Signed
- * Distance Fields", International Symposium on Visual Computing 2013, doi 10.1007/978-3-642-41914-0_21.
+ * Rasmusson, Sorensen, Ziegler, "Connected Components Labeling on the GPU with Generalization to Voronoi Diagrams and
+ * Signed Distance Fields", International Symposium on Visual Computing 2013, doi 10.1007/978-3-642-41914-0_21.
  *
- * In each of the eight directions a pixel looks how far connected pixels go, within its tile of 32x32 and one pixel past
- * it, and takes the label at the far end if that is lower. One hop so covers up to 32 pixels at the price of one look. The
- * neighbours next to the pixel are looked at as well, without which the last differences would stay.
+ * In each of the eight directions a pixel looks how far connected pixels go, within its tile of 32x32 and one pixel
+ * past it, and takes the label at the far end if that is lower. One hop so covers up to 32 pixels at the price of one
+ * look. The neighbours next to the pixel are looked at as well, without which the last differences would stay.
  *
  *   init        each pixel its own label
- *   propagate   the lowest of the labels at the ends of eight lines and of the eight neighbours; repeated until none changes
+ *   propagate   the lowest label at the ends of eight lines and of the eight neighbours; repeated until none changes
  *
- * Departures: the published code finds the lengths by five doublings with shuffles. A ballot over the line gives the same
- * lengths from one instruction: the ones to either side of the pixel's bit. And it keeps connections in four bits of the
- * label, so that 2^28 pixels are the most; in a binary image two neighbours are connected when both are foreground, which
- * their labels say already.
+ * Departures: the published code finds the lengths by five doublings with shuffles. A ballot over the line gives the
+ * same lengths from one instruction: the ones to either side of the pixel's bit. And it keeps connections in four bits
+ * of the label, so that 2^28 pixels are the most; in a binary image two neighbours are connected when both are
+ * foreground, which their labels say already.
  */
 #include "../iterate.cuh"
 #include "../spread.cuh"
@@ -25,8 +25,8 @@
 static const uint32_t TILE = 32;
 static const uint32_t PITCH = TILE + 2; /* in shared memory: one pixel around the tile */
 
-/* The four lines through a tile's pixels, one pixel per lane. Diagonals that leave the tile at a side come in again at the
- * other; between the lanes `cut - 1` and `cut` the line is broken. */
+/* The four lines through a tile's pixels, one pixel per lane. Diagonals that leave the tile at a side come in again at
+ * the other; between the lanes `cut - 1` and `cut` the line is broken. */
 typedef struct Line {
     int32_t dx, dy;   /* from lane to lane */
     uint32_t x, y;    /* the lane's pixel in the tile */

@@ -3,27 +3,27 @@
 
 /*
  * STAVA: tile merging by Stava and Benes.
- * Stava, Benes, "Connected Component Labeling in CUDA", GPU Computing Gems Emerald Edition, chapter 35, Morgan Kaufmann,
- * 2011.
+ * Stava, Benes, "Connected Component Labeling in CUDA", GPU Computing Gems Emerald Edition, chapter 35, 2011.
  *
- * Tiles of 16x16 pixels are labelled by label equivalence in shared memory, to the end. Then 4x4 tiles at a time are merged
- * into a larger tile, level by level, by uniting the pixels along the seams between them; after each level the pixels on the
- * borders of the larger tiles are made to point at their roots, so that the next level's ways are short. The number of
- * launches depends on the size of the image alone: nothing is asked back from the device.
+ * Tiles of 16x16 pixels are labelled by label equivalence in shared memory, to the end. Then 4x4 tiles at a time are
+ * merged into a larger tile, level by level, by uniting the pixels along the seams between them; after each level the
+ * pixels on the borders of the larger tiles are made to point at their roots, so that the next level's ways are short.
+ * The number of launches depends on the size of the image alone: nothing is asked back from the device.
  *
  *   tiles      label equivalence within each tile
  *   merge      pixels on both sides of seams are united      } once per level: tiles of 16, 64, 256, ... pixels
  *   borders    pixels on borders of the new tiles: roots     } not after the last
  *   spread     each pixel finds its root and takes the label
  *
- * Departures: any image size, where the published code wants powers of two; seams end where the image does. A level's seams
- * are spread over as many threads as they have pixels, where the published kernel has one thread block for 4x4 tiles, so
- * that a single one does the last level. And unite() tries again by itself what another thread got in the way of, where
- * the published kernel repeats until it sees no more change.
+ * Departures: any image size, where the published code wants powers of two; seams end where the image does. A level's
+ * seams are spread over as many threads as they have pixels, where the published kernel has one thread block for 4x4
+ * tiles, so that a single one does the last level. And unite() tries again by itself what another thread got in the way
+ * of, where the published kernel repeats until it sees no more change.
  *
- * `stava-early` and `stava-late` measure as Asad, Marroquim and Souza do (../properties.cuh). Early, `tiles` adds up each
- * tile's components in the slots of their roots, and one more kernel before `spread`, `sums`, moves those of roots that
- * were merged. The paper moves them in every compression; but borders only see some of the roots, and the last one does.
+ * `stava-early` and `stava-late` measure as Asad, Marroquim and Souza do (../properties.cuh). Early, `tiles` adds up
+ * each tile's components in the slots of their roots, and one more kernel before `spread`, `sums`, moves those of roots
+ * that were merged. The paper moves them in every compression; but borders only see some of the roots, and the last one
+ * does.
  */
 #include "../properties.cuh"
 #include "../spread.cuh"
@@ -33,8 +33,10 @@
 static const uint32_t TILE = 16, GROUP = 4; /* pixels; tiles */
 static const uint32_t PITCH = TILE + 2;     /* of a tile in shared memory, with background around it */
 
-/* The sums of each of the tile's components into its root's slot; `area` 0 says that a pixel is no root. By all threads. */
-__device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t root, uint32_t x, uint32_t y, bool inside)
+/* The sums of each of the tile's components into its root's slot; `area` 0 says that a pixel is no root. By all
+ * threads. */
+__device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t root, uint32_t x, uint32_t y,
+                                bool inside)
 {
     if (root == index)
         pixel_sums_begin(sums, index, x, y);
@@ -45,8 +47,8 @@ __device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t 
         pixel_sums_add(sums, root, x, y);
 }
 
-/* Label equivalence in shared memory. Labels are positions in shared memory, a label's own place holds what it is the same
- * as; both in one array, as in ole.cu. */
+/* Label equivalence in shared memory. Labels are positions in shared memory, a label's own place holds what it is the
+ * same as; both in one array, as in ole.cu. */
 template <bool eight, bool early>
 __global__ __launch_bounds__(TILE *TILE) static void tiles(const CudaVars *vars, uint32_t width, uint32_t height,
                                                            uint32_t *parents, PixelSums sums)
@@ -91,10 +93,11 @@ __device__ static void unite_if(uint32_t *parents, uint32_t a, uint32_t b)
         unite(parents, a, b);
 }
 
-/* One pixel and the row or column beyond the seam: the pixel next to it or, where that is background, its two neighbours
- * there. `along`: from pixel to pixel of the seam. */
+/* One pixel and the row or column beyond the seam: the pixel next to it or, where that is background, its two
+ * neighbours there. `along`: from pixel to pixel of the seam. */
 template <bool eight>
-__device__ static void merge_pixel(uint32_t *parents, uint32_t here, uint32_t beyond, uint32_t along, bool first, bool last)
+__device__ static void merge_pixel(uint32_t *parents, uint32_t here, uint32_t beyond, uint32_t along, bool first,
+                                   bool last)
 {
     if (parents[here] == NO_PARENT)
         return;
@@ -108,8 +111,8 @@ __device__ static void merge_pixel(uint32_t *parents, uint32_t here, uint32_t be
     }
 }
 
-/* Seams of one level, where a tile's side is `tile`. blockIdx.y is the seam's number: first those between rows, then those
- * between columns. */
+/* Seams of one level, where a tile's side is `tile`. blockIdx.y is the seam's number: first those between rows, then
+ * those between columns. */
 template <bool eight>
 __global__ static void merge(uint32_t width, uint32_t height, uint32_t tile, uint32_t row_seams, uint32_t *parents)
 {
@@ -133,8 +136,8 @@ __device__ static bool beside_seam(uint32_t i, uint32_t tile, uint32_t size)
     return i % tile == 0 ? i > 0 : i % tile == tile - 1 && i + 1 < size;
 }
 
-/* Pixels on both sides of the seams that are left; as merge(), but `tile` is the new tile's side. Where seams cross, the row
- * has the pixel. */
+/* Pixels on both sides of the seams that are left; as merge(), but `tile` is the new tile's side. Where seams cross,
+ * the row has the pixel. */
 __global__ static void borders(uint32_t width, uint32_t height, uint32_t tile, uint32_t row_seams, uint32_t *parents)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -167,37 +170,25 @@ template <bool eight, bool early> static CclStatus label_all(CudaFrame *frame, u
     for (uint32_t tile = TILE; tile < longer; tile *= GROUP) {
         const uint32_t rows = (height - 1) / tile, columns = (width - 1) / tile, next = tile * GROUP;
         const uint32_t next_rows = (height - 1) / next, next_columns = (width - 1) / next;
-        CCL_CUDA_LAUNCH(frame, "merge", merge<eight>, dim3(blocks_for(longer, 128), rows + columns), 128, 0, width, height,
-                        tile, rows, parents);
+        CCL_CUDA_LAUNCH(frame, "merge", merge<eight>, dim3(blocks_for(longer, 128), rows + columns), 128, 0, width,
+                        height, tile, rows, parents);
         if (next_rows + next_columns)
             CCL_CUDA_LAUNCH(frame, "borders", borders, dim3(blocks_for(longer, 128), next_rows + next_columns),
                             dim3(128, 2), 0, width, height, next, next_rows, parents);
     }
     if (early)
-        CCL_CUDA_LAUNCH(frame, "sums", move_sums, blocks_for(width * height, 256), 256, 0, width * height, parents, sums);
+        CCL_CUDA_LAUNCH(frame, "sums", move_sums, blocks_for(width * height, 256), 256, 0, width * height, parents,
+                        sums);
     return spread_from_parents(frame, parents);
 }
 
-/* The workspace: sums where there are any, then the parents. */
 template <bool early> static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    uint8_t *const workspace = (uint8_t *)cuda_workspace(context);
-    const PixelSums sums = early ? pixel_sums_in(context, workspace) : PixelSums{};
-    uint32_t *const parents = (uint32_t *)(workspace + (early ? pixel_sums_size(context) : 0));
+    const PixelSums sums = early ? early_sums(context) : PixelSums{};
+    uint32_t *const parents = early ? early_words(context) : (uint32_t *)cuda_workspace(context);
     return is_eight(context) ? label_all<true, early>(frame, parents, sums)
                              : label_all<false, early>(frame, parents, sums);
-}
-
-static size_t early_size(const CclContext *context)
-{
-    return pixel_sums_size(context) + parents_size(context);
-}
-
-static CclStatus early_features(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round)
-{
-    return features_from_pixel_sums(cuda_frame(frame), context, buffers, round,
-                                    pixel_sums_in(context, cuda_workspace(context)));
 }
 
 const CclAlgorithm ccl_cuda_stava = {
@@ -220,9 +211,9 @@ const CclAlgorithm ccl_cuda_stava_early = {
     .kind = "iterative",
     .bytes_per_pixel = 60,
     .first_pixel_roots = true,
-    .workspace_size = early_size,
+    .workspace_size = early_workspace_size,
     .label = label<true>,
-    .features = early_features,
+    .features = features_early,
 };
 
 const CclAlgorithm ccl_cuda_stava_late = {
@@ -235,5 +226,5 @@ const CclAlgorithm ccl_cuda_stava_late = {
     .first_pixel_roots = true,
     .workspace_size = parents_size,
     .label = label<false>,
-    .features = features_by_pixel,
+    .features = features_late,
 };
