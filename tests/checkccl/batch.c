@@ -241,6 +241,40 @@ static void check_cameras(Session *session, const Subject *subject, unsigned n, 
     free(cameras);
 }
 
+/* ---------------------------------------------------------------- streams that come and go */
+
+/* Beside one that stays, and then with nobody left in between. */
+static void check_cycles(Session *session, const Subject *subject, unsigned n)
+{
+    Camera stays, guest;
+    size_t least = 0;
+    bool open = true;
+
+    camera_draw(session, &stays, subject, 0, 200);
+    camera_draw(session, &guest, subject, 1, 200);
+    for (unsigned round = 0; round < 2 && open; round++) {
+        if (!round)
+            open = camera_open(session, &stays);
+        for (unsigned i = 0; i < n && open; i++) {
+            open = camera_open(session, &guest) && camera_submit(&guest) == CCL_OK;
+            if (i % 2 && open)
+                open = camera_collect(&guest);
+            ccl_context_free(guest.context);
+            guest.context = NULL;
+            if (i == n / 10) /* what the driver keeps for itself is there by now */
+                least = device_free_bytes();
+        }
+        camera_report(session, &guest, open, "coming and going", n);
+        const size_t left = device_free_bytes();
+        check(session, !open || left >= least, "%s: %u cycles took %zu bytes of device memory", subject->name, n,
+              least - left);
+        ccl_context_free(stays.context);
+        stays.context = NULL;
+    }
+    camera_free(&stays);
+    camera_free(&guest);
+}
+
 void check_batch(Session *session)
 {
     check_engine(session);
@@ -254,6 +288,7 @@ void check_batch(Session *session)
         for (unsigned n = 1; n <= (session->quick ? 8u : N_SLOTS); n *= 2)
             check_together(session, subject, n, n > 8 ? 100 : 300);
         check_together(session, subject, 3, session->quick ? 300 : 4200);
+        check_cycles(session, subject, session->quick ? 20 : 1000);
         for (unsigned n = 2; n <= (session->quick ? 4u : 16u); n *= 2)
             check_cameras(session, subject, n, session->quick ? 6 : 20, 200);
     }

@@ -44,6 +44,13 @@ const char *device_description(void)
     return text;
 }
 
+size_t device_free_bytes(void)
+{
+    size_t left, total;
+    MUST(cudaMemGetInfo(&left, &total));
+    return left;
+}
+
 void *device_alloc(size_t size)
 {
     void *memory;

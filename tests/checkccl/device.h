@@ -19,6 +19,9 @@ int device_count(void);
 /* "NVIDIA H200, driver 13.0, ..." of the device in use. */
 const char *device_description(void);
 
+/* Bytes of device memory that nobody has. */
+size_t device_free_bytes(void);
+
 void *device_alloc(size_t size);
 void device_free(void *memory);
 void device_upload(void *device, const void *host, size_t size);

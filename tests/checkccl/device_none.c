@@ -16,6 +16,11 @@ const char *device_description(void)
     return "none";
 }
 
+size_t device_free_bytes(void)
+{
+    abort();
+}
+
 void *device_alloc(size_t size)
 {
     (void)size;

@@ -73,7 +73,7 @@ check "checkmotion on CUDA" 600 "$checkmotion" cuda
 for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
         check "$tool: motion" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkmotion" cuda 9
-        for suite in features api; do
+        for suite in features api batch; do
             check "$tool: $suite" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
                 "$checkccl" --backend=cuda --quick --suite=$suite
         done
