@@ -26,8 +26,9 @@ def methods():
         for row in rows.split("; "):
             if "volumes, " in row:
                 continue
-            backend, can = row.split(", ")
-            yield backend.lower(), name, [int(digit) for digit in re.findall(r"\d", can)]
+            backend, *kind, can = row.split(", ")
+            if not kind:  # not one for volumes
+                yield backend.lower(), name, [int(digit) for digit in re.findall(r"\d", can)]
 
 
 def label(picture, settings):
