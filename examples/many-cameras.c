@@ -248,7 +248,8 @@ processor_seconds (void)
   return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Pushes every frame when it is due. Returns how many came after the warming up, and processor seconds for them. */
+/* Pushes every frame when it is due; one that cannot be pushed for the time of two frames is dropped, as by a camera.
+ * Returns how many were due after the warming up, and processor seconds for them. */
 static guint64
 run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint seconds, gdouble * processor)
 {
@@ -268,6 +269,8 @@ run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint 
         if (!n_counted++)
           *processor = -processor_seconds ();
       }
+      if (now () - start - due > 2 * GST_SECOND / rate)
+        continue;
       buffer = gst_buffer_copy (g_ptr_array_index (masks, (frame + i) % masks->len));
       GST_BUFFER_PTS (buffer) = due;
       GST_BUFFER_DURATION (buffer) = GST_SECOND / rate;
