@@ -93,6 +93,10 @@ if [ -n "${CCL_GST:-}" ]; then
     for program in "$CCL_GST"/test-*; do
         check "elements: $(basename "$program" | sed 's/^test-//')" 300 "$program"
     done
+    for memory in system packed cuda; do
+        [ ! -x "$CCL_GST/many-cameras" ] || check "16 cameras, masks in $memory memory" 60 \
+            "$CCL_GST/many-cameras" 16 10 --memory=$memory --label=backend=cuda
+    done
 else
     skip "elements" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
 fi
