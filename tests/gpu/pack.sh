@@ -7,8 +7,8 @@
 #     tests/gpu/pack.sh BUILD FOLDER
 #
 # From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test program of every element and
-# examples/many-cameras go to FOLDER. GStreamer itself, with an env.sh that sets its paths, is expected in FOLDER/gst, however it got there; without it
-# the host's own GStreamer runs. Then, on the host: CCL_GST=FOLDER tests/gpu/run.sh
+# examples/many-cameras go to FOLDER. GStreamer itself, with an env.sh that sets its paths, is expected in FOLDER/gst,
+# however it got there; without it the host's own GStreamer runs. Then, on the host: CCL_GST=FOLDER tests/gpu/run.sh
 set -eu
 build=$1
 folder=$2
