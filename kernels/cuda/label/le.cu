@@ -85,7 +85,8 @@ __global__ static void scan(const CudaVars *vars, uint32_t width, uint32_t heigh
         return;
     const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
     if (lowest < own) {
-        atomicMin(&table[own - 1], lowest - 1);
+        if (table[own - 1] > lowest - 1) /* mostly another pixel was here first */
+            atomicMin(&table[own - 1], lowest - 1);
         note_change(changed);
     }
 }
