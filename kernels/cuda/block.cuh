@@ -172,7 +172,11 @@ __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels,
 
 /* ---------------------------------------------------------------- kernels with a thread per block, parents in place */
 
-static const unsigned BLOCK_THREADS_X = 32, BLOCK_THREADS_Y = 8;
+/* Of threads; as CCL_TILE_HEIGHT in tile.cuh, for experiments. */
+#ifndef CCL_BLOCK_ROWS
+#define CCL_BLOCK_ROWS 8
+#endif
+static const unsigned BLOCK_THREADS_X = 32, BLOCK_THREADS_Y = CCL_BLOCK_ROWS;
 
 /* Launches `kernel`(..., width, height) with a thread for each block: its upper left is (x, y) of block_of_thread(). */
 static inline dim3 block_threads(void)

@@ -26,6 +26,11 @@
 
 static const unsigned TILE_WIDTH = 32;
 
+/* For experiments with the size of a block, a build can have other tiles: meson setup -Dcuda_args=-DCCL_TILE_HEIGHT=8 */
+#ifndef CCL_TILE_HEIGHT
+#define CCL_TILE_HEIGHT 16
+#endif
+
 /* Neighbours of a pixel that come before it in raster order. */
 enum {
     NORTH_WEST = 1,

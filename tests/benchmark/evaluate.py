@@ -17,6 +17,7 @@ steps        the same, step by step: allocation, each kernel of the method, and 
 density      noise of 0 to 100 % foreground, at granularity 1, 4 and 16, 2048x2048
 granularity  noise of blocks of 1x1 to 16x16 pixels, 10, 50 and 90 % of them foreground, 2048x2048
 size         noise of 50 % on 10^3 to 10^7 pixels
+blocks       the size of thread blocks: builds with other sizes side by side, see --builds
 memory       bytes, beside what table I of Bolelli et al. (2024) says a method needs besides its labels
 ridges       the families of ridge patterns of Asad et al. (2019), and spirals
 fit          a + b x^c for the mean time on x pixels of these families; with --images, what that predicts of real masks
@@ -137,13 +138,13 @@ class Runner:
         sys.stderr.write(f'\r\x1b[K[{time.monotonic() - self.started:5.0f} s] {done}/{n} {text}')
         sys.stderr.flush()
 
-    def run(self, n_images, **wanted):
+    def run(self, n_images, checkccl=None, **wanted):
         """The rows of one run; `wanted`: options of checkccl."""
         o = self.options
         wanted = {'backend': o.backend, 'algorithm': o.algorithms, 'connectivity': o.connectivity, 'rounds': o.rounds,
                   'frames': o.frames, 'seed': o.seed, 'tiers': o.tiers, 'products': o.product, 'measures': o.measure,
                   **wanted}
-        command = [o.checkccl, '--bench', '--json'] + [f'--{k}={v}' for k, v in wanted.items() if v is not None and v is not True]
+        command = [checkccl or o.checkccl, '--bench', '--json'] + [f'--{k}={v}' for k, v in wanted.items() if v is not None and v is not True]
         command += [f'--{k}' for k, v in wanted.items() if v is True]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
         rows, done = [], 0
@@ -263,18 +264,16 @@ class Panel:
             text += f'| {method} | ' + ' | '.join(cells) + (f' | {ratio:.3g} |\n' if rated else ' | |\n')
         return text + '\n'
 
-    def plot(self, axes):
-        import matplotlib.pyplot as plt
+    def plot(self, axes, colours, names):
         from matplotlib import ticker
-        colours = plt.get_cmap('tab20').colors
-        for i, (method, _) in enumerate(self.ranking()):
-            line, ours = self.lines[method], method.startswith('runs')
+        for method, line in self.lines.items():
+            i = names.index(method)  # it looks the same in all panels
+            style = {'color': colours[i % 20], 'label': method, 'marker': 'o', 'markersize': 2.5}
             if isinstance(self.xs[0], str):
-                axes.plot([self.xs.index(x) for x in line], list(line.values()), 'o', color=colours[i % 20], label=method)
+                axes.plot([self.xs.index(x) for x in line], list(line.values()), linestyle='', **{**style, 'markersize': 5})
             else:
-                points = sorted(line.items())
-                axes.plot(*zip(*points), color=colours[i % 20], linestyle=['-', '--', ':'][i // 20 % 3],
-                          linewidth=2.2 if ours else 1.1, marker='o', markersize=2.5, label=method)
+                axes.plot(*zip(*sorted(line.items())), linestyle=['-', '--', ':'][i // 20 % 3],
+                          linewidth=2.2 if method == 'runs' else 1.1, **style)
         if isinstance(self.xs[0], str):
             axes.set_xticks(range(len(self.xs)), self.xs, rotation=60, ha='right', fontsize=7)
         axes.set(title=self.title, xlabel=self.x_label, ylabel=self.unit)
@@ -304,15 +303,11 @@ class Bars:
             text += f'- {method}: ' + ', '.join(f'{part} {number(value)}' for part, value in parts.items()) + '\n'
         return text + '\n'
 
-    def plot(self, axes):
-        import matplotlib.pyplot as plt
-        colours, parts = plt.get_cmap('tab20').colors, []
+    def plot(self, axes, colours, names):
         methods = sorted(self.lines, key=lambda m: sum(self.lines[m].values()))
-        for method in methods:
-            parts += [part for part in self.lines[method] if part not in parts]
         left = [0.0] * len(methods)
-        for i, part in enumerate(parts):
-            widths = [self.lines[m].get(part, 0) for m in methods]
+        for part in dict.fromkeys(part for m in methods for part in self.lines[m]):
+            i, widths = names.index(part), [self.lines[m].get(part, 0) for m in methods]
             axes.barh(methods, widths, left=left, label=part, color=colours[i % 20], hatch=['', '//', '..'][i // 20 % 3])
             left = [l + w for l, w in zip(left, widths)]
         axes.set(title=self.title, xlabel=self.unit)
@@ -390,6 +385,24 @@ class Size:
     def panels(self, data):
         yield Panel('noise, 50 % foreground', 'pixels', timed(data['rows'], data['measure']),
                     lambda r: r['width'] * r['height'], log_x=True)
+
+
+class Blocks:
+    """Blocks' sizes are known when the kernels are compiled, which shared memory and unrolled loops are laid out by: each
+    size is a build of its own."""
+
+    def run(self, runner):
+        builds = runner.options.builds or [f'as built:{runner.options.checkccl}']
+        for name, path in (build.split(':', 1) for build in builds):
+            program = path if os.path.isfile(path) else os.path.join(path, 'tests/checkccl/checkccl')
+            for row in runner.draw(['video_salt0.05', 'mt_g1_d50', 'mt_g16_d50'], [runner.options.size or '1920x1080'],
+                                   checkccl=program):
+                row['build'] = name
+
+    def panels(self, data):
+        rows = timed(data['rows'], data['measure'])
+        for kind in dict.fromkeys(r['image'] for r in rows):
+            yield Panel(kind, 'build', [r for r in rows if r['image'] == kind], lambda r: r['build'])
 
 
 class Memory:
@@ -510,6 +523,7 @@ EXPERIMENTS = {
     'density': Noise('density', list(range(0, 101, 5)), [1, 4, 16]),
     'granularity': Noise('granularity', [10, 50, 90], list(range(1, 17))),
     'size': Size(),
+    'blocks': Blocks(),
     'memory': Memory(),
     'ridges': Ridges(),
     'fit': Fit(),
@@ -537,11 +551,11 @@ def show(data, out):
             f'{machine.get("date")}; commit {data["commit"]}; seed {machine.get("seed")}')
     panels = list(EXPERIMENTS[data['experiment']].panels(data))
     base.with_suffix('.md').write_text(f'## {data["experiment"]}\n\n{head}\n\n' + ''.join(p.markdown() for p in panels))
-    names = [base.with_suffix(s).name for s in ('.json', '.csv', '.md')]
+    files = [base.with_suffix(s).name for s in ('.json', '.csv', '.md')]
     try:
         import matplotlib
     except ImportError:
-        print(f'{out}: {", ".join(names)}; no plot: matplotlib is not installed (pip install matplotlib), then '
+        print(f'{out}: {", ".join(files)}; no plot: matplotlib is not installed (pip install matplotlib), then '
               f'evaluate.py --plot {base.with_suffix(".json")}')
         return
     matplotlib.use('Agg')
@@ -553,8 +567,10 @@ def show(data, out):
     tall = max([3.2] + [.16 * len(p.lines) + .8 for p in panels])
     figure, axes = plt.subplots(n_rows, columns, figsize=(4.6 * columns + 1.6, tall * n_rows + .5), squeeze=False,
                                 layout='constrained')
+    names = [part for p in panels if isinstance(p, Bars) for line in p.lines.values() for part in line]
+    names = list(dict.fromkeys(names + [m for p in panels if isinstance(p, Panel) for m, _ in p.ranking()]))
     for panel, place in zip(panels, axes.flat):
-        panel.plot(place)
+        panel.plot(place, plt.get_cmap('tab20').colors, names)
     for place in list(axes.flat)[len(panels):]:
         place.axis('off')
     found = {}
@@ -565,9 +581,9 @@ def show(data, out):
     figure.supxlabel(head, fontsize=6, color='gray')
     for kind in data['formats']:
         figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130)
-        names.append(base.with_suffix('.' + kind).name)
+        files.append(base.with_suffix('.' + kind).name)
     plt.close(figure)
-    print(f'{out}: {", ".join(names)}')
+    print(f'{out}: {", ".join(files)}')
 
 
 def numbers(text):
@@ -585,6 +601,8 @@ def parse():
     parser.add_argument('--measure', help='default: gpu_cold; CPU: processor; docs/testing.md has them all')
     parser.add_argument('--images', nargs='+', metavar='DIR', help='folders of masks: average, steps, fit')
     parser.add_argument('--size', help='WIDTHxHEIGHT of the images, where the experiment is not about it')
+    parser.add_argument('--builds', nargs='+', metavar='NAME:DIR', help='blocks: build folders, one for each size: meson '
+                        'setup build-8 -Dcuda_args="-DCCL_TILE_HEIGHT=8 -DCCL_BLOCK_ROWS=4" and so on; as built: 16 and 8')
     parser.add_argument('--densities', type=numbers, metavar='N,N', help='density, granularity: percent')
     parser.add_argument('--granularities', type=numbers, metavar='N,N', help='density, granularity: pixels')
     parser.add_argument('--tiers', help='CPU: SIMD tiers, all,avx2,sse4.2,sse2,c (default all: the best)')

@@ -21,7 +21,7 @@
  */
 #include "../tile.cuh"
 
-static const unsigned HEIGHT = 16;
+static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 
 enum {
     ROWS = 1,

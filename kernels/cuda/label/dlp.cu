@@ -23,7 +23,7 @@
  */
 #include "../tile.cuh"
 
-static const unsigned HEIGHT = 16, THREADS = 128;
+static const unsigned HEIGHT = CCL_TILE_HEIGHT, THREADS = 128;
 
 /* Nodes of a square's pixels, and which of them are foreground and connected within the square. */
 typedef struct Square {

@@ -36,7 +36,7 @@
  */
 #include "../tile.cuh"
 
-static const unsigned HEIGHT = 16;
+static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 
 /* How far back in the tile the neighbour is that a pixel takes as its parent; 0: none. */
 __device__ static uint32_t link_distance(unsigned neighbours)

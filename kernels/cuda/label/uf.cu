@@ -19,7 +19,7 @@
  */
 #include "../tile.cuh"
 
-static const unsigned HEIGHT = 16;
+static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 
 template <bool EIGHT>
 __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const CudaVars *vars, uint32_t width,
