@@ -7,10 +7,10 @@
     evaluate.py average --images masks/ scans/  each folder of PNG, PBM and PGM masks is a data set
     evaluate.py --plot evaluation/*.json        plots once more, where matplotlib is
 
-It has `checkccl --bench` draw the images (every method gets the same bytes), compare every result with the reference, and
-time what is right. For each experiment --out gets EXPERIMENT.json with machine, driver, commit, seed and every figure,
-EXPERIMENT.csv with the figures, EXPERIMENT.md with tables and rankings and, with matplotlib, EXPERIMENT.svg. Nothing else
-is needed but Python.
+It has `checkccl --bench` draw the images (every method gets the same bytes), compare every result with the reference
+and time what is right. For each experiment --out gets EXPERIMENT.json with machine, driver, commit, seed and every
+figure, EXPERIMENT.csv with the figures, EXPERIMENT.md with tables and rankings and, with matplotlib, EXPERIMENT.svg.
+Nothing else is needed but Python.
 
 average      time per kind of image or data set, with the launches in a CUDA graph and one by one
 steps        the same, step by step: allocation, each kernel of the method, and what follows
@@ -38,11 +38,11 @@ import zlib
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# Bytes a pixel beside the label image, where it is not nothing or a flag: table I of Bolelli et al., "A State-of-the-Art
-# Review with Code about Connected Components Labeling on GPUs", TPDS 2024, and its section III for LE's table.
+# Bytes a pixel beside the label image, and methods that need nothing or a flag: table I of Bolelli et al., "A
+# State-of-the-Art Review with Code about Connected Components Labeling on GPUs", TPDS 2024, and its section III for LE.
 TABLE_I = {'le': 4, 'be': 1.25}
-TABLE_I_NONE = ('np lnp dpl uf brb ole stava rasmusson 8dls m8dls accl lbuf ke dlp ha4 ha8 c-sauf c-bbdt c-drag buf bke-published '
-                'playne').split()
+TABLE_I_NONE = ('np lnp dpl uf brb ole stava rasmusson 8dls m8dls accl lbuf ke dlp ha4 ha8 c-sauf c-bbdt c-drag buf '
+                'bke-published').split()
 
 # They repeat a step until it changes nothing.
 ITERATIVE = 'np lnp dpl le le-early le-late ole stava stava-early stava-late rasmusson 8dls m8dls brb be'.split()
@@ -83,6 +83,8 @@ def png_mask(data):
         elif name == b'IDAT':
             packed += chunk
         at += 12 + length
+    if not header:
+        raise ValueError('a PNG file without a header')
     width, height, depth, colour, _, _, interlaced = header
     if interlaced:
         raise ValueError('an interlaced PNG; save it without')
@@ -95,7 +97,7 @@ def png_mask(data):
         above = unfiltered(raw[start], bytearray(raw[start + 1:start + 1 + stride]), above, step)
         if depth < 8:
             ones = (1 << depth) - 1
-            out += bytes(1 if above[i * depth >> 3] >> (8 - depth - (i * depth & 7)) & ones else 0 for i in range(width))
+            out += bytes(above[i * depth >> 3] >> (8 - depth - (i * depth & 7)) & ones != 0 for i in range(width))
         elif step == 1:
             out += above.translate(bytes([0] + [1] * 255))
         else:
@@ -144,9 +146,10 @@ class Runner:
         wanted = {'backend': o.backend, 'algorithm': o.algorithms, 'connectivity': o.connectivity, 'rounds': o.rounds,
                   'frames': o.frames, 'seed': o.seed, 'tiers': o.tiers, 'products': o.product, 'measures': o.measure,
                   **wanted}
-        command = [checkccl or o.checkccl, '--bench', '--json'] + [f'--{k}={v}' for k, v in wanted.items() if v is not None and v is not True]
-        command += [f'--{k}' for k, v in wanted.items() if v is True]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
+        command = [checkccl or o.checkccl, '--bench', '--json']
+        command += [f'--{k}' if v is True else f'--{k}={v}' for k, v in wanted.items() if v is not None]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors='replace')
         rows, done = [], 0
         for line in process.stdout:
             line = line.strip()
@@ -189,10 +192,11 @@ class Runner:
 
 
 def commit():
-    git = ['git', '-C', str(TOP)]
+    def git(*arguments):
+        return subprocess.run(['git', '-C', str(TOP), *arguments], capture_output=True, text=True, check=True).stdout
+
     try:
-        name = subprocess.run(git + ['rev-parse', '--short=12', 'HEAD'], capture_output=True, text=True, check=True).stdout
-        changed = subprocess.run(git + ['status', '--porcelain', '-uno'], capture_output=True, text=True, check=True).stdout
+        name, changed = git('rev-parse', '--short=12', 'HEAD'), git('status', '--porcelain', '-uno')
         return name.strip() + (' with changes' if changed else '')
     except (OSError, subprocess.CalledProcessError):
         return 'unknown'
@@ -245,7 +249,7 @@ class Panel:
         self.xs = sorted({x for line in self.lines.values() for x in line}, key=lambda x: (isinstance(x, str), x))
 
     def ranking(self):
-        """(method, geometric mean of its figures over the smallest there), those that were measured everywhere first."""
+        """(method, geometric mean of its figures over the smallest there); those measured everywhere come first."""
         best = {x: min(line[x] for line in self.lines.values() if x in line) for x in self.xs}
         result = []
         for method, line in self.lines.items():
@@ -270,7 +274,8 @@ class Panel:
             i = names.index(method)  # it looks the same in all panels
             style = {'color': colours[i % 20], 'label': method, 'marker': 'o', 'markersize': 2.5}
             if isinstance(self.xs[0], str):
-                axes.plot([self.xs.index(x) for x in line], list(line.values()), linestyle='', **{**style, 'markersize': 5})
+                axes.plot([self.xs.index(x) for x in line], list(line.values()), linestyle='',
+                          **{**style, 'markersize': 5})
             else:
                 axes.plot(*zip(*sorted(line.items())), linestyle=['-', '--', ':'][i // 20 % 3],
                           linewidth=2.2 if method == 'runs' else 1.1, **style)
@@ -308,7 +313,8 @@ class Bars:
         left = [0.0] * len(methods)
         for part in dict.fromkeys(part for m in methods for part in self.lines[m]):
             i, widths = names.index(part), [self.lines[m].get(part, 0) for m in methods]
-            axes.barh(methods, widths, left=left, label=part, color=colours[i % 20], hatch=['', '//', '..'][i // 20 % 3])
+            axes.barh(methods, widths, left=left, label=part, color=colours[i % 20],
+                      hatch=['', '//', '..'][i // 20 % 3])
             left = [l + w for l, w in zip(left, widths)]
         axes.set(title=self.title, xlabel=self.unit)
         axes.tick_params(axis='y', labelsize=7)
@@ -388,8 +394,8 @@ class Size:
 
 
 class Blocks:
-    """Blocks' sizes are known when the kernels are compiled, which shared memory and unrolled loops are laid out by: each
-    size is a build of its own."""
+    """A block's size is known when its kernel is compiled, as shared memory and unrolled loops go by it: each size is a
+    build of its own."""
 
     def run(self, runner):
         builds = runner.options.builds or [f'as built:{runner.options.checkccl}']
@@ -407,8 +413,8 @@ class Blocks:
 
 class Memory:
     def run(self, runner):
-        runner.draw(['video_salt0.05'], (runner.options.size or '1280x720,1920x1080,3840x2160').split(','), measures='memory',
-                    rounds=1, frames=1)
+        sizes = (runner.options.size or '1280x720,1920x1080,3840x2160').split(',')
+        runner.draw(['video_salt0.05'], sizes, measures='memory', rounds=1, frames=1)
 
     def panels(self, data):
         rows = [r for r in data['rows'] if r['unit'] == 'bytes']
@@ -421,7 +427,8 @@ class Memory:
             if measure == 'own_memory':
                 for method in {method_of(r) for r in chosen}:
                     if method in TABLE_I or method in TABLE_I_NONE:
-                        chosen.append({'method': f'cuda {method} 8', 'image': 'table I, 2024', 'median': TABLE_I.get(method, 0)})
+                        chosen.append({'method': f'cuda {method} 8', 'image': 'table I, 2024',
+                                       'median': TABLE_I.get(method, 0)})
             if chosen:
                 yield Panel(name, '', chosen, lambda r: f'{r["width"]}x{r["height"]}' if 'width' in r else r['image'],
                             unit='bytes a pixel')
@@ -496,9 +503,9 @@ class Fit:
         rows = timed(data['rows'], data['measure'])
         drawn, real = [r for r in rows if 'set' not in r], [r for r in rows if 'set' in r]
         panel = Panel('mean of all families', 'pixels', drawn, lambda r: r['width'] * r['height'], log_x=True)
-        text = ('### a + b x^c\n\nmicroseconds for x pixels; error: the largest of the fit at a size it was made from; masks: '
-                'mean of measured / predicted with its standard deviation, and (predicted - measured mean) / measured '
-                'standard deviation\n\n| | a | b | c | error | masks | |\n|---|---|---|---|---|---|---|\n')
+        text = ('### a + b x^c\n\nmicroseconds for x pixels; error: the largest of the fit at a size it was made from; '
+                'masks: mean of measured / predicted with its standard deviation, and (predicted - measured mean) / '
+                'measured standard deviation\n\n| | a | b | c | error | masks | |\n|---|---|---|---|---|---|---|\n')
         for method, line in panel.lines.items():
             if len(line) < 3:
                 continue
@@ -547,8 +554,8 @@ def write(data, out):
 def show(data, out):
     """Tables and plots of what was measured."""
     base, machine = out / data['experiment'], data['machine']
-    head = (f'{data["backend"]}, {data["product"]}, {data["measure"]}; {machine.get("cpu")}; GPU: {machine.get("gpu")}; '
-            f'{machine.get("date")}; commit {data["commit"]}; seed {machine.get("seed")}')
+    head = (f'{data["backend"]}, {data["product"]}, {data["measure"]}; {machine.get("cpu")}; '
+            f'GPU: {machine.get("gpu")}; {machine.get("date")}; commit {data["commit"]}; seed {machine.get("seed")}')
     panels = list(EXPERIMENTS[data['experiment']].panels(data))
     base.with_suffix('.md').write_text(f'## {data["experiment"]}\n\n{head}\n\n' + ''.join(p.markdown() for p in panels))
     files = [base.with_suffix(s).name for s in ('.json', '.csv', '.md')]
@@ -601,16 +608,17 @@ def parse():
     parser.add_argument('--measure', help='default: gpu_cold; CPU: processor; docs/testing.md has them all')
     parser.add_argument('--images', nargs='+', metavar='DIR', help='folders of masks: average, steps, fit')
     parser.add_argument('--size', help='WIDTHxHEIGHT of the images, where the experiment is not about it')
-    parser.add_argument('--builds', nargs='+', metavar='NAME:DIR', help='blocks: build folders, one for each size: meson '
-                        'setup build-8 -Dcuda_args="-DCCL_TILE_HEIGHT=8 -DCCL_BLOCK_ROWS=4" and so on; as built: 16 and 8')
+    parser.add_argument('--builds', nargs='+', metavar='NAME:DIR', help='blocks: build folders, one for each size: '
+                        'meson setup build-8 -Dcuda_args="-DCCL_TILE_HEIGHT=8 -DCCL_BLOCK_ROWS=4" and so on; default: '
+                        '16 and 8')
     parser.add_argument('--densities', type=numbers, metavar='N,N', help='density, granularity: percent')
     parser.add_argument('--granularities', type=numbers, metavar='N,N', help='density, granularity: pixels')
     parser.add_argument('--tiers', help='CPU: SIMD tiers, all,avx2,sse4.2,sse2,c (default all: the best)')
-    parser.add_argument('--rounds', type=int, default=5, help='measurements of each figure; the median counts (default 5)')
-    parser.add_argument('--frames', type=int, default=4, help='different images of each kind with chance in it (default 4)')
+    parser.add_argument('--rounds', type=int, default=5, help='measurements, of which the median counts (default 5)')
+    parser.add_argument('--frames', type=int, default=4, help='images of a kind with chance in it (default 4)')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--quick', action='store_true', help='small images: to see whether it runs')
-    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('evaluation'), help='folder (default evaluation)')
+    parser.add_argument('--out', type=pathlib.Path, default='evaluation', help='folder (default evaluation)')
     parser.add_argument('--formats', default='svg', help='svg,png,pdf (default svg)')
     parser.add_argument('--checkccl', default=str(TOP / 'build/tests/checkccl/checkccl'), help='the built program')
     parser.add_argument('--plot', nargs='+', type=pathlib.Path, metavar='FILE.json', help='measure nothing, plot these')
@@ -636,7 +644,7 @@ def main():
     if options.plot:
         return 0
     if not os.access(options.checkccl, os.X_OK):
-        sys.exit(f'evaluate.py: {options.checkccl} is not there: meson setup build && ninja -C build, or --checkccl=PATH')
+        sys.exit(f'evaluate.py: {options.checkccl} is not there: meson setup build && ninja -C build, or --checkccl=')
     options.out.mkdir(parents=True, exist_ok=True)
     wrong = False
     for name in EXPERIMENTS if 'all' in options.experiment else options.experiment:
@@ -644,8 +652,9 @@ def main():
         runner = Runner(options)
         EXPERIMENTS[name].run(runner)
         write({'schema': 'ccl-evaluation-1', 'experiment': name, 'command': sys.argv, 'commit': commit(),
-               'machine': runner.machine, 'backend': options.backend, 'product': options.product, 'measure': options.measure,
-               'connectivity': options.connectivity, 'formats': options.formats.split(','), 'notes': runner.notes,
+               'machine': runner.machine, 'backend': options.backend, 'product': options.product,
+               'measure': options.measure, 'connectivity': options.connectivity,
+               'formats': options.formats.split(','), 'notes': runner.notes,
                'rows': runner.rows}, options.out)
         wrong |= runner.wrong
     return 1 if wrong else 0

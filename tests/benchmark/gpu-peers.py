@@ -6,17 +6,17 @@
     gpu-peers.py                                  NPP, CuPy, cuCIM, OpenCV: those that are found
     gpu-peers.py --size=3840x2160 --kinds=video,noise_g1_d50 --algorithms=runs,bke,bke-published
 
-All in one process. checkccl draws the masks; they lie in device memory (OpenCV's: in ordinary memory) and take turns, as
-many as exceed the GPU's cache. Every result is compared with the reference first: the same partition of the foreground,
-and the number of components where it is known. What is wrong is not timed. In each round every candidate runs, in turning
-order:
+All in one process. checkccl draws the masks; they lie in device memory (OpenCV's: in ordinary memory) and take turns,
+as many as exceed the GPU's cache. Every result is compared with the reference first: the same partition of the
+foreground, and the number of components where it is known. What is wrong is not timed. In each round every candidate
+runs, in turning order:
 
 stream   microseconds a mask, many masks back to back, by the host's clock up to the end of the last one
 latency  microseconds for one mask, waited for
 
-Ours: `table` (the table of components, nothing else), `labels+table` (and consecutive labels), `provisional` (labels with
-gaps, what NPP without compression gives). NPP's compression, CuPy and cuCIM wait for the GPU in each call by themselves,
-and Python's time for a call (some microseconds) is in the others' figures, not in ours.
+Ours: `table` (the table of components, nothing else), `labels+table` (and consecutive labels), `provisional` (labels
+with gaps, what NPP without compression gives). NPP's compression, CuPy and cuCIM wait for the GPU in each call by
+themselves, and Python's time for a call (some microseconds) is in the others' figures, not in ours.
 
 Needs numpy and the NVIDIA driver; what is not found is named and left out. --backend=cpu: the CPU methods and OpenCV.
 """
@@ -213,7 +213,7 @@ def find_npp():
             return ctypes.CDLL(path)
         except OSError:
             pass
-    raise RuntimeError('libnppif is not found (LD_LIBRARY_PATH, or pip install nvidia-npp, for CUDA 12 nvidia-npp-cu12)')
+    raise RuntimeError('libnppif is not found (LD_LIBRARY_PATH, or pip install nvidia-npp; CUDA 12: nvidia-npp-cu12)')
 
 
 class Npp(Python):
@@ -237,8 +237,9 @@ class Npp(Python):
     def label(self, i):
         masks = self.masks
         source, target = (ctypes.c_void_p(a[i % len(a)]) for a in (masks.addresses, masks.labels))
-        self.check(self.npp.nppiLabelMarkersUF_8u32u_C1R_Ctx(source, masks.width, target, 4 * masks.width, self.size, self.norm,
-                                                             ctypes.c_void_p(self.buffer), self.context))
+        self.check(self.npp.nppiLabelMarkersUF_8u32u_C1R_Ctx(
+            source, masks.width, target, 4 * masks.width, self.size, self.norm, ctypes.c_void_p(self.buffer),
+            self.context))
         if self.compress:
             self.check(self.npp.nppiCompressMarkerLabelsUF_32u_C1IR_Ctx(
                 target, 4 * masks.width, self.size, masks.width * masks.height, ctypes.byref(self.count),
@@ -247,8 +248,8 @@ class Npp(Python):
     def result(self, i):
         self.label(i)
         self.wait()
-        at = self.masks.labels[i % 4]
-        return self.masks.memory.download(at, self.masks.images[0].shape, np.uint32), None  # it labels the background too
+        labels = self.masks.memory.download(self.masks.labels[i % 4], self.masks.images[0].shape, np.uint32)
+        return labels, None  # it labels and counts the background too
 
     def close(self):
         for address in (self.buffer, self.compress_buffer):
@@ -399,28 +400,29 @@ def load_module(path):
     module.peers_open.restype, module.peers_error.restype = pointer, ctypes.c_char_p
     module.peers_open.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_int]
     module.peers_free.argtypes, module.peers_stream.restype = [pointer], ctypes.c_double
-    module.peers_stream.argtypes = [pointer, pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint, pointer,
-                                    ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_uint32)]
+    module.peers_stream.argtypes = [pointer, pointer] + 4 * [ctypes.c_uint] + [
+        pointer, ctypes.c_uint, ctypes.c_int, ctypes.POINTER(ctypes.c_uint32)]
     return module
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--backend', choices=['cuda', 'cpu'], default='cuda')
-    parser.add_argument('--algorithms', default='', help='ours, with commas (default runs,bke,bke-published; CPU: runs)')
+    parser.add_argument('--algorithms', default='', help='ours (default runs,bke,bke-published; CPU: runs)')
     parser.add_argument('--connectivity', type=int, choices=[4, 8], default=8)
     parser.add_argument('--size', default='1920x1080,3840x2160', help='with commas (default 1920x1080,3840x2160)')
-    parser.add_argument('--kinds', default='video_clean,video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,spiral',
-                        help='of checkccl --bench, with commas')
+    parser.add_argument('--kinds', help='of checkccl --bench, with commas',
+                        default='video_clean,video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,spiral')
     parser.add_argument('--frames', type=int, default=4, help='different masks of a kind (default 4)')
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--ms', type=float, default=20, help='about so long is each measurement (default 20)')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('evaluation'), help='folder (default evaluation)')
+    parser.add_argument('--out', type=pathlib.Path, default='evaluation', help='folder (default evaluation)')
     parser.add_argument('--checkccl', default=str(TOP / 'build/tests/checkccl/checkccl'), help='the built program')
     parser.add_argument('--module', default=str(TOP / 'build/tests/benchmark/peers.so'), help='the built peers.so')
     options = parser.parse_args()
-    options.algorithms = (options.algorithms or ('runs' if options.backend == 'cpu' else 'runs,bke,bke-published')).split(',')
+    default = 'runs' if options.backend == 'cpu' else 'runs,bke,bke-published'
+    options.algorithms = (options.algorithms or default).split(',')
     return options
 
 
@@ -445,15 +447,17 @@ def main():
             masks = Masks(memory, images)
             samples, n_found = measure(options, module, masks, report)
             masks.free()
-            print(f'### {kind} {size}, {n_found} components\n\n| | stream, us | of the first | latency, us |\n|---|---|---|---|')
+            print(f'### {kind} {size}, {n_found} components\n')
+            print('| | stream, us | of the first | latency, us |\n|---|---|---|---|')
             for name, sample in samples.items():
                 stream, latency = percentile(sample['stream'], 50), percentile(sample['latency'], 50)
                 first = next(iter(samples.values()))['stream']
                 ratio = percentile([a / b for a, b in zip(sample['stream'], first)], 50)
                 print(f'| {name} | {stream:.1f} | {ratio:.2f} | {latency:.1f} |')
                 rows.append({'kind': kind, 'size': size, 'components': n_found, 'candidate': name, 'stream_us': stream,
-                             'stream_p10': percentile(sample['stream'], 10), 'stream_p90': percentile(sample['stream'], 90),
-                             'latency_us': latency, 'times_first': ratio, 'rounds': options.rounds})
+                             'stream_p10': percentile(sample['stream'], 10),
+                             'stream_p90': percentile(sample['stream'], 90), 'latency_us': latency,
+                             'times_first': ratio, 'rounds': options.rounds})
             print(flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     head = {'schema': 'ccl-peers-1', 'device': memory.name, 'connectivity': options.connectivity, 'seed': options.seed,

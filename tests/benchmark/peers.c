@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What cpu-peers.py and gpu-peers.py call: the core library, the floors and OpenCV's contours, each timed around the work
- * alone, so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
+ * What cpu-peers.py and gpu-peers.py call: the core library, the floors and OpenCV's contours, each timed around the
+ * work alone, so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
  */
 #include "ccl.h"
 

@@ -17,8 +17,8 @@
  *
  *         plain_cold as gpu_cold, every kernel launched by itself instead of by a graph
  *
- * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part of
- * it that is the method's own and not what all methods share that only label.
+ * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part
+ * of it that is the method's own and not what all methods share that only label.
  *
  * The method "null" does the least anything could: it copies the mask and, beside a label image, sets that to 0.
  */
@@ -130,8 +130,8 @@ static void print_figure(const Bench *bench, const char *method, unsigned connec
     const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
     if (bench->options->json) {
         print_json(bench, method, connectivity, product, measure, "us");
-        printf("\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n", median, low,
-               high, figure->samples[0], figure->n, times);
+        printf("\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
+               median, low, high, figure->samples[0], figure->n, times);
     } else {
         printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
         if (times > 0)
@@ -330,7 +330,8 @@ static void bench_cpu(Bench *bench, Subject *subjects, unsigned n)
     runs[n_runs++].product = PRODUCT_LABELS;
     for (unsigned s = 0; s < n; s++)
         for (unsigned p = 0; p < N_PRODUCTS; p++)
-            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted && product_wanted(bench, products[p]))
+            if (subjects[s].config.backend == CCL_BACKEND_CPU && !subjects[s].muted &&
+                product_wanted(bench, products[p]))
                 runs[n_runs++] =
                     (CpuRun){ .subject = &subjects[s],
                               .product = products[p],
@@ -740,7 +741,8 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
                  &figures[MAX_STEPS], 0);
     print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "kernels",
                  &figures[MAX_STEPS + 1], 0);
-    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "allocation", &allocation, 0);
+    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], "allocation",
+                 &allocation, 0);
     print_count(bench, subject, product, "iterations", "launches", launches); /* of the last frame */
     cuda ? device_free(labels) : free(labels);
     free(figures);

@@ -37,7 +37,8 @@ typedef struct Kind {
 } Kind;
 
 /* The kinds in the list: those of the table that it names, by themselves or by their beginning up to an underscore, and
- * those that are made from their name. NULL: the whole table. Ends the program when there is no such kind. Owned: free(). */
+ * those that are made from their name. NULL: the whole table. Ends the program when there is no such kind. Owned:
+ * free(). */
 Kind *kinds_named(const char *list, unsigned *n);
 
 /* Is it named in the list, by itself or by its beginning up to an underscore? NULL names all. */

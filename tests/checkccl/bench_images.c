@@ -143,8 +143,8 @@ static Image draw_twisted_noise(const Kind *kind, uint32_t width, uint32_t heigh
 
 /* ---------------------------------------------------------------- ridge patterns */
 
-static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, unsigned level, double splits, double present,
-                         double merged, Random *random)
+static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, unsigned level, double splits,
+                         double present, double merged, Random *random)
 {
     Image image = image_new(width, height);
     if (splits > 12 || !pattern_ridges(&image, level, (unsigned)splits, present, merged, random)) {
@@ -188,7 +188,8 @@ static Image draw_instancing(const Kind *kind, uint32_t width, uint32_t height, 
 
 static Image draw_merging(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, kind->numbers[2], random);
+    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, kind->numbers[2],
+                       random);
 }
 
 /* A spiral in so many percent of the image's width and height. */

@@ -92,8 +92,8 @@ static void check_ridge_families(Session *session)
                 pattern_ridges(&image, level, 2, families[i].present, families[i].merged, &session->random);
             const Case c = case_new(&image, PRODUCT_TABLE, "ridge patterns");
             Outcome outcome = expected_outcome(&c, CCL_CONNECT_4);
-            check(session, drawn && outcome.table.n_found == families[i].n_found, "16 ridge patterns of level %u: %u found",
-                  level, outcome.table.n_found);
+            check(session, drawn && outcome.table.n_found == families[i].n_found,
+                  "16 ridge patterns of level %u: %u found", level, outcome.table.n_found);
             outcome_free(&outcome);
             image_free(&image);
         }

@@ -214,8 +214,8 @@ static void draw_at(Image *image, const Image *part, uint32_t x, uint32_t y)
         memcpy(image_at(image, x, y + row), image_at(part, 0, row), part->width);
 }
 
-/* The last row of a pattern begins at the left edge of its cell, and so does its highest peak: lines from there reach the
- * last row of the next one to the right, and the peak of the next one below. */
+/* The last row of a pattern begins at the left edge of its cell, and so does its highest peak: lines from there reach
+ * the last row of the next one to the right, and the peak of the next one below. */
 bool pattern_ridges(Image *image, unsigned level, unsigned splits, double present, double merged, Random *random)
 {
     const unsigned order = ridge_order(image->width, image->height);

@@ -30,13 +30,13 @@ Image pattern_mosaic(uint32_t width, uint32_t height);
 /*
  * Ridge patterns: Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019.
  *
- * R_l, 1 <= level <= 12, which label equivalence needs exactly `level` iterations for, is a trapezoid with a crest of peaks
- * on top (equations 6 to 12): 2^(l-2) + 1 peaks, three pixels apart, the i-th as high as there are powers of two up to
- * 2^(l-2) that divide i, plus one. The trapezoid is as wide as the crest at the top and a pixel wider to the right with
+ * R_l, 1 <= level <= 12, which label equivalence needs exactly `level` iterations for, is a trapezoid with a crest of
+ * peaks on top (equations 6 to 12): 2^(l-2) + 1 peaks, three pixels apart, the i-th as high as there are powers of two
+ * up to 2^(l-2) that divide i, plus one. The trapezoid is as wide as the crest at the top and a pixel wider to the right with
  * each row; this is what the first form of equation 11 gives, and its second form is one pixel more.
  *
- * unit: how wide a peak is, R_l^k has 2^k (equations 13 to 16; the height of the crest does not change). For level 1, which
- * those equations do not hold for, the pattern is the 2x2 square of R_1, `unit` times as large.
+ * unit: how wide a peak is, R_l^k has 2^k (equations 13 to 16; the height of the crest does not change). For level 1,
+ * which those equations do not hold for, the pattern is the 2x2 square of R_1, `unit` times as large.
  */
 Image pattern_ridge(unsigned level, uint32_t unit);
 
@@ -44,8 +44,8 @@ Image pattern_ridge(unsigned level, uint32_t unit);
 unsigned ridge_order(uint32_t width, uint32_t height);
 
 /* 4^splits patterns of this level, each in a cell of its own, as large as fits. `present`: the chance in percent that a
- * pattern is there; `merged`: that two that are neighbours are joined by a line. False where this is too small for the image
- * size: 1 <= level, level + splits < ridge_order(). */
+ * pattern is there; `merged`: that two that are neighbours are joined by a line. False where this is too small for the
+ * image size: 1 <= level, level + splits < ridge_order(). */
 bool pattern_ridges(Image *image, unsigned level, unsigned splits, double present, double merged, Random *random);
 
 #endif
