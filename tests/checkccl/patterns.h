@@ -32,8 +32,8 @@ Image pattern_mosaic(uint32_t width, uint32_t height);
  *
  * R_l, 1 <= level <= 12, which label equivalence needs exactly `level` iterations for, is a trapezoid with a crest of
  * peaks on top (equations 6 to 12): 2^(l-2) + 1 peaks, three pixels apart, the i-th as high as there are powers of two
- * up to 2^(l-2) that divide i, plus one. The trapezoid is as wide as the crest at the top and a pixel wider to the right with
- * each row; this is what the first form of equation 11 gives, and its second form is one pixel more.
+ * up to 2^(l-2) that divide i, plus one. The trapezoid is as wide as the crest at the top and a pixel wider to the right
+ * with each row; this is what the first form of equation 11 gives, and its second form is one pixel more.
  *
  * unit: how wide a peak is, R_l^k has 2^k (equations 13 to 16; the height of the crest does not change). For level 1,
  * which those equations do not hold for, the pattern is the 2x2 square of R_1, `unit` times as large.
