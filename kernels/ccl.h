@@ -99,7 +99,7 @@ bool ccl_backend_built(CclBackendKind backend);
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2 (1u << 0)
 #define CCL_CPU_SSE42 (1u << 1) /* with POPCNT: x86-64-v2 */
-#define CCL_CPU_AVX2 (1u << 2)  /* with BMI1, BMI2, LZCNT: x86-64-v3 */
+#define CCL_CPU_AVX2 (1u << 2)  /* with BMI1, BMI2, POPCNT: x86-64-v3 */
 #define CCL_CPU_AVX512 (1u << 3) /* F, BW, VL, DQ, VBMI2, VPOPCNTDQ */
 #define CCL_CPU_NEON (1u << 4)
 #define CCL_CPU_ALL 0xffffffffu

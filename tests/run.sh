@@ -99,7 +99,7 @@ pass_threads() {
     build "$threads" -Db_sanitize=thread -Db_lundef=false -Dcuda=disabled -Dintrospection=disabled ||
         { broken=$((broken + 1)); return; }
     step "threads: test"
-    # The core takes minutes, and has no locks of its own to get wrong but those of its threads: docs/testing.md.
+    # The core takes minutes: docs/testing.md. What it has of threads for the CPU is checkccl-pool.
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 

@@ -27,6 +27,7 @@ struct CclPool {
     atomic_uint n_calls; /* of ccl_pool_run(), and 1 for ccl_pool_free() */
     bool more;           /* the next call follows at once */
     bool quit;
+    unsigned n_watching; /* workers that look out for the next call */
     unsigned n_workers;
     pthread_t worker[];
 };
@@ -76,9 +77,11 @@ static void *work(void *data)
         take_tasks(pool);
         const unsigned n_calls = pool->n_calls;
         if (pool->more) {
+            pool->n_watching++;
             pthread_mutex_unlock(&pool->lock);
             watch(&pool->n_calls, n_calls, true);
             pthread_mutex_lock(&pool->lock);
+            pool->n_watching--;
         }
         while (pool->n_calls == n_calls)
             pthread_cond_wait(&pool->wake, &pool->lock);
@@ -121,6 +124,17 @@ void ccl_pool_free(CclPool *pool)
     free(pool);
 }
 
+/* Wakes as many as there are tasks for; the caller and those who look out need no waking. Called with the lock held. */
+static void wake_workers(CclPool *pool)
+{
+    if (pool->n > pool->n_workers) {
+        pthread_cond_broadcast(&pool->wake);
+        return;
+    }
+    for (unsigned awake = 1 + pool->n_watching; awake < pool->n; awake++)
+        pthread_cond_signal(&pool->wake);
+}
+
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
 {
     if (!pool || n == 1) {
@@ -134,7 +148,7 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
     pool->n = n;
     pool->more = more;
     pool->n_calls++;
-    pthread_cond_broadcast(&pool->wake);
+    wake_workers(pool);
     take_tasks(pool);
     if (pool->n_done < n) {
         pthread_mutex_unlock(&pool->lock);

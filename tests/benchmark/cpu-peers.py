@@ -328,6 +328,8 @@ def print_groups(args, results):
         times = [results[kind][0] for kind in kinds if kind in results]
         if not times:
             continue
+        if len(times) < len(kinds):
+            title += f' ({len(times)} of {len(kinds)} kinds)'
         for name in times[0]:
             if name.split('+')[0] not in args.tiers and name not in ('contours', 'scipy-label', 'cc3d-label', 'read',
                                                                     'read+write', 'cv-nostats'):

@@ -36,7 +36,8 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=LIST    these methods only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, methods, batch, volume, huge\n"
+    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, methods, volume, batch, pool,\n"
+    "                      huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -77,6 +78,7 @@ static const struct {
     { "methods", check_single_methods },
     { "volume", check_volume },
     { "batch", check_batch },
+    { "pool", check_pool },
     { "huge", check_huge }, /* only when asked for */
 };
 enum { N_SUITES = sizeof suites / sizeof *suites };

@@ -34,6 +34,7 @@ typedef struct Runs {
     CclPool *pool;      /* NULL: one thread */
     unsigned n_threads;
     bool as_many_as_help;
+    unsigned n_cpus;
     double work_us;     /* of the last frame, all strips together */
 
     CclPrefix *prefix;
@@ -104,10 +105,10 @@ static atomic_uint n_frames;
 static unsigned strips_worth(const Runs *runs, uint32_t height, unsigned n_at_work)
 {
     unsigned n = runs->n_threads;
+    if (runs->as_many_as_help && n > runs->n_cpus / n_at_work)
+        n = runs->n_cpus / n_at_work;
     if (runs->as_many_as_help && n > runs->work_us / STRIP_US)
         n = (unsigned)(runs->work_us / STRIP_US);
-    if (runs->as_many_as_help)
-        n /= n_at_work;
     if (n > height / 2)
         n = height / 2;
     return n ? n : 1;
@@ -219,7 +220,8 @@ static CclStatus open_runs(CclContext *context)
 
     runs->tier = ccl_tier(config->cpu_flags);
     runs->as_many_as_help = config->threads == 0;
-    runs->n_threads = config->threads ? config->threads : ccl_cpu_count();
+    runs->n_cpus = ccl_cpu_count();
+    runs->n_threads = config->threads ? config->threads : runs->n_cpus;
     if (runs->n_threads > MOST_STRIPS)
         runs->n_threads = MOST_STRIPS;
 

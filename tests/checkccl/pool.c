@@ -1,0 +1,140 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Suite `pool`: the threads of the CPU backend. Every task is run once, whoever runs it; and contexts that share the
+ * CPUs with threads=0 give the bytes of one thread. For the thread sanitizer too: small, and little else. */
+#include "checkccl.h"
+
+#include "cpu/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define N_STREAMS 4u
+#define MOST_TASKS 20u
+
+/* ---------------------------------------------------------------- tasks */
+
+typedef struct Caller {
+    pthread_t thread;
+    Random random;
+    unsigned n_pools, n_calls;
+    unsigned n_wrong; /* calls after which some task had not run once */
+} Caller;
+
+static void count(void *data, unsigned i)
+{
+    ((unsigned *)data)[i]++;
+}
+
+static void *call(void *data)
+{
+    Caller *const caller = data;
+    for (unsigned p = 0; p < caller->n_pools; p++) {
+        CclPool *const pool = ccl_pool_new(1 + random_below(&caller->random, 8));
+        for (unsigned c = 0; c < caller->n_calls; c++) {
+            unsigned runs[MOST_TASKS] = { 0 }, n_once = 0;
+            const unsigned n = 1 + random_below(&caller->random, MOST_TASKS);
+            ccl_pool_run(pool, count, runs, n, random_chance(&caller->random, 50));
+            for (unsigned i = 0; i < MOST_TASKS; i++)
+                n_once += runs[i] == (i < n);
+            caller->n_wrong += n_once < MOST_TASKS;
+            if (random_chance(&caller->random, 5)) /* shorter and longer than threads look out */
+                nanosleep(&(struct timespec){ .tv_nsec = random_below(&caller->random, 300) * 1000 }, NULL);
+        }
+        ccl_pool_free(pool);
+    }
+    return NULL;
+}
+
+static void check_tasks(Session *session)
+{
+    Caller callers[N_STREAMS];
+    for (unsigned i = 0; i < N_STREAMS; i++) {
+        callers[i] = (Caller){ .random = { random_next(&session->random) }, .n_pools = session->quick ? 5 : 20,
+                               .n_calls = session->quick ? 200 : 2000 };
+        pthread_create(&callers[i].thread, NULL, call, &callers[i]);
+    }
+    for (unsigned i = 0; i < N_STREAMS; i++) {
+        pthread_join(callers[i].thread, NULL);
+        check(session, !callers[i].n_wrong, "pool: after %u of %u calls some task had not run once", callers[i].n_wrong,
+              callers[i].n_pools * callers[i].n_calls);
+    }
+}
+
+/* ---------------------------------------------------------------- streams */
+
+#define WIDTH 1920u
+#define HEIGHT 540u
+
+typedef struct Stream {
+    pthread_t thread;
+    const uint8_t *pixels;
+    unsigned threads, n_frames;
+    uint32_t *labels;
+    CclTable table;
+    CclContext *context; /* owns the rows */
+    bool ok;
+} Stream;
+
+static void *label_frames(void *data)
+{
+    Stream *const s = data;
+    const CclMask mask = { .data = s->pixels, .stride = WIDTH, .width = WIDTH, .height = HEIGHT };
+    const CclLabels labels = { .data = s->labels, .stride = WIDTH * 4 };
+    CclConfig config = ccl_config_default();
+    config.max_width = WIDTH, config.max_height = HEIGHT;
+    config.max_components = CCL_MAX_COMPONENTS;
+    config.labels = true;
+    config.threads = s->threads;
+    s->ok = ccl_context_new(&config, &s->context) == CCL_OK;
+    for (unsigned i = 0; i < s->n_frames && s->ok; i++) {
+        memset(s->labels, 255, (size_t)WIDTH * HEIGHT * 4);
+        s->ok = ccl_analyze(s->context, &mask, NULL, &labels, &s->table) == CCL_OK;
+    }
+    return NULL;
+}
+
+static bool same_bytes(const Stream *a, const Stream *b)
+{
+    return a->ok && b->ok && a->table.n_components == b->table.n_components && a->table.n_found == b->table.n_found &&
+           !memcmp(a->table.components, b->table.components, a->table.n_components * sizeof *a->table.components) &&
+           !memcmp(a->labels, b->labels, (size_t)WIDTH * HEIGHT * 4);
+}
+
+/* The mask is work for several threads from the second frame on. */
+static void check_sharing(Session *session)
+{
+    Stream streams[N_STREAMS + 1];
+    uint8_t *const pixels = malloc((size_t)WIDTH * HEIGHT);
+    for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; i++)
+        pixels[i] = random_chance(&session->random, 40) ? 255 : 0;
+    for (unsigned i = 0; i <= N_STREAMS; i++) {
+        streams[i] = (Stream){ .pixels = pixels, .threads = i ? 0 : 1, .n_frames = i ? 10 : 1,
+                               .labels = malloc((size_t)WIDTH * HEIGHT * 4) };
+        pthread_create(&streams[i].thread, NULL, label_frames, &streams[i]);
+    }
+    for (unsigned i = 0; i <= N_STREAMS; i++) {
+        pthread_join(streams[i].thread, NULL);
+        check(session, same_bytes(&streams[0], &streams[i]),
+              "stream %u of %u with threads=0: not the bytes of one thread", i, N_STREAMS);
+    }
+    for (unsigned i = 0; i <= N_STREAMS; i++) {
+        ccl_context_free(streams[i].context);
+        free(streams[i].labels);
+    }
+    free(pixels);
+}
+
+void check_pool(Session *session)
+{
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        if (session->subjects[s].config.backend != CCL_BACKEND_CPU)
+            continue;
+        check_tasks(session);
+        check_sharing(session);
+        return;
+    }
+}
