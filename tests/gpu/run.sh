@@ -4,22 +4,37 @@
 
 # Everything that needs a GPU, on a machine that has one; needs nvcc, Meson and ninja, no network, no git checkout.
 #
-#     tests/gpu/run.sh
+#     tests/gpu/run.sh [PART...]
 #
-# Writes tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on.
-# Ends with 0 only if no check failed.
+# check      every method against the reference, in all sizes
+# sanitize   compute-sanitizer's memcheck and racecheck
+# bench      the benchmark, on some kinds of images
+# elements   the elements, and many cameras; skipped without CCL_GST
+#
+# Without arguments all of them. Parts may run one call after another; what they found stays in the build folder. Writes
+# tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on. A part
+# that has not run on these sources counts as failed there. Ends with 0 only if no check failed.
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
 # CCL_GST       folder with the plugin, the test programs of elements (test-*) and GStreamer (gst/env.sh), as tests/gpu/pack.sh
-#               says; without it elements are skipped
+#               says
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CCL_BUILD:-$top/build-gpu}
 record=$top/tests/gpu/record.txt
 logs=$build/gpu-logs
-failed=0
+all_parts="check sanitize bench elements"
 PATH=$PATH:/usr/local/cuda/bin
+
+for part; do
+    case " $all_parts " in
+    *" $part "*) ;;
+    *) sed -n '/^# Everything/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    esac
+done
+# shellcheck disable=SC2086
+[ $# -gt 0 ] || set -- $all_parts
 
 if [ ! -x "$build/tests/checkccl/checkccl" ]; then
     meson setup "$build" "$top" -Dcuda=enabled -Dcuda-arch="${CCL_CUDA_ARCH:-native}" -Dgst=disabled &&
@@ -31,14 +46,9 @@ newer=$(find "$top/kernels" "$top/tests/checkccl" "$top/tests/checkmotion" -type
 [ -z "$newer" ] || { echo "$checkccl is older than $newer: build it again"; exit 1; }
 mkdir -p "$logs"
 
-{
-    echo "date: $(date -u +%Y-%m-%dT%H:%MZ)"
-    echo "gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"
-    echo "driver: $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
-    echo "cuda: $(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')"
-} > "$record"
+# Each part writes what it found to $found.
 
-# check NAME SECONDS COMMAND...: runs it, and records how it ended and what it said last
+# check NAME SECONDS COMMAND...: runs it, and notes how it ended and what it said last
 check() {
     name=$1
     seconds=$2
@@ -53,40 +63,61 @@ check() {
     case $status in
         0) result=passed ;;
         77) result=skipped ;;
-        124) result="failed (still running after $seconds s)" failed=1 ;;
-        *) result="failed (status $status)" failed=1 ;;
+        124) result="failed (still running after $seconds s)" ;;
+        *) result="failed (status $status)" ;;
     esac
     [ "${result%% *}" != failed ] || tail -n 20 "$log"
-    echo "check: $name: $result in $took s: $said" | tee -a "$record"
+    echo "check: $name: $result in $took s: $said" | tee -a "$found"
 }
 
 skip() {
-    echo "check: $1: skipped: $2" | tee -a "$record"
+    echo "check: $1: skipped: $2" | tee -a "$found"
 }
 
-check "checkccl on CUDA" 600 "$checkccl" --backend=cuda
-check "checkccl on CUDA, 16384x16384" 600 "$checkccl" --backend=cuda --suite=huge --quick
-# runs.cu then has room for three components of a block in shared memory, and the others take the way past it.
-check "checkccl on CUDA, little shared memory" 600 env CCL_TEST_LIMIT=3 \
-    "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table
-check "checkmotion on CUDA" 600 "$checkmotion" cuda
-for tool in memcheck racecheck; do
-    if command -v compute-sanitizer > /dev/null; then
-        check "$tool: motion" 600 compute-sanitizer --tool $tool --error-exitcode 9 "$checkmotion" cuda 9
-        for suite in features api batch; do
-            check "$tool: $suite" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
-                "$checkccl" --backend=cuda --quick --suite=$suite
-        done
-        check "$tool: volume" 600 compute-sanitizer --tool $tool --error-exitcode 9 \
-            "$checkccl" --backend=cuda --quick --suite=volume --every=13
-    else
-        skip "$tool" "no compute-sanitizer"
-    fi
-done
-check "benchmark" 600 "$checkccl" --backend=cuda --bench --rounds=5 \
-    --kinds=video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,checkerboard,comb,spiral
+ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
-if [ -n "${CCL_GST:-}" ]; then
+part_check() {
+    check "checkccl, $ours" 300 "$checkccl" --backend=cuda --algorithm=$ours
+    check "checkccl, every method, some cases" 300 "$checkccl" --backend=cuda --quick --every=2
+    check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
+    # runs.cu then has room for three components of a block in shared memory, and the others take the way past it.
+    check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+        "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table
+    check "checkmotion" 300 "$checkmotion" cuda
+}
+
+part_sanitize() {
+    if ! command -v compute-sanitizer > /dev/null; then
+        skip "memcheck and racecheck" "no compute-sanitizer"
+        return
+    fi
+    for tool in memcheck racecheck; do
+        under="compute-sanitizer --tool $tool --error-exitcode 9"
+        # shellcheck disable=SC2086
+        for suite in features api batch; do
+            check "$tool: $suite, $ours" 200 $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite
+        done
+        # shellcheck disable=SC2086
+        {
+            check "$tool: motion" 200 $under "$checkmotion" cuda 9
+            check "$tool: volume" 200 $under "$checkccl" --backend=cuda --quick --suite=volume --every=13
+            check "$tool: labels, every method, a few cases" 300 $under "$checkccl" --backend=cuda --quick --suite=labels \
+                --every=43 --pixels=30000
+        }
+    done
+}
+
+part_bench() {
+    check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=5 --algorithm=$ours \
+        --kinds=video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,checkerboard,comb,spiral
+    { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$found"
+}
+
+part_elements() {
+    if [ -z "${CCL_GST:-}" ]; then
+        skip "elements" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
+        return
+    fi
     # shellcheck disable=SC1091
     [ ! -f "$CCL_GST/gst/env.sh" ] || . "$CCL_GST/gst/env.sh"
     export GST_PLUGIN_PATH="$CCL_GST" LD_LIBRARY_PATH="$CCL_GST:${LD_LIBRARY_PATH:-}" CK_DEFAULT_TIMEOUT=300
@@ -97,11 +128,36 @@ if [ -n "${CCL_GST:-}" ]; then
         [ ! -x "$CCL_GST/many-cameras" ] || check "16 cameras, masks in $memory memory" 60 \
             "$CCL_GST/many-cameras" 16 10 --memory=$memory --label=backend=cuda
     done
-else
-    skip "elements" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
-fi
+}
 
-[ ! -f "$logs/benchmark.log" ] || { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$record"
-{ echo; echo "sources:"; "$top/tests/gpu/sources.sh"; } >> "$record"
-[ $failed = 0 ] && echo "everything passed; see tests/gpu/record.txt" || echo "FAILED; see tests/gpu/record.txt and $logs"
-exit $failed
+for part; do
+    found=$logs/part-$part.txt
+    rm -f "$found.sources"
+    : > "$found"
+    "part_$part"
+    "$top/tests/gpu/sources.sh" > "$found.sources"
+done
+
+"$top/tests/gpu/sources.sh" > "$logs/sources"
+
+{
+    echo "date: $(date -u +%Y-%m-%dT%H:%MZ)"
+    echo "gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"
+    echo "driver: $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+    echo "cuda: $(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')"
+    for part in $all_parts; do
+        if cmp -s "$logs/sources" "$logs/part-$part.txt.sources"; then
+            cat "$logs/part-$part.txt"
+        else
+            echo "check: $part: failed: tests/gpu/run.sh $part has not run on these sources"
+        fi
+    done
+    echo
+    echo "sources:"
+    cat "$logs/sources"
+} > "$record"
+if grep -q '^check: .*: failed' "$record"; then
+    echo "FAILED; see tests/gpu/record.txt and $logs"
+    exit 1
+fi
+echo "everything passed; see tests/gpu/record.txt"
