@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Draws docs/picture.png: a mask on the left, what ccllabel made of it on the right.
 
-usage: meson devenv -C build docs/picture.py [FILE.png], in the top folder; needs nothing beside Python
+usage: meson devenv -C build -w . docs/picture.py [FILE.png], in the top folder; needs nothing beside Python
 
 The colours are the label image (output=labels), the boxes and the crosses (centroid, axes of the ellipse with the same
 second moments) the line of JSON.

@@ -5,7 +5,7 @@
 # What moves in an H.264 or H.265 video, as JSON lines, wholly on an NVIDIA GPU: decoded by NVDEC, motion, labelling and
 # features on CUDA; no pixel leaves the GPU, only the table of blobs does.
 #
-#     meson devenv -C build examples/gpu-chain.sh VIDEO.mp4|VIDEO.mkv [PROPERTY=VALUE of ccllabel ...] > blobs.ndjson
+#     meson devenv -C build -w . examples/gpu-chain.sh VIDEO.mp4|VIDEO.mkv [PROPERTY=VALUE of ccllabel ...] > blobs.ndjson
 set -eu
 
 die() { printf 'gpu-chain.sh: %s\n' "$*" >&2; exit 1; }
@@ -24,7 +24,7 @@ for element in nvh264dec nvh265dec; do
         die "GStreamer has no $element here: it takes an NVIDIA driver with the capability \"video\" (in a container:
 NVIDIA_DRIVER_CAPABILITIES=compute,video) and gstreamer1.0-plugins-bad"
 done
-gst-inspect-1.0 --exists cclmotion || die "GStreamer does not find the plugin: meson devenv -C build $0 $file"
+gst-inspect-1.0 --exists cclmotion || die "GStreamer does not find the plugin: meson devenv -C build -w . $0 $file"
 
 links=$(mktemp -d)
 trap 'rm -rf "$links"' EXIT

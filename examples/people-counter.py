@@ -7,7 +7,8 @@ usage: people-counter.py [--line X1,Y1,X2,Y2] [--min-area PIXELS] [VIDEO]
 
 VIDEO is a file or a URI such as rtsp://...; without it two balls go to and fro. The line goes from its first point to its
 second, in fractions of the frame; forward is from its left to its right. Every crossing is a line on stdout, the totals
-are the last one. Needs PyGObject, and the plugin where GStreamer finds it (`meson devenv -C build`).
+are the last one. Needs PyGObject, and the plugin where GStreamer finds it (`meson devenv -C build -w .
+examples/people-counter.py`).
 """
 import argparse
 import json

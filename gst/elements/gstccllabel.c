@@ -455,7 +455,7 @@ post_open_error (GstCclLabel * self, CclStatus status, const gchar * message)
       break;
     default:
       GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("These settings do not go together: %s.", message),
-          ("Choose another algorithm, connectivity or backend, or leave algorithm=auto."));
+          ("Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto."));
       break;
   }
 }
@@ -1060,7 +1060,7 @@ find_mask (GstCclLabel * self, GstBuffer * buffer)
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
-            "decoder of segmentations; mask-source=frame takes the picture itself. Said once per caps."));
+            "decoder of segmentations and GStreamer 1.26; mask-source=frame takes the picture itself. Said once per caps."));
   self->warned_no_mask = TRUE;
 }
 

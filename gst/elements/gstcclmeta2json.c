@@ -121,7 +121,7 @@ gst_ccl_json_schema_get_type (void)
 {
   static const GEnumValue values[] = {
     {GST_CCL_JSON_SCHEMA_CCL, "ccl-blob-1: every measure of every blob", "ccl"},
-    {GST_CCL_JSON_SCHEMA_DLSTREAMER, "as DL Streamer's gvametaconvert writes it", "dlstreamer"},
+    {GST_CCL_JSON_SCHEMA_DLSTREAMER, "As DL Streamer's gvametaconvert writes it", "dlstreamer"},
     {0, NULL, NULL},
   };
   static GType type = 0;
@@ -136,13 +136,13 @@ static GType
 gst_ccl_json_time_get_type (void)
 {
   static const GEnumValue values[] = {
-    {GST_CCL_JSON_TIME_AUTO, "the buffer's reference timestamp, else the pipeline clock if it tells UTC, else null",
+    {GST_CCL_JSON_TIME_AUTO, "The buffer's reference timestamp, else the pipeline clock if it tells UTC, else null",
         "auto"},
-    {GST_CCL_JSON_TIME_REFERENCE, "the buffer's reference timestamp (timestamp/x-ntp, timestamp/x-unix), else null",
+    {GST_CCL_JSON_TIME_REFERENCE, "The buffer's reference timestamp (timestamp/x-ntp, timestamp/x-unix), else null",
         "reference"},
-    {GST_CCL_JSON_TIME_CLOCK, "running time on the pipeline clock, whichever it is, converted to UTC", "clock"},
-    {GST_CCL_JSON_TIME_SYSTEM, "this machine's time when the line is written", "system"},
-    {GST_CCL_JSON_TIME_NONE, "always null", "none"},
+    {GST_CCL_JSON_TIME_CLOCK, "Running time on the pipeline clock, whichever it is, converted to UTC", "clock"},
+    {GST_CCL_JSON_TIME_SYSTEM, "This machine's time when the line is written", "system"},
+    {GST_CCL_JSON_TIME_NONE, "Always null", "none"},
     {0, NULL, NULL},
   };
   static GType type = 0;

@@ -123,6 +123,7 @@ struct _GstCclMotion
 
   Settings settings;            /* object lock */
   gchar *ignore;                /* object lock */
+  gchar *wrong_ignore;          /* object lock; what to say of it at the start, or NULL */
   gint wanted_output;           /* object lock */
   GstCclCuda cuda;
 
@@ -254,6 +255,13 @@ scale_polygon (GArray * points, gdouble frame_width, gdouble frame_height, guint
     relative &= xy[i] <= 1;
   for (guint i = 0; i < points->len; i++)
     xy[i] *= i & 1 ? (relative ? height : height / frame_height) : (relative ? width : width / frame_width);
+}
+
+static void
+warn_of_ignore (GstCclMotion * self, const gchar * what)
+{
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", what),
+      ("ignore is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1. It stays as it was."));
 }
 
 /* Hands the detector the polygons of the property, unless it has them. */
@@ -946,6 +954,7 @@ static gboolean
 gst_ccl_motion_start (GstBaseTransform * transform)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  gchar *wrong_ignore;
 
   copy_settings (self);
   GST_OBJECT_LOCK (self);
@@ -954,7 +963,11 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   g_atomic_int_set (&self->output, self->wanted_output);
   g_atomic_int_set (&self->output_height, self->settings.work_height);
   self->streaming = TRUE;
+  wrong_ignore = g_steal_pointer (&self->wrong_ignore);
   GST_OBJECT_UNLOCK (self);
+  if (wrong_ignore)
+    warn_of_ignore (self, wrong_ignore);
+  g_free (wrong_ignore);
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
   self->moving = FALSE;
@@ -981,21 +994,30 @@ gst_ccl_motion_stop (GstBaseTransform * transform)
 
 /* ---------------------------------------------------------------- properties */
 
-/* What cannot be read leaves the polygons as they were. */
+/* What cannot be read leaves the polygons as they were. Before the start nobody hears a warning: then it says so. */
 static void
 set_ignore (GstCclMotion * self, const gchar * text)
 {
   GError *error = NULL;
   GPtrArray *const polygons = parse_polygons (text, &error);
+  gboolean streaming;
 
   if (!polygons) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", error->message),
-        ("ignore is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1. It stays as it was."));
+    GST_OBJECT_LOCK (self);
+    streaming = self->streaming;
+    if (!streaming) {
+      g_free (self->wrong_ignore);
+      self->wrong_ignore = g_strdup (error->message);
+    }
+    GST_OBJECT_UNLOCK (self);
+    if (streaming)
+      warn_of_ignore (self, error->message);
     g_error_free (error);
     return;
   }
   g_ptr_array_unref (polygons);
   GST_OBJECT_LOCK (self);
+  g_clear_pointer (&self->wrong_ignore, g_free);
   g_free (self->ignore);
   self->ignore = g_strdup (text ? text : "");
   self->settings.ignore_serial++;
@@ -1182,6 +1204,7 @@ gst_ccl_motion_finalize (GObject * object)
 
   gst_ccl_cuda_clear (&self->cuda);
   g_free (self->ignore);
+  g_free (self->wrong_ignore);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 

@@ -282,6 +282,8 @@ post_state (GstCclMqttSink * self, const gchar * state, const gchar * reason)
 static void
 report_outage (GstCclMqttSink * self, const gchar * reason)
 {
+  /* libmosquitto's reasons end with a full stop, those of the system do not. */
+  const gint length = (gint) strlen (reason) - g_str_has_suffix (reason, ".");
   gboolean told, fail;
 
   GST_OBJECT_LOCK (self);
@@ -303,11 +305,11 @@ report_outage (GstCclMqttSink * self, const gchar * reason)
     return;
   post_state (self, "disconnected", reason);
   if (fail)
-    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %s.", self->host,
-            self->port, reason), ("fail-on-disconnect is set."));
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s.", self->host,
+            self->port, length, reason), ("fail-on-disconnect is set."));
   else
-    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %s. Messages wait; "
-            "trying again.", self->host, self->port, reason), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s. Messages wait; "
+            "trying again.", self->host, self->port, length, reason), (NULL));
 }
 
 static void
@@ -494,7 +496,7 @@ set_up_tls (GstCclMqttSink * self)
   }
   if (result == MOSQ_ERR_SUCCESS)
     return TRUE;
-  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("TLS cannot be set up: %s.", mosquitto_strerror (result)),
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("TLS cannot be set up: %s", mosquitto_strerror (result)),
       ("cert-file and key-file go together."));
   return FALSE;
 }
@@ -943,7 +945,7 @@ install_properties (GObjectClass * object)
   g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
           "Topic the broker publishes will-message to (retained) when this client vanishes", NULL, ready));
   g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
-          "What is published then", NULL, ready));
+          "What the broker publishes to will-topic when this client vanishes", NULL, ready));
   g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
           "Most messages that wait for the broker", 1, G_MAXINT, 1000, playing));
   g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",

@@ -144,6 +144,24 @@ check_shape (const GstCclZoneRule * rule, const Place * place, GError ** error)
   return TRUE;
 }
 
+/* Fractions where pixels are meant, or the other way round, would be zones that nobody is ever in. */
+static gboolean
+check_units (const GstCclZoneRule * rule, gboolean relative, const Place * place, GError ** error)
+{
+  gdouble least = G_MAXDOUBLE, most = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < 2 * rule->n_points; i++) {
+    least = MIN (least, rule->points[i]);
+    most = MAX (most, rule->points[i]);
+  }
+  if (!relative && least >= 0 && most <= 1)
+    return fail (error, place, "all of it is in one pixel; fractions of the frame take \"units\":\"relative\"");
+  if (relative && (least < -10 || most > 10))
+    return fail (error, place, "%g is no fraction of the frame; pixels take \"units\":\"pixels\"",
+        most > 10 ? most : least);
+  return TRUE;
+}
+
 static gboolean
 read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GError ** error)
 {
@@ -201,7 +219,7 @@ read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, gu
     return fail (error, &place, "is not an object {\"name\": ..., \"polygon\": ...}");
   object = json_node_get_object (node);
   if (!read_name (object, rule, set, &place, error) || !check_members (object, known, &place, error)
-      || !read_points (object, rule, &place, error)
+      || !read_points (object, rule, &place, error) || !check_units (rule, set->relative, &place, error)
       || !read_amount (object, "min_area", &rule->min_area, &place, error)
       || !read_amount (object, "dwell", &dwell, &place, error))
     return FALSE;

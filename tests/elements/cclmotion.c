@@ -755,6 +755,14 @@ GST_START_TEST (test_ignore)
   g_free (value);
   g_object_set (find_element (harness, "motion"), "ignore", NULL, NULL);
   fail_unless (push_for_count (harness, 13, 10) > 200);
+
+  /* A pipeline has no bus yet when its properties are set: it hears of it at the start. */
+  fail_unless (gst_element_set_state (harness->element, GST_STATE_NULL) == GST_STATE_CHANGE_SUCCESS);
+  g_object_set (find_element (harness, "motion"), "ignore", "abc", NULL);
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  fail_unless (gst_element_set_state (harness->element, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE);
+  assert_message (bus, GST_MESSAGE_WARNING, "is no list of polygons");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
   drop_bus (harness, bus);
   gst_harness_teardown (harness);
 }

@@ -418,7 +418,9 @@ GST_START_TEST (test_wrong_text)
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1,1],[2,0]]}"), "point 1 of polygon"},
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[1e999,0]]}"), ""},
     {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[1,1]],\"polygon\":[]}"), "needs a polygon or a line"},
-    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[1,1]],\"dwell\":1}"), "nobody dwells on a line"},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0.5,0],[0.5,1]]}"), "zones[0] \"a\": all of it is in one pixel"},
+    {"{\"units\":\"relative\",\"zones\":[{\"name\":\"a\",\"line\":[[0,0],[180,90]]}]}", "180 is no fraction of the frame"},
+    {ZONES ("{\"name\":\"a\",\"line\":[[0,0],[2,2]],\"dwell\":1}"), "nobody dwells on a line"},
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"dwell\":-1}"), "dwell is not a number from 0"},
     {ZONES ("{\"name\":\"a\",\"polygon\":[[0,0],[1,1],[2,0]],\"min_area\":\"9\"}"), "min_area is not a number"},
   };

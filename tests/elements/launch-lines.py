@@ -76,6 +76,8 @@ class LaunchLines(unittest.TestCase):
 
     def check_output(self, line, stdout, folder):
         """Whatever a line says it writes is there, and JSON is JSON."""
+        if "cclzone" in line:
+            self.assertIn("ccl-zone", stdout)
         texts = [stdout] if "fdsink" in line else []
         for location in re.findall(r"location=(\S+)", line):
             files = list(folder.glob(re.sub(r"%\d*d", "*", location)))
