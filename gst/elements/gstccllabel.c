@@ -1060,7 +1060,8 @@ find_mask (GstCclLabel * self, GstBuffer * buffer)
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
-            "decoder of segmentations and GStreamer 1.26; mask-source=frame takes the picture itself. Said once per caps."));
+            "decoder of segmentations and GStreamer 1.26; mask-source=frame takes the picture itself. Said once per "
+            "caps."));
   self->warned_no_mask = TRUE;
 }
 
@@ -1606,6 +1607,11 @@ gst_ccl_label_start (GstBaseTransform * transform)
   reset_lateness (self);
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
   self->mask_width = self->mask_height = 16;
+#ifndef HAVE_GST_ANALYTICS
+  if (self->now.attach & GST_CCL_ATTACH_ANALYTICS)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("attach says analytics, which this build has not: none attached."),
+        ("It takes GStreamer 1.24 or newer, with its library for analytics; roi is in all."));
+#endif
   return ensure_labeller (self);
 }
 
@@ -1808,7 +1814,8 @@ install_properties (GObjectClass * klass)
       "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon). Traced on the "
       "CPU: a mask in CUDA memory is downloaded for it", FALSE, controlled);
   properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
-      "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner", 0, 64, 1,
+      "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner "
+      "(as far as contour-max-points allows)", 0, 64, 1,
       controlled);
   properties[PROP_CONTOUR_MAX_POINTS] = g_param_spec_uint ("contour-max-points", "Maximum points of a contour",
       "Most corners of a contour; one that has more gets twice the tolerance, until it fits", CCL_CONTOUR_MIN_POINTS,

@@ -896,7 +896,15 @@ gst_ccl_track_start (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
   GST_OBJECT_UNLOCK (self);
-  return take_settings (self);
+  if (!take_settings (self))
+    return FALSE;
+#ifndef HAVE_GST_ANALYTICS
+  if (self->active.input == GST_CCL_TRACK_INPUT_ANALYTICS)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("input=analytics, which this build cannot read: nothing is tracked."),
+        ("It takes GStreamer 1.24 or newer, with its library for analytics."));
+#endif
+  return TRUE;
 }
 
 static gboolean
