@@ -9,8 +9,10 @@
 
 #include <pango/pangocairo.h>
 
-/* Frames a trail is kept for an object that is not seen, in case it comes back. */
-#define TRAIL_PATIENCE 90
+/* Frames the trail and the colour of an object that is not seen are kept, in case it comes back. */
+#define PATIENCE 90
+/* Colours that tracks share. */
+#define N_COLOURS 24
 /* Texts kept as pictures. */
 #define MAX_TEXTS 1024
 
@@ -50,6 +52,12 @@ typedef struct
   guint64 seen;
 } Trail;
 
+typedef struct
+{
+  guint number;                 /* colour_of_number() */
+  guint64 seen;
+} TrackColour;
+
 /* A text as a mask to paint through. */
 typedef struct
 {
@@ -75,6 +83,8 @@ struct _GstCclDrawing
   gint font_size;               /* Pango units that the texts were made with */
   GHashTable *texts;            /* gchar* -> Text */
   GHashTable *trails;           /* guint64* -> Trail */
+  GHashTable *colours;          /* guint64* -> TrackColour */
+  guint n_tracks[N_COLOURS];    /* of each colour */
   GArray *objects;              /* of Object: this frame's */
   guint64 frame;
 
@@ -118,6 +128,7 @@ gst_ccl_drawing_new (void)
   drawing->context = pango_font_map_create_context (drawing->font_map);
   drawing->texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, text_free);
   drawing->trails = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, trail_free);
+  drawing->colours = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   drawing->objects = g_array_new (FALSE, FALSE, sizeof (Object));
   gst_ccl_drawing_set_font (drawing, GST_CCL_DRAWING_FONT);
   return drawing;
@@ -128,6 +139,7 @@ gst_ccl_drawing_free (GstCclDrawing * drawing)
 {
   g_hash_table_unref (drawing->texts);
   g_hash_table_unref (drawing->trails);
+  g_hash_table_unref (drawing->colours);
   g_array_unref (drawing->objects);
   pango_font_description_free (drawing->font);
   g_object_unref (drawing->context);
@@ -150,6 +162,8 @@ void
 gst_ccl_drawing_reset (GstCclDrawing * drawing)
 {
   g_hash_table_remove_all (drawing->trails);
+  g_hash_table_remove_all (drawing->colours);
+  memset (drawing->n_tracks, 0, sizeof drawing->n_tracks);
 }
 
 /* ---------------------------------------------------------------- colours */
@@ -173,6 +187,84 @@ colour_of_number (guint64 number)
   return (Colour) { part[0], part[1], part[2], 1 };
 }
 
+/* The eye tells greens apart better than blues, and those better than reds. */
+static gdouble
+colour_distance (Colour a, Colour b)
+{
+  const gdouble red = a.red - b.red, green = a.green - b.green, blue = a.blue - b.blue;
+
+  return 2 * red * red + 4 * green * green + 3 * blue * blue;
+}
+
+/* Of the colours that fewest tracks have the one farthest from those in the picture; `first` when there are none. */
+static guint
+choose_colour (const GstCclDrawing * drawing, const gboolean * in_picture, guint first)
+{
+  guint chosen = first, fewest = G_MAXUINT;
+  gdouble farthest = -1;
+
+  for (guint i = 0; i < N_COLOURS; i++) {
+    const guint number = (first + i) % N_COLOURS, n = drawing->n_tracks[number];
+    gdouble nearest = G_MAXDOUBLE;
+    for (guint other = 0; other < N_COLOURS; other++)
+      if (in_picture[other])
+        nearest = MIN (nearest, colour_distance (colour_of_number (number), colour_of_number (other)));
+    if (n < fewest || (n == fewest && nearest > farthest)) {
+      chosen = number;
+      fewest = n;
+      farthest = nearest;
+    }
+  }
+  return chosen;
+}
+
+static gboolean
+is_colour_free (gpointer track_id, gpointer colour, gpointer user_data)
+{
+  GstCclDrawing *const drawing = user_data;
+  const TrackColour *const of_track = colour;
+
+  if (of_track->seen + PATIENCE >= drawing->frame)
+    return FALSE;
+  drawing->n_tracks[of_track->number]--;
+  return TRUE;
+}
+
+/* A track keeps its colour for as long as it is seen, and a while longer. */
+static void
+assign_colours (GstCclDrawing * drawing)
+{
+  const Object *const objects = (const Object *) drawing->objects->data;
+  gboolean in_picture[N_COLOURS] = { FALSE };
+
+  g_hash_table_foreach_remove (drawing->colours, is_colour_free, drawing);
+  for (guint i = 0; i < drawing->objects->len; i++) {
+    TrackColour *const colour = g_hash_table_lookup (drawing->colours, &objects[i].track_id);
+    if (colour) {
+      in_picture[colour->number] = TRUE;
+      colour->seen = drawing->frame;
+    }
+  }
+  for (guint i = 0; i < drawing->objects->len; i++) {
+    const guint64 id = objects[i].track_id;
+    if (id == 0 || g_hash_table_contains (drawing->colours, &id))
+      continue;
+    TrackColour *const colour = g_new (TrackColour, 1);
+    *colour = (TrackColour) { choose_colour (drawing, in_picture, id % N_COLOURS), drawing->frame };
+    drawing->n_tracks[colour->number]++;
+    in_picture[colour->number] = TRUE;
+    g_hash_table_insert (drawing->colours, g_memdup2 (&id, sizeof id), colour);
+  }
+}
+
+static Colour
+colour_of_track (const GstCclDrawing * drawing, guint64 track_id)
+{
+  const TrackColour *const colour = g_hash_table_lookup (drawing->colours, &track_id);
+
+  return colour_of_number (colour ? colour->number : track_id);
+}
+
 static Colour
 colour_of_object (const GstCclDrawing * drawing, const Object * object)
 {
@@ -184,7 +276,7 @@ colour_of_object (const GstCclDrawing * drawing, const Object * object)
   if (drawing->style->colour_by == GST_CCL_COLOUR_BY_LABEL)
     return colour_of_number (object->label);
   if (object->track_id != 0)
-    return colour_of_number (object->track_id);
+    return colour_of_track (drawing, object->track_id);
   /* Of nobody, or of several. */
   return object->flags & GST_CCL_BLOB_FLAG_MERGED ? plain : colour_of_number (object->label);
 }
@@ -380,7 +472,7 @@ extend_trail (GstCclDrawing * drawing, const Object * object)
 static gboolean
 is_forgotten (gpointer id, gpointer trail, gpointer drawing)
 {
-  return ((Trail *) trail)->seen + TRAIL_PATIENCE < ((GstCclDrawing *) drawing)->frame;
+  return ((Trail *) trail)->seen + PATIENCE < ((GstCclDrawing *) drawing)->frame;
 }
 
 /* Is every point between the first and the last so near the line between these two that nobody sees it? */
@@ -887,6 +979,7 @@ gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstC
     collect_regions (drawing, metas);
   g_array_sort (drawing->objects, compare_objects);
 
+  assign_colours (drawing);
   if (style->trail_length == 0)
     g_hash_table_remove_all (drawing->trails);
   for (guint i = 0; is_new && style->trail_length > 0 && i < drawing->objects->len; i++) {

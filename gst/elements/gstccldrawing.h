@@ -30,7 +30,7 @@ void gst_ccl_drawing_free (GstCclDrawing * drawing);
 void gst_ccl_drawing_set_font (GstCclDrawing * drawing, const gchar * description);
 #define GST_CCL_DRAWING_FONT "Sans Bold"
 
-/* Forgets the trails. */
+/* Forgets the trails and the colours of tracks. */
 void gst_ccl_drawing_reset (GstCclDrawing * drawing);
 
 /* Draws what the metadata of `metas` say of the frame: GstCclBlobMeta, or without it the regions of interest; the

@@ -492,6 +492,16 @@ GST_START_TEST (test_negotiates_once)
 
 GST_END_TEST
 /* ---------------------------------------------------------------- what is drawn */
+static gint
+difference (guint32 a, guint32 b)
+{
+  gint sum = 0;
+
+  for (gint shift = 0; shift <= 16; shift += 8)
+    sum += ABS ((gint) (a >> shift & 255) - (gint) (b >> shift & 255));
+  return sum;
+}
+
 /* Two tracks in a row never look alike; one track looks the same wherever it is. */
 GST_START_TEST (test_colours)
 {
@@ -502,15 +512,45 @@ GST_START_TEST (test_colours)
     GstBuffer *here = push_blob (&f, 2 * id, new_blob (1, id, 100, 80, 40, 60));
     GstBuffer *there = push_blob (&f, 2 * id + 1, new_blob (7, id, 180, 80, 40, 60));
     const guint32 colour = pixel (&f, here, 98, 110);
-    gint distance = 0;
 
     assert_equals_int (colour, pixel (&f, there, 178, 110));
-    for (gint shift = 0; shift <= 16; shift += 8)
-      distance += ABS ((gint) (colour >> shift & 255) - (gint) (last >> shift & 255));
-    fail_unless (distance > 120, "tracks %" G_GUINT64_FORMAT " and before: %06x, %06x", id, colour, last);
+    fail_unless (difference (colour, last) > 120, "tracks %" G_GUINT64_FORMAT " and before: %06x, %06x", id, colour,
+        last);
     last = colour;
     gst_buffer_unref (here);
     gst_buffer_unref (there);
+  }
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
+/* Whatever their numbers, tracks in one picture look different, also when one comes late; nobody's colour changes. */
+GST_START_TEST (test_colours_side_by_side)
+{
+  static const guint64 ids[] = { 70, 91, 96, 99, 104, 112, 125, 8 };
+  enum { N = G_N_ELEMENTS (ids) };
+  Fixture f = new_fixture ("draw=box line-width=2", "BGRx", 320, 240);
+  guint32 before[N] = { 0 };
+
+  for (guint n = N - 2; n <= N; n++) {
+    GstBuffer *buffer = new_frame (&f, n);
+    GstCclBlob blobs[N];
+    guint32 colours[N];
+
+    for (guint i = 0; i < n; i++)
+      blobs[i] = new_blob (i + 1, ids[i], 10 + i % 4 * 80, 20 + i / 4 * 120, 40, 60);
+    add_blobs (&f, buffer, blobs, n);
+    buffer = push (&f, buffer);
+    for (guint i = 0; i < n; i++) {
+      colours[i] = pixel (&f, buffer, 8 + i % 4 * 80, 50 + i / 4 * 120);
+      for (guint j = 0; j < i; j++)
+        fail_unless (difference (colours[i], colours[j]) > 100, "tracks %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+            ": %06x, %06x", ids[i], ids[j], colours[i], colours[j]);
+      fail_unless (before[i] == 0 || before[i] == colours[i], "track %" G_GUINT64_FORMAT " was %06x, is %06x", ids[i],
+          before[i], colours[i]);
+      before[i] = colours[i];
+    }
+    gst_buffer_unref (buffer);
   }
   gst_harness_teardown (f.harness);
 }
@@ -771,6 +811,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_foreign_memory);
   tcase_add_test (tc, test_negotiates_once);
   tcase_add_test (tc, test_colours);
+  tcase_add_test (tc, test_colours_side_by_side);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_trail_of_the_tracker);
