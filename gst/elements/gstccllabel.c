@@ -1587,6 +1587,28 @@ gst_ccl_label_set_context (GstElement * element, GstContext * context)
 
 /* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
  * before the first frame. */
+/* Limits that leave nothing are no error, since they may be changed in any order, but hardly meant. */
+static void
+warn_of_empty_filter (GstCclLabel * self)
+{
+  const CclFilter *const filter = &self->now.filter;
+  const struct
+  {
+    const gchar *what;
+    gdouble min, max;
+  } limits[] = {
+    {"area", filter->min_area, filter->max_area},
+    {"rel-area", filter->min_relative_area, filter->max_relative_area},
+    {"width", filter->min_width, filter->max_width},
+    {"height", filter->min_height, filter->max_height},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].max > 0 && limits[i].min > limits[i].max)
+      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("min-%s=%.10g is above max-%s=%.10g: no blob is kept.",
+              limits[i].what, limits[i].min, limits[i].what, limits[i].max), (NULL));
+}
+
 static gboolean
 gst_ccl_label_start (GstBaseTransform * transform)
 {
@@ -1612,6 +1634,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("attach says analytics, which this build has not: none attached."),
         ("It takes GStreamer 1.24 or newer, with its library for analytics; roi is in all."));
 #endif
+  warn_of_empty_filter (self);
   return ensure_labeller (self);
 }
 

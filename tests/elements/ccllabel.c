@@ -338,6 +338,21 @@ GST_START_TEST (test_frames_without_background_are_warned_of)
 
 GST_END_TEST;
 
+GST_START_TEST (test_limits_that_leave_nothing_are_warned_of)
+{
+  GstHarness *harness = label_harness (0, "min-area=50 max-area=10 min-width=5 max-width=5 min-height=9");
+  GstBus *bus = watch_bus (harness);
+
+  gst_element_set_state (harness->element, GST_STATE_NULL);
+  gst_element_set_state (harness->element, GST_STATE_PLAYING);
+  assert_message (bus, GST_MESSAGE_WARNING, "min-area=50 is above max-area=10");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST
+
 GST_START_TEST (test_truncation_is_flagged_and_warned_of_once_per_caps)
 {
   NEED_BACKEND (__i__);
@@ -1829,6 +1844,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_filters, 0, n);
   tcase_add_loop_test (both, test_sort, 0, n);
   tcase_add_loop_test (both, test_frames_without_background_are_warned_of, 0, n);
+  tcase_add_test (both, test_limits_that_leave_nothing_are_warned_of);
   tcase_add_loop_test (both, test_truncation_is_flagged_and_warned_of_once_per_caps, 0, n);
   tcase_add_loop_test (both, test_attach, 0, n);
   tcase_add_loop_test (both, test_pixels_are_neither_changed_nor_copied, 0, n);
