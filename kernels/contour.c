@@ -3,7 +3,7 @@
 
 #include "contour.h"
 
-#include "backend.h"
+#include "cpu/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +66,10 @@ static bool append_corner(CclContours *c, int x, int y)
     return true;
 }
 
-static bool is_foreground(const CclMask *mask, int x, int y)
+/* Nothing outside the mask is. */
+static bool is_set(const CclMask *mask, int x, int y)
 {
-    if ((unsigned)x >= mask->width || (unsigned)y >= mask->height)
-        return false;
-    const uint8_t *const row = (const uint8_t *)mask->data + (size_t)y * mask->stride;
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2); /* any address */
-        value = wide;
-    }
-    return (value > mask->threshold) != mask->invert;
+    return (unsigned)x < mask->width && (unsigned)y < mask->height && is_foreground(mask, (uint32_t)x, (uint32_t)y);
 }
 
 /* Directions, clockwise: right, down, left, up. */
@@ -87,7 +79,7 @@ static const int AHEAD_X[4] = { 0, -1, -1, 0 }, AHEAD_Y[4] = { 0, 0, -1, -1 };
 
 static bool is_ahead(const CclMask *mask, int x, int y, unsigned direction)
 {
-    return is_foreground(mask, x + AHEAD_X[direction & 3], y + AHEAD_Y[direction & 3]);
+    return is_set(mask, x + AHEAD_X[direction & 3], y + AHEAD_Y[direction & 3]);
 }
 
 /* How to go on at a corner: 0 straight, 1 to the right, 3 to the left. The component is on the right. Where two pixels
@@ -111,7 +103,7 @@ static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity conn
     unsigned direction = 0;
 
     c->n_corners = 0;
-    if (!is_foreground(mask, x, y))
+    if (!is_set(mask, x, y))
         return ccl_fail(CCL_ERROR_ARGUMENT, "component %u is not in this mask", component->label);
     do {
         if (!append_corner(c, x, y))

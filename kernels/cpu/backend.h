@@ -53,7 +53,7 @@ static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
     return (const uint8_t *)mask->data + (size_t)y * mask->stride;
 }
 
-/* One pixel the plain way, as the references look at it. */
+/* One pixel the plain way, as the references and the contours look at it. */
 static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
 {
     const uint8_t *const row = mask_row(mask, y);
