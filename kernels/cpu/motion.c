@@ -4,6 +4,7 @@
 /* The motion detector on the CPU: the model in strips of rows, on several threads; then the filters on bits. */
 #include "motion.h"
 
+#include "cpus.h"
 #include "pool.h"
 #include "tier.h"
 

@@ -1,7 +1,12 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A few threads that wait for work. */
+/*
+ * Threads that wait for work: one set of workers in the process for all who ask, since they share the CPUs anyway.
+ *
+ * There are as many as the pools ask for together, but no more than there are CPUs or the largest pool asks for, the
+ * callers besides. They may run wherever one of the threads that made the pools may. The last pool takes them away.
+ */
 #ifndef CCL_CPU_POOL_H
 #define CCL_CPU_POOL_H
 
@@ -11,18 +16,17 @@
 extern "C" {
 #endif
 
+/* A claim on the workers, for one caller of ccl_pool_run() at a time. */
 typedef struct CclPool CclPool;
 
-/* A pool for `n_threads` at once, the caller of ccl_pool_run() included; NULL when no thread can be made. */
+/* For tasks on `n_threads` at once, the caller of ccl_pool_run() included; NULL when no thread can be made. */
 CclPool *ccl_pool_new(unsigned n_threads);
 void ccl_pool_free(CclPool *pool);
 
-/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned. Without a pool: here. With
- * `more` the caller comes back at once: its threads stay awake for that, for 0.1 ms at most. */
+/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned: the caller does what no worker is
+ * free for. Without a pool: all of it. With `more` the caller comes back at once: the workers stay awake for that, for
+ * 0.1 ms at most. */
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
-
-/* CPUs this process may run on. */
-unsigned ccl_cpu_count(void);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 
 #include "../blend.h"
 #include "backend.h"
-#include "features.h"
+#include "measure.h"
 #include "row.h"
 
 /* Rows alike, one below the other, kept for the label image. */

@@ -176,6 +176,7 @@ void check_api(Session *session);
 void check_single_methods(Session *session);
 void check_volume(Session *session);
 void check_batch(Session *session);
+void check_cpus(Session *session);
 void check_pool(Session *session);
 void check_engine(Session *session); /* part of it */
 /* Runs the suites with each fault planted; counts a fault found as passed. */

@@ -78,6 +78,7 @@ static const struct {
     { "methods", check_single_methods },
     { "volume", check_volume },
     { "batch", check_batch },
+    { "cpus", check_cpus },
     { "pool", check_pool },
     { "huge", check_huge }, /* only when asked for */
 };

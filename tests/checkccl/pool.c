@@ -1,16 +1,26 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `pool`: the threads of the CPU backend. Every task is run once, whoever runs it; and contexts that share the
- * CPUs with threads=0 give the bytes of one thread. For the thread sanitizer too: small, and little else. */
+/* Suite `pool`: the threads of the CPU backend. Every task is run once, whoever runs it; there are no more threads than
+ * that takes, and none when nobody needs them; and contexts that share the CPUs with threads=0 give the bytes of one
+ * thread. For the thread sanitizer too: small, and little else. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
 #include "checkccl.h"
 
+#include "cpu/cpus.h"
 #include "cpu/pool.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define N_STREAMS 4u
 #define MOST_TASKS 20u
@@ -62,6 +72,124 @@ static void check_tasks(Session *session)
         check(session, !callers[i].n_wrong, "pool: after %u of %u calls some task had not run once", callers[i].n_wrong,
               callers[i].n_pools * callers[i].n_calls);
     }
+}
+
+/* ---------------------------------------------------------------- workers */
+
+/* Threads of this process with the name of a worker; in `cpus`, where all of them may run. */
+static unsigned count_workers(cpu_set_t *cpus)
+{
+    DIR *const threads = opendir("/proc/self/task");
+    unsigned n = 0;
+    sched_getaffinity(0, sizeof *cpus, cpus);
+    for (const struct dirent *entry; threads && (entry = readdir(threads));) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        FILE *const file = fopen(path, "r");
+        if (!file)
+            continue;
+        if (fscanf(file, "%31s", name) == 1 && !strcmp(name, "ccl-worker")) {
+            cpu_set_t mine;
+            sched_getaffinity(atoi(entry->d_name), sizeof mine, &mine);
+            CPU_AND(cpus, cpus, &mine);
+            n++;
+        }
+        fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return n;
+}
+
+/* Pools share their workers. A moment for the names to be given and the threads to be gone. */
+static void check_worker_count(Session *session, unsigned expected, const char *when)
+{
+    cpu_set_t cpus;
+    unsigned n = count_workers(&cpus);
+    for (unsigned i = 0; i < 1000 && n != expected; i++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        n = count_workers(&cpus);
+    }
+    check(session, n == expected, "pool: %s: %u workers, not %u", when, n, expected);
+}
+
+static unsigned larger(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+static void check_workers(Session *session)
+{
+    const unsigned n_cpus = ccl_cpu_count();
+    CclPool *pools[100];
+    check_worker_count(session, 0, "before");
+    check(session, !ccl_pool_new(0) && !ccl_pool_new(1), "pool: one for no thread but the caller");
+    for (unsigned i = 0; i < 100; i++)
+        pools[i] = ccl_pool_new(3);
+    check_worker_count(session, larger(n_cpus, 3) - 1, "100 pools of 3");
+    ccl_pool_free(pools[0]);
+    pools[0] = ccl_pool_new(n_cpus + 7);
+    check_worker_count(session, n_cpus + 6, "one larger than the CPUs");
+    for (unsigned i = 0; i < 100; i++)
+        ccl_pool_free(pools[i]);
+    check_worker_count(session, 0, "after");
+}
+
+/* Workers made by a thread on one CPU help one that may use more, there. */
+static void check_worker_cpus(Session *session)
+{
+    cpu_set_t before, one, cpus;
+    sched_getaffinity(0, sizeof before, &before);
+    int first = 0;
+    while (!CPU_ISSET(first, &before))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    CclPool *const narrow = ccl_pool_new(2);
+    check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &one), "pool: a worker runs where its maker may not");
+    sched_setaffinity(0, sizeof before, &before);
+    CclPool *const wide = ccl_pool_new(2);
+    check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &before), "pool: a worker cannot run where its callers may");
+    ccl_pool_free(wide);
+    ccl_pool_free(narrow);
+}
+
+/* Runs tasks in an old and in a new pool; returns 0 if each was run once. */
+static int tasks_in_child(CclPool *old)
+{
+    CclPool *const pools[] = { old, ccl_pool_new(3) };
+    unsigned runs[MOST_TASKS] = { 0 };
+    for (unsigned p = 0; p < 2; p++) {
+        ccl_pool_run(pools[p], count, runs, MOST_TASKS, false);
+        ccl_pool_free(pools[p]);
+    }
+    for (unsigned i = 0; i < MOST_TASKS; i++) {
+        if (runs[i] != 2)
+            return 1;
+    }
+    return 0;
+}
+
+/* In a child process, which has no workers of its parent's. */
+static void check_fork(Session *session)
+{
+#ifdef __SANITIZE_THREAD__ /* cannot follow */
+    (void)session;
+#else
+    CclPool *const pool = ccl_pool_new(3);
+    unsigned runs[MOST_TASKS] = { 0 };
+    ccl_pool_run(pool, count, runs, MOST_TASKS, true);
+    const pid_t child = fork();
+    if (!child) {
+        alarm(20);
+        _exit(tasks_in_child(pool));
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    check(session, child > 0 && WIFEXITED(status) && !WEXITSTATUS(status), "pool: in a child process: status %d", status);
+    ccl_pool_free(pool);
+#endif
 }
 
 /* ---------------------------------------------------------------- streams */
@@ -134,6 +262,9 @@ void check_pool(Session *session)
         if (session->subjects[s].config.backend != CCL_BACKEND_CPU)
             continue;
         check_tasks(session);
+        check_workers(session);
+        check_worker_cpus(session);
+        check_fork(session);
         check_sharing(session);
         return;
     }

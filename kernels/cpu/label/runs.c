@@ -13,6 +13,7 @@
  */
 #include "../../algorithms.h"
 #include "../backend.h"
+#include "../cpus.h"
 #include "../join.h"
 #include "../pool.h"
 #include "../table.h"

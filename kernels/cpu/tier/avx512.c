@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "../bits_avx512.h"
-#include "../features_avx2.h"
+#include "../measure_avx2.h"
 #include "../live_avx2.h"
 #include "../paint_avx512.h"
 #include "../positions_avx512.h"

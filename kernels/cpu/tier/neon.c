@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "../bits_neon.h"
-#include "../features_plain.h"
+#include "../measure_plain.h"
 #include "../live_plain.h"
 #include "../paint_neon.h"
 #include "../positions_plain.h"

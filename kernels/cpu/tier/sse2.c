@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "../bits_sse2.h"
-#include "../features_plain.h"
+#include "../measure_plain.h"
 #include "../live_sse2.h"
 #include "../paint_sse2.h"
 #include "../positions_sse2.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Runs -> sums. AVX2: the sums of a label are two vectors. */
-#ifndef CCL_CPU_FEATURES_AVX2_H
-#define CCL_CPU_FEATURES_AVX2_H
+#ifndef CCL_CPU_MEASURE_AVX2_H
+#define CCL_CPU_MEASURE_AVX2_H
 
 #include "byte_table.h"
-#include "features.h"
+#include "measure.h"
 #include "words.h"
 
 #include <immintrin.h>

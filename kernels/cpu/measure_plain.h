@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Runs -> sums. Plain C. */
-#ifndef CCL_CPU_FEATURES_PLAIN_H
-#define CCL_CPU_FEATURES_PLAIN_H
+#ifndef CCL_CPU_MEASURE_PLAIN_H
+#define CCL_CPU_MEASURE_PLAIN_H
 
-#include "features.h"
+#include "measure.h"
 
 /* Adds the runs of one or more alike rows to the sums of their labels. */
 static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows,

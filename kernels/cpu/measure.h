@@ -6,8 +6,8 @@
  * complemented: then every entry of the box only ever grows. What is known at a label's first run (y0, first_x) is
  * set there and stays.
  */
-#ifndef CCL_CPU_FEATURES_H
-#define CCL_CPU_FEATURES_H
+#ifndef CCL_CPU_MEASURE_H
+#define CCL_CPU_MEASURE_H
 
 #include "../ccl.h"
 #include "row.h"

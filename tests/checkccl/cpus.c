@@ -1,0 +1,124 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Suite `cpus`: how many threads are worth having: the thread's affinity, and what control groups allow, read from folders
+ * laid out like those of containers and services. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_setaffinity */
+#endif
+#include "checkccl.h"
+
+#include "cpu/cpus.h"
+
+#include <ftw.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---------------------------------------------------------------- control groups */
+
+typedef struct Groups {
+    const char *name;
+    unsigned quota;
+    struct {
+        const char *path, *text;
+    } file[6];
+} Groups;
+
+#define SELF "/proc/self/cgroup"
+#define MAX "/sys/fs/cgroup"
+#define CFS "/sys/fs/cgroup/cpu"
+
+static const Groups groups[] = {
+    { "no files", 0, { { NULL, NULL } } },
+    { "a service", 2, { { SELF, "0::/system.slice/a.service\n" },
+                        { MAX "/system.slice/cpu.max", "max 100000\n" },
+                        { MAX "/system.slice/a.service/cpu.max", "200000 100000\n" } } },
+    { "a group around it allows less", 3, { { SELF, "0::/a/b/c\n" },
+                                            { MAX "/a/cpu.max", "300000 100000\n" },
+                                            { MAX "/a/b/c/cpu.max", "800000 100000\n" } } },
+    { "a container that sees its own group", 4, { { SELF, "0::/\n" }, { MAX "/cpu.max", "400000 100000\n" } } },
+    { "a container called by its host's path", 4, { { SELF, "0::/docker/abc\n" },
+                                                    { MAX "/cpu.max", "400000 100000\n" } } },
+    { "a part of a CPU", 1, { { SELF, "0::/\n" }, { MAX "/cpu.max", "20000 100000\n" } } },
+    { "one and a part", 2, { { SELF, "0::/\n" }, { MAX "/cpu.max", "100001 100000\n" } } },
+    { "no limit", 0, { { SELF, "0::/\n" }, { MAX "/cpu.max", "max 100000\n" } } },
+    { "other groups", 0, { { SELF, "0::/a\n" }, { MAX "/b/cpu.max", "100000 100000\n" } } },
+    { "version 1", 3, { { SELF, "5:cpuset:/x\n4:cpu,cpuacct:/docker/abc\n0::/\n" },
+                        { CFS "/docker/abc/cpu.cfs_quota_us", "250000\n" },
+                        { CFS "/docker/abc/cpu.cfs_period_us", "100000\n" } } },
+    { "version 1, no limit", 0, { { SELF, "1:cpu:/\n" },
+                                  { CFS "/cpu.cfs_quota_us", "-1\n" },
+                                  { CFS "/cpu.cfs_period_us", "100000\n" } } },
+    { "version 1, another controller's", 0, { { SELF, "5:cpuset:/\n6:cpuacct:/\n" },
+                                              { CFS "/cpu.cfs_quota_us", "100000\n" },
+                                              { CFS "/cpu.cfs_period_us", "100000\n" } } },
+    { "nonsense", 0, { { SELF, "\n:\n::\nabc\n0::\n0::/a" },
+                       { MAX "/cpu.max", "1e9\n" },
+                       { MAX "/a/cpu.max", "a b c\n" },
+                       { MAX "/cpu.cfs_quota_us", "100000\n" },
+                       { MAX "/cpu.cfs_period_us", "0\n" } } },
+    { "empty files", 0, { { SELF, "0::/a\n" }, { MAX "/cpu.max", "" }, { MAX "/a/cpu.max", "" } } },
+};
+
+/* With the folders on its way. */
+static bool write_file(const char *root, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = path + strlen(root); (slash = strchr(slash + 1, '/'));) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *const file = fopen(path, "w");
+    if (!file)
+        return false;
+    fputs(text, file);
+    return !fclose(file);
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+static void check_groups(Session *session, const Groups *g)
+{
+    char root[] = "/tmp/checkccl-cpus-XXXXXX";
+    bool written = mkdtemp(root);
+    for (unsigned i = 0; i < sizeof g->file / sizeof g->file[0] && g->file[i].path; i++)
+        written &= write_file(root, g->file[i].path, g->file[i].text);
+    const unsigned quota = ccl_cpu_quota(root);
+    check(session, written && quota == g->quota, "cpus: %s: %u CPUs, not %u", g->name, quota, g->quota);
+    nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---------------------------------------------------------------- affinity */
+
+static void check_affinity(Session *session)
+{
+    cpu_set_t before, one;
+    if (!check(session, !sched_getaffinity(0, sizeof before, &before), "cpus: affinity unknown"))
+        return;
+    check(session, ccl_cpu_count() >= 1 && ccl_cpu_count() <= (unsigned)CPU_COUNT(&before), "cpus: %u of %d",
+          ccl_cpu_count(), CPU_COUNT(&before));
+    int first = 0;
+    while (!CPU_ISSET(first, &before))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    check(session, ccl_cpu_count() == 1, "cpus: a thread on one CPU counts %u", ccl_cpu_count());
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+void check_cpus(Session *session)
+{
+    for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        check_groups(session, &groups[i]);
+    check_affinity(session);
+}
