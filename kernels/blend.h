@@ -2,12 +2,19 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A drawing over a picture: premultiplied ARGB over the 8-bit components of a frame.
+ * A drawing over a picture: premultiplied ARGB over the components of a frame.
  *
  *     component = red * R + green * G + blue * B + alpha * A  +  component * (255 - A) / 255
  *
  * which is one and the same for R, G and B, for luma and for chroma: only the four factors differ. Where several pixels
  * share a sample it takes the first of them: lines a few pixels wide keep their colour, which a mean would wash out.
+ *
+ * In a picture with alpha, which its other components are not multiplied by, what is under the drawing counts as far as it
+ * is seen:
+ *
+ *     under     = alpha of the picture * (255 - A) / 255
+ *     component = ((red * R + green * G + blue * B + alpha * A) * 255  +  component * under) / (A + under)
+ *     alpha     = A + under
  */
 #ifndef CCL_BLEND_H
 #define CCL_BLEND_H
@@ -32,9 +39,11 @@ typedef struct CclBlendTarget {
     uint8_t *data;             /* its first sample */
     size_t stride;             /* bytes from row to row */
     unsigned step;             /* bytes from sample to sample */
-    unsigned place;            /* of its byte among those */
+    unsigned place;            /* of its first byte among those */
+    unsigned depth;            /* bits: 8 of a byte, or 9..16 of a word of two, in this machine's order */
+    unsigned low;              /* the lowest of them in that; bits outside stay as they are */
     unsigned shift_x, shift_y; /* 1 << shift pixels share a sample: 0..2 */
-    int32_t red, green, blue, alpha; /* factors times 65536; what they make of any pixel is within 0..255 */
+    int32_t red, green, blue, alpha; /* factors times 65536; what they make of any pixel is within the depth's range */
 } CclBlendTarget;
 
 /* Part of the picture; x and y are multiples of the pixels that share a sample. */
@@ -42,7 +51,8 @@ typedef struct CclBlendArea {
     uint32_t x, y, width, height;
 } CclBlendArea;
 
-/* Every tier gives the same bytes. */
+/* Every tier gives the same bytes. Of four targets the last is the picture's alpha (its factors count for nothing); all
+ * four are then bytes of one plane with pixels of four bytes. */
 void ccl_blend(const CclDrawing *drawing, const CclBlendArea *areas, size_t n_areas, const CclBlendTarget *targets,
                unsigned n);
 

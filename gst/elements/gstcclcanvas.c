@@ -300,17 +300,60 @@ blend_by_conversion (GstCclCanvas * canvas, GstVideoFrame * frame, const GstVide
   }
 }
 
-/* Bytes that can be blended where they are: all that video in system memory usually is. */
+/* Components of more than 8 bits, each by itself in a word of this machine's order. Formats that pack several into one
+ * word describe themselves in the same terms, so these go by name. */
 static gboolean
-can_blend_directly (const GstVideoFormatInfo * format)
+has_words (GstVideoFormat format)
 {
-  if (!can_crop (format) || GST_VIDEO_FORMAT_INFO_HAS_ALPHA (format)
+  switch (format) {
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+    case GST_VIDEO_FORMAT_GBR_10LE:
+    case GST_VIDEO_FORMAT_GBR_12LE:
+    case GST_VIDEO_FORMAT_GRAY16_LE:
+    case GST_VIDEO_FORMAT_I420_10LE:
+    case GST_VIDEO_FORMAT_I420_12LE:
+    case GST_VIDEO_FORMAT_I422_10LE:
+    case GST_VIDEO_FORMAT_I422_12LE:
+    case GST_VIDEO_FORMAT_P010_10LE:
+    case GST_VIDEO_FORMAT_P012_LE:
+    case GST_VIDEO_FORMAT_P016_LE:
+    case GST_VIDEO_FORMAT_Y444_10LE:
+    case GST_VIDEO_FORMAT_Y444_12LE:
+    case GST_VIDEO_FORMAT_Y444_16LE:
+      return TRUE;
+#endif
+    default:
+      return FALSE;
+  }
+}
+
+/* Alpha in pixels of four bytes, which the other components are not multiplied by. */
+static gboolean
+has_simple_alpha (const GstVideoInfo * info)
+{
+  const GstVideoFormatInfo *const format = info->finfo;
+
+  for (guint i = 0; i < 4; i++)
+    if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format) != 4 || GST_VIDEO_FORMAT_INFO_PLANE (format, i) != 0
+        || GST_VIDEO_FORMAT_INFO_PSTRIDE (format, i) != 4)
+      return FALSE;
+  return !(GST_VIDEO_INFO_FLAGS (info) & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA);
+}
+
+/* What can be blended where it is: all that video in system memory usually is. */
+static gboolean
+can_blend_directly (const GstVideoInfo * info)
+{
+  const GstVideoFormatInfo *const format = info->finfo;
+
+  if (!can_crop (format) || (GST_VIDEO_FORMAT_INFO_HAS_ALPHA (format) && !has_simple_alpha (info))
       || !(GST_VIDEO_FORMAT_INFO_IS_YUV (format) || GST_VIDEO_FORMAT_INFO_IS_RGB (format)
           || GST_VIDEO_FORMAT_INFO_IS_GRAY (format)))
     return FALSE;
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); i++)
-    if (GST_VIDEO_FORMAT_INFO_DEPTH (format, i) != 8 || GST_VIDEO_FORMAT_INFO_SHIFT (format, i) != 0
-        || GST_VIDEO_FORMAT_INFO_W_SUB (format, i) > 2 || GST_VIDEO_FORMAT_INFO_H_SUB (format, i) > 2)
+    if (GST_VIDEO_FORMAT_INFO_W_SUB (format, i) > 2 || GST_VIDEO_FORMAT_INFO_H_SUB (format, i) > 2
+        || ((GST_VIDEO_FORMAT_INFO_DEPTH (format, i) != 8 || GST_VIDEO_FORMAT_INFO_SHIFT (format, i) != 0)
+            && !has_words (GST_VIDEO_FORMAT_INFO_FORMAT (format))))
       return FALSE;
   return TRUE;
 }
@@ -319,7 +362,8 @@ can_blend_directly (const GstVideoFormatInfo * format)
 static void
 set_factors (CclBlendTarget * target, const GstVideoInfo * info, guint c)
 {
-  gdouble factors[4] = { c == 0, c == 1, c == 2, 0 };   /* RGB */
+  const gdouble most = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (info->finfo, c)) - 1;
+  gdouble factors[4] = { (c == 0) * most / 255, (c == 1) * most / 255, (c == 2) * most / 255, 0 };      /* RGB */
 
   if (!GST_VIDEO_INFO_IS_RGB (info)) {
     gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
@@ -342,6 +386,15 @@ set_factors (CclBlendTarget * target, const GstVideoInfo * info, guint c)
   target->alpha = (gint32) floor (factors[3] * 65536 + 0.5);
 }
 
+/* In bytes, from the pixel on. What GStreamer says of P010 and its like is one byte behind U where V is two. */
+static guint
+place_of (const GstVideoFormatInfo * format, guint c)
+{
+  if (has_words (GST_VIDEO_FORMAT_INFO_FORMAT (format)) && GST_VIDEO_FORMAT_INFO_PSTRIDE (format, c) == 4)
+    return c == 2 ? 2 : 0;
+  return GST_VIDEO_FORMAT_INFO_POFFSET (format, c);
+}
+
 static guint
 set_targets (CclBlendTarget * targets, const GstVideoFrame * frame)
 {
@@ -350,11 +403,15 @@ set_targets (CclBlendTarget * targets, const GstVideoFrame * frame)
 
   for (guint c = 0; c < n; c++) {
     targets[c] = (CclBlendTarget) {
-      .data = GST_VIDEO_FRAME_COMP_DATA (frame, c),.stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, c),
-      .step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c),.place = GST_VIDEO_FRAME_COMP_POFFSET (frame, c),
+      .data = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, GST_VIDEO_FORMAT_INFO_PLANE (format, c))
+          + place_of (format, c),
+      .stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, c),
+      .step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c),.place = place_of (format, c),
+      .depth = GST_VIDEO_FORMAT_INFO_DEPTH (format, c),.low = GST_VIDEO_FORMAT_INFO_SHIFT (format, c),
       .shift_x = GST_VIDEO_FORMAT_INFO_W_SUB (format, c),.shift_y = GST_VIDEO_FORMAT_INFO_H_SUB (format, c),
     };
-    set_factors (&targets[c], &frame->info, c);
+    if (c < 3)                  /* not of alpha */
+      set_factors (&targets[c], &frame->info, c);
   }
   return n;
 }
@@ -378,7 +435,7 @@ guint64
 gst_ccl_canvas_blend (GstCclCanvas * canvas, GstVideoFrame * frame)
 {
   const GArray *const regions = find_regions (canvas, G_MAXUINT);
-  const gboolean directly = can_blend_directly (frame->info.finfo);
+  const gboolean directly = can_blend_directly (&frame->info);
   guint64 pixels = 0;
 
   cairo_surface_flush (canvas->surface);

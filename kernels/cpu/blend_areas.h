@@ -12,8 +12,13 @@
 /* Samples looked at together: most of an area is empty. */
 #define BLEND_GROUP 8
 typedef uint32_t BlendWords __attribute__((vector_size(4 * BLEND_GROUP)));
+typedef int32_t BlendSigned __attribute__((vector_size(4 * BLEND_GROUP)));
+typedef float BlendFloats __attribute__((vector_size(4 * BLEND_GROUP)));
+typedef uint16_t BlendShorts __attribute__((vector_size(2 * BLEND_GROUP)));
 typedef uint8_t BlendBytes __attribute__((vector_size(BLEND_GROUP)));
 
+/* Vectors go from function to function below, all of them inlined: how they would be passed does not matter. */
+#pragma GCC diagnostic ignored "-Wpsabi"
 #define BLEND_INLINE static inline __attribute__((always_inline))
 
 /* A group of pixels `apart` from each other; false: nothing is drawn there. */
@@ -26,17 +31,45 @@ BLEND_INLINE bool blend_load(const uint32_t *source, uint32_t n, unsigned apart,
     return any[0] | any[1] | any[2] | any[3];
 }
 
-/* `p` over one component. */
+/* What pixels add to one component. */
+BLEND_INLINE BlendWords blend_over(const BlendWords *p, const CclBlendTarget *t)
+{
+    return ((uint32_t)t->red * (*p >> 16 & 255) + (uint32_t)t->green * (*p >> 8 & 255) +
+            (uint32_t)t->blue * (*p & 255) + (uint32_t)t->alpha * (*p >> 24) + 32768) >> 16;
+}
+
+/* a * b / 255, rounded, of bytes. */
+BLEND_INLINE BlendWords blend_part(BlendWords a, BlendWords b)
+{
+    const BlendWords product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
+}
+
+/* The same of a word of 16 bits and a byte. */
+BLEND_INLINE BlendWords blend_deep_part(BlendWords a, BlendWords b)
+{
+    const BlendWords product = a * b + 127;
+    const BlendWords part = (product + (product >> 8) + (product >> 16)) >> 8; /* or one less than it should be */
+    return part - (BlendWords)(product - part * 255 >= 255);
+}
+
+/* `pixels` over one component of bytes. */
 BLEND_INLINE void blend_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, BlendWords *component)
 {
     BlendWords p;
     memcpy(&p, pixels, sizeof p);
-    const BlendWords alpha = p >> 24;
-    const BlendWords over = ((uint32_t)t->red * (p >> 16 & 255) + (uint32_t)t->green * (p >> 8 & 255) +
-                             (uint32_t)t->blue * (p & 255) + (uint32_t)t->alpha * alpha + 32768) >> 16;
-    const BlendWords product = *component * (255 - alpha) + 128;
-    const BlendWords sum = over + ((product + (product >> 8)) >> 8); /* divided by 255, rounded */
+    const BlendWords sum = blend_over(&p, t) + blend_part(*component, 255 - (p >> 24));
     *component = (sum | (BlendWords)(sum > 255)) & 255;
+}
+
+/* `pixels` over one component of up to 16 bits. */
+BLEND_INLINE void blend_deep_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, BlendWords *component)
+{
+    BlendWords p;
+    memcpy(&p, pixels, sizeof p);
+    const uint32_t most = (1u << t->depth) - 1;
+    const BlendWords sum = blend_over(&p, t) + blend_deep_part(*component, 255 - (p >> 24));
+    *component = (sum | (BlendWords)(sum > most)) & most;
 }
 
 /* n <= BLEND_GROUP samples; both steps are constants where this is called. */
@@ -56,33 +89,75 @@ BLEND_INLINE void blend_group(const uint32_t *source, unsigned apart, uint32_t n
         to[i * step] = bytes[i];
 }
 
+/* The same of words of two bytes. */
+BLEND_INLINE void blend_deep_group(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t,
+                                   uint8_t *to, unsigned step)
+{
+    uint32_t pixels[BLEND_GROUP];
+    if (!blend_load(source, n, apart, pixels))
+        return;
+    const uint16_t mask = (uint16_t)(((1u << t->depth) - 1) << t->low);
+    BlendShorts shorts = { 0 };
+    for (unsigned i = 0; i < n; i++) {
+        uint16_t sample;
+        memcpy(&sample, to + i * step, sizeof sample);
+        shorts[i] = sample;
+    }
+    BlendWords words = __builtin_convertvector((shorts & mask) >> t->low, BlendWords);
+    blend_deep_words(pixels, t, &words);
+    shorts = (shorts & (uint16_t)~mask) | __builtin_convertvector(words, BlendShorts) << t->low;
+    for (unsigned i = 0; i < n; i++) {
+        const uint16_t sample = shorts[i];
+        memcpy(to + i * step, &sample, sizeof sample);
+    }
+}
+
+BLEND_INLINE void blend_samples(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, uint8_t *to,
+                                unsigned step, bool deep)
+{
+    if (deep)
+        blend_deep_group(source, apart, n, t, to, step);
+    else
+        blend_group(source, apart, n, t, to, step);
+}
+
+/* `deep` and the steps are constants where this is called. */
 BLEND_INLINE void blend_row(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, uint8_t *to,
-                            unsigned step)
+                            unsigned step, bool deep)
 {
     uint32_t i = 0;
     for (; i + BLEND_GROUP <= n; i += BLEND_GROUP)
-        blend_group(source + i * apart, apart, BLEND_GROUP, t, to + i * step, step);
+        blend_samples(source + i * apart, apart, BLEND_GROUP, t, to + i * step, step, deep);
     if (i < n)
-        blend_group(source + i * apart, apart, n - i, t, to + i * step, step);
+        blend_samples(source + i * apart, apart, n - i, t, to + i * step, step, deep);
 }
 
-static void blend_component(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t)
+/* Fast where samples lie as in common formats. */
+BLEND_INLINE void blend_plane(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t, bool deep)
 {
-    const unsigned apart = 1u << t->shift_x;
+    const unsigned apart = 1u << t->shift_x, size = deep ? 2 : 1;
     const uint32_t n = (area->width + apart - 1) / apart;
 
     for (uint32_t y = area->y; y < area->y + area->height; y += 1u << t->shift_y) {
         const uint32_t *const source = drawing->pixels + y * drawing->stride + area->x;
         uint8_t *const to = t->data + (y >> t->shift_y) * t->stride + (area->x >> t->shift_x) * t->step;
-        if (apart == 1 && t->step == 1)
-            blend_row(source, 1, n, t, to, 1);
-        else if (apart == 2 && t->step == 1)
-            blend_row(source, 2, n, t, to, 1);
-        else if (apart == 2 && t->step == 2)
-            blend_row(source, 2, n, t, to, 2);
+        if (apart == 1 && t->step == size)
+            blend_row(source, 1, n, t, to, size, deep);
+        else if (apart == 2 && t->step == size)
+            blend_row(source, 2, n, t, to, size, deep);
+        else if (apart == 2 && t->step == 2 * size)
+            blend_row(source, 2, n, t, to, 2 * size, deep);
         else
-            blend_row(source, apart, n, t, to, t->step);
+            blend_row(source, apart, n, t, to, t->step, deep);
     }
+}
+
+static void blend_component(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t)
+{
+    if (t->depth > 8)
+        blend_plane(drawing, area, t, true);
+    else
+        blend_plane(drawing, area, t, false);
 }
 
 /* ---------------------------------------------------------------- red, green and blue in one word */
@@ -94,42 +169,85 @@ static void blend_component(const CclDrawing *drawing, const CclBlendArea *area,
 #define BLEND_SHIFT(byte) (24 - 8 * (byte))
 #endif
 
-/* Three components of pixels of four bytes. */
+/* Components of pixels of four bytes: three of them, or all four. */
 static bool blend_is_packed(const CclBlendTarget *t, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (t[i].step != 4 || t[i].shift_x || t[i].shift_y || t[i].data - t[i].place != t->data - t->place)
+        if (t[i].step != 4 || t[i].depth > 8 || t[i].shift_x || t[i].shift_y ||
+            t[i].data - t[i].place != t->data - t->place)
             return false;
-    return n == 3;
+    return n == 3 || n == 4;
+}
+
+BLEND_INLINE void blend_packed_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, const unsigned *shift,
+                                     BlendWords *words)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        BlendWords component = *words >> shift[i] & 255;
+        blend_words(pixels, &t[i], &component);
+        *words = (*words & ~(255u << shift[i])) | component << shift[i];
+    }
+}
+
+/* Pixels that may be seen through. The division is that of rational numbers, rounded: of whole numbers below 2^18 floats
+ * lose nothing that would matter. */
+BLEND_INLINE void blend_alpha_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, const unsigned *shift,
+                                    BlendWords *words)
+{
+    BlendWords p;
+    memcpy(&p, pixels, sizeof p);
+    const BlendWords under = blend_part(*words >> shift[3] & 255, 255 - (p >> 24)), alpha = (p >> 24) + under;
+    const BlendWords nothing = (BlendWords)(alpha == 0) & 1; /* nor was there: the rest stays as it is */
+    const BlendFloats divisor = __builtin_convertvector((BlendSigned)(alpha + nothing), BlendFloats);
+    BlendWords result = alpha << shift[3];
+    for (unsigned i = 0; i < 3; i++) {
+        const BlendWords sum = blend_over(&p, &t[i]) * 255 + (*words >> shift[i] & 255) * (under + nothing);
+        const BlendFloats quotient = __builtin_convertvector((BlendSigned)sum, BlendFloats) / divisor + 0.5f;
+        const BlendWords component = (BlendWords)__builtin_convertvector(quotient, BlendSigned);
+        result |= ((component | (BlendWords)(component > 255)) & 255) << shift[i];
+    }
+    *words = result;
+}
+
+/* Can a pixel be seen through? `n` of them are the picture's. */
+BLEND_INLINE bool blend_is_opaque(const BlendWords *words, uint32_t n, unsigned shift)
+{
+    uint32_t all = 255u << shift;
+    for (unsigned i = 0; i < n; i++)
+        all &= (*words)[i];
+    return all == 255u << shift;
 }
 
 BLEND_INLINE void blend_packed_group(const uint32_t *source, uint32_t n, const CclBlendTarget *t, uint8_t *to,
-                                     const unsigned shift[3])
+                                     const unsigned *shift, bool has_alpha)
 {
     uint32_t pixels[BLEND_GROUP];
     BlendWords words = { 0 };
     if (!blend_load(source, n, 1, pixels))
         return;
     memcpy(&words, to, n * sizeof(uint32_t));
-    for (unsigned i = 0; i < 3; i++) {
-        BlendWords component = words >> shift[i] & 255;
-        blend_words(pixels, &t[i], &component);
-        words = (words & ~(255u << shift[i])) | component << shift[i];
-    }
+    if (has_alpha && !blend_is_opaque(&words, n, shift[3]))
+        blend_alpha_words(pixels, t, shift, &words);
+    else
+        blend_packed_words(pixels, t, shift, &words);
     memcpy(to, &words, n * sizeof(uint32_t));
 }
 
-static void blend_packed(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t)
+/* `has_alpha` is a constant where this is called. */
+BLEND_INLINE void blend_packed(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t,
+                               bool has_alpha)
 {
-    const unsigned shift[3] = { BLEND_SHIFT(t[0].place), BLEND_SHIFT(t[1].place), BLEND_SHIFT(t[2].place) };
+    unsigned shift[4] = { 0 };
+    for (unsigned i = 0; i < (has_alpha ? 4 : 3); i++)
+        shift[i] = BLEND_SHIFT(t[i].place);
     for (uint32_t y = area->y; y < area->y + area->height; y++) {
         const uint32_t *const source = drawing->pixels + y * drawing->stride + area->x;
         uint8_t *const to = t->data - t->place + y * t->stride + 4 * area->x;
         uint32_t i = 0;
         for (; i + BLEND_GROUP <= area->width; i += BLEND_GROUP)
-            blend_packed_group(source + i, BLEND_GROUP, t, to + 4 * i, shift);
+            blend_packed_group(source + i, BLEND_GROUP, t, to + 4 * i, shift, has_alpha);
         if (i < area->width)
-            blend_packed_group(source + i, area->width - i, t, to + 4 * i, shift);
+            blend_packed_group(source + i, area->width - i, t, to + 4 * i, shift, has_alpha);
     }
 }
 
@@ -142,8 +260,10 @@ static void blend_areas(const CclDrawing *drawing, const CclBlendArea *areas, si
     for (size_t i = 0; i < n_areas; i++) {
         for (unsigned c = 0; c < n && !packed; c++)
             blend_component(drawing, &areas[i], &targets[c]);
-        if (packed)
-            blend_packed(drawing, &areas[i], targets);
+        if (packed && n == 3)
+            blend_packed(drawing, &areas[i], targets, false);
+        else if (packed)
+            blend_packed(drawing, &areas[i], targets, true);
     }
 }
 

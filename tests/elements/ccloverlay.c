@@ -176,7 +176,9 @@ GST_END_TEST
 /* In video the colour is what the caps' colorimetry says; GStreamer's own conversion is the judge. */
 GST_START_TEST (test_colours_of_video)
 {
-  static const gchar *const formats[] = { "I420", "NV12", "Y444", "YUY2" };
+  static const gchar *const formats[] = { "I420", "NV12", "Y444", "YUY2", "AYUV", "VUYA", "I420_10LE", "I422_12LE",
+    "Y444_16LE", "P010_10LE", "P012_LE", "P016_LE"
+  };
   static const gchar *const colorimetries[] = { "bt601", "bt709", "1:3:5:1" /* full range */  };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (colorimetries); i++) {
@@ -205,6 +207,62 @@ GST_START_TEST (test_colours_of_video)
     g_free (caps);
     g_free (line);
   }
+}
+
+GST_END_TEST
+static void
+paint (GstBuffer * buffer, const guint8 pixel[4])
+{
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = pixel[i % 4];
+  gst_buffer_unmap (buffer, &map);
+}
+
+/* A picture with alpha: what is drawn is opaque, what is not stays as it was, and neither takes the other's colour. */
+GST_START_TEST (test_alpha)
+{
+  static const guint8 grounds[][4] = { {10, 20, 30, 255}, {10, 20, 30, 0}, {10, 20, 30, 100} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (grounds); i++) {
+    Fixture f = new_fixture ("draw=box colour-by=fixed color=0xff12c834 line-width=4", "BGRA", 320, 240);
+    const GstCclBlob blob = new_blob (1, 0, 100, 80, 40, 60);
+    GstBuffer *buffer = new_frame (&f, 0);
+    GstMapInfo map;
+
+    paint (buffer, grounds[i]);
+    add_blobs (&f, buffer, &blob, 1);
+    buffer = push (&f, buffer);
+    gst_buffer_map (buffer, &map, GST_MAP_READ);
+    fail_unless (memcmp (map.data + 4 * (110 * 320 + 98), "\x34\xc8\x12\xff", 4) == 0);
+    fail_unless (memcmp (map.data + 4 * (110 * 320 + 120), grounds[i], 4) == 0);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (f.harness);
+  }
+}
+
+GST_END_TEST
+/* GBR in words: colours as they are, in ten bits. */
+GST_START_TEST (test_rgb_of_ten_bits)
+{
+  Fixture f = new_fixture ("draw=box colour-by=fixed color=0xff00c8ff line-width=4", "GBR_10LE", 320, 240);
+  GstBuffer *out = push_blob (&f, 0, new_blob (1, 0, 100, 80, 40, 60));
+  GstVideoFrame frame;
+
+  fail_unless (gst_video_frame_map (&frame, &f.info, out, GST_MAP_READ));
+  for (guint c = 0; c < 3; c++) {
+    static const guint expected[] = { 0, 0xc8 * 1023 / 255, 1023 };
+    const guint8 *const row = (const guint8 *) GST_VIDEO_FRAME_COMP_DATA (&frame, c)
+        + 110 * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c);
+
+    assert_equals_int (((GST_READ_UINT16_LE (row + 2 * 98) & 1023) + 1) / 2, (expected[c] + 1) / 2);
+  }
+  gst_video_frame_unmap (&frame);
+  gst_buffer_unref (out);
+  gst_harness_teardown (f.harness);
 }
 
 GST_END_TEST
@@ -300,7 +358,7 @@ GST_START_TEST (test_shared_memory)
 GST_END_TEST
 static const gchar *const formats[] = { "GRAY8", "I420", "YV12", "NV12", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "BGRx",
   "RGBA", "ARGB", "RGB", "RGB16", "GRAY16_LE", "I420_10LE", "P010_10LE", "v210", "UYVP", "NV12_64Z32", "YUV9", "AYUV64",
-  "Y41B", "r210"
+  "Y41B", "r210", "VUYA", "A420", "P016_LE", "Y444_16LE", "GBR_10LE", "GBR_12LE", "I422_12LE"
 };
 
 static const guint sizes[][2] = { {1, 1}, {3, 7}, {15, 17}, {319, 241}, {1, 240}, {320, 1}, {32, 32} };
@@ -800,6 +858,8 @@ ccloverlay_suite (void)
   suite_add_tcase (s, tc);
   tcase_set_timeout (tc, 120);
   tcase_add_test (tc, test_box);
+  tcase_add_test (tc, test_alpha);
+  tcase_add_test (tc, test_rgb_of_ten_bits);
   tcase_add_test (tc, test_contour);
   tcase_add_test (tc, test_colours_of_video);
   tcase_add_test (tc, test_border);
