@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. */
+/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. The arguments are those
+ * of every first kernel; see CudaFrame.given. */
 __global__ static void set_vars(CudaVars *to, CudaVars from)
 {
     *to = from;
@@ -180,6 +181,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_mask, mask_size, false));
     CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
     frame->vars = slot->d_vars;
+    frame->given = &slot->coming;
 
     CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_result, sizeof(CudaResult)));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->result, slot->h_result, 0));
@@ -289,6 +291,15 @@ static CclStatus cuda_open(CclContext *context)
     return open_workspace(context);
 }
 
+static void drop_replay(CudaReplay *replay)
+{
+    if (replay->exec)
+        cudaGraphExecDestroy(replay->exec);
+    if (replay->graph)
+        cudaGraphDestroy(replay->graph);
+    memset(replay, 0, sizeof *replay);
+}
+
 static void close_slot(CudaSlot *slot)
 {
     cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
@@ -299,8 +310,7 @@ static void close_slot(CudaSlot *slot)
     for (cudaEvent_t event : slot->frame.step_events)
         if (event)
             cudaEventDestroy(event);
-    if (slot->graph)
-        cudaGraphExecDestroy(slot->graph);
+    drop_replay(&slot->replay);
     if (slot->ticket.frame)
         ccl_ticket_clear(&slot->ticket);
 }
@@ -552,8 +562,6 @@ static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const CudaShape *const shape = &frame->shape;
 
-    if (shape->narrow)
-        CCL_TRY(mask_from_wide(frame));
     if (algorithm->analyze)
         return algorithm->analyze(context, ccl_frame);
     CCL_TRY(algorithm->label(context, ccl_frame));
@@ -583,60 +591,87 @@ static unsigned generation_of(const CudaContext *cuda)
     return cuda->engine ? cuda->engine->generation : 0;
 }
 
-/* Captures the frame's launches into the slot's graph. */
-static CclStatus capture_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *slot)
+CclStatus cuda_send_vars(const CudaSlot *slot)
 {
-    const cudaStream_t stream = slot->frame.stream;
-    cudaGraph_t graph = NULL;
-
-    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    const CclStatus status = launch_frame(context, ccl_frame);
-    const cudaError_t end = cudaStreamEndCapture(stream, &graph);
-    cudaError_t error = end;
-    if (status == CCL_OK && end == cudaSuccess) {
-        if (slot->graph)
-            cudaGraphExecDestroy(slot->graph);
-        slot->graph = NULL;
-        error = cudaGraphInstantiate(&slot->graph, graph, 0);
-    }
-    if (graph)
-        cudaGraphDestroy(graph);
-    CCL_TRY(status);
-    CCL_CUDA_TRY(error);
-    slot->graph_shape = slot->frame.shape;
-    slot->graph_generation = generation_of(impl(context));
+    set_vars<<<1, 1, 0, slot->frame.stream>>>(slot->d_vars, slot->coming);
+    CCL_CUDA_TRY(cudaGetLastError());
     return CCL_OK;
+}
+
+static CclStatus send_vars_unless_taken(const CudaSlot *slot)
+{
+    return slot->context->algorithm->takes_vars ? CCL_OK : cuda_send_vars(slot);
+}
+
+/* The launches that make a graph. */
+static CclStatus launch_for_graph(CudaSlot *slot)
+{
+    CCL_TRY(send_vars_unless_taken(slot));
+    return launch_frame(slot->context, slot->ccl_frame);
+}
+
+static CclStatus find_first(CudaReplay *replay)
+{
+    size_t n = 1;
+    CCL_CUDA_TRY(cudaGraphGetRootNodes(replay->graph, &replay->first, &n));
+    CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->first, &replay->params));
+    return CCL_OK;
+}
+
+/* Captures the frame's launches. */
+static CclStatus capture_frame(CudaSlot *slot)
+{
+    CudaReplay *const replay = &slot->replay;
+    const cudaStream_t stream = slot->frame.stream;
+
+    drop_replay(replay);
+    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    const CclStatus status = launch_for_graph(slot);
+    const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
+    CCL_TRY(status);
+    CCL_CUDA_TRY(end);
+    CCL_TRY(find_first(replay));
+    CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, 0));
+    replay->shape = slot->frame.shape;
+    replay->generation = generation_of(impl(slot->context));
+    replay->vars = slot->coming;
+    return CCL_OK;
+}
+
+/* The first kernel's argument is part of the launch: no copy, no kernel of its own. */
+static CclStatus replay_frame(CudaSlot *slot)
+{
+    CudaReplay *const replay = &slot->replay;
+    if (memcmp(&replay->vars, &slot->coming, sizeof replay->vars)) {
+        void *arguments[] = { replay->params.kernelParams[0], &slot->coming };
+        cudaKernelNodeParams params = replay->params;
+        params.kernelParams = arguments;
+        CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(replay->exec, replay->first, &params));
+        memcpy(&replay->vars, &slot->coming, sizeof replay->vars);
+    }
+    CCL_CUDA_TRY(cudaGraphLaunch(replay->exec, slot->frame.stream));
+    return CCL_OK;
+}
+
+static bool replays(const CudaSlot *slot)
+{
+    const CudaReplay *const replay = &slot->replay;
+    return replay->exec && same_shape(&slot->frame.shape, &replay->shape) &&
+           replay->generation == generation_of(impl(slot->context));
 }
 
 /* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. */
-static CclStatus run_frame(CclContext *context, CclFrame *ccl_frame, CudaSlot *slot)
+static bool wants_replay(CudaSlot *slot)
 {
-    CudaContext *const cuda = impl(context);
-    const CudaShape *const shape = &slot->frame.shape;
-    const bool repeated = same_shape(shape, &slot->last_shape);
+    CudaContext *const cuda = impl(slot->context);
+    const bool repeated = same_shape(&slot->frame.shape, &slot->last_shape);
 
-    slot->last_shape = *shape;
-    if (slot->frame.timing || cuda->no_graphs || !repeated || context->algorithm->iterative)
-        return launch_frame(context, ccl_frame);
-    if (!slot->graph || !same_shape(shape, &slot->graph_shape) || slot->graph_generation != generation_of(cuda)) {
-        if (capture_frame(context, ccl_frame, slot) != CCL_OK) {
-            cuda->no_graphs = true;
-            return launch_frame(context, ccl_frame);
-        }
-    }
-    CCL_CUDA_TRY(cudaGraphLaunch(slot->graph, slot->frame.stream));
-    return CCL_OK;
-}
-
-CclStatus cuda_send_vars(CudaSlot *slot)
-{
-    if (slot->vars_sent && !memcmp(&slot->coming, &slot->vars, sizeof slot->vars))
-        return CCL_OK;
-    memcpy(&slot->vars, &slot->coming, sizeof slot->vars);
-    slot->vars_sent = true;
-    set_vars<<<1, 1, 0, slot->frame.stream>>>(slot->d_vars, slot->vars);
-    CCL_CUDA_TRY(cudaGetLastError());
-    return CCL_OK;
+    slot->last_shape = slot->frame.shape;
+    if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative)
+        return false;
+    if (!replays(slot) && capture_frame(slot) != CCL_OK)
+        cuda->no_graphs = true;
+    return !cuda->no_graphs;
 }
 
 /* ---------------------------------------------------------------- frames */
@@ -672,12 +707,16 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
 
 CclStatus cuda_launch_slot(CudaSlot *slot)
 {
-    const CudaFrame *const frame = &slot->frame;
+    CudaFrame *const frame = &slot->frame;
     CCL_TRY(cuda_await_mask(slot));
-    CCL_TRY(cuda_send_vars(slot));
+    const bool replayed = wants_replay(slot);
+    if (!replayed)
+        CCL_TRY(send_vars_unless_taken(slot));
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
-    return run_frame(slot->context, slot->ccl_frame, slot);
+    if (frame->shape.narrow)
+        CCL_TRY(mask_from_wide(frame));
+    return replayed ? replay_frame(slot) : launch_frame(slot->context, slot->ccl_frame);
 }
 
 static bool downloads_behind(const CudaSlot *slot)

@@ -7,16 +7,17 @@
  * A frame runs on one stream, in this order:
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
- *     vars       what differs from the slot's last frame goes to device memory; nothing when nothing does
  *     narrow     16-bit masks only: to 8 bits
+ *     vars       the frame's variables to device memory, unless the method's first kernel does that: takes_vars
  *     label()    mask -> provisional labels in vars->labels           } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only
  *
- * Everything from narrow on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
+ * Everything from vars on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in
- * device memory. With CclConfig.timing the same launches run one by one with an event after each.
+ * device memory: the graph's first kernel has it as an argument, set anew for each frame, and stores it there. With
+ * CclConfig.timing the same launches run one by one with an event after each.
  *
  * Workspace and images are shared by all slots: the stream keeps frames apart. The workspace is all zero before the first
  * frame and belongs to the method from then on.
@@ -110,7 +111,10 @@ typedef struct CudaLoop {
 typedef struct CudaFrame {
     cudaStream_t stream;
     CudaShape shape;
-    const CudaVars *vars;  /* device memory */
+    CudaVars *vars;        /* device memory */
+    /* What *vars is to become, in host memory. With takes_vars the first kernel has two arguments, the second this by
+     * value, and stores it in *vars for the kernels after it. */
+    const CudaVars *given;
     CudaResult *result;    /* mapped host memory, device address */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
@@ -152,7 +156,7 @@ typedef struct CudaBatch {
     const CudaVars **vars;        /* host memory */
     void *const *workspaces;
     void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
-    const void *d_jobs;           /* the same in device memory, for kernels */
+    void *d_jobs;                 /* the same in device memory, for kernels */
     CudaFrame *launcher;          /* to launch with: stream and nothing else */
 } CudaBatch;
 

@@ -19,6 +19,18 @@
 
 #include <pthread.h>
 
+/* A frame's launches, captured. */
+typedef struct CudaReplay {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec; /* NULL: none */
+    CudaShape shape;      /* of the frames it is for */
+    unsigned generation;  /* CudaEngine.generation it was captured in */
+
+    cudaGraphNode_t first;       /* its second argument is the frame's variables; */
+    cudaKernelNodeParams params; /* as captured */
+    CudaVars vars;               /* as last set */
+} CudaReplay;
+
 /* A slot of the ring: one frame on its way. */
 typedef struct CudaSlot {
     CudaFrame frame; /* first: CclFrame.slot points at it */
@@ -29,8 +41,6 @@ typedef struct CudaSlot {
     uint8_t *d_mask;     /* uploaded or narrowed masks */
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaVars *d_vars;
-    CudaVars vars;       /* what is in d_vars */
-    bool vars_sent;
     CudaVars coming;     /* of the frame that is brought */
     CudaResult *h_result; /* mapped; frame.result on the device */
 
@@ -39,9 +49,8 @@ typedef struct CudaSlot {
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
 
-    cudaGraphExec_t graph; /* the launches for graph_shape */
-    CudaShape graph_shape, last_shape;
-    unsigned graph_generation; /* CudaEngine.generation it was captured in */
+    CudaReplay replay;
+    CudaShape last_shape;
 } CudaSlot;
 
 /* Contexts that share a device: streams, workspaces and batches. */
@@ -104,7 +113,7 @@ cudaError_t cuda_wait_for(cudaEvent_t event);
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot);
 /* `coming` to d_vars. */
-CclStatus cuda_send_vars(CudaSlot *slot);
+CclStatus cuda_send_vars(const CudaSlot *slot);
 /* Launches a frame alone. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots: label images to the host; `done` comes last. */

@@ -90,10 +90,8 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
 static CclStatus narrow_masks(const Launch *launch, unsigned begin, unsigned end)
 {
     for (unsigned i = begin; i < end; i++) {
-        if (!launch->slots[i]->frame.shape.narrow)
-            continue;
-        CCL_TRY(cuda_send_vars(launch->slots[i]));
-        CCL_TRY(mask_from_wide(launch->frames[i]));
+        if (launch->slots[i]->frame.shape.narrow)
+            CCL_TRY(mask_from_wide(launch->frames[i]));
     }
     return CCL_OK;
 }

@@ -4,21 +4,22 @@
 /* 16-bit masks -> 8-bit masks, so that methods know one kind only. */
 #include "stages.cuh"
 
-__global__ static void narrow(const CudaVars *vars, uint32_t width, uint32_t height)
+/* Comes before the variables are in device memory. */
+__global__ static void narrow(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const uint8_t *const from = vars->wide + y * vars->wide_stride + 2 * x; /* any address: two byte loads */
+    const uint8_t *const from = vars.wide + y * vars.wide_stride + 2 * x; /* any address: two byte loads */
     const uint32_t value = from[0] | (uint32_t)from[1] << 8;
-    const bool foreground = (value > vars->wide_threshold) != (vars->wide_invert != 0);
-    ((uint8_t *)vars->mask)[y * vars->mask_stride + x] = foreground ? 255 : 0;
+    const bool foreground = (value > vars.wide_threshold) != (vars.wide_invert != 0);
+    ((uint8_t *)vars.mask)[y * vars.mask_stride + x] = foreground ? 255 : 0;
 }
 
 CclStatus mask_from_wide(CudaFrame *frame)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 grid(blocks_for(width, 32), blocks_for(height, 8));
-    CCL_CUDA_LAUNCH(frame, "narrow", narrow, grid, dim3(32, 8), 0, frame->vars, width, height);
+    CCL_CUDA_LAUNCH(frame, "narrow", narrow, grid, dim3(32, 8), 0, *frame->given, width, height);
     return CCL_OK;
 }

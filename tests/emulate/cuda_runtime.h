@@ -93,6 +93,7 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUgraphNode_st *cudaGraphNode_t;
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault
@@ -135,6 +136,13 @@ enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization 
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
     struct { int programmaticStreamSerializationAllowed; } val;
+};
+struct cudaKernelNodeParams {
+    void *func;
+    dim3 gridDim, blockDim;
+    unsigned sharedMemBytes;
+    void **kernelParams;
+    void **extra;
 };
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -193,6 +201,10 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *params);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *params);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 namespace emulate {
@@ -244,6 +256,21 @@ template <typename... Parameters> struct Site {
 
     using Arguments = std::tuple<std::decay_t<Parameters>...>;
 
+    static std::vector<void *> addresses(void *arguments)
+    {
+        return std::apply([](auto &...each) { return std::vector<void *>{ (void *)&each... }; }, *(Arguments *)arguments);
+    }
+
+    template <size_t... I> static std::shared_ptr<void> copy(void *const *addresses, std::index_sequence<I...>)
+    {
+        return std::make_shared<Arguments>(*(const std::tuple_element_t<I, Arguments> *)addresses[I]...);
+    }
+
+    static std::shared_ptr<void> remake(void *const *addresses)
+    {
+        return copy(addresses, std::index_sequence_for<Parameters...>());
+    }
+
     static void call(const void *kernel, const void *arguments)
     {
         std::apply((void (*)(Parameters...))kernel, *(const Arguments *)arguments);
@@ -252,7 +279,7 @@ template <typename... Parameters> struct Site {
     cudaError_t operator()(const std::decay_t<Parameters> &...values) const
     {
         return launch({ name, (const void *)kernel, { grid.x, grid.y, grid.z }, { block.x, block.y, block.z }, shared,
-                        std::make_shared<Arguments>(values...), sizeof(Arguments), call },
+                        std::make_shared<Arguments>(values...), sizeof(Arguments), call, addresses, remake },
                       stream);
     }
 };

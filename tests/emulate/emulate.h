@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace emulate {
 
@@ -97,6 +98,8 @@ struct Launch {
     std::shared_ptr<void> arguments;
     size_t arguments_size;
     void (*call)(const void *kernel, const void *arguments);
+    std::vector<void *> (*addresses)(void *arguments);            /* of each argument */
+    std::shared_ptr<void> (*remake)(void *const *addresses);      /* arguments like these */
 };
 
 /* Runs it to its end; false when it came to none, which has been reported. */

@@ -28,14 +28,22 @@ struct Operation {
     std::shared_ptr<EventState> waits_for; /* until this many records are done */
     uint64_t times = 0;
     std::shared_ptr<EventState> records = nullptr; /* that so many are done */
+    std::shared_ptr<const emulate::Launch> launch = nullptr; /* of a kernel: what `run` runs */
+};
+
+/* Operations of a graph run in order, so the first is the only root. */
+struct CUgraphNode_st {
+    std::vector<void *> addresses; /* of its arguments */
 };
 
 struct CUgraph_st {
     std::vector<Operation> operations;
+    CUgraphNode_st root;
 };
 
 struct CUgraphExec_st {
     std::vector<Operation> operations;
+    const CUgraph_st *from;
 };
 
 struct CUstream_st {
@@ -706,6 +714,15 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
 
 /* ---------------------------------------------------------------- graphs */
 
+static Operation operation_of(const std::shared_ptr<const Launch> &launch)
+{
+    return { [launch] {
+                if (!run(*launch))
+                    pending = cudaErrorLaunchFailure;
+            },
+             nullptr, 0, nullptr, launch };
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
 {
     ENTER("cudaStreamBeginCapture");
@@ -729,7 +746,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     stream->capturing = false;
     if (planted != cudaSuccess || stream->invalidated)
         return told(planted != cudaSuccess ? planted : cudaErrorStreamCaptureInvalidated);
-    *graph = new CUgraph_st{ std::move(stream->captured) };
+    *graph = new CUgraph_st{ std::move(stream->captured), {} };
     stream->captured.clear();
     graphs.insert(*graph);
     return cudaSuccess;
@@ -750,7 +767,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
     ENTER("cudaGraphInstantiate");
     if (!graphs.count(graph))
         return told(cudaErrorInvalidValue);
-    *exec = new CUgraphExec_st{ graph->operations };
+    *exec = new CUgraphExec_st{ graph->operations, graph };
     execs.insert(*exec);
     return cudaSuccess;
 }
@@ -763,6 +780,52 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     for (const Operation &operation : exec->operations)
         if (const cudaError_t error = put(stream, operation))
             return error;
+    return cudaSuccess;
+}
+
+static cudaGraph_t graph_of(cudaGraphNode_t root)
+{
+    for (const void *graph : graphs)
+        if (&((cudaGraph_t)graph)->root == root)
+            return (cudaGraph_t)graph;
+    return nullptr;
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n)
+{
+    ENTER("cudaGraphGetRootNodes");
+    if (!graphs.count(graph))
+        return told(cudaErrorInvalidValue);
+    if (nodes && *n)
+        *nodes = &graph->root;
+    *n = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *params)
+{
+    ENTER("cudaGraphKernelNodeGetParams");
+    const cudaGraph_t graph = graph_of(node);
+    if (!graph || graph->operations.empty() || !graph->operations[0].launch)
+        return told(cudaErrorInvalidValue);
+    const Launch &launch = *graph->operations[0].launch;
+    node->addresses = launch.addresses(launch.arguments.get());
+    *params = { (void *)launch.kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
+                dim3(launch.block[0], launch.block[1], launch.block[2]), (unsigned)launch.shared,
+                node->addresses.data(), nullptr };
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *params)
+{
+    ENTER("cudaGraphExecKernelNodeSetParams");
+    if (!execs.count(exec) || !graph_of(node) || graph_of(node) != exec->from || !exec->operations[0].launch ||
+        params->func != exec->operations[0].launch->kernel)
+        return told(cudaErrorInvalidValue);
+    Launch launch = *exec->operations[0].launch;
+    launch.arguments = launch.remake(params->kernelParams);
+    exec->operations[0] = operation_of(std::make_shared<const Launch>(std::move(launch)));
     return cudaSuccess;
 }
 
@@ -799,12 +862,7 @@ cudaError_t launch(Launch &&launch, cudaStream_t stream)
     right = right && launch.grid[0] && launch.grid[1] && launch.grid[2];
     if (!right)
         return told(cudaErrorInvalidConfiguration);
-    const auto shared = std::make_shared<Launch>(std::move(launch));
-    return put(stream, { [shared] {
-                            if (!run(*shared))
-                                pending = cudaErrorLaunchFailure;
-                        },
-                        nullptr, 0 });
+    return put(stream, operation_of(std::make_shared<const Launch>(std::move(launch))));
 }
 
 cudaError_t function_attributes(cudaFuncAttributes *attributes)

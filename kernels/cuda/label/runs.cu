@@ -93,7 +93,7 @@ typedef struct Plan {
 /* A frame, for the kernels. */
 typedef struct Job {
     Plan plan;
-    const CudaVars *vars;
+    CudaVars *vars;        /* alone: solve stores them there */
     CclComponent *rows;
     CudaResult *result;
 } Job;
@@ -364,13 +364,16 @@ __device__ static inline Links link_row(const LocalParents &parents, const uint6
 }
 
 template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
-static __global__ void __launch_bounds__(SOLVE_THREADS(LANES)) solve(const Jobs jobs)
+static __global__ void __launch_bounds__(SOLVE_THREADS(LANES))
+    solve(const Jobs jobs, const __grid_constant__ CudaVars given)
 {
     const Job &job = jobs.get();
     const Plan &plan = job.plan;
-    const CudaVars *const vars = job.vars;
+    const CudaVars *const vars = Jobs::MANY ? job.vars : &given;
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
+    if (!Jobs::MANY && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
+        *job.vars = given;
     __shared__ uint64_t bits[LOCAL_WORDS];
     __shared__ uint32_t slots[LOCAL_WORDS * 32];
     __shared__ uint32_t shared_heads[LANES == 1 ? 1 : LOCAL_WORDS], shared_joined[LANES == 1 ? 1 : 32];
@@ -1058,7 +1061,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
 }
 
 static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaRoom *room,
-                   const CudaVars *vars)
+                   CudaVars *vars)
 {
     return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height), vars, frame->rows,
                 frame->result };
@@ -1114,7 +1117,8 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     };
 
     const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
-    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES), jobs));
+    const CudaVars given = Jobs::MANY ? CudaVars{} : *frame->given;
+    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES), jobs, given));
     if (grids.join.y)
         CCL_TRY(launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, jobs));
     CCL_TRY(launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, jobs));
@@ -1158,7 +1162,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 static void describe(const CudaBatch *batch)
 {
     BatchJob *const jobs = (BatchJob *)batch->jobs;
-    const BatchJob *const d_jobs = (const BatchJob *)batch->d_jobs;
+    BatchJob *const d_jobs = (BatchJob *)batch->d_jobs;
     for (unsigned i = 0; i < batch->n; i++) {
         jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->room, &d_jobs[i].vars);
         jobs[i].vars = *batch->vars[i];
@@ -1204,6 +1208,7 @@ const CclAlgorithm ccl_cuda_runs = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_bits = true,
+    .takes_vars = true,
     .analyze = analyze,
     .batches = &batches,
 };
