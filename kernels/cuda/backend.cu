@@ -173,6 +173,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
 
     frame->stream = impl(context)->stream;
     frame->timing = context->config.timing;
+    frame->overlap = impl(context)->overlap && !frame->timing;
     slot->context = context;
     slot->ccl_frame = ccl_frame;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
@@ -279,6 +280,7 @@ static CclStatus cuda_open(CclContext *context)
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, set_vars)); /* is there code for this device at all? */
+    cuda->overlap = attributes.ptxVersion >= 90;
     CCL_TRY(open_streams(context));
     CCL_TRY(open_loop(context));
     for (unsigned i = 0; i < context->config.depth; i++)

@@ -119,6 +119,7 @@ typedef struct CudaFrame {
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
+    bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
@@ -157,7 +158,7 @@ typedef struct CudaBatch {
     void *const *workspaces;
     void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
     void *d_jobs;                 /* the same in device memory, for kernels */
-    CudaFrame *launcher;          /* to launch with: stream and nothing else */
+    CudaFrame *launcher;          /* to launch with: stream, `overlap` and nothing else */
 } CudaBatch;
 
 /* How a method launches batches. Only for methods with analyze(). */

@@ -83,6 +83,7 @@ typedef struct CudaEngine {
 typedef struct CudaContext {
     CudaEngine *engine; /* NULL: streams and workspace are the context's own */
     unsigned multiprocessors;
+    bool overlap; /* see CudaFrame */
     cudaStream_t stream;   /* kernels */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
     cudaStream_t download; /* label images down, while kernels of the frame after run */

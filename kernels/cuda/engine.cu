@@ -161,6 +161,7 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
     launch.launcher.stream = engine->stream;
+    launch.launcher.overlap = ((const CudaSlot *)tickets[0]->frame)->frame.overlap;
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 

@@ -14,6 +14,7 @@
  *         latency    host's clock from submit to the end of collect, one frame at a time, mask in device memory
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
  *         pinned_latency, pinned_wall  mask in page-locked memory
+ *         packed_latency, packed_wall  mask in ordinary memory, packed to bits by as many threads as there are CPUs
  *
  *         plain_cold as gpu_cold, every kernel launched by itself instead of by a graph
  *
@@ -27,6 +28,7 @@
 #include "device.h"
 
 #include "backend.h"
+#include "cpu/pool.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -530,6 +532,9 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
         Subject shared = *subject;
         char name[40];
         double batch = 0;
+        snprintf(name, sizeof name, "streams_%u_%s", n_streams, names[kind]);
+        if (!kind_wanted(bench->options->measures, name))
+            continue;
         shared.config.shared = true;
         shared.config.threads = kind == 2 ? 2 : 1;
         for (unsigned i = 0; i < n_streams; i++) {
@@ -543,7 +548,6 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
             add_sample(&figure, time_streams(streams, n_streams, n_each, &batch));
         for (unsigned i = 0; i < n_streams; i++)
             ccl_context_free(streams[i].context);
-        snprintf(name, sizeof name, "streams_%u_%s", n_streams, names[kind]);
         print_figure(bench, subject->name, subject->config.connectivity, product_names[product], name, &figure, 0);
         if (!bench->options->json)
             printf("  %-28s %-13s in batches of %.1f\n", "", "", batch);
@@ -555,9 +559,12 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
 
 /* ---------------------------------------------------------------- one stream */
 
-enum { HOT, COLD, WALL, PLAIN, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, N_MEASURES };
-static const char *const measure_names[N_MEASURES] = { "gpu_hot", "gpu_cold", "wall_cold", "plain_cold", "latency",
-                                                       "host_latency", "host_wall", "pinned_latency", "pinned_wall" };
+enum { HOT, COLD, WALL, PLAIN, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, PACKED_LATENCY,
+       PACKED_WALL, N_MEASURES };
+static const char *const measure_names[N_MEASURES] = {
+    "gpu_hot",        "gpu_cold",    "wall_cold",      "plain_cold", "latency", "host_latency", "host_wall",
+    "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"
+};
 
 /* The same with kernels launched one by one. */
 static CclContext *open_without_graphs(const Bench *bench, const Subject *subject, bool labels)
@@ -568,19 +575,41 @@ static CclContext *open_without_graphs(const Bench *bench, const Subject *subjec
     return context;
 }
 
+static const CclAlgorithm *algorithm_of(const Subject *subject)
+{
+    for (unsigned i = 0; ccl_algorithms[i]; i++)
+        if (!strcmp(ccl_algorithms[i]->info.name, subject->config.algorithm) &&
+            ccl_algorithms[i]->info.backend == subject->config.backend)
+            return ccl_algorithms[i];
+    return NULL;
+}
+
+/* The same with masks packed by all CPUs. */
+static CclContext *open_packing(const Bench *bench, const Subject *subject, bool labels)
+{
+    Subject packing = *subject;
+    packing.config.threads = ccl_cpu_count();
+    return open_context(bench, &packing, CCL_MAX_DEPTH, labels, false);
+}
+
 static void bench_cuda_product(Bench *bench, const Subject *subject, Product product, CudaBuffers *buffers)
 {
     const bool with_labels = product != PRODUCT_TABLE;
     const Masks *const device = &buffers->device, *const host = &buffers->host, *const pinned = &buffers->pinned;
     void *const *const labels = buffers->labels;
-    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, with_labels, false), *plain = NULL;
+    CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, with_labels, false), *plain = NULL,
+               *packing = NULL;
     Figure figures[N_MEASURES] = { { .n = 0 } };
     bool want[N_MEASURES];
     for (unsigned i = 0; i < N_MEASURES; i++) /* nobody has provisional labels brought home */
         want[i] = kind_wanted(bench->options->measures, measure_names[i]) &&
                   (i < HOST_LATENCY || product != PRODUCT_PROVISIONAL);
+    want[PACKED_LATENCY] &= algorithm_of(subject)->takes_bits;
+    want[PACKED_WALL] &= algorithm_of(subject)->takes_bits;
     if (want[PLAIN])
         plain = open_without_graphs(bench, subject, with_labels);
+    if (want[PACKED_LATENCY] || want[PACKED_WALL])
+        packing = open_packing(bench, subject, with_labels);
     const bool upload = want[HOST_WALL] || want[PINNED_WALL];
     const unsigned n = frames_for(time_stream(bench, context, device, device->n, product, labels, 40).wall_us);
     const unsigned n_up =
@@ -608,12 +637,18 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
         if (want[PINNED_WALL])
             add_sample(&figures[PINNED_WALL],
                        time_stream(bench, context, pinned, bench->n_frames, product, labels, n_up).wall_us);
+        if (want[PACKED_LATENCY])
+            add_sample(&figures[PACKED_LATENCY], time_latency(bench, packing, host, product, labels));
+        if (want[PACKED_WALL])
+            add_sample(&figures[PACKED_WALL],
+                       time_stream(bench, packing, host, bench->n_frames, product, labels, n).wall_us);
     }
     for (unsigned i = 0; i < N_MEASURES; i++)
         if (want[i])
             print_figure(bench, subject->name, subject->config.connectivity, product_names[product], measure_names[i],
                          &figures[i], i < LATENCY ? times_null(bench, with_labels, &figures[i]) : 0);
     print_memory(bench, subject, product, context);
+    ccl_context_free(packing);
     ccl_context_free(plain);
     ccl_context_free(context);
 }
@@ -655,15 +690,6 @@ static void bench_cuda_null(Bench *bench, CudaBuffers *buffers)
     device_free(copy);
 }
 
-static bool batches(const Subject *subject)
-{
-    for (unsigned i = 0; ccl_algorithms[i]; i++)
-        if (!strcmp(ccl_algorithms[i]->info.name, subject->config.algorithm) &&
-            ccl_algorithms[i]->info.backend == subject->config.backend)
-            return ccl_algorithms[i]->batches != NULL;
-    return false;
-}
-
 static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
 {
     unsigned n_cuda = 0;
@@ -685,7 +711,7 @@ static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
         for (unsigned n_streams = 1; n_streams <= 64; n_streams *= 4)
             for (unsigned p = 0; p < N_PRODUCTS; p++)
                 if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted &&
-                    products[p] != PRODUCT_PROVISIONAL && batches(&subjects[s]))
+                    products[p] != PRODUCT_PROVISIONAL && algorithm_of(&subjects[s])->batches)
                     bench_streams(bench, &subjects[s], products[p], n_streams, &buffers);
     masks_free(&buffers.device);
     masks_free(&buffers.host);

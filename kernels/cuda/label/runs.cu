@@ -1085,7 +1085,7 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     return grids;
 }
 
-/* Launches a kernel; with `overlap` it may start while the one before it ends, if it was compiled to wait for that. */
+/* Launches a kernel; with `overlap` it may start while the one before it ends. */
 template <typename... Args>
 static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (*kernel)(Args...), dim3 grid,
                         uint32_t threads, Args... args)
@@ -1098,11 +1098,7 @@ static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (
     config.blockDim = dim3(threads);
     config.stream = frame->stream;
     config.attrs = &attribute;
-    if (overlap && !frame->timing) {
-        cudaFuncAttributes attributes;
-        CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, (const void *)kernel));
-        config.numAttrs = attributes.ptxVersion >= 90;
-    }
+    config.numAttrs = overlap && frame->overlap;
     CCL_CUDA_TRY(cudaLaunchKernelEx(&config, kernel, args...));
     return cuda_launched(frame, name, __FILE__, __LINE__);
 }
