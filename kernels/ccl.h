@@ -132,7 +132,7 @@ typedef struct CclConfig {
                                      current in every later call too */
     unsigned threads;             /* CPU: threads to use, the caller's too; 0: as many as help, fewer while other contexts
                                      are at work; 1: only the caller's. All contexts of the process share the others.
-                                     CUDA: from 2 on masks in ordinary memory are packed to bits by so many first */
+                                     CUDA: those that pack a mask in ordinary memory to bits, 0 as 1 */
     uint32_t cpu_flags;           /* CPU: SIMD tiers that may be used (tests force each in turn); CCL_CPU_ALL otherwise */
 } CclConfig;
 

@@ -298,6 +298,14 @@ bool ccl_engine_lost(CclEngine *engine)
     return lost;
 }
 
+bool ccl_engine_idle(CclEngine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    const bool idle = !engine->n_waiting && !engine->n_running && !engine->launching;
+    leave(engine);
+    return idle;
+}
+
 CclStatus ccl_engine_submit(CclEngine *engine, CclTicket *ticket)
 {
     pthread_mutex_lock(&engine->lock);

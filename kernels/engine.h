@@ -87,6 +87,9 @@ void ccl_engine_free(CclEngine *engine);
 void ccl_engine_pause(CclEngine *engine);
 void ccl_engine_resume(CclEngine *engine, unsigned most_frames);
 
+/* Is no frame in it? By the time the caller knows, there may be. */
+bool ccl_engine_idle(CclEngine *engine);
+
 /* Has the device failed? */
 bool ccl_engine_lost(CclEngine *engine);
 

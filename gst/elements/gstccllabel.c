@@ -1862,8 +1862,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
       "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to label with; 0: as many as help. On a GPU: from 2 on, masks in system memory are packed to bits "
-      "by so many before they go up", 0, 1024, 0, playing);
+      "CPU threads to label with; 0: as many as help. On a GPU: those that pack a mask in system memory to bits before "
+      "it goes up; 0: the streaming thread alone", 0, 1024, 0, playing);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
       "microseconds", FALSE, playing);

@@ -166,6 +166,13 @@ static CclStatus open_loop(CclContext *context)
     return CCL_OK;
 }
 
+/* Masks from ordinary memory come up as bits: they have to be copied to page-locked memory anyway, and packing them on the
+ * way takes less time than copying. */
+static bool packs_masks(const CclContext *context)
+{
+    return context->algorithm->takes_bits;
+}
+
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
     const size_t mask_size = mask_pitch(context->config.max_width) * context->config.max_height;
@@ -178,7 +185,8 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     slot->ccl_frame = ccl_frame;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_mask, mask_size));
+    const size_t bits_size = row_words(context->config.max_width) * sizeof(uint64_t) * context->config.max_height;
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_mask, packs_masks(context) ? bits_size : mask_size));
     CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_mask, mask_size, false));
     CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
     frame->vars = slot->d_vars;
@@ -218,12 +226,6 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
     return CCL_OK;
 }
 
-/* Masks from ordinary memory come up as bits when the caller gives threads to pack them. */
-static bool packs_masks(const CclContext *context)
-{
-    return context->algorithm->takes_bits && context->config.threads > 1;
-}
-
 /* Streams of the context's own, or an engine's. */
 static CclStatus open_streams(CclContext *context)
 {
@@ -234,7 +236,7 @@ static CclStatus open_streams(CclContext *context)
             ccl_ticket_init(&cuda->slots[i].ticket, &cuda->slots[i]);
         return CCL_OK;
     }
-    if (packs_masks(context))
+    if (packs_masks(context) && context->config.threads > 1)
         cuda->packers = ccl_pool_new(context->config.threads);
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
@@ -299,7 +301,7 @@ static void drop_replay(CudaReplay *replay)
         cudaGraphExecDestroy(replay->exec);
     if (replay->graph)
         cudaGraphDestroy(replay->graph);
-    memset(replay, 0, sizeof *replay);
+    *replay = CudaReplay{};
 }
 
 static void close_slot(CudaSlot *slot)
@@ -403,7 +405,9 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
 }
 
 /* Bits up to this many bytes are read where they lie, over the bus: quicker than a copy and its start. */
-#define MOST_IN_PLACE (512u << 10)
+#define MOST_BITS_IN_PLACE (512u << 10)
+/* Pixels as well, though the rows above tiles come twice then. */
+#define MOST_BYTES_IN_PLACE (4u << 20)
 
 typedef struct PackJob {
     CudaContext *cuda;
@@ -433,7 +437,7 @@ static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
-    if (size <= MOST_IN_PLACE) {
+    if (size <= MOST_BITS_IN_PLACE) {
         CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&vars->mask, slot->h_mask, 0));
         return CCL_OK;
     }
@@ -479,26 +483,35 @@ CclStatus cuda_await_mask(const CudaSlot *slot)
     return CCL_OK;
 }
 
-/* 16-bit pixels that kernels can reach where they are: device memory, or pinned memory over the bus. */
-static const void *wide_on_device(const CclMask *mask)
+/* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
+static const uint8_t *on_device(const CclMask *mask)
 {
     void *device = NULL;
-    if (mask->pixel_size != 2 || mask->memory == CCL_MEMORY_HOST)
-        return NULL;
     if (mask->memory == CCL_MEMORY_DEVICE)
-        return mask->data;
-    if (cudaHostGetDevicePointer(&device, (void *)mask->data, 0) != cudaSuccess) {
+        return (const uint8_t *)mask->data;
+    if (mask->memory == CCL_MEMORY_PINNED && cudaHostGetDevicePointer(&device, (void *)mask->data, 0) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
     }
-    return device;
+    return (const uint8_t *)device;
+}
+
+/* Is a pinned mask read where it lies, over the bus? Labelling then begins with the first rows that come and not after the
+ * last, but multiprocessors wait for them: only while they have nothing else to do. */
+static bool reads_in_place(const CclContext *context, const CclMask *mask)
+{
+    const CudaContext *const cuda = impl(context);
+    return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
+           (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE && !context->n_waiting &&
+           (!cuda->engine || ccl_engine_idle(cuda->engine->queue));
 }
 
 /* Brings the mask to where kernels read it, and says where that is. */
-static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, bool packed, CudaVars *vars)
+static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, bool packed, CudaVars *vars)
 {
+    CudaContext *const cuda = impl(context);
     const size_t pitch = mask_pitch(mask->width);
-    const void *const wide = wide_on_device(mask);
+    const uint8_t *const there = on_device(mask);
 
     slot->uploads = false;
     CCL_TRY(mark_producer(slot, mask));
@@ -513,15 +526,15 @@ static CclStatus place_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *ma
         vars->threshold = mask->threshold;
         vars->invert = mask->invert;
     }
-    if (wide) {
-        vars->wide = (const uint8_t *)wide;
+    if (there && mask->pixel_size == 2) {
+        vars->wide = there;
         vars->wide_stride = mask->stride;
         vars->wide_threshold = mask->threshold;
         vars->wide_invert = mask->invert;
         return CCL_OK;
     }
-    if (mask->memory == CCL_MEMORY_DEVICE) {
-        vars->mask = (const uint8_t *)mask->data;
+    if (mask->memory == CCL_MEMORY_DEVICE || (there && reads_in_place(context, mask))) {
+        vars->mask = there;
         vars->mask_stride = mask->stride;
         return CCL_OK;
     }
@@ -697,7 +710,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     vars->limits = ccl_frame->limits;
     vars->keep_all = drops_nothing(&vars->limits);
     const bool packed = packs_masks(context) && mask->memory == CCL_MEMORY_HOST;
-    CCL_TRY(place_mask(impl(context), slot, mask, packed, vars));
+    CCL_TRY(place_mask(context, slot, mask, packed, vars));
     place_labels(context, slot, ccl_frame, vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
                               vars->keep_all, packed };

@@ -37,7 +37,7 @@ typedef struct CudaSlot {
     CclContext *context;
     CclFrame *ccl_frame;
 
-    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, one byte per pixel */
+    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, a byte or a bit per pixel */
     uint8_t *d_mask;     /* uploaded or narrowed masks */
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaVars *d_vars;

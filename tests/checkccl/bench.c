@@ -28,7 +28,7 @@
 #include "device.h"
 
 #include "backend.h"
-#include "cpu/pool.h"
+#include "cpu/cpus.h"
 
 #include <pthread.h>
 #include <stdio.h>
