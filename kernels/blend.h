@@ -9,8 +9,8 @@
  * which is one and the same for R, G and B, for luma and for chroma: only the four factors differ. Where several pixels
  * share a sample it takes the first of them: lines a few pixels wide keep their colour, which a mean would wash out.
  *
- * In a picture with alpha, which its other components are not multiplied by, what is under the drawing counts as far as it
- * is seen:
+ * In a picture with alpha, which its other components are not multiplied by, what is under the drawing counts as far as
+ * it is seen:
  *
  *     under     = alpha of the picture * (255 - A) / 255
  *     component = ((red * R + green * G + blue * B + alpha * A) * 255  +  component * under) / (A + under)

@@ -195,7 +195,7 @@ typedef struct
   GstCclSpread upload, kernel, contour, host, latency;
   GstCclSpread batch, wait;     /* frames launched together; before that */
   const gchar *path;
-  const gchar *algorithm;
+  const gchar *algorithm, *volume_algorithm;
   gsize host_bytes, device_bytes;
 } Stats;
 
@@ -226,7 +226,8 @@ struct _GstCclLabel
   guint first, n_frames, depth;
   Result result;
   guint64 n_submitted;          /* since start or flush, for interval */
-  gboolean warned_truncated, warned_saturated, warned_no_mask;
+  gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold;
+  gint limited_width, limited_height;   /* of the mask the limits were last compared with */
   guint n_full_frames;          /* in a row; stays at FULL_FRAMES_UNTIL_HINT once the user was told */
 
   /* Object lock. */
@@ -475,6 +476,7 @@ announce_labeller (GstCclLabel * self)
   changed = self->active_backend != backend;
   self->active_backend = backend;
   self->stats.algorithm = info->name;
+  self->stats.volume_algorithm = self->volume.labeller ? ccl_context_algorithm (self->volume.labeller)->name : NULL;
   ccl_context_memory (self->labeller, &self->stats.host_bytes, &self->stats.device_bytes);
   self->stats.host_bytes += host_bytes;
   self->stats.device_bytes += device_bytes;
@@ -1060,8 +1062,8 @@ find_mask (GstCclLabel * self, GstBuffer * buffer)
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
-            "decoder of segmentations and GStreamer 1.26; mask-source=frame takes the picture itself. Said once per "
-            "caps."));
+            "decoder of segmentations (the one that segmentation names, where that is set) and GStreamer 1.26; "
+            "mask-source=frame takes the picture itself. Said once per caps."));
   self->warned_no_mask = TRUE;
 }
 
@@ -1083,6 +1085,51 @@ take_settings (GstCclLabel * self, GstBuffer * buffer)
       GST_LOG_OBJECT (self, "the mask is on another device than cuda-device-id: it comes through the host");
   }
   return ensure_labeller (self);
+}
+
+/* The greatest value has none above it. */
+static void
+warn_of_threshold (GstCclLabel * self, const Frame * frame)
+{
+  const GstVideoFormatInfo *const format = frame->mask.info.finfo;
+  const gint most = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
+  const gboolean is_dead = frame->settings.threshold >= most;
+
+  if (is_dead && !self->warned_threshold)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("threshold=%d: no pixel of %s is greater, so %s.",
+            frame->settings.threshold, GST_VIDEO_FORMAT_INFO_NAME (format),
+            frame->settings.invert ? "each is foreground" : "there are no blobs"),
+        ("Its pixels are from 0 to %d. Said once per caps.", most));
+  self->warned_threshold = is_dead;
+}
+
+/* Limits that no blob of a mask of this size can meet; those that contradict each other were told of at the start. */
+static void
+warn_of_limits (GstCclLabel * self)
+{
+  const CclFilter *const filter = &self->now.filter;
+  const guint width = self->mask_width, height = self->mask_height;
+  const guint64 pixels = (guint64) width * height;
+  const guint64 most_of_frame = filter->max_relative_area > 0 ? (guint64) (filter->max_relative_area * pixels) : pixels;
+  const guint64 most_of_box = (guint64) (filter->max_width ? MIN (filter->max_width, width) : width)
+      * (filter->max_height ? MIN (filter->max_height, height) : height);
+  const guint64 most = MIN (most_of_frame, most_of_box);
+
+  if (self->mask_width == self->limited_width && self->mask_height == self->limited_height)
+    return;
+  self->limited_width = self->mask_width;
+  self->limited_height = self->mask_height;
+  if (filter->min_width > width || filter->min_height > height)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("min-%s=%u is more than a mask of %ux%u pixels has: no blob is kept.",
+            filter->min_width > width ? "width" : "height",
+            filter->min_width > width ? filter->min_width : filter->min_height, width, height),
+        ("Said once per size."));
+  else if (filter->min_area > most)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("min-area=%" G_GUINT64_FORMAT ", but in a mask of %ux%u pixels a blob has %" G_GUINT64_FORMAT " at most%s: "
+            "no blob is kept.", filter->min_area, width, height, most, most < pixels ? " by the other limits" : ""),
+        ("Said once per size."));
 }
 
 static GstFlowReturn
@@ -1113,6 +1160,8 @@ enqueue (GstCclLabel * self, GstBuffer * buffer, GstClockTime arrived)
     self->n_frames--;
     return GST_FLOW_ERROR;
   }
+  warn_of_threshold (self, frame);
+  warn_of_limits (self);
   status = submit_frame (self, frame);
   if (status != CCL_OK && !continue_on_cpu (self, status)) {
     discard_frames (self);
@@ -1414,7 +1463,7 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   self->out_info = out_info;
   self->mask_width = GST_VIDEO_INFO_WIDTH (&in_info);
   self->mask_height = GST_VIDEO_INFO_HEIGHT (&in_info);
-  self->warned_truncated = self->warned_saturated = self->warned_no_mask = FALSE;
+  self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
   self->n_full_frames = 0;
   set_output (self, get_output (self));
   copy_settings (self);
@@ -1585,8 +1634,6 @@ gst_ccl_label_set_context (GstElement * element, GstContext * context)
   GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
 }
 
-/* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
- * before the first frame. */
 /* Limits that leave nothing are no error, since they may be changed in any order, but hardly meant. */
 static void
 warn_of_empty_filter (GstCclLabel * self)
@@ -1609,6 +1656,47 @@ warn_of_empty_filter (GstCclLabel * self)
               limits[i].what, limits[i].min, limits[i].what, limits[i].max), (NULL));
 }
 
+/* Metadata that is asked for and will not be there. */
+static void
+warn_of_attach (GstCclLabel * self)
+{
+  const Settings *const now = &self->now;
+  const gboolean mirrors = (now->attach & (GST_CCL_ATTACH_ROI | GST_CCL_ATTACH_ANALYTICS)) != 0;
+
+#ifndef HAVE_GST_ANALYTICS
+  if (now->attach & GST_CCL_ATTACH_ANALYTICS)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("attach says analytics, which this build has not: none attached."),
+        ("It takes GStreamer 1.24 or newer, with its library for analytics; roi is in all."));
+#endif
+  if (now->contours && !(now->attach & GST_CCL_ATTACH_BLOB))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("contours=true, but attach does not say blob: they are lost."),
+        ("Contours travel in GstCclBlobMeta: attach=blob."));
+  if (mirrors && now->max_mirror == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("max-mirror=0: no region or object detection is attached."),
+        ("It says how many blobs of a frame attach=roi+analytics covers, 256 if it is not set."));
+  if (!mirrors && strcmp (now->roi_type, "blob") != 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("roi-type=\"%s\" has no effect: attach says neither roi nor "
+            "analytics.", now->roi_type), ("attach=blob+roi attaches regions of this type as well."));
+}
+
+static void
+warn_of_mask_source (GstCclLabel * self)
+{
+  const GstCclMaskChoice *const mask = &self->now.mask;
+
+  if (mask->source != GST_CCL_MASK_SOURCE_SEGMENTATION_MTD && (mask->region_id >= 0 || mask->segmentation >= 0))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s=%d has no effect: mask-source is not segmentation-mtd.",
+            mask->region_id >= 0 ? "region-id" : "segmentation",
+            mask->region_id >= 0 ? mask->region_id : mask->segmentation),
+        ("It chooses from segmentations in the metadata of frames: mask-source=segmentation-mtd reads them."));
+  if (mask->source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD && !gst_ccl_mask_source_has_segmentations ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("mask-source=segmentation-mtd, which this build cannot read: no frame is analysed."),
+        ("It takes GStreamer 1.26 or newer, with its library for analytics."));
+}
+
+/* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
+ * before the first frame. */
 static gboolean
 gst_ccl_label_start (GstBaseTransform * transform)
 {
@@ -1629,11 +1717,9 @@ gst_ccl_label_start (GstBaseTransform * transform)
   reset_lateness (self);
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
   self->mask_width = self->mask_height = 16;
-#ifndef HAVE_GST_ANALYTICS
-  if (self->now.attach & GST_CCL_ATTACH_ANALYTICS)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("attach says analytics, which this build has not: none attached."),
-        ("It takes GStreamer 1.24 or newer, with its library for analytics; roi is in all."));
-#endif
+  self->limited_width = self->limited_height = 0;
+  warn_of_attach (self);
+  warn_of_mask_source (self);
   warn_of_empty_filter (self);
   return ensure_labeller (self);
 }
@@ -1734,6 +1820,7 @@ create_stats (GstCclLabel * self)
       "volumes", G_TYPE_UINT64, stats->volumes,
       "backend", G_TYPE_STRING, backends[self->active_backend],
       "algorithm", G_TYPE_STRING, stats->algorithm ? stats->algorithm : "none",
+      "volume-algorithm", G_TYPE_STRING, stats->volume_algorithm ? stats->volume_algorithm : "none",
       "path", G_TYPE_STRING, stats->path ? stats->path : "none",
       "host-bytes", G_TYPE_UINT64, (guint64) stats->host_bytes,
       "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes,
@@ -1871,8 +1958,8 @@ install_properties (GObjectClass * klass)
       "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, "
       "which takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, path; "
-      "host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (for that), upload-us, "
+      "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
+      "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (for that), upload-us, "
       "kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each "
       "-min, -avg and -max in microseconds (-1: not measured)",
       GST_TYPE_STRUCTURE, reading);

@@ -195,6 +195,16 @@ find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const Gs
 #endif
 
 gboolean
+gst_ccl_mask_source_has_segmentations (void)
+{
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
+gboolean
 gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found)
 {

@@ -31,6 +31,7 @@
 
 #include "gstcclmeta2json.h"
 #include "gstccljson.h"
+#include "gstcclhint.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
 
@@ -44,9 +45,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta2json_debug);
 
 /* NTP counts from 1900. */
 #define NTP_TO_UNIX (G_GUINT64_CONSTANT (2208988800) * GST_SECOND)
-
-/* Frames without any metadata after which the user is told. */
-#define FRAMES_UNTIL_HINT 30
 
 typedef enum
 {
@@ -84,7 +82,7 @@ struct _GstCclMeta2Json
   guint width;
   guint height;
   guint64 seq;
-  guint64 n_without_meta;       /* since the start; G_MAXUINT64 once metadata was seen or missed */
+  guint n_without_meta, n_without_trail, n_without_time;        /* see gstcclhint.h */
 };
 
 enum
@@ -393,19 +391,38 @@ regions_of_buffer (GstBuffer * buffer)
 
 /* --- one frame --- */
 
-/* A pipeline without ccllabel runs and writes empty lines for ever: say so, once. */
 static void
 hint_when_no_meta (GstCclMeta2Json * self, gboolean has_meta)
 {
-  if (self->n_without_meta == G_MAXUINT64)
-    return;
-  if (has_meta) {
-    self->n_without_meta = G_MAXUINT64;
-  } else if (++self->n_without_meta == FRAMES_UNTIL_HINT) {
-    self->n_without_meta = G_MAXUINT64;
+  if (gst_ccl_waits_in_vain (&self->n_without_meta, has_meta))
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to write: the frames carry no blob metadata."),
         ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
-  }
+}
+
+static gboolean
+has_trail (const GstCclBlobMeta * meta)
+{
+  const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
+
+  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++)
+    if (blobs[i].n_trail > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Fields that were asked for and stay empty. */
+static void
+hint_when_in_vain (GstCclMeta2Json * self, const GstCclJsonFrame * frame, GstCclJsonTime time)
+{
+  if (frame->trails && gst_ccl_blob_meta_get_length (frame->blobs) > 0
+      && gst_ccl_waits_in_vain (&self->n_without_trail, has_trail (frame->blobs)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("trails=true, but no blob has a trail."),
+        ("ccltrack upstream gives them theirs, unless its history is 0."));
+  if (time == GST_CCL_JSON_TIME_REFERENCE
+      && gst_ccl_waits_in_vain (&self->n_without_time, GST_CLOCK_TIME_IS_VALID (frame->utc)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("time=reference, but no buffer has a reference timestamp: utc is null."),
+        ("rtspsrc add-reference-timestamp-meta=true attaches them; time=auto takes the clock where there is none."));
 }
 
 /* The line for the frame, NULL when it has none; the snapshot of the properties is taken here. */
@@ -430,6 +447,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   frame->source = source;
   frame->tags = tags;
   set_times (self, buffer, time, frame);
+  hint_when_in_vain (self, frame, time);
   if (empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
     line = gst_ccl_json_line (frame, self->stream_schema, precision);
   g_free (source);
@@ -601,7 +619,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   GError *error;
 
   self->seq = 0;
-  self->n_without_meta = 0;
+  self->n_without_meta = self->n_without_trail = self->n_without_time = 0;
 
   GST_OBJECT_LOCK (self);
   self->stats = (Stats) { 0 };

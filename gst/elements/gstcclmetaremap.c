@@ -30,6 +30,7 @@
 
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclhint.h"
 #include "gstcclspread.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_remap_debug);
@@ -137,6 +138,7 @@ struct _GstCclMetaRemap
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gboolean warned;              /* that the crop leaves nothing. Streaming thread */
+  guint n_without_kept;         /* see gstcclhint.h. Streaming thread */
 };
 
 enum
@@ -279,6 +281,9 @@ restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
   GstVideoInfo infos[2];
   gboolean is_described;
 
+  if (gst_ccl_waits_in_vain (&self->n_without_kept, kept != NULL))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to restore: the frames bring none that were kept."),
+        ("Put cclmetaremap mode=keep behind the elements that attach blobs and before those that crop or turn."));
   if (!kept)
     return FALSE;
   is_described = describe (self, kept, settings, &transform, infos);
@@ -333,9 +338,21 @@ gst_ccl_meta_remap_start (GstBaseTransform * transform)
 {
   GstCclMetaRemap *const self = GST_CCL_META_REMAP (transform);
 
+  Settings now;
+
   GST_OBJECT_LOCK (self);
   self->stats = (Stats) { 0 };
+  now = self->settings;
   GST_OBJECT_UNLOCK (self);
+  self->n_without_kept = 0;
+  if (now.mode == GST_CCL_REMAP_KEEP && (now.left || now.right || now.top || now.bottom
+          || now.direction != GST_VIDEO_ORIENTATION_IDENTITY))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Crop and direction have no effect with mode=keep."),
+        ("Set them at the cclmetaremap with mode=restore, behind the elements that crop or turn."));
+  else if (now.direction == GST_VIDEO_ORIENTATION_AUTO || now.direction == GST_VIDEO_ORIENTATION_CUSTOM)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("direction=%s cannot be known here: blobs are not turned.",
+            now.direction == GST_VIDEO_ORIENTATION_AUTO ? "auto" : "custom"),
+        ("Name the direction that the element between turns frames to."));
   return TRUE;
 }
 

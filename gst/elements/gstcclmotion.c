@@ -257,11 +257,70 @@ scale_polygon (GArray * points, gdouble frame_width, gdouble frame_height, guint
     xy[i] *= i & 1 ? (relative ? height : height / frame_height) : (relative ? width : width / frame_width);
 }
 
+/* Settings with which no mask shows anything. */
+static void
+warn_of_settings (GstCclMotion * self)
+{
+  const gdouble max_motion = self->now.params.max_motion, min_motion = self->now.min_motion;
+
+  if (max_motion == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("max-motion=0: all that moves counts as change of the whole "
+            "picture, and the mask stays empty."), ("It is a part of the picture, 0.8 when not set; 1 turns it off."));
+  else if (min_motion > max_motion)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("min-motion=%g is above max-motion=%g: messages tell of changes "
+            "of the whole picture only.", min_motion, max_motion), (NULL));
+}
+
+/* A square of this size has to be foreground for any of it to stay. */
+static void
+warn_of_open (GstCclMotion * self)
+{
+  const guint thinnest = 2 * self->now.params.open + 1;
+
+  if (thinnest > 1 && (thinnest > self->mask_width || thinnest > self->mask_height))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("open=%u leaves nothing of a mask of %ux%u pixels.",
+            self->now.params.open, self->mask_width, self->mask_height),
+        ("What is thinner than %u pixels goes.", thinnest));
+}
+
+/* A file shorter than the warm-up has no motion in it, which looks like a mistake somewhere else. */
+static void
+hint_when_all_learnt (GstCclMotion * self)
+{
+  guint64 frames;
+  gboolean all;
+
+  GST_OBJECT_LOCK (self);
+  frames = self->stats.frames;
+  all = frames > 0 && self->stats.learning == frames && self->stats.global_changes == 0;
+  GST_OBJECT_UNLOCK (self);
+  if (all)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The stream ended after %" G_GUINT64_FORMAT " frames, in the warm-up: "
+            "there was no mask yet.", frames), ("warmup-frames=%u is how many are learnt from first.",
+            self->now.params.warmup_frames));
+}
+
 static void
 warn_of_ignore (GstCclMotion * self, const gchar * what)
 {
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", what),
       ("ignore is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1. It stays as it was."));
+}
+
+/* Polygons that cover nothing, or leave nothing. */
+static void
+warn_of_ignored (GstCclMotion * self, guint n_polygons, const guint8 * ignored)
+{
+  const gsize size = (gsize) self->mask_width * self->mask_height;
+
+  if (n_polygons == 0)
+    return;
+  if (!memchr (ignored, 0, size))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("ignore covers the whole picture: the mask stays empty."), (NULL));
+  else if (!memchr (ignored, 1, size))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("ignore covers nothing of a picture of %dx%d pixels.",
+            self->request.width, self->request.height),
+        ("Coordinates are pixels of the frame, or fractions of it where all of a polygon's are from 0 to 1."));
 }
 
 /* Hands the detector the polygons of the property, unless it has them. */
@@ -288,6 +347,7 @@ take_ignored (GstCclMotion * self)
     ccl_polygon_fill ((gdouble *) points->data, points->len / 2, 1, ignored, self->mask_width, self->mask_width,
         self->mask_height);
   }
+  warn_of_ignored (self, polygons ? polygons->len : 0, ignored);
   gst_ccl_cuda_push (&self->cuda);
   ccl_motion_set_ignore (self->detector, ignored, self->mask_width);
   gst_ccl_cuda_pop (&self->cuda);
@@ -882,7 +942,10 @@ gst_ccl_motion_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCap
   }
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   copy_settings (self);
-  return ensure_detector (self);
+  if (!ensure_detector (self))
+    return FALSE;
+  warn_of_open (self);
+  return TRUE;
 }
 
 static gboolean
@@ -927,8 +990,10 @@ gst_ccl_motion_sink_event (GstBaseTransform * transform, GstEvent * event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     forget (self);
-  else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     end_motion (self, NULL);
+    hint_when_all_learnt (self);
+  }
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
@@ -968,6 +1033,7 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   if (wrong_ignore)
     warn_of_ignore (self, wrong_ignore);
   g_free (wrong_ignore);
+  warn_of_settings (self);
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
   self->moving = FALSE;

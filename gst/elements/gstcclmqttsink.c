@@ -531,6 +531,21 @@ set_up_will (GstCclMqttSink * self)
   return FALSE;
 }
 
+/* Who asks for certificates wants a connection that nobody else reads. */
+static void
+warn_of_settings (GstCclMqttSink * self, gboolean tls)
+{
+  const gchar *const unused = tls ? NULL : self->ca_file ? "ca-file" : self->cert_file ? "cert-file"
+      : self->key_file ? "key-file" : NULL;
+
+  if (unused)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s has no effect: the connection to %s is not encrypted.", unused,
+            self->uri), ("mqtts://HOST[:PORT] is, at port 8883 when none is given."));
+  if (self->will_message && !self->will_topic)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("will-message is never published: there is no will-topic."),
+        (NULL));
+}
+
 static gboolean
 topic_is_valid (GstCclMqttSink * self)
 {
@@ -571,6 +586,7 @@ gst_ccl_mqtt_sink_start (GstBaseSink * sink)
   mosquitto_max_inflight_messages_set (self->client, MAX_IN_FLIGHT);
   if ((tls && !set_up_tls (self)) || !set_up_login (self) || !set_up_will (self))
     goto failed;
+  warn_of_settings (self, tls);
 
   self->connected = self->stopping = self->outage_told = FALSE;
   self->in_flight = 0;

@@ -40,6 +40,7 @@
 #include "gstccldrawing.h"
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclhint.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
 
@@ -52,6 +53,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
 #define DEFAULT_DRAW (GST_CCL_DRAW_BOX | GST_CCL_DRAW_ID | GST_CCL_DRAW_TRAIL | GST_CCL_DRAW_ZONE)
+#define DEFAULT_COLOUR 0xff00ff00
 #define DEFAULT_TRAIL_LENGTH 40
 #define MAX_TRAIL_LENGTH 1024
 
@@ -98,6 +100,7 @@ struct _GstCclOverlay
   GstCclCanvas *canvas;
   gboolean no_canvas;           /* there was no memory for one of this size; has been said */
   GstBuffer *last;              /* nothing but the metadata that was drawn last */
+  guint n_without_metas, n_without_contour;     /* see gstcclhint.h */
 };
 
 enum
@@ -405,6 +408,32 @@ take_settings (GstCclOverlay * self, guint64 * expire)
   return style;
 }
 
+static gboolean
+has_contour (const GstCclBlobMeta * meta)
+{
+  const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
+
+  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++)
+    if (blobs[i].n_contour > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+hint_when_in_vain (GstCclOverlay * self, GstBuffer * buffer, guint draw)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  if (gst_ccl_waits_in_vain (&self->n_without_metas, meta || gst_buffer_get_ccl_zone_meta (buffer)
+          || gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to draw: the frames carry no blobs, zones or regions."),
+        ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
+  if (draw & GST_CCL_DRAW_CONTOUR && meta && gst_ccl_blob_meta_get_length (meta) > 0
+      && gst_ccl_waits_in_vain (&self->n_without_contour, has_contour (meta)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says contour, but no blob has one."),
+        ("ccllabel traces them with contours=true."));
+}
+
 static GstFlowReturn
 gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
@@ -419,6 +448,7 @@ gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   if (!self->is_negotiated)
     choose_path (self);
   self->is_negotiated = TRUE;
+  hint_when_in_vain (self, buffer, style.draw);
   if (get_canvas (self, metas))
     n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
   ok = put (self, buffer, &pixels);
@@ -465,11 +495,33 @@ gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
 }
 
+/* Settings that draw nothing, or not as they say. */
+static void
+warn_of_style (GstCclOverlay * self)
+{
+  GstCclDrawingStyle style;
+
+  GST_OBJECT_LOCK (self);
+  style = self->settings.style;
+  GST_OBJECT_UNLOCK (self);
+  if (style.draw == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("draw is empty: nothing is drawn."),
+        ("draw=box+id+trail+zone is what it is when not set."));
+  if (style.colour_by != GST_CCL_COLOUR_BY_FIXED && style.colour != DEFAULT_COLOUR)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x has no effect: colour-by is not fixed.", style.colour),
+        ("colour-by=fixed draws everything in it."));
+  else if (style.colour_by == GST_CCL_COLOUR_BY_FIXED && style.colour >> 24 == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x cannot be seen: its alpha is 0.", style.colour),
+        ("It is 0xAARRGGBB: 0x%08x is opaque.", style.colour | 0xff000000));
+}
+
 static gboolean
 gst_ccl_overlay_start (GstBaseTransform * transform)
 {
   GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
 
+  warn_of_style (self);
+  self->n_without_metas = self->n_without_contour = 0;
   gst_video_info_init (&self->info);
   forget (self);
   self->no_canvas = FALSE;
@@ -570,7 +622,7 @@ install_properties (GObjectClass * klass)
       "What has a colour of its own; without a track the label counts", GST_TYPE_CCL_COLOUR_BY,
       GST_CCL_COLOUR_BY_TRACK, playing);
   properties[PROP_COLOR] = g_param_spec_uint ("color", "Colour", "The colour of colour-by=fixed, 0xAARRGGBB", 0,
-      G_MAXUINT32, 0xff00ff00, playing | GST_PARAM_CONTROLLABLE);
+      G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
       "Pixels; 0 = by the frame: 1 + 1/360 of its shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
@@ -634,7 +686,7 @@ gst_ccl_overlay_init (GstCclOverlay * self)
 {
   self->settings = (Settings) {
     .style = {
-      .draw = DEFAULT_DRAW,.colour_by = GST_CCL_COLOUR_BY_TRACK,.colour = 0xff00ff00,
+      .draw = DEFAULT_DRAW,.colour_by = GST_CCL_COLOUR_BY_TRACK,.colour = DEFAULT_COLOUR,
       .trail_length = DEFAULT_TRAIL_LENGTH,
     },
     .font = g_strdup (GST_CCL_DRAWING_FONT),

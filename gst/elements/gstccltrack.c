@@ -50,6 +50,7 @@
 
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclhint.h"
 #include "gstcclspread.h"
 #include "track.h"
 
@@ -110,6 +111,7 @@ struct _GstCclTrack
   GArray *ids;                  /* of guint64: their tracks */
   GHashTable *lives;            /* guint64 id -> Life; living tracks only */
   GArray *points;               /* of GstCclPoint: this frame's contours and trails */
+  guint n_without_input;        /* see gstcclhint.h */
 };
 
 enum
@@ -825,6 +827,13 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL), ("%s", ccl_error_message ()));
     return GST_FLOW_ERROR;
   }
+  if (gst_ccl_waits_in_vain (&self->n_without_input, self->detections->len > 0
+          || (input == GST_CCL_TRACK_INPUT_CCL && gst_buffer_get_ccl_blob_meta (buffer))))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to follow: the frames carry no %s.",
+            input == GST_CCL_TRACK_INPUT_CCL ? "blobs of ccllabel" : input == GST_CCL_TRACK_INPUT_ROI
+            ? "regions of interest" : "blobs, regions or object detections"),
+        ("Put ccllabel (or a detector) upstream, and between the two no element that drops metadata (see "
+            "docs/metadata.md). Said once."));
   write_results (self, buffer, input);
   forget_ended (self);
 
@@ -892,6 +901,7 @@ gst_ccl_track_start (GstBaseTransform * transform)
 
   self->width = self->height = 0;
   self->frame_duration = GST_CLOCK_TIME_NONE;
+  self->n_without_input = 0;
   reset_tracks (self, "start");
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);

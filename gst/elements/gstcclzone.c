@@ -35,6 +35,7 @@
 
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclhint.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
 #include "gstcclzones.h"
@@ -74,7 +75,7 @@ typedef struct
   GstClockTime duration;        /* GST_CLOCK_TIME_NONE: none */
 } Event;
 
-struct _GstCclzone
+struct _GstCclZoneElement
 {
   GstBaseTransform parent;
 
@@ -94,6 +95,8 @@ struct _GstCclzone
   /* Streaming thread. */
   GstCclZoneSet *set;           /* NULL: none */
   guint width, height;
+  gboolean is_placed;           /* the zones were compared with the frame */
+  guint n_without_zones, n_without_blobs, n_without_tracks;     /* see gstcclhint.h */
   gboolean tracked;             /* a blob with a track was seen */
   GHashTable *objects;          /* guint64 id -> Object */
   GstClockTime now;             /* of the frame, running time */
@@ -123,16 +126,16 @@ static guint signals[N_SIGNALS];
 
 #define DEFAULT_LINGER GST_SECOND
 
-#define gst_cclzone_parent_class parent_class
-G_DEFINE_TYPE_WITH_CODE (GstCclzone, gst_cclzone, GST_TYPE_BASE_TRANSFORM,
+#define gst_ccl_zone_element_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclZoneElement, gst_ccl_zone_element, GST_TYPE_BASE_TRANSFORM,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_zone_debug, "cclzone", 0, "zones, lines and who is there"));
-GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE);
+GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCL_ZONE_ELEMENT);
 
 /* ---------------------------------------------------------------- zones */
 
 /* Takes the set, or the error. While running a wrong set is only warned of: the zones stay as they are. */
 static gboolean
-take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
+take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
 {
   gboolean running;
 
@@ -153,7 +156,7 @@ take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 }
 
 static gboolean
-take_text (GstCclzone * self, const gchar * text)
+take_text (GstCclZoneElement * self, const gchar * text)
 {
   GError *error = NULL;
   GstCclZoneSet *set = gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", &error);
@@ -162,7 +165,7 @@ take_text (GstCclzone * self, const gchar * text)
 }
 
 static gboolean
-take_file (GstCclzone * self)
+take_file (GstCclZoneElement * self)
 {
   GError *error = NULL;
   GstCclZoneSet *set;
@@ -180,7 +183,7 @@ take_file (GstCclzone * self)
 
 /* The points of the zones in fractions of frames as they are now. Under the object lock. */
 static void
-place_zones (GstCclzone * self)
+place_zones (GstCclZoneElement * self)
 {
   for (guint i = 0; self->set && i < self->n_zones; i++) {
     const GstCclZoneRule *const rule = &self->set->rules[i];
@@ -229,7 +232,7 @@ renumber (Object * object, const gint * was, guint n)
 
 /* A zone that keeps its name keeps what it has counted and who is in it. Under the object lock. */
 static void
-install_set (GstCclzone * self, GstCclZoneSet * set)
+install_set (GstCclZoneElement * self, GstCclZoneSet * set)
 {
   GstCclZone zones[GST_CCL_ZONES_MAX];
   gint was[GST_CCL_ZONES_MAX];
@@ -257,10 +260,75 @@ install_set (GstCclzone * self, GstCclZoneSet * set)
   place_zones (self);
 }
 
+/* The box around a zone, fractions of the frame. */
+static void
+get_extent (const GstCclZone * zone, gdouble least[2], gdouble most[2])
+{
+  for (guint k = 0; k < 2; k++) {
+    least[k] = G_MAXDOUBLE;
+    most[k] = -G_MAXDOUBLE;
+  }
+  for (guint k = 0; k < 2 * zone->n_points; k++) {
+    least[k & 1] = MIN (least[k & 1], zone->points[k]);
+    most[k & 1] = MAX (most[k & 1], zone->points[k]);
+  }
+}
+
+/* Zones that nothing in a frame of this size can ever be in. A line may lie on the frame's edge, and is not crossed. */
+static void
+warn_of_places (GstCclZoneElement * self)
+{
+  const gdouble pixels = (gdouble) self->width * self->height;
+
+  if (self->is_placed || !self->set || pixels == 0)
+    return;
+  self->is_placed = TRUE;
+  for (guint i = 0; i < self->n_zones; i++) {
+    const gboolean is_line = self->zones[i].kind == GST_CCL_ZONE_LINE;
+    gdouble least[2], most[2];
+
+    get_extent (&self->zones[i], least, most);
+    if (most[0] <= 0 || most[1] <= 0 || least[0] >= 1 || least[1] >= 1)
+      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" lies outside of frames of %ux%u pixels: "
+              "nobody %s.", self->zones[i].name, self->width, self->height, is_line ? "crosses it" : "is ever in it"),
+          ("Its points are from (%.5g, %.5g) to (%.5g, %.5g). With \"units\":\"relative\" they are fractions of the "
+              "frame and hold for every size.", least[0] * self->width, least[1] * self->height, most[0] * self->width,
+              most[1] * self->height));
+    else if (self->set->rules[i].min_area > pixels)
+      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" counts no blob: min_area is %.10g, frames have "
+              "%.10g pixels.", self->zones[i].name, self->set->rules[i].min_area, pixels), (NULL));
+  }
+}
+
+/* Lines and dwell times take tracks; all takes blobs and zones. */
+static gboolean
+needs_tracks (GstCclZoneElement * self)
+{
+  for (guint i = 0; i < self->n_zones; i++)
+    if (self->zones[i].kind == GST_CCL_ZONE_LINE || GST_CLOCK_TIME_IS_VALID (self->set->rules[i].dwell))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+hint_when_in_vain (GstCclZoneElement * self, const GstCclBlobMeta * meta)
+{
+  if (gst_ccl_waits_in_vain (&self->n_without_zones, self->n_zones > 0))
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("There are no zones."),
+        ("Set zones, or config to a file with them: docs/zones.md."));
+  if (gst_ccl_waits_in_vain (&self->n_without_blobs, meta != NULL))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nobody can be in the zones: the frames carry no blobs."),
+        ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
+  if (meta && gst_ccl_blob_meta_get_length (meta) > 0 && needs_tracks (self)
+      && gst_ccl_waits_in_vain (&self->n_without_tracks, self->tracked))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nobody crosses or dwells: the blobs have no tracks."),
+        ("Put ccltrack between ccllabel and cclzone."));
+}
+
 /* ---------------------------------------------------------------- events */
 
 static void
-post (GstCclzone * self, guint zone, const Object * object, Event event)
+post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
 {
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
@@ -294,7 +362,7 @@ post (GstCclzone * self, guint zone, const Object * object, Event event)
 
 /* Under the object lock where others read the counts. */
 static void
-count (GstCclzone * self, guint zone, gint inside, gint direction)
+count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
 {
   GST_OBJECT_LOCK (self);
   self->zones[zone].n_inside += inside;
@@ -304,13 +372,13 @@ count (GstCclzone * self, guint zone, gint inside, gint direction)
 }
 
 static GstClockTime
-time_inside (GstCclzone * self, const Object * object, guint zone)
+time_inside (GstCclZoneElement * self, const Object * object, guint zone)
 {
   return self->now > object->entered[zone] ? self->now - object->entered[zone] : 0;
 }
 
 static void
-enter (GstCclzone * self, guint zone, Object * object)
+enter (GstCclZoneElement * self, guint zone, Object * object)
 {
   object->inside |= 1u << zone;
   object->dwelt &= ~(1u << zone);
@@ -320,7 +388,7 @@ enter (GstCclzone * self, guint zone, Object * object)
 }
 
 static void
-leave (GstCclzone * self, guint zone, Object * object)
+leave (GstCclZoneElement * self, guint zone, Object * object)
 {
   object->inside &= ~(1u << zone);
   count (self, zone, -1, -1);
@@ -328,7 +396,7 @@ leave (GstCclzone * self, guint zone, Object * object)
 }
 
 static void
-check_dwell (GstCclzone * self, guint zone, Object * object)
+check_dwell (GstCclZoneElement * self, guint zone, Object * object)
 {
   const GstClockTime dwell = self->set->rules[zone].dwell;
 
@@ -339,7 +407,7 @@ check_dwell (GstCclzone * self, guint zone, Object * object)
 }
 
 static void
-check_polygon (GstCclzone * self, guint zone, Object * object, gboolean is_inside)
+check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean is_inside)
 {
   const gboolean was_inside = object->inside >> zone & 1;
 
@@ -352,7 +420,7 @@ check_polygon (GstCclzone * self, guint zone, Object * object, gboolean is_insid
 }
 
 static void
-check_line (GstCclzone * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
+check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
 {
   const gint direction = gst_ccl_line_crossed (self->zones[zone].points, from_x, from_y, object->x, object->y);
 
@@ -365,14 +433,14 @@ check_line (GstCclzone * self, guint zone, const Object * object, gdouble from_x
 /* ---------------------------------------------------------------- blobs and objects */
 
 static gboolean
-is_in_polygon (GstCclzone * self, guint zone, const Sighting * sighting)
+is_in_polygon (GstCclZoneElement * self, guint zone, const Sighting * sighting)
 {
   return self->zones[zone].kind == GST_CCL_ZONE_POLYGON && sighting->area >= self->set->rules[zone].min_area
       && gst_ccl_polygon_contains (self->zones[zone].points, self->zones[zone].n_points, sighting->x, sighting->y);
 }
 
 static guint32
-zones_of (GstCclzone * self, const Sighting * sighting)
+zones_of (GstCclZoneElement * self, const Sighting * sighting)
 {
   guint32 bits = 0;
 
@@ -383,7 +451,7 @@ zones_of (GstCclzone * self, const Sighting * sighting)
 }
 
 static Sighting
-see_blob (GstCclzone * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
+see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
 {
   Sighting sighting = {.area = gst_ccl_blob_meta_get_area (meta, index) };
   gdouble x, y, width, height;
@@ -404,7 +472,7 @@ see_blob (GstCclzone * self, const GstCclBlobMeta * meta, guint index, gint eval
 
 /* A track between sightings (area 0) is as large as it was. */
 static Object *
-find_object (GstCclzone * self, guint64 id, Sighting * sighting, gboolean * is_new)
+find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean * is_new)
 {
   Object *object = g_hash_table_lookup (self->objects, &id);
 
@@ -422,7 +490,7 @@ find_object (GstCclzone * self, guint64 id, Sighting * sighting, gboolean * is_n
 }
 
 static void
-follow_object (GstCclzone * self, guint64 id, Sighting * sighting)
+follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
 {
   gboolean is_new;
   Object *const object = find_object (self, id, sighting, &is_new);
@@ -441,7 +509,7 @@ follow_object (GstCclzone * self, guint64 id, Sighting * sighting)
 
 /* Who was not seen for long has left. */
 static void
-dismiss_objects (GstCclzone * self, GstClockTime linger)
+dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
 {
   GHashTableIter iter;
   gpointer value;
@@ -462,7 +530,7 @@ dismiss_objects (GstCclzone * self, GstClockTime linger)
 }
 
 static void
-forget_objects (GstCclzone * self)
+forget_objects (GstCclZoneElement * self)
 {
   g_hash_table_remove_all (self->objects);
   GST_OBJECT_LOCK (self);
@@ -473,7 +541,7 @@ forget_objects (GstCclzone * self)
 
 /* Without tracks only how many are where is known. A blob that several tracks share is not one more of them. */
 static void
-count_untracked (GstCclzone * self, const GstCclBlob * blobs, guint n)
+count_untracked (GstCclZoneElement * self, const GstCclBlob * blobs, guint n)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++) {
@@ -492,7 +560,7 @@ is_followed (const GstCclBlob * blob)
 
 /* A new list: copies of the buffer may hold the old one. */
 static void
-check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
+check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_point)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
   GstCclBlobList *list;
@@ -518,7 +586,7 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 /* ---------------------------------------------------------------- one frame */
 
 static void
-take_time (GstCclzone * self, GstBuffer * buffer)
+take_time (GstCclZoneElement * self, GstBuffer * buffer)
 {
   const GstClockTime running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), GST_BUFFER_PTS (buffer));
 
@@ -527,26 +595,30 @@ take_time (GstCclzone * self, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
-  GstCclzone *const self = GST_CCLZONE (transform);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
   GstClockTime linger;
   gint evaluation_point;
 
   GST_OBJECT_LOCK (self);
-  if (self->next_set)
+  if (self->next_set) {
     install_set (self, g_steal_pointer (&self->next_set));
+    self->is_placed = FALSE;
+  }
   evaluation_point = self->evaluation_point;
   linger = self->linger;
   GST_OBJECT_UNLOCK (self);
 
+  warn_of_places (self);
   self->buffer = buffer;
   take_time (self, buffer);
   if (meta && self->n_zones > 0
       && !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE)))
     check_blobs (self, meta, evaluation_point);
+  hint_when_in_vain (self, meta);
   dismiss_objects (self, linger);
   if (self->n_zones > 0)
     gst_buffer_add_ccl_zone_meta (buffer, self->zones, self->n_zones);
@@ -560,15 +632,16 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 }
 
 static gboolean
-gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
 {
-  GstCclzone *const self = GST_CCLZONE (transform);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
   gint width = 0, height = 0;
 
   gst_structure_get_int (structure, "width", &width);
   gst_structure_get_int (structure, "height", &height);
   GST_OBJECT_LOCK (self);
+  self->is_placed &= self->width == (guint) width && self->height == (guint) height;
   self->width = width;
   self->height = height;
   place_zones (self);
@@ -577,15 +650,15 @@ gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps *
 }
 
 static gboolean
-gst_cclzone_sink_event (GstBaseTransform * transform, GstEvent * event)
+gst_ccl_zone_element_sink_event (GstBaseTransform * transform, GstEvent * event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    forget_objects (GST_CCLZONE (transform));
+    forget_objects (GST_CCL_ZONE_ELEMENT (transform));
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
 static void
-clear_counts (GstCclzone * self)
+clear_counts (GstCclZoneElement * self)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++)
@@ -596,14 +669,15 @@ clear_counts (GstCclzone * self)
 }
 
 static gboolean
-gst_cclzone_start (GstBaseTransform * transform)
+gst_ccl_zone_element_start (GstBaseTransform * transform)
 {
-  GstCclzone *const self = GST_CCLZONE (transform);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
   GError *error;
 
   g_hash_table_remove_all (self->objects);
   clear_counts (self);
-  self->tracked = FALSE;
+  self->tracked = self->is_placed = FALSE;
+  self->n_without_zones = self->n_without_blobs = self->n_without_tracks = 0;
   self->now = 0;
   if (!self->zones_text)
     take_file (self);
@@ -620,22 +694,22 @@ gst_cclzone_start (GstBaseTransform * transform)
 /* ---------------------------------------------------------------- properties and signals */
 
 static gboolean
-gst_cclzone_reload (GstCclzone * self)
+gst_ccl_zone_element_reload (GstCclZoneElement * self)
 {
   return take_file (self);
 }
 
 /* The properties that are fields and nothing else. */
 static const GstCclField fields[N_PROPERTIES] = {
-  [PROP_EVALUATION_POINT] = GST_CCL_FIELD (GstCclzone, evaluation_point),
-  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclzone, post_messages),
-  [PROP_LINGER] = GST_CCL_FIELD (GstCclzone, linger),
+  [PROP_EVALUATION_POINT] = GST_CCL_FIELD (GstCclZoneElement, evaluation_point),
+  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclZoneElement, post_messages),
+  [PROP_LINGER] = GST_CCL_FIELD (GstCclZoneElement, linger),
 };
 
 static void
-gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_ccl_zone_element_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
-  GstCclzone *const self = GST_CCLZONE (object);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
   gchar *text;
 
   switch (id) {
@@ -672,7 +746,7 @@ append_structure (GValue * array, GstStructure * structure)
 }
 
 static GstStructure *
-create_stats (GstCclzone * self)
+create_stats (GstCclZoneElement * self)
 {
   GstStructure *structure = gst_structure_new ("cclzone-stats",
       "frames", G_TYPE_UINT64, self->n_frames, "events", G_TYPE_UINT64, self->n_events, NULL);
@@ -691,9 +765,9 @@ create_stats (GstCclzone * self)
 }
 
 static void
-gst_cclzone_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_ccl_zone_element_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
-  GstCclzone *const self = GST_CCLZONE (object);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
 
   GST_OBJECT_LOCK (self);
   switch (id) {
@@ -737,21 +811,21 @@ install_properties (GObjectClass * klass)
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 
   /**
-   * GstCclzone::reload:
+   * GstCclZoneElement::reload:
    *
    * Reads the file in #cclzone:config again. A file with a mistake is warned of, and the zones stay as they are.
    *
    * Returns: whether the file was read
    */
   signals[SIGNAL_RELOAD] = g_signal_new_class_handler ("reload", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_cclzone_reload), NULL, NULL, NULL,
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL,
       G_TYPE_BOOLEAN, 0);
 }
 
 static void
-gst_cclzone_finalize (GObject * object)
+gst_ccl_zone_element_finalize (GObject * object)
 {
-  GstCclzone *const self = GST_CCLZONE (object);
+  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
 
   clear_zones (self->zones, self->n_zones);
   g_clear_pointer (&self->set, gst_ccl_zone_set_free);
@@ -764,15 +838,15 @@ gst_cclzone_finalize (GObject * object)
 }
 
 static void
-gst_cclzone_class_init (GstCclzoneClass * klass)
+gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
 {
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
 
-  object->set_property = gst_cclzone_set_property;
-  object->get_property = gst_cclzone_get_property;
-  object->finalize = gst_cclzone_finalize;
+  object->set_property = gst_ccl_zone_element_set_property;
+  object->get_property = gst_ccl_zone_element_get_property;
+  object->finalize = gst_ccl_zone_element_finalize;
   install_properties (object);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
@@ -780,16 +854,16 @@ gst_cclzone_class_init (GstCclzoneClass * klass)
   gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
 
-  transform->start = gst_cclzone_start;
-  transform->set_caps = gst_cclzone_set_caps;
-  transform->sink_event = gst_cclzone_sink_event;
-  transform->transform_ip = gst_cclzone_transform_ip;
+  transform->start = gst_ccl_zone_element_start;
+  transform->set_caps = gst_ccl_zone_element_set_caps;
+  transform->sink_event = gst_ccl_zone_element_sink_event;
+  transform->transform_ip = gst_ccl_zone_element_transform_ip;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_EVALUATION_POINT, 0);
 }
 
 static void
-gst_cclzone_init (GstCclzone * self)
+gst_ccl_zone_element_init (GstCclZoneElement * self)
 {
   self->post_messages = TRUE;
   self->linger = DEFAULT_LINGER;

@@ -112,8 +112,8 @@ BLEND_INLINE void blend_deep_group(const uint32_t *source, unsigned apart, uint3
     }
 }
 
-BLEND_INLINE void blend_samples(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, uint8_t *to,
-                                unsigned step, bool deep)
+BLEND_INLINE void blend_samples(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t,
+                                uint8_t *to, unsigned step, bool deep)
 {
     if (deep)
         blend_deep_group(source, apart, n, t, to, step);
@@ -189,8 +189,8 @@ BLEND_INLINE void blend_packed_words(const uint32_t pixels[BLEND_GROUP], const C
     }
 }
 
-/* Pixels that may be seen through. The division is that of rational numbers, rounded: of whole numbers below 2^18 floats
- * lose nothing that would matter. */
+/* Pixels that may be seen through. The division is that of rational numbers, rounded: of whole numbers below 2^18
+ * floats lose nothing that would matter. */
 BLEND_INLINE void blend_alpha_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, const unsigned *shift,
                                     BlendWords *words)
 {

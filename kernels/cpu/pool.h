@@ -23,9 +23,9 @@ typedef struct CclPool CclPool;
 CclPool *ccl_pool_new(unsigned n_threads);
 void ccl_pool_free(CclPool *pool);
 
-/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned: the caller does what no worker is
- * free for. Without a pool: all of it. With `more` the caller comes back at once: the workers stay awake for that, for
- * 0.1 ms at most. */
+/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned: the caller does what no worker
+ * is free for. Without a pool: all of it. With `more` the caller comes back at once: the workers stay awake for that,
+ * for 0.1 ms at most. */
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
 
 #ifdef __cplusplus

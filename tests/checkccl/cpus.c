@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `cpus`: how many threads are worth having: the thread's affinity, and what control groups allow, read from folders
- * laid out like those of containers and services. */
+/* Suite `cpus`: how many threads are worth having: the thread's affinity, and what control groups allow, read from
+ * folders laid out like those of containers and services. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_setaffinity */
 #endif

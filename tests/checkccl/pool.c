@@ -150,7 +150,8 @@ static void check_worker_cpus(Session *session)
     check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &one), "pool: a worker runs where its maker may not");
     sched_setaffinity(0, sizeof before, &before);
     CclPool *const wide = ccl_pool_new(2);
-    check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &before), "pool: a worker cannot run where its callers may");
+    check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &before),
+          "pool: a worker cannot run where its callers may");
     ccl_pool_free(wide);
     ccl_pool_free(narrow);
 }
@@ -187,7 +188,8 @@ static void check_fork(Session *session)
     }
     int status = -1;
     waitpid(child, &status, 0);
-    check(session, child > 0 && WIFEXITED(status) && !WEXITSTATUS(status), "pool: in a child process: status %d", status);
+    check(session, child > 0 && WIFEXITED(status) && !WEXITSTATUS(status), "pool: in a child process: status %d",
+          status);
     ccl_pool_free(pool);
 #endif
 }

@@ -126,6 +126,28 @@ GST_START_TEST (test_moving_bar)
 
 GST_END_TEST;
 
+/* Both methods are named, whichever of them was asked for. */
+GST_START_TEST (test_stats_name_both_methods)
+{
+  static const gchar *const settings[][3] = {
+    {"volume=2", "runs", "runs-3d"}, {"volume=2 algorithm=reference-3d", "runs", "reference-3d"},
+    {"volume=2 algorithm=reference", "reference", "runs-3d"}, {"volume=1", "runs", "none"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    GstHarness *harness = bar_harness (0, settings[i][0]);
+    gchar *of_frames = stat_string (harness, "algorithm"), *of_volumes = stat_string (harness, "volume-algorithm");
+
+    fail_unless_equals_string (of_frames, settings[i][1]);
+    fail_unless_equals_string (of_volumes, settings[i][2]);
+    g_free (of_frames);
+    g_free (of_volumes);
+    gst_harness_teardown (harness);
+  }
+}
+
+GST_END_TEST;
+
 /* A corner is enough for 26-connectivity, not for 6. */
 GST_START_TEST (test_connectivity)
 {
@@ -582,6 +604,7 @@ ccllabel_volume_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_loop_test (tests, test_moving_bar, 0, n);
+  tcase_add_test (tests, test_stats_name_both_methods);
   tcase_add_loop_test (tests, test_connectivity, 0, n);
   tcase_add_loop_test (tests, test_random_masks, 0, n);
   tcase_add_loop_test (tests, test_meeting, 0, n);

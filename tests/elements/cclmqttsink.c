@@ -642,6 +642,35 @@ GST_START_TEST (test_missing_ca_file)
 
 GST_END_TEST;
 
+/* What is set and comes to nothing: certificates where nothing is encrypted, a will without an address. */
+GST_START_TEST (test_settings_in_vain)
+{
+  static const struct
+  {
+    const gchar *property, *value, *words;
+  } cases[] = {
+    {"ca-file", "/etc/hostname", "ca-file has no effect: the connection to mqtt://localhost:"},
+    {"key-file", "/etc/hostname", "key-file has no effect"},
+    {"will-message", "gone", "will-message is never published"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *sink = new_sink ("mqtt", free_port (), "t");
+    Publisher publisher = {.bus = gst_bus_new () };
+
+    g_object_set (sink, cases[i].property, cases[i].value, NULL);
+    gst_element_set_bus (sink, publisher.bus);
+    fail_unless (gst_element_set_state (sink, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+    expect_message (&publisher, GST_MESSAGE_WARNING, cases[i].words);
+    gst_element_set_bus (sink, NULL);
+    gst_element_set_state (sink, GST_STATE_NULL);
+    gst_object_unref (sink);
+    gst_object_unref (publisher.bus);
+  }
+}
+
+GST_END_TEST;
+
 static void
 find_programs (void)
 {
@@ -685,6 +714,7 @@ cclmqttsink_suite (void)
   tcase_add_test (tests, test_fail_on_disconnect);
   tcase_add_test (tests, test_wrong_settings);
   tcase_add_test (tests, test_missing_ca_file);
+  tcase_add_test (tests, test_settings_in_vain);
   suite_add_tcase (suite, tests);
 
   if (!broker_path || !sub_path || !passwd_path) {
