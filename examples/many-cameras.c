@@ -26,6 +26,7 @@
 #define N_MASKS 16
 #define N_DISCS 40
 #define WARM_UP GST_SECOND      /* not counted */
+#define CAMERAS_PER_THREAD 128
 
 typedef struct
 {
@@ -41,8 +42,8 @@ static gint64 start;            /* monotonic time, ns */
 static const GOptionEntry options[] = {
   {"size", 0, 0, G_OPTION_ARG_STRING, &size, "of the masks (1920x1080)", "WIDTHxHEIGHT"},
   {"rate", 0, 0, G_OPTION_ARG_DOUBLE, &rate, "frames per second of each camera (30)", "N"},
-  {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "where the masks are: system (default), packed (system, packed to "
-        "bits on their way to a GPU) or cuda", "MEMORY"},
+  {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "where the masks are: system (default; packed to bits on their way to "
+        "a GPU), pinned (page-locked, as ccllabel offers it upstream; a byte per pixel goes to the GPU) or cuda", "MEMORY"},
   {"label", 0, 0, G_OPTION_ARG_STRING, &properties, "properties of ccllabel: --label='backend=cpu min-area=20'",
         "PROPERTIES"},
   {"mask", 0, 0, G_OPTION_ARG_FILENAME, &file, "a picture or video as masks, light on dark ground; without it discs "
@@ -192,6 +193,51 @@ prepare_masks (GPtrArray * masks, const gchar * caps_text)
   return result;
 }
 
+/* The masks again, in memory from the allocator that ccllabel offers to whoever makes masks. */
+static void
+pin_masks (GPtrArray * masks, GstCaps * caps)
+{
+  GstElement *pipeline = launch ("appsrc name=source format=time ! ccllabel name=label backend=cuda ! appsink name=sink");
+  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  GstElement *label = gst_bin_get_by_name (GST_BIN (pipeline), "label");
+  GstPad *pad = gst_element_get_static_pad (label, "sink");
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstAllocator *allocator = NULL;
+  GstSample *sample = NULL;
+
+  g_object_set (source, "caps", caps, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  push (source, gst_buffer_ref (g_ptr_array_index (masks, 0)));
+  g_signal_emit_by_name (sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  check_bus (pipeline);
+  if (gst_pad_query (pad, query) && gst_query_get_n_allocation_params (query))
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  if (!sample || !allocator)
+    fail ("ccllabel offers no memory", NULL);
+  gst_sample_unref (sample);
+
+  for (guint i = 0; i < masks->len; i++) {
+    GstBuffer *mask = g_ptr_array_index (masks, i), *pinned;
+    GstMapInfo map;
+
+    gst_buffer_map (mask, &map, GST_MAP_READ);
+    pinned = gst_buffer_new_allocate (allocator, map.size, NULL);
+    gst_buffer_fill (pinned, 0, map.data, map.size);
+    gst_buffer_unmap (mask, &map);
+    gst_buffer_unref (mask);
+    g_ptr_array_index (masks, i) = pinned;
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (allocator);
+  gst_query_unref (query);
+  gst_object_unref (pad);
+  gst_object_unref (label);
+  gst_object_unref (sink);
+  gst_object_unref (source);
+  gst_object_unref (pipeline);
+}
+
 /* ---------------------------------------------------------------- cameras */
 
 static GstPadProbeReturn
@@ -216,8 +262,8 @@ open_cameras (Camera * cameras, guint n, GstCaps * caps)
 
   for (guint i = 0; i < n; i++)
     g_string_append_printf (text, "appsrc name=source%u is-live=true format=time max-buffers=2 max-bytes=0 max-time=0 "
-        "leaky-type=downstream ! ccllabel name=label%u %s %s ! fakesink sync=false async=false ", i, i,
-        g_str_equal (memory, "packed") ? "threads=2" : "", properties ? properties : "");
+        "leaky-type=downstream ! ccllabel name=label%u %s ! fakesink sync=false async=false ", i, i,
+        properties ? properties : "");
   pipeline = launch (text->str);
   g_string_free (text, TRUE);
 
@@ -248,38 +294,65 @@ processor_seconds (void)
   return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Pushes every frame when it is due; one that cannot be pushed for the time of two frames is dropped, as by a camera.
- * Returns how many were due after the warming up, and processor seconds for them. */
-static guint64
-run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint seconds, gdouble * processor)
+/* One thread's share of the cameras: every n_pushers-th. */
+typedef struct
 {
-  const guint n_frames = (guint) (rate * (seconds + WARM_UP / (gdouble) GST_SECOND));
-  guint64 n_counted = 0;
+  GThread *thread;
+  Camera *cameras;
+  GPtrArray *masks;
+  guint first, n_pushers, n_cameras, n_frames;
+  guint64 n_due;                /* after the warming up */
+} Pusher;
 
-  *processor = 0;
-  for (guint frame = 0; frame < n_frames; frame++) {
-    for (guint i = 0; i < n; i++) {
-      const gdouble turn = together ? 0 : i / (gdouble) n;
+/* Pushes every frame when it is due; one that cannot be pushed for the time of two frames is dropped, as by a camera. */
+static gpointer
+push_frames (gpointer data)
+{
+  Pusher *pusher = data;
+
+  for (guint frame = 0; frame < pusher->n_frames; frame++)
+    for (guint i = pusher->first; i < pusher->n_cameras; i += pusher->n_pushers) {
+      const gdouble turn = together ? 0 : i / (gdouble) pusher->n_cameras;
       const gint64 due = (gint64) ((frame + turn) * GST_SECOND / rate);
       GstBuffer *buffer;
 
       if (now () < start + due)
         g_usleep ((start + due - now ()) / 1000 + 1);
-      if (due >= (gint64) WARM_UP) {
-        if (!n_counted++)
-          *processor = -processor_seconds ();
-      }
+      pusher->n_due += due >= (gint64) WARM_UP;
       if (now () - start - due > 2 * GST_SECOND / rate)
         continue;
-      buffer = gst_buffer_copy (g_ptr_array_index (masks, (frame + i) % masks->len));
+      buffer = gst_buffer_copy (g_ptr_array_index (pusher->masks, (frame + i) % pusher->masks->len));
       GST_BUFFER_PTS (buffer) = due;
       GST_BUFFER_DURATION (buffer) = GST_SECOND / rate;
-      push (cameras[i].source, buffer);
+      push (pusher->cameras[i].source, buffer);
     }
-    check_bus (pipeline);
+  return NULL;
+}
+
+/* Returns how many frames were due after the warming up, and processor seconds for them. */
+static guint64
+run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint seconds, gdouble * processor)
+{
+  const guint n_pushers = n / CAMERAS_PER_THREAD + 1;
+  Pusher *pushers = g_new0 (Pusher, n_pushers);
+  guint64 n_due = 0;
+
+  for (guint i = 0; i < n_pushers; i++) {
+    pushers[i] = (Pusher) {
+    .cameras = cameras,.masks = masks,.first = i,.n_pushers = n_pushers,.n_cameras = n,.n_frames =
+          (guint) (rate * (seconds + WARM_UP / (gdouble) GST_SECOND))};
+    pushers[i].thread = g_thread_new ("cameras", push_frames, &pushers[i]);
+  }
+  g_usleep ((start - now () + (gint64) WARM_UP) / 1000);
+  *processor = -processor_seconds ();
+  for (guint i = 0; i < n_pushers; i++) {
+    g_thread_join (pushers[i].thread);
+    n_due += pushers[i].n_due;
   }
   *processor += processor_seconds ();
-  return n_counted;
+  check_bus (pipeline);
+  g_free (pushers);
+  return n_due;
 }
 
 static void
@@ -414,13 +487,16 @@ main (int argc, char **argv)
   size = size ? size : g_strdup ("1920x1080");
   if (sscanf (size, "%ux%u", &width, &height) != 2 || !width || !height || rate <= 0)
     fail ("no size of a mask, or no rate", size);
-  if (!g_strv_contains ((const gchar * const[]) { "system", "packed", "cuda", NULL }, memory))
+  if (!g_strv_contains ((const gchar * const[]) { "system", "pinned", "cuda", NULL }, memory))
     fail ("no such memory", memory);
 
   /* GStreamer's elements know no gray pictures in CUDA memory. */
   gchar *caps_text = g_strdup_printf ("video/x-raw,format=%s,width=%u,height=%u,framerate=0/1",
       g_str_equal (memory, "cuda") ? "NV12" : "GRAY8", width, height);
   GstCaps *caps = prepare_masks (masks, caps_text);
+
+  if (g_str_equal (memory, "pinned"))
+    pin_masks (masks, caps);
   Camera *cameras = g_new0 (Camera, n);
   GstElement *pipeline = open_cameras (cameras, n, caps);
   gdouble processor;

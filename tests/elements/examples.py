@@ -83,7 +83,7 @@ class ManyCameras(unittest.TestCase):
     SMALL = ("--size=320x180", "--rate=20")
 
     def test_cameras(self):
-        for options in ((), ("--memory=packed",), ("--together", "--label=backend=cpu min-area=5")):
+        for options in ((), ("--together", "--label=backend=cpu min-area=5")):
             result = run(many_cameras, "3", "1", *self.SMALL, *options)
             self.assertIn(result.returncode, (0, 1), result.stderr)
             due, labelled, dropped = map(int, re.search(r"(\d+) due, (\d+) labelled: .*?; (\d+) dropped",

@@ -124,7 +124,7 @@ part_elements() {
     for program in "$CCL_GST"/test-*; do
         check "elements: $(basename "$program" | sed 's/^test-//')" 300 "$program"
     done
-    for memory in system packed cuda; do
+    for memory in system pinned cuda; do
         [ ! -x "$CCL_GST/many-cameras" ] || check "16 cameras, masks in $memory memory" 60 \
             "$CCL_GST/many-cameras" 16 10 --memory=$memory --label=backend=cuda
     done
