@@ -8,11 +8,14 @@
 """
 import sys
 
-import gi
-
-gi.require_version("Gst", "1.0")
-gi.require_version("GstCcl", "1.0")
-from gi.repository import Gst, GstCcl
+try:
+    import gi
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstCcl", "1.0")
+    from gi.repository import Gst, GstCcl
+except (ImportError, ValueError) as error:
+    sys.exit(f"blobs.py: {error} ({sys.executable}). Debian's /usr/bin/python3 has PyGObject (python3-gi); the plugin "
+             "is found by `meson devenv -C build /usr/bin/python3 ../examples/blobs.py`.")
 
 
 def print_largest(pad, info):

@@ -15,11 +15,14 @@ import json
 import pathlib
 import sys
 
-import gi
-
-gi.require_version("Gst", "1.0")
-gi.require_version("GstCcl", "1.0")
-from gi.repository import GLib, Gst, GstCcl  # noqa: E402
+try:
+    import gi
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstCcl", "1.0")
+    from gi.repository import GLib, Gst, GstCcl
+except (ImportError, ValueError) as error:
+    sys.exit(f"people-counter.py: {error} ({sys.executable}). Debian's /usr/bin/python3 has PyGObject (python3-gi); "
+             "the plugin is found by `meson devenv -C build -w . /usr/bin/python3 examples/people-counter.py`.")
 
 SIZE = "width=640,height=360,framerate=30/1"
 BALL = f"videotestsrc num-buffers=300 pattern=ball background-color=0 ! video/x-raw,format=AYUV,{SIZE}"
@@ -36,12 +39,18 @@ def line_of(text):
     return [numbers[:2], numbers[2:]]
 
 
+def area_of(text):
+    if not 0 <= int(text) < 2**32:
+        raise argparse.ArgumentTypeError("pixels, from 0 on")
+    return int(text)
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("video", nargs="?", help="a file or a URI; without it, two balls")
     parser.add_argument("--line", type=line_of, default=[[0.5, 0], [0.5, 1]], metavar="X1,Y1,X2,Y2",
                         help="in fractions of the frame (default: 0.5,0,0.5,1)")
-    parser.add_argument("--min-area", type=int, default=200, metavar="PIXELS", help="smaller is nobody (default: 200)")
+    parser.add_argument("--min-area", type=area_of, default=200, metavar="PIXELS", help="smaller is nobody (default: 200)")
     return parser.parse_args()
 
 
@@ -84,6 +93,18 @@ class Counter:
         return Gst.PadProbeReturn.OK
 
 
+def wait(bus):
+    """Until the end, which may be an error: its words are returned. Warnings go to stderr."""
+    kinds = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
+    while True:
+        message = bus.timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)
+        if message.type == Gst.MessageType.EOS:
+            return None
+        if message.type == Gst.MessageType.ERROR:
+            return message.parse_error().gerror.message
+        print(f"people-counter.py: {message.parse_warning().gerror.message}", file=sys.stderr)
+
+
 def main():
     options = arguments()
     Gst.init(None)
@@ -94,14 +115,10 @@ def main():
     counter = Counter()
     pipeline.get_by_name("end").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, counter.frame)
     pipeline.set_state(Gst.State.PLAYING)
-    bus = pipeline.get_bus()
-    error = None
     try:
-        message = bus.timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
-        if message.type == Gst.MessageType.ERROR:
-            error = message.parse_error().gerror.message
+        error = wait(pipeline.get_bus())
     except KeyboardInterrupt:
-        pass
+        error = None
     pipeline.set_state(Gst.State.NULL)
     if error:
         sys.exit(f"people-counter.py: {options.video or 'the built-in scene'}: {error}")

@@ -194,6 +194,12 @@ if [ $status != 0 ] && ! grep -q 'Broken pipe' "$log/errors"; then
     die "${input:-${mask:-the built-in source}} could not be processed"
 fi
 
+# What our elements warned of, and what they say can be done.
+sed -n '/^WARNING: from element [^ ]*GstCcl/{
+    s/^WARNING: from element [^ ]*: /Warning: /p; n; n
+    /:$/{ n; s/^/         /p; }
+}' "$log/run" "$log/errors" >&2
+
 backend=$(sed -n 's/.*: active-backend = "\{0,1\}\([a-z]*\).*/\1/p' "$log/run" | tail -n 1)
 case $backend in
 cuda) why=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1) ;;

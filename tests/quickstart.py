@@ -174,6 +174,15 @@ class Quickstart(unittest.TestCase):
         mask = self.write("mask.png", png())
         self.refuse(1, "no-such", mask, "no-such=1")
 
+    def test_warnings(self):
+        mask = self.write("mask.png", png())
+        self.assertNotIn("Warning", quickstart(mask).stderr)
+        run = quickstart(mask, "min-width=1000", "region-id=1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("Warning: "), 2, run.stderr)
+        self.assertIn("Warning: region-id=1 has no effect", run.stderr)
+        self.assertIn("Warning: min-width=1000 is more than a mask of 80x40 pixels", run.stderr)
+
 
 def broken_pipe():
     reader, writer = os.pipe()

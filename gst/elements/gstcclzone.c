@@ -75,7 +75,7 @@ typedef struct
   GstClockTime duration;        /* GST_CLOCK_TIME_NONE: none */
 } Event;
 
-struct _GstCclZoneElement
+struct _GstCclzone
 {
   GstBaseTransform parent;
 
@@ -126,16 +126,16 @@ static guint signals[N_SIGNALS];
 
 #define DEFAULT_LINGER GST_SECOND
 
-#define gst_ccl_zone_element_parent_class parent_class
-G_DEFINE_TYPE_WITH_CODE (GstCclZoneElement, gst_ccl_zone_element, GST_TYPE_BASE_TRANSFORM,
+#define gst_cclzone_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclzone, gst_cclzone, GST_TYPE_BASE_TRANSFORM,
     GST_DEBUG_CATEGORY_INIT (gst_ccl_zone_debug, "cclzone", 0, "zones, lines and who is there"));
-GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCL_ZONE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE);
 
 /* ---------------------------------------------------------------- zones */
 
 /* Takes the set, or the error. While running a wrong set is only warned of: the zones stay as they are. */
 static gboolean
-take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
+take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 {
   gboolean running;
 
@@ -156,7 +156,7 @@ take_set (GstCclZoneElement * self, GstCclZoneSet * set, GError * error)
 }
 
 static gboolean
-take_text (GstCclZoneElement * self, const gchar * text)
+take_text (GstCclzone * self, const gchar * text)
 {
   GError *error = NULL;
   GstCclZoneSet *set = gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", &error);
@@ -165,7 +165,7 @@ take_text (GstCclZoneElement * self, const gchar * text)
 }
 
 static gboolean
-take_file (GstCclZoneElement * self)
+take_file (GstCclzone * self)
 {
   GError *error = NULL;
   GstCclZoneSet *set;
@@ -183,7 +183,7 @@ take_file (GstCclZoneElement * self)
 
 /* The points of the zones in fractions of frames as they are now. Under the object lock. */
 static void
-place_zones (GstCclZoneElement * self)
+place_zones (GstCclzone * self)
 {
   for (guint i = 0; self->set && i < self->n_zones; i++) {
     const GstCclZoneRule *const rule = &self->set->rules[i];
@@ -232,7 +232,7 @@ renumber (Object * object, const gint * was, guint n)
 
 /* A zone that keeps its name keeps what it has counted and who is in it. Under the object lock. */
 static void
-install_set (GstCclZoneElement * self, GstCclZoneSet * set)
+install_set (GstCclzone * self, GstCclZoneSet * set)
 {
   GstCclZone zones[GST_CCL_ZONES_MAX];
   gint was[GST_CCL_ZONES_MAX];
@@ -276,7 +276,7 @@ get_extent (const GstCclZone * zone, gdouble least[2], gdouble most[2])
 
 /* Zones that nothing in a frame of this size can ever be in. A line may lie on the frame's edge, and is not crossed. */
 static void
-warn_of_places (GstCclZoneElement * self)
+warn_of_places (GstCclzone * self)
 {
   const gdouble pixels = (gdouble) self->width * self->height;
 
@@ -289,7 +289,7 @@ warn_of_places (GstCclZoneElement * self)
 
     get_extent (&self->zones[i], least, most);
     if (most[0] <= 0 || most[1] <= 0 || least[0] >= 1 || least[1] >= 1)
-      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" lies outside of frames of %ux%u pixels: "
+      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" is not within frames of %ux%u pixels: "
               "nobody %s.", self->zones[i].name, self->width, self->height, is_line ? "crosses it" : "is ever in it"),
           ("Its points are from (%.5g, %.5g) to (%.5g, %.5g). With \"units\":\"relative\" they are fractions of the "
               "frame and hold for every size.", least[0] * self->width, least[1] * self->height, most[0] * self->width,
@@ -302,7 +302,7 @@ warn_of_places (GstCclZoneElement * self)
 
 /* Lines and dwell times take tracks; all takes blobs and zones. */
 static gboolean
-needs_tracks (GstCclZoneElement * self)
+needs_tracks (GstCclzone * self)
 {
   for (guint i = 0; i < self->n_zones; i++)
     if (self->zones[i].kind == GST_CCL_ZONE_LINE || GST_CLOCK_TIME_IS_VALID (self->set->rules[i].dwell))
@@ -311,7 +311,7 @@ needs_tracks (GstCclZoneElement * self)
 }
 
 static void
-hint_when_in_vain (GstCclZoneElement * self, const GstCclBlobMeta * meta)
+hint_when_in_vain (GstCclzone * self, const GstCclBlobMeta * meta)
 {
   if (gst_ccl_waits_in_vain (&self->n_without_zones, self->n_zones > 0))
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("There are no zones."),
@@ -328,7 +328,7 @@ hint_when_in_vain (GstCclZoneElement * self, const GstCclBlobMeta * meta)
 /* ---------------------------------------------------------------- events */
 
 static void
-post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
+post (GstCclzone * self, guint zone, const Object * object, Event event)
 {
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const GstClockTime pts = GST_BUFFER_PTS (self->buffer);
@@ -362,7 +362,7 @@ post (GstCclZoneElement * self, guint zone, const Object * object, Event event)
 
 /* Under the object lock where others read the counts. */
 static void
-count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
+count (GstCclzone * self, guint zone, gint inside, gint direction)
 {
   GST_OBJECT_LOCK (self);
   self->zones[zone].n_inside += inside;
@@ -372,13 +372,13 @@ count (GstCclZoneElement * self, guint zone, gint inside, gint direction)
 }
 
 static GstClockTime
-time_inside (GstCclZoneElement * self, const Object * object, guint zone)
+time_inside (GstCclzone * self, const Object * object, guint zone)
 {
   return self->now > object->entered[zone] ? self->now - object->entered[zone] : 0;
 }
 
 static void
-enter (GstCclZoneElement * self, guint zone, Object * object)
+enter (GstCclzone * self, guint zone, Object * object)
 {
   object->inside |= 1u << zone;
   object->dwelt &= ~(1u << zone);
@@ -388,7 +388,7 @@ enter (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-leave (GstCclZoneElement * self, guint zone, Object * object)
+leave (GstCclzone * self, guint zone, Object * object)
 {
   object->inside &= ~(1u << zone);
   count (self, zone, -1, -1);
@@ -396,7 +396,7 @@ leave (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-check_dwell (GstCclZoneElement * self, guint zone, Object * object)
+check_dwell (GstCclzone * self, guint zone, Object * object)
 {
   const GstClockTime dwell = self->set->rules[zone].dwell;
 
@@ -407,7 +407,7 @@ check_dwell (GstCclZoneElement * self, guint zone, Object * object)
 }
 
 static void
-check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean is_inside)
+check_polygon (GstCclzone * self, guint zone, Object * object, gboolean is_inside)
 {
   const gboolean was_inside = object->inside >> zone & 1;
 
@@ -420,7 +420,7 @@ check_polygon (GstCclZoneElement * self, guint zone, Object * object, gboolean i
 }
 
 static void
-check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
+check_line (GstCclzone * self, guint zone, const Object * object, gdouble from_x, gdouble from_y)
 {
   const gint direction = gst_ccl_line_crossed (self->zones[zone].points, from_x, from_y, object->x, object->y);
 
@@ -433,14 +433,14 @@ check_line (GstCclZoneElement * self, guint zone, const Object * object, gdouble
 /* ---------------------------------------------------------------- blobs and objects */
 
 static gboolean
-is_in_polygon (GstCclZoneElement * self, guint zone, const Sighting * sighting)
+is_in_polygon (GstCclzone * self, guint zone, const Sighting * sighting)
 {
   return self->zones[zone].kind == GST_CCL_ZONE_POLYGON && sighting->area >= self->set->rules[zone].min_area
       && gst_ccl_polygon_contains (self->zones[zone].points, self->zones[zone].n_points, sighting->x, sighting->y);
 }
 
 static guint32
-zones_of (GstCclZoneElement * self, const Sighting * sighting)
+zones_of (GstCclzone * self, const Sighting * sighting)
 {
   guint32 bits = 0;
 
@@ -451,7 +451,7 @@ zones_of (GstCclZoneElement * self, const Sighting * sighting)
 }
 
 static Sighting
-see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
+see_blob (GstCclzone * self, const GstCclBlobMeta * meta, guint index, gint evaluation_point)
 {
   Sighting sighting = {.area = gst_ccl_blob_meta_get_area (meta, index) };
   gdouble x, y, width, height;
@@ -472,7 +472,7 @@ see_blob (GstCclZoneElement * self, const GstCclBlobMeta * meta, guint index, gi
 
 /* A track between sightings (area 0) is as large as it was. */
 static Object *
-find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean * is_new)
+find_object (GstCclzone * self, guint64 id, Sighting * sighting, gboolean * is_new)
 {
   Object *object = g_hash_table_lookup (self->objects, &id);
 
@@ -490,7 +490,7 @@ find_object (GstCclZoneElement * self, guint64 id, Sighting * sighting, gboolean
 }
 
 static void
-follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
+follow_object (GstCclzone * self, guint64 id, Sighting * sighting)
 {
   gboolean is_new;
   Object *const object = find_object (self, id, sighting, &is_new);
@@ -509,7 +509,7 @@ follow_object (GstCclZoneElement * self, guint64 id, Sighting * sighting)
 
 /* Who was not seen for long has left. */
 static void
-dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
+dismiss_objects (GstCclzone * self, GstClockTime linger)
 {
   GHashTableIter iter;
   gpointer value;
@@ -530,7 +530,7 @@ dismiss_objects (GstCclZoneElement * self, GstClockTime linger)
 }
 
 static void
-forget_objects (GstCclZoneElement * self)
+forget_objects (GstCclzone * self)
 {
   g_hash_table_remove_all (self->objects);
   GST_OBJECT_LOCK (self);
@@ -541,7 +541,7 @@ forget_objects (GstCclZoneElement * self)
 
 /* Without tracks only how many are where is known. A blob that several tracks share is not one more of them. */
 static void
-count_untracked (GstCclZoneElement * self, const GstCclBlob * blobs, guint n)
+count_untracked (GstCclzone * self, const GstCclBlob * blobs, guint n)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++) {
@@ -560,7 +560,7 @@ is_followed (const GstCclBlob * blob)
 
 /* A new list: copies of the buffer may hold the old one. */
 static void
-check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_point)
+check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
   GstCclBlobList *list;
@@ -586,7 +586,7 @@ check_blobs (GstCclZoneElement * self, GstCclBlobMeta * meta, gint evaluation_po
 /* ---------------------------------------------------------------- one frame */
 
 static void
-take_time (GstCclZoneElement * self, GstBuffer * buffer)
+take_time (GstCclzone * self, GstBuffer * buffer)
 {
   const GstClockTime running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), GST_BUFFER_PTS (buffer));
 
@@ -595,9 +595,9 @@ take_time (GstCclZoneElement * self, GstBuffer * buffer)
 }
 
 static GstFlowReturn
-gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
   GstClockTime linger;
@@ -632,9 +632,9 @@ gst_ccl_zone_element_transform_ip (GstBaseTransform * transform, GstBuffer * buf
 }
 
 static gboolean
-gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
   gint width = 0, height = 0;
 
@@ -650,15 +650,15 @@ gst_ccl_zone_element_set_caps (GstBaseTransform * transform, GstCaps * in_caps, 
 }
 
 static gboolean
-gst_ccl_zone_element_sink_event (GstBaseTransform * transform, GstEvent * event)
+gst_cclzone_sink_event (GstBaseTransform * transform, GstEvent * event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    forget_objects (GST_CCL_ZONE_ELEMENT (transform));
+    forget_objects (GST_CCLZONE (transform));
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
 static void
-clear_counts (GstCclZoneElement * self)
+clear_counts (GstCclzone * self)
 {
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++)
@@ -669,9 +669,9 @@ clear_counts (GstCclZoneElement * self)
 }
 
 static gboolean
-gst_ccl_zone_element_start (GstBaseTransform * transform)
+gst_cclzone_start (GstBaseTransform * transform)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (transform);
+  GstCclzone *const self = GST_CCLZONE (transform);
   GError *error;
 
   g_hash_table_remove_all (self->objects);
@@ -694,22 +694,22 @@ gst_ccl_zone_element_start (GstBaseTransform * transform)
 /* ---------------------------------------------------------------- properties and signals */
 
 static gboolean
-gst_ccl_zone_element_reload (GstCclZoneElement * self)
+gst_cclzone_reload (GstCclzone * self)
 {
   return take_file (self);
 }
 
 /* The properties that are fields and nothing else. */
 static const GstCclField fields[N_PROPERTIES] = {
-  [PROP_EVALUATION_POINT] = GST_CCL_FIELD (GstCclZoneElement, evaluation_point),
-  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclZoneElement, post_messages),
-  [PROP_LINGER] = GST_CCL_FIELD (GstCclZoneElement, linger),
+  [PROP_EVALUATION_POINT] = GST_CCL_FIELD (GstCclzone, evaluation_point),
+  [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclzone, post_messages),
+  [PROP_LINGER] = GST_CCL_FIELD (GstCclzone, linger),
 };
 
 static void
-gst_ccl_zone_element_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
   gchar *text;
 
   switch (id) {
@@ -746,7 +746,7 @@ append_structure (GValue * array, GstStructure * structure)
 }
 
 static GstStructure *
-create_stats (GstCclZoneElement * self)
+create_stats (GstCclzone * self)
 {
   GstStructure *structure = gst_structure_new ("cclzone-stats",
       "frames", G_TYPE_UINT64, self->n_frames, "events", G_TYPE_UINT64, self->n_events, NULL);
@@ -765,9 +765,9 @@ create_stats (GstCclZoneElement * self)
 }
 
 static void
-gst_ccl_zone_element_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+gst_cclzone_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
 
   GST_OBJECT_LOCK (self);
   switch (id) {
@@ -811,21 +811,21 @@ install_properties (GObjectClass * klass)
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 
   /**
-   * GstCclZoneElement::reload:
+   * GstCclzone::reload:
    *
    * Reads the file in #cclzone:config again. A file with a mistake is warned of, and the zones stay as they are.
    *
    * Returns: whether the file was read
    */
   signals[SIGNAL_RELOAD] = g_signal_new_class_handler ("reload", G_TYPE_FROM_CLASS (klass),
-      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_ccl_zone_element_reload), NULL, NULL, NULL,
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_cclzone_reload), NULL, NULL, NULL,
       G_TYPE_BOOLEAN, 0);
 }
 
 static void
-gst_ccl_zone_element_finalize (GObject * object)
+gst_cclzone_finalize (GObject * object)
 {
-  GstCclZoneElement *const self = GST_CCL_ZONE_ELEMENT (object);
+  GstCclzone *const self = GST_CCLZONE (object);
 
   clear_zones (self->zones, self->n_zones);
   g_clear_pointer (&self->set, gst_ccl_zone_set_free);
@@ -838,15 +838,15 @@ gst_ccl_zone_element_finalize (GObject * object)
 }
 
 static void
-gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
+gst_cclzone_class_init (GstCclzoneClass * klass)
 {
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
 
-  object->set_property = gst_ccl_zone_element_set_property;
-  object->get_property = gst_ccl_zone_element_get_property;
-  object->finalize = gst_ccl_zone_element_finalize;
+  object->set_property = gst_cclzone_set_property;
+  object->get_property = gst_cclzone_get_property;
+  object->finalize = gst_cclzone_finalize;
   install_properties (object);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
@@ -854,16 +854,16 @@ gst_ccl_zone_element_class_init (GstCclZoneElementClass * klass)
   gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
 
-  transform->start = gst_ccl_zone_element_start;
-  transform->set_caps = gst_ccl_zone_element_set_caps;
-  transform->sink_event = gst_ccl_zone_element_sink_event;
-  transform->transform_ip = gst_ccl_zone_element_transform_ip;
+  transform->start = gst_cclzone_start;
+  transform->set_caps = gst_cclzone_set_caps;
+  transform->sink_event = gst_cclzone_sink_event;
+  transform->transform_ip = gst_cclzone_transform_ip;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_EVALUATION_POINT, 0);
 }
 
 static void
-gst_ccl_zone_element_init (GstCclZoneElement * self)
+gst_cclzone_init (GstCclzone * self)
 {
   self->post_messages = TRUE;
   self->linger = DEFAULT_LINGER;

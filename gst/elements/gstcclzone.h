@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* Not GstCclZone: that is a zone. */
-#define GST_TYPE_CCL_ZONE_ELEMENT (gst_ccl_zone_element_get_type ())
-G_DECLARE_FINAL_TYPE (GstCclZoneElement, gst_ccl_zone_element, GST, CCL_ZONE_ELEMENT, GstBaseTransform)
+/* Not GstCclZone: that is a zone. And GStreamer names elements after their type: cclzone0 wants these letters. */
+#define GST_TYPE_CCLZONE (gst_cclzone_get_type ())
+G_DECLARE_FINAL_TYPE (GstCclzone, gst_cclzone, GST, CCLZONE, GstBaseTransform)
 
 GST_ELEMENT_REGISTER_DECLARE (cclzone);
 

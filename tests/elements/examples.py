@@ -139,9 +139,21 @@ class PeopleCounter(unittest.TestCase):
     def test_line_nobody_crosses(self):
         result = self.run_counter("--line", "0,0,0,0.01")
         self.assertEqual((result.returncode, result.stdout), (0, "300 frames: forward 0, backward 0\n"), result.stderr)
+        self.assertIn('The zone "line" is not within frames of 640x360 pixels', result.stderr)
+
+    def test_without_the_typelib(self):
+        for script in "people-counter.py", "blobs.py":
+            result = subprocess.run([sys.executable, os.fspath(source / "examples" / script)], capture_output=True,
+                                    text=True, timeout=60, check=False, env=dict(os.environ, GI_TYPELIB_PATH="/nowhere"))
+            if result.returncode == 0:
+                self.skipTest("GstCcl-1.0 is installed")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertNotIn("Traceback", result.stderr)
+            self.assertIn("meson devenv", result.stderr)
 
     def test_wrong(self):
-        for arguments, status, word in ((["/nowhere/v.mp4"], 1, "v.mp4"), (["--line", "2,0,1"], 2, "X1,Y1,X2,Y2")):
+        for arguments, status, word in ((["/nowhere/v.mp4"], 1, "v.mp4"), (["--line", "2,0,1"], 2, "X1,Y1,X2,Y2"),
+                                        (["--min-area", "-1"], 2, "from 0 on")):
             result = self.run_counter(*arguments)
             self.assertEqual(result.returncode, status)
             self.assertIn(word, result.stderr)

@@ -51,6 +51,11 @@ class Properties(unittest.TestCase):
         self.assertGreaterEqual(sum(element is not None for _, element in made), 5)
         return [(name, element) for name, element in made if element]
 
+    def test_names(self):
+        """GStreamer makes them of the type's name; lines such as `cclzone0.` rely on them."""
+        for name, element in self.elements():
+            self.assertRegex(element.get_name(), rf"^{name}\d+$")
+
     def test_defaults(self):
         for name, element in self.elements():
             for pspec in own_properties(element):

@@ -65,8 +65,8 @@ static const struct
   {"I420", "cclzone zones=" ON_EDGE, {"Nobody can be in the zones: the frames carry no blobs"}},
   {"I420", "ccllabel ! cclzone zones=" ON_EDGE, {NULL}},
   {"I420", "ccllabel ! cclzone zones=" OUTSIDE,
-        {"The zone \"door\" lies outside of frames of 64x48 pixels: nobody is ever in it"}},
-  {"I420", "ccllabel ! ccltrack ! cclzone zones=" BELOW, {"The zone \"gate\" lies outside of frames of 64x48 pixels: "
+        {"The zone \"door\" is not within frames of 64x48 pixels: nobody is ever in it"}},
+  {"I420", "ccllabel ! ccltrack ! cclzone zones=" BELOW, {"The zone \"gate\" is not within frames of 64x48 pixels: "
             "nobody crosses it"}},
   {"I420", "ccllabel ! cclzone zones=" LARGE, {"min_area is 4000, frames have 3072 pixels"}},
   {"I420", "ccllabel ! cclzone zones=" GATE, {"Nobody crosses or dwells: the blobs have no tracks"}},
@@ -170,7 +170,7 @@ GST_START_TEST (test_zones_set_later)
   message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_WARNING);
   fail_unless (message != NULL);
   gst_message_parse_warning (message, &error, NULL);
-  fail_unless (strstr (error->message, "lies outside") != NULL, "%s", error->message);
+  fail_unless (strstr (error->message, "is not within") != NULL, "%s", error->message);
   g_error_free (error);
   gst_message_unref (message);
   gst_element_set_state (pipeline, GST_STATE_NULL);
