@@ -270,10 +270,10 @@ colour_of_object (const GstCclDrawing * drawing, const Object * object)
 {
   const guint32 argb = drawing->style->colour;
 
-  if (drawing->style->colour_by == GST_CCL_COLOUR_BY_FIXED)
+  if (drawing->style->color_by == GST_CCL_COLOR_BY_FIXED)
     return (Colour) { (argb >> 16 & 255) / 255.0, (argb >> 8 & 255) / 255.0, (argb & 255) / 255.0,
       (argb >> 24) / 255.0 };
-  if (drawing->style->colour_by == GST_CCL_COLOUR_BY_LABEL)
+  if (drawing->style->color_by == GST_CCL_COLOR_BY_LABEL)
     return colour_of_number (object->label);
   if (object->track_id != 0)
     return colour_of_track (drawing, object->track_id);

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint draw;                   /* GstCclDraw */
-  gint colour_by;               /* GstCclColourBy */
+  gint color_by;               /* GstCclColorBy */
   guint32 colour;               /* ARGB */
   gdouble line_width;           /* pixels; 0: by the height of the frame */
   guint trail_length;           /* frames */

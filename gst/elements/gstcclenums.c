@@ -175,15 +175,15 @@ static const GFlagsValue draw[] = {
   {0, NULL, NULL}
 };
 
-static const GEnumValue colour_by[] = {
-  {GST_CCL_COLOUR_BY_LABEL, "Blobs, by their number in the frame", "label"},
-  {GST_CCL_COLOUR_BY_TRACK, "Tracks", "track"},
-  {GST_CCL_COLOUR_BY_FIXED, "Nothing: all have the same", "fixed"},
+static const GEnumValue color_by[] = {
+  {GST_CCL_COLOR_BY_LABEL, "Blobs, by their number in the frame", "label"},
+  {GST_CCL_COLOR_BY_TRACK, "Tracks", "track"},
+  {GST_CCL_COLOR_BY_FIXED, "Nothing: all have the same", "fixed"},
   {0, NULL, NULL}
 };
 
 DEFINE_TYPE (draw, "Draw", g_flags_register_static)
-DEFINE_TYPE (colour_by, "ColourBy", g_enum_register_static)
+DEFINE_TYPE (color_by, "ColorBy", g_enum_register_static)
 
 static const GEnumValue remap_mode[] = {
   {GST_CCL_REMAP_KEEP, "Before them: attach the blobs in a form that is passed on", "keep"},

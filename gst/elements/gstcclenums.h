@@ -171,13 +171,13 @@ GType gst_ccl_draw_get_type (void);
 
 typedef enum
 {
-  GST_CCL_COLOUR_BY_LABEL,
-  GST_CCL_COLOUR_BY_TRACK,
-  GST_CCL_COLOUR_BY_FIXED,
-} GstCclColourBy;
+  GST_CCL_COLOR_BY_LABEL,
+  GST_CCL_COLOR_BY_TRACK,
+  GST_CCL_COLOR_BY_FIXED,
+} GstCclColorBy;
 
-#define GST_TYPE_CCL_COLOUR_BY (gst_ccl_colour_by_get_type ())
-GType gst_ccl_colour_by_get_type (void);
+#define GST_TYPE_CCL_COLOR_BY (gst_ccl_color_by_get_type ())
+GType gst_ccl_color_by_get_type (void);
 
 typedef enum
 {

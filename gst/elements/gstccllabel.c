@@ -1872,8 +1872,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
       "Where masks are analysed now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
   properties[PROP_ALGORITHM] = g_param_spec_enum ("algorithm", "Algorithm",
-      "Labelling method. All give the same blobs; one that exists for one backend only decides backend=auto, one for "
-      "volumes labels those, and auto the frames",
+      "Labelling method: all give the same blobs. One that a single backend has decides backend=auto. With volume=N a "
+      "method for volumes labels those, any other the frames; the one not named is chosen as by auto",
       GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, playing);
   properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
       "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
@@ -1892,54 +1892,57 @@ install_properties (GObjectClass * klass)
   properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
       "A pixel is foreground when its value is not greater than the threshold: dark on light", FALSE, controlled);
   properties[PROP_MIN_AREA] = g_param_spec_uint ("min-area", "Minimum area",
-      "Leave out blobs of fewer pixels", 0, G_MAXUINT, 1, controlled);
+      "Leave out blobs of fewer pixels of the mask; 0 and 1: no limit", 0, G_MAXUINT, 1, controlled);
   properties[PROP_MAX_AREA] = g_param_spec_uint ("max-area", "Maximum area",
-      "Leave out blobs of more pixels; 0: no limit", 0, G_MAXUINT, 0, controlled);
+      "Leave out blobs of more pixels of the mask; 0: no limit", 0, G_MAXUINT, 0, controlled);
   properties[PROP_MIN_REL_AREA] = g_param_spec_double ("min-rel-area", "Minimum relative area",
-      "Leave out blobs that cover a smaller part of the frame (1: all of it)", 0, 1, 0, controlled);
+      "Leave out blobs that cover a smaller part of the mask, up to 1 (all of it); 0: no limit", 0, 1, 0, controlled);
   properties[PROP_MAX_REL_AREA] = g_param_spec_double ("max-rel-area", "Maximum relative area",
-      "Leave out blobs that cover a larger part of the frame; 0: no limit", 0, 1, 0, controlled);
+      "Leave out blobs that cover a larger part of the mask, up to 1 (all of it); 0: no limit", 0, 1, 0, controlled);
   properties[PROP_MIN_WIDTH] = g_param_spec_uint ("min-width", "Minimum width",
-      "Leave out blobs whose box is narrower, pixels", 0, CCL_MAX_SIZE, 0, controlled);
+      "Leave out blobs whose box is narrower, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
   properties[PROP_MAX_WIDTH] = g_param_spec_uint ("max-width", "Maximum width",
-      "Leave out blobs whose box is wider, pixels; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
+      "Leave out blobs whose box is wider, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
   properties[PROP_MIN_HEIGHT] = g_param_spec_uint ("min-height", "Minimum height",
-      "Leave out blobs whose box is lower, pixels", 0, CCL_MAX_SIZE, 0, controlled);
+      "Leave out blobs whose box is less high, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
   properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
-      "Leave out blobs whose box is higher, pixels; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
+      "Leave out blobs whose box is higher, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
   properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
-      "What to do with blobs that touch the border of the frame", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, controlled);
+      "What to do with blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, controlled);
   properties[PROP_MAX_COMPONENTS] = g_param_spec_uint ("max-components", "Maximum components",
       "Most blobs listed per frame; all are counted, and a list cut short is flagged and warned of",
       1, CCL_MAX_COMPONENTS, 4096, playing);
-  properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort", "Order of the list; labels stay the same",
+  properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
+      "Order of the list, and which blobs stay in one cut short (max-components); labels stay the same",
       GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, playing);
   properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
       "Metadata to attach. blob is one small reference per buffer; roi and analytics cost time per blob, in every "
       "element that copies them, and are for elements that know nothing else", GST_TYPE_CCL_ATTACH,
       GST_CCL_ATTACH_BLOB, playing);
   properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
-      "Most blobs per frame attached as roi and analytics", 0, 4096, 256, controlled);
+      "Most blobs per frame that attach=roi and attach=analytics cover, in the order of sort; 0: none",
+      0, 4096, 256, controlled);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
-      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon). Traced on the "
-      "CPU: a mask in CUDA memory is downloaded for it", FALSE, controlled);
+      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon); see "
+      "contour-epsilon and contour-max-points. Traced on the CPU: a mask in CUDA memory is downloaded for it",
+      FALSE, controlled);
   properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
       "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner "
-      "(as far as contour-max-points allows)", 0, 64, 1,
-      controlled);
+      "(as far as contour-max-points allows)", 0, 64, 1, controlled);
   properties[PROP_CONTOUR_MAX_POINTS] = g_param_spec_uint ("contour-max-points", "Maximum points of a contour",
-      "Most corners of a contour; one that has more gets twice the tolerance, until it fits", CCL_CONTOUR_MIN_POINTS,
-      CCL_CONTOUR_MAX_POINTS, 64, controlled);
+      "Most corners of a contour; one that has more gets twice the tolerance (contour-epsilon) until it fits",
+      CCL_CONTOUR_MIN_POINTS, CCL_CONTOUR_MAX_POINTS, 64, controlled);
   properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",
-      "Type name of the regions and object detections attached by attach=roi+analytics", "blob", playing);
+      "Type name of the regions and object detections that attach=roi and attach=analytics make", "blob", playing);
   properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
-      "Analyse every n-th frame; those between are flagged as skipped", 1, G_MAXUINT, 1, controlled);
+      "Analyse every n-th frame, 1: all; those between flow on, flagged as skipped", 1, G_MAXUINT, 1, controlled);
   properties[PROP_VOLUME] = g_param_spec_uint ("volume", "Volume",
       "Label so many frames in a row as one volume of x, y and time: blobs that touch from frame to frame get the same "
       "GstCclBlob.volume_id. Holds frames back until their volume is complete; 0 or 1: off", 0, CCL_MAX_FRAMES, 0,
       playing);
   properties[PROP_ASYNC_DEPTH] = g_param_spec_uint ("async-depth", "Asynchronous depth",
-      "Frames held back so that the GPU works on several at once; adds as many frames of latency",
+      "Frames held back so that the GPU works on several at once; adds as many frames of latency, and nothing else on "
+      "the CPU; 0: none",
       0, MAX_ASYNC_DEPTH, 0, playing);
   properties[PROP_SKIP_WHEN_LATE] = g_param_spec_boolean ("skip-when-late", "Skip when late",
       "Do not analyse frames that are too late for the sink; they flow on, flagged as skipped", FALSE, controlled);
@@ -1949,8 +1952,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
       "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to label with; 0: as many as help. On a GPU: those that pack a mask in system memory to bits before "
-      "it goes up; 0: the streaming thread alone", 0, 1024, 0, playing);
+      "CPU threads to label with, which all streams of a process share; 0: as many as help, 1: the stream's own. On a "
+      "GPU: those that pack a mask in system memory to bits before it goes up; 0: the stream's own",
+      0, 1024, 0, playing);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
       "microseconds", FALSE, playing);
@@ -1958,11 +1962,10 @@ install_properties (GObjectClass * klass)
       "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, "
       "which takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
-      "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (for that), upload-us, "
-      "kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each "
-      "-min, -avg and -max in microseconds (-1: not measured)",
-      GST_TYPE_STRUCTURE, reading);
+      "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
+      "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us "
+      "(for that), upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival "
+      "until it leaves), each -min, -avg and -max in microseconds (-1: not measured)", GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 

@@ -778,16 +778,18 @@ install_properties (GObjectClass * gobject_class)
       g_param_spec_boolean ("trails", "Trails", "Write where the track of each blob has been (ccltrack history) as the "
           "field trail, in every line", FALSE, live));
   g_object_class_install_property (gobject_class, PROP_PRECISION,
-      g_param_spec_int ("precision", "Precision", "Digits after the decimal point, for shorter lines; "
-          "-1 = all: the exact double can be read back", -1, 15, DEFAULT_PRECISION, live));
+      g_param_spec_int ("precision", "Precision",
+          "Digits after the decimal point, for shorter lines; -1: all, so that the exact double can be read back",
+          -1, 15, DEFAULT_PRECISION, live));
   g_object_class_install_property (gobject_class, PROP_SOURCE_ID,
-      g_param_spec_string ("source-id", "Source id", "Name of the camera or stream for the field source; "
-          "unset = name of this element", NULL, live));
+      g_param_spec_string ("source-id", "Source ID",
+          "Name of the camera or stream for the field source; unset: name of this element", NULL, live));
   g_object_class_install_property (gobject_class, PROP_TAGS,
-      g_param_spec_string ("tags", "Tags", "JSON object added to every line as the field tags, "
-          "such as {\"site\":\"A\"}; unset = no such field", NULL, live));
+      g_param_spec_string ("tags", "Tags",
+          "JSON object added to every line as the field tags, such as {\"site\":\"A\"}; unset: no such field",
+          NULL, live));
   g_object_class_install_property (gobject_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics", "Since start: frames, lines (written), bytes; "
+      g_param_spec_boxed ("stats", "Statistics", "Since the start: frames, lines (written), bytes; "
           GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

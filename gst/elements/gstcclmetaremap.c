@@ -411,21 +411,24 @@ install_properties (GObjectClass * klass)
 {
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
-  properties[PROP_MODE] = g_param_spec_enum ("mode", "Mode", "Before the elements that crop or turn, or behind them",
+  properties[PROP_MODE] = g_param_spec_enum ("mode", "Mode",
+      "Where this element is: before the elements that crop or turn, or behind them, with their settings",
       GST_TYPE_CCL_REMAP_MODE, GST_CCL_REMAP_KEEP, playing);
   properties[PROP_CROP_LEFT] = g_param_spec_uint ("crop-left", "Crop left",
-      "Columns taken away on the left, pixels of the frame that mode=keep saw", 0, G_MAXINT, 0, playing);
-  properties[PROP_CROP_RIGHT] = g_param_spec_uint ("crop-right", "Crop right", "Columns taken away on the right", 0,
-      G_MAXINT, 0, playing);
-  properties[PROP_CROP_TOP] = g_param_spec_uint ("crop-top", "Crop top", "Rows taken away at the top", 0, G_MAXINT, 0,
-      playing);
-  properties[PROP_CROP_BOTTOM] = g_param_spec_uint ("crop-bottom", "Crop bottom", "Rows taken away at the bottom", 0,
-      G_MAXINT, 0, playing);
+      "Columns taken away on the left, pixels of the frame that mode=keep saw; 0: none (mode=restore)",
+      0, G_MAXINT, 0, playing);
+  properties[PROP_CROP_RIGHT] = g_param_spec_uint ("crop-right", "Crop right",
+      "Columns taken away on the right, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
+  properties[PROP_CROP_TOP] = g_param_spec_uint ("crop-top", "Crop top",
+      "Rows taken away at the top, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
+  properties[PROP_CROP_BOTTOM] = g_param_spec_uint ("crop-bottom", "Crop bottom",
+      "Rows taken away at the bottom, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
   properties[PROP_DIRECTION] = g_param_spec_enum ("direction", "Direction",
-      "How the cropped frame is turned, as video-direction of videoflip says it; auto and custom are identity",
+      "How the cropped frame is turned, as video-direction of videoflip says it; auto and custom are identity "
+      "(mode=restore)",
       GST_TYPE_VIDEO_ORIENTATION_METHOD, GST_VIDEO_ORIENTATION_IDENTITY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, remapped (whose blobs were kept, or brought back); " GST_CCL_SPREAD_HOST_FIELDS,
+      "Since the start: frames, remapped (whose blobs were kept, or brought back); " GST_CCL_SPREAD_HOST_FIELDS,
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }

@@ -1203,50 +1203,59 @@ install_properties (GObjectClass * klass)
   const GParamFlags reading = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
   const CclMotionParams params = ccl_motion_params_default ();
 
-  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output", "What leaves", GST_TYPE_CCL_MOTION_OUTPUT,
+  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
+      "The picture that leaves", GST_TYPE_CCL_MOTION_OUTPUT,
       GST_CCL_MOTION_OUTPUT_PASSTHROUGH, playing);
-  properties[PROP_METHOD] = g_param_spec_enum ("method", "Method", "Model of the background",
+  properties[PROP_METHOD] = g_param_spec_enum ("method", "Method",
+      "Model of the background, which decides what differs from it",
       GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2, playing);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
       "Gray levels by which a pixel must differ from the background (mog2: in quiet places; where there is more "
-      "noise, in proportion to it). 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
+      "noise, in proportion to it); 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
   properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
-      "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames; 0 learns nothing. "
-      "-1: 0.003. The first frames count for more", -1, 1, params.learning_rate, controlled);
+      "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames, 0 learns "
+      "nothing; the first frames count for more; -1: 0.003", -1, 1, params.learning_rate, controlled);
   properties[PROP_WARMUP_FRAMES] = g_param_spec_uint ("warmup-frames", "Warm-up frames",
-      "First frames to learn from before there is a mask", 0, G_MAXUINT, params.warmup_frames, controlled);
+      "First frames, to learn from: their masks are empty; 0: none", 0, G_MAXUINT, params.warmup_frames, controlled);
   properties[PROP_FREEZE_ON_MOTION] = g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",
       "Learn nothing where something moves: what stops stays foreground for ever", params.freeze, controlled);
   properties[PROP_SHADOW] = g_param_spec_enum ("shadow", "Shadow", "What to do with cast shadows (not method=diff)",
       GST_TYPE_CCL_SHADOW, params.drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP, controlled);
   properties[PROP_MEDIAN] = g_param_spec_uint ("median", "Median",
-      "Noise suppression: a pixel of the mask takes the value most pixels have in the square of this radius around it",
+      "Noise suppression: radius in pixels of the square in which a pixel of the mask takes the value most pixels "
+      "have; 0: off",
       0, 2, params.median, controlled);
   properties[PROP_CONFIRM_FRAMES] = g_param_spec_uint ("confirm-frames", "Confirm frames",
-      "Frames in a row that a pixel must be foreground in", 1, CCL_MOTION_MAX_CONFIRM, params.confirm_frames,
+      "Frames in a row in which a pixel must be foreground; 1: at once",
+      1, CCL_MOTION_MAX_CONFIRM, params.confirm_frames,
       controlled);
   properties[PROP_OPEN] = g_param_spec_uint ("open", "Open",
-      "Radius in pixels: foreground that is thinner than 2r+1 goes", 0, CCL_MOTION_MAX_RADIUS, params.open, controlled);
+      "Radius r in pixels of the mask: foreground thinner than 2r+1 goes; 0: off",
+      0, CCL_MOTION_MAX_RADIUS, params.open, controlled);
   properties[PROP_CLOSE] = g_param_spec_uint ("close", "Close",
-      "Radius in pixels: gaps thinner than 2r+1 are filled", 0, CCL_MOTION_MAX_RADIUS, params.close, controlled);
+      "Radius r in pixels of the mask: gaps thinner than 2r+1 are filled; 0: off",
+      0, CCL_MOTION_MAX_RADIUS, params.close, controlled);
   properties[PROP_DILATE] = g_param_spec_uint ("dilate", "Dilate",
-      "Radius in pixels by which the foreground grows in the end", 0, CCL_MOTION_MAX_RADIUS, params.dilate, controlled);
+      "Radius in pixels of the mask by which the foreground grows in the end; 0: off",
+      0, CCL_MOTION_MAX_RADIUS, params.dilate, controlled);
   properties[PROP_WORK_HEIGHT] = g_param_spec_uint ("work-height", "Working height",
-      "Height to scale frames down to before anything else (the mask has that size; blobs are mapped back), pixels; "
-      "0: that of the frames", 0, 4320, 0, playing);
+      "Height to scale frames down to before anything else, pixels: the mask has that size, and blobs are mapped "
+      "back; 0: that of the frames", 0, 4320, 0, playing);
   properties[PROP_MAX_MOTION] = g_param_spec_double ("max-motion", "Maximum motion",
-      "When more than this part of the picture does not fit the background, all of it changed (light, camera): the "
-      "mask is empty and flagged, and learning starts again. 1: never", 0, 1, params.max_motion, controlled);
+      "When more than this part of the picture does not fit the background, all of it has changed (light, camera): "
+      "the mask is empty and flagged, and learning starts again; 1: never", 0, 1, params.max_motion, controlled);
   properties[PROP_IGNORE] = g_param_spec_string ("ignore", "Ignore",
       "Polygons in which nothing counts: \"x,y;x,y;x,y|x,y;...\", in pixels of the frame or, when no coordinate of a "
       "polygon is above 1, in parts of it", "", playing);
   properties[PROP_MIN_MOTION] = g_param_spec_double ("min-motion", "Minimum motion",
-      "Part of the picture that must move for messages to speak of motion", 0, 1, 0.0005, controlled);
+      "Part of the picture, up to 1, that must be foreground for messages to speak of motion (see post-messages)",
+      0, 1, 0.0005, controlled);
   properties[PROP_POST_MESSAGES] = g_param_spec_enum ("post-messages", "Post messages",
       "Which element messages \"ccl-motion\" to post on the bus", GST_TYPE_CCL_POST_MESSAGES, GST_CCL_POST_EDGES,
       playing);
   properties[PROP_OFF_DELAY] = g_param_spec_uint64 ("off-delay", "Off delay",
-      "Time without motion after which it has ended, nanoseconds", 0, G_MAXINT64, 5 * GST_SECOND, controlled);
+      "Time without motion after which messages say that it has ended, nanoseconds",
+      0, G_MAXINT64, 5 * GST_SECOND, controlled);
   properties[PROP_BACKEND] = g_param_spec_enum ("backend", "Backend",
       "Where motion is detected. auto: on a GPU where there is one, else (or once it fails) on the CPU",
       GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, playing);
@@ -1255,9 +1264,10 @@ install_properties (GObjectClass * klass)
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
       "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to detect with; 0: as many as help", 0, 1024, 0, playing);
+      "CPU threads to detect with, which all streams of a process share; 0: as many as help, 1: the stream's own",
+      0, 1024, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "
+      "Since the start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "
       "backend, path, host-bytes, device-bytes; detect-us, " GST_CCL_SPREAD_HOST_FIELDS,
       GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);

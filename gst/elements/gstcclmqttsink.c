@@ -943,42 +943,46 @@ install_properties (GObjectClass * object)
           "2 exactly once", 0, 2, 1, ready));
   g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
           "The broker keeps the last message of each topic for those who come later", FALSE, ready));
-  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client id",
-          "Name of this client, unique at the broker; none: a random one", NULL, ready));
+  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client ID",
+      "Name of this client, unique at the broker; unset: a random one", NULL, ready));
   g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
-          "Name to log in with; none: no login", NULL, ready));
-  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env",
-          "Password variable", "Name of the environment variable that holds the password (a password itself would be "
-          "seen in the list of processes)", NULL, ready));
+      "Name to log in with; unset: no login", NULL, ready));
+  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env", "Password variable",
+      "Name of the environment variable that holds the password of username (a password itself would be seen in the "
+      "list of processes); unset: no password", NULL, ready));
   g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
-          "PEM file of the authorities whose certificates count; none: those of the system", NULL, ready));
+      "PEM file of the authorities whose certificates count (mqtts://); unset: those of the system", NULL, ready));
   g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
-          "PEM file of this client's certificate, for brokers that ask for one", NULL, ready));
+      "PEM file of this client's certificate, for brokers that ask for one (mqtts://, with key-file); unset: none",
+      NULL, ready));
   g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
-          "PEM file of the certificate's key, not encrypted", NULL, ready));
+      "PEM file of the certificate's key, not encrypted (with cert-file); unset: none", NULL, ready));
   g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
-          "Check the broker's certificate and host name. FALSE lets anyone pose as the broker", TRUE, ready));
+      "Check the broker's certificate and host name (mqtts://). FALSE lets anyone pose as the broker", TRUE, ready));
   g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
-          "Topic the broker publishes will-message to (retained) when this client vanishes", NULL, ready));
+      "Topic the broker publishes will-message to (retained) when this client vanishes; unset: none", NULL, ready));
   g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
-          "What the broker publishes to will-topic when this client vanishes", NULL, ready));
+      "What the broker publishes to will-topic when this client vanishes; unset: an empty message", NULL, ready));
   g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
-          "Most messages that wait for the broker", 1, G_MAXINT, 1000, playing));
+      "Most messages that wait for the broker (see overflow)", 1, G_MAXINT, 1000, playing));
   g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
-          "What happens when as many wait", GST_TYPE_CCL_MQTT_OVERFLOW, OVERFLOW_DROP_OLDEST, playing));
+      "What happens to a message that comes when queue-size of them wait",
+      GST_TYPE_CCL_MQTT_OVERFLOW, OVERFLOW_DROP_OLDEST, playing));
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
-          "Seconds without a message after which the connection is probed", 5, 65535, 30, ready));
+      "Time without a message after which the connection is probed, seconds", 5, 65535, 30, ready));
   g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
-          "Longest pause", "Longest pause between attempts to connect, nanoseconds; the first is half a second, each "
-          "twice the one before", GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
+          "Maximum reconnect delay",
+      "Longest pause between attempts to connect, nanoseconds; the first is half a second, each twice the one before",
+      GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
   g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
-          "Longest time the end of the stream waits for messages to be delivered, nanoseconds", 0, G_MAXINT64,
+      "Longest time that the end of the stream waits for messages to be delivered, nanoseconds; 0: not at all",
+      0, G_MAXINT64,
           5 * GST_SECOND, ready));
   g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
           "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
           FALSE, playing));
   g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, "
+          "Since the start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, "
           "failures, last-error; host-us (time the pipeline spent on a message) and latency-us (until the broker had "
           "it), each -min, -avg and -max in microseconds (-1: not measured)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

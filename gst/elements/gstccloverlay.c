@@ -107,7 +107,7 @@ enum
 {
   PROP_0,
   PROP_DRAW,
-  PROP_COLOUR_BY,
+  PROP_COLOR_BY,
   PROP_COLOR,
   PROP_LINE_WIDTH,
   PROP_FONT_DESC,
@@ -507,10 +507,10 @@ warn_of_style (GstCclOverlay * self)
   if (style.draw == 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("draw is empty: nothing is drawn."),
         ("draw=box+id+trail+zone is what it is when not set."));
-  if (style.colour_by != GST_CCL_COLOUR_BY_FIXED && style.colour != DEFAULT_COLOUR)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x has no effect: colour-by is not fixed.", style.colour),
-        ("colour-by=fixed draws everything in it."));
-  else if (style.colour_by == GST_CCL_COLOUR_BY_FIXED && style.colour >> 24 == 0)
+  if (style.color_by != GST_CCL_COLOR_BY_FIXED && style.colour != DEFAULT_COLOUR)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x has no effect: color-by is not fixed.", style.colour),
+        ("color-by=fixed draws everything in it."));
+  else if (style.color_by == GST_CCL_COLOR_BY_FIXED && style.colour >> 24 == 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x cannot be seen: its alpha is 0.", style.colour),
         ("It is 0xAARRGGBB: 0x%08x is opaque.", style.colour | 0xff000000));
 }
@@ -548,7 +548,7 @@ gst_ccl_overlay_stop (GstBaseTransform * transform)
 /* The properties that are fields and nothing else, for reading at least. */
 static const GstCclField fields[N_PROPERTIES] = {
   [PROP_DRAW] = GST_CCL_FIELD (GstCclOverlay, settings.style.draw),
-  [PROP_COLOUR_BY] = GST_CCL_FIELD (GstCclOverlay, settings.style.colour_by),
+  [PROP_COLOR_BY] = GST_CCL_FIELD (GstCclOverlay, settings.style.color_by),
   [PROP_COLOR] = GST_CCL_FIELD (GstCclOverlay, settings.style.colour),
   [PROP_LINE_WIDTH] = GST_CCL_FIELD (GstCclOverlay, settings.style.line_width),
   [PROP_TRAIL_LENGTH] = GST_CCL_FIELD (GstCclOverlay, settings.style.trail_length),
@@ -616,26 +616,31 @@ install_properties (GObjectClass * klass)
 {
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
-  properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw", "What is drawn", GST_TYPE_CCL_DRAW, DEFAULT_DRAW,
+  properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw",
+      "What is drawn; contour takes ccllabel contours=true, trail and id take ccltrack, zone takes cclzone",
+      GST_TYPE_CCL_DRAW, DEFAULT_DRAW,
       playing);
-  properties[PROP_COLOUR_BY] = g_param_spec_enum ("colour-by", "Colour by",
-      "What has a colour of its own; without a track the label counts", GST_TYPE_CCL_COLOUR_BY,
-      GST_CCL_COLOUR_BY_TRACK, playing);
-  properties[PROP_COLOR] = g_param_spec_uint ("color", "Colour", "The colour of colour-by=fixed, 0xAARRGGBB", 0,
+  properties[PROP_COLOR_BY] = g_param_spec_enum ("color-by", "Color by",
+      "What has a color of its own; without a track the label counts", GST_TYPE_CCL_COLOR_BY,
+      GST_CCL_COLOR_BY_TRACK, playing);
+  properties[PROP_COLOR] = g_param_spec_uint ("color", "Color",
+      "The color of color-by=fixed, 0xAARRGGBB: 0xff00ff00 is opaque green", 0,
       G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
-      "Pixels; 0 = by the frame: 1 + 1/360 of its shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
+      "Width of lines, pixels; 0: 1 + 1/360 of the frame's shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
       "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
       "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
   properties[PROP_TRAIL_LENGTH] = g_param_spec_uint ("trail-length", "Trail length",
-      "Frames that a trail goes back, at most as many as ccltrack keeps (history)", 0, MAX_TRAIL_LENGTH,
+      "Places that a trail goes back, frames, at most as many as ccltrack keeps (history); 0: no trails",
+      0, MAX_TRAIL_LENGTH,
       DEFAULT_TRAIL_LENGTH, playing);
   properties[PROP_EXPIRE] = g_param_spec_uint64 ("expire", "Expire",
-      "How long blobs stay drawn on frames that were not analysed, nanoseconds; 0 = on their own frame only", 0,
+      "How long blobs stay drawn on frames that were not analysed (ccllabel interval), nanoseconds; 0: on their own "
+      "frame only", 0,
       G_MAXUINT64, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the element started: frames, drawn (frames), objects, pixels (that were blended or attached); path "
+      "Since the start: frames, drawn (frames), objects, pixels (that were blended or attached); path "
       "(attach: downstream draws; blend; carry: nobody draws); " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,
       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
@@ -678,7 +683,7 @@ gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
   transform->transform_ip = gst_ccl_overlay_transform_ip;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_DRAW, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_CCL_COLOUR_BY, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_COLOR_BY, 0);
 }
 
 static void
@@ -686,7 +691,7 @@ gst_ccl_overlay_init (GstCclOverlay * self)
 {
   self->settings = (Settings) {
     .style = {
-      .draw = DEFAULT_DRAW,.colour_by = GST_CCL_COLOUR_BY_TRACK,.colour = DEFAULT_COLOUR,
+      .draw = DEFAULT_DRAW,.color_by = GST_CCL_COLOR_BY_TRACK,.colour = DEFAULT_COLOUR,
       .trail_length = DEFAULT_TRAIL_LENGTH,
     },
     .font = g_strdup (GST_CCL_DRAWING_FONT),

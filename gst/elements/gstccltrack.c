@@ -1011,11 +1011,12 @@ install_properties (GObjectClass * klass)
   properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Which metadata is followed, and gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "How long a confirmed track lives on unseen, frame intervals", 0, 3600, config.max_age, playing);
+      "How long a confirmed track lives on unseen, frame intervals; 0: not at all", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
-      "In how many frames in a row a new track is seen before it is confirmed", 1, 100, config.min_hits, playing);
+      "Frames in a row in which a new track must be seen before it is confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",
-      "Intersection over union of two boxes from which on they may be the same object however far their centroids are",
+      "Overlap of two boxes (intersection over union, up to 1) from which on they may be the same object, with "
+      "method=kalman however far their centroids are",
       0, 1, config.iou_threshold, playing);
   properties[PROP_MAX_DISTANCE] = g_param_spec_double ("max-distance", "Maximum distance",
       "Gate of method=kalman: how far from its prediction a blob may be, in standard deviations (Mahalanobis distance)",
@@ -1024,18 +1025,19 @@ install_properties (GObjectClass * klass)
       "Most tracks at a time; blobs beyond get none. A change ends all tracks", 1, CCL_TRACKER_MAX_TRACKS,
       config.max_tracks, playing);
   properties[PROP_PER_TYPE] = g_param_spec_boolean ("per-type", "Per type",
-      "Regions and detections of different types are never the same object", !config.single_class, playing);
+      "Regions and detections of different types are never the same object (not input=ccl)",
+      !config.single_class, playing);
   properties[PROP_EMIT] = g_param_spec_flags ("emit", "Emit",
       "Which tracks are written besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
       GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
-  properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "Id reset",
+  properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "ID reset",
       "What ends all tracks; ids are never used again", GST_TYPE_CCL_ID_RESET,
       GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
   properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
-      "How many places of each track are kept and attached to its blob as trail (input=ccl), frames; memory: 8 bytes "
-      "for each of every track. 0: none", 0, MAX_HISTORY, DEFAULT_HISTORY, playing);
+      "Places of each track that are kept and attached to its blob as trail (input=ccl), frames, 8 bytes each; 0: none",
+      0, MAX_HISTORY, DEFAULT_HISTORY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the element started: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
+      "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE,
       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);

@@ -686,7 +686,9 @@ gst_cclzone_start (GstBaseTransform * transform)
   GST_OBJECT_UNLOCK (self);
   if (!error)
     return TRUE;
-  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The zones cannot be read: %s", error->message), (NULL));
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The zones cannot be read: %s", error->message),
+      ("They are JSON such as {\"zones\":[{\"name\":\"door\",\"polygon\":[[0,0],[90,0],[90,90]]}]}: see "
+          "docs/zones.md."));
   g_error_free (error);
   return FALSE;
 }
@@ -802,11 +804,11 @@ install_properties (GObjectClass * klass)
       "Which point of a blob decides where it is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID,
       playing);
   properties[PROP_POST_MESSAGES] = g_param_spec_boolean ("post-messages", "Post messages",
-      "Post element messages \"ccl-zone\" when an object enters, leaves, dwells or crosses", TRUE, playing);
+      "Post element messages \"ccl-zone\" on the bus when an object enters, leaves, dwells or crosses", TRUE, playing);
   properties[PROP_LINGER] = g_param_spec_uint64 ("linger", "Linger",
-      "A track that is out of sight for longer has left, ns", 0, G_MAXINT64, DEFAULT_LINGER, playing);
+      "Time out of sight after which a track has left, nanoseconds", 0, G_MAXINT64, DEFAULT_LINGER, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the element started: frames, events, zones (an array: name, inside, forward or entered, backward or "
+      "Since the start: frames, events, zones (an array: name, inside, forward or entered, backward or "
       "left); " GST_CCL_SPREAD_HOST_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 

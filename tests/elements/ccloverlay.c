@@ -149,7 +149,7 @@ assert_path (Fixture * f, const gchar * path)
 
 GST_START_TEST (test_box)
 {
-  Fixture f = new_fixture ("draw=box colour-by=fixed color=0xff12c834 line-width=1", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=box color-by=fixed color=0xff12c834 line-width=1", "BGRx", 320, 240);
   GstBuffer *out = push_blob (&f, 0, new_blob (1, 0, 100, 80, 40, 60));
 
   /* The line is next to the blob, with a dark one on its far side; the blob and what is further away are untouched. */
@@ -183,7 +183,7 @@ GST_START_TEST (test_colours_of_video)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (colorimetries); i++) {
     const gchar *const colorimetry = colorimetries[i % 3];
-    gchar *line = g_strdup_printf ("ccloverlay draw=box colour-by=fixed color=0xffe02040 line-width=8 ! videoconvert ! "
+    gchar *line = g_strdup_printf ("ccloverlay draw=box color-by=fixed color=0xffe02040 line-width=8 ! videoconvert ! "
         "video/x-raw,format=BGRx,colorimetry=sRGB ! identity");
     gchar *caps = g_strdup_printf ("video/x-raw,format=%s,width=320,height=240,framerate=10/1,colorimetry=%s",
         formats[i / 3], colorimetry);
@@ -227,7 +227,7 @@ GST_START_TEST (test_alpha)
   static const guint8 grounds[][4] = { {10, 20, 30, 255}, {10, 20, 30, 0}, {10, 20, 30, 100} };
 
   for (guint i = 0; i < G_N_ELEMENTS (grounds); i++) {
-    Fixture f = new_fixture ("draw=box colour-by=fixed color=0xff12c834 line-width=4", "BGRA", 320, 240);
+    Fixture f = new_fixture ("draw=box color-by=fixed color=0xff12c834 line-width=4", "BGRA", 320, 240);
     const GstCclBlob blob = new_blob (1, 0, 100, 80, 40, 60);
     GstBuffer *buffer = new_frame (&f, 0);
     GstMapInfo map;
@@ -248,7 +248,7 @@ GST_END_TEST
 /* GBR in words: colours as they are, in ten bits. */
 GST_START_TEST (test_rgb_of_ten_bits)
 {
-  Fixture f = new_fixture ("draw=box colour-by=fixed color=0xff00c8ff line-width=4", "GBR_10LE", 320, 240);
+  Fixture f = new_fixture ("draw=box color-by=fixed color=0xff00c8ff line-width=4", "GBR_10LE", 320, 240);
   GstBuffer *out = push_blob (&f, 0, new_blob (1, 0, 100, 80, 40, 60));
   GstVideoFrame frame;
 
@@ -270,7 +270,7 @@ GST_END_TEST
 GST_START_TEST (test_contour)
 {
   static const GstCclPoint points[] = { {100, 80}, {140, 80}, {100, 140} };
-  Fixture f = new_fixture ("draw=contour colour-by=fixed color=0xff12c834 line-width=2", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=contour color-by=fixed color=0xff12c834 line-width=2", "BGRx", 320, 240);
   GBytes *bytes = g_bytes_new_static (points, sizeof points);
   GstCclBlob blobs[2] = { new_blob (1, 0, 100, 80, 40, 60), new_blob (2, 0, 200, 80, 40, 60) };
   GstCclBlobList *list;
@@ -299,7 +299,7 @@ GST_END_TEST
 /* Boxes over the border, and outside. */
 GST_START_TEST (test_border)
 {
-  Fixture f = new_fixture ("draw=box colour-by=fixed line-width=1", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=box color-by=fixed line-width=1", "BGRx", 320, 240);
   GstBuffer *out = push_blob (&f, 0, new_blob (1, 0, 0, 0, 320, 240));
 
   assert_equals_int (pixel (&f, out, 0, 100), 0x00ff00);
@@ -627,7 +627,7 @@ count_line (const Fixture * f, GstBuffer * buffer, gint x0, gint x1, gint y)
 
 GST_START_TEST (test_states)
 {
-  Fixture f = new_fixture ("draw=box colour-by=fixed line-width=2", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=box color-by=fixed line-width=2", "BGRx", 320, 240);
   GstCclBlob blob = new_blob (1, 3, 100, 80, 80, 60);
   GstBuffer *out = push_blob (&f, 0, blob);
   const guint whole = count_line (&f, out, 98, 182, 78);
@@ -659,7 +659,7 @@ GST_START_TEST (test_states)
 GST_END_TEST
 GST_START_TEST (test_trail)
 {
-  Fixture f = new_fixture ("draw=trail colour-by=fixed trail-length=5", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=trail color-by=fixed trail-length=5", "BGRx", 320, 240);
   GstBuffer *out = NULL;
   GstEvent *flush;
 
@@ -690,7 +690,7 @@ GST_END_TEST
 GST_START_TEST (test_trail_of_the_tracker)
 {
   static const GstCclPoint points[] = { {20, 30}, {20, 200}, {160, 200}, {200, 200} };
-  Fixture f = new_fixture ("draw=trail colour-by=fixed trail-length=3", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=trail color-by=fixed trail-length=3", "BGRx", 320, 240);
   GBytes *bytes = g_bytes_new_static (points, sizeof points);
   GstCclBlob blob = new_blob (1, 3, 190, 190, 20, 20);
   GstCclBlobList *list;
@@ -735,7 +735,7 @@ GST_START_TEST (test_zones)
 GST_END_TEST
 GST_START_TEST (test_regions_of_others)
 {
-  Fixture f = new_fixture ("colour-by=fixed line-width=1", "BGRx", 320, 240);
+  Fixture f = new_fixture ("color-by=fixed line-width=1", "BGRx", 320, 240);
   GstBuffer *buffer = new_frame (&f, 0);
 
   gst_buffer_add_video_region_of_interest_meta (buffer, "car", 100, 80, 40, 60);
@@ -749,7 +749,7 @@ GST_START_TEST (test_regions_of_others)
 GST_END_TEST
 GST_START_TEST (test_expire)
 {
-  Fixture f = new_fixture ("draw=box colour-by=fixed line-width=1 expire=250000000", "BGRx", 320, 240);
+  Fixture f = new_fixture ("draw=box color-by=fixed line-width=1 expire=250000000", "BGRx", 320, 240);
 
   gst_buffer_unref (push_blob (&f, 0, new_blob (1, 3, 100, 80, 40, 60)));
   assert_path (&f, "blend");

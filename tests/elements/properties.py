@@ -56,6 +56,19 @@ class Properties(unittest.TestCase):
         for name, element in self.elements():
             self.assertRegex(element.get_name(), rf"^{name}\d+$")
 
+    def test_descriptions(self):
+        """gst-inspect-1.0 as a manual: one way to say a thing."""
+        for name, element in self.elements():
+            for pspec in own_properties(element):
+                with self.subTest(element=name, property=pspec.name):
+                    self.assertRegex(pspec.nick, r"^[A-Z]")
+                    self.assertRegex(pspec.blurb, r"^[A-Z].*[^.]$")
+                    self.assertNotRegex(pspec.blurb, r"colour|\bns\b|-?\b\d+ = |; none:|none set|[Ss]ince start\b")
+                    if pspec.value_type == GObject.TYPE_UINT64:
+                        self.assertIn("nanoseconds", pspec.blurb)
+                    if pspec.value_type in NUMBERS and pspec.default_value in (0, -1):
+                        self.assertRegex(pspec.blurb, rf"\b{abs(int(pspec.default_value))}\b")
+
     def test_defaults(self):
         for name, element in self.elements():
             for pspec in own_properties(element):

@@ -86,9 +86,9 @@ static const struct
   {"I420", "ccllabel ! ccloverlay draw=box+contour", {"draw says contour, but no blob has one"}},
   {"I420", "ccllabel contours=true ! ccloverlay draw=box+contour", {NULL}},
   {"I420", "ccllabel ! ccloverlay draw=0", {"draw is empty"}},
-  {"I420", "ccllabel ! ccloverlay color=0xffff0000", {"color=0xffff0000 has no effect: colour-by is not fixed"}},
-  {"I420", "ccllabel ! ccloverlay color=0xff0000 colour-by=fixed", {"color=0x00ff0000 cannot be seen: its alpha is 0"}},
-  {"I420", "ccllabel ! ccloverlay color=0xffff0000 colour-by=fixed", {NULL}},
+  {"I420", "ccllabel ! ccloverlay color=0xffff0000", {"color=0xffff0000 has no effect: color-by is not fixed"}},
+  {"I420", "ccllabel ! ccloverlay color=0xff0000 color-by=fixed", {"color=0x00ff0000 cannot be seen: its alpha is 0"}},
+  {"I420", "ccllabel ! ccloverlay color=0xffff0000 color-by=fixed", {NULL}},
 #endif
 };
 
