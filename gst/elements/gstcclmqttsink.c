@@ -87,6 +87,7 @@ struct _GstCclMqttSink
   struct mosquitto *client;
   gchar *host;
   gint port;
+  gboolean tls;
   GThread *thread;
 
   /* Under `lock`. Never held while libmosquitto is called: it calls back with locks of its own. */
@@ -309,7 +310,10 @@ report_outage (GstCclMqttSink * self, const gchar * reason)
             self->port, length, reason), ("fail-on-disconnect is set."));
   else
     GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s. Messages wait; "
-            "trying again.", self->host, self->port, length, reason), (NULL));
+            "trying again.", self->host, self->port, length, reason), ("%s", self->tls ?
+            "With mqtts:// the broker has to speak TLS at this port, with a certificate for this host name from an "
+            "authority in ca-file, or from one the system trusts." :
+            "uri says where the broker is; fail-on-disconnect=true ends the pipeline instead."));
 }
 
 static void
@@ -439,15 +443,15 @@ run_connection (gpointer data)
 /* ---------------------------------------------------------------- start and stop */
 
 static gboolean
-parse_uri (GstCclMqttSink * self, gboolean * tls)
+parse_uri (GstCclMqttSink * self)
 {
   GstUri *uri = self->uri ? gst_uri_from_string (self->uri) : NULL;
   const gchar *const scheme = uri ? gst_uri_get_scheme (uri) : NULL;
   const gchar *const host = uri ? gst_uri_get_host (uri) : NULL;
   gboolean ok = FALSE;
 
-  *tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
-  if (!scheme || (!*tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
+  self->tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
+  if (!scheme || (!self->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address.", self->uri ? self->uri : ""),
         ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
   } else if (gst_uri_get_userinfo (uri)) {
@@ -456,7 +460,7 @@ parse_uri (GstCclMqttSink * self, gboolean * tls)
   } else {
     const guint port = gst_uri_get_port (uri);
     self->host = g_strdup (host);
-    self->port = port != GST_URI_NO_PORT ? (gint) port : *tls ? 8883 : 1883;
+    self->port = port != GST_URI_NO_PORT ? (gint) port : self->tls ? 8883 : 1883;
     ok = TRUE;
   }
   g_clear_pointer (&uri, gst_uri_unref);
@@ -533,9 +537,9 @@ set_up_will (GstCclMqttSink * self)
 
 /* Who asks for certificates wants a connection that nobody else reads. */
 static void
-warn_of_settings (GstCclMqttSink * self, gboolean tls)
+warn_of_settings (GstCclMqttSink * self)
 {
-  const gchar *const unused = tls ? NULL : self->ca_file ? "ca-file" : self->cert_file ? "cert-file"
+  const gchar *const unused = self->tls ? NULL : self->ca_file ? "ca-file" : self->cert_file ? "cert-file"
       : self->key_file ? "key-file" : NULL;
 
   if (unused)
@@ -567,12 +571,9 @@ close_client (GstCclMqttSink * self)
 }
 
 static gboolean
-gst_ccl_mqtt_sink_start (GstBaseSink * sink)
+start (GstCclMqttSink * self)
 {
-  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
-  gboolean tls;
-
-  if (!parse_uri (self, &tls) || !topic_is_valid (self))
+  if (!parse_uri (self) || !topic_is_valid (self))
     goto failed;
   self->client = mosquitto_new (self->client_id && *self->client_id ? self->client_id : NULL, TRUE, self);
   if (!self->client) {
@@ -584,9 +585,9 @@ gst_ccl_mqtt_sink_start (GstBaseSink * sink)
   mosquitto_disconnect_callback_set (self->client, on_disconnect);
   mosquitto_publish_callback_set (self->client, on_publish);
   mosquitto_max_inflight_messages_set (self->client, MAX_IN_FLIGHT);
-  if ((tls && !set_up_tls (self)) || !set_up_login (self) || !set_up_will (self))
+  if ((self->tls && !set_up_tls (self)) || !set_up_login (self) || !set_up_will (self))
     goto failed;
-  warn_of_settings (self, tls);
+  warn_of_settings (self);
 
   self->connected = self->stopping = self->outage_told = FALSE;
   self->in_flight = 0;
@@ -620,10 +621,9 @@ drain (GstCclMqttSink * self)
   return left;
 }
 
-static gboolean
-gst_ccl_mqtt_sink_stop (GstBaseSink * sink)
+static void
+stop (GstCclMqttSink * self)
 {
-  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
   guint left;
 
   /* A clean goodbye, so that the broker does not publish the will. */
@@ -646,7 +646,22 @@ gst_ccl_mqtt_sink_stop (GstBaseSink * sink)
     GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%u messages were not delivered.", left),
         ("The broker %s:%d was not reached in time.", self->host, self->port));
   close_client (self);
-  return TRUE;
+}
+
+/* Not start() and stop() of the base class, which would add to our error that none was posted. */
+static GstStateChangeReturn
+gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (element);
+  GstStateChangeReturn result;
+
+  if (change == GST_STATE_CHANGE_NULL_TO_READY && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  result = GST_ELEMENT_CLASS (parent_class)->change_state (element, change);
+  if (change == GST_STATE_CHANGE_READY_TO_NULL
+      || (change == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
+    stop (self);
+  return result;
 }
 
 /* ---------------------------------------------------------------- data */
@@ -944,40 +959,41 @@ install_properties (GObjectClass * object)
   g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
           "The broker keeps the last message of each topic for those who come later", FALSE, ready));
   g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client ID",
-      "Name of this client, unique at the broker; unset: a random one", NULL, ready));
+          "Name of this client, unique at the broker; unset: a random one", NULL, ready));
   g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
-      "Name to log in with; unset: no login", NULL, ready));
+          "Name to log in with; unset: no login", NULL, ready));
   g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env", "Password variable",
-      "Name of the environment variable that holds the password of username (a password itself would be seen in the "
-      "list of processes); unset: no password", NULL, ready));
+          "Name of the environment variable that holds the password of username (a password itself would be seen in "
+          "the list of processes); unset: no password", NULL, ready));
   g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
-      "PEM file of the authorities whose certificates count (mqtts://); unset: those of the system", NULL, ready));
+          "PEM file of the authorities whose certificates count (mqtts://); unset: those of the system", NULL, ready));
   g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
-      "PEM file of this client's certificate, for brokers that ask for one (mqtts://, with key-file); unset: none",
-      NULL, ready));
+          "PEM file of this client's certificate, for brokers that ask for one (mqtts://, with key-file); unset: none",
+          NULL, ready));
   g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
-      "PEM file of the certificate's key, not encrypted (with cert-file); unset: none", NULL, ready));
+          "PEM file of the certificate's key, not encrypted (with cert-file); unset: none", NULL, ready));
   g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
-      "Check the broker's certificate and host name (mqtts://). FALSE lets anyone pose as the broker", TRUE, ready));
+          "Check the broker's certificate and host name (mqtts://). FALSE lets anyone pose as the broker",
+          TRUE, ready));
   g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
-      "Topic the broker publishes will-message to (retained) when this client vanishes; unset: none", NULL, ready));
+          "Topic the broker publishes will-message to (retained) when this client vanishes; unset: none", NULL, ready));
   g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
-      "What the broker publishes to will-topic when this client vanishes; unset: an empty message", NULL, ready));
+          "What the broker publishes to will-topic when this client vanishes; unset: an empty message", NULL, ready));
   g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
-      "Most messages that wait for the broker (see overflow)", 1, G_MAXINT, 1000, playing));
+          "Most messages that wait for the broker (see overflow)", 1, G_MAXINT, 1000, playing));
   g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
-      "What happens to a message that comes when queue-size of them wait",
-      GST_TYPE_CCL_MQTT_OVERFLOW, OVERFLOW_DROP_OLDEST, playing));
+          "What happens to a message that comes when queue-size of them wait",
+          GST_TYPE_CCL_MQTT_OVERFLOW, OVERFLOW_DROP_OLDEST, playing));
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
-      "Time without a message after which the connection is probed, seconds", 5, 65535, 30, ready));
+          "Time without a message after which the connection is probed, seconds", 5, 65535, 30, ready));
   g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
           "Maximum reconnect delay",
-      "Longest pause between attempts to connect, nanoseconds; the first is half a second, each twice the one before",
-      GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
+          "Longest pause between attempts to connect, nanoseconds; the first is half a second, each twice the one "
+          "before",
+          GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
   g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
-      "Longest time that the end of the stream waits for messages to be delivered, nanoseconds; 0: not at all",
-      0, G_MAXINT64,
-          5 * GST_SECOND, ready));
+          "Longest time that the end of the stream waits for messages to be delivered, nanoseconds; 0: not at all",
+          0, G_MAXINT64, 5 * GST_SECOND, ready));
   g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
           "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
           FALSE, playing));
@@ -1006,8 +1022,7 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
       "Publishes lines of JSON over MQTT; an absent broker does not stop the pipeline", "gst-ccl contributors");
 
-  sink->start = gst_ccl_mqtt_sink_start;
-  sink->stop = gst_ccl_mqtt_sink_stop;
+  element->change_state = gst_ccl_mqtt_sink_change_state;
   sink->render = gst_ccl_mqtt_sink_render;
   sink->event = gst_ccl_mqtt_sink_event;
   sink->unlock = gst_ccl_mqtt_sink_unlock;
