@@ -8,10 +8,10 @@
 #endif
 #include "checkccl.h"
 
+#include "affinity.h"
 #include "cpu/cpus.h"
 
 #include <ftw.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,17 +101,11 @@ static void check_groups(Session *session, const Groups *g)
 
 static void check_affinity(Session *session)
 {
+    const unsigned n = ccl_cpu_count();
     cpu_set_t before, one;
-    if (!check(session, !sched_getaffinity(0, sizeof before, &before), "cpus: affinity unknown"))
+    if (!check(session, run_on_one_cpu(&before, &one), "cpus: the affinity cannot be set"))
         return;
-    check(session, ccl_cpu_count() >= 1 && ccl_cpu_count() <= (unsigned)CPU_COUNT(&before), "cpus: %u of %d",
-          ccl_cpu_count(), CPU_COUNT(&before));
-    int first = 0;
-    while (!CPU_ISSET(first, &before))
-        first++;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    check(session, n >= 1 && n <= (unsigned)CPU_COUNT(&before), "cpus: %u of %d", n, CPU_COUNT(&before));
     check(session, ccl_cpu_count() == 1, "cpus: a thread on one CPU counts %u", ccl_cpu_count());
     sched_setaffinity(0, sizeof before, &before);
 }

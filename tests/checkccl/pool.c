@@ -9,12 +9,12 @@
 #endif
 #include "checkccl.h"
 
+#include "affinity.h"
 #include "cpu/cpus.h"
 #include "cpu/pool.h"
 
 #include <dirent.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,13 +139,8 @@ static void check_workers(Session *session)
 static void check_worker_cpus(Session *session)
 {
     cpu_set_t before, one, cpus;
-    sched_getaffinity(0, sizeof before, &before);
-    int first = 0;
-    while (!CPU_ISSET(first, &before))
-        first++;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    if (!check(session, run_on_one_cpu(&before, &one), "pool: the affinity cannot be set"))
+        return;
     CclPool *const narrow = ccl_pool_new(2);
     check(session, count_workers(&cpus) && CPU_EQUAL(&cpus, &one), "pool: a worker runs where its maker may not");
     sched_setaffinity(0, sizeof before, &before);
