@@ -47,23 +47,45 @@ CclStatus cuda_use_device(int device);
 
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
+/* A pointer to global memory (of the device or, mapped, of the host) that kernels read from memory themselves: without
+ * being told, the compiler takes such a pointer for one to any kind of memory, and makes loads, stores and atomics dearer. */
+template <typename T> struct GlobalPointer {
+    T *pointer;
+
+    __host__ __device__ GlobalPointer &operator=(T *from)
+    {
+        pointer = from;
+        return *this;
+    }
+
+    __host__ __device__ operator T *() const
+    {
+#if defined __CUDA_ARCH__ && defined __NVCC__
+        __builtin_assume(__isGlobal(pointer));
+#endif
+        return pointer;
+    }
+
+    __host__ __device__ explicit operator uintptr_t() const { return (uintptr_t)pointer; }
+};
+
 /* The part of a frame that may change without new launches; one per slot, in device memory, constant while kernels run. */
-typedef struct CudaVars {
+typedef struct __align__(16) CudaVars {
     /* 8-bit mask in device memory: pixel (x, y) is mask[y * mask_stride + x]. No alignment is promised, and no byte
      * outside [0, width) of a row may be read (device masks are the caller's memory); uploaded and narrowed masks are
      * aligned to 128 bytes and so is their stride. */
-    const uint8_t *mask;
+    GlobalPointer<const uint8_t> mask;
     size_t mask_stride;   /* bytes */
-    uint32_t threshold;   /* foreground: (value > threshold) != invert; see is_foreground() */
-    uint32_t invert;      /* 0 or 1 */
-
     /* With CudaShape.packed, bits instead: row y begins at mask + y * mask_stride, aligned to 8; bit 0 of its first
      * 64-bit word is pixel 0, bits past the width are 0. Perhaps in mapped host memory. */
 
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
      * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
-    uint32_t *labels;
+    GlobalPointer<uint32_t> labels;
     size_t label_stride;  /* pixels (not bytes) from row to row */
+
+    uint32_t threshold;   /* foreground: (value > threshold) != invert; see is_foreground() */
+    uint32_t invert;      /* 0 or 1 */
 
     CclLimits limits;
     uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */

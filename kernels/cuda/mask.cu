@@ -13,7 +13,7 @@ __global__ static void narrow(const __grid_constant__ CudaVars vars, uint32_t wi
     const uint8_t *const from = vars.wide + y * vars.wide_stride + 2 * x; /* any address: two byte loads */
     const uint32_t value = from[0] | (uint32_t)from[1] << 8;
     const bool foreground = (value > vars.wide_threshold) != (vars.wide_invert != 0);
-    ((uint8_t *)vars.mask)[y * vars.mask_stride + x] = foreground ? 255 : 0;
+    ((uint8_t *)vars.mask.pointer)[y * vars.mask_stride + x] = foreground ? 255 : 0;
 }
 
 CclStatus mask_from_wide(CudaFrame *frame)
