@@ -222,6 +222,9 @@ CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const C
     if (labels->stride % 4 || labels->stride < (size_t)mask->width * 4)
         return ccl_fail(CCL_ERROR_ARGUMENT, "label image stride %zu is not a multiple of 4 of at least %u", labels->stride,
                         mask->width * 4);
+    if (labels->stride / 4 > UINT32_MAX / mask->height)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "%u rows of a label image with stride %zu are more than 2^32 pixels",
+                        mask->height, labels->stride);
     return check_memory(config, labels->memory, "label image");
 }
 

@@ -291,7 +291,7 @@ typedef struct CclTable {
  * component has its label here, even one past the end of the table.
  *
  * Shape:  as the mask; row y begins at data + y * stride bytes; data and stride are multiples of 4, stride at least
- *         width * 4.
+ *         width * 4, height * stride below 2^34.
  * Memory: HOST or PINNED for a CPU context; any for a CUDA context.
  * Owner:  the caller; alive until the frame is collected, complete then. Bytes past each row's width stay untouched.
  */

@@ -7,8 +7,10 @@
 __global__ static void start(const CudaVars *vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
-    if (block_of_thread(width, height, &x, &y))
-        in_place(*vars)[y << 16 | x] = y << 16 | x;
+    if (!block_of_thread(width, height, &x, &y))
+        return;
+    const InPlace parents = in_place(*vars);
+    parents[parents.at(x, y)] = parents.at(x, y);
 }
 
 /* With inline_paths a block's slot takes every ancestor on the way, else only the root: the two of the papers. */
@@ -19,11 +21,14 @@ __global__ static void compress_blocks(const CudaVars *vars, uint32_t width, uin
     if (!block_of_thread(width, height, &x, &y))
         return;
     const InPlace parents = in_place(*vars);
-    const uint32_t node = y << 16 | x;
-    if (inline_paths)
+    const uint32_t node = parents.at(x, y);
+    if (inline_paths) {
         compress(parents, node);
-    else
-        parents[node] = find(parents, node); /* race: as in compress() */
+        return;
+    }
+    const uint32_t parent = parents[node], root = parent == node ? node : find(parents, parent);
+    if (root != parent)
+        parents[node] = root; /* race: as in compress() */
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
@@ -33,8 +38,9 @@ __global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t he
     if (!block_of_thread(width, height, &x, &y))
         return;
     const CudaVars vars = *pvars;
-    const uint32_t root = in_place(vars)[y << 16 | x];
-    store_block(vars, block_pixels(vars, x, y, width, height), label_of_node(root, width), x, y, width, height);
+    const InPlace parents = in_place(vars);
+    const uint32_t label = parents.label_of(parents[parents.at(x, y)], width);
+    store_block(vars, block_pixels(vars, x, y, width, height), label, x, y, width, height);
 }
 
 CclStatus blocks_start(CudaFrame *frame)

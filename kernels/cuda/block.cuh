@@ -9,13 +9,13 @@
  *     --+---+--      a pixel of X
  *     S | X |
  *
- * A node of the union-find forest is y << 16 | x of a pixel. Where an image has an odd width or height, blocks stick out of
- * it; they have background there.
+ * Where an image has an odd width or height, blocks stick out of it; they have background there.
  */
 #ifndef CCL_CUDA_BLOCK_CUH
 #define CCL_CUDA_BLOCK_CUH
 
 #include "backend.cuh"
+#include "threads.cuh"
 #include "union_find.cuh"
 
 /* The pixels of a block in four bits. */
@@ -28,7 +28,7 @@ enum {
     ALL_FOUR = 15,
 };
 
-/* Parents in an array of their own, and a byte for each block. A node is any pixel of the block. */
+/* Parents in an array of their own, and a byte for each block. A node is y << 16 | x of any pixel of the block. */
 typedef struct Blocks {
     uint32_t *parent; /* one per block */
     uint8_t *info;    /* one per block, what the method likes */
@@ -63,23 +63,29 @@ static inline Blocks blocks_at(void *memory, uint32_t width, uint32_t height)
     return Blocks{ parent, (uint8_t *)(parent + (size_t)per_row * ((height + 1) / 2)), per_row };
 }
 
-/* Parents in the label image: each pixel has a slot. A node is the pixel, for a block the one at its upper left. */
+/* Parents in the label image: each pixel has a slot. A node is the pixel's place there, for a block the one at its upper
+ * left; ccl.h sees to it that 32 bits are enough. */
 typedef struct InPlace {
     uint32_t *labels;
-    size_t stride;
+    uint32_t stride;
 
-    __device__ uint32_t &operator[](uint32_t node) const
+    __device__ uint32_t at(uint32_t x, uint32_t y) const { return y * stride + x; }
+
+    __device__ uint32_t &operator[](uint32_t node) const { return labels[node]; }
+
+    /* The provisional label that a root gives. */
+    __device__ uint32_t label_of(uint32_t root, uint32_t width) const
     {
-        return labels[(node >> 16) * stride + (node & 0xffff)];
+        return 1 + (stride == width ? root : root / stride * width + root % stride);
     }
 } InPlace;
 
 __device__ static inline InPlace in_place(const CudaVars &vars)
 {
-    return InPlace{ vars.labels, vars.label_stride };
+    return InPlace{ vars.labels, (uint32_t)vars.label_stride };
 }
 
-/* The provisional label that a root gives. */
+/* The provisional label that a root in Blocks gives. */
 __device__ static inline uint32_t label_of_node(uint32_t node, uint32_t width)
 {
     return 1 + (node >> 16) * width + (node & 0xffff);
@@ -138,11 +144,18 @@ __device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pi
     near &= y + 2 < height ? 0xffff : y + 1 < height ? 0x0fff : 0x00ff;
 
     uint32_t window = (pixels & TOP) << 5 | (pixels >> 2) << 9;
+    const uint8_t *const corner = vars.mask + y * vars.mask_stride + x - vars.mask_stride - 1; /* maybe outside */
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++)
         if (which >> i & 1 && near >> i & 1)
-            window |= (uint32_t)is_foreground(vars.mask[(y + i / 4 - 1) * vars.mask_stride + x + i % 4 - 1], vars) << i;
+            window |= (uint32_t)is_foreground(corner[i / 4 * vars.mask_stride + i % 4], vars) << i;
     return window;
+}
+
+/* Can the two label pixels from (x, y) on be read and written at once? x is even. */
+__device__ static inline bool is_label_pair(const CudaVars &vars, uint32_t x, uint32_t width)
+{
+    return x + 1 < width && ((uintptr_t)vars.labels | vars.label_stride * 4) % 8 == 0;
 }
 
 /* A block's pixels take its label, the background among them 0. */
@@ -154,7 +167,7 @@ __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels,
     const bool below = y + 1 < height;
     const uint2 pairs[2] = { make_uint2(pixels & TOP_LEFT ? label : 0, pixels & TOP_RIGHT ? label : 0),
                              make_uint2(pixels & BOTTOM_LEFT ? label : 0, pixels & BOTTOM_RIGHT ? label : 0) };
-    if (x + 1 < width && ((uintptr_t)vars.labels | vars.label_stride * 4) % 8 == 0) {
+    if (is_label_pair(vars, x, width)) {
         *(uint2 *)top = pairs[0];
         if (below)
             *(uint2 *)bottom = pairs[1];
@@ -171,12 +184,6 @@ __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels,
 }
 
 /* ---------------------------------------------------------------- kernels with a thread per block, parents in place */
-
-/* Of threads; as CCL_TILE_HEIGHT in tile.cuh, for experiments. */
-#ifndef CCL_BLOCK_ROWS
-#define CCL_BLOCK_ROWS 8
-#endif
-static const unsigned BLOCK_THREADS_X = 32, BLOCK_THREADS_Y = CCL_BLOCK_ROWS;
 
 /* Launches `kernel`(..., width, height) with a thread for each block: its upper left is (x, y) of block_of_thread(). */
 static inline dim3 block_threads(void)

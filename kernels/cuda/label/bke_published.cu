@@ -18,8 +18,8 @@
  *   spread    pixels take their block's label
  *
  * Where this departs from the paper: the byte of the last block of an image with odd width and height is beside the image
- * and not in a pixel of block P, where P's thread overwrites it while this block's thread may still have to read it; a
- * node is y << 16 | x and not an index into the image; masks of any byte values; thread blocks of 32x8 instead of 16x16.
+ * and not in a pixel of block P, where P's thread overwrites it while this block's thread may still have to read it;
+ * masks of any byte values.
  */
 #include "../block.cuh"
 
@@ -35,8 +35,8 @@ __device__ static uint32_t &info_of(const InPlace &image, uint32_t *corner, uint
                                     uint32_t height)
 {
     if (x + 1 < width)
-        return image[y << 16 | (x + 1)];
-    return y + 1 < height ? image[(y + 1) << 16 | x] : *corner;
+        return image[image.at(x + 1, y)];
+    return y + 1 < height ? image[image.at(x, y + 1)] : *corner;
 }
 
 __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *corner)
@@ -49,11 +49,17 @@ __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t heig
     const uint32_t window = block_window<TOUCHES_BEFORE>(vars, pixels, x, y, width, height);
     const bool p = window & TOUCHES_P, q = window & TOUCHES_Q, r = window & TOUCHES_R, s = window & TOUCHES_S;
 
-    const uint32_t node = y << 16 | x, above = node - (2 << 16);
     const InPlace image = in_place(vars);
-    image[node] = p ? above - 2 : q ? above : r ? above + 2 : s ? node - 2 : node;
-    info_of(image, corner, x, y, width, height) =
+    const uint32_t node = image.at(x, y), above = node - 2 * image.stride;
+    const uint32_t parent = p ? above - 2 : q ? above : r ? above + 2 : s ? node - 2 : node;
+    const uint32_t info =
         pixels | (q && p ? INFO_Q : 0) | (r && (p || q) ? INFO_R : 0) | (s && (p || q || r) ? INFO_S : 0);
+    if (is_label_pair(vars, x, width)) {
+        *(uint2 *)&image[node] = make_uint2(parent, info);
+        return;
+    }
+    image[node] = parent;
+    info_of(image, corner, x, y, width, height) = info;
 }
 
 __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *corner)
@@ -62,7 +68,8 @@ __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t hei
     if (!block_of_thread(width, height, &x, &y))
         return;
     const InPlace image = in_place(*pvars);
-    const uint32_t info = info_of(image, corner, x, y, width, height), node = y << 16 | x, above = node - (2 << 16);
+    const uint32_t info = info_of(image, corner, x, y, width, height);
+    const uint32_t node = image.at(x, y), above = node - 2 * image.stride;
     if (info & INFO_Q)
         unite(image, node, above);
     if (info & INFO_R)
@@ -78,8 +85,11 @@ __global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t he
         return;
     const CudaVars vars = *pvars;
     const InPlace image = in_place(vars);
-    const uint32_t info = info_of(image, corner, x, y, width, height);
-    store_block(vars, info, label_of_node(image[y << 16 | x], width), x, y, width, height);
+    const uint32_t node = image.at(x, y);
+    const uint2 both = is_label_pair(vars, x, width)
+                           ? *(const uint2 *)&image[node]
+                           : make_uint2(image[node], info_of(image, corner, x, y, width, height));
+    store_block(vars, both.y, image.label_of(both.x, width), x, y, width, height);
 }
 
 static size_t workspace_size(const CclContext *)

@@ -66,9 +66,9 @@ __device__ static uint32_t begin_of_run(uint32_t columns, uint32_t *last_begins)
 }
 
 /* The node of the root, in its own block row y, of the block at x: the one at column `root` of the tile, or itself. */
-__device__ static uint32_t own_root(uint32_t x0, uint32_t x, uint32_t y, uint32_t root)
+__device__ static uint32_t own_root(const InPlace &image, uint32_t x0, uint32_t x, uint32_t y, uint32_t root)
 {
-    return y << 16 | (root != NONE ? x0 + 2 * root : x);
+    return image.at(root != NONE ? x0 + 2 * root : x, y);
 }
 
 /*
@@ -110,14 +110,15 @@ __global__ __launch_bounds__(THREADS) static void scan(const CudaVars *pvars, ui
 
         if (y + 1 < y_end && x < width) {
             const bool links_up = below != NONE && links[below] != NONE;
-            image[(y + 1) << 16 | x] = links_up ? y << 16 | (x0 + 2 * links[below]) : own_root(x0, x, y + 1, below);
+            image[image.at(x, y + 1)] =
+                links_up ? image.at(x0 + 2 * links[below], y) : own_root(image, x0, x, y + 1, below);
         }
         __syncthreads();
         below = root;
         lower = upper;
     }
     if (x < width)
-        image[y0 << 16 | x] = own_root(x0, x, y0, below);
+        image[image.at(x, y0)] = own_root(image, x0, x, y0, below);
 }
 
 /* A thread per pair of the rows above an edge between tiles, then one per block row right of an upright edge. */
@@ -130,7 +131,7 @@ __global__ static void join(const CudaVars *pvars, uint32_t width, uint32_t heig
     if (i < n_edges * per_row) {
         const uint32_t x = i % per_row * 2, y = (i / per_row + 1) * TILE_ROWS;
         if (pair_at(vars, x, y, width, height)) /* in this block row and in the one above */
-            unite(image, y << 16 | x, (y - 1) << 16 | x);
+            unite(image, image.at(x, y), image.at(x, y - 1));
         return;
     }
     i -= n_edges * per_row;
@@ -140,7 +141,7 @@ __global__ static void join(const CudaVars *pvars, uint32_t width, uint32_t heig
     const uint32_t left = pair_at(vars, x - 2, y, width, height) | pair_at(vars, x - 2, y + 1, width, height);
     const uint32_t right = pair_at(vars, x, y, width, height) | pair_at(vars, x, y + 1, width, height);
     if (left & 2 && right & 1)
-        unite(image, y << 16 | x, y << 16 | (x - 2));
+        unite(image, image.at(x, y), image.at(x - 2, y));
 }
 
 /* This thread's pair of pixels. */
@@ -155,7 +156,7 @@ __global__ static void compress_pairs(const CudaVars *vars, uint32_t width, uint
 {
     uint32_t x, y;
     if (pair_of_thread(width, height, &x, &y))
-        compress(in_place(*vars), y << 16 | x);
+        compress(in_place(*vars), in_place(*vars).at(x, y));
 }
 
 __global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height)
@@ -165,7 +166,8 @@ __global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t he
         return;
     const CudaVars vars = *pvars;
     const uint32_t pixels = pair_at(vars, x, y, width, height);
-    const uint32_t label = label_of_node(in_place(vars)[y << 16 | x], width);
+    const InPlace image = in_place(vars);
+    const uint32_t label = image.label_of(image[image.at(x, y)], width);
     uint32_t *const to = vars.labels + y * vars.label_stride + x;
     to[0] = pixels & 1 ? label : 0;
     if (x + 1 < width)

@@ -16,8 +16,7 @@
  *   compress  each block points at its root
  *   spread    pixels take their block's label
  *
- * Where this departs from the paper: a node is y << 16 | x and not an index into the image, so that no row stride divides
- * anything; masks of any byte values; thread blocks of 32x8 instead of 16x16, so that a warp reads one row.
+ * Where this departs from the paper: masks of any byte values.
  */
 #include "../block.cuh"
 
@@ -32,7 +31,7 @@ __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t hei
         return;
     const uint32_t window = block_window<TOUCHES_BEFORE>(vars, pixels, x, y, width, height);
     const InPlace parents = in_place(vars);
-    const uint32_t node = y << 16 | x, above = node - (2 << 16);
+    const uint32_t node = parents.at(x, y), above = node - 2 * parents.stride;
     if (window & TOUCHES_P)
         unite(parents, node, above - 2);
     if (window & TOUCHES_Q)

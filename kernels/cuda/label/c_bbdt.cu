@@ -17,8 +17,7 @@
  *
  * Where this departs from the paper: the tree is made by decide.c while building, from the rule above, and not by hand;
  * its leaves say with whom to unite, which all threads then do together, instead of each leaf doing so in code of its own;
- * pixels outside the mask are background and not tested for at each node; a node is y << 16 | x and not an index into the
- * image.
+ * pixels outside the mask are background and not tested for at each node.
  */
 #include "decision.cuh"
 

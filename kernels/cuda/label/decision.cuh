@@ -38,7 +38,7 @@ __global__ static void decide_and_merge(const CudaVars *vars, uint32_t width, ui
     const uint32_t unites = Decision::of(view);
 
     const InPlace parents = in_place(view.vars);
-    const uint32_t node = view.y << 16 | view.x, above = node - (2 << 16);
+    const uint32_t node = parents.at(view.x, view.y), above = node - 2 * parents.stride;
     if (unites & 1)
         unite(parents, node, above - 2);
     if (unites & 2)
