@@ -6,16 +6,17 @@
  * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the graph is that of
  * Bolelli, Baraldi, Cancilla and Grana, ICPR 2018. Told after Bolelli et al., TPDS 2024, section III-B7.
  *
- * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: subtrees that read the same pixels and for which the
- * same decisions are right are there only once. The same pixels are read in the same order, by a third less code, which
- * is meant to stay in the instruction cache.
+ * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: subtrees that read the same pixels and decide the
+ * same are there only once. The same pixels are read in the same order, by a quarter less code, which is meant to stay in
+ * the instruction cache.
  *
  *   init      each block is a root
  *   merge     each block goes through the graph and unites with what it says
  *   compress  each block points at its root
  *   spread    pixels take their block's label
  *
- * Where this departs from the paper: as c_bbdt.cu; the graph, too, is made by decide.c.
+ * Where this departs from the paper: as c_bbdt.cu; the graph, too, is made by decide.c, which says why it is not as
+ * small as it could be.
  */
 #include "decision.cuh"
 
