@@ -4,6 +4,7 @@
 /* First and last step of methods whose nodes are pixels; see spread.cuh. A thread has four pixels of a row. */
 #include "spread.cuh"
 
+#include "threads.cuh"
 #include "union_find.cuh"
 
 static const dim3 THREADS(32, 8);
@@ -64,6 +65,15 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
     store_four(to, make_uint4(labels[0], labels[1], labels[2], labels[3]), n, (uintptr_t)to % 16 == 0);
 }
 
+__global__ static void spread_each(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *parents)
+{
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    const uint32_t index = y * width + x;
+    vars->labels[y * vars->label_stride + x] = parents[index] == NO_PARENT ? 0 : 1 + compress(parents, index);
+}
+
 static dim3 grid_of(const CudaFrame *frame)
 {
     return dim3(blocks_for(frame->shape.width, 4 * THREADS.x), blocks_for(frame->shape.height, THREADS.y));
@@ -91,6 +101,15 @@ CclStatus init_labels(CudaFrame *frame)
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents)
 {
     CCL_CUDA_LAUNCH(frame, "spread", spread, grid_of(frame), THREADS, 0, frame->vars, frame->shape.width,
+                    frame->shape.height, parents);
+    return CCL_OK;
+}
+
+CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents)
+{
+    const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
+    const dim3 grid(blocks_for(frame->shape.width, threads.x), blocks_for(frame->shape.height, threads.y));
+    CCL_CUDA_LAUNCH(frame, "spread", spread_each, grid, threads, 0, frame->vars, frame->shape.width,
                     frame->shape.height, parents);
     return CCL_OK;
 }

@@ -29,6 +29,9 @@ CclStatus init_labels(CudaFrame *frame);
  * parents are shortened on the way. */
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents);
 
+/* The same with a thread for each pixel: where neighbours mostly have parents of their own. */
+CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents);
+
 /* CclAlgorithm.label of a method for both connectivities whose workspace is a parent image. */
 template <CclStatus FOUR(CudaFrame *, uint32_t *), CclStatus EIGHT(CudaFrame *, uint32_t *)>
 static CclStatus label_with_parents(CclContext *context, CclFrame *frame)

@@ -4,9 +4,9 @@
 /*
  * Labelling in two levels, for methods whose nodes are pixels: tiles in shared memory, then the seams between them.
  *
- * A block labels a tile of 32 x HEIGHT pixels, a thread per pixel and a warp per row. In the tile a node is its place
- * row * 32 + column, which is raster order, so a tile's root is the first pixel of its component there. A method's
- * kernel goes like this, and differs in what it does between the barriers:
+ * A block labels a tile of TILE_WIDTH x HEIGHT pixels, a thread per pixel. In the tile a node is its place
+ * row * TILE_WIDTH + column, which is raster order, so a tile's root is the first pixel of its component there. A
+ * method's kernel goes like this, and differs in what it does between the barriers:
  *
  *     __shared__ Tile<HEIGHT> tile;
  *     const bool here = tile.load(vars, width, height);
@@ -24,12 +24,16 @@
 #include "spread.cuh"
 #include "union_find.cuh"
 
-static const unsigned TILE_WIDTH = 32;
-
-/* For experiments with the size of a block, a build can have other tiles: meson setup -Dcuda_args=-DCCL_TILE_HEIGHT=8 */
+/* For experiments with the size of a block, a build can have other tiles: meson setup -Dcuda_args=-DCCL_TILE_HEIGHT=8.
+ * The width is 32 or 16, the height even. */
+#ifndef CCL_TILE_WIDTH
+#define CCL_TILE_WIDTH 16
+#endif
 #ifndef CCL_TILE_HEIGHT
 #define CCL_TILE_HEIGHT 16
 #endif
+
+static const unsigned TILE_WIDTH = CCL_TILE_WIDTH;
 
 /* Neighbours of a pixel that come before it in raster order. */
 enum {
@@ -39,10 +43,20 @@ enum {
     WEST = 8,
 };
 
-/* This thread's pixel in the tile. */
+/* This thread's pixel in the tile: a warp has 32 pixels of a row, or 16 each of two. */
 __device__ static inline uint32_t tile_place()
 {
-    return threadIdx.y * TILE_WIDTH + threadIdx.x;
+    return threadIdx.y * 32 + threadIdx.x;
+}
+
+__device__ static inline uint32_t tile_column()
+{
+    return threadIdx.x % TILE_WIDTH;
+}
+
+__device__ static inline uint32_t tile_row()
+{
+    return tile_place() / TILE_WIDTH;
 }
 
 template <unsigned HEIGHT> struct Tile {
@@ -52,22 +66,22 @@ template <unsigned HEIGHT> struct Tile {
     /* Is this thread's pixel foreground? rows[] may be read after the next barrier. */
     __device__ bool load(const CudaVars &vars, uint32_t width, uint32_t height)
     {
-        const uint32_t x = blockIdx.x * TILE_WIDTH + threadIdx.x, y = blockIdx.y * HEIGHT + threadIdx.y;
+        const uint32_t x = blockIdx.x * TILE_WIDTH + tile_column(), y = blockIdx.y * HEIGHT + tile_row();
         const bool here = y < height && pixel_at(vars, x, y, width);
-        const uint32_t row = __ballot_sync(~0u, here);
-        if (threadIdx.x == 0)
-            rows[threadIdx.y] = row;
+        const uint32_t warp = __ballot_sync(~0u, here);
+        if (tile_column() == 0)
+            rows[tile_row()] = (warp >> threadIdx.x) & (~0u >> (32 - TILE_WIDTH));
         return here;
     }
 
     /* Foreground before this thread's pixel that touches it in the tile, NORTH and the like; of background 0. */
     __device__ unsigned neighbours() const
     {
-        const uint32_t lane = threadIdx.x, row = rows[threadIdx.y], above = threadIdx.y ? rows[threadIdx.y - 1] : 0;
-        if (!(row >> lane & 1))
+        const uint32_t column = tile_column(), row = rows[tile_row()], above = tile_row() ? rows[tile_row() - 1] : 0;
+        if (!(row >> column & 1))
             return 0;
-        return ((above << 1) >> lane & 1 ? NORTH_WEST : 0) | (above >> lane & 1 ? NORTH : 0) |
-               ((above >> 1) >> lane & 1 ? NORTH_EAST : 0) | ((row << 1) >> lane & 1 ? WEST : 0);
+        return ((above << 1) >> column & 1 ? NORTH_WEST : 0) | (above >> column & 1 ? NORTH : 0) |
+               ((above >> 1) >> column & 1 ? NORTH_EAST : 0) | ((row << 1) >> column & 1 ? WEST : 0);
     }
 
     /* Those that are to be united with it: the ones straight above and to the left and, 8-connected, those across a
@@ -75,7 +89,7 @@ template <unsigned HEIGHT> struct Tile {
     template <bool EIGHT> __device__ unsigned neighbours_to_unite() const
     {
         const unsigned all = neighbours();
-        const bool east = (rows[threadIdx.y] >> 1) >> threadIdx.x & 1;
+        const bool east = (rows[tile_row()] >> 1) >> tile_column() & 1;
         unsigned found = all & (NORTH | WEST);
         if (EIGHT && !(all & NORTH))
             found |= (all & WEST ? 0 : all & NORTH_WEST) | (east ? 0 : all & NORTH_EAST);
@@ -115,7 +129,7 @@ template <unsigned HEIGHT> struct Tile {
     __device__ void store(bool here, uint32_t width, uint32_t height, uint32_t *image) const
     {
         const uint32_t x0 = blockIdx.x * TILE_WIDTH, y0 = blockIdx.y * HEIGHT;
-        const uint32_t x = x0 + threadIdx.x, y = y0 + threadIdx.y;
+        const uint32_t x = x0 + tile_column(), y = y0 + tile_row();
         if (x >= width || y >= height)
             return;
         uint32_t root = NO_PARENT;
@@ -186,31 +200,32 @@ __device__ static inline void join_column(uint32_t width, uint32_t x, uint32_t y
     unite_if(EIGHT && south_west && !west && !south, parents, here, below - 1);
 }
 
-/* A thread per pixel below a seam between rows of tiles, then one per pixel right of an upright seam. */
+/* Tile by tile, so that what is close is united at about the same time: a thread for each pixel of a tile's first row, then
+ * one for each of its first column. */
 template <unsigned HEIGHT, bool EIGHT, Seams SEAMS>
-__global__ static void join_seams(uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void join_seams(uint32_t width, uint32_t height, uint32_t n_columns, uint32_t *parents)
 {
-    const uint32_t n_rows = (height - 1) / HEIGHT, n_columns = (width - 1) / TILE_WIDTH;
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n_rows * width) {
-        join_row<EIGHT, SEAMS>(width, i % width, (i / width + 1) * HEIGHT, parents);
+    const uint32_t per_tile = TILE_WIDTH + HEIGHT, i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t tile = i / per_tile, j = i % per_tile;
+    const uint32_t x0 = tile % n_columns * TILE_WIDTH, y0 = tile / n_columns * HEIGHT;
+    if (j < TILE_WIDTH) {
+        if (y0 && y0 < height && x0 + j < width)
+            join_row<EIGHT, SEAMS>(width, x0 + j, y0, parents);
         return;
     }
-    i -= n_rows * width;
-    if (i >= n_columns * height)
-        return;
-    const uint32_t y = i / n_columns, x = (i % n_columns + 1) * TILE_WIDTH;
-    join_column<EIGHT, SEAMS>(width, x, y, y % HEIGHT == 0, y % HEIGHT == HEIGHT - 1 || y + 1 == height, parents);
+    const uint32_t y = y0 + j - TILE_WIDTH;
+    if (x0 && y < height)
+        join_column<EIGHT, SEAMS>(width, x0, y, y == y0, y == y0 + HEIGHT - 1 || y + 1 == height, parents);
 }
 
 /* Step "join": tiles of HEIGHT rows are united along their seams. */
 template <unsigned HEIGHT, bool EIGHT, Seams SEAMS> static CclStatus join_tiles(CudaFrame *frame, uint32_t *parents)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height, threads = 128;
-    const uint32_t n_pixels = (height - 1) / HEIGHT * width + (width - 1) / TILE_WIDTH * height;
-    if (n_pixels)
-        CCL_CUDA_LAUNCH(frame, "join", (join_seams<HEIGHT, EIGHT, SEAMS>), blocks_for(n_pixels, threads), threads, 0,
-                        width, height, parents);
+    const uint32_t n_columns = blocks_for(width, TILE_WIDTH), n_tiles = n_columns * blocks_for(height, HEIGHT);
+    if (n_tiles > 1)
+        CCL_CUDA_LAUNCH(frame, "join", (join_seams<HEIGHT, EIGHT, SEAMS>), blocks_for(n_tiles * (TILE_WIDTH + HEIGHT), threads),
+                        threads, 0, width, height, n_columns, parents);
     return CCL_OK;
 }
 
@@ -222,7 +237,7 @@ template <unsigned HEIGHT> static inline dim3 tile_grid(const CudaFrame *frame)
 
 template <unsigned HEIGHT> static inline dim3 tile_block()
 {
-    return dim3(TILE_WIDTH, HEIGHT);
+    return dim3(32, TILE_WIDTH * HEIGHT / 32);
 }
 
 #endif

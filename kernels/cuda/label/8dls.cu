@@ -23,6 +23,7 @@
 #include "../iterate.cuh"
 #include "../spread.cuh"
 #include "../stages.cuh"
+#include "../threads.cuh"
 #include "pixels.cuh"
 
 /* The lowest label from the pixel on towards (dx, dy); `own` is its own. */
@@ -82,7 +83,8 @@ template <bool modified> static CclStatus label(CclContext *context, CclFrame *c
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const dim3 threads(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
+    const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
+    const dim3 grid(blocks_for(width, BLOCK_THREADS_X), blocks_for(height, BLOCK_THREADS_Y));
     const uint64_t magic = divide_magic(width);
     unsigned n = 0;
     (void)context;

@@ -15,9 +15,8 @@
  *   join      pixels on either side of a seam are united
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: tiles of 32 x 16 pixels, one of those it tries; row and column links are made in
- * one step, as the paper says gives the same; a barrier keeps those who read a parent from those who write one. NC2FL
- * is UF, as the paper says.
+ * Where this departs from the paper: row and column links are made in one step, as the paper says gives the same; a
+ * barrier keeps those who read a parent from those who write one. NC2FL is UF, as the paper says.
  */
 #include "../tile.cuh"
 

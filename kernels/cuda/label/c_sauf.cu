@@ -18,6 +18,7 @@
  * of spread.
  */
 #include "../spread.cuh"
+#include "../threads.cuh"
 #include "../union_find.cuh"
 
 __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
@@ -46,11 +47,12 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     uint32_t *const parents = (uint32_t *)cuda_workspace(context);
-    const dim3 threads(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
+    const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
+    const dim3 grid(blocks_for(width, BLOCK_THREADS_X), blocks_for(height, BLOCK_THREADS_Y));
 
     CCL_TRY(init_parents(frame, parents));
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, width, height, parents);
-    return spread_from_parents(frame, parents);
+    return spread_each_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_c_sauf = {

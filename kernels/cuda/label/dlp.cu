@@ -15,9 +15,8 @@
  *   join      squares that lie across seams are united
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: the recursion of its union is a loop; tiles of 32 x 16 pixels instead of 16 x
- * 16; borders in the right and in the lower direction in one launch; a square where nothing is to be done (one label,
- * or one pixel) is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a
+ * Where this departs from the paper: the recursion of its union is a loop; borders in the right and in the lower
+ * direction in one launch; a square where nothing is to be done (one label, or one pixel) is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a
  * race, and joins nothing in images of one row or one column. 4-connected, the square is the pixel with the one to
  * its right and the one below: those that touch it.
  */
@@ -88,8 +87,8 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const C
     tile.parents[tile_place()] = tile_place();
     __syncthreads();
 
-    const uint32_t row = tile.rows[threadIdx.y], below = threadIdx.y + 1 < HEIGHT ? tile.rows[threadIdx.y + 1] : 0;
-    const uint32_t bits = (row >> threadIdx.x & 3) | (below >> threadIdx.x & 3) << 2;
+    const uint32_t row = tile.rows[tile_row()], below = tile_row() + 1 < HEIGHT ? tile.rows[tile_row() + 1] : 0;
+    const uint32_t bits = (row >> tile_column() & 3) | (below >> tile_column() & 3) << 2;
     const Square square = square_at<EIGHT>(tile_place(), TILE_WIDTH, here, [&](unsigned i) { return bits >> i & 1; });
     set_roots(tile.live(), square);
     tile.flatten(here);

@@ -20,10 +20,10 @@
  * way while others walk along it.
  */
 #include "../spread.cuh"
+#include "../threads.cuh"
 #include "../union_find.cuh"
 
 static const unsigned LINE = 256;
-static const unsigned THREADS_X = 32, THREADS_Y = 8;
 
 __global__ __launch_bounds__(LINE) static void label_lines(const CudaVars *vars, uint32_t width, uint32_t *parents)
 {
@@ -53,7 +53,7 @@ __global__ __launch_bounds__(LINE) static void label_lines(const CudaVars *vars,
 
 template <bool EIGHT> __global__ static void merge(uint32_t width, uint32_t height, uint32_t *parents)
 {
-    const uint32_t x = blockIdx.x * THREADS_X + threadIdx.x, y = blockIdx.y * THREADS_Y + threadIdx.y;
+    const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
     const uint32_t index = y * width + x;
@@ -79,7 +79,8 @@ template <bool EIGHT> __global__ static void merge(uint32_t width, uint32_t heig
 template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const dim3 grid(blocks_for(width, THREADS_X), blocks_for(height, THREADS_Y)), block(THREADS_X, THREADS_Y);
+    const dim3 block(BLOCK_THREADS_X, BLOCK_THREADS_Y);
+    const dim3 grid(blocks_for(width, BLOCK_THREADS_X), blocks_for(height, BLOCK_THREADS_Y));
 
     CCL_CUDA_LAUNCH(frame, "lines", label_lines, dim3(blocks_for(width, LINE), height), LINE, 0, frame->vars, width,
                     parents);

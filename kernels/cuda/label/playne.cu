@@ -29,7 +29,7 @@
  *     # . #      . . #
  *     ? x        # x
  *
- * Where this departs from the paper: tiles of 32 x 16 pixels instead of 32 x 4; horizontal and upright seams in one
+ * Where this departs from the paper: tiles of 16 x 16 pixels instead of 32 x 4; horizontal and upright seams in one
  * launch instead of two on streams of their own; the background is no component. In the public example threads past the
  * image's edge miss the barriers that the others of the block wait at, and a parent is written while others read it in
  * order to flatten; here neither happens.

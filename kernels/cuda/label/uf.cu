@@ -14,8 +14,8 @@
  *   join      pixels on either side of a seam are united
  *   spread    each pixel finds its root and takes its label
  *
- * Where this departs from the paper: tiles of 32 x 16 pixels instead of 16 x 16, for whole sectors of memory;
- * foreground is looked up in bits of the tile's rows; parents have an array of their own instead of the label image.
+ * Where this departs from the paper: foreground is looked up in bits of the tile's rows; parents have an array of their
+ * own instead of the label image.
  */
 #include "../tile.cuh"
 
