@@ -172,9 +172,9 @@ __global__ static void merge_strips(const CudaVars *pvars, uint32_t width, uint3
 }
 
 /* A segment's first pixel finds the root, the others take it from there. One of a thread's pixels at most begins a
- * segment. */
+ * segment. Who follows finds a shorter way, as where labels take the parents' place. */
 template <typename Word>
-__global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, uint32_t height, const uint32_t *parents)
+__global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, x0 = blockIdx.x * per_word<Word>(), y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -186,7 +186,7 @@ __global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, u
     for (uint32_t i = 0; i < per_thread<Word>(); i++) {
         const uint32_t bit = lane * per_thread<Word>() + i;
         if (pixels >> bit & 1 && !ones_left(pixels, bit))
-            root = find(parents, y * width + x0 + bit);
+            root = compress(parents, y * width + x0 + bit);
     }
 #pragma unroll
     for (uint32_t i = 0; i < per_thread<Word>(); i++) {

@@ -8,7 +8,9 @@
  *
  * In each of the eight directions a pixel looks how far connected pixels go, within its tile of 32x32 and one pixel
  * past it, and takes the label at the far end if that is lower. One hop so covers up to 32 pixels at the price of one
- * look. The neighbours next to the pixel are looked at as well, without which the last differences would stay.
+ * look. The neighbours next to the pixel are looked at as well, without which the last differences would stay. First of
+ * all it takes what the pixel whose label it has got meanwhile, if that is near: a way that a label once came is used
+ * again.
  *
  *   init        each pixel its own label
  *   propagate   the lowest label at the ends of eight lines and of the eight neighbours; repeated until none changes
@@ -20,6 +22,7 @@
  */
 #include "../iterate.cuh"
 #include "../spread.cuh"
+#include "../stages.cuh"
 #include "pixels.cuh"
 
 static const uint32_t TILE = 32;
@@ -70,12 +73,22 @@ __device__ static uint32_t lowest_on_line(const Line &line, const uint32_t *plac
     return min(ends, min(place[-step], place[step]));
 }
 
+/* What the pixel whose label this is has by now, if it is in the tile or right beside it; else the label. */
+__device__ static uint32_t label_of_label(const uint32_t *tile, uint32_t label, uint32_t x0, uint32_t y0,
+                                          uint32_t width, uint64_t magic)
+{
+    if (label == NO_PARENT)
+        return label;
+    const uint32_t y = divide_by_width(label, magic), x = label - y * width;
+    const uint32_t row = y - (y0 - 1), column = x - (x0 - 1);
+    return row < PITCH && column < PITCH ? tile[row * PITCH + column] : label;
+}
+
 /* Labels are one less than in the image while they are in shared memory: indices, and NO_PARENT for background. */
 __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                               uint32_t *changed)
+                                                               uint64_t magic, uint32_t *changed)
 {
     __shared__ uint32_t tile[PITCH * PITCH];
-    __shared__ uint32_t lowest[TILE * TILE];
     const uint32_t lane = threadIdx.x, warp = threadIdx.y;
     const uint32_t x0 = blockIdx.x * TILE, y0 = blockIdx.y * TILE;
     const size_t stride = vars->label_stride;
@@ -89,21 +102,24 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *v
     }
     if (!__syncthreads_or(any))
         return;
-    const uint32_t own_place = warp * TILE + lane, own = tile[(warp + 1) * PITCH + lane + 1];
-    lowest[own_place] = own;
+    uint32_t *const own_place = &tile[(warp + 1) * PITCH + lane + 1];
+    const uint32_t own = *own_place, known = label_of_label(tile, own, x0, y0, width, magic);
+    __syncthreads();
+    *own_place = min(own, known);
     __syncthreads();
 #pragma unroll
     for (unsigned axis = 0; axis < 4; axis++) {
         const Line line = line_through(axis, warp, lane);
-        const uint32_t *const place = &tile[(line.y + 1) * PITCH + line.x + 1];
+        uint32_t *const place = &tile[(line.y + 1) * PITCH + line.x + 1];
         const uint32_t label = lowest_on_line(line, place, lane);
+        __syncthreads();
         if (label < *place)
-            atomicMin(&lowest[line.y * TILE + line.x], label);
+            *place = label;
+        __syncthreads();
     }
-    __syncthreads();
-    if (lowest[own_place] < own) {
+    if (*own_place < own) {
         /* race: as in lowest_around() */
-        vars->labels[(y0 + warp) * stride + x0 + lane] = lowest[own_place] + 1;
+        vars->labels[(y0 + warp) * stride + x0 + lane] = *own_place + 1;
         note_change(changed);
     }
 }
@@ -114,11 +130,13 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 threads(TILE, TILE), grid(blocks_for(width, TILE), blocks_for(height, TILE));
+    const uint64_t magic = divide_magic(width);
     (void)context;
 
     CCL_TRY(init_labels(frame));
     return iterate(frame, pixels_of(&frame->shape), [&](uint32_t *changed) -> CclStatus {
-        CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, width, height, changed);
+        CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, width, height, magic,
+                        changed);
         return CCL_OK;
     });
 }
