@@ -77,7 +77,8 @@ struct StageBuffers;
  *
  * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x that is the same for all pixels of
  * a component and for no other component; with `first_pixel_roots` that index is the component's first pixel in raster
- * order, which saves the backend a stage.
+ * order, which saves the backend a stage. Without, it is that pixel or an earlier one, in its row or the one above (as of a
+ * 2x2 block) or, of a volume, anywhere.
  */
 typedef struct CclAlgorithm {
     CclAlgorithmInfo info;

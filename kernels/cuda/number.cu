@@ -19,6 +19,7 @@ typedef struct Image {
     size_t stride;
     uint32_t width;
     uint64_t magic;
+    uint32_t reach; /* first pixels are less than this after their roots; CclAlgorithm says why */
 } Image;
 
 __device__ static uint32_t label_at(const Image &image, uint32_t pixel)
@@ -29,24 +30,53 @@ __device__ static uint32_t label_at(const Image &image, uint32_t pixel)
     return image.labels[y * image.stride + (pixel - y * image.width)];
 }
 
-/* Can this pixel be the first of its component? Its left and upper neighbours would come earlier. */
-__device__ static bool may_be_first(const Image &image, uint32_t pixel, uint32_t label)
+/* Can this pixel be the first of its component? Its left and upper neighbours would come earlier, and so would the
+ * pixel before a row's first one. `left`: the label of the pixel before. */
+__device__ static bool may_be_first(const Image &image, uint32_t pixel, uint32_t label, uint32_t left)
 {
-    const uint32_t y = divide_by_width(pixel, image.magic);
-    return label && (pixel == y * image.width || label_at(image, pixel - 1) != label) &&
-           (y == 0 || label_at(image, pixel - image.width) != label);
+    return label && label != left && pixel - (label - 1) < image.reach &&
+           (pixel < image.width || label_at(image, pixel - image.width) != label);
 }
 
-__global__ static void first(const CudaVars *vars, uint32_t width, uint64_t magic, uint32_t n_pixels,
+/* Labels of the four pixels from `pixel` on; past the last pixel 0. */
+__device__ static uint4 load_four(const Image &image, uint32_t pixel, uint32_t n_pixels, bool aligned)
+{
+    if (aligned && pixel + 4 <= n_pixels)
+        return *(const uint4 *)(image.labels + pixel);
+    uint32_t v[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        v[i] = pixel + i < n_pixels ? label_at(image, pixel + i) : 0;
+    return make_uint4(v[0], v[1], v[2], v[3]);
+}
+
+__device__ static bool is_aligned(const Image &image)
+{
+    return image.stride == image.width && (uintptr_t)image.labels % 16 == 0;
+}
+
+/* Bit i: pixel + i may be the first of its component. */
+__device__ static uint32_t candidates(const Image &image, uint32_t pixel, uint4 v)
+{
+    if (!(v.x | v.y | v.z | v.w))
+        return 0;
+    const uint32_t left = pixel && v.x ? label_at(image, pixel - 1) : 0;
+    return (uint32_t)may_be_first(image, pixel, v.x, left) | (uint32_t)may_be_first(image, pixel + 1, v.y, v.x) << 1 |
+           (uint32_t)may_be_first(image, pixel + 2, v.z, v.y) << 2 |
+           (uint32_t)may_be_first(image, pixel + 3, v.w, v.z) << 3;
+}
+
+__global__ static void first(const CudaVars *vars, uint32_t width, uint64_t magic, uint32_t reach, uint32_t n_pixels,
                              uint32_t *root_state)
 {
-    const Image image = { vars->labels, vars->label_stride, width, magic };
-    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
-    if (pixel >= n_pixels)
-        return;
-    const uint32_t label = label_at(image, pixel);
-    if (may_be_first(image, pixel, label) && root_state[label - 1] > pixel)
-        atomicMin(&root_state[label - 1], pixel);
+    const Image image = { vars->labels, vars->label_stride, width, magic, reach };
+    const uint32_t pixel = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    const uint4 v = load_four(image, pixel, n_pixels, is_aligned(image));
+    const uint32_t labels[4] = { v.x, v.y, v.z, v.w }, may_be = candidates(image, pixel, v);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        if (may_be >> i & 1 && root_state[labels[i] - 1] > pixel + i)
+            atomicMin(&root_state[labels[i] - 1], pixel + i);
 }
 
 /* Exclusive sums over a block's values; the total in *total. */
@@ -97,36 +127,31 @@ __device__ static void add_up_chunks(const StageBuffers &buffers, uint32_t n_chu
         buffers.counts->n_found = before;
 }
 
-/* Labels of the four pixels from `pixel` on; past the last pixel 0. */
-__device__ static uint4 load_four(const Image &image, uint32_t pixel, uint32_t n_pixels, bool aligned)
-{
-    if (aligned && pixel + 4 <= n_pixels)
-        return *(const uint4 *)(image.labels + pixel);
-    uint32_t v[4];
-#pragma unroll
-    for (uint32_t i = 0; i < 4; i++)
-        v[i] = pixel + i < n_pixels ? label_at(image, pixel + i) : 0;
-    return make_uint4(v[0], v[1], v[2], v[3]);
-}
-
+/* Bit i: pixel + i is the first of its component. */
 template <bool first_pixel_roots>
-__device__ static bool is_first(const Image &image, uint32_t pixel, uint32_t label, const uint32_t *root_state)
+__device__ static uint32_t firsts_of_four(const Image &image, uint32_t pixel, uint4 v, const uint32_t *root_state)
 {
     if (first_pixel_roots)
-        return label == pixel + 1;
-    return may_be_first(image, pixel, label) && root_state[label - 1] == pixel;
+        return (uint32_t)(v.x == pixel + 1) | (uint32_t)(v.y == pixel + 2) << 1 | (uint32_t)(v.z == pixel + 3) << 2 |
+               (uint32_t)(v.w == pixel + 4) << 3;
+    const uint32_t labels[4] = { v.x, v.y, v.z, v.w }, may_be = candidates(image, pixel, v);
+    uint32_t firsts = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        firsts |= (uint32_t)(may_be >> i & 1 && root_state[labels[i] - 1] == pixel + i) << i;
+    return firsts;
 }
 
 /* A thread has four times four pixels: the warps of a block first share 1024 pixels, then the next. */
 template <bool first_pixel_roots>
 __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, uint32_t width, uint64_t magic,
-                                                         uint32_t n_pixels, StageBuffers buffers)
+                                                         uint32_t reach, uint32_t n_pixels, StageBuffers buffers)
 {
     __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
     __shared__ bool is_last;
 
-    const Image image = { vars->labels, vars->label_stride, width, magic };
-    const bool aligned = image.stride == width && (uintptr_t)image.labels % 16 == 0;
+    const Image image = { vars->labels, vars->label_stride, width, magic, reach };
+    const bool aligned = is_aligned(image);
     const uint32_t start = blockIdx.x * CHUNK + threadIdx.x * 4;
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
@@ -136,13 +161,9 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
         labels[i] = load_four(image, start + i * THREADS * 4, n_pixels, aligned);
     uint32_t firsts = 0; /* bits 4 * i to 4 * i + 3: of labels[i] */
 #pragma unroll
-    for (unsigned i = 0; i < GROUPS; i++) {
-        const uint32_t pixel = start + i * THREADS * 4;
-        firsts |= (uint32_t)is_first<first_pixel_roots>(image, pixel, labels[i].x, buffers.root_state) << 4 * i |
-                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 1, labels[i].y, buffers.root_state) << (4 * i + 1) |
-                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 2, labels[i].z, buffers.root_state) << (4 * i + 2) |
-                  (uint32_t)is_first<first_pixel_roots>(image, pixel + 3, labels[i].w, buffers.root_state) << (4 * i + 3);
-    }
+    for (unsigned i = 0; i < GROUPS; i++)
+        firsts |= firsts_of_four<first_pixel_roots>(image, start + i * THREADS * 4, labels[i], buffers.root_state)
+                  << 4 * i;
     uint32_t n_firsts = 0;
     if (__syncthreads_or(firsts)) {
         /* Before this thread in its warp: a byte for each i, at most 128. */
@@ -172,7 +193,7 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
             uint32_t state = ROOT_NUMBERED | (blockIdx.x * CHUNK + before_warp[i][warp] + (before >> 8 * i & 255));
 #pragma unroll
             for (unsigned j = 0; j < 4; j++)
-                if (firsts >> (4 * i + j) & 1) /* race: is_first() asks for another pixel, which this is not, nor was */
+                if (firsts >> (4 * i + j) & 1) /* race: firsts_of_four() asks for another pixel; this is none, nor was */
                     buffers.root_state[four[j] - 1] = state++;
         }
     }
@@ -191,16 +212,19 @@ __global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, u
 CclStatus number_from_labels(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers)
 {
     const uint32_t width = frame->shape.width, n_pixels = width * frame->shape.height;
+    const uint32_t reach = context->algorithm->info.volume ? n_pixels : 2 * width;
     const uint64_t magic = divide_magic(width);
     const unsigned chunks = blocks_for(n_pixels, CHUNK);
 
     if (context->algorithm->first_pixel_roots) {
-        CCL_CUDA_LAUNCH(frame, "number", number<true>, chunks, THREADS, 0, frame->vars, width, magic, n_pixels, *buffers);
+        CCL_CUDA_LAUNCH(frame, "number", number<true>, chunks, THREADS, 0, frame->vars, width, magic, reach, n_pixels,
+                        *buffers);
         return CCL_OK;
     }
     CCL_CUDA_TRY(cudaMemsetAsync(buffers->root_state, 0xff, (size_t)n_pixels * sizeof(uint32_t), frame->stream));
-    CCL_CUDA_LAUNCH(frame, "first", first, blocks_for(n_pixels, THREADS), THREADS, 0, frame->vars, width, magic, n_pixels,
-                    buffers->root_state);
-    CCL_CUDA_LAUNCH(frame, "number", number<false>, chunks, THREADS, 0, frame->vars, width, magic, n_pixels, *buffers);
+    CCL_CUDA_LAUNCH(frame, "first", first, blocks_for(n_pixels, 4 * THREADS), THREADS, 0, frame->vars, width, magic,
+                    reach, n_pixels, buffers->root_state);
+    CCL_CUDA_LAUNCH(frame, "number", number<false>, chunks, THREADS, 0, frame->vars, width, magic, reach, n_pixels,
+                    *buffers);
     return CCL_OK;
 }
