@@ -15,6 +15,8 @@ typedef struct BenchOptions {
     const char *write;   /* directory for the images, which are not timed then */
     unsigned n_frames;   /* different frames of a kind; 0: 16 on the CPU, 4 on a GPU */
     unsigned n_rounds;   /* measurements of each figure; 0: 11 */
+    double slow_s;       /* a method that takes longer for a frame is not timed: iterative ones may take a million
+                            iterations for a spiral */
     bool json, steps;
     uint64_t seed;
     Subject *volumes;    /* methods for volumes: the frames of a kind are one */

@@ -60,6 +60,7 @@ static const char usage[] =
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"
     "  --write=DIR         only write the images there, as PGM\n"
+    "  --slow=SECONDS      a method that takes longer for a frame is not timed (default 3)\n"
     "  --steps             the time of each step of a method as well\n"
     "  --json              one JSON object per line instead of text\n"
     "The reference is timed only by --algorithm=reference, or -3d. Methods for volumes take the frames of a\n"
@@ -110,7 +111,7 @@ static uint64_t number_of(const char *argument, const char *value)
 
 static Options parse(int argc, char **argv)
 {
-    Options options = { .seed = 1 };
+    Options options = { .seed = 1, .bench_options.slow_s = 3 };
     for (int i = 1; i < argc; i++) {
         const char *const a = argv[i], *value;
         if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
@@ -146,6 +147,11 @@ static Options parse(int argc, char **argv)
             options.bench_options.n_frames = (unsigned)number_of(a, value);
         } else if ((value = value_of(a, "--rounds"))) {
             options.bench_options.n_rounds = (unsigned)number_of(a, value);
+        } else if ((value = value_of(a, "--slow"))) {
+            char *end;
+            options.bench_options.slow_s = strtod(value, &end);
+            if (end == value || *end)
+                wrong_usage(a);
         } else if ((value = value_of(a, "--threads"))) {
             options.threads = value;
         } else if ((value = value_of(a, "--tiers"))) {
