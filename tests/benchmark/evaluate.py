@@ -144,8 +144,8 @@ class Runner:
         """The rows of one run; `wanted`: options of checkccl."""
         o = self.options
         wanted = {'backend': o.backend, 'algorithm': o.algorithms, 'connectivity': o.connectivity, 'rounds': o.rounds,
-                  'frames': o.frames, 'seed': o.seed, 'tiers': o.tiers, 'products': o.product, 'measures': o.measure,
-                  **wanted}
+                  'frames': o.frames, 'seed': o.seed, 'slow': o.slow, 'tiers': o.tiers, 'products': o.product,
+                  'measures': o.measure, **wanted}
         command = [checkccl or o.checkccl, '--bench', '--json']
         command += [f'--{k}' if v is True else f'--{k}={v}' for k, v in wanted.items() if v is not None]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -337,8 +337,8 @@ class Average:
         if runner.options.images:
             runner.folders(measures=measures)
         else:
-            runner.draw('video noise_g1 noise_g4 noise_g16 empty white checkerboard comb spiral dots diagonals'.split(),
-                        [runner.options.size or '1920x1080'], measures=measures)
+            kinds = 'video noise_g1 noise_g4 noise_g16 empty white checkerboard comb spiral dots diagonals'.split()
+            runner.draw(runner.options.kinds or kinds, [runner.options.size or '1920x1080'], measures=measures)
 
     def panels(self, data):
         names = {'plain_cold': 'launches one by one', data['measure']: 'mean time per kind of image'}
@@ -351,7 +351,8 @@ class Steps:
         if runner.options.images:
             runner.folders(steps=True, measures=runner.options.measure)
         else:
-            runner.draw(['video_salt0.05', 'noise_g1_d50'], [runner.options.size or '1920x1080'], steps=True)
+            runner.draw(runner.options.kinds or ['video_salt0.05', 'noise_g1_d50'],
+                        [runner.options.size or '1920x1080'], steps=True)
 
     def panels(self, data):
         rows, once = timed(data['rows']), timed(data['rows'], 'allocation')
@@ -458,7 +459,8 @@ def ridge_kinds(side, percents):
 class Ridges:
     def run(self, runner):
         size = runner.options.size or '2048x2048'
-        runner.draw(ridge_kinds(min(map(int, size.split('x'))), range(0, 101, 10)), [size], steps=True)
+        percents = runner.options.percents or range(0, 101, 10)
+        runner.draw(ridge_kinds(min(map(int, size.split('x'))), percents), [size], steps=True)
 
     def panels(self, data):
         for what, rows in (('', timed(data['rows'], data['measure'])),
@@ -493,9 +495,10 @@ def fitted(points):
 
 class Fit:
     def run(self, runner):
-        orders = range(6, 10) if runner.options.quick else range(8, 13)
+        orders = runner.options.orders or (range(6, 10) if runner.options.quick else range(8, 13))
         for order in orders:
-            runner.draw(ridge_kinds(1 << order, range(0, 101, 25)), [f'{1 << order}x{1 << order}'], frames=1)
+            kinds = ridge_kinds(1 << order, runner.options.percents or range(0, 101, 25))
+            runner.draw(kinds, [f'{1 << order}x{1 << order}'], frames=1)
         if runner.options.images:
             runner.folders()
 
@@ -607,15 +610,20 @@ def parse():
                         help='default: provisional, which is what published methods compute; CPU: labels+table')
     parser.add_argument('--measure', help='default: gpu_cold; CPU: processor; docs/testing.md has them all')
     parser.add_argument('--images', nargs='+', metavar='DIR', help='folders of masks: average, steps, fit')
+    parser.add_argument('--kinds', type=lambda text: text.split(','), metavar='NAME,NAME',
+                        help='average, steps: of checkccl --bench')
     parser.add_argument('--size', help='WIDTHxHEIGHT of the images, where the experiment is not about it')
     parser.add_argument('--builds', nargs='+', metavar='NAME:DIR', help='blocks: build folders, one for each size: '
-                        'meson setup build-8 -Dcuda_args="-DCCL_TILE_HEIGHT=8 -DCCL_BLOCK_ROWS=4" and so on; default: '
-                        '16 and 8')
+                        'meson setup build-32 -Dcuda_args="-DCCL_TILE_WIDTH=32 -DCCL_BLOCK_COLUMNS=32" and so on')
     parser.add_argument('--densities', type=numbers, metavar='N,N', help='density, granularity: percent')
+    parser.add_argument('--percents', type=numbers, metavar='N,N', help='ridges, fit: of the families that have them')
+    parser.add_argument('--orders', type=numbers, metavar='N,N', help='fit: images of 2^N x 2^N (default 8,9,10,11,12)')
     parser.add_argument('--granularities', type=numbers, metavar='N,N', help='density, granularity: pixels')
     parser.add_argument('--tiers', help='CPU: SIMD tiers, all,avx2,sse4.2,sse2,c (default all: the best)')
     parser.add_argument('--rounds', type=int, default=5, help='measurements, of which the median counts (default 5)')
     parser.add_argument('--frames', type=int, default=4, help='images of a kind with chance in it (default 4)')
+    parser.add_argument('--slow', type=float, metavar='SECONDS',
+                        help='leave out what takes longer for a frame (default 3)')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--quick', action='store_true', help='small images: to see whether it runs')
     parser.add_argument('--out', type=pathlib.Path, default='evaluation', help='folder (default evaluation)')
