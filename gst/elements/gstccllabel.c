@@ -216,6 +216,7 @@ struct _GstCclLabel
   gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself */
   gboolean cuda_lost;
+  gboolean failed;              /* and the application has been told: nothing comes any more */
   Request request;
   CclContext *labeller;
   CclContours *contours;
@@ -661,6 +662,7 @@ continue_on_cpu (GstCclLabel * self, CclStatus status)
   Request request = self->request;
 
   if (self->active_backend != GST_CCL_BACKEND_CUDA || !may_use (&self->request.method, CCL_BACKEND_CPU)) {
+    self->failed = TRUE;
     post_open_error (self, status, message);
     g_free (message);
     return FALSE;
@@ -669,7 +671,8 @@ continue_on_cpu (GstCclLabel * self, CclStatus status)
   g_free (message);
 
   self->cuda_lost = request.no_cuda = TRUE;
-  if (!rebuild_labeller (self, request))
+  self->failed = !rebuild_labeller (self, request);
+  if (self->failed)
     return FALSE;
   for (guint i = 0; i < self->n_frames; i++) {
     Frame *const frame = nth_frame (self, i);
@@ -925,6 +928,9 @@ next_output (GstCclLabel * self, gboolean all, GstBuffer ** output)
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime arrived;
 
+  *output = NULL;
+  if (self->failed)
+    return GST_FLOW_ERROR;
   *output = gst_ccl_volume_take (volume, &arrived);
   if (volume->labeller && !*output)
     all |= self->n_frames + gst_ccl_volume_n_held (volume) >= volume->most_frames;
@@ -1210,7 +1216,7 @@ gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_dis
     return flow;
 
   input = g_steal_pointer (&transform->queued_buf);
-  if (!take_settings (self, input)) {
+  if (self->failed || !take_settings (self, input)) {
     gst_buffer_unref (input);
     return GST_FLOW_ERROR;
   }
@@ -1711,7 +1717,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   GST_OBJECT_UNLOCK (self);
   memset (&self->accepted, 0, sizeof self->accepted);
   memset (&self->rejected, 0, sizeof self->rejected);
-  self->cuda_lost = FALSE;
+  self->cuda_lost = self->failed = FALSE;
   self->volume.n_components = self->volume.n_volumes = 0;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   reset_lateness (self);
