@@ -8,7 +8,7 @@
  * their frames into the queue of an engine, which says when and with whom each is launched:
  *
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
- *   - While it works, frames wait, and go together when it has ended. A second batch is launched behind the one that
+ *   - While it works, frames wait, and go together when it has ended. A second batch is launched beside the one that
  *     runs, so that the device need not wait for the host, once it has half of the frames there have been lately in the
  *     queue and on the device: two halves take turns, and small batches do not keep the device from the many.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
@@ -36,7 +36,7 @@ extern "C" {
 
 /* Most frames in a batch. */
 #define CCL_MOST_BATCH 64u
-/* Most batches on the device: one runs, the other is what it goes on with. */
+/* Most batches on the device: one fills what the other leaves free, and is what it goes on with. */
 #define CCL_MOST_BATCHES 2u
 
 typedef enum CclTicketState {
@@ -69,9 +69,9 @@ typedef struct CclTicket {
 typedef struct CclEngineDevice {
     /* Has what the frame needs arrived? Not asked for the last resort: a frame without which nothing would run. */
     bool (*arrived)(void *device, const CclTicket *ticket);
-    /* Starts a batch behind those that run. The frames are `n` different ones. */
+    /* Starts a batch beside those that run. The frames are `n` different ones. */
     CclStatus (*launch)(void *device, unsigned batch, CclTicket *const *tickets, unsigned n);
-    /* Would wait() return at once? Batches end in the order they were launched. */
+    /* Would wait() return at once? Asked, and waited, for batches in the order they were launched. */
     bool (*ended)(void *device, unsigned batch);
     CclStatus (*wait)(void *device, unsigned batch);
 } CclEngineDevice;

@@ -142,6 +142,11 @@ static size_t mask_pitch(uint32_t width)
     return (width + 127) / 128 * 128;
 }
 
+static size_t align(size_t size)
+{
+    return (size + 255) / 256 * 256;
+}
+
 static CclStatus open_stages(CclContext *context, size_t n_pixels)
 {
     StageBuffers *const stages = &impl(context)->stages;
@@ -173,9 +178,32 @@ static bool packs_masks(const CclContext *context)
     return context->algorithm->takes_bits;
 }
 
+/* One allocation of each kind: pinning takes its time, and there may be a thousand contexts to open. */
+static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    const uint32_t width = context->config.max_width, height = context->config.max_height;
+    const size_t mask_size = align(mask_pitch(width) * height);
+    const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
+    const size_t result_size = align(sizeof(CudaResult));
+    uint8_t *host, *device;
+
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&host, up_size + result_size + context->capacity * sizeof(CclComponent)));
+    slot->h_mask = host;
+    slot->h_result = (CudaResult *)(host + up_size);
+    ccl_frame->rows = (CclComponent *)(host + up_size + result_size);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
+
+    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
+    slot->d_mask = device;
+    slot->d_vars = (CudaVars *)(device + mask_size);
+    slot->frame.vars = slot->d_vars;
+    slot->frame.given = &slot->coming;
+    return CCL_OK;
+}
+
 static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
-    const size_t mask_size = mask_pitch(context->config.max_width) * context->config.max_height;
     CudaFrame *const frame = &slot->frame;
 
     frame->stream = impl(context)->stream;
@@ -185,17 +213,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     slot->ccl_frame = ccl_frame;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
-    const size_t bits_size = row_words(context->config.max_width) * sizeof(uint64_t) * context->config.max_height;
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_mask, packs_masks(context) ? bits_size : mask_size));
-    CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_mask, mask_size, false));
-    CCL_TRY(cuda_device_alloc(context, (void **)&slot->d_vars, sizeof(CudaVars), false));
-    frame->vars = slot->d_vars;
-    frame->given = &slot->coming;
-
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&slot->h_result, sizeof(CudaResult)));
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->result, slot->h_result, 0));
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&ccl_frame->rows, context->capacity * sizeof(CclComponent)));
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&frame->rows, ccl_frame->rows, 0));
+    CCL_TRY(open_memory(context, slot, ccl_frame));
 
     cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed };
     for (cudaEvent_t *event : events)
@@ -423,16 +441,35 @@ static void pack_some(void *data, unsigned i)
     job->cuda->tier->pack(job->mask, y0, y1, job->bits, row_words(job->mask->width));
 }
 
-/* Packs a mask from ordinary memory into the slot's pinned memory; an eighth of it is to be brought up. */
-static CclStatus place_bits(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+/* Frames in quick succession: threads that help to pack are not worth putting to sleep in between. */
+static bool follows_soon(CudaContext *cuda)
 {
+    const auto now = std::chrono::steady_clock::now();
+    const bool soon = now - cuda->packed < std::chrono::microseconds(150);
+    cuda->packed = now;
+    return soon;
+}
+
+/* Then what is in host memory may be read over the bus by the kernels, which saves the copy and its start. When there are
+ * other frames it is copied meanwhile. */
+static bool device_is_idle(const CclContext *context)
+{
+    const CudaContext *const cuda = impl(context);
+    return !context->n_waiting && (!cuda->engine || ccl_engine_idle(cuda->engine->queue));
+}
+
+/* Packs a mask from ordinary memory into the slot's pinned memory; an eighth of it is to be brought up. */
+static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+{
+    CudaContext *const cuda = impl(context);
     const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
     PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, most_rows };
     const unsigned n = blocks_for(mask->height, most_rows);
+    const bool more = follows_soon(cuda);
     if (cuda->engine)
-        cuda_engine_pack(cuda->engine, pack_some, &job, n);
+        cuda_engine_pack(cuda->engine, pack_some, &job, n, more);
     else
-        ccl_pool_run(cuda->packers, pack_some, &job, n, false);
+        ccl_pool_run(cuda->packers, pack_some, &job, n, more);
 
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
@@ -474,12 +511,12 @@ static CclStatus mark_producer(CudaSlot *slot, const CclMask *mask)
     return CCL_OK;
 }
 
-CclStatus cuda_await_mask(const CudaSlot *slot)
+CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream)
 {
     if (slot->is_produced)
-        CCL_CUDA_TRY(cudaStreamWaitEvent(slot->frame.stream, slot->produced, 0));
+        CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->produced, 0));
     if (slot->uploads)
-        CCL_CUDA_TRY(cudaStreamWaitEvent(slot->frame.stream, slot->uploaded, 0));
+        CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->uploaded, 0));
     return CCL_OK;
 }
 
@@ -496,14 +533,11 @@ static const uint8_t *on_device(const CclMask *mask)
     return (const uint8_t *)device;
 }
 
-/* Is a pinned mask read where it lies, over the bus? Labelling then begins with the first rows that come and not after the
- * last, but multiprocessors wait for them: only while they have nothing else to do. */
+/* Is a pinned mask read where it lies, over the bus? Labelling then begins with the first rows that come. */
 static bool reads_in_place(const CclContext *context, const CclMask *mask)
 {
-    const CudaContext *const cuda = impl(context);
     return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
-           (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE && !context->n_waiting &&
-           (!cuda->engine || ccl_engine_idle(cuda->engine->queue));
+           (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE && device_is_idle(context);
 }
 
 /* Brings the mask to where kernels read it, and says where that is. */
@@ -518,7 +552,7 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
     if (packed)
-        return place_bits(cuda, slot, mask, vars);
+        return place_bits(context, slot, mask, vars);
     if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
         vars->threshold = 0;
         vars->invert = 0;
@@ -675,14 +709,16 @@ static bool replays(const CudaSlot *slot)
            replay->generation == generation_of(impl(slot->context));
 }
 
-/* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. */
+/* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. Nor are many
+ * streams, whose frames mostly go in batches: capturing holds up all of them, once for each. */
 static bool wants_replay(CudaSlot *slot)
 {
     CudaContext *const cuda = impl(slot->context);
     const bool repeated = same_shape(&slot->frame.shape, &slot->last_shape);
 
     slot->last_shape = slot->frame.shape;
-    if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative)
+    if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||
+        (cuda->engine && cuda->engine->crowded))
         return false;
     if (!replays(slot) && capture_frame(slot) != CCL_OK)
         cuda->no_graphs = true;
@@ -723,14 +759,14 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
 CclStatus cuda_launch_slot(CudaSlot *slot)
 {
     CudaFrame *const frame = &slot->frame;
-    CCL_TRY(cuda_await_mask(slot));
+    CCL_TRY(cuda_await_mask(slot, frame->stream));
     const bool replayed = wants_replay(slot);
     if (!replayed)
         CCL_TRY(send_vars_unless_taken(slot));
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     if (frame->shape.narrow)
-        CCL_TRY(mask_from_wide(frame));
+        CCL_TRY(mask_from_wide(frame, frame));
     return replayed ? replay_frame(slot) : launch_frame(slot->context, slot->ccl_frame);
 }
 
@@ -739,15 +775,16 @@ static bool downloads_behind(const CudaSlot *slot)
     return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
 }
 
-CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaEvent_t computed, cudaEvent_t done)
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t computed,
+                            cudaEvent_t done)
 {
     const CudaContext *const cuda = impl(slots[0]->context);
-    cudaStream_t last = cuda->stream;
+    cudaStream_t last = stream;
     for (unsigned i = 0; i < n; i++) {
         if (!downloads_behind(slots[i]))
             continue;
-        if (last == cuda->stream) {
-            CCL_CUDA_TRY(cudaEventRecord(computed, cuda->stream));
+        if (last == stream) {
+            CCL_CUDA_TRY(cudaEventRecord(computed, stream));
             CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, computed, 0));
             last = cuda->download;
         }
@@ -767,7 +804,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     if (cuda->engine)
         return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
     CCL_TRY(cuda_launch_slot(slot));
-    return cuda_finish_slots(&slot, 1, slot->computed, slot->done);
+    return cuda_finish_slots(&slot, 1, cuda->stream, slot->computed, slot->done);
 }
 
 cudaError_t cuda_look_at(cudaEvent_t event)
@@ -778,7 +815,8 @@ cudaError_t cuda_look_at(cudaEvent_t event)
     return error;
 }
 
-/* Frames mostly take less than going to sleep and waking up does. */
+/* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
+ * machine is virtual and idle some hundreds. */
 cudaError_t cuda_wait_for(cudaEvent_t event)
 {
     const auto start = std::chrono::steady_clock::now();
@@ -786,7 +824,7 @@ cudaError_t cuda_wait_for(cudaEvent_t event)
         const cudaError_t error = cuda_look_at(event);
         if (error != cudaErrorNotReady)
             return error;
-    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(50));
+    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
     return cudaEventSynchronize(event);
 }
 

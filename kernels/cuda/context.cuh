@@ -17,6 +17,7 @@
 #include "../cpu/tier.h"
 #include "../engine.h"
 
+#include <chrono>
 #include <pthread.h>
 
 /* A frame's launches, captured. */
@@ -62,16 +63,19 @@ typedef struct CudaEngine {
     unsigned n_contexts, n_slots; /* that share it */
 
     CclEngine *queue;
-    cudaStream_t stream, upload, download;
+    cudaStream_t stream, upload, download; /* of frames alone */
+    cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
 
-    /* Each frame of a batch has one of the places, a workspace; frames alone have the first. Changed only while the
-     * queue is paused. */
+    /* Frames alone have the first place, a workspace, one after the other. Each frame of a batch has one of the others,
+     * which batches take in turn. Changed only while the queue is paused and nothing runs. */
     CudaRoom room;
-    void *places[CCL_MOST_BATCH];
+    void *places[1 + CCL_MOST_BATCHES * CCL_MOST_BATCH];
     unsigned n_places;
+    unsigned next_place; /* of the next batch, counted from the second place */
     unsigned generation; /* of places[0] */
+    bool crowded;        /* so many contexts share it that few frames are alone */
     size_t most_bytes;   /* of all places */
     unsigned multiprocessors;
 
@@ -94,6 +98,7 @@ typedef struct CudaContext {
     void *workspace;
     const CclTier *tier;   /* packs masks from ordinary memory */
     CclPool *packers;      /* NULL: the calling thread alone */
+    std::chrono::steady_clock::time_point packed; /* when the last time */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
 
     /* Everything allocated, freed in close(). */
@@ -112,13 +117,14 @@ cudaError_t cuda_look_at(cudaEvent_t event);
 cudaError_t cuda_wait_for(cudaEvent_t event);
 
 /* The kernels' stream waits for the mask on its way up. */
-CclStatus cuda_await_mask(const CudaSlot *slot);
+CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
 /* `coming` to d_vars. */
 CclStatus cuda_send_vars(const CudaSlot *slot);
 /* Launches a frame alone. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
-/* What comes after the kernels of some slots: label images to the host; `done` comes last. */
-CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaEvent_t computed, cudaEvent_t done);
+/* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t computed,
+                            cudaEvent_t done);
 
 /* ---------------------------------------------------------------- engine.cu */
 
@@ -127,7 +133,7 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaEvent_t comp
 CclStatus cuda_engine_join(CclContext *context);
 void cuda_engine_leave(CclContext *context);
 
-/* Calls pack(data, i) for i = 0..n-1, with the help of the engine's threads when nobody else has it. */
-void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n);
+/* ccl_pool_run() with the engine's threads when nobody else has them. */
+void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more);
 
 #endif

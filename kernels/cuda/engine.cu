@@ -10,10 +10,12 @@
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size
  *     labels    to the host, where they are wanted there
  *
- * A frame without company, in the batch or in its group, is launched as in a context of its own: a graph, replayed.
+ * Two small batches run at once: while one has too few blocks to fill the device, or waits for the bus, the other computes.
+ * A frame without company is launched as in a context of its own: a graph, replayed.
  */
 #include "context.cuh"
 
+#include <array>
 #include <stdlib.h>
 
 /* Guards all engines, their growth too, but not their queues. */
@@ -42,6 +44,7 @@ static uint32_t key_of(const CudaSlot *slot)
 typedef struct Launch {
     CudaEngine *engine;
     unsigned first_job; /* of the batch, among all jobs */
+    void *workspaces[CCL_MOST_BATCH];
     unsigned n;
     CudaSlot *slots[CCL_MOST_BATCH];
     const CclContext *contexts[CCL_MOST_BATCH];
@@ -80,20 +83,11 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     batch.contexts = launch->contexts + begin;
     batch.frames = launch->frames + begin;
     batch.vars = launch->vars + begin;
-    batch.workspaces = engine->places; /* groups run one after the other */
+    batch.workspaces = launch->workspaces + begin;
     batch.jobs = engine->h_jobs + offset;
     batch.d_jobs = engine->d_jobs + offset;
     batch.launcher = &launch->launcher;
     return batch;
-}
-
-static CclStatus narrow_masks(const Launch *launch, unsigned begin, unsigned end)
-{
-    for (unsigned i = begin; i < end; i++) {
-        if (launch->slots[i]->frame.shape.narrow)
-            CCL_TRY(mask_from_wide(launch->frames[i]));
-    }
-    return CCL_OK;
 }
 
 /* Quicker than a copy, which would be another unit of the device's. */
@@ -114,33 +108,28 @@ static CclStatus fetch_jobs(Launch *launch)
 
 static CclStatus launch_groups(Launch *launch)
 {
-    const CudaBatches *const batches = launch->engine->batches;
-    bool fetched = false;
-
+    CudaEngine *const engine = launch->engine;
     for (unsigned i = 0; i < launch->n; i++) {
         CudaSlot *const slot = launch->slots[i];
         launch->contexts[i] = slot->context;
         launch->frames[i] = &slot->frame;
         launch->vars[i] = &slot->coming;
+        launch->workspaces[i] = engine->places[1 + (engine->next_place + i) % (engine->n_places - 1)];
     }
+    engine->next_place = (engine->next_place + launch->n) % (engine->n_places - 1);
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
-        if (batch.n > 1)
-            batches->describe(&batch);
+        engine->batches->describe(&batch);
     }
+    CCL_TRY(fetch_jobs(launch));
+    for (unsigned i = 0; i < launch->n; i++)
+        if (launch->frames[i]->shape.narrow)
+            CCL_TRY(mask_from_wide(launch->frames[i], &launch->launcher));
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
-        if (end - begin == 1) {
-            CCL_TRY(cuda_launch_slot(launch->slots[begin]));
-            continue;
-        }
-        if (!fetched)
-            CCL_TRY(fetch_jobs(launch));
-        fetched = true;
-        CCL_TRY(narrow_masks(launch, begin, end));
         const CudaBatch batch = batch_of(launch, begin, end);
-        CCL_TRY(batches->launch(&batch));
+        CCL_TRY(engine->batches->launch(&batch));
     }
     return CCL_OK;
 }
@@ -154,13 +143,16 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
 }
 
+/* Larger batches fill the device by themselves, and run one after the other. */
+#define MOST_BESIDE 8u
+
 static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
 {
     CudaEngine *const engine = (CudaEngine *)device;
     Launch launch = {};
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
-    launch.launcher.stream = engine->stream;
+    launch.launcher.stream = n == 1 ? engine->stream : engine->batch_streams[n <= MOST_BESIDE ? index : 0];
     launch.launcher.overlap = ((const CudaSlot *)tickets[0]->frame)->frame.overlap;
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
@@ -169,10 +161,10 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
     } else {
         for (unsigned i = 0; i < n; i++)
-            CCL_TRY(cuda_await_mask(launch.slots[i]));
+            CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
         CCL_TRY(launch_groups(&launch));
     }
-    return cuda_finish_slots(launch.slots, n, engine->computed[index], engine->done[index]);
+    return cuda_finish_slots(launch.slots, n, launch.launcher.stream, engine->computed[index], engine->done[index]);
 }
 
 /* An error counts as the end: waiting tells. */
@@ -209,6 +201,8 @@ static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
 static CclStatus synchronize(const CudaEngine *engine)
 {
     CCL_CUDA_TRY(cudaStreamSynchronize(engine->stream));
+    for (cudaStream_t stream : engine->batch_streams)
+        CCL_CUDA_TRY(cudaStreamSynchronize(stream));
     return CCL_OK;
 }
 
@@ -232,21 +226,37 @@ static CclStatus replace_places(CudaEngine *engine, const CudaRoom *room, size_t
     return CCL_OK;
 }
 
+/* Places for batches that suffice however the frames that there may be are shared out to batches. */
+static unsigned places_wanted(const CudaEngine *engine)
+{
+    return engine->n_slots < 2 ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
+}
+
+/* No batch may be larger, so that all that run have places. */
+static unsigned most_frames(const CudaEngine *engine)
+{
+    const unsigned n = engine->n_places > 1 ? engine->n_places - 1 : 0;
+    const unsigned most = n >= places_wanted(engine) ? min(n, CCL_MOST_BATCH) : n / CCL_MOST_BATCHES;
+    return max(most, 1u);
+}
+
 /* No frame is being launched. */
 static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool replace)
 {
     const size_t size = engine->batches->workspace_size(room);
+    CCL_TRY(synchronize(engine)); /* whose place is whose changes */
+    engine->next_place = 0;
+    engine->crowded = engine->n_contexts > 16;
     if (replace)
         CCL_TRY(replace_places(engine, room, size));
-    while (engine->n_places < CCL_MOST_BATCH && engine->n_places < engine->n_slots &&
-           size * (engine->n_places + 1) <= engine->most_bytes) {
+    while (engine->n_places < 1 + places_wanted(engine) && size * (engine->n_places + 1) <= engine->most_bytes) {
         if (alloc_place(engine, size, &engine->places[engine->n_places]) != CCL_OK) {
             cudaFree(engine->places[engine->n_places]);
-            return CCL_OK; /* batches are smaller then */
+            break; /* batches are smaller then */
         }
         engine->n_places++;
     }
-    return CCL_OK;
+    return synchronize(engine); /* with the clearing */
 }
 
 /* Room for the context's frames beside all others'. */
@@ -261,18 +271,23 @@ static CclStatus grow(CudaEngine *engine, const CclContext *context)
     }
     ccl_engine_pause(engine->queue);
     const CclStatus status = grow_paused(engine, &room, larger);
-    ccl_engine_resume(engine->queue, max(engine->n_places, 1u));
+    ccl_engine_resume(engine->queue, most_frames(engine));
     return status;
 }
 
 /* ---------------------------------------------------------------- one per device */
 
+static std::array<cudaStream_t *, 3 + CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
+{
+    return { &engine->upload, &engine->stream, &engine->batch_streams[0], &engine->batch_streams[1],
+             &engine->download };
+}
+
 static void close_engine(CudaEngine *engine)
 {
-    cudaStream_t streams[] = { engine->upload, engine->stream, engine->download };
-    for (cudaStream_t stream : streams)
-        if (stream)
-            cudaStreamSynchronize(stream);
+    for (cudaStream_t *stream : streams_of(engine))
+        if (*stream)
+            cudaStreamSynchronize(*stream);
     for (unsigned i = 0; i < engine->n_places; i++)
         cudaFree(engine->places[i]);
     cudaFree(engine->d_jobs);
@@ -283,9 +298,9 @@ static void close_engine(CudaEngine *engine)
         if (engine->done[i])
             cudaEventDestroy(engine->done[i]);
     }
-    for (cudaStream_t stream : streams)
-        if (stream)
-            cudaStreamDestroy(stream);
+    for (cudaStream_t *stream : streams_of(engine))
+        if (*stream)
+            cudaStreamDestroy(*stream);
     (void)cudaGetLastError();
     ccl_pool_free(engine->packers);
     ccl_engine_free(engine->queue);
@@ -306,9 +321,8 @@ static CclStatus open_engine(CudaEngine *engine)
     CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
     engine->multiprocessors = (unsigned)multiprocessors;
     engine->most_bytes = total_bytes / 8;
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->stream, cudaStreamNonBlocking));
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->upload, cudaStreamNonBlocking));
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&engine->download, cudaStreamNonBlocking));
+    for (cudaStream_t *stream : streams_of(engine))
+        CCL_CUDA_TRY(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->computed[i], cudaEventDisableTiming));
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->done[i], cudaEventDisableTiming | cudaEventBlockingSync));
@@ -397,12 +411,12 @@ void cuda_engine_leave(CclContext *context)
     pthread_mutex_unlock(&registry);
 }
 
-void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n)
+void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more)
 {
     if (!engine->packers || pthread_mutex_trylock(&engine->packing)) {
         ccl_pool_run(NULL, pack, data, n, false);
         return;
     }
-    ccl_pool_run(engine->packers, pack, data, n, false);
+    ccl_pool_run(engine->packers, pack, data, n, more);
     pthread_mutex_unlock(&engine->packing);
 }

@@ -16,10 +16,10 @@ __global__ static void narrow(const __grid_constant__ CudaVars vars, uint32_t wi
     ((uint8_t *)vars.mask.pointer)[y * vars.mask_stride + x] = foreground ? 255 : 0;
 }
 
-CclStatus mask_from_wide(CudaFrame *frame)
+CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 grid(blocks_for(width, 32), blocks_for(height, 8));
-    CCL_CUDA_LAUNCH(frame, "narrow", narrow, grid, dim3(32, 8), 0, *frame->given, width, height);
+    CCL_CUDA_LAUNCH(launcher, "narrow", narrow, grid, dim3(32, 8), 0, *frame->given, width, height);
     return CCL_OK;
 }

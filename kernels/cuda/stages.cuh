@@ -72,8 +72,8 @@ CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, cons
 CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round);
 CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers);
 
-/* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. */
-CclStatus mask_from_wide(CudaFrame *frame);
+/* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. `launcher`: whose stream and steps. */
+CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher);
 
 /* ---------------------------------------------------------------- inside kernels */
 
