@@ -164,7 +164,7 @@ void *cuda_workspace(const CclContext *context);
 
 /* Sizes that a method's workspace is laid out for; what each means is the method's own affair. */
 typedef struct CudaRoom {
-    size_t of[4];
+    size_t of[5];
 } CudaRoom;
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */

@@ -8,8 +8,8 @@
  * than pixels or blocks, found and ranked with a handful of bit operations. Every run is linked to a run before it
  * without atomics (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration",
  * Computer Physics Communications 2015); only pairs that this leaves open are united, first inside a band of rows in
- * shared memory, then between bands. Nodes are in raster order and the smallest is the root, so components come out
- * numbered by their first pixels.
+ * shared memory, then between bands. Threads take runs, not words: of the words most have none and some have many.
+ * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels.
  *
  *     solve    pack a tile and the row above it; link and unite its runs in shared memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
@@ -24,8 +24,8 @@
  * Frames of a batch are launched together: every kernel then has a list of them.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or reads what others write, before its wait. None lets its successor start earlier than by ending:
- * blocks that wait for long end up beside each other on few multiprocessors.
+ * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start earlier
+ * than by ending: blocks that wait for long end up beside each other on few multiprocessors.
  */
 #include "../bits.cuh"
 #include "../scan.cuh"
@@ -35,17 +35,18 @@
 
 #define TILE_ROWS 8u
 #define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
-#define SMALL_LANES 2u /* lanes that share a word in images of at most a tile per multiprocessor */
+#define TILE_WORDS (32 * TILE_ROWS)
+#define TILE_RUNS (32 * TILE_WORDS) /* there are no more in a tile */
+#define SMALL_LANES 2u /* lanes that share a word in images of at most two tiles per multiprocessor */
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
 #define JOIN_THREADS 256u
 #define NUMBER_THREADS 256u
-#define MEASURE_WORDS 256u
-#define MEASURE_THREADS(lanes) (MEASURE_WORDS * (lanes))
-#define MEASURE_ROWS 8u
+#define MEASURE_THREADS(lanes) (TILE_WORDS * (lanes))
+#define ADD_ROUNDS 4u /* components of a warp whose runs are added up before they go to shared memory */
 #define KEEP_THREADS 256u
 #define ROWS_THREADS 256u
 #define MOST_CHUNKS 1024u
-#define SLOTS 256u /* components that a block of measure sums in shared memory */
+#define SLOTS 192u /* components that a block of measure sums in shared memory */
 
 #define NUMBERED 0x80000000u /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk */
 
@@ -73,7 +74,7 @@ typedef struct Plan {
     uint32_t tiles_x, bands;
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
-    uint32_t slots;        /* SLOTS, or fewer to test what happens past them */
+    uint32_t slots, near_pairs; /* SLOTS, NEAR_PAIRS, or fewer to test what happens past them */
 
     Counts *counts;
     Sums *sums;            /* [id] of a kept component; all zero between frames */
@@ -82,7 +83,9 @@ typedef struct Plan {
     uint32_t *finals;      /* [id] of a component found: y << 16 | x of its first pixel, then its label or 0 */
     uint64_t *bits;        /* [word] */
     uint32_t *heads;       /* [word]: ranks that are roots of their tile */
-    uint16_t *parts;       /* [node]: key of its tile root */
+    uint32_t *runs;        /* [tile][run of the tile]: see run_entry() */
+    uint32_t *n_runs;      /* [tile] */
+    uint16_t *first_runs;  /* [word]: its first run among those of the tile */
     uint32_t *parents;     /* [node]: tile roots, last rows and tile edges only */
     uint2 *border;         /* [band][word of a row]: ranks in the row above, x: that are roots of parts of the band,
                             * y: that it joined to others there */
@@ -134,6 +137,14 @@ __device__ static inline void wait_for_predecessor()
 #endif
 }
 
+/* The next kernel may start once all blocks have come here or ended. */
+__device__ static inline void let_successor_start()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* Starts of the runs inside one word. */
 __device__ static inline uint64_t starts_of(uint64_t bits)
 {
@@ -161,11 +172,6 @@ template <uint32_t LANES> __device__ static inline uint64_t share_of(uint64_t st
 __device__ static inline uint32_t ranks_before(uint64_t starts, uint64_t share)
 {
     return __popcll(starts & ((share & -share) - 1));
-}
-
-__device__ static inline uint32_t lanes_before()
-{
-    return (1u << threadIdx.x % 32) - 1;
 }
 
 /* Sum over the lanes up to and with this one. */
@@ -208,47 +214,57 @@ __device__ static inline uint32_t warp_max(uint32_t value)
 
 /* ---------------------------------------------------------------- solve */
 
-/* A run inside a tile is a key: local word << 5 | rank. Slots of one rank lie side by side, so that neighbouring words
- * use different banks. */
-class LocalParents {
-public:
-    __device__ explicit LocalParents(uint32_t *slots) : slots_(slots) {}
-    __device__ volatile uint32_t &operator[](uint32_t key) const { return slots_[slot(key)]; }
-    __device__ uint32_t min(uint32_t key, uint32_t value) const { return atomicMin(&slots_[slot(key)], value); }
+/* The runs of a tile, and the row above it, are numbered in raster order: an index. A slot holds the run's parent, an
+ * index, in its upper half and its place, local word << 6 | first column, in the lower one, which never changes: the
+ * smaller of two values for a slot is the one with the smaller parent. */
+#define SLOT_PLACE 0xffffu
+#define RUN_SLOTS (LOCAL_WORDS * 32)
+#define NEAR_PAIRS 800u
 
-private:
-    __device__ static uint32_t slot(uint32_t key) { return (key & 31) * LOCAL_WORDS + (key >> 5); }
-    uint32_t *slots_;
-};
-
-/* find(), halving the way up. Shortening is a minimum and not a store, as others unite meanwhile: what they hooked a node
- * to is never lost, and the loads around, which are volatile, meet nothing but atomics. Nobody waits for its result. */
-__device__ static inline uint32_t find_halving(const LocalParents &parents, uint32_t key)
+__device__ static inline uint32_t parent_of(uint32_t slot)
 {
-    uint32_t parent = parents[key];
-    while (parent != key) {
-        const uint32_t grandparent = parents[parent];
-        if (grandparent == parent)
-            return parent;
-        parents.min(key, grandparent);
-        key = grandparent;
-        parent = parents[key];
-    }
-    return key;
+    return slot >> 16;
 }
 
-__device__ static inline void unite_local(const LocalParents &parents, uint32_t a, uint32_t b)
+__device__ static inline uint32_t word_of(uint32_t slot)
 {
-    a = find_halving(parents, a);
-    b = find_halving(parents, b);
-    while (a != b) {
-        const uint32_t larger = a > b ? a : b, smaller = a > b ? b : a;
-        const uint32_t old = parents.min(larger, smaller);
-        if (old == larger)
-            return;
-        a = find_halving(parents, old);
-        b = find_halving(parents, smaller);
+    return (slot & SLOT_PLACE) >> 6;
+}
+
+__device__ static inline uint32_t with_parent(uint32_t slot, uint32_t parent)
+{
+    return parent << 16 | (slot & SLOT_PLACE);
+}
+
+/* A shorter way up. A minimum and not a store, as others unite meanwhile: what they hooked a run to is never lost, and
+ * the loads around, which are volatile, meet nothing but atomics. Nobody waits for its result. */
+__device__ static inline void shorten(volatile uint32_t *slots, uint32_t run, uint32_t slot, uint32_t parent)
+{
+    atomicMin((uint32_t *)&slots[run], with_parent(slot, parent));
+}
+
+/* One step of uniting two runs: up from both, halving the ways, or the larger root is hooked under the smaller. False
+ * when they are united. */
+__device__ static inline bool climb_or_hook(volatile uint32_t *slots, uint32_t *a, uint32_t *b)
+{
+    const uint32_t slot_a = slots[*a], slot_b = slots[*b], up_a = parent_of(slot_a), up_b = parent_of(slot_b);
+    if (up_a == up_b)
+        return false;
+    if (up_a != *a || up_b != *b) {
+        const uint32_t top_a = parent_of(slots[up_a]), top_b = parent_of(slots[up_b]);
+        if (top_a != up_a)
+            shorten(slots, *a, slot_a, top_a);
+        if (top_b != up_b)
+            shorten(slots, *b, slot_b, top_b);
+        *a = top_a;
+        *b = top_b;
+        return true;
     }
+    const uint32_t larger = up_a > up_b ? slot_a : slot_b, smaller = min(up_a, up_b);
+    const uint32_t old = atomicMin((uint32_t *)&slots[parent_of(larger)], with_parent(larger, smaller));
+    *a = parent_of(old);
+    *b = smaller;
+    return old != larger;
 }
 
 /* Pairs of touching runs of a word and of the row above: one bit each, at the first column where they touch.
@@ -263,16 +279,27 @@ typedef struct Pairs {
 } Pairs;
 
 template <bool EIGHT>
-__device__ static inline Pairs pairs_of(uint64_t lower, uint64_t upper, uint64_t lower_left, uint64_t upper_left)
+__device__ static inline Pairs pairs_of(uint64_t lower, uint64_t upper, bool lower_before, bool upper_before)
 {
-    const uint64_t lower_before = lower_left >> 63, upper_before = upper_left >> 63;
     const uint64_t lower_starts = starts_of(lower), upper_starts = starts_of(upper);
-    Pairs pairs = { lower & upper & (lower_starts | upper_starts) & ~(lower_before & upper_before), 0, 0 };
+    Pairs pairs = { lower & upper & (lower_starts | upper_starts) & ~(uint64_t)(lower_before & upper_before), 0, 0 };
     if (EIGHT) {
-        pairs.left = lower_starts & ~upper & (upper << 1 | upper_before) & ~lower_before;
-        pairs.right = upper_starts & ~lower & (lower << 1 | lower_before) & ~upper_before;
+        pairs.left = lower_starts & ~upper & (upper << 1 | upper_before) & ~(uint64_t)lower_before;
+        pairs.right = upper_starts & ~lower & (lower << 1 | lower_before) & ~(uint64_t)upper_before;
     }
     return pairs;
+}
+
+/* Runs of a row that the row above joins to the one before them: a run there spans the gap. Who touches both need be
+ * united with one only. A bit each, at their starts, where the gap's first bridged column carries to if all are. */
+template <bool EIGHT>
+__device__ static inline uint64_t implied_in(uint64_t row, uint64_t above, bool row_before, bool above_before)
+{
+    const uint64_t bridged = ~row & above, gaps = ~row & (row << 1 | row_before);
+    if (EIGHT)
+        return (bridged + (gaps & bridged)) & starts_of(row);
+    /* It has to reach over the pixels on both sides of the gap. */
+    return (bridged + (gaps & bridged & (above << 1 | above_before))) & starts_of(row) & above;
 }
 
 /* 2048 pixels of a row, 16 at a time, to 32 words. Called by as many warps as lanes share a word. */
@@ -297,189 +324,308 @@ __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_
         out[i * 32 + first] = (uint16_t)(pack16(bytes[i], than) & ((1u << n[i]) - 1));
 }
 
-/* The run that the one at the start of this lane's word continues: past the full words to the left, which are one run
- * each and do the same. `full`: lanes whose words are. */
-__device__ static inline uint32_t continued_key(const uint64_t *row_bits, uint32_t full, uint32_t row)
+/* A tile in shared memory. */
+typedef struct Tile {
+    uint64_t bits[LOCAL_WORDS];
+    uint64_t pairs[LOCAL_WORDS - 32];    /* of a word and the one above */
+    uint64_t implied[LOCAL_WORDS - 32];  /* see implied_in() */
+    uint32_t slots[RUN_SLOTS];
+    uint32_t heads[LOCAL_WORDS];         /* ranks that are roots of the tile */
+    uint32_t joined[32];                 /* ranks in the row above that the tile joins to others there */
+    uint32_t full[TILE_ROWS + 1];        /* words of a row that are all ones */
+    uint32_t n_in_row[TILE_ROWS + 1];
+    uint16_t first_run[LOCAL_WORDS];     /* of a word: index */
+    uint32_t n_pairs;
+    uint32_t near_pairs[NEAR_PAIRS];     /* to unite: run << 16 | run; see pair_at() */
+} Tile;
+
+/* Where the i-th pair to unite is. The first are near, the others where the tile's runs are published later; there is
+ * room, as linking leaves no more pairs of two rows than the upper one has runs. */
+__device__ static inline uint32_t *pair_at(Tile *tile, const Plan &plan, uint32_t *far, uint32_t i)
 {
-    const uint32_t open = ~full & lanes_before();
-    uint32_t head = open ? 31 - __clz(open) : 0;
-    if (open && !(row_bits[head] >> 63))
-        head++; /* a full word begins the run */
-    return (row * 32 + head) << 5 | last_rank(row_bits[head]);
+    return i < plan.near_pairs ? &tile->near_pairs[i] : &far[i - plan.near_pairs];
 }
 
-/* The keys of the runs of a pair at x, for the word `at`. */
-__device__ static inline uint32_t upper_key(const uint64_t *bits, uint32_t at, const Pairs &pairs, uint32_t x)
+/* What a run has to do with those before it: which it continues, or those in the row above that it touches. */
+typedef struct Touching {
+    uint32_t continued;   /* index + 1, or 0 */
+    uint64_t pairs;       /* first columns where they touch it */
+    bool beyond;          /* the first run of the next word above, too */
+} Touching;
+
+template <bool EIGHT> __device__ static inline Touching touching(const Tile &tile, uint32_t at, uint32_t x)
 {
-    const bool before = pairs.left >> x & 1;
-    if (before && x == 0)
-        return (at - 33) << 5 | last_rank(bits[at - 33]);
-    return (at - 32) << 5 | rank_of(starts_of(bits[at - 32]), x - before);
-}
+    const uint64_t *const bits = tile.bits;
+    const uint32_t lane = at % 32;
+    const uint64_t lower = bits[at];
+    Touching to = {};
 
-__device__ static inline uint32_t lower_key(const uint64_t *bits, uint32_t at, const Pairs &pairs, uint32_t x)
-{
-    const bool before = pairs.right >> x & 1;
-    if (before && x == 0)
-        return (at - 1) << 5 | last_rank(bits[at - 1]);
-    return at << 5 | rank_of(starts_of(bits[at]), x - before);
-}
-
-/* What linking a word leaves open. */
-typedef struct Links {
-    Pairs pairs;
-    uint64_t residual; /* pairs to unite */
-} Links;
-
-/* Each run of a row takes the run it continues as parent, else the first above that it touches. Called by a warp. */
-template <bool EIGHT>
-__device__ static inline Links link_row(const LocalParents &parents, const uint64_t *bits, uint32_t at, uint64_t share,
-                                        bool *continues)
-{
-    const uint32_t lane = at % 32, row = at / 32;
-    const uint64_t lower = bits[at], lower_left = lane ? bits[at - 1] : 0, starts = starts_of(lower);
-    Links links = {};
-    if (row)
-        links.pairs = pairs_of<EIGHT>(lower, bits[at - 32], lower_left, lane ? bits[at - 33] : 0);
-    *continues = lower & 1 && lower_left >> 63;
-
-    /* The carry runs from a run's start to its first pair; a run that continues another one takes none. */
-    const uint64_t at_start = links.pairs.over | links.pairs.left, all = at_start | links.pairs.right;
-    const uint64_t carried = (lower & ~at_start) + (starts & ~(uint64_t)*continues);
-    const uint64_t first = carried & all;
-    links.residual = all & ~carried;
-    const uint32_t full = __ballot_sync(~0u, lower == ~0ull);
-    uint32_t key = at << 5 | ranks_before(starts, share);
-    for (uint64_t left = share; left; left &= left - 1, key++) {
-        const uint64_t begin = left & -left, later = starts & -(begin << 1);
-        const uint64_t pair = first & ~(begin - 1) & ((later & -later) - 1);
-        uint32_t parent = key;
-        if (begin == 1 && *continues)
-            parent = continued_key(bits + row * 32, full, row);
-        else if (pair)
-            parent = upper_key(bits, at, links.pairs, __ffsll(pair) - 1);
-        parents[key] = parent;
+    if (x == 0 && lane && bits[at - 1] >> 63) {
+        /* Past the full words to the left, which are one run each and continue the same. */
+        const uint32_t open = ~tile.full[at / 32] & ((1u << lane) - 1);
+        uint32_t head = open ? 31 - __clz(open) : 0;
+        if (open && !(bits[at - lane + head] >> 63))
+            head++; /* a full word begins the run */
+        to.continued = tile.first_run[at - lane + head + 1];
     }
-    return links;
+    if (at < 32)
+        return to;
+    /* Its columns and the one after: adding to the lowest bit of a run carries to there. */
+    const uint64_t begin = 1ull << x, after = lower + begin, span = (after ^ lower) | begin;
+    to.pairs = tile.pairs[at - 32] & span;
+    const bool ends_word = after < begin;
+    to.beyond =
+        EIGHT && ends_word && lane < 31 && !(bits[at + 1] & 1) && bits[at - 31] & 1 && !(bits[at - 32] >> 63);
+    return to;
 }
 
+/* The run above that is first of those left, and goes from them. */
+__device__ static inline uint32_t next_above(const Tile &tile, uint32_t at, Touching *to)
+{
+    if (!to->pairs) {
+        to->beyond = false;
+        return tile.first_run[at - 31];
+    }
+    const uint64_t upper = tile.bits[at - 32];
+    const uint32_t x = __ffsll(to->pairs) - 1, before = ~(upper >> x) & 1, first = tile.first_run[at - 32];
+    to->pairs &= to->pairs - 1;
+    return before && x == 0 ? first - 1 : first + rank_of(starts_of(upper), x - before);
+}
+
+/* What a run is linked to, index + 1 (0: nothing), and what it has to be united with then. */
+template <bool EIGHT> __device__ static inline uint32_t link_of(const Tile &tile, uint32_t slot, Touching *left)
+{
+    const uint32_t at = word_of(slot);
+    *left = touching<EIGHT>(tile, at, slot % 64);
+    uint32_t parent = left->continued;
+    if (!parent && (left->pairs || left->beyond))
+        parent = next_above(tile, at, left) + 1;
+    if (at >= 32)
+        left->pairs &= ~tile.implied[at - 32];
+    return parent;
+}
+
+/* Mask -> bits. */
+template <uint32_t LANES, bool PACKED>
+__device__ static inline void load_tile(Tile *tile, const Plan &plan, const CudaVars *vars)
+{
+    const uint32_t thread = threadIdx.x, at = thread % LOCAL_WORDS, lane = at % 32, mine = thread / LOCAL_WORDS;
+    const uint32_t y = blockIdx.y * TILE_ROWS + at / 32 - 1, word_x = blockIdx.x * 32 + lane;
+    const bool in_image = y < plan.height; /* above band 0, y wraps around */
+
+    const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
+    if (PACKED && mine == 0)
+        tile->bits[at] = in_image && word_x * 64 < plan.width ? packed_row[word_x] : 0;
+    else if (!PACKED && in_image)
+        pack_row<LANES>(vars, blockIdx.x * 2048, y, plan.width, (uint16_t *)(tile->bits + at - lane), mine);
+    else if (!PACKED && mine == 0)
+        tile->bits[at] = 0;
+    if (mine == 0)
+        tile->heads[at] = 0;
+    if (thread < 32)
+        tile->joined[thread] = 0;
+    if (thread == 0)
+        tile->n_pairs = 0;
+    __syncthreads();
+}
+
+/* Bits -> pairs, and slots of runs that are their own parents. Returns how many runs there are. */
+template <bool EIGHT, uint32_t LANES> __device__ static inline uint32_t list_runs(Tile *tile)
+{
+    const uint64_t *const bits = tile->bits;
+    const uint32_t at = threadIdx.x % LOCAL_WORDS, lane = at % 32, row = at / 32, mine = threadIdx.x / LOCAL_WORDS;
+    const uint64_t starts = starts_of(bits[at]);
+    const uint32_t n_starts = __popcll(starts), n_up_to = warp_scan(n_starts);
+    const uint32_t full = __ballot_sync(~0u, bits[at] == ~0ull);
+
+    if (mine == 0 && row) {
+        const bool above_before = lane && bits[at - 33] >> 63;
+        const Pairs pairs = pairs_of<EIGHT>(bits[at], bits[at - 32], lane && bits[at - 1] >> 63, above_before);
+        tile->pairs[at - 32] = pairs.over | pairs.left | pairs.right;
+        tile->implied[at - 32] = 0;
+        if (row > 1)
+            tile->implied[at - 32] =
+                implied_in<EIGHT>(bits[at - 32], bits[at - 64], above_before, lane && bits[at - 65] >> 63);
+    }
+    if (mine == 0 && lane == 31) {
+        tile->n_in_row[row] = n_up_to;
+        tile->full[row] = full;
+    }
+    __syncthreads();
+    uint32_t n_runs = 0, n_before = 0;
+#pragma unroll
+    for (uint32_t i = 0; i <= TILE_ROWS; i++) {
+        n_before += i < row ? tile->n_in_row[i] : 0;
+        n_runs += tile->n_in_row[i];
+    }
+    const uint32_t first_run = n_before + n_up_to - n_starts;
+    const uint64_t share = share_of<LANES>(starts, mine);
+    uint32_t run = first_run + ranks_before(starts, share);
+    for (uint64_t left = share; left; left &= left - 1, run++)
+        tile->slots[run] = run << 16 | at << 6 | (__ffsll(left) - 1);
+    if (mine == 0)
+        tile->first_run[at] = first_run;
+    __syncthreads();
+    return n_runs;
+}
+
+/* The runs of a thread where it matters which: neighbours, so that other threads seldom unite the same two parts. An
+ * odd number, so that all banks of shared memory have a turn. */
+template <uint32_t THREADS> __device__ static inline uint32_t neighbours_each(uint32_t n)
+{
+    return (n + THREADS - 1) / THREADS | 1;
+}
+
+/* Every run takes a run before it as parent, if one touches. What else it touches goes to the list of pairs. Returns
+ * which of this thread's runs have no parent then. */
+template <bool EIGHT, uint32_t THREADS>
+__device__ static inline uint64_t link_runs(Tile *tile, const Plan &plan, uint32_t *far, uint32_t n_runs)
+{
+    const uint32_t n_each = neighbours_each<THREADS>(n_runs), first = threadIdx.x * n_each;
+    uint64_t unlinked = 0;
+    for (uint32_t i = 0; i < n_each && first + i < n_runs; i++) {
+        const uint32_t run = first + i, slot = tile->slots[run];
+        Touching to;
+        const uint32_t parent = link_of<EIGHT>(*tile, slot, &to);
+        if (parent)
+            tile->slots[run] = with_parent(slot, parent - 1);
+        else
+            unlinked |= 1ull << i;
+        if (!to.pairs && !to.beyond)
+            continue;
+        uint32_t pair = atomicAdd(&tile->n_pairs, __popcll(to.pairs) + to.beyond);
+        do
+            *pair_at(tile, plan, far, pair++) = run << 16 | next_above(*tile, word_of(slot), &to);
+        while (to.pairs || to.beyond);
+    }
+    __syncthreads();
+    return unlinked;
+}
+
+/* Linked runs find the unlinked ones, which alone are hooked to others later. */
+template <uint32_t THREADS> __device__ static inline void flatten(volatile uint32_t *slots, uint32_t n_runs)
+{
+    for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS) {
+        const uint32_t slot = slots[run];
+        uint32_t root = parent_of(slot), above;
+        while ((above = parent_of(slots[root])) != root)
+            root = above;
+        if (root != parent_of(slot))
+            shorten(slots, run, slot, root);
+    }
+    __syncthreads();
+}
+
+/* Unites the pairs. One loop for all climbs of a lane, so that lanes of a warp wait for others at its end only. Runs
+ * then are two steps from their roots, at most: unlinked ones, `unlinked` of this thread, find theirs. */
+template <uint32_t THREADS>
+__device__ static inline void unite_pairs(Tile *tile, const Plan &plan, uint32_t *far, uint32_t n_runs,
+                                          uint64_t unlinked)
+{
+    volatile uint32_t *const slots = tile->slots;
+    const uint32_t n_pairs = tile->n_pairs, n_each = neighbours_each<THREADS>(n_pairs);
+    const uint32_t end = min((threadIdx.x + 1) * n_each, n_pairs);
+    uint32_t next = threadIdx.x * n_each;
+    bool busy = false;
+    for (uint32_t a = 0, b = 0; busy || next < end;) {
+        if (!busy) {
+            const uint32_t pair = *pair_at(tile, plan, far, next++);
+            a = pair >> 16;
+            b = pair & 0xffff;
+        }
+        busy = climb_or_hook(slots, &a, &b);
+    }
+    __syncthreads();
+
+    const uint32_t first = threadIdx.x * neighbours_each<THREADS>(n_runs);
+    bool moved = true;
+    while (moved) { /* each turn halves the ways, at least */
+        moved = false;
+        for (uint64_t left = unlinked; left; left &= left - 1) {
+            const uint32_t run = first + __ffsll(left) - 1, slot = slots[run], parent = parent_of(slot);
+            const uint32_t above = parent_of(slots[parent]);
+            if (above != parent) {
+                shorten(slots, run, slot, above);
+                moved = true;
+            }
+        }
+        moved = __syncthreads_or(moved);
+    }
+}
+
+/* A run of a tile, for measure: the tile's root as local word << 5 | rank, the place without the row above. */
+__device__ static inline uint32_t run_entry(uint32_t root_key, uint32_t place)
+{
+    return root_key << 14 | place;
+}
+
+/* Each run's root goes to measure, and to join what the bands below and the tiles beside may ask for. */
+template <uint32_t THREADS>
+__device__ static inline void publish_runs(Tile *tile, const Plan &plan, uint32_t *runs, uint32_t n_runs)
+{
+    const volatile uint32_t *const slots = tile->slots;
+    const uint32_t n_above = tile->n_in_row[0], border = (blockIdx.y * plan.row_words + blockIdx.x * 32) << 5;
+    const auto node_of = [&](uint32_t key) {
+        const uint32_t key_y = blockIdx.y * TILE_ROWS + (key >> 10) - 1;
+        return (key_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
+    };
+    const auto key_of = [&](uint32_t run, uint32_t word) { return word << 5 | (run - tile->first_run[word]); };
+
+    for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS) {
+        const uint32_t slot = slots[run], word = word_of(slot), lane = word % 32, key = key_of(run, word);
+        const uint32_t root = parent_of(slots[parent_of(slot)]), root_key = key_of(root, word_of(slots[root]));
+        const bool continues = slot % 64 == 0 && lane && tile->bits[word - 1] >> 63;
+        if (root == run)
+            atomicOr(&tile->heads[word], 1u << key % 32);
+        if (word >= 32) {
+            runs[run - n_above] = run_entry(root_key, (slot & SLOT_PLACE) - (32 << 6));
+            if (root == run || word >= TILE_ROWS * 32 || (plan.tiles_x > 1 && (lane == 0 || lane == 31)))
+                plan.parents[node_of(key)] = node_of(root_key);
+        } else if (root != run && !continues) {
+            atomicOr(&tile->joined[word], 1u << key % 32);
+            plan.partners[border + key] = node_of(root_key);
+        }
+    }
+    if (threadIdx.x == 0)
+        plan.n_runs[blockIdx.y * plan.tiles_x + blockIdx.x] = n_runs - n_above;
+    __syncthreads();
+}
+
+/* Threads take words to load and to store, and runs in between. */
 template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES))
     solve(const Jobs jobs, const __grid_constant__ CudaVars given)
 {
     const Job &job = jobs.get();
     const Plan &plan = job.plan;
-    const CudaVars *const vars = Jobs::MANY ? job.vars : &given;
+    constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     if (!Jobs::MANY && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
         *job.vars = given;
-    __shared__ uint64_t bits[LOCAL_WORDS];
-    __shared__ uint32_t slots[LOCAL_WORDS * 32];
-    __shared__ uint32_t shared_heads[LANES == 1 ? 1 : LOCAL_WORDS], shared_joined[LANES == 1 ? 1 : 32];
+    __shared__ Tile tile;
+    uint32_t *const runs = plan.runs + (size_t)(blockIdx.y * plan.tiles_x + blockIdx.x) * TILE_RUNS;
 
-    const LocalParents parents(slots);
-    const uint32_t at = threadIdx.x % LOCAL_WORDS, lane = at % 32, row = at / 32, mine = threadIdx.x / LOCAL_WORDS;
-    const uint32_t tile_x = blockIdx.x, band = blockIdx.y;
-    const uint32_t y = band * TILE_ROWS + row - 1, word_x = tile_x * 32 + lane;
-    const bool in_image = y < plan.height; /* above band 0, y wraps around */
-    const uint32_t word = y * plan.row_words + word_x;
+    load_tile<LANES, PACKED>(&tile, plan, Jobs::MANY ? job.vars : &given);
+    const uint32_t n_runs = list_runs<EIGHT, LANES>(&tile);
+    const uint64_t unlinked = link_runs<EIGHT, THREADS>(&tile, plan, runs, n_runs);
+    flatten<THREADS>(tile.slots, n_runs);
+    if (tile.n_pairs)
+        unite_pairs<THREADS>(&tile, plan, runs, n_runs, unlinked);
+    let_successor_start();
+    publish_runs<THREADS>(&tile, plan, runs, n_runs);
 
-    const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
-    if (PACKED && mine == 0)
-        bits[at] = in_image && word_x * 64 < plan.width ? packed_row[word_x] : 0;
-    else if (!PACKED && in_image)
-        pack_row<LANES>(vars, tile_x * 2048, y, plan.width, (uint16_t *)(bits + row * 32), mine);
-    else if (!PACKED && mine == 0)
-        bits[at] = 0;
-    if (LANES > 1 && mine == 0)
-        shared_heads[at] = 0;
-    if (LANES > 1 && threadIdx.x < 32)
-        shared_joined[lane] = 0;
-    __syncthreads();
-
-    /* Link: every run takes a run before it as parent, if one touches. */
-    const uint64_t lower = bits[at], starts = starts_of(lower), share = share_of<LANES>(starts, mine);
-    const uint32_t first_rank = ranks_before(starts, share), end_rank = first_rank + __popcll(share);
-    bool continues = false;
-    Links links = {};
-    if (__any_sync(~0u, lower != 0))
-        links = link_row<EIGHT>(parents, bits, at, share, &continues);
-    if (LANES > 1)
-        links.residual &= share_of<LANES>(~0ull, mine);
-
-    /* Unite what the links left open. Flat trees first: the ways up are walked many times. */
-    if (__syncthreads_or(links.residual != 0)) {
-        for (uint32_t rank = first_rank; rank < end_rank; rank++) {
-            const uint32_t key = at << 5 | rank, parent = parents[key], root = find(parents, parent);
-            if (root != parent)
-                parents.min(key, root);
-        }
-        __syncthreads();
-        for (uint64_t left = links.residual; left; left &= left - 1) {
-            const uint32_t x = __ffsll(left) - 1;
-            unite_local(parents, lower_key(bits, at, links.pairs, x), upper_key(bits, at, links.pairs, x));
-        }
-        __syncthreads();
-    }
-
-    /* Publish each run's root. */
-    const bool publishes = in_image && word_x < plan.row_words;
-    const auto node_of = [&](uint32_t key) {
-        const uint32_t key_y = band * TILE_ROWS + (key >> 10) - 1;
-        return (key_y * plan.row_words + tile_x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
-    };
-    uint32_t heads = 0, joined = 0;
-    const bool shared = row == TILE_ROWS || (plan.tiles_x > 1 && (lane == 0 || lane == 31));
-    for (uint32_t i = first_rank; publishes && i < end_rank; i += 4) {
-        uint32_t roots[4];
-#pragma unroll
-        for (uint32_t j = 0; j < 4; j++)
-            roots[j] = at << 5 | (i + j < end_rank ? i + j : i);
-        for (bool moved = true; moved;) { /* four chains in flight */
-            moved = false;
-#pragma unroll
-            for (uint32_t j = 0; j < 4; j++) {
-                const uint32_t parent = parents[roots[j]];
-                moved |= parent != roots[j];
-                roots[j] = parent;
-            }
-        }
-#pragma unroll
-        for (uint32_t j = 0; j < 4; j++) {
-            const uint32_t rank = i + j;
-            if (rank >= end_rank)
-                break;
-            if (roots[j] == (at << 5 | rank))
-                heads |= 1u << rank;
-            else if (row == 0 && !(rank == 0 && continues)) {
-                joined |= 1u << rank;
-                plan.partners[(band * plan.row_words + word_x) << 5 | rank] = node_of(roots[j]);
-            }
-            if (row && (heads >> rank & 1 || shared))
-                plan.parents[word << 5 | rank] = node_of(roots[j]);
-            if (row && (LANES > 1 || end_rank - i == 1))
-                plan.parts[word << 5 | rank] = (uint16_t)roots[j];
-        }
-        if (LANES == 1 && row && end_rank - i > 1)
-            *(uint2 *)(plan.parts + (word << 5 | i)) = make_uint2(roots[0] | roots[1] << 16, roots[2] | roots[3] << 16);
-    }
-    if (LANES > 1) {
-        if (heads)
-            atomicOr(&shared_heads[at], heads);
-        if (joined)
-            atomicOr(&shared_joined[lane], joined);
-        __syncthreads();
-        heads = shared_heads[at];
-        joined = shared_joined[lane];
-    }
-    if (!publishes || mine)
+    const uint32_t at = threadIdx.x, row = at / 32;
+    const uint32_t y = blockIdx.y * TILE_ROWS + row - 1, word_x = blockIdx.x * 32 + at % 32;
+    if (at >= LOCAL_WORDS || y >= plan.height || word_x >= plan.row_words)
         return;
+    const uint32_t word = y * plan.row_words + word_x;
     if (row) {
-        plan.bits[word] = lower;
-        plan.heads[word] = heads;
+        plan.bits[word] = tile.bits[at];
+        plan.heads[word] = tile.heads[at];
+        plan.first_runs[word] = tile.first_run[at] - tile.n_in_row[0];
     } else {
-        plan.border[band * plan.row_words + word_x] = make_uint2(heads, joined);
+        plan.border[blockIdx.y * plan.row_words + word_x] = make_uint2(tile.heads[at], tile.joined[at]);
     }
 }
 
@@ -562,6 +708,7 @@ template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JO
     const Plan &plan = jobs.get().plan;
     if (Jobs::MANY && blockIdx.x >= plan.tiles_x)
         return;
+    let_successor_start();
     wait_for_predecessor();
     if (blockIdx.y + 1 < plan.bands) {
         join_bands(plan, blockIdx.y, blockIdx.x * 32 + threadIdx.x / 8);
@@ -616,14 +763,14 @@ enum Pass {
     PASS_KEPT, /* when the filter has numbered the components it keeps: sums and labels */
 };
 
-/* Sums over pixels: coordinates relative to some corner. */
-typedef struct PixelSums {
-    uint32_t n, x, y, xx, xy, yy;
-    uint32_t x0, x1, y1;
-} PixelSums;
+/* Sums over pixels of a tile: coordinates relative to its corner; the sum of x squared in two parts, as 32 bits are not
+ * enough for that of a tile. All zero is empty. */
+enum { AREA, SX, SY, SXX_LOW, SXX_HIGH, SXY, SYY, N_SUMS, NOT_X0 = N_SUMS, X1, Y1, N_FIELDS };
+typedef struct RunSums {
+    uint32_t of[N_FIELDS];
+} RunSums;
 
-/* Sums of the components of a block, relative to its first pixel, found by id. */
-enum { AREA, SX, SY, SXX_LOW, SXX_HIGH, SXY, SYY, NOT_X0, X1, Y1, N_FIELDS };
+/* Sums of the components of a block, found by id. */
 typedef struct BlockSums {
     uint32_t ids[SLOTS]; /* id + 1; 0: free */
     uint32_t fields[N_FIELDS][SLOTS];
@@ -635,27 +782,75 @@ __device__ static inline uint32_t squares_below(uint32_t n)
     return (n - 1) * n * (2 * n - 1) / 6; /* 0 for 0: unsigned wraps twice */
 }
 
-/* (x, y): what the sums are relative to. */
-__device__ static inline void add_global(Extent *to, const PixelSums &sums, uint32_t x, uint32_t y, uint64_t)
+/* Adds the run that begins in a column of a word. */
+__device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, uint32_t begin)
 {
-    atomicAdd(&to->area, sums.n);
-    atomicMax(&to->not_x0, ~(x + sums.x0));
-    atomicMax(&to->x1, x + sums.x1);
-    atomicMax(&to->y1, y + sums.y1);
+    const uint64_t rest = ~(bits >> begin);
+    const uint32_t y = at / 32, left = at % 32 * 64, length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
+    const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
+    const uint32_t xx = squares_below(end) - squares_below(begin) + left * (in_word + x);
+    to->of[AREA] += length;
+    to->of[SX] += x;
+    to->of[SY] += y * length;
+    to->of[SXX_LOW] += xx & 0xffff;
+    to->of[SXX_HIGH] += xx >> 16;
+    to->of[SXY] += y * x;
+    to->of[SYY] += y * y * length;
+    to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
+    to->of[X1] = max(to->of[X1], left + end);
+    to->of[Y1] = y + 1;
 }
 
-__device__ static inline void add_global(Sums *to, const PixelSums &sums, uint32_t x, uint32_t y, uint64_t xx)
+/* Adds up the runs of a warp that have the same id (~0: none), for the first few ids. Returns whether this lane is to
+ * pass on what is in *sums then. */
+__device__ static inline bool add_up(uint32_t id, RunSums *sums)
 {
-    const uint64_t n = sums.n, m10 = sums.x + x * n;
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t pending = __ballot_sync(~0u, id != ~0u);
+    bool speaks = pending >> lane & 1;
+    for (uint32_t round = 0; round < ADD_ROUNDS && pending; round++) {
+        const uint32_t leader = __ffs(pending) - 1, chosen = __shfl_sync(~0u, id, leader);
+        const bool peer = id == chosen;
+        const uint32_t peers = __ballot_sync(~0u, peer);
+        pending &= ~peers;
+        if (!(peers & (peers - 1)))
+            continue;
+        RunSums all;
+#pragma unroll
+        for (uint32_t field = 0; field < N_FIELDS; field++) {
+            const uint32_t value = peer ? sums->of[field] : 0;
+            all.of[field] = field < N_SUMS ? warp_sum(value) : warp_max(value);
+        }
+        if (lane == leader)
+            *sums = all;
+        else if (peer)
+            speaks = false;
+    }
+    return speaks;
+}
+
+/* (x, y): what the sums are relative to. */
+__device__ static inline void add_global(Extent *to, const RunSums &sums, uint32_t x, uint32_t y)
+{
+    atomicAdd(&to->area, sums.of[AREA]);
+    atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
+    atomicMax(&to->x1, x + sums.of[X1]);
+    atomicMax(&to->y1, y + sums.of[Y1]);
+}
+
+__device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t x, uint32_t y)
+{
+    const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY], m10 = sx + x * n;
+    const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
     atomicAdd(&to->area, (unsigned long long)n);
     atomicAdd(&to->m10, (unsigned long long)m10);
-    atomicAdd(&to->m01, (unsigned long long)(sums.y + y * n));
-    atomicAdd(&to->m20, (unsigned long long)(xx + (uint64_t)x * sums.x + x * m10));
-    atomicAdd(&to->m11, (unsigned long long)(sums.xy + (uint64_t)x * sums.y + y * m10));
-    atomicAdd(&to->m02, (unsigned long long)(sums.yy + 2ull * y * sums.y + y * (y * n)));
-    atomicMax(&to->not_x0, ~(x + sums.x0));
-    atomicMax(&to->x1, x + sums.x1);
-    atomicMax(&to->y1, y + sums.y1);
+    atomicAdd(&to->m01, (unsigned long long)(sy + y * n));
+    atomicAdd(&to->m20, (unsigned long long)(xx + x * sx + x * m10));
+    atomicAdd(&to->m11, (unsigned long long)(sums.of[SXY] + x * sy + y * m10));
+    atomicAdd(&to->m02, (unsigned long long)(sums.of[SYY] + 2 * y * sy + y * (y * n)));
+    atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
+    atomicMax(&to->x1, x + sums.of[X1]);
+    atomicMax(&to->y1, y + sums.of[Y1]);
 }
 
 /* The slot of a component, or SLOTS when those near its place are taken. */
@@ -669,19 +864,15 @@ __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_
     return SLOTS;
 }
 
-/* xx: relative to the block, where 32 bits are not enough. */
-__device__ static inline void add_block(BlockSums *block, uint32_t slot, const PixelSums &sums, uint64_t xx)
+__device__ static inline void add_block(BlockSums *block, uint32_t slot, const RunSums &sums)
 {
-    atomicAdd(&block->fields[AREA][slot], sums.n);
-    atomicAdd(&block->fields[SX][slot], sums.x);
-    atomicAdd(&block->fields[SY][slot], sums.y);
-    atomicAdd(&block->fields[SXX_LOW][slot], (uint32_t)xx & 0xffff);
-    atomicAdd(&block->fields[SXX_HIGH][slot], (uint32_t)(xx >> 16));
-    atomicAdd(&block->fields[SXY][slot], sums.xy);
-    atomicAdd(&block->fields[SYY][slot], sums.yy);
-    atomicMax(&block->fields[NOT_X0][slot], ~sums.x0);
-    atomicMax(&block->fields[X1][slot], sums.x1);
-    atomicMax(&block->fields[Y1][slot], sums.y1);
+#pragma unroll
+    for (uint32_t field = 0; field < N_FIELDS; field++) {
+        if (field < N_SUMS)
+            atomicAdd(&block->fields[field][slot], sums.of[field]);
+        else
+            atomicMax(&block->fields[field][slot], sums.of[field]);
+    }
 }
 
 template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
@@ -689,19 +880,23 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
 {
     const Job &job = jobs.get();
     const Plan &plan = job.plan;
-    if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y * MEASURE_ROWS >= plan.height))
+    if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MOST_CHUNKS];
-    __shared__ uint32_t labels[LABELS ? MEASURE_WORDS * 32 : 1]; /* [rank][word] */
+    __shared__ uint64_t tile_bits[TILE_WORDS];
+    __shared__ uint32_t labels[LABELS ? TILE_RUNS : 1]; /* of the tile's runs */
 
-    /* A warp takes four words of eight rows, so that its lanes share components. */
-    const uint32_t thread = threadIdx.x, lane = thread % 32, at = thread % MEASURE_WORDS, mine = thread / MEASURE_WORDS;
-    const uint32_t column = at / 32 * 4 + lane % 4, row = lane / 4;
-    const uint32_t word_x = blockIdx.x * 32 + column, y = blockIdx.y * MEASURE_ROWS + row;
-    const bool inside = y < plan.height && word_x < plan.row_words;
-    const uint32_t word = y * plan.row_words + word_x;
+    /* As painters, a warp has four words of eight rows. */
+    const uint32_t thread = threadIdx.x, lane = thread % 32, mine = thread / TILE_WORDS;
+    const uint32_t warp_x = thread % TILE_WORDS / 32 * 4, column = warp_x + lane % 4, row = lane / 4;
+    const uint32_t tile_x = blockIdx.x * 2048, tile_y = blockIdx.y * TILE_ROWS;
+    const uint32_t word_x = blockIdx.x * 32 + column;
+    const bool inside = tile_y + row < plan.height && word_x < plan.row_words;
+    const uint32_t word = (tile_y + row) * plan.row_words + word_x;
+    const uint32_t tile_at = blockIdx.y * plan.tiles_x + blockIdx.x;
+    const uint32_t *const runs = plan.runs + (size_t)tile_at * TILE_RUNS;
 
     for (uint32_t i = thread; i < SLOTS; i += THREADS) {
         block.ids[i] = 0;
@@ -711,10 +906,23 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
     wait_for_predecessor();
 
     const uint64_t bits = inside ? plan.bits[word] : 0;
-    const uint64_t starts = starts_of(bits), share = share_of<LANES>(starts, mine);
-    const uint32_t first_rank = ranks_before(starts, share);
-    const uint16_t *const parts = plan.parts + ((size_t)word << 5);
-    uint2 pack = make_uint2(0, 0); /* of four runs */
+    const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0, n_runs = plan.n_runs[tile_at];
+    const auto node_of = [&](uint32_t entry) {
+        const uint32_t key = entry >> 14, root_y = tile_y + (key >> 10) - 1;
+        return (root_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
+    };
+    /* The first loads of a lane's chain start before the block waits for other things. */
+    const uint32_t n_each = (n_runs + THREADS - 1) / THREADS, end_run = min((thread + 1) * n_each, n_runs);
+    uint32_t run = thread * n_each, next_entry = 0, next_number = 0;
+    const auto fetch = [&](uint32_t at) {
+        if (at < end_run) {
+            next_entry = runs[at];
+            next_number = plan.parents[node_of(next_entry)];
+        }
+    };
+    fetch(run);
+    if (mine == 0)
+        tile_bits[row * 32 + column] = bits;
 
     /* Chunk counts -> ids of their first components. */
     {
@@ -725,8 +933,6 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
             counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
             sum += counts[i];
         }
-        if (share)
-            pack = *(const uint2 *)(parts + first_rank / 4 * 4);
         uint32_t base = block_scan<THREADS>(sum, &total);
 #pragma unroll
         for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
@@ -738,104 +944,52 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
         __syncthreads();
     }
 
-    /* Sums: a lane adds up its word's runs while they belong to one component; the warp adds up its lanes; the block
-     * its warps. Here relative to the warp's first pixel. */
-    const uint32_t block_x = blockIdx.x * 2048, warp_x = at / 32 * 256, block_y = blockIdx.y * MEASURE_ROWS;
-    const auto add = [&](uint32_t id, PixelSums sums) {
-        const uint64_t xx = sums.xx + (uint64_t)2 * warp_x * sums.x + (uint64_t)warp_x * warp_x * sums.n;
-        sums.x += warp_x * sums.n;
-        sums.xy += warp_x * sums.y;
-        sums.x0 += warp_x;
-        sums.x1 += warp_x;
+    /* Sums: a lane adds up its runs while they belong to one component; the warp its lanes, the block its warps. */
+    const auto add = [&](uint32_t id, const RunSums &sums) {
         if (PASS != PASS_FIND && id >= plan.capacity)
             return;
         const uint32_t slot = slot_of(&block, id, plan.slots);
         if (slot < SLOTS)
-            add_block(&block, slot, sums, xx);
+            add_block(&block, slot, sums);
         else if (PASS == PASS_FIND)
-            add_global(&plan.extents[id], sums, block_x, block_y, xx);
+            add_global(&plan.extents[id], sums, tile_x, tile_y);
         else
-            add_global(&plan.sums[id], sums, block_x, block_y, xx);
+            add_global(&plan.sums[id], sums, tile_x, tile_y);
     };
-    if (__any_sync(~0u, share != 0)) {
-        PixelSums sums = { 0, 0, 0, 0, 0, 0, 0, 0, row + 1 };
-        uint32_t current = ~0u, key_before = ~0u, id = ~0u;
-        uint32_t i = first_rank;
-        const uint32_t x = lane % 4 * 64;
-        const auto finish = [&]() { /* word -> warp */
-            sums.xx += 2 * x * sums.x + x * x * sums.n;
-            sums.x += x * sums.n;
-            sums.x0 += x;
-            sums.x1 += x;
-            sums.y = row * sums.n;
-            sums.xy = row * sums.x;
-            sums.yy = row * row * sums.n;
-        };
-        for (uint64_t left = share; left; left &= left - 1, i++) {
-            if (i % 4 == 0 && i != first_rank)
-                pack = *(const uint2 *)(parts + i);
-            const uint32_t key = (i % 4 < 2 ? pack.x : pack.y) >> i % 2 * 16 & 0xffff;
-            const uint32_t begin = __ffsll(left) - 1;
-            const uint64_t after = ~(bits >> begin);
-            const uint32_t end = after ? begin + __ffsll(after) - 1 : 64;
-            if (key != key_before) {
-                key_before = key;
-                const uint32_t root_y = y / TILE_ROWS * TILE_ROWS + (key >> 10) - 1;
-                const uint32_t node = (root_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
-                uint32_t number = plan.parents[node];
-                const bool is_root = number & NUMBERED;
+    if ((thread - lane) * n_each < n_runs) {
+        RunSums sums = {};
+        uint32_t current = ~0u, entry_before = ~0u, id = ~0u;
+        for (; run < end_run; run++) {
+            const uint32_t entry = next_entry;
+            uint32_t number = next_number;
+            fetch(run + 1);
+            const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
+            if (key != entry_before >> 14) {
+                const bool is_root = number & NUMBERED && key >> 5 == at + 32 &&
+                                     (key & 31) == rank_of(starts_of(tile_bits[at]), begin);
                 while (!(number & NUMBERED))
                     number = plan.parents[number];
                 id = bases[number >> 17 & (MOST_CHUNKS - 1)] + (number & 0x1ffff);
-                const uint32_t pixel = y << 16 | (word_x * 64 + begin);
-                if (PASS == PASS_FIND && is_root && node == (word << 5 | i))
-                    plan.finals[id] = pixel;
-                if (PASS == PASS_ALL && is_root && node == (word << 5 | i) && id < plan.capacity)
-                    plan.sums[id].first = pixel;
+                const uint32_t first = (tile_y + at / 32) << 16 | (tile_x + at % 32 * 64 + begin);
+                if (PASS == PASS_FIND && is_root)
+                    plan.finals[id] = first;
+                if (PASS == PASS_ALL && is_root && id < plan.capacity)
+                    plan.sums[id].first = first;
                 if (PASS == PASS_KEPT)
                     id = plan.finals[id] - 1; /* dropped: past the end of every table */
+                entry_before = entry;
             }
             if (LABELS)
-                labels[i * MEASURE_WORDS + at] = id + 1;
+                labels[run] = id + 1;
             if (id != current) {
-                if (current != ~0u) {
-                    finish();
+                if (current != ~0u)
                     add(current, sums);
-                }
-                sums = PixelSums{ 0, 0, 0, 0, 0, 0, begin, 0, row + 1 };
+                sums = RunSums{};
                 current = id;
             }
-            const uint32_t length = end - begin;
-            sums.n += length;
-            sums.x += length * (begin + end - 1) / 2;
-            sums.xx += squares_below(end) - squares_below(begin);
-            sums.x1 = end;
+            add_run(&sums, tile_bits[at], at, begin);
         }
-        finish();
-        uint32_t pending = __ballot_sync(~0u, current != ~0u);
-        for (uint32_t round = 0; round < 4 && pending; round++) {
-            const uint32_t leader = __ffs(pending) - 1;
-            const uint32_t chosen = __shfl_sync(~0u, current, leader);
-            const uint32_t peers = __ballot_sync(~0u, current == chosen) & pending;
-            const bool mine = peers >> lane & 1;
-            PixelSums all = sums;
-            if (peers & (peers - 1)) {
-                const uint32_t n_y = warp_sum(mine ? sums.n | sums.y << 12 : 0);
-                all.n = n_y & 0xfff;
-                all.y = n_y >> 12;
-                all.x = warp_sum(mine ? sums.x : 0);
-                all.xx = warp_sum(mine ? sums.xx : 0);
-                all.xy = warp_sum(mine ? sums.xy : 0);
-                all.yy = warp_sum(mine ? sums.yy : 0);
-                all.x0 = warp_min(mine ? sums.x0 : ~0u);
-                all.x1 = warp_max(mine ? sums.x1 : 0);
-                all.y1 = (31 - __clz(peers)) / 4 + 1;
-            }
-            if (lane == leader)
-                add(chosen, all);
-            pending &= ~peers;
-        }
-        if (pending >> lane & 1)
+        if (add_up(current, &sums))
             add(current, sums);
     }
     __syncthreads();
@@ -843,16 +997,16 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
         const uint32_t id = block.ids[slot] - 1;
         if (id == ~0u)
             continue;
-        const uint32_t (*const fields)[SLOTS] = block.fields;
-        const PixelSums sums = { fields[AREA][slot], fields[SX][slot], fields[SY][slot], 0, fields[SXY][slot],
-                                 fields[SYY][slot], ~fields[NOT_X0][slot], fields[X1][slot], fields[Y1][slot] };
-        const uint64_t xx = fields[SXX_LOW][slot] + ((uint64_t)fields[SXX_HIGH][slot] << 16);
+        RunSums sums;
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            sums.of[field] = block.fields[field][slot];
         if (PASS == PASS_FIND)
-            add_global(&plan.extents[id], sums, block_x, block_y, xx);
+            add_global(&plan.extents[id], sums, tile_x, tile_y);
         else
-            add_global(&plan.sums[id], sums, block_x, block_y, xx);
+            add_global(&plan.sums[id], sums, tile_x, tile_y);
     }
 
+    __syncthreads();
     /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
     if (!LABELS)
         return;
@@ -860,17 +1014,17 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES)) measure(const J
     const uint32_t occupied = __ballot_sync(~0u, bits != 0);
     const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
-        const uint32_t pixel_x = block_x + warp_x + i % 4 * 64 + lane * 4, pixel_y = block_y + i / 4;
+        const uint32_t pixel_x = tile_x + warp_x * 64 + i % 4 * 64 + lane * 4, pixel_y = tile_y + i / 4;
         uint4 value = make_uint4(0, 0, 0, 0);
         if (occupied >> i & 3) {
             const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
             const uint64_t b = __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
-            const uint32_t nibble = b >> shift & 15;
+            const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
             if (nibble) {
-                const uint32_t from = __ffs(nibble) - 1, rank = rank_of(starts_of(b), shift + from);
-                const uint32_t *const label = &labels[rank * MEASURE_WORDS + (at - lane + owner)];
+                const uint32_t from = __ffs(nibble) - 1;
+                const uint32_t *const label = &labels[first + rank_of(starts_of(b), shift + from)];
                 const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
-                const uint32_t one = label[0], two = again ? label[MEASURE_WORDS] : 0;
+                const uint32_t one = label[0], two = again ? label[1] : 0;
                 const uint32_t before = again ? again - 1 : 15;
                 value.x = nibble & 1 ? one : 0;
                 value.y = nibble & 2 ? before & 2 ? one : two : 0;
@@ -990,11 +1144,16 @@ static uint32_t test_limit(uint32_t n)
 }
 
 /* CudaRoom.of */
-enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS };
+enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS, ROOM_TILES };
 
 static uint32_t row_words_of(uint32_t width)
 {
     return (width + 255) / 256 * 4;
+}
+
+static uint32_t tiles_x_of(uint32_t width)
+{
+    return (row_words_of(width) + 31) / 32;
 }
 
 static uint32_t bands_of(uint32_t height)
@@ -1010,6 +1169,7 @@ static CudaRoom room_for(const CclContext *context)
     room.of[ROOM_COMPONENTS] = ccl_most_components(config->max_width, config->max_height, config->connectivity);
     room.of[ROOM_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
     room.of[ROOM_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
+    room.of[ROOM_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
     return room;
 }
 
@@ -1018,6 +1178,7 @@ static CudaRoom room_for(const CclContext *context)
 static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
 {
     const size_t n_words = room->of[ROOM_WORDS], n_border_words = room->of[ROOM_BORDER_WORDS];
+    const size_t n_tiles = room->of[ROOM_TILES];
     const size_t n_rows = room->of[ROOM_ROWS], most = room->of[ROOM_COMPONENTS];
     size_t used = 0;
 
@@ -1030,7 +1191,9 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MOST_CHUNKS * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
     plan->heads = (uint32_t *)(workspace + take(&used, n_words * sizeof(uint32_t)));
-    plan->parts = (uint16_t *)(workspace + take(&used, n_words * 32 * sizeof(uint16_t)));
+    plan->runs = (uint32_t *)(workspace + take(&used, n_tiles * TILE_RUNS * sizeof(uint32_t)));
+    plan->n_runs = (uint32_t *)(workspace + take(&used, n_tiles * sizeof(uint32_t)));
+    plan->first_runs = (uint16_t *)(workspace + take(&used, n_words * sizeof(uint16_t)));
     plan->parents = (uint32_t *)(workspace + take(&used, n_words * 32 * sizeof(uint32_t)));
     plan->border = (uint2 *)(workspace + take(&used, n_border_words * sizeof(uint2)));
     plan->partners = (uint32_t *)(workspace + take(&used, n_border_words * 32 * sizeof(uint32_t)));
@@ -1049,13 +1212,14 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.width = width;
     plan.height = height;
     plan.row_words = row_words_of(width);
-    plan.tiles_x = (plan.row_words + 31) / 32;
+    plan.tiles_x = tiles_x_of(width);
     plan.bands = bands_of(height);
     const size_t n_words = (size_t)plan.row_words * height;
     plan.chunk_words = NUMBER_THREADS * blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS);
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
     plan.slots = test_limit(SLOTS);
+    plan.near_pairs = test_limit(NEAR_PAIRS);
     lay_out(&plan, (uint8_t *)workspace, room);
     return plan;
 }
@@ -1079,7 +1243,7 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     grids.solve = dim3(plan->tiles_x, plan->bands);
     grids.join = dim3(plan->tiles_x, plan->bands - 1 + n_sides);
     grids.number = dim3(plan->n_chunks);
-    grids.measure = dim3(plan->tiles_x, blocks_for(plan->height, MEASURE_ROWS));
+    grids.measure = dim3(plan->tiles_x, plan->bands);
     grids.keep = dim3(2 * multiprocessors);
     grids.rows = dim3(min(blocks_for((size_t)plan->capacity * 4, ROWS_THREADS), 128u));
     return grids;
@@ -1135,7 +1299,7 @@ template <typename Jobs>
 static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnectivity connectivity,
                             unsigned multiprocessors, const Jobs &jobs, const Grids &grids, uint32_t n_tiles)
 {
-    const bool small = n_tiles <= multiprocessors;
+        const bool small = n_tiles <= 2 * multiprocessors;
     if (connectivity == CCL_CONNECT_8)
         return small ? launch_with<true, SMALL_LANES>(frame, shape, jobs, grids)
                      : launch_with<true, 1>(frame, shape, jobs, grids);
