@@ -76,14 +76,19 @@ skip() {
 
 ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
+# Checks run beside each other where no time counts: most of theirs is one thread's on the host.
+
 part_check() {
-    check "checkccl, $ours" 300 "$checkccl" --backend=cuda --algorithm=$ours
-    check "checkccl, every method, some cases" 300 "$checkccl" --backend=cuda --quick --every=2
-    check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
-    # runs.cu then has room for three components of a block in shared memory, and the others take the way past it.
-    check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
-        "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table
-    check "checkmotion" 300 "$checkmotion" cuda
+    check "checkccl, $ours" 400 "$checkccl" --backend=cuda --algorithm=$ours &
+    check "checkccl, every method, some cases" 300 "$checkccl" --backend=cuda --quick --every=2 &
+    check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick &
+    # runs.cu then has room for three components and three pairs of a block in shared memory; others take the way past it.
+    for suite in table labels; do
+        check "checkccl, little shared memory, $suite" 300 env CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=$suite &
+    done
+    check "checkmotion" 300 "$checkmotion" cuda &
+    wait
 }
 
 part_sanitize() {
@@ -95,16 +100,18 @@ part_sanitize() {
         under="compute-sanitizer --tool $tool --error-exitcode 9"
         # shellcheck disable=SC2086
         for suite in features api batch; do
-            check "$tool: $suite, $ours" 200 $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite
+            check "$tool: $suite, $ours" 300 $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite &
         done
         # shellcheck disable=SC2086
         {
-            check "$tool: motion" 200 $under "$checkmotion" cuda 9
-            check "$tool: volume" 200 $under "$checkccl" --backend=cuda --quick --suite=volume --every=13
+            check "$tool: motion" 300 $under "$checkmotion" cuda 9 &
+            check "$tool: volume" 300 $under "$checkccl" --backend=cuda --quick --suite=volume --every=13 &
+            # An H200 takes some 65 s for memcheck with every=421, 35 s for racecheck with every=293.
             check "$tool: labels, every method, a few cases" 300 $under "$checkccl" --backend=cuda --quick --suite=labels \
-                --every=43 --pixels=30000
+                --every=$([ $tool = memcheck ] && echo 421 || echo 197) --pixels=8000 &
         }
     done
+    wait
 }
 
 part_bench() {
