@@ -82,7 +82,7 @@ part_check() {
     check "checkccl, $ours" 400 "$checkccl" --backend=cuda --algorithm=$ours &
     check "checkccl, every method, some cases" 300 "$checkccl" --backend=cuda --quick --every=2 &
     check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick &
-    # runs.cu then has room for three components and three pairs of a block in shared memory; others take the way past it.
+    # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
     for suite in table labels; do
         check "checkccl, little shared memory, $suite" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=$suite &
@@ -100,14 +100,16 @@ part_sanitize() {
         under="compute-sanitizer --tool $tool --error-exitcode 9"
         # shellcheck disable=SC2086
         for suite in features api batch; do
-            check "$tool: $suite, $ours" 300 $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite &
+            check "$tool: $suite, $ours" 300 \
+                $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite &
         done
         # shellcheck disable=SC2086
         {
             check "$tool: motion" 300 $under "$checkmotion" cuda 9 &
             check "$tool: volume" 300 $under "$checkccl" --backend=cuda --quick --suite=volume --every=13 &
             # An H200 takes some 65 s for memcheck with every=421, 35 s for racecheck with every=293.
-            check "$tool: labels, every method, a few cases" 300 $under "$checkccl" --backend=cuda --quick --suite=labels \
+            check "$tool: labels, every method, a few cases" 300 \
+                $under "$checkccl" --backend=cuda --quick --suite=labels \
                 --every=$([ $tool = memcheck ] && echo 421 || echo 197) --pixels=8000 &
         }
     done

@@ -469,28 +469,20 @@ template <bool EIGHT, uint32_t LANES> __device__ static inline uint32_t list_run
     return n_runs;
 }
 
-/* The runs of a thread where it matters which: neighbours, so that other threads seldom unite the same two parts. An
- * odd number, so that all banks of shared memory have a turn. */
-template <uint32_t THREADS> __device__ static inline uint32_t neighbours_each(uint32_t n)
-{
-    return (n + THREADS - 1) / THREADS | 1;
-}
-
 /* Every run takes a run before it as parent, if one touches. What else it touches goes to the list of pairs. Returns
  * which of this thread's runs have no parent then. */
 template <bool EIGHT, uint32_t THREADS>
 __device__ static inline uint64_t link_runs(Tile *tile, const Plan &plan, uint32_t *far, uint32_t n_runs)
 {
-    const uint32_t n_each = neighbours_each<THREADS>(n_runs), first = threadIdx.x * n_each;
-    uint64_t unlinked = 0;
-    for (uint32_t i = 0; i < n_each && first + i < n_runs; i++) {
-        const uint32_t run = first + i, slot = tile->slots[run];
+    uint64_t unlinked = 0, bit = 1;
+    for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS, bit <<= 1) {
+        const uint32_t slot = tile->slots[run];
         Touching to;
         const uint32_t parent = link_of<EIGHT>(*tile, slot, &to);
         if (parent)
             tile->slots[run] = with_parent(slot, parent - 1);
         else
-            unlinked |= 1ull << i;
+            unlinked |= bit;
         if (!to.pairs && !to.beyond)
             continue;
         uint32_t pair = atomicAdd(&tile->n_pairs, __popcll(to.pairs) + to.beyond);
@@ -519,11 +511,11 @@ template <uint32_t THREADS> __device__ static inline void flatten(volatile uint3
 /* Unites the pairs. One loop for all climbs of a lane, so that lanes of a warp wait for others at its end only. Runs
  * then are two steps from their roots, at most: unlinked ones, `unlinked` of this thread, find theirs. */
 template <uint32_t THREADS>
-__device__ static inline void unite_pairs(Tile *tile, const Plan &plan, uint32_t *far, uint32_t n_runs,
-                                          uint64_t unlinked)
+__device__ static inline void unite_pairs(Tile *tile, const Plan &plan, uint32_t *far, uint64_t unlinked)
 {
     volatile uint32_t *const slots = tile->slots;
-    const uint32_t n_pairs = tile->n_pairs, n_each = neighbours_each<THREADS>(n_pairs);
+    /* A thread takes neighbours: others then seldom unite the same two parts. An odd number: all banks in turn. */
+    const uint32_t n_pairs = tile->n_pairs, n_each = (n_pairs + THREADS - 1) / THREADS | 1;
     const uint32_t end = min((threadIdx.x + 1) * n_each, n_pairs);
     uint32_t next = threadIdx.x * n_each;
     bool busy = false;
@@ -537,13 +529,12 @@ __device__ static inline void unite_pairs(Tile *tile, const Plan &plan, uint32_t
     }
     __syncthreads();
 
-    const uint32_t first = threadIdx.x * neighbours_each<THREADS>(n_runs);
     bool moved = true;
     while (moved) { /* each turn halves the ways, at least */
         moved = false;
         for (uint64_t left = unlinked; left; left &= left - 1) {
-            const uint32_t run = first + __ffsll(left) - 1, slot = slots[run], parent = parent_of(slot);
-            const uint32_t above = parent_of(slots[parent]);
+            const uint32_t run = threadIdx.x + (__ffsll(left) - 1) * THREADS, slot = slots[run];
+            const uint32_t parent = parent_of(slot), above = parent_of(slots[parent]);
             if (above != parent) {
                 shorten(slots, run, slot, above);
                 moved = true;
@@ -611,7 +602,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES))
     const uint64_t unlinked = link_runs<EIGHT, THREADS>(&tile, plan, runs, n_runs);
     flatten<THREADS>(tile.slots, n_runs);
     if (tile.n_pairs)
-        unite_pairs<THREADS>(&tile, plan, runs, n_runs, unlinked);
+        unite_pairs<THREADS>(&tile, plan, runs, unlinked);
     let_successor_start();
     publish_runs<THREADS>(&tile, plan, runs, n_runs);
 
