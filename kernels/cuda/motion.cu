@@ -4,50 +4,78 @@
 // The motion detector on CUDA; the arithmetic of a pixel is motion_model.h's.
 //
 //   shrink    with a working size: averages of boxes
-//   model     picture to foreground bits, model updated; a block first does the pixels whose first mode fits, then together
-//             the few others, which cost ten times as much each
-//   unshadow  takes shadows out of the bits: a warp for each word that has any, by columns of the square that lanes share
-//   filter    a tile of bits with its surroundings in shared memory: median, [confirm,] open, close, dilate, bytes
+//   update    picture to foreground bits, model updated; a block first does the pixels whose first mode fits, then all
+//             its threads the few others, which cost ten times as much each
+//   unshadow  takes shadows out of the bits: a warp for each word that may have any, by columns of the square that
+//             lanes share
+//   filter    a tile of bits with its surroundings in shared memory: median, [confirm,] open, close, dilate, bytes; the
+//             last block tells the host
+//
+// Each starts while the one before it ends. For 1920x1080 they take longer to start, to wait for memory and to end than
+// to compute: what counts is how many steps come one after the other.
 //
 // Bits are words of 32, bit 0 leftmost; rows of 2 * motion->words.
 
 #include "../motion_backend.h"
 #include "backend.cuh"
+#include "overlap.cuh"
 #include "warp.cuh"
 
+#include <chrono>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_THREADS 256
 #define THREAD_PIXELS 8
 #define BLOCK_PIXELS (BLOCK_THREADS * THREAD_PIXELS)
-#define STORED_WORDS 16 /* of a row of a tile, what is around it included */
-#define TILE_ROWS 16
+#define BLOCK_WIDTH 128 /* of the model's blocks */
+#define BLOCK_HEIGHT (BLOCK_PIXELS / BLOCK_WIDTH)
+#define UPDATE_BLOCKS 4   /* on a multiprocessor: two rounds of an H200 for 1920x1080 */
+#define UNSHADOW_BLOCKS 6
+#define FILTER_THREADS 512u
 
 typedef struct Counters {
-    uint32_t raw, kept;
-    uint32_t n_words; /* in the list that unshadow works on */
+    unsigned long long raw; /* pixels that do not fit, and in the upper half words in Model.dark */
+    unsigned long long done; /* blocks of the last kernel << 40, and the pixels of the mask they kept */
 } Counters;
+
+/* What the last block of a frame tells the host, in one word of mapped memory: pixels that did not fit, pixels of the
+ * mask, both at most 2^28, and the last bits of the frame's number. */
+#define RESULT_BITS 29
+#define RESULT_FRAMES 64
+
+/* One load and one store. */
+typedef union Rest {
+    MotionRest modes;
+    uint4 words;
+} Rest;
+
+typedef struct Model {
+    uint16_t *mean, *variance, *weight;
+    uint8_t *settled;  /* of THREAD_PIXELS pixels each: all weights are 1, and stay so while the first modes fit */
+    Rest *rest;
+    uint8_t *last;
+    uint32_t *bits, *ignored;
+    uint2 *dark;       /* words of bits that may have shadows, in any order: index, bits */
+} Model;
 
 /* The part of CpuMotion that is here in device memory. */
 typedef struct CudaMotion {
     cudaStream_t stream;
     cudaEvent_t produced;
     cudaEvent_t begin, end; /* with timing */
-    uint16_t *mean, *variance, *weight;
-    MotionRest *rest;
-    uint8_t *last;
-    uint32_t *bits, *kept, *ignored, *confirm; /* kept: between two filters; confirm: five planes */
-    uint32_t *list;  /* words of bits that are not 0, in any order */
+    Model model;
+    uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
     uint8_t *luma;   /* uploaded pictures */
     size_t luma_pitch;
     uint8_t *shrunk; /* rows of words * 64 */
     uint8_t *mask;   /* for masks in host memory */
     size_t mask_pitch;
     Counters *counters; /* two, used in turn: each frame clears the next one's */
-    Counters *h_counters;
-    unsigned turn;
-    unsigned unshadow_blocks; /* that fill the device once */
+    unsigned long long *result, *d_result; /* the same memory, as the device calls it */
+    uint32_t serial;    /* of the frame */
+    unsigned multiprocessors;
+    bool overlaps;      /* a kernel may start while the one before it ends */
     void *blocks[16];
     unsigned n_blocks;
 } CudaMotion;
@@ -60,15 +88,6 @@ typedef struct Picture {
     MotionRates rates;
 } Picture;
 
-typedef struct Model {
-    uint16_t *mean, *variance, *weight;
-    MotionRest *rest;
-    uint8_t *last;
-    uint32_t *bits;
-    const uint32_t *ignored;
-    uint32_t *list; /* of words that are not 0 */
-} Model;
-
 static CudaMotion *impl(const CclMotion *motion)
 {
     return (CudaMotion *)motion->impl;
@@ -76,8 +95,8 @@ static CudaMotion *impl(const CclMotion *motion)
 
 /* ---------------------------------------------------------------- shrink */
 
-__global__ static void shrink(const uint8_t *luma, size_t stride, uint32_t full_width, uint32_t full_height, uint8_t *shrunk,
-                              uint32_t pitch, uint32_t width, uint32_t height)
+__global__ static void shrink(const uint8_t *luma, size_t stride, uint32_t full_width, uint32_t full_height,
+                              uint8_t *shrunk, uint32_t pitch, uint32_t width, uint32_t height)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
     if (x >= width)
@@ -97,6 +116,7 @@ __global__ static void shrink(const uint8_t *luma, size_t stride, uint32_t full_
 /* 8 pixels of 16 bits. */
 typedef union Pixels {
     uint4 words;
+    uint32_t pairs[THREAD_PIXELS / 2];
     uint16_t of[THREAD_PIXELS];
 } Pixels;
 
@@ -111,38 +131,87 @@ __device__ static uint64_t load_luma(const Picture &picture, uint32_t x, uint32_
     return pixels;
 }
 
-/* The first modes of a thread's pixels; bit i: pixel i does not fit. */
+/* What became of a thread's pixels, a bit for each. */
+typedef struct Fate {
+    uint32_t foreground;
+    uint32_t darker; /* those of them that are darker than the background: what may be a shadow */
+    uint32_t missed; /* the first mode does not fit */
+} Fate;
+
+/* One half of a word, 16 bits, `rate` of the way on: motion_towards() and motion_step() at once. The result is the
+ * upper half. A step down is one up of the negative distance, rounded with the dither's complement. */
+__device__ static uint32_t moved(uint32_t pair, bool upper, int32_t way, uint32_t rate, uint32_t dither)
+{
+#ifdef __NVCC__ /* the half and the way's sign twice: __byte_perm() cannot say that */
+    uint32_t from;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(from) : "r"(pair), "r"(way), "r"(upper ? 0x32ff : 0x10ff));
+#else
+    const uint32_t from = (upper ? pair & ~65535u : pair << 16) | (way < 0 ? 65535 : 0);
+#endif
+    return (from ^ (dither & 65535)) + (uint32_t)way * rate;
+}
+
+/* The weights of first modes that fit grow. Returns whether all are 1 then. */
+__device__ static bool grow_weights(uint4 *at, uint32_t misses, const MotionRates &rates, uint32_t dither)
+{
+    Pixels weight;
+    uint32_t all = ~0u;
+    weight.words = *at;
+#pragma unroll
+    for (uint32_t i = 0; i < THREAD_PIXELS; i += 2) {
+        const uint32_t old = weight.pairs[i / 2], d = dither + i * MOTION_DITHER_X, d2 = d + MOTION_DITHER_X;
+        const uint32_t a = (old << 16 | (d & 65535)) + (~old & 65535) * (misses >> i & 1 ? 0 : rates.rate);
+        const uint32_t b = ((old & ~65535u) | (d2 & 65535)) + (~old >> 16) * (misses >> i & 2 ? 0 : rates.rate);
+        all &= weight.pairs[i / 2] = __byte_perm(a, b, 0x7632);
+    }
+    *at = weight.words;
+    return all == ~0u;
+}
+
+/* The first modes of a thread's pixels; bit i of the result: pixel i does not fit, and stays as it is. What
+ * motion_model.h says in 60 instructions a pixel is said in half of them here, by halves of words that are not taken
+ * apart. LOW: a threshold below 32, with which rates.shift is 0. */
+template <bool LOW>
 __device__ static uint32_t first_modes(const Model &model, size_t at, uint64_t luma, const MotionRates &rates,
                                        uint32_t dither)
 {
-    Pixels mean, variance, weight;
+    const uint32_t shift = LOW ? 0 : rates.shift, most = LOW ? ~0u : rates.cap << 16;
+    Pixels mean, variance;
     uint32_t misses = 0;
     mean.words = *(const uint4 *)(model.mean + at);
     variance.words = *(const uint4 *)(model.variance + at);
-    weight.words = *(const uint4 *)(model.weight + at);
+    const bool settled = model.settled[at / THREAD_PIXELS];
 #pragma unroll
-    for (uint32_t i = 0; i < THREAD_PIXELS; i++) {
-        const uint32_t x = (uint32_t)(luma >> 8 * i & 255) << 8, m = mean.of[i], v = variance.of[i], w = weight.of[i];
-        const uint32_t d = (dither + i * MOTION_DITHER_X) & 65535, distance = motion_distance(x, m);
-        const bool fits = motion_fits(distance, v, &rates);
-        if (fits) {
-            mean.of[i] = (uint16_t)motion_towards(m, x, motion_step(distance, rates.rate, d));
-            variance.of[i] = (uint16_t)motion_variance(v, distance, rates.rate, d);
-            weight.of[i] = (uint16_t)(w + motion_step(MOTION_ONE - w, rates.rate, d));
+    for (uint32_t i = 0; i < THREAD_PIXELS; i += 2) {
+        uint32_t &m = mean.pairs[i / 2], &v = variance.pairs[i / 2], new_mean[2], new_variance[2];
+#pragma unroll
+        for (uint32_t j = 0; j < 2; j++) {
+            const uint32_t x = __byte_perm((uint32_t)(luma >> 8 * (i & 4)), 0, 0x4404 | (i % 4 + j) << 4);
+            const uint32_t d = dither + (i + j) * MOTION_DITHER_X, old = j ? v >> 16 : v & 65535;
+            const uint32_t way = x - (j ? m >> 16 : m & 65535), square = way * way;
+            const bool fits = (square >> shift | 65535) < min(old * rates.scale, most);
+            const uint32_t rate = fits ? rates.rate : 0;
+            misses |= fits ? 0u : 1u << (i + j);
+            new_mean[j] = moved(m, j, (int32_t)way, rate, d);
+            new_variance[j] = moved(v, j, (int32_t)((min(square, 4095u * 4095u) >> 8) - old), rate, ~d);
         }
-        misses |= (fits ? 0u : 1u) << i;
+        m = __byte_perm(new_mean[0], new_mean[1], 0x7632);
+        v = __vmaxu2(__vminu2(__byte_perm(new_variance[0], new_variance[1], 0x7632), MOTION_VARIANCE_MAX * 65537),
+                     MOTION_VARIANCE_MIN * 65537);
     }
     *(uint4 *)(model.mean + at) = mean.words;
     *(uint4 *)(model.variance + at) = variance.words;
-    *(uint4 *)(model.weight + at) = weight.words;
+    const bool still = (settled || grow_weights((uint4 *)(model.weight + at), misses, rates, dither)) && !misses;
+    if (still != settled)
+        model.settled[at / THREAD_PIXELS] = still;
     return misses;
 }
 
-__device__ static uint32_t running_mean(const Model &model, size_t at, uint64_t luma, const MotionRates &rates,
-                                        uint32_t dither)
+__device__ static Fate running_mean(const Model &model, size_t at, uint64_t luma, const MotionRates &rates,
+                                    uint32_t dither)
 {
     Pixels mean;
-    uint32_t far_bits = 0;
+    Fate fate = { 0, 0, 0 };
     mean.words = *(const uint4 *)(model.mean + at);
 #pragma unroll
     for (uint32_t i = 0; i < THREAD_PIXELS; i++) {
@@ -150,10 +219,11 @@ __device__ static uint32_t running_mean(const Model &model, size_t at, uint64_t 
         const bool is_far = distance > rates.threshold << 8;
         const uint32_t step = motion_step(distance, rates.rate, (dither + i * MOTION_DITHER_X) & 65535);
         mean.of[i] = (uint16_t)motion_towards(m, x, is_far && rates.freeze ? 0 : step);
-        far_bits |= (is_far ? 1u : 0u) << i;
+        fate.foreground |= (is_far ? 1u : 0u) << i;
+        fate.darker |= (is_far && x < mean.of[i] ? 1u : 0u) << i;
     }
     *(uint4 *)(model.mean + at) = mean.words;
-    return far_bits;
+    return fate;
 }
 
 __device__ static uint32_t difference(const Model &model, size_t at, uint64_t luma, const MotionRates &rates)
@@ -175,7 +245,9 @@ __device__ static void seed(const Model &model, size_t at, uint64_t luma)
         *(uint64_t *)(model.last + at) = luma;
         return;
     }
-    const MotionRest none = {};
+    const Rest none = {};
+    if (METHOD == CCL_MOTION_MOG2)
+        model.settled[at / THREAD_PIXELS] = 1;
     for (uint32_t i = 0; i < THREAD_PIXELS; i++) {
         model.mean[at + i] = (uint16_t)((luma >> 8 * i & 255) << 8);
         if (METHOD == CCL_MOTION_MOG2) {
@@ -186,75 +258,129 @@ __device__ static void seed(const Model &model, size_t at, uint64_t luma)
     }
 }
 
-/* Pixels in the order of the model, whose rows are whole words of 64: a thread's never cross a row's end. */
-template <int METHOD, bool SEED>
-__global__ static void __launch_bounds__(BLOCK_THREADS) update(const __grid_constant__ Picture picture,
-                                                               const __grid_constant__ Model model, Counters *counters)
+/* What became of 32 pixels, by whole warps: to the bits, and to the list if there may be shadows. */
+__device__ static void store_bits(const Picture &picture, const Model &model, uint32_t bits, uint32_t darker,
+                                  uint32_t word, uint32_t y, Counters *counters)
 {
-    __shared__ uint32_t bits[BLOCK_PIXELS / 32];
-    __shared__ uint32_t n_misses;
-    __shared__ uint16_t misses[METHOD == CCL_MOTION_MOG2 ? BLOCK_PIXELS : 1];
-    const uint32_t pitch = picture.words * 32, t = threadIdx.x;
-    const size_t first = (size_t)blockIdx.x * BLOCK_PIXELS, at = first + t * THREAD_PIXELS;
-    const uint32_t y = (uint32_t)(at / pitch), x = (uint32_t)(at - (size_t)y * pitch);
-    const bool inside = y < picture.height;
-    uint32_t foreground = 0;
+    const uint32_t at = y * picture.words + word;
+    uint32_t set = 0;
+    if (word < picture.words && y < picture.height) {
+        const uint32_t left = picture.width - min(picture.width, word * 32);
+        set = bits & (left >= 32 ? ~0u : (1u << left) - 1);
+        if (set)
+            set &= ~model.ignored[at];
+        model.bits[at] = set;
+    }
+    const uint32_t lane = threadIdx.x % 32, sum = warp_sum(__popc(set)), listed = __ballot_sync(~0u, set & darker);
+    uint32_t slot = 0;
+    if (!sum)
+        return;
+    if (!lane)
+        slot = (uint32_t)(atomicAdd(&counters->raw, sum | (unsigned long long)__popc(listed) << 32) >> 32);
+    slot = __shfl_sync(~0u, slot, 0);
+    if (set & darker)
+        model.dark[slot + __popc(listed & ((1u << lane) - 1))] = make_uint2(at, set);
+}
 
+/* A pixel whose first mode does not fit. */
+typedef struct Missed {
+    uint32_t x, y, value;
+    uint16_t mean, variance, weight;
+    Rest rest;
+} Missed;
+
+__device__ static Missed load_missed(const Picture &picture, const Model &model, uint32_t x, uint32_t y)
+{
+    const size_t at = (size_t)y * picture.words * 32 + x;
+    Missed missed;
+    missed.x = x, missed.y = y;
+    missed.value = x < picture.width ? picture.luma[y * picture.stride + x] : 0;
+    missed.mean = model.mean[at], missed.variance = model.variance[at], missed.weight = model.weight[at];
+    missed.rest.words = model.rest[at].words;
+    return missed;
+}
+
+/* Returns whether it is foreground. */
+__device__ static bool other_modes(const Picture &picture, const Model &model, Missed &missed)
+{
+    const size_t at = (size_t)missed.y * picture.words * 32 + missed.x;
+    const uint32_t dither = (motion_dither_row(&picture.rates, missed.y) + missed.x * MOTION_DITHER_X) & 65535;
+    const bool foreground = motion_rest(missed.value << 8, &missed.mean, &missed.variance, &missed.weight,
+                                        &missed.rest.modes, &picture.rates, dither);
+    model.mean[at] = missed.mean, model.variance[at] = missed.variance, model.weight[at] = missed.weight;
+    model.rest[at].words = missed.rest.words;
+    return foreground;
+}
+
+__device__ static void set_foreground(const Missed &missed, uint32_t pixel, uint32_t *foreground, uint32_t *darker)
+{
+    atomicOr(&foreground[pixel / 32], 1u << pixel % 32);
+    if (missed.value < missed.mean >> 8)
+        atomicOr(&darker[pixel / 32], 1u << pixel % 32);
+}
+
+/* The pixels of a block whose first mode does not fit cost ten times as much as the others: all its threads share them,
+ * two at a time, and set the bits of those that are foreground. `missed`: of the thread's own pixels. */
+__device__ static void do_misses(const Picture &picture, const Model &model, uint32_t missed, uint32_t x0, uint32_t y0,
+                                 uint32_t *foreground, uint32_t *darker)
+{
+    __shared__ uint32_t n_misses;
+    __shared__ uint16_t misses[BLOCK_PIXELS];
+    const uint32_t t = threadIdx.x;
     if (!t)
         n_misses = 0;
-    if (METHOD == CCL_MOTION_MOG2)
-        __syncthreads();
-    if (inside) {
+    if (!__syncthreads_or(missed != 0))
+        return;
+    uint32_t slot = missed ? atomicAdd(&n_misses, __popc(missed)) : 0;
+    for (uint32_t left = missed; left; left &= left - 1)
+        misses[slot++] = (uint16_t)(t * THREAD_PIXELS + __ffs(left) - 1);
+    __syncthreads();
+    for (uint32_t i = t; i < n_misses; i += 2 * BLOCK_THREADS) {
+        const bool more = i + BLOCK_THREADS < n_misses;
+        const uint32_t first = misses[i], second = more ? misses[i + BLOCK_THREADS] : first;
+        Missed a = load_missed(picture, model, x0 + first % BLOCK_WIDTH, y0 + first / BLOCK_WIDTH);
+        Missed b = load_missed(picture, model, x0 + second % BLOCK_WIDTH, y0 + second / BLOCK_WIDTH);
+        if (other_modes(picture, model, a))
+            set_foreground(a, first, foreground, darker);
+        if (more && other_modes(picture, model, b))
+            set_foreground(b, second, foreground, darker);
+    }
+}
+
+/* A block does BLOCK_WIDTH x BLOCK_HEIGHT pixels. Rows of the model are whole words of 64: a thread's pixels never
+ * cross a row's end. */
+template <int METHOD, bool SEED, bool LOW = false>
+__global__ static void __launch_bounds__(BLOCK_THREADS, UPDATE_BLOCKS)
+update(const __grid_constant__ Picture picture, const __grid_constant__ Model model, Counters *counters)
+{
+    __shared__ uint32_t foreground[BLOCK_PIXELS / 32], darker[BLOCK_PIXELS / 32];
+    const uint32_t pitch = picture.words * 32, t = threadIdx.x;
+    const uint32_t x0 = blockIdx.x * BLOCK_WIDTH, y0 = blockIdx.y * BLOCK_HEIGHT;
+    const uint32_t x = x0 + t * THREAD_PIXELS % BLOCK_WIDTH, y = y0 + t * THREAD_PIXELS / BLOCK_WIDTH;
+    const size_t at = (size_t)y * pitch + x;
+    Fate fate = { 0, 0, 0 };
+
+    let_successor_start();
+    if (y < picture.height && x < pitch) {
         const uint64_t luma = load_luma(picture, x, y);
         const uint32_t dither = motion_dither_row(&picture.rates, y) + x * MOTION_DITHER_X;
         if (SEED)
             seed<METHOD>(model, at, luma);
-        else if (METHOD == CCL_MOTION_MOG2) {
-            const uint32_t missed = first_modes(model, at, luma, picture.rates, dither);
-            uint32_t slot = missed ? atomicAdd(&n_misses, __popc(missed)) : 0;
-            for (uint32_t left = missed; left; left &= left - 1)
-                misses[slot++] = (uint16_t)(t * THREAD_PIXELS + __ffs(left) - 1);
-        } else if (METHOD == CCL_MOTION_EMA)
-            foreground = running_mean(model, at, luma, picture.rates, dither);
+        else if (METHOD == CCL_MOTION_MOG2)
+            fate.missed = first_modes<LOW>(model, at, luma, picture.rates, dither);
+        else if (METHOD == CCL_MOTION_EMA)
+            fate = running_mean(model, at, luma, picture.rates, dither);
         else
-            foreground = difference(model, at, luma, picture.rates);
+            fate.foreground = difference(model, at, luma, picture.rates);
     }
-    ((uint8_t *)bits)[t] = (uint8_t)foreground;
+    ((uint8_t *)foreground)[t] = (uint8_t)fate.foreground;
+    ((uint8_t *)darker)[t] = (uint8_t)fate.darker;
+    if (METHOD == CCL_MOTION_MOG2 && !SEED)
+        do_misses(picture, model, fate.missed, x0, y0, foreground, darker);
     __syncthreads();
-
-    if (METHOD == CCL_MOTION_MOG2 && !SEED) {
-        for (uint32_t i = t; i < n_misses; i += BLOCK_THREADS) {
-            const size_t pixel = first + misses[i];
-            const uint32_t py = (uint32_t)(pixel / pitch), px = (uint32_t)(pixel - (size_t)py * pitch);
-            const uint32_t value = px < picture.width ? picture.luma[py * picture.stride + px] : 0;
-            const uint32_t dither = (motion_dither_row(&picture.rates, py) + px * MOTION_DITHER_X) & 65535;
-            if (motion_rest(value << 8, model.mean + pixel, model.variance + pixel, model.weight + pixel,
-                            model.rest + pixel, &picture.rates, dither))
-                atomicOr(&bits[misses[i] / 32], 1u << misses[i] % 32);
-        }
-        __syncthreads();
-    }
-
-    uint32_t n = 0;
-    const size_t word = first / 32 + t;
-    if (t < BLOCK_PIXELS / 32 && word < (size_t)picture.words * picture.height) {
-        const uint32_t left = picture.width - min(picture.width, (uint32_t)(word % picture.words) * 32);
-        const uint32_t valid = left >= 32 ? ~0u : (1u << left) - 1;
-        const uint32_t set = bits[t] & valid & ~model.ignored[word];
-        model.bits[word] = set;
-        n = __popc(set);
-    }
-    if (t < BLOCK_PIXELS / 32) {
-        const uint32_t lane = t % 32, filled = __ballot_sync(~0u, n != 0), sum = warp_sum(n);
-        uint32_t slot = 0;
-        if (lane == 0 && sum) {
-            atomicAdd(&counters->raw, sum);
-            slot = atomicAdd(&counters->n_words, __popc(filled));
-        }
-        slot = __shfl_sync(~0u, slot, 0);
-        if (n)
-            model.list[slot + __popc(filled & ((1u << lane) - 1))] = (uint32_t)word;
-    }
+    if (t < BLOCK_PIXELS / 32)
+        store_bits(picture, model, foreground[t], darker[t], x0 / 32 + t % (BLOCK_WIDTH / 32),
+                   y0 + t / (BLOCK_WIDTH / 32), counters);
 }
 
 /* ---------------------------------------------------------------- unshadow */
@@ -287,25 +413,30 @@ __device__ static uint32_t five(uint32_t here, uint32_t more, uint32_t lane)
     return sum;
 }
 
-__global__ static void __launch_bounds__(BLOCK_THREADS) unshadow(const __grid_constant__ Picture picture,
-                                                                 const __grid_constant__ Model model, const Counters *counters,
-                                                                 uint64_t most)
+__global__ static void __launch_bounds__(BLOCK_THREADS, UNSHADOW_BLOCKS)
+unshadow(const __grid_constant__ Picture picture, const __grid_constant__ Model model, const Counters *counters,
+         uint64_t most)
 {
     const uint32_t lane = threadIdx.x % 32, n_warps = gridDim.x * BLOCK_THREADS / 32;
-    const uint32_t n = counters->raw > most ? 0 : counters->n_words;
 
+    let_successor_start();
+    wait_for_predecessor();
+    const unsigned long long raw = counters->raw;
+    const uint32_t n = (uint32_t)raw > most ? 0 : (uint32_t)(raw >> 32);
     for (uint32_t i = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / 32; i < n; i += n_warps) {
-        const uint32_t word = model.list[i], bits = model.bits[word];
+        const uint2 listed = model.dark[i];
+        const uint32_t word = listed.x, bits = listed.y;
         const int y = (int)(word / picture.words), x0 = (int)(word % picture.words) * 32, x = x0 + (int)lane;
         const MotionShadow here = column_sums(picture, model.mean, x - MOTION_SHADOW_RADIUS, y);
         MotionShadow more = { 0, 0, 0 };
         if (lane < 2 * MOTION_SHADOW_RADIUS)
             more = column_sums(picture, model.mean, x + 32 - MOTION_SHADOW_RADIUS, y);
-        const MotionShadow sums = { five(here.bb, more.bb, lane), five(here.gb, more.gb, lane), five(here.gg, more.gg, lane) };
+        const MotionShadow sums = { five(here.bb, more.bb, lane), five(here.gb, more.gb, lane),
+                                    five(here.gg, more.gg, lane) };
         const bool darker = bits >> lane & 1 && picture.luma[y * picture.stride + x] <
                                                     model.mean[(size_t)y * picture.words * 32 + x] >> 8;
         const uint32_t shadows = __ballot_sync(~0u, darker && motion_is_shadow(&sums));
-        if (!lane && shadows & bits)
+        if (!lane && shadows)
             model.bits[word] = bits & ~shadows;
     }
 }
@@ -322,7 +453,7 @@ typedef struct Filter {
     FilterStep steps[5];
     uint32_t n_steps;
     uint32_t halo_rows, halo_words; /* that the steps reach */
-    uint32_t tile_words;
+    uint32_t tile_rows, tile_words; /* without what is around */
     const uint32_t *from;
     uint32_t *to;               /* bits; NULL: the mask is painted */
     uint32_t *confirm;          /* five planes */
@@ -332,6 +463,8 @@ typedef struct Filter {
     size_t mask_stride;
     uint64_t most;              /* raw foreground above this: the mask is empty */
     bool silent;
+    unsigned long long *result; /* mapped host memory */
+    uint32_t serial;            /* of the frame */
 } Filter;
 
 /* Bit x is bit x + n, 0 < |n| < 32, of the row left, here, right. */
@@ -369,11 +502,12 @@ __device__ static void count_across(const uint32_t *at, uint32_t radius, uint32_
 }
 
 /* Whether more than half of n rows of such counts. */
+template <int WORDS>
 __device__ static uint32_t most_of(const uint32_t *one, const uint32_t *two, const uint32_t *four, int radius)
 {
     uint32_t sum[5] = { 0, 0, 0, 0, 0 };
     for (int j = -radius; j <= radius; j++) {
-        const int at = j * STORED_WORDS;
+        const int at = j * WORDS;
         const uint32_t carry = sum[0] & one[at];
         uint32_t carry2, carry3;
         sum[0] ^= one[at];
@@ -393,18 +527,23 @@ __device__ static uint32_t grown_across(const uint32_t *at, uint32_t radius, uin
     return grown ^ flip;
 }
 
+template <int WORDS>
 __device__ static uint32_t grown_along(const uint32_t *at, int radius, uint32_t flip)
 {
     uint32_t grown = 0;
     for (int j = -radius; j <= radius; j++)
-        grown |= at[j * STORED_WORDS] ^ flip;
+        grown |= at[j * WORDS] ^ flip;
     return grown ^ flip;
 }
 
-/* The foreground of a word that has been so for `frames` frames; counts go on. */
-__device__ static uint32_t confirmed(uint32_t set, uint32_t *counts, size_t plane, uint32_t frames)
+/* The foreground of a word that has been so for `frames` frames; counts go on, or `again` from nothing. */
+__device__ static uint32_t confirmed(uint32_t set, uint32_t *counts, size_t plane, uint32_t frames, bool again)
 {
     uint32_t full = set, less = 0, count[5];
+    for (int p = 0; again && p < 5; p++)
+        counts[p * plane] = 0;
+    if (again)
+        return 0;
     for (int p = 0; p < 5; p++)
         full &= count[p] = counts[p * plane];
     uint32_t carry = set & ~full;
@@ -432,103 +571,150 @@ __device__ static uint32_t outside_for(const Filter &filter, uint32_t step)
     return step < filter.n_steps && filter.steps[step].kind == FILTER_ERODE ? ~0u : 0;
 }
 
-/* The tile's pixels, four at a time. */
+/* Four bits to four bytes of 0 or 255. */
+__device__ static uint32_t four_bytes(uint32_t bits)
+{
+    return ((bits & 15) * 0x204081u & 0x01010101u) * 255;
+}
+
+/* The tile's pixels, 16 at a time; NULL: nothing moves there. */
+template <int WORDS>
 __device__ static void paint(const Picture &picture, const Filter &filter, const uint32_t *tile, int y0, int word0)
 {
-    const bool aligned = (((uintptr_t)filter.mask | filter.mask_stride) & 3) == 0;
-    for (uint32_t i = threadIdx.x; i < TILE_ROWS * STORED_WORDS * 8; i += BLOCK_THREADS) {
-        const uint32_t row = i / (STORED_WORDS * 8), quad = i % (STORED_WORDS * 8);
-        const uint32_t y = (uint32_t)y0 + row, x = (uint32_t)word0 * 32 + quad * 4;
-        if (y >= picture.height || x >= picture.width || quad / 8 >= filter.tile_words)
+    const bool aligned = (((uintptr_t)filter.mask | filter.mask_stride) & 15) == 0;
+    for (uint32_t i = threadIdx.x; i < filter.tile_rows * WORDS * 2; i += blockDim.x) {
+        const uint32_t row = i / (WORDS * 2), half = i % (WORDS * 2);
+        const uint32_t y = (uint32_t)y0 + row, x = (uint32_t)word0 * 32 + half * 16;
+        if (y >= picture.height || x >= picture.width || half / 2 >= filter.tile_words)
             continue;
-        const uint32_t four = tile[(row + filter.halo_rows) * STORED_WORDS + quad / 8 + filter.halo_words] >> quad % 8 * 4;
+        const uint32_t at = (row + filter.halo_rows) * WORDS + half / 2 + filter.halo_words;
+        const uint32_t bits = tile ? tile[at] >> half % 2 * 16 : 0;
         uint8_t *const to = filter.mask + y * filter.mask_stride + x;
-        const uint32_t bytes = ((four & 1) | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21) * 255;
-        if (aligned && x + 4 <= picture.width)
-            *(uint32_t *)to = bytes;
+        if (aligned && x + 16 <= picture.width)
+            *(uint4 *)to =
+                make_uint4(four_bytes(bits), four_bytes(bits >> 4), four_bytes(bits >> 8), four_bytes(bits >> 12));
         else
-            for (uint32_t j = 0; j < 4 && x + j < picture.width; j++)
-                to[j] = (uint8_t)(bytes >> 8 * j);
+            for (uint32_t j = 0; j < 16 && x + j < picture.width; j++)
+                to[j] = bits >> j & 1 ? 255 : 0;
     }
 }
 
-/* Rows [margin, rows - margin) of the tile are good before the step, `radius` fewer on either side after it. */
-__global__ static void __launch_bounds__(BLOCK_THREADS) filter_tiles(const __grid_constant__ Picture picture,
-                                                                     const __grid_constant__ Filter filter, Counters *counters,
-                                                                     Counters *next)
+/* Tells the host, once all blocks have come here, how many pixels were kept. Their stores come first. */
+__device__ static void finish(const Filter &filter, Counters *counters, uint32_t n_kept)
 {
-    extern __shared__ uint32_t shared[];
-    const int rows = TILE_ROWS + 2 * (int)filter.halo_rows, n_words = rows * STORED_WORDS;
-    const int y0 = (int)blockIdx.y * TILE_ROWS, word0 = (int)(blockIdx.x * filter.tile_words);
-    const int y_first = y0 - (int)filter.halo_rows, word_first = word0 - (int)filter.halo_words;
-    const size_t plane = (size_t)picture.words * picture.height;
-    const bool empty = filter.silent || counters->raw > filter.most;
-    const bool whole = y_first >= 0 && y_first + rows <= (int)picture.height && word_first >= 0 &&
-                       (word_first + STORED_WORDS) * 32 <= (int)picture.width;
-    uint32_t *const tile = shared + 1, *const other = tile + n_words + 2; /* a word of no meaning before and after each */
-    uint32_t *const twos = other + n_words, *const fours = twos + n_words;
-    uint32_t outside = outside_for(filter, 0);
+    const unsigned long long block = 1ull << 40, n_blocks = (unsigned long long)gridDim.x * gridDim.y;
+    __threadfence();
+    const unsigned long long done = atomicAdd(&counters->done, block + n_kept) + block + n_kept;
+    if (done >> 40 < n_blocks)
+        return;
+    __threadfence_system();
+    *(volatile unsigned long long *)filter.result = (unsigned long long)filter.serial << 2 * RESULT_BITS |
+                                                    (done & (block - 1)) << RESULT_BITS | (uint32_t)counters->raw;
+}
 
-    for (int i = (int)threadIdx.x; i < n_words; i += BLOCK_THREADS) {
-        const int y = y_first + i / STORED_WORDS, word = word_first + i % STORED_WORDS;
-        const uint32_t inside = empty ? 0 : whole ? ~0u : in_picture(picture, y, word);
-        tile[i] = inside ? (filter.from[(size_t)y * picture.words + word] & inside) | (outside & ~inside) : outside;
+/* One step for rows [margin, rows - margin) of the tile; `radius` fewer on either side are good after it. Returns
+ * whether any pixel of the picture is set. */
+template <int WORDS>
+__device__ static bool filter_step(const Picture &picture, const FilterStep step, uint32_t *tile, uint32_t *other,
+                                   int n_words, int margin, int y_first, int word_first, bool whole, uint32_t outside)
+{
+    const uint32_t flip = step.kind == FILTER_ERODE ? ~0u : 0;
+    uint32_t *const twos = other + n_words, *const fours = twos + n_words;
+    uint32_t any = 0;
+    for (int i = margin * WORDS + (int)threadIdx.x; i < n_words - margin * WORDS; i += (int)blockDim.x) {
+        if (step.kind == FILTER_MEDIAN)
+            count_across(tile + i, step.radius, other + i, twos + i, fours + i);
+        else
+            other[i] = grown_across(tile + i, step.radius, flip);
     }
     __syncthreads();
+    margin += (int)step.radius;
+    for (int i = margin * WORDS + (int)threadIdx.x; i < n_words - margin * WORDS; i += (int)blockDim.x) {
+        const int radius = (int)step.radius;
+        const uint32_t bits = step.kind == FILTER_MEDIAN ? most_of<WORDS>(other + i, twos + i, fours + i, radius)
+                                                         : grown_along<WORDS>(other + i, radius, flip);
+        const uint32_t inside =
+            whole ? ~0u : in_picture(picture, y_first + i / WORDS, word_first + i % WORDS);
+        tile[i] = (bits & inside) | (outside & ~inside);
+        any |= bits & inside;
+    }
+    return __syncthreads_or(any != 0);
+}
+
+template <int WORDS>
+__global__ static void __launch_bounds__(FILTER_THREADS)
+filter_tiles(const __grid_constant__ Picture picture, const __grid_constant__ Filter filter, Counters *counters,
+             Counters *next)
+{
+    extern __shared__ uint32_t shared[];
+    __shared__ uint32_t n_kept;
+    const int rows = (int)filter.tile_rows + 2 * (int)filter.halo_rows, n_words = rows * WORDS;
+    const int y0 = (int)(blockIdx.y * filter.tile_rows), word0 = (int)(blockIdx.x * filter.tile_words);
+    const int y_first = y0 - (int)filter.halo_rows, word_first = word0 - (int)filter.halo_words;
+    const size_t plane = (size_t)picture.words * picture.height;
+    const bool whole = y_first >= 0 && y_first + rows <= (int)picture.height && word_first >= 0 &&
+                       (word_first + WORDS) * 32 <= (int)picture.width;
+    uint32_t *const tile = shared + 1, *const other = tile + n_words + 2; /* a word of no meaning around each */
+    uint32_t outside = outside_for(filter, 0), found = 0;
+
+    let_successor_start();
+    wait_for_predecessor();
+    const uint32_t raw = (uint32_t)counters->raw; /* the tile's loads do not wait for it */
+    if (!threadIdx.x)
+        n_kept = 0;
+    for (int i = (int)threadIdx.x; i < n_words; i += (int)blockDim.x) {
+        const int y = y_first + i / WORDS, word = word_first + i % WORDS;
+        const uint32_t inside = whole ? ~0u : in_picture(picture, y, word);
+        const uint32_t bits = inside ? filter.from[(size_t)y * picture.words + word] & inside : 0;
+        tile[i] = bits | (outside & ~inside);
+        found |= bits;
+    }
+    const bool empty = filter.silent || raw > filter.most;
+    bool any = __syncthreads_or(found && !empty); /* of nothing comes nothing, in every step */
 
     int margin = 0;
-    for (uint32_t s = 0; s < filter.n_steps && !empty; s++) {
-        const FilterStep step = filter.steps[s];
-        const uint32_t flip = step.kind == FILTER_ERODE ? ~0u : 0;
+    for (uint32_t s = 0; s < filter.n_steps && any; s++) {
         outside = outside_for(filter, s + 1);
-        for (int i = margin * STORED_WORDS + (int)threadIdx.x; i < n_words - margin * STORED_WORDS; i += BLOCK_THREADS) {
-            if (step.kind == FILTER_MEDIAN)
-                count_across(tile + i, step.radius, other + i, twos + i, fours + i);
-            else
-                other[i] = grown_across(tile + i, step.radius, flip);
-        }
-        __syncthreads();
-        margin += (int)step.radius;
-        for (int i = margin * STORED_WORDS + (int)threadIdx.x; i < n_words - margin * STORED_WORDS; i += BLOCK_THREADS) {
-            const uint32_t bits = step.kind == FILTER_MEDIAN ? most_of(other + i, twos + i, fours + i, (int)step.radius)
-                                                             : grown_along(other + i, (int)step.radius, flip);
-            const uint32_t inside =
-                whole ? ~0u : in_picture(picture, y_first + i / STORED_WORDS, word_first + i % STORED_WORDS);
-            tile[i] = (bits & inside) | (outside & ~inside);
-        }
-        __syncthreads();
+        any = filter_step<WORDS>(picture, filter.steps[s], tile, other, n_words, margin, y_first, word_first, whole,
+                                 outside);
+        margin += (int)filter.steps[s].radius;
     }
 
-    uint32_t n = 0;
-    for (int i = (int)threadIdx.x; i < TILE_ROWS * STORED_WORDS; i += BLOCK_THREADS) {
-        const int row = i / STORED_WORDS, word = i % STORED_WORDS;
-        if (word >= (int)filter.tile_words || !in_picture(picture, y0 + row, word0 + word))
-            continue;
-        const size_t at = (size_t)(y0 + row) * picture.words + word0 + word;
-        uint32_t *const here = &tile[(row + (int)filter.halo_rows) * STORED_WORDS + word + (int)filter.halo_words];
-        uint32_t set = empty ? 0 : *here;
-        if (filter.confirm && empty)
-            for (int p = 0; p < 5; p++)
-                filter.confirm[p * plane + at] = 0;
-        else if (filter.confirm && filter.confirm_frames > 1)
-            set = confirmed(set, filter.confirm + at, plane, filter.confirm_frames);
-        if (filter.to) {
-            filter.to[at] = set;
-            continue;
+    const bool counts = filter.confirm && (empty || filter.confirm_frames > 1);
+    if (any || counts || filter.to) {
+        uint32_t n = 0;
+        for (int i = (int)threadIdx.x; i < (int)filter.tile_rows * WORDS; i += (int)blockDim.x) {
+            const int row = i / WORDS, word = i % WORDS;
+            if (word >= (int)filter.tile_words || !in_picture(picture, y0 + row, word0 + word))
+                continue;
+            const size_t at = (size_t)(y0 + row) * picture.words + word0 + word;
+            uint32_t *const here = &tile[(row + (int)filter.halo_rows) * WORDS + word + (int)filter.halo_words];
+            uint32_t set = any ? *here : 0;
+            if (counts)
+                set = confirmed(set, filter.confirm + at, plane, filter.confirm_frames, empty);
+            if (filter.to) {
+                filter.to[at] = set;
+                continue;
+            }
+            if (set)
+                set &= ~filter.ignored[at];
+            *here = set;
+            n += __popc(set);
         }
-        *here = set &= ~filter.ignored[at];
-        n += __popc(set);
+        n = warp_sum(n);
+        if (threadIdx.x % 32 == 0 && n)
+            atomicAdd(&n_kept, n);
+        __syncthreads();
     }
     if (filter.to)
         return;
-    n = warp_sum(n);
-    if (threadIdx.x % 32 == 0 && n)
-        atomicAdd(&counters->kept, n);
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y)
-        next->raw = next->kept = next->n_words = 0;
-    __syncthreads();
+        *next = Counters();
     if (filter.mask)
-        paint(picture, filter, tile, y0, word0);
+        paint<WORDS>(picture, filter, any ? tile : NULL, y0, word0);
+    __syncthreads();
+    if (!threadIdx.x)
+        finish(filter, counters, n_kept);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -554,14 +740,16 @@ static CclStatus take(CclMotion *motion, void *memory, size_t size)
 static CclStatus take_model(CclMotion *motion, CudaMotion *cuda)
 {
     const size_t n = (size_t)motion->words * 64 * motion->height;
+    Model *const model = &cuda->model;
     if (motion->config.method == CCL_MOTION_DIFF)
-        return take(motion, &cuda->last, n);
-    CCL_TRY(take(motion, &cuda->mean, n * sizeof *cuda->mean));
+        return take(motion, &model->last, n);
+    CCL_TRY(take(motion, &model->mean, n * sizeof *model->mean));
     if (motion->config.method == CCL_MOTION_EMA)
         return CCL_OK;
-    CCL_TRY(take(motion, &cuda->variance, n * sizeof *cuda->variance));
-    CCL_TRY(take(motion, &cuda->weight, n * sizeof *cuda->weight));
-    return take(motion, &cuda->rest, n * sizeof *cuda->rest);
+    CCL_TRY(take(motion, &model->variance, n * sizeof *model->variance));
+    CCL_TRY(take(motion, &model->weight, n * sizeof *model->weight));
+    CCL_TRY(take(motion, &model->settled, n / THREAD_PIXELS));
+    return take(motion, &model->rest, n * sizeof *model->rest);
 }
 
 static CclStatus cuda_open(CclMotion *motion)
@@ -580,20 +768,24 @@ static CclStatus cuda_open(CclMotion *motion)
     int device = 0, multiprocessors = 0;
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    cuda->unshadow_blocks = (unsigned)multiprocessors * (2048 / BLOCK_THREADS);
+    cuda->multiprocessors = (unsigned)multiprocessors;
+    cuda->overlaps = attributes.ptxVersion >= 90; /* of the code that was chosen: does it wait? */
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->produced, cudaEventDisableTiming));
-    CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->h_counters, sizeof *cuda->h_counters, cudaHostAllocPortable));
+    CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->result, sizeof *cuda->result,
+                               cudaHostAllocPortable | cudaHostAllocMapped));
+    memset(cuda->result, 0, sizeof *cuda->result);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&cuda->d_result, cuda->result, 0));
     if (config->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&cuda->begin));
         CCL_CUDA_TRY(cudaEventCreate(&cuda->end));
     }
 
     CCL_TRY(take_model(motion, cuda));
-    CCL_TRY(take(motion, &cuda->bits, n_words * 8));
+    CCL_TRY(take(motion, &cuda->model.bits, n_words * 8));
     CCL_TRY(take(motion, &cuda->kept, n_words * 8));
-    CCL_TRY(take(motion, &cuda->list, n_words * 8));
-    CCL_TRY(take(motion, &cuda->ignored, n_words * 8));
+    CCL_TRY(take(motion, &cuda->model.dark, n_words * 16));
+    CCL_TRY(take(motion, &cuda->model.ignored, n_words * 8));
     CCL_TRY(take(motion, &cuda->confirm, 5 * n_words * 8));
     cuda->luma_pitch = (config->width + 127u) / 128 * 128;
     CCL_TRY(take(motion, &cuda->luma, cuda->luma_pitch * config->height));
@@ -617,8 +809,8 @@ static void cuda_close(CclMotion *motion)
         cudaStreamSynchronize(cuda->stream);
     for (unsigned i = 0; i < cuda->n_blocks; i++)
         cudaFree(cuda->blocks[i]);
-    if (cuda->h_counters)
-        cudaFreeHost(cuda->h_counters);
+    if (cuda->result)
+        cudaFreeHost(cuda->result);
     cudaEvent_t events[] = { cuda->produced, cuda->begin, cuda->end };
     for (cudaEvent_t event : events)
         if (event)
@@ -632,7 +824,7 @@ static void cuda_close(CclMotion *motion)
 static CclStatus cuda_set_ignored(CclMotion *motion, const uint64_t *ignored)
 {
     CCL_TRY(cuda_use_device(motion->config.device));
-    CCL_CUDA_TRY(cudaMemcpyAsync(impl(motion)->ignored, ignored, (size_t)motion->words * motion->height * 8,
+    CCL_CUDA_TRY(cudaMemcpyAsync(impl(motion)->model.ignored, ignored, (size_t)motion->words * motion->height * 8,
                                  cudaMemcpyHostToDevice, impl(motion)->stream));
     CCL_CUDA_TRY(cudaStreamSynchronize(impl(motion)->stream));
     return CCL_OK;
@@ -640,11 +832,14 @@ static CclStatus cuda_set_ignored(CclMotion *motion, const uint64_t *ignored)
 
 /* ---------------------------------------------------------------- a picture */
 
-#define LAUNCH(kernel, grid, shared, ...)                                          \
-    do {                                                                           \
-        kernel<<<(grid), BLOCK_THREADS, (shared), cuda->stream>>>(__VA_ARGS__);    \
-        CCL_CUDA_TRY(cudaGetLastError());                                          \
-    } while (0)
+/* overlap: the kernel waits for the one before it by itself. */
+template <typename... Parameters, typename... Values>
+static CclStatus launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...), dim3 grid,
+                        unsigned threads, size_t shared, const Values &...values)
+{
+    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->overlaps, kernel, grid, threads, shared, values...));
+    return CCL_OK;
+}
 
 /* The picture where the kernels can read it, at the working size. */
 static CclStatus bring_picture(CclMotion *motion, const CclMask *luma, Picture *picture)
@@ -667,28 +862,30 @@ static CclStatus bring_picture(CclMotion *motion, const CclMask *luma, Picture *
     if (!cuda->shrunk)
         return CCL_OK;
     const uint32_t pitch = motion->words * 64;
-    LAUNCH(shrink, dim3(blocks_for(motion->width, BLOCK_THREADS), motion->height), 0, picture->luma, picture->stride,
-           luma->width, luma->height, cuda->shrunk, pitch, motion->width, motion->height);
+    const dim3 grid(blocks_for(motion->width, BLOCK_THREADS), motion->height);
+    CCL_TRY(launch(cuda, false, shrink, grid, BLOCK_THREADS, 0, picture->luma, picture->stride, luma->width, luma->height,
+                   cuda->shrunk, pitch, motion->width, motion->height));
     picture->luma = cuda->shrunk;
     picture->stride = pitch;
     return CCL_OK;
 }
 
-static CclStatus run_model(const CclMotion *motion, const MotionFrame *frame, const Picture &picture, const Model &model,
+static CclStatus run_model(const CclMotion *motion, const MotionFrame *frame, const Picture &picture,
                            Counters *counters)
 {
-    CudaMotion *const cuda = impl(motion);
-    const unsigned grid = blocks_for((size_t)motion->words * 64 * motion->height, BLOCK_PIXELS);
-    const int variant = (int)motion->config.method * 2 + (frame->seed ? 1 : 0);
-    switch (variant) {
-    case CCL_MOTION_DIFF * 2: LAUNCH((update<CCL_MOTION_DIFF, false>), grid, 0, picture, model, counters); break;
-    case CCL_MOTION_DIFF * 2 + 1: LAUNCH((update<CCL_MOTION_DIFF, true>), grid, 0, picture, model, counters); break;
-    case CCL_MOTION_EMA * 2: LAUNCH((update<CCL_MOTION_EMA, false>), grid, 0, picture, model, counters); break;
-    case CCL_MOTION_EMA * 2 + 1: LAUNCH((update<CCL_MOTION_EMA, true>), grid, 0, picture, model, counters); break;
-    case CCL_MOTION_MOG2 * 2: LAUNCH((update<CCL_MOTION_MOG2, false>), grid, 0, picture, model, counters); break;
-    default: LAUNCH((update<CCL_MOTION_MOG2, true>), grid, 0, picture, model, counters); break;
+    const CudaMotion *const cuda = impl(motion);
+    const dim3 grid(blocks_for((size_t)motion->words * 64, BLOCK_WIDTH), blocks_for(motion->height, BLOCK_HEIGHT));
+    void (*kernel)(Picture, Model, Counters *) = NULL;
+    switch (motion->config.method) {
+    case CCL_MOTION_DIFF: kernel = frame->seed ? update<CCL_MOTION_DIFF, true> : update<CCL_MOTION_DIFF, false>; break;
+    case CCL_MOTION_EMA: kernel = frame->seed ? update<CCL_MOTION_EMA, true> : update<CCL_MOTION_EMA, false>; break;
+    case CCL_MOTION_MOG2:
+        kernel = frame->seed           ? update<CCL_MOTION_MOG2, true>
+                 : frame->rates.shift ? update<CCL_MOTION_MOG2, false, false>
+                                      : update<CCL_MOTION_MOG2, false, true>;
+        break;
     }
-    return CCL_OK;
+    return launch(cuda, false, kernel, grid, BLOCK_THREADS, 0, picture, cuda->model, counters);
 }
 
 static void add_step(Filter *filter, FilterKind kind, uint32_t radius)
@@ -700,31 +897,43 @@ static void add_step(Filter *filter, FilterKind kind, uint32_t radius)
     filter->halo_words = (filter->halo_rows + 31) / 32;
 }
 
+template <int WORDS>
+static CclStatus launch_filter(const CudaMotion *cuda, const Picture &picture, Filter filter, Counters *counters,
+                               Counters *next)
+{
+    filter.tile_words = WORDS - 2 * filter.halo_words;
+    const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, filter.tile_rows));
+    const unsigned n_words = (filter.tile_rows + 2 * filter.halo_rows) * WORDS, threads = (n_words + 31) / 32 * 32;
+    return launch(cuda, true, filter_tiles<WORDS>, grid, min(threads, FILTER_THREADS),
+                  (4 * n_words + 4) * sizeof(uint32_t), picture, filter, counters, next);
+}
+
+/* Small tiles: nothing is done in most of them, and those where much is are on as many multiprocessors as there can be.
+ * With far-reaching filters they would be all surroundings. */
 static CclStatus run_filter(const CclMotion *motion, const Picture &picture, Filter filter, Counters *counters,
                             Counters *next)
 {
-    CudaMotion *const cuda = impl(motion);
-    filter.tile_words = STORED_WORDS - 2 * filter.halo_words;
-    const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, TILE_ROWS));
-    const size_t rows = TILE_ROWS + 2 * filter.halo_rows;
-    LAUNCH(filter_tiles, grid, (4 * rows * STORED_WORDS + 4) * sizeof(uint32_t), picture, filter, counters, next);
-    return CCL_OK;
+    filter.tile_rows = min(max(filter.halo_rows, 8u), 16u);
+    const auto launch = filter.halo_words > 1 ? launch_filter<16> : launch_filter<8>;
+    return launch(impl(motion), picture, filter, counters, next);
 }
 
-/* Confirming changes counts, which a tile's surroundings must not do a second time: what comes before it is a run of its
- * own. */
-static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, const Picture &picture, Counters *counters,
-                             Counters *next)
+/* Confirming changes counts, which a tile's surroundings must not do a second time: what comes before it is a run of
+ * its own. */
+static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, const Picture &picture,
+                             Counters *counters, Counters *next)
 {
     CudaMotion *const cuda = impl(motion);
     const CclMotionParams *const params = &frame->params;
     Filter filter = {};
-    filter.from = cuda->bits;
-    filter.ignored = cuda->ignored;
+    filter.from = cuda->model.bits;
+    filter.ignored = cuda->model.ignored;
     filter.confirm = cuda->confirm;
     filter.confirm_frames = params->confirm_frames;
     filter.most = frame->most;
     filter.silent = frame->silent;
+    filter.result = cuda->d_result;
+    filter.serial = cuda->serial % RESULT_FRAMES;
     add_step(&filter, FILTER_MEDIAN, params->median);
     if (params->confirm_frames > 1) {
         filter.to = cuda->kept;
@@ -746,35 +955,49 @@ static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, 
     return run_filter(motion, picture, filter, counters, next);
 }
 
+/* A frame mostly takes less than the driver needs to notice its end: looks a while for what the last kernel says. */
+static CclStatus wait_for_result(CudaMotion *cuda)
+{
+    const auto start = std::chrono::steady_clock::now();
+    while (__atomic_load_n(cuda->result, __ATOMIC_ACQUIRE) >> 2 * RESULT_BITS != cuda->serial % RESULT_FRAMES)
+        if (std::chrono::steady_clock::now() - start > std::chrono::microseconds(100)) {
+            CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+            break;
+        }
+    return CCL_OK;
+}
+
 static CclStatus cuda_apply(CclMotion *motion, MotionFrame *frame)
 {
     CudaMotion *const cuda = impl(motion);
-    Counters *const counters = cuda->counters + cuda->turn, *const next = cuda->counters + (cuda->turn ^ 1);
+    const bool down = frame->mask->data && frame->mask->memory != CCL_MEMORY_DEVICE;
+    Counters *const counters = cuda->counters + cuda->serial % 2, *const next = cuda->counters + (cuda->serial + 1) % 2;
     Picture picture = { NULL, 0, motion->width, motion->height, motion->words * 2, frame->rates };
-    const Model model = { cuda->mean, cuda->variance, cuda->weight, cuda->rest, cuda->last, cuda->bits, cuda->ignored,
-                          cuda->list };
 
     CCL_TRY(cuda_use_device(motion->config.device));
+    cuda->serial++;
     CCL_TRY(bring_picture(motion, frame->luma, &picture));
-    CCL_TRY(run_model(motion, frame, picture, model, counters));
+    CCL_TRY(run_model(motion, frame, picture, counters));
     if (frame->params.drop_shadow && !frame->silent) {
         const unsigned most = blocks_for((size_t)picture.words * picture.height * 32, BLOCK_THREADS);
-        LAUNCH(unshadow, min(most, cuda->unshadow_blocks), 0, picture, model, counters, frame->most);
+        CCL_TRY(launch(cuda, true, unshadow, min(most, cuda->multiprocessors * UNSHADOW_BLOCKS), BLOCK_THREADS, 0,
+                       picture, cuda->model, counters, frame->most));
     }
     CCL_TRY(run_filters(motion, frame, picture, counters, next));
     if (cuda->end)
         CCL_CUDA_TRY(cudaEventRecord(cuda->end, cuda->stream));
-    if (frame->mask->data && frame->mask->memory != CCL_MEMORY_DEVICE)
+    if (down)
         CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->mask->data, frame->mask->stride, cuda->mask, cuda->mask_pitch, motion->width,
                                        motion->height, cudaMemcpyDeviceToHost, cuda->stream));
-    CCL_CUDA_TRY(cudaMemcpyAsync(cuda->h_counters, counters, sizeof *counters, cudaMemcpyDeviceToHost, cuda->stream));
-    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+    if (down || cuda->end)
+        CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+    else
+        CCL_TRY(wait_for_result(cuda));
     if (cuda->end)
         CCL_CUDA_TRY(cudaEventElapsedTime(&frame->kernel_us, cuda->begin, cuda->end));
     frame->kernel_us *= cuda->end ? 1000 : 1;
-    cuda->turn ^= 1;
-    frame->raw_foreground = cuda->h_counters->raw;
-    frame->foreground = cuda->h_counters->kept;
+    frame->raw_foreground = *cuda->result & ((1u << RESULT_BITS) - 1);
+    frame->foreground = *cuda->result >> RESULT_BITS & ((1u << RESULT_BITS) - 1);
     return CCL_OK;
 }
 

@@ -503,33 +503,36 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned select)
     return out;
 }
 
-/* Four bytes at once. */
-#define EMULATE_BYTES(name, type, expression)                              \
-    static inline unsigned name(unsigned x, unsigned y)                    \
-    {                                                                      \
-        unsigned out = 0;                                                  \
-        for (int i = 0; i < 4; i++) {                                      \
-            const type a = (type)(x >> 8 * i), b = (type)(y >> 8 * i);     \
-            out |= ((unsigned)(expression)&255) << 8 * i;                  \
-        }                                                                  \
-        return out;                                                        \
+/* Several pieces of a word at once. */
+#define EMULATE_PIECES(name, type, expression)                                               \
+    static inline unsigned name(unsigned x, unsigned y)                                      \
+    {                                                                                        \
+        const unsigned n = 8 * sizeof(type);                                                 \
+        unsigned out = 0;                                                                    \
+        for (unsigned i = 0; i < 32; i += n) {                                               \
+            const type a = (type)(x >> i), b = (type)(y >> i);                               \
+            out |= ((unsigned)(expression) & ((1u << n) - 1)) << i;                          \
+        }                                                                                    \
+        return out;                                                                          \
     }
-EMULATE_BYTES(__vcmpeq4, unsigned char, a == b ? 255 : 0)
-EMULATE_BYTES(__vcmpne4, unsigned char, a != b ? 255 : 0)
-EMULATE_BYTES(__vcmpgtu4, unsigned char, a > b ? 255 : 0)
-EMULATE_BYTES(__vcmpgeu4, unsigned char, a >= b ? 255 : 0)
-EMULATE_BYTES(__vcmpltu4, unsigned char, a < b ? 255 : 0)
-EMULATE_BYTES(__vcmpleu4, unsigned char, a <= b ? 255 : 0)
-EMULATE_BYTES(__vcmpgts4, signed char, a > b ? 255 : 0)
-EMULATE_BYTES(__vseteq4, unsigned char, a == b)
-EMULATE_BYTES(__vsetne4, unsigned char, a != b)
-EMULATE_BYTES(__vsetgtu4, unsigned char, a > b)
-EMULATE_BYTES(__vmaxu4, unsigned char, a > b ? a : b)
-EMULATE_BYTES(__vminu4, unsigned char, a < b ? a : b)
-EMULATE_BYTES(__vadd4, unsigned char, a + b)
-EMULATE_BYTES(__vsub4, unsigned char, a - b)
-EMULATE_BYTES(__vabsdiffu4, unsigned char, a > b ? a - b : b - a)
-EMULATE_BYTES(__vaddus4, unsigned char, a + b > 255 ? 255 : a + b)
+EMULATE_PIECES(__vcmpeq4, unsigned char, a == b ? 255 : 0)
+EMULATE_PIECES(__vcmpne4, unsigned char, a != b ? 255 : 0)
+EMULATE_PIECES(__vcmpgtu4, unsigned char, a > b ? 255 : 0)
+EMULATE_PIECES(__vcmpgeu4, unsigned char, a >= b ? 255 : 0)
+EMULATE_PIECES(__vcmpltu4, unsigned char, a < b ? 255 : 0)
+EMULATE_PIECES(__vcmpleu4, unsigned char, a <= b ? 255 : 0)
+EMULATE_PIECES(__vcmpgts4, signed char, a > b ? 255 : 0)
+EMULATE_PIECES(__vseteq4, unsigned char, a == b)
+EMULATE_PIECES(__vsetne4, unsigned char, a != b)
+EMULATE_PIECES(__vsetgtu4, unsigned char, a > b)
+EMULATE_PIECES(__vmaxu4, unsigned char, a > b ? a : b)
+EMULATE_PIECES(__vminu4, unsigned char, a < b ? a : b)
+EMULATE_PIECES(__vadd4, unsigned char, a + b)
+EMULATE_PIECES(__vsub4, unsigned char, a - b)
+EMULATE_PIECES(__vabsdiffu4, unsigned char, a > b ? a - b : b - a)
+EMULATE_PIECES(__vaddus4, unsigned char, a + b > 255 ? 255 : a + b)
+EMULATE_PIECES(__vmaxu2, unsigned short, a > b ? a : b)
+EMULATE_PIECES(__vminu2, unsigned short, a < b ? a : b)
 
 static inline long long clock64() { return (long long)emulate::nanoseconds(); }
 static inline unsigned __float_as_uint(float x) { return emulate::from_bits<unsigned>(emulate::to_bits(x)); }

@@ -28,6 +28,7 @@
  * than by ending: blocks that wait for long end up beside each other on few multiprocessors.
  */
 #include "../bits.cuh"
+#include "../overlap.cuh"
 #include "../scan.cuh"
 #include "../union_find.cuh"
 
@@ -129,21 +130,6 @@ struct Listed {
 };
 
 /* ---------------------------------------------------------------- small things */
-
-__device__ static inline void wait_for_predecessor()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-/* The next kernel may start once all blocks have come here or ended. */
-__device__ static inline void let_successor_start()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
 
 /* Starts of the runs inside one word. */
 __device__ static inline uint64_t starts_of(uint64_t bits)
@@ -1245,16 +1231,7 @@ template <typename... Args>
 static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (*kernel)(Args...), dim3 grid,
                         uint32_t threads, Args... args)
 {
-    cudaLaunchAttribute attribute = {};
-    cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.stream = frame->stream;
-    config.attrs = &attribute;
-    config.numAttrs = overlap && frame->overlap;
-    CCL_CUDA_TRY(cudaLaunchKernelEx(&config, kernel, args...));
+    CCL_CUDA_TRY(launch_in(frame->stream, overlap && frame->overlap, kernel, grid, threads, 0, args...));
     return cuda_launched(frame, name, __FILE__, __LINE__);
 }
 
