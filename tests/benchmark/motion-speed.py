@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-"""Processor time of a motion mask, beside OpenCV's MOG2 and KNN: one thread, the same pictures.
+"""Processor time of a motion mask, beside OpenCV's MOG2 and KNN: one thread, the same pictures. Where there is a GPU,
+the time of a mask there too: pictures and masks in device memory, one after the other, by the clock around the call.
 
     motion-speed.py PROGRAM [VIDEO [WIDTHxHEIGHT]]
 
@@ -30,11 +31,21 @@ def load(path, size):
     return frames
 
 
-def ours(program, gray, options):
+def run(program, gray, options):
     height, width = gray[0].shape
-    done = subprocess.run([program, str(width), str(height), "repeat=5"] + options, stdout=subprocess.DEVNULL,
-                          input=b"".join(g.tobytes() for g in gray), stderr=subprocess.PIPE, check=True)
+    return subprocess.run([program, str(width), str(height)] + options, stdout=subprocess.DEVNULL,
+                          input=b"".join(g.tobytes() for g in gray), stderr=subprocess.PIPE)
+
+
+def ours(program, gray, options):
+    done = run(program, gray, ["repeat=5"] + options)
+    done.check_returncode()
     return float(done.stderr.decode().split("processor time: median ")[1].split()[0]) / 1000
+
+
+def on_gpu(program, gray, options):
+    done = run(program, gray, ["backend=cuda", "resident=1", "timing=0", "repeat=20"] + options)
+    return None if done.returncode else float(done.stderr.decode().split("median ")[1].split()[0]) / 1000
 
 
 def theirs(model, frames):
@@ -67,6 +78,10 @@ def main():
         "OpenCV MOG2, colour": lambda: theirs(cv2.createBackgroundSubtractorMOG2(500, 16, False), frames),
         "OpenCV KNN, luma": lambda: theirs(cv2.createBackgroundSubtractorKNN(500, 400, False), gray),
     }
+    if on_gpu(sys.argv[1], gray[:2], []) is not None:
+        for name, options in [("mog2 (all defaults)", []), ("mog2, model only", ["shadow=keep", "median=0", "close=0"]),
+                              ("ema", ["method=ema"]), ("diff", ["method=diff"])]:
+            runs["cclmotion on the GPU, " + name] = lambda options=options: on_gpu(sys.argv[1], gray, options)
     times = {name: [] for name in runs}
     for _ in range(3):
         for name, run in runs.items():
@@ -74,7 +89,7 @@ def main():
     base = np.median(times["OpenCV MOG2, luma"])
     print("%dx%d, OpenCV %s\n\n| method | ms a frame | times MOG2's speed |\n|---|---|---|" % (*size, cv2.__version__))
     for name, ms in times.items():
-        print("| %-36s | %7.2f | %5.2f |" % (name, np.median(ms), base / np.median(ms)))
+        print("| %-41s | %8.4f | %7.2f |" % (name, np.median(ms), base / np.median(ms)))
 
 
 if __name__ == "__main__":

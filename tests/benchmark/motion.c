@@ -8,11 +8,13 @@
  *         < pictures > masks
  *
  * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing;
- * with resident=1 too, pictures and masks are in device memory.
+ * with resident=1 too, pictures and masks are in device memory. timing=0 leaves out the events around the
+ * kernels, which cost time themselves. streams=N does the same again with N detectors at once, a thread each.
  */
 #include "device.h"
 #include "motion.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ typedef struct Options {
     CclMotionParams params;
     unsigned repeat;
     bool resident;
+    unsigned streams;
 } Options;
 
 static void set(Options *o, const char *name, const char *value)
@@ -75,8 +78,12 @@ static void set(Options *o, const char *name, const char *value)
         o->params.freeze = n;
     else if (!strcmp(name, "max-motion"))
         o->params.max_motion = strtod(value, NULL);
+    else if (!strcmp(name, "timing"))
+        o->config.timing = n;
     else if (!strcmp(name, "repeat"))
         o->repeat = n;
+    else if (!strcmp(name, "streams"))
+        o->streams = n;
     else if (!strcmp(name, "resident"))
         o->resident = n;
     else
@@ -91,6 +98,69 @@ static double processor_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+/* Pictures that are gone through forwards and backwards. */
+typedef struct Clip {
+    const uint8_t *pictures;
+    size_t n, size;
+    CclMemory memory;
+} Clip;
+
+static CclMask picture_at(const Options *o, const Clip *clip, size_t i)
+{
+    const size_t lap = i / clip->n, at = lap & 1 ? clip->n - 1 - i % clip->n : i % clip->n;
+    return (CclMask){ .data = clip->pictures + at * clip->size, .stride = o->config.width, .width = o->config.width,
+                      .height = o->config.height, .memory = clip->memory };
+}
+
+typedef struct Stream {
+    const Options *o;
+    const Clip *clip;
+    pthread_t thread;
+    CclMotion *motion;
+    CclMotionMask mask;
+} Stream;
+
+static void *run_stream(void *data)
+{
+    Stream *const stream = data;
+    for (size_t i = 0; i < stream->clip->n * stream->o->repeat; i++) {
+        const CclMask luma = picture_at(stream->o, stream->clip, i);
+        need(ccl_motion_apply(stream->motion, &luma, &stream->o->params, &stream->mask, NULL));
+    }
+    return NULL;
+}
+
+/* Several detectors at once: what the machine can do, where one waits for most of its time. */
+static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
+{
+    Stream streams[64];
+    struct timespec begin, end;
+    const unsigned n = o->streams < 64 ? o->streams : 64;
+    for (unsigned i = 0; i < n; i++) {
+        uint8_t *const mask =
+            clip->memory == CCL_MEMORY_DEVICE ? device_alloc((size_t)width * height) : malloc((size_t)width * height);
+        streams[i] = (Stream){ .o = o, .clip = clip };
+        streams[i].mask = (CclMotionMask){ .data = mask, .stride = width, .memory = clip->memory };
+        need(ccl_motion_new(&o->config, &streams[i].motion));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (unsigned i = 0; i < n; i++)
+        if (pthread_create(&streams[i].thread, NULL, run_stream, &streams[i]))
+            die("no thread");
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(streams[i].thread, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const double us = (double)(end.tv_sec - begin.tv_sec) * 1e6 + (double)(end.tv_nsec - begin.tv_nsec) * 1e-3;
+    fprintf(stderr, "%u at once: %.1f us a picture\n", n, us / (double)(clip->n * o->repeat * n));
+    for (unsigned i = 0; i < n; i++) {
+        ccl_motion_free(streams[i].motion);
+        if (clip->memory == CCL_MEMORY_DEVICE)
+            device_free(streams[i].mask.data);
+        else
+            free(streams[i].mask.data);
+    }
+}
+
 static int compare(const void *a, const void *b)
 {
     return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
@@ -100,7 +170,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
-    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false };
+    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false, 0 };
     o.config.threads = 1;
     o.config.timing = true;
     o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
@@ -139,11 +209,10 @@ int main(int argc, char **argv)
     }
     uint8_t *const target = resident ? device_alloc((size_t)width * height) : mask;
     const CclMemory memory = resident ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST;
+    const Clip clip = { pictures, n, size, memory };
     double foreground = 0, sum = 0;
     for (size_t i = 0; us && kernel_us && processor && i < calls; i++) {
-        const size_t lap = i / n, at = lap & 1 ? n - 1 - i % n : i % n;
-        const CclMask luma = { .data = pictures + at * size, .stride = o.config.width, .width = o.config.width,
-                               .height = o.config.height, .memory = memory };
+        const CclMask luma = picture_at(&o, &clip, i);
         const CclMotionMask out = { .data = target, .stride = width, .memory = memory };
         CclMotionInfo info;
         const double start = processor_us();
@@ -165,6 +234,8 @@ int main(int argc, char **argv)
     if (kernel_us[0] >= 0)
         fprintf(stderr, "kernels: median %.1f us, least %.1f us\n", kernel_us[calls / 2], kernel_us[0]);
     ccl_motion_free(motion);
+    if (o.streams && o.repeat)
+        run_streams(&o, &clip, width, height);
     if (resident)
         device_free(pictures), device_free(target);
     else
