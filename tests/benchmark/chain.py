@@ -9,11 +9,15 @@ Without VIDEO: vtest.avi of the test data (../shared/data, or CCL_TEST_DATA) as 
 1920x1080. Packages: opencv-python, supervision; python3-gi and python3-gst-1.0 of the distribution. Exit status 77
 without any of them.
 
+With --gpu the VIDEOs are H.264 in MP4 and NVDEC decodes them for all; a further candidate is the chain on the GPU, from
+there to the table of blobs. What the others take begins with the frame in host memory.
+
 Each candidate runs in a process of its own, decoding included, in turn, N times. Processor time is that of all
 threads of the process, less that of the same pipeline with nothing behind the decoder (`decoding`); the table has the
-median of the rounds. Latency is from the arrival of a frame until its line is there: ours from the `stats` of the
-elements, the other's by the clock around the calls (the wait in appsink's queue is left out). Both write one line for
-each frame, of what moves and is at least as large as --min-area.
+median of the rounds. What a run of two frames takes, loading and starting, is left out. Latency is from the arrival of
+a frame until its line is there: ours from the `stats` of the elements, the other's by the clock around the calls (the
+wait in appsink's queue is left out). Both write one line for each frame, of what moves and is at least as large as
+--min-area.
 """
 import argparse
 import importlib.util
@@ -38,16 +42,25 @@ from gi.repository import Gst  # noqa: E402
 
 DATA = os.environ.get("CCL_TEST_DATA", os.path.join(os.path.dirname(__file__), "../../../shared/data"))
 VTEST = os.path.join(DATA, "video/vtest.avi")
-CHAIN = ("cclmotion name=cclmotion ! ccllabel name=ccllabel mask-source=mask-meta min-area={area} ! "
+CHAIN = ("cclmotion name=cclmotion backend={backend} ! "
+         "ccllabel name=ccllabel backend={backend} mask-source=mask-meta min-area={area} ! "
          "ccltrack name=ccltrack ! cclmeta2json name=cclmeta2json ! fakesink sync=false")
 ELEMENTS = ["cclmotion", "ccllabel", "ccltrack", "cclmeta2json"]
 
 
+NVDEC = "filesrc location={} ! qtdemux ! h264parse ! nvh264dec ! video/x-raw(memory:CUDAMemory),format=NV12 ! "
+
+
 class Pipeline:
-    def __init__(self, video, size, rest):
-        scale = "videoscale add-borders=false ! video/x-raw,width={},height={} !".format(*size) if size else ""
-        self.pipeline = Gst.parse_launch(f"filesrc location={video} ! decodebin ! videoconvert ! "
-                                         f"video/x-raw,format=I420 ! {scale} {rest}")
+    """A video's frames in I420, as its GPU decoder gives them (`device`), or from there."""
+
+    def __init__(self, args, video, size, rest, device=False):
+        source = NVDEC if args.gpu else "filesrc location={} ! decodebin ! "
+        frames = "" if device else "cudadownload ! " if args.gpu else ""
+        frames += "" if device else "videoconvert ! video/x-raw,format=I420 ! "
+        frames += "videoscale add-borders=false ! video/x-raw,width={},height={} ! ".format(*size) if size else ""
+        limit = f"identity eos-after={args.frames} name=limit ! " if args.frames else ""
+        self.pipeline = Gst.parse_launch(source.format(video) + frames + limit + rest)
 
     def get(self, name):
         return self.pipeline.get_by_name(name)
@@ -65,12 +78,8 @@ class Pipeline:
         self.pipeline.set_state(Gst.State.NULL)
 
 
-def limited(frames):
-    return f"identity eos-after={frames} name=limit ! " if frames else ""
-
-
-def run_decoding(args, video, size):
-    pipeline = Pipeline(video, size, limited(args.frames) + "fakesink name=sink sync=false signal-handoffs=true")
+def run_decoding(args, video, size, device=False):
+    pipeline = Pipeline(args, video, size, "fakesink name=sink sync=false signal-handoffs=true", device)
     count = 0
 
     def on_frame(*_):
@@ -84,8 +93,9 @@ def run_decoding(args, video, size):
     return {"frames": count}
 
 
-def run_ours(args, video, size):
-    pipeline = Pipeline(video, size, limited(args.frames) + CHAIN.format(area=args.min_area))
+def run_ours(args, video, size, device=False):
+    chain = CHAIN.format(area=args.min_area, backend="cuda" if device else "cpu")
+    pipeline = Pipeline(args, video, size, chain, device)
     pipeline.play()
     pipeline.wait()
     result = {"elements": {}}
@@ -110,7 +120,7 @@ def run_opencv(args, video, size, colour):
     tracker = supervision.ByteTrack(frame_rate=10)
     small, large = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
     caps = "video/x-raw,format=" + ("BGR" if colour else "GRAY8")
-    pipeline = Pipeline(video, size, f"{limited(args.frames)}videoconvert ! {caps} ! "
+    pipeline = Pipeline(args, video, size, f"videoconvert ! {caps} ! "
                         "appsink name=sink sync=false max-buffers=4")
     sink, frames, spent, seen = pipeline.get("sink"), 0, 0.0, set()
     pipeline.play()
@@ -152,13 +162,17 @@ CANDIDATES = {
     "OpenCV, luma": lambda *args: run_opencv(*args, colour=False),
     "OpenCV, BGR": lambda *args: run_opencv(*args, colour=True),
 }
+ON_GPU = { # with --gpu
+    "decoding, GPU": lambda *args: run_decoding(*args, device=True),
+    "gst-ccl, GPU": lambda *args: run_ours(*args, device=True),
+}
 
 
 def run_here(args, name, video, size):
     """One candidate, in this process."""
     Gst.init(None)
     begin = time.perf_counter()
-    result = CANDIDATES[name](args, video, size)
+    result = (CANDIDATES | ON_GPU)[name](args, video, size)
     result["wall_s"] = time.perf_counter() - begin
     usage = resource.getrusage(resource.RUSAGE_SELF)
     result["cpu_s"] = usage.ru_utime + usage.ru_stime
@@ -167,16 +181,20 @@ def run_here(args, name, video, size):
 
 def run_apart(args, name, video, size):
     command = [sys.executable, __file__, "--candidate", name, "--frames", str(args.frames), "--min-area",
-               str(args.min_area), "--var-threshold", str(args.var_threshold), video]
+               str(args.min_area), "--var-threshold", str(args.var_threshold), video] + ["--gpu"] * args.gpu
     if size:
         command += ["--size", "{}x{}".format(*size)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1])
 
 
+def candidates(args):
+    return list(CANDIDATES) + (list(ON_GPU) if args.gpu else [])
+
+
 def compare(args, video, size):
-    rounds = {name: [] for name in CANDIDATES}
+    names = candidates(args)
+    rounds = {name: [] for name in names}
     for number in range(args.rounds):
-        names = list(CANDIDATES)
         for name in names[number % len(names):] + names[:number % len(names)]:
             rounds[name].append(run_apart(args, name, video, size))
     return rounds
@@ -188,27 +206,32 @@ def median(results, value):
 
 def report(args, title, rounds, idle):
     def cpu_ms(name):
-        return median(rounds[name], lambda r: 1000 * (r["cpu_s"] - idle[name]) / r["frames"])
+        return median(rounds[name], lambda r: 1000 * (r["cpu_s"] - idle[name]["cpu_s"]) / r["frames"])
 
-    decoding = cpu_ms("decoding")
-    ours = cpu_ms("gst-ccl") - decoding
+    def cost(name):
+        return cpu_ms(name) - cpu_ms("decoding, GPU" if name.endswith("GPU") else "decoding")
+
     frames = rounds["decoding"][0]["frames"]
-    print(f"\n{title}: {frames} frames; decoding takes {decoding:.2f} ms of processor time a frame")
-    line = "| {} | {:.2f} | {:.1f}x | {:.2f} | {:.0f} | {} |" if args.markdown else \
-        "{:14} processor {:7.2f} ms  ({:5.1f}x)  latency {:7.2f} ms  {:5.0f} fps  {} tracks"
+    print(f"\n{title}: {frames} frames; decoding takes {cpu_ms('decoding'):.2f} ms of processor time a frame" +
+          (f", {cpu_ms('decoding, GPU'):.2f} ms where frames stay on the GPU" if args.gpu else ""))
+    line = "| {} | {:.2f} | {:.3g}x | {:.2f} | {:.0f} | {} |" if args.markdown else \
+        "{:14} processor {:7.2f} ms  ({:5.3g}x)  latency {:7.2f} ms  {:5.0f} fps  {} tracks"
     if args.markdown:
         print("\n| | processor time a frame, ms | times ours | latency, ms | frames a second with decoding | tracks |")
         print("|---|---|---|---|---|---|")
-    for name in list(CANDIDATES)[1:]:
-        cost = cpu_ms(name) - decoding
-        print(line.format(name, cost, cost / ours, median(rounds[name], lambda r: r["latency_ms"]),
-                          median(rounds[name], lambda r: r["frames"] / r["wall_s"]), rounds[name][0]["objects"]))
-    if args.markdown:
-        print("\n| of gst-ccl | time a frame, ms | latency, ms |\n|---|---|---|")
-    line = "| {} | {:.3f} | {:.3f} |" if args.markdown else "    {:12} {:7.3f} ms  latency {:7.3f} ms"
-    for name in ELEMENTS:
-        print(line.format(name, *(median(rounds["gst-ccl"], lambda r: r["elements"][name][key] / 1000)
-                                  for key in ("host", "latency"))))
+    for name in candidates(args):
+        if not name.startswith("decoding"):
+            print(line.format(name, cost(name), cost(name) / cost("gst-ccl"),
+                              median(rounds[name], lambda r: r["latency_ms"]),
+                              median(rounds[name], lambda r: r["frames"] / (r["wall_s"] - idle[name]["wall_s"])),
+                              rounds[name][0]["objects"]))
+    for ours in [name for name in rounds if name.startswith("gst-ccl")]:
+        if args.markdown:
+            print(f"\n| of {ours} | time a frame, ms | latency, ms |\n|---|---|---|")
+        line = "| {} | {:.3f} | {:.3f} |" if args.markdown else "    {:12} {:7.3f} ms  latency {:7.3f} ms"
+        for name in ELEMENTS:
+            print(line.format(name, *(median(rounds[ours], lambda r: r["elements"][name][key] / 1000)
+                                      for key in ("host", "latency"))))
 
 
 def main():
@@ -218,6 +241,7 @@ def main():
     parser.add_argument("--frames", type=int, default=0, help=argparse.SUPPRESS)  # about as many; 0: all
     parser.add_argument("--min-area", type=int, default=200)
     parser.add_argument("--var-threshold", type=float, default=40, help="of OpenCV's MOG2")
+    parser.add_argument("--gpu", action="store_true", help="decode with NVDEC, and run the chain on the GPU too")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--size", help=argparse.SUPPRESS)
     parser.add_argument("--candidate", help=argparse.SUPPRESS)
@@ -237,7 +261,7 @@ def main():
         title = os.path.basename(video) + (" scaled to {}x{}".format(*size) if size else "")
         # What a process takes before and besides its frames.
         few = argparse.Namespace(**{**vars(args), "frames": 2})
-        idle = {name: run_apart(few, name, video, size)["cpu_s"] for name in CANDIDATES}
+        idle = {name: run_apart(few, name, video, size) for name in candidates(args)}
         report(args, title, rounds, idle)
     return 0
 
