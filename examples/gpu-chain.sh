@@ -19,21 +19,25 @@ case $file in
 *.mkv | *.webm) demux=matroskademux ;;
 *) die "an .mp4, .mov, .m4v, .mkv or .webm is needed: $file" ;;
 esac
+# Of any version: without that, gst-inspect-1.0 wants its own.
+has() { gst-inspect-1.0 --exists --atleast-version=0.0.0 "$1"; }
 for element in nvh264dec nvh265dec; do
-    gst-inspect-1.0 --exists $element ||
+    has $element ||
         die "GStreamer has no $element here: it takes an NVIDIA driver with the capability \"video\" (in a container:
 NVIDIA_DRIVER_CAPABILITIES=compute,video) and gstreamer1.0-plugins-bad"
 done
-gst-inspect-1.0 --exists cclmotion || die "GStreamer does not find the plugin: meson devenv -C build -w . $0 $file"
+has cclmotion || die "GStreamer does not find the plugin: meson devenv -C build -w . $0 $file"
 
 links=$(mktemp -d)
 trap 'rm -rf "$links"' EXIT
 case $file in /*) ;; *) file=$PWD/$file ;; esac
 ln -s "$file" "$links/input"        # gst-launch-1.0 would read spaces and quotes in a name as its own
 
-case $(gst-discoverer-1.0 "$links/input" 2>/dev/null | grep -m 1 -o 'H\.26[45]' || true) in
-H.264) decode="h264parse ! nvh264dec" ;;
-H.265) decode="h265parse ! nvh265dec" ;;
+# What the first video stream is: gst-launch-1.0 -v prints the caps of what flows.
+case $(gst-launch-1.0 -v filesrc location="$links/input" ! $demux name=demux demux.video_0 ! identity eos-after=1 ! \
+    fakesink 2>/dev/null | grep -m 1 -o 'video/x-h26[45]' || true) in
+*h264) decode="h264parse ! nvh264dec" ;;
+*h265) decode="h265parse ! nvh265dec" ;;
 *) die "neither H.264 nor H.265: $file" ;;
 esac
 # The caps after the decoder are what keeps the pictures on the GPU: without them it may hand out system memory.
