@@ -343,7 +343,9 @@ class Average:
     def panels(self, data):
         names = {'plain_cold': 'launches one by one', data['measure']: 'mean time per kind of image'}
         for measure in dict.fromkeys(r['measure'] for r in timed(data['rows'])):
-            yield Panel(names.get(measure, measure), '', timed(data['rows'], measure), set_of)
+            panel = Panel(names.get(measure, measure), '', timed(data['rows'], measure), set_of)
+            if panel.lines:
+                yield panel
 
 
 class Steps:
