@@ -1505,6 +1505,50 @@ GST_START_TEST (test_bad_caps)
 
 GST_END_TEST;
 
+/* What somebody sees who writes such a pipeline: before it starts or, where the caps come later, from the source. */
+GST_START_TEST (test_bad_caps_are_told_of)
+{
+  GstElement *pipeline, *source;
+  GstBus *bus;
+  GstBuffer *buffer;
+  GstCaps *caps;
+  GstMessage *message;
+  GstFlowReturn flow;
+  GError *error = NULL;
+  gchar *debug;
+
+  pipeline = gst_parse_launch ("videotestsrc ! video/x-raw,format=RGB ! ccllabel name=label ! fakesink", &error);
+  fail_unless (error && strstr (error->message, "label") && strstr (error->message, "RGB"), "%s",
+      error ? error->message : "no error");
+  g_clear_error (&error);
+  gst_clear_object (&pipeline);
+
+  pipeline = gst_parse_launch ("appsrc name=source ! ccllabel ! fakesink", &error);
+  g_assert_no_error (error);
+  source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  caps = gst_caps_from_string ("video/x-raw,format=RGB,width=4,height=4,framerate=25/1");
+  g_object_set (source, "caps", caps, "format", GST_FORMAT_TIME, NULL);
+  buffer = gst_buffer_new_allocate (NULL, 48, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_signal_emit_by_name (source, "push-buffer", buffer, &flow);
+  bus = gst_element_get_bus (pipeline);
+  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, &debug);
+  fail_unless (strstr (debug, "not-negotiated") != NULL, "%s", debug);
+  g_error_free (error);
+  g_free (debug);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_buffer_unref (buffer);
+  gst_caps_unref (caps);
+  gst_object_unref (bus);
+  gst_object_unref (source);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_buffer_smaller_than_caps)
 {
   NEED_BACKEND (__i__);
@@ -1878,6 +1922,7 @@ ccllabel_suite (void)
   tcase_add_test (once, test_caps);
   tcase_add_test (once, test_negotiation);
   tcase_add_test (once, test_bad_caps);
+  tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
   tcase_add_test (once, test_cuda_without_a_device);
   suite_add_tcase (suite, once);
