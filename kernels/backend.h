@@ -87,7 +87,6 @@ typedef struct CclAlgorithm {
     double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits; reads any mask once, so that it may be across the bus */
-    bool takes_vars; /* CUDA: the first kernel of analyze() is handed the variables; see CudaFrame.given */
     bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be
                         captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */

@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel's argument is the quickest way for a few bytes, and needs no host memory that lives on. The arguments are those
- * of every first kernel; see CudaFrame.given. */
-__global__ static void set_vars(CudaVars *to, CudaVars from)
+/* Only to be asked about: is there code for a device, and of which kind? */
+__global__ static void nothing(void)
 {
-    *to = from;
 }
 
 static CudaContext *impl(const CclContext *context)
@@ -60,11 +58,39 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
                     (int)error, expression, name, line);
 }
 
-CclStatus cuda_launched(CudaFrame *frame, const char *name, const char *file, int line)
+/* The node that a launch on a captured stream has made: whatever is launched next depends on it. */
+static CclStatus find_last_node(cudaStream_t stream, cudaGraphNode_t *node)
+{
+    cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    size_t n = 0;
+#if CUDART_VERSION >= 13000
+    CCL_CUDA_TRY(cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, NULL, &n));
+#else
+    CCL_CUDA_TRY(cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, &n));
+#endif
+    if (status != cudaStreamCaptureStatusActive || n != 1)
+        return ccl_fail(CCL_ERROR_DEVICE, "a stream is not captured as one chain of kernels");
+    *node = nodes[0];
+    return CCL_OK;
+}
+
+static CclStatus note_node(CudaReplay *replay, cudaStream_t stream, unsigned n_parameters)
+{
+    if (replay->n_nodes == CUDA_MOST_STEPS)
+        return ccl_fail(CCL_ERROR_DEVICE, "a frame has more than %d kernels", CUDA_MOST_STEPS);
+    CudaReplayNode *const node = &replay->nodes[replay->n_nodes++];
+    node->n_parameters = n_parameters;
+    return find_last_node(stream, &node->node);
+}
+
+CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars, const char *file, int line)
 {
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess)
         return cuda_fail(error, name, file, line);
+    if (frame->capture && n_with_vars)
+        CCL_TRY(note_node(frame->capture, frame->stream, n_with_vars));
     if (frame->timing && frame->n_steps < CUDA_MOST_STEPS) {
         frame->step_names[frame->n_steps++] = name;
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[frame->n_steps], frame->stream));
@@ -196,9 +222,7 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
 
     CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
     slot->d_mask = device;
-    slot->d_vars = (CudaVars *)(device + mask_size);
-    slot->frame.vars = slot->d_vars;
-    slot->frame.given = &slot->coming;
+    slot->frame.kept = (CudaVars *)(device + mask_size);
     return CCL_OK;
 }
 
@@ -299,7 +323,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
-    CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, set_vars)); /* is there code for this device at all? */
+    CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing)); /* is there code for this device at all? */
     cuda->overlap = attributes.ptxVersion >= 90;
     CCL_TRY(open_streams(context));
     CCL_TRY(open_loop(context));
@@ -640,33 +664,6 @@ static unsigned generation_of(const CudaContext *cuda)
     return cuda->engine ? cuda->engine->generation : 0;
 }
 
-CclStatus cuda_send_vars(const CudaSlot *slot)
-{
-    set_vars<<<1, 1, 0, slot->frame.stream>>>(slot->d_vars, slot->coming);
-    CCL_CUDA_TRY(cudaGetLastError());
-    return CCL_OK;
-}
-
-static CclStatus send_vars_unless_taken(const CudaSlot *slot)
-{
-    return slot->context->algorithm->takes_vars ? CCL_OK : cuda_send_vars(slot);
-}
-
-/* The launches that make a graph. */
-static CclStatus launch_for_graph(CudaSlot *slot)
-{
-    CCL_TRY(send_vars_unless_taken(slot));
-    return launch_frame(slot->context, slot->ccl_frame);
-}
-
-static CclStatus find_first(CudaReplay *replay)
-{
-    size_t n = 1;
-    CCL_CUDA_TRY(cudaGraphGetRootNodes(replay->graph, &replay->first, &n));
-    CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->first, &replay->params));
-    return CCL_OK;
-}
-
 /* Captures the frame's launches. */
 static CclStatus capture_frame(CudaSlot *slot)
 {
@@ -675,28 +672,41 @@ static CclStatus capture_frame(CudaSlot *slot)
 
     drop_replay(replay);
     CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    const CclStatus status = launch_for_graph(slot);
+    slot->frame.capture = replay;
+    const CclStatus status = launch_frame(slot->context, slot->ccl_frame);
+    slot->frame.capture = NULL;
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
     CCL_TRY(status);
     CCL_CUDA_TRY(end);
-    CCL_TRY(find_first(replay));
+    for (unsigned i = 0; i < replay->n_nodes; i++)
+        CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->nodes[i].node, &replay->nodes[i].params));
     CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, 0));
     replay->shape = slot->frame.shape;
     replay->generation = generation_of(impl(slot->context));
-    replay->vars = slot->coming;
+    replay->vars = slot->frame.vars;
     return CCL_OK;
 }
 
-/* The first kernel's argument is part of the launch: no copy, no kernel of its own. */
+static CclStatus set_vars(cudaGraphExec_t exec, const CudaReplayNode *node, CudaVars *vars)
+{
+    void *arguments[CUDA_MOST_PARAMETERS] = { vars };
+    cudaKernelNodeParams params = node->params;
+    for (unsigned i = 1; i < node->n_parameters; i++)
+        arguments[i] = node->params.kernelParams[i];
+    params.kernelParams = arguments;
+    CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(exec, node->node, &params));
+    return CCL_OK;
+}
+
+/* Arguments are part of the launch: no copy, no kernel to make one, no load of a pointer before what it points to. */
 static CclStatus replay_frame(CudaSlot *slot)
 {
     CudaReplay *const replay = &slot->replay;
-    if (memcmp(&replay->vars, &slot->coming, sizeof replay->vars)) {
-        void *arguments[] = { replay->params.kernelParams[0], &slot->coming };
-        cudaKernelNodeParams params = replay->params;
-        params.kernelParams = arguments;
-        CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(replay->exec, replay->first, &params));
-        memcpy(&replay->vars, &slot->coming, sizeof replay->vars);
+    CudaVars *const vars = &slot->frame.vars;
+    if (memcmp(&replay->vars, vars, sizeof *vars)) {
+        for (unsigned i = 0; i < replay->n_nodes; i++)
+            CCL_TRY(set_vars(replay->exec, &replay->nodes[i], vars));
+        memcpy(&replay->vars, vars, sizeof *vars);
     }
     CCL_CUDA_TRY(cudaGraphLaunch(replay->exec, slot->frame.stream));
     return CCL_OK;
@@ -739,7 +749,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
 {
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
     CudaFrame *const frame = &slot->frame;
-    CudaVars *const vars = &slot->coming;
+    CudaVars *const vars = &frame->vars;
     const CclMask *const mask = &ccl_frame->mask;
 
     memset(vars, 0, sizeof *vars); /* compared as bytes */
@@ -761,8 +771,6 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     CudaFrame *const frame = &slot->frame;
     CCL_TRY(cuda_await_mask(slot, frame->stream));
     const bool replayed = wants_replay(slot);
-    if (!replayed)
-        CCL_TRY(send_vars_unless_taken(slot));
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     if (frame->shape.narrow)

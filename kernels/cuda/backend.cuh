@@ -8,15 +8,15 @@
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits
- *     vars       the frame's variables to device memory, unless the method's first kernel does that: takes_vars
- *     label()    mask -> provisional labels in vars->labels           } or analyze(): mask -> rows, result and labels
+ *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only
  *
- * Everything from vars on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
+ * Everything from label() on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
- * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels read from CudaVars, which is in
- * device memory: the graph's first kernel has it as an argument, set anew for each frame, and stores it there. With
+ * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that needs
+ * it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars: where a
+ * graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
  * Workspace and images are shared by all slots: the stream keeps frames apart. The workspace is all zero before the first
@@ -69,7 +69,7 @@ template <typename T> struct GlobalPointer {
     __host__ __device__ explicit operator uintptr_t() const { return (uintptr_t)pointer; }
 };
 
-/* The part of a frame that may change without new launches; one per slot, in device memory, constant while kernels run. */
+/* The part of a frame that may change without new launches. */
 typedef struct __align__(16) CudaVars {
     /* 8-bit mask in device memory: pixel (x, y) is mask[y * mask_stride + x]. No alignment is promised, and no byte
      * outside [0, width) of a row may be read (device masks are the caller's memory); uploaded and narrowed masks are
@@ -133,15 +133,14 @@ typedef struct CudaLoop {
 typedef struct CudaFrame {
     cudaStream_t stream;
     CudaShape shape;
-    CudaVars *vars;        /* device memory */
-    /* What *vars is to become, in host memory. With takes_vars the first kernel has two arguments, the second this by
-     * value, and stores it in *vars for the kernels after it. */
-    const CudaVars *given;
+    CudaVars vars;
+    CudaVars *kept;        /* device memory: where analyze() may keep them, so that its first kernel alone is handed them */
     CudaResult *result;    /* mapped host memory, device address */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
     bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
+    struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels with CudaVars */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
@@ -203,14 +202,29 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
     return (CudaFrame *)frame->slot;
 }
 
-/* Checks the launch just made and, with timing, marks the end of the step. `name` must live as long as the program. */
-CclStatus cuda_launched(CudaFrame *frame, const char *name, const char *file, int line);
+/* How many parameters a kernel has if CudaVars is the first of them, else 0. */
+#define CUDA_MOST_PARAMETERS 12
+
+template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
+{
+    static_assert(sizeof...(Rest) < CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    return 1 + sizeof...(Rest);
+}
+
+template <typename... Parameters> constexpr unsigned cuda_parameters_with_vars(void (*)(Parameters...))
+{
+    return 0;
+}
+
+/* Checks the launch just made and, with timing, marks the end of the step. `name` must live as long as the program;
+ * n_with_vars is the kernel's cuda_parameters_with_vars(). */
+CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars, const char *file, int line);
 
 /* Launches one kernel on the frame's stream as the step `name` and returns from the caller if that fails. */
-#define CCL_CUDA_LAUNCH(frame, name, kernel, grid, block, shared, ...)       \
-    do {                                                                     \
-        kernel<<<(grid), (block), (shared), (frame)->stream>>>(__VA_ARGS__); \
-        CCL_TRY(cuda_launched((frame), (name), __FILE__, __LINE__));         \
+#define CCL_CUDA_LAUNCH(frame, name, kernel, grid, block, shared, ...)                                        \
+    do {                                                                                                      \
+        kernel<<<(grid), (block), (shared), (frame)->stream>>>(__VA_ARGS__);                                  \
+        CCL_TRY(cuda_launched((frame), (name), cuda_parameters_with_vars(kernel), __FILE__, __LINE__));       \
     } while (0)
 
 static inline unsigned blocks_for(size_t items, size_t per_block)

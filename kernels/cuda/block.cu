@@ -4,23 +4,23 @@
 /* The steps that block methods with their parents in the label image have in common. */
 #include "block.cuh"
 
-__global__ static void start(const CudaVars *vars, uint32_t width, uint32_t height)
+__global__ static void start(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const InPlace parents = in_place(*vars);
+    const InPlace parents = in_place(vars);
     parents[parents.at(x, y)] = parents.at(x, y);
 }
 
 /* With inline_paths a block's slot takes every ancestor on the way, else only the root: the two of the papers. */
 template <bool inline_paths>
-__global__ static void compress_blocks(const CudaVars *vars, uint32_t width, uint32_t height)
+__global__ static void compress_blocks(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const InPlace parents = in_place(*vars);
+    const InPlace parents = in_place(vars);
     const uint32_t node = parents.at(x, y);
     if (inline_paths) {
         compress(parents, node);
@@ -32,12 +32,11 @@ __global__ static void compress_blocks(const CudaVars *vars, uint32_t width, uin
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const InPlace parents = in_place(vars);
     const uint32_t label = parents.label_of(parents[parents.at(x, y)], width);
     store_block(vars, block_pixels(vars, x, y, width, height), label, x, y, width, height);

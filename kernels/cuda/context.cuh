@@ -5,7 +5,7 @@
  * Inside the CUDA backend: what a context holds (backend.cu), and the engine that contexts of a device may share
  * (engine.cu; the rules are in ../engine.h).
  *
- * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in `coming`.
+ * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in its `vars`.
  * Then it is launched: at once, or with CclConfig.shared when the engine says so, alone as ever or in a batch.
  */
 #ifndef CCL_CUDA_CONTEXT_CUH
@@ -20,6 +20,13 @@
 #include <chrono>
 #include <pthread.h>
 
+/* A kernel of a graph that has CudaVars as its first argument. */
+typedef struct CudaReplayNode {
+    cudaGraphNode_t node;
+    cudaKernelNodeParams params; /* as captured */
+    unsigned n_parameters;
+} CudaReplayNode;
+
 /* A frame's launches, captured. */
 typedef struct CudaReplay {
     cudaGraph_t graph;
@@ -27,9 +34,9 @@ typedef struct CudaReplay {
     CudaShape shape;      /* of the frames it is for */
     unsigned generation;  /* CudaEngine.generation it was captured in */
 
-    cudaGraphNode_t first;       /* its second argument is the frame's variables; */
-    cudaKernelNodeParams params; /* as captured */
-    CudaVars vars;               /* as last set */
+    CudaReplayNode nodes[CUDA_MOST_STEPS];
+    unsigned n_nodes;
+    CudaVars vars; /* as last set in all of them */
 } CudaReplay;
 
 /* A slot of the ring: one frame on its way. */
@@ -41,8 +48,6 @@ typedef struct CudaSlot {
     uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, a byte or a bit per pixel */
     uint8_t *d_mask;     /* uploaded or narrowed masks */
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
-    CudaVars *d_vars;
-    CudaVars coming;     /* of the frame that is brought */
     CudaResult *h_result; /* mapped; frame.result on the device */
 
     cudaEvent_t uploaded, produced, computed, done;
@@ -118,8 +123,6 @@ cudaError_t cuda_wait_for(cudaEvent_t event);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
-/* `coming` to d_vars. */
-CclStatus cuda_send_vars(const CudaSlot *slot);
 /* Launches a frame alone. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */

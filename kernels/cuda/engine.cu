@@ -113,7 +113,7 @@ static CclStatus launch_groups(Launch *launch)
         CudaSlot *const slot = launch->slots[i];
         launch->contexts[i] = slot->context;
         launch->frames[i] = &slot->frame;
-        launch->vars[i] = &slot->coming;
+        launch->vars[i] = &slot->frame.vars;
         launch->workspaces[i] = engine->places[1 + (engine->next_place + i) % (engine->n_places - 1)];
     }
     engine->next_place = (engine->next_place + launch->n) % (engine->n_places - 1);

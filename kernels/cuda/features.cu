@@ -216,8 +216,9 @@ __device__ static void add_tile(const Target &t, const Quads &quads, uint32_t wi
     empty_slots(t);
 }
 
-__global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                              uint32_t capacity, unsigned round, StageBuffers buffers)
+__global__ __launch_bounds__(WARPS * 32) static void features(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                              uint32_t height, uint32_t capacity, unsigned round,
+                                                              StageBuffers buffers)
 {
     __shared__ Slots slots;
 
@@ -227,10 +228,10 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const CudaVars *va
 
     for (uint32_t tile = blockIdx.x; tile < tiles_x * tiles_y; tile += gridDim.x) {
         const uint32_t x = tile % tiles_x * TILE_WIDTH, y = tile / tiles_x * TILE_HEIGHT;
-        const Quads quads = load_tile(*vars, x, y, width, height);
+        const Quads quads = load_tile(vars, x, y, width, height);
         if (n_measured == UINT32_MAX) {
             clear_words(buffers.table_scan, buffers.n_table_scan);
-            n_measured = measured_ids(buffers, *vars, capacity);
+            n_measured = measured_ids(buffers, vars, capacity);
         }
         if (n_measured <= first_id)
             return;

@@ -4,7 +4,6 @@
 /* 16-bit masks -> 8-bit masks, so that methods know one kind only. */
 #include "stages.cuh"
 
-/* Comes before the variables are in device memory. */
 __global__ static void narrow(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -20,6 +19,6 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 grid(blocks_for(width, 32), blocks_for(height, 8));
-    CCL_CUDA_LAUNCH(launcher, "narrow", narrow, grid, dim3(32, 8), 0, *frame->given, width, height);
+    CCL_CUDA_LAUNCH(launcher, "narrow", narrow, grid, dim3(32, 8), 0, frame->vars, width, height);
     return CCL_OK;
 }

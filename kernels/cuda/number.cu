@@ -66,10 +66,10 @@ __device__ static uint32_t candidates(const Image &image, uint32_t pixel, uint4 
            (uint32_t)may_be_first(image, pixel + 3, v.w, v.z) << 3;
 }
 
-__global__ static void first(const CudaVars *vars, uint32_t width, uint64_t magic, uint32_t reach, uint32_t n_pixels,
-                             uint32_t *root_state)
+__global__ static void first(const __grid_constant__ CudaVars vars, uint32_t width, uint64_t magic, uint32_t reach,
+                             uint32_t n_pixels, uint32_t *root_state)
 {
-    const Image image = { vars->labels, vars->label_stride, width, magic, reach };
+    const Image image = { vars.labels, vars.label_stride, width, magic, reach };
     const uint32_t pixel = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
     const uint4 v = load_four(image, pixel, n_pixels, is_aligned(image));
     const uint32_t labels[4] = { v.x, v.y, v.z, v.w }, may_be = candidates(image, pixel, v);
@@ -144,13 +144,14 @@ __device__ static uint32_t firsts_of_four(const Image &image, uint32_t pixel, ui
 
 /* A thread has four times four pixels: the warps of a block first share 1024 pixels, then the next. */
 template <bool first_pixel_roots>
-__global__ __launch_bounds__(THREADS) static void number(const CudaVars *vars, uint32_t width, uint64_t magic,
-                                                         uint32_t reach, uint32_t n_pixels, StageBuffers buffers)
+__global__ __launch_bounds__(THREADS) static void number(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                         uint64_t magic, uint32_t reach, uint32_t n_pixels,
+                                                         StageBuffers buffers)
 {
     __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
     __shared__ bool is_last;
 
-    const Image image = { vars->labels, vars->label_stride, width, magic, reach };
+    const Image image = { vars.labels, vars.label_stride, width, magic, reach };
     const bool aligned = is_aligned(image);
     const uint32_t start = blockIdx.x * CHUNK + threadIdx.x * 4;
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;

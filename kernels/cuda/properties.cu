@@ -33,15 +33,15 @@ size_t early_workspace_size(const CclContext *context)
     return pixels_of_context(context) * (5 * sizeof(uint64_t) + (4 + 1) * sizeof(uint32_t));
 }
 
-__global__ static void take_over(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity,
-                                 unsigned round, StageBuffers buffers, PixelSums from)
+__global__ static void take_over(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                 uint32_t capacity, unsigned round, StageBuffers buffers, PixelSums from)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     const uint32_t index = y * width + x;
     clear_words(buffers.table_scan, buffers.n_table_scan);
-    if (x >= width || y >= height || vars->labels[y * vars->label_stride + x] != index + 1)
+    if (x >= width || y >= height || vars.labels[y * vars.label_stride + x] != index + 1)
         return;
-    Sums *const sums = sums_of(sums_target(buffers, *vars, capacity, round, 0, 0), index + 1);
+    Sums *const sums = sums_of(sums_target(buffers, vars, capacity, round, 0, 0), index + 1);
     if (!sums)
         return;
     sums->m10 = from.m10[index];
@@ -69,19 +69,19 @@ CclStatus features_early(const CclContext *context, CclFrame *ccl_frame, const S
 
 /* ---------------------------------------------------------------- late */
 
-__global__ static void add_pixels(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t capacity,
-                                  unsigned round, StageBuffers buffers)
+__global__ static void add_pixels(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                  uint32_t capacity, unsigned round, StageBuffers buffers)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     clear_words(buffers.table_scan, buffers.n_table_scan);
-    const uint32_t label = x < width && y < height ? vars->labels[y * vars->label_stride + x] : 0;
+    const uint32_t label = x < width && y < height ? vars.labels[y * vars.label_stride + x] : 0;
     if (!label)
         return;
     Part part = {};
     part.label = label;
     part.n = part.x1 = part.y1 = 1;
     part.first = y * width + x;
-    add_to_sums(sums_target(buffers, *vars, capacity, round, x, y), part);
+    add_to_sums(sums_target(buffers, vars, capacity, round, x, y), part);
 }
 
 CclStatus features_late(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers, unsigned round)

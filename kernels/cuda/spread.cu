@@ -21,12 +21,11 @@ __device__ static uint32_t load_four(const uint8_t *p, uint32_t n, const CudaVar
 }
 
 template <bool as_labels>
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const CudaVars vars = *pvars;
     const uint32_t bits = load_four(vars.mask + y * vars.mask_stride + x, width - x, vars);
     const uint32_t value = y * width + x + as_labels, none = as_labels ? 0 : NO_PARENT;
     uint32_t *const to = as_labels ? vars.labels + y * vars.label_stride + x : parents + y * width + x;
@@ -42,7 +41,7 @@ __device__ static uint4 load_parents(const uint32_t *p, uint32_t n)
 }
 
 /* Neighbours mostly have the same parent: its root is looked up once. */
-__global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
@@ -61,17 +60,18 @@ __global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t hei
         }
         labels[i] = 1 + root;
     }
-    uint32_t *const to = vars->labels + y * vars->label_stride + x;
+    uint32_t *const to = vars.labels + y * vars.label_stride + x;
     store_four(to, make_uint4(labels[0], labels[1], labels[2], labels[3]), n, (uintptr_t)to % 16 == 0);
 }
 
-__global__ static void spread_each(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void spread_each(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                   uint32_t *parents)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
     const uint32_t index = y * width + x;
-    vars->labels[y * vars->label_stride + x] = parents[index] == NO_PARENT ? 0 : 1 + compress(parents, index);
+    vars.labels[y * vars.label_stride + x] = parents[index] == NO_PARENT ? 0 : 1 + compress(parents, index);
 }
 
 static dim3 grid_of(const CudaFrame *frame)

@@ -56,18 +56,18 @@ __device__ static uint32_t rank_in_block(bool yes, uint32_t *total)
     return before + __popc(votes & ((1u << lane) - 1));
 }
 
-__global__ __launch_bounds__(TABLE_TILE) static void table(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                           uint32_t capacity, unsigned round, StageBuffers buffers,
-                                                           CclComponent *rows, CudaResult *result)
+__global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                           uint32_t height, uint32_t capacity, unsigned round,
+                                                           StageBuffers buffers, CclComponent *rows, CudaResult *result)
 {
     __shared__ __align__(16) CclComponent out[TABLE_TILE];
     __shared__ uint32_t shared_before;
 
     const uint32_t first_id = round * buffers.n_sums;
-    const bool keep_all = vars->keep_all;
-    const uint32_t n_found = buffers.counts->n_found, n_measured = measured_ids(buffers, *vars, capacity);
+    const bool keep_all = vars.keep_all;
+    const uint32_t n_found = buffers.counts->n_found, n_measured = measured_ids(buffers, vars, capacity);
     const uint32_t kept_before = round ? buffers.counts->n_kept[round] : 0;
-    const CclLimits limits = vars->limits;
+    const CclLimits limits = vars.limits;
 
     if (round == 0 && blockIdx.x == 0 && threadIdx.x == 0 && (keep_all || !n_found)) {
         result->n_found = n_found;
@@ -154,13 +154,14 @@ __device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
 
 static const unsigned ROWS = 2; /* per thread: as many loads on their way at once */
 
-__global__ static void relabel_quads(const CudaVars *vars, uint32_t width, uint32_t height, StageBuffers buffers)
+__global__ static void relabel_quads(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                     StageBuffers buffers)
 {
     const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if (x >= width)
         return;
-    uint32_t *const pixels = vars->labels + y * vars->label_stride + x;
-    const size_t stride = vars->label_stride;
+    uint32_t *const pixels = vars.labels + y * vars.label_stride + x;
+    const size_t stride = vars.label_stride;
     if (x + 4 > width || ((uintptr_t)pixels | stride * 4) % 16) {
         for (uint32_t i = 0; i < ROWS && y + i < height; i++)
             for (uint32_t j = 0; j < min(4u, width - x); j++)

@@ -170,13 +170,13 @@ __device__ static uint32_t id_of_voxel(const StageBuffers &stages, uint32_t prov
 }
 
 /* A warp has 32 voxels of a row; the first of each run among them adds the run. */
-__global__ static void measure(const CudaVars *vars, Space space, StageBuffers stages, uint32_t capacity,
-                               VolumeSums *sums)
+__global__ static void measure(const __grid_constant__ CudaVars vars, Space space, StageBuffers stages,
+                               uint32_t capacity, VolumeSums *sums)
 {
     const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
     const uint32_t t = blockIdx.z;
     const uint32_t first = y < space.height ? space.index(x, y, t) : 0;
-    const uint32_t label = x < space.width && y < space.height ? vars->labels[first] : 0;
+    const uint32_t label = x < space.width && y < space.height ? vars.labels[first] : 0;
     const uint32_t bits = __ballot_sync(~0u, label != 0);
     if (!label || (lane && bits >> (lane - 1) & 1))
         return;
@@ -220,11 +220,11 @@ __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capa
 }
 
 /* The stack as one tall mask. */
-static CclStatus describe(CclContext *context)
+static void describe(CclContext *context)
 {
     const CclVolume *const size = &context->volume;
     CudaFrame *const frame = frame_of(context);
-    CudaVars *const vars = &slot_of(context)->coming;
+    CudaVars *const vars = &frame->vars;
 
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->mask = impl(context)->stack;
@@ -239,7 +239,6 @@ static CclStatus describe(CclContext *context)
     frame->shape.label_mode = CUDA_LABELS_FINAL;
     frame->shape.keep_all = 1;
     frame->n_steps = 0;
-    return cuda_send_vars(slot_of(context));
 }
 
 static CclStatus make_table(CclContext *context)
@@ -293,7 +292,7 @@ CclStatus cuda_volume_label(CclContext *context, const CclLabels *labels)
     CudaFrame *const frame = frame_of(context);
 
     CCL_TRY(cuda_use_device(context->config.device));
-    CCL_TRY(describe(context));
+    describe(context);
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     CCL_TRY(context->algorithm->label(context, &context->frames[0]));

@@ -23,27 +23,26 @@ struct EventState {
     double us = 0;
 };
 
+struct CUgraphNode_st {
+    std::vector<void *> addresses; /* of its arguments */
+};
+
 struct Operation {
     std::function<void()> run;
     std::shared_ptr<EventState> waits_for; /* until this many records are done */
     uint64_t times = 0;
     std::shared_ptr<EventState> records = nullptr; /* that so many are done */
     std::shared_ptr<const emulate::Launch> launch = nullptr; /* of a kernel: what `run` runs */
+    std::shared_ptr<CUgraphNode_st> node = nullptr;          /* of a graph */
 };
 
-/* Operations of a graph run in order, so the first is the only root. */
-struct CUgraphNode_st {
-    std::vector<void *> addresses; /* of its arguments */
-};
-
+/* Operations of a graph run in order: each depends on the one before. */
 struct CUgraph_st {
     std::vector<Operation> operations;
-    CUgraphNode_st root;
 };
 
 struct CUgraphExec_st {
     std::vector<Operation> operations;
-    const CUgraph_st *from;
 };
 
 struct CUstream_st {
@@ -53,6 +52,7 @@ struct CUstream_st {
     cudaStreamCaptureMode mode;
     std::thread::id captured_by;
     std::vector<Operation> captured;
+    cudaGraphNode_t last_captured;
 };
 
 struct CUevent_st {
@@ -186,9 +186,10 @@ cudaError_t put(cudaStream_t stream, Operation operation)
     if (!exists(stream))
         return told(cudaErrorInvalidResourceHandle);
     CUstream_st *const s = stream_of(stream);
-    if (s->capturing)
+    if (s->capturing) {
         s->captured.push_back(std::move(operation));
-    else
+        s->captured.back().node = std::make_shared<CUgraphNode_st>();
+    } else
         s->queue.push_back(std::move(operation));
     return cudaSuccess;
 }
@@ -746,7 +747,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     stream->capturing = false;
     if (planted != cudaSuccess || stream->invalidated)
         return told(planted != cudaSuccess ? planted : cudaErrorStreamCaptureInvalidated);
-    *graph = new CUgraph_st{ std::move(stream->captured), {} };
+    *graph = new CUgraph_st{ std::move(stream->captured) };
     stream->captured.clear();
     graphs.insert(*graph);
     return cudaSuccess;
@@ -762,12 +763,27 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *,
+                                     cudaGraph_t *, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **, size_t *n)
+{
+    ENTER("cudaStreamGetCaptureInfo");
+    if (const cudaError_t error = cudaStreamIsCapturing(stream, status))
+        return error;
+    *n = 0;
+    if (*status != cudaStreamCaptureStatusActive || stream->captured.empty())
+        return cudaSuccess;
+    stream->last_captured = stream->captured.back().node.get();
+    *nodes = &stream->last_captured;
+    *n = 1;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
     ENTER("cudaGraphInstantiate");
     if (!graphs.count(graph))
         return told(cudaErrorInvalidValue);
-    *exec = new CUgraphExec_st{ graph->operations, graph };
+    *exec = new CUgraphExec_st{ graph->operations };
     execs.insert(*exec);
     return cudaSuccess;
 }
@@ -783,32 +799,25 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return cudaSuccess;
 }
 
-static cudaGraph_t graph_of(cudaGraphNode_t root)
+/* The kernel of a node among these operations. */
+static Operation *kernel_of(std::vector<Operation> &operations, cudaGraphNode_t node)
 {
-    for (const void *graph : graphs)
-        if (&((cudaGraph_t)graph)->root == root)
-            return (cudaGraph_t)graph;
+    for (Operation &operation : operations)
+        if (operation.node.get() == node && operation.launch)
+            return &operation;
     return nullptr;
-}
-
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n)
-{
-    ENTER("cudaGraphGetRootNodes");
-    if (!graphs.count(graph))
-        return told(cudaErrorInvalidValue);
-    if (nodes && *n)
-        *nodes = &graph->root;
-    *n = 1;
-    return cudaSuccess;
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *params)
 {
     ENTER("cudaGraphKernelNodeGetParams");
-    const cudaGraph_t graph = graph_of(node);
-    if (!graph || graph->operations.empty() || !graph->operations[0].launch)
+    const Operation *kernel = nullptr;
+    for (const void *graph : graphs)
+        if (!kernel)
+            kernel = kernel_of(((cudaGraph_t)graph)->operations, node);
+    if (!kernel)
         return told(cudaErrorInvalidValue);
-    const Launch &launch = *graph->operations[0].launch;
+    const Launch &launch = *kernel->launch;
     node->addresses = launch.addresses(launch.arguments.get());
     *params = { (void *)launch.kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
                 dim3(launch.block[0], launch.block[1], launch.block[2]), (unsigned)launch.shared,
@@ -820,12 +829,14 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaKernelNodeParams *params)
 {
     ENTER("cudaGraphExecKernelNodeSetParams");
-    if (!execs.count(exec) || !graph_of(node) || graph_of(node) != exec->from || !exec->operations[0].launch ||
-        params->func != exec->operations[0].launch->kernel)
+    Operation *const kernel = execs.count(exec) ? kernel_of(exec->operations, node) : nullptr;
+    if (!kernel || params->func != kernel->launch->kernel)
         return told(cudaErrorInvalidValue);
-    Launch launch = *exec->operations[0].launch;
+    Launch launch = *kernel->launch;
     launch.arguments = launch.remake(params->kernelParams);
-    exec->operations[0] = operation_of(std::make_shared<const Launch>(std::move(launch)));
+    const auto same_node = kernel->node;
+    *kernel = operation_of(std::make_shared<const Launch>(std::move(launch)));
+    kernel->node = same_node;
     return cudaSuccess;
 }
 

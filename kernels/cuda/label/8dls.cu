@@ -54,20 +54,20 @@ __device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stri
 }
 
 /* `guess`: labels that their own pixels still have are held to be final. */
-__global__ static void select(const CudaVars *vars, uint32_t width, uint32_t height, bool guess, uint64_t magic,
-                              uint32_t *changed)
+__global__ static void select(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, bool guess,
+                              uint64_t magic, uint32_t *changed)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const size_t stride = vars->label_stride;
-    uint32_t *const label = vars->labels + y * stride + x;
+    const size_t stride = vars.label_stride;
+    uint32_t *const label = vars.labels + y * stride + x;
     const uint32_t own = *label;
     if (!own)
         return;
     if (guess) {
         const uint32_t root_y = divide_by_width(own - 1, magic), root_x = own - 1 - root_y * width;
-        if (vars->labels[root_y * stride + root_x] == own &&
+        if (vars.labels[root_y * stride + root_x] == own &&
             lowest_around<true, 0>(label, stride, x, y, width, height, own) == own)
             return;
     }

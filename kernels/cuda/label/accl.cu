@@ -33,10 +33,9 @@ typedef struct Spans {
     uint32_t per_row;
 } Spans;
 
-__global__ __launch_bounds__(32 * ROWS) static void find_spans(const CudaVars *pvars, uint32_t width, uint32_t height,
-                                                               Spans spans, uint32_t *parents)
+__global__ __launch_bounds__(32 * ROWS) static void find_spans(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                               uint32_t height, Spans spans, uint32_t *parents)
 {
-    const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, y = blockIdx.x * ROWS + threadIdx.y, before = (1u << lane) - 1;
     if (y >= height)
         return;

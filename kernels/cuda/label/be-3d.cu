@@ -24,24 +24,24 @@
 #include "../volume.cuh"
 
 /* Blocks without foreground are roots that touch nothing. */
-__global__ static void init(const CudaVars *pvars, Space space, uint32_t *words)
+__global__ static void init(const __grid_constant__ CudaVars vars, Space space, uint32_t *words)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t voxels = cube_voxels(vars, space, cube), node = cube_node(space, cube);
     vars.labels[node] = node;
     words[cube_index(space, cube)] =
         voxels ? cube_touched<CUBE_NEIGHBOURS>(cube_window<CUBE_AROUND>(vars, space, cube, voxels)) : 0;
 }
 
-__global__ static void scan(const CudaVars *vars, Space space, const uint32_t *words, uint32_t *changed)
+__global__ static void scan(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words,
+                            uint32_t *changed)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    uint32_t *const labels = vars->labels;
+    uint32_t *const labels = vars.labels;
     const uint32_t node = cube_node(space, cube), label = labels[node];
     uint32_t least = label;
     for (uint32_t touched = words[cube_index(space, cube)]; touched; touched &= touched - 1)
@@ -52,20 +52,19 @@ __global__ static void scan(const CudaVars *vars, Space space, const uint32_t *w
     }
 }
 
-__global__ static void analyze(const CudaVars *vars, Space space)
+__global__ static void analyze(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (cube_of_thread(space, &cube))
-        compress(vars->labels, cube_node(space, cube));
+        compress(vars.labels, cube_node(space, cube));
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const CudaVars *pvars, Space space)
+__global__ static void spread(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     store_cube(vars, space, cube, cube_voxels(vars, space, cube), 1 + vars.labels[cube_node(space, cube)]);
 }
 

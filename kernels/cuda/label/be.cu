@@ -33,12 +33,11 @@ __device__ static const int32_t NEIGHBOUR_AT[8] = {
     -(2 << 16) - 2, -(2 << 16), -(2 << 16) + 2, -2, 2, (2 << 16) - 2, 2 << 16, (2 << 16) + 2,
 };
 
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, Blocks blocks)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t pixels = block_pixels(vars, x, y, width, height);
     const uint32_t window = block_window<TOUCHES_ANY>(vars, pixels, x, y, width, height);
     uint32_t neighbours = 0;
@@ -80,12 +79,11 @@ __global__ static void analyze(uint32_t width, uint32_t height, Blocks blocks)
         compress(blocks, node);
 }
 
-__global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height, Blocks blocks)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t root = blocks[y << 16 | x];
     store_block(vars, block_pixels(vars, x, y, width, height), label_of_node(root, width), x, y, width, height);
 }

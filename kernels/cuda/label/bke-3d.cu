@@ -21,12 +21,11 @@
  */
 #include "../volume.cuh"
 
-__global__ static void init(const CudaVars *pvars, Space space, uint32_t *words)
+__global__ static void init(const __grid_constant__ CudaVars vars, Space space, uint32_t *words)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t voxels = cube_voxels(vars, space, cube), node = cube_node(space, cube);
     const uint32_t touched =
         voxels ? cube_touched<CUBE_ITSELF>(cube_window<CUBE_BEFORE>(vars, space, cube, voxels)) : 0;
@@ -34,31 +33,30 @@ __global__ static void init(const CudaVars *pvars, Space space, uint32_t *words)
     words[cube_index(space, cube)] = voxels | (touched & (touched - 1)) << 8;
 }
 
-__global__ static void compress_cubes(const CudaVars *vars, Space space)
+__global__ static void compress_cubes(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (cube_of_thread(space, &cube))
-        compress(vars->labels, cube_node(space, cube));
+        compress(vars.labels, cube_node(space, cube));
 }
 
-__global__ static void merge(const CudaVars *pvars, Space space, const uint32_t *words)
+__global__ static void merge(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    uint32_t *const labels = pvars->labels;
+    uint32_t *const labels = vars.labels;
     const uint32_t node = cube_node(space, cube);
     for (uint32_t others = words[cube_index(space, cube)] >> 8; others; others &= others - 1)
         unite(labels, node, cube_neighbour(space, node, __ffs(others) - 1));
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const CudaVars *pvars, Space space, const uint32_t *words)
+__global__ static void spread(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     store_cube(vars, space, cube, words[cube_index(space, cube)], 1 + vars.labels[cube_node(space, cube)]);
 }
 

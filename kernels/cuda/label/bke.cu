@@ -176,13 +176,12 @@ __device__ static void resolve_links(uint32_t *parents, uint32_t x, uint32_t y)
         parents[i] = parents[i] == LINK_S ? begin : parents[i];
 }
 
-__global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const CudaVars *pvars, uint32_t width, uint32_t height,
-                                                                    Blocks blocks)
+__global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const __grid_constant__ CudaVars vars,
+                                                                    uint32_t width, uint32_t height, Blocks blocks)
 {
     const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * PER_THREAD, by = blockIdx.y * THREADS_Y + threadIdx.y;
     const uint32_t x = 2 * bx, y = 2 * by, lane = threadIdx.x;
     __shared__ uint32_t tile[THREADS_Y][TILE_WIDTH];
-    const CudaVars vars = *pvars;
     const bool aligned = ((uintptr_t)vars.mask | vars.mask_stride) % 8 == 0;
 
     /* The neighbours' pixels come from the neighbour lanes, at the warp's ends from memory. */
@@ -262,15 +261,15 @@ __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, u
 }
 
 /* Two blocks per thread: 16 bytes of two rows. */
-__global__ static void spread(const CudaVars *vars, uint32_t width, uint32_t height, Blocks blocks)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * 2, by = blockIdx.y * THREADS_Y + threadIdx.y;
     const uint32_t x = bx * 2, y = by * 2;
     if (x >= width || y >= height)
         return;
-    uint32_t *const labels = vars->labels + y * vars->label_stride + x;
-    const size_t stride = vars->label_stride;
-    const bool aligned = ((uintptr_t)vars->labels | stride * 4) % 16 == 0;
+    uint32_t *const labels = vars.labels + y * vars.label_stride + x;
+    const size_t stride = vars.label_stride;
+    const bool aligned = ((uintptr_t)vars.labels | stride * 4) % 16 == 0;
 
     const uint32_t info = *(const uint16_t *)&blocks.info[by * blocks.per_row + bx];
     const uint32_t pixels_a = info, pixels_b = info >> 8;

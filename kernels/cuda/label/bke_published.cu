@@ -39,12 +39,11 @@ __device__ static uint32_t &info_of(const InPlace &image, uint32_t *corner, uint
     return y + 1 < height ? image[image.at(x, y + 1)] : *corner;
 }
 
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *corner)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *corner)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t pixels = block_pixels(vars, x, y, width, height);
     const uint32_t window = block_window<TOUCHES_BEFORE>(vars, pixels, x, y, width, height);
     const bool p = window & TOUCHES_P, q = window & TOUCHES_Q, r = window & TOUCHES_R, s = window & TOUCHES_S;
@@ -62,12 +61,12 @@ __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t heig
     info_of(image, corner, x, y, width, height) = info;
 }
 
-__global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *corner)
+__global__ static void merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *corner)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const InPlace image = in_place(*pvars);
+    const InPlace image = in_place(vars);
     const uint32_t info = info_of(image, corner, x, y, width, height);
     const uint32_t node = image.at(x, y), above = node - 2 * image.stride;
     if (info & INFO_Q)
@@ -78,12 +77,11 @@ __global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t hei
         unite(image, node, node - 2);
 }
 
-__global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *corner)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *corner)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const InPlace image = in_place(vars);
     const uint32_t node = image.at(x, y);
     const uint2 both = is_label_pair(vars, x, width)

@@ -75,13 +75,13 @@ __device__ static uint32_t own_root(const InPlace &image, uint32_t x0, uint32_t 
  * A thread has the same blocks of all rows of the tile. Block row y is pixel rows y and y + 1. Blocks of the block row
  * below have their root's column there in `below`; at the end of the turn its blocks are linked to this row's roots.
  */
-__global__ __launch_bounds__(THREADS) static void scan(const CudaVars *pvars, uint32_t width, uint32_t height)
+__global__ __launch_bounds__(THREADS) static void scan(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                       uint32_t height)
 {
     __shared__ uint32_t here[THREADS];  /* parents of this block row's runs, by the column where they begin */
     __shared__ uint32_t links[THREADS]; /* of the roots below: the least root here that they touch */
     __shared__ uint32_t last_begins[THREADS / 32];
 
-    const CudaVars vars = *pvars;
     const InPlace image = in_place(vars);
     const uint32_t x0 = blockIdx.x * THREADS * 2, y0 = blockIdx.y * TILE_ROWS, me = threadIdx.x, x = x0 + 2 * me;
     const uint32_t y_end = min(y0 + TILE_ROWS, height);
@@ -122,10 +122,9 @@ __global__ __launch_bounds__(THREADS) static void scan(const CudaVars *pvars, ui
 }
 
 /* A thread per pair of the rows above an edge between tiles, then one per block row right of an upright edge. */
-__global__ static void join(const CudaVars *pvars, uint32_t width, uint32_t height)
+__global__ static void join(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     const uint32_t per_row = (width + 1) / 2, n_edges = (height - 1) / TILE_ROWS, n_columns = (per_row - 1) / THREADS;
-    const CudaVars vars = *pvars;
     const InPlace image = in_place(vars);
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n_edges * per_row) {
@@ -152,19 +151,18 @@ __device__ static bool pair_of_thread(uint32_t width, uint32_t height, uint32_t 
     return *x < width && *y < height;
 }
 
-__global__ static void compress_pairs(const CudaVars *vars, uint32_t width, uint32_t height)
+__global__ static void compress_pairs(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (pair_of_thread(width, height, &x, &y))
-        compress(in_place(*vars), in_place(*vars).at(x, y));
+        compress(in_place(vars), in_place(vars).at(x, y));
 }
 
-__global__ static void spread(const CudaVars *pvars, uint32_t width, uint32_t height)
+__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!pair_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t pixels = pair_at(vars, x, y, width, height);
     const InPlace image = in_place(vars);
     const uint32_t label = image.label_of(image[image.at(x, y)], width);

@@ -20,21 +20,20 @@
  */
 #include "../volume.cuh"
 
-__global__ static void init(const CudaVars *vars, Space space)
+__global__ static void init(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
     const uint32_t node = cube_node(space, cube);
-    vars->labels[node] = node;
+    vars.labels[node] = node;
 }
 
-__global__ static void merge(const CudaVars *pvars, Space space, uint8_t *bytes)
+__global__ static void merge(const __grid_constant__ CudaVars vars, Space space, uint8_t *bytes)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t voxels = cube_voxels(vars, space, cube), node = cube_node(space, cube);
     bytes[cube_index(space, cube)] = (uint8_t)voxels;
     if (!voxels)
@@ -44,20 +43,19 @@ __global__ static void merge(const CudaVars *pvars, Space space, uint8_t *bytes)
         unite(vars.labels, node, cube_neighbour(space, node, __ffs(touched) - 1));
 }
 
-__global__ static void compress_cubes(const CudaVars *vars, Space space)
+__global__ static void compress_cubes(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (cube_of_thread(space, &cube))
-        compress(vars->labels, cube_node(space, cube));
+        compress(vars.labels, cube_node(space, cube));
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const CudaVars *pvars, Space space, const uint8_t *bytes)
+__global__ static void spread(const __grid_constant__ CudaVars vars, Space space, const uint8_t *bytes)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
         return;
-    const CudaVars vars = *pvars;
     store_cube(vars, space, cube, bytes[cube_index(space, cube)], 1 + vars.labels[cube_node(space, cube)]);
 }
 

@@ -20,12 +20,11 @@
  */
 #include "../block.cuh"
 
-__global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t height)
+__global__ static void merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
         return;
-    const CudaVars vars = *pvars;
     const uint32_t pixels = block_pixels(vars, x, y, width, height);
     if (!pixels)
         return;

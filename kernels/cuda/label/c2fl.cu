@@ -39,12 +39,13 @@ __device__ static void refine(Tile<HEIGHT> &tile, unsigned neighbours)
 }
 
 template <unsigned COARSE, bool EIGHT>
-__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const CudaVars *vars, uint32_t width,
-                                                                         uint32_t height, uint32_t *parents)
+__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const __grid_constant__ CudaVars vars,
+                                                                         uint32_t width, uint32_t height,
+                                                                         uint32_t *parents)
 {
     __shared__ Tile<HEIGHT> tile;
     const uint32_t place = tile_place();
-    const bool here = tile.load(*vars, width, height);
+    const bool here = tile.load(vars, width, height);
     __syncthreads();
     const unsigned neighbours = tile.neighbours_to_unite<EIGHT>();
     unsigned open = neighbours; /* what coarse links do not settle everywhere */

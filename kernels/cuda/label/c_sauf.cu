@@ -21,12 +21,11 @@
 #include "../threads.cuh"
 #include "../union_find.cuh"
 
-__global__ static void merge(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (y >= height)
         return;
-    const CudaVars vars = *pvars;
     if (!pixel_at(vars, x, y, width))
         return;
     const uint32_t here = y * width + x, above = here - width;

@@ -12,7 +12,7 @@
 
 /* What a block sees of the mask. */
 typedef struct View {
-    CudaVars vars;
+    const CudaVars &vars;
     uint32_t x, y, width, height; /* the block, and the mask */
 
     /* The pixel (dx, dy) from the block's upper left; outside the mask is background. */
@@ -27,17 +27,14 @@ typedef struct View {
 
 /* `Decision` says for a View which blocks to unite with: bits 0 to 3 for P, Q, R and S. */
 template <typename Decision>
-__global__ static void decide_and_merge(const CudaVars *vars, uint32_t width, uint32_t height)
+__global__ static void decide_and_merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
-    View view;
+    View view = { vars, 0, 0, width, height };
     if (!block_of_thread(width, height, &view.x, &view.y))
         return;
-    view.vars = *vars;
-    view.width = width;
-    view.height = height;
     const uint32_t unites = Decision::of(view);
 
-    const InPlace parents = in_place(view.vars);
+    const InPlace parents = in_place(vars);
     const uint32_t node = parents.at(view.x, view.y), above = node - 2 * parents.stride;
     if (unites & 1)
         unite(parents, node, above - 2);

@@ -37,12 +37,13 @@ __device__ static uint32_t lowest_of_run(uint32_t label, uint32_t run, uint32_t 
 }
 
 template <bool backwards>
-__global__ static void sweep_rows(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *changed)
+__global__ static void sweep_rows(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                  uint32_t *changed)
 {
     const uint32_t lane = threadIdx.x, y = blockIdx.x * blockDim.y + threadIdx.y;
     if (y >= height) /* the whole warp */
         return;
-    uint32_t *const row = vars->labels + y * vars->label_stride;
+    uint32_t *const row = vars.labels + y * vars.label_stride;
     uint32_t carried = UINT32_MAX; /* the lowest label of the run that the pixels before left open */
     bool lowered = false;
 
@@ -66,17 +67,18 @@ __global__ static void sweep_rows(const CudaVars *vars, uint32_t width, uint32_t
 }
 
 template <bool backwards>
-__global__ static void sweep_columns(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *changed)
+__global__ static void sweep_columns(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                     uint32_t *changed)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x;
     if (x >= width)
         return;
-    const size_t stride = vars->label_stride;
+    const size_t stride = vars.label_stride;
     uint32_t lowest = UINT32_MAX;
     bool lowered = false;
 
     for (uint32_t i = 0; i < height; i++) {
-        uint32_t *const label = vars->labels + (backwards ? height - 1 - i : i) * stride + x;
+        uint32_t *const label = vars.labels + (backwards ? height - 1 - i : i) * stride + x;
         const uint32_t before = *label;
         lowest = before ? min(lowest, before) : UINT32_MAX;
         if (lowest < before) {

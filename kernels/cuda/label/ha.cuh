@@ -106,14 +106,13 @@ __device__ static inline bool touch(bool here, bool above, uint32_t n_here, uint
 }
 
 template <bool eight, typename Word>
-__global__ __launch_bounds__(32 * STRIP) static void label_strips(const CudaVars *pvars, uint32_t width, uint32_t height,
-                                                                  uint32_t *parents)
+__global__ __launch_bounds__(32 * STRIP) static void label_strips(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                                  uint32_t height, uint32_t *parents)
 {
     /* By parity of the word's number: a warp may be one word ahead of the warp that reads its pixels. The published code
      * has one buffer and, on architectures from Volta on, no second barrier: a data race. */
     __shared__ Word shared_pixels[2][STRIP];
 
-    const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, row = threadIdx.y, y = blockIdx.x * STRIP + row;
     const uint32_t row_index = y * width;
     uint32_t run_here = 0, run_above = 0; /* length so far of the runs that the word before left open; 0: none */
@@ -150,9 +149,9 @@ __global__ __launch_bounds__(32 * STRIP) static void label_strips(const CudaVars
 
 /* First rows of strips against last rows of the strips above. */
 template <bool eight, typename Word>
-__global__ static void merge_strips(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void merge_strips(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                    uint32_t *parents)
 {
-    const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, x0 = blockIdx.x * per_word<Word>();
     const uint32_t y = (blockIdx.y * blockDim.y + threadIdx.y + 1) * STRIP;
     if (y >= height)
@@ -174,9 +173,9 @@ __global__ static void merge_strips(const CudaVars *pvars, uint32_t width, uint3
 /* A segment's first pixel finds the root, the others take it from there. One of a thread's pixels at most begins a
  * segment. Who follows finds a shorter way, as where labels take the parents' place. */
 template <typename Word>
-__global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void relabel_segments(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                        uint32_t *parents)
 {
-    const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, x0 = blockIdx.x * per_word<Word>(), y = blockIdx.y * blockDim.y + threadIdx.y;
     if (y >= height)
         return;
@@ -198,10 +197,9 @@ __global__ static void relabel_segments(const CudaVars *pvars, uint32_t width, u
 }
 
 /* A segment's sums follow from where it begins and how long it is: its first pixel adds them to the component's. */
-__global__ static void sum_segments(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t capacity,
-                                    unsigned round, StageBuffers buffers)
+__global__ static void sum_segments(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                    uint32_t capacity, unsigned round, StageBuffers buffers)
 {
-    const CudaVars &vars = *pvars;
     const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
     clear_words(buffers.table_scan, buffers.n_table_scan);
     const SumsTarget target = sums_target(buffers, vars, capacity, round, x, y);

@@ -24,9 +24,8 @@
 #include "../union_find.cuh"
 
 template <bool EIGHT>
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
-    const CudaVars &vars = *pvars;
     const uint32_t x = blockIdx.x * BLOCK_THREADS_X + threadIdx.x, y = blockIdx.y * BLOCK_THREADS_Y + threadIdx.y;
     if (x >= width || y >= height)
         return;

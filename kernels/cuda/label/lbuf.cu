@@ -25,12 +25,13 @@
 
 static const unsigned LINE = 256;
 
-__global__ __launch_bounds__(LINE) static void label_lines(const CudaVars *vars, uint32_t width, uint32_t *parents)
+__global__ __launch_bounds__(LINE) static void label_lines(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                           uint32_t *parents)
 {
     __shared__ uint32_t line[LINE + 1]; /* of pixel i: line[i + 1] */
     uint32_t *const places = line + 1;
     const uint32_t place = threadIdx.x, x0 = blockIdx.x * LINE, x = x0 + place, y = blockIdx.y;
-    const bool here = pixel_at(*vars, x, y, width);
+    const bool here = pixel_at(vars, x, y, width);
 
     places[place] = here;
     if (place == 0)

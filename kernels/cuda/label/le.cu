@@ -31,12 +31,12 @@
 #include "pixels.cuh"
 
 template <bool eight, bool early>
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *table, PixelSums sums)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *table,
+                            PixelSums sums)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const CudaVars vars = *pvars;
     const uint32_t index = y * width + x;
     const bool foreground = is_foreground(vars.mask[y * vars.mask_stride + x], vars);
     vars.labels[y * vars.label_stride + x] = foreground ? index + 1 : 0;
@@ -49,37 +49,40 @@ __global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t heig
 
 /* Labels in use are those that their own pixel has. */
 template <bool early>
-__global__ static void analysis(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *table, PixelSums sums)
+__global__ static void analysis(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *table,
+                                PixelSums sums)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
     const uint32_t index = y * width + x;
-    if (vars->labels[y * vars->label_stride + x] != index + 1)
+    if (vars.labels[y * vars.label_stride + x] != index + 1)
         return;
     const uint32_t root = compress(table, index);
     if (early && root != index)
         pixel_sums_move(sums, index, root);
 }
 
-__global__ static void labelling(const CudaVars *vars, uint32_t width, uint32_t height, const uint32_t *table)
+__global__ static void labelling(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                 const uint32_t *table)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    uint32_t *const label = vars->labels + y * vars->label_stride + x;
+    uint32_t *const label = vars.labels + y * vars.label_stride + x;
     if (*label)
         *label = table[*label - 1] + 1;
 }
 
 template <bool eight>
-__global__ static void scan(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *table, uint32_t *changed)
+__global__ static void scan(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *table,
+                            uint32_t *changed)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const size_t stride = vars->label_stride;
-    const uint32_t *const label = vars->labels + y * stride + x;
+    const size_t stride = vars.label_stride;
+    const uint32_t *const label = vars.labels + y * stride + x;
     const uint32_t own = *label;
     if (!own)
         return;

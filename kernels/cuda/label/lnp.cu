@@ -22,15 +22,15 @@
 static const uint32_t TILE = 16;
 
 template <bool eight>
-__global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                               uint32_t *changed)
+__global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                               uint32_t height, uint32_t *changed)
 {
     __shared__ uint32_t tile[TILE][TILE];
     const uint32_t tx = threadIdx.x, ty = threadIdx.y;
     const uint32_t x = blockIdx.x * TILE + tx, y = blockIdx.y * TILE + ty;
     const bool inside = x < width && y < height;
-    const size_t stride = vars->label_stride;
-    uint32_t *const label = vars->labels + y * stride + x;
+    const size_t stride = vars.label_stride;
+    uint32_t *const label = vars.labels + y * stride + x;
 
     const uint32_t before = inside ? *label : 0;
     uint32_t own = before;

@@ -21,13 +21,14 @@
 #include "pixels.cuh"
 
 template <bool eight>
-__global__ static void propagate(const CudaVars *vars, uint32_t width, uint32_t height, uint32_t *changed)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+                                 uint32_t *changed)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const size_t stride = vars->label_stride;
-    uint32_t *const label = vars->labels + y * stride + x;
+    const size_t stride = vars.label_stride;
+    uint32_t *const label = vars.labels + y * stride + x;
     const uint32_t own = *label;
     if (!own)
         return;

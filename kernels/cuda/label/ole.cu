@@ -26,12 +26,11 @@
 #include "pixels.cuh"
 
 template <bool eight>
-__global__ static void init(const CudaVars *pvars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void init(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    const CudaVars vars = *pvars;
     const bool foreground = is_foreground(vars.mask[y * vars.mask_stride + x], vars);
     parents[y * width + x] = foreground ? first_neighbour<eight>(vars, x, y, width) : NO_PARENT;
 }

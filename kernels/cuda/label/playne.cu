@@ -49,11 +49,12 @@ __device__ static uint32_t link_distance(unsigned neighbours)
 }
 
 template <bool EIGHT>
-__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const CudaVars *vars, uint32_t width,
-                                                                         uint32_t height, uint32_t *parents)
+__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const __grid_constant__ CudaVars vars,
+                                                                         uint32_t width, uint32_t height,
+                                                                         uint32_t *parents)
 {
     __shared__ Tile<HEIGHT> tile;
-    const bool here = tile.load(*vars, width, height);
+    const bool here = tile.load(vars, width, height);
     __syncthreads();
     const unsigned around = tile.neighbours();
     tile.parents[tile_place()] = tile_place() - link_distance(EIGHT ? around : around & (NORTH | WEST));

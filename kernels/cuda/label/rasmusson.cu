@@ -85,18 +85,18 @@ __device__ static uint32_t label_of_label(const uint32_t *tile, uint32_t label, 
 }
 
 /* Labels are one less than in the image while they are in shared memory: indices, and NO_PARENT for background. */
-__global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                               uint64_t magic, uint32_t *changed)
+__global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                               uint32_t height, uint64_t magic, uint32_t *changed)
 {
     __shared__ uint32_t tile[PITCH * PITCH];
     const uint32_t lane = threadIdx.x, warp = threadIdx.y;
     const uint32_t x0 = blockIdx.x * TILE, y0 = blockIdx.y * TILE;
-    const size_t stride = vars->label_stride;
+    const size_t stride = vars.label_stride;
 
     bool any = false;
     for (uint32_t i = warp * TILE + lane; i < PITCH * PITCH; i += TILE * TILE) {
         const uint32_t x = x0 + i % PITCH - 1, y = y0 + i / PITCH - 1; /* may wrap round */
-        const uint32_t label = x < width && y < height ? vars->labels[y * stride + x] : 0;
+        const uint32_t label = x < width && y < height ? vars.labels[y * stride + x] : 0;
         tile[i] = label - 1;
         any |= label;
     }
@@ -119,7 +119,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const CudaVars *v
     }
     if (*own_place < own) {
         /* race: as in lowest_around() */
-        vars->labels[(y0 + warp) * stride + x0 + lane] = *own_place + 1;
+        vars.labels[(y0 + warp) * stride + x0 + lane] = *own_place + 1;
         note_change(changed);
     }
 }

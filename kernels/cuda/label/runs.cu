@@ -571,7 +571,7 @@ __device__ static inline void publish_runs(Tile *tile, const Plan &plan, uint32_
 /* Threads take words to load and to store, and runs in between. */
 template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES))
-    solve(const Jobs jobs, const __grid_constant__ CudaVars given)
+    solve(const __grid_constant__ CudaVars given, const Jobs jobs)
 {
     const Job &job = jobs.get();
     const Plan &plan = job.plan;
@@ -1232,7 +1232,7 @@ static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (
                         uint32_t threads, Args... args)
 {
     CCL_CUDA_TRY(launch_in(frame->stream, overlap && frame->overlap, kernel, grid, threads, 0, args...));
-    return cuda_launched(frame, name, __FILE__, __LINE__);
+    return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 
 /* The launches for a frame, or for all of a list. */
@@ -1245,8 +1245,8 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     };
 
     const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
-    const CudaVars given = Jobs::MANY ? CudaVars{} : *frame->given;
-    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES), jobs, given));
+    const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
+    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES), given, jobs));
     if (grids.join.y)
         CCL_TRY(launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, jobs));
     CCL_TRY(launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, jobs));
@@ -1279,7 +1279,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const unsigned multiprocessors = cuda_multiprocessors(context);
-    const Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->vars) };
+    const Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept) };
     const Plan *const plan = &alone.job.plan;
     return launch_all(frame, &frame->shape, context->config.connectivity, multiprocessors, alone,
                       grids_for(plan, multiprocessors), plan->tiles_x * plan->bands);
@@ -1336,7 +1336,6 @@ const CclAlgorithm ccl_cuda_runs = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_bits = true,
-    .takes_vars = true,
     .analyze = analyze,
     .batches = &batches,
 };

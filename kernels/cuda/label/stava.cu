@@ -50,14 +50,14 @@ __device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t 
 /* Label equivalence in shared memory. Labels are positions in shared memory, a label's own place holds what it is the
  * same as; both in one array, as in ole.cu. */
 template <bool eight, bool early>
-__global__ __launch_bounds__(TILE *TILE) static void tiles(const CudaVars *vars, uint32_t width, uint32_t height,
-                                                           uint32_t *parents, PixelSums sums)
+__global__ __launch_bounds__(TILE *TILE) static void tiles(const __grid_constant__ CudaVars vars, uint32_t width,
+                                                           uint32_t height, uint32_t *parents, PixelSums sums)
 {
     __shared__ uint32_t labels[PITCH * PITCH];
     const uint32_t tx = threadIdx.x, ty = threadIdx.y;
     const uint32_t x = blockIdx.x * TILE + tx, y = blockIdx.y * TILE + ty;
     const bool inside = x < width && y < height;
-    const bool foreground = inside && is_foreground(vars->mask[y * vars->mask_stride + x], *vars);
+    const bool foreground = inside && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
     const uint32_t place = (ty + 1) * PITCH + tx + 1;
 
     for (uint32_t i = ty * TILE + tx; i < PITCH * PITCH; i += TILE * TILE)

@@ -36,12 +36,12 @@ template <bool ALL_26, typename Visit> __device__ static inline void for_neighbo
 }
 
 template <bool ALL_26>
-__global__ __launch_bounds__(WIDTH *HEIGHT *FRAMES) static void label_tiles(const CudaVars *pvars, Space space)
+__global__ __launch_bounds__(WIDTH *HEIGHT *FRAMES) static void label_tiles(const __grid_constant__ CudaVars vars,
+                                                                            Space space)
 {
     __shared__ uint32_t parents[FRAMES * HEIGHT * WIDTH];
     __shared__ uint32_t rows[FRAMES][HEIGHT];
 
-    const CudaVars vars = *pvars;
     const int lane = threadIdx.x, row = threadIdx.y, frame = threadIdx.z;
     const uint32_t x0 = blockIdx.x * WIDTH, y0 = blockIdx.y * HEIGHT, t0 = blockIdx.z * FRAMES;
     const uint32_t x = x0 + lane, y = y0 + row, t = t0 + frame;
@@ -80,9 +80,9 @@ __device__ static inline bool voxel_of_thread(const Space &space, uint32_t *x, u
     return *x < space.width && *y < space.height && *t < space.n_frames;
 }
 
-template <bool ALL_26> __global__ static void join(const CudaVars *vars, Space space)
+template <bool ALL_26> __global__ static void join(const __grid_constant__ CudaVars vars, Space space)
 {
-    uint32_t *const labels = vars->labels;
+    uint32_t *const labels = vars.labels;
     uint32_t x, y, t;
     if (!voxel_of_thread(space, &x, &y, &t))
         return;
@@ -102,23 +102,23 @@ template <bool ALL_26> __global__ static void join(const CudaVars *vars, Space s
     });
 }
 
-__global__ static void compress_voxels(const CudaVars *vars, Space space)
+__global__ static void compress_voxels(const __grid_constant__ CudaVars vars, Space space)
 {
     uint32_t x, y, t;
     if (!voxel_of_thread(space, &x, &y, &t))
         return;
     const uint32_t node = space.index(x, y, t);
-    if (vars->labels[node] != NO_PARENT)
-        compress(vars->labels, node);
+    if (vars.labels[node] != NO_PARENT)
+        compress(vars.labels, node);
 }
 
 /* A voxel's slot is its root's by now and is read by its own thread alone. */
-__global__ static void spread(const CudaVars *vars, Space space)
+__global__ static void spread(const __grid_constant__ CudaVars vars, Space space)
 {
     uint32_t x, y, t;
     if (!voxel_of_thread(space, &x, &y, &t))
         return;
-    uint32_t *const label = &vars->labels[space.index(x, y, t)];
+    uint32_t *const label = &vars.labels[space.index(x, y, t)];
     *label += 1; /* NO_PARENT becomes 0 */
 }
 

@@ -22,11 +22,12 @@
 static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 
 template <bool EIGHT>
-__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const CudaVars *vars, uint32_t width,
-                                                                         uint32_t height, uint32_t *parents)
+__global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const __grid_constant__ CudaVars vars,
+                                                                         uint32_t width, uint32_t height,
+                                                                         uint32_t *parents)
 {
     __shared__ Tile<HEIGHT> tile;
-    const bool here = tile.load(*vars, width, height);
+    const bool here = tile.load(vars, width, height);
     tile.parents[tile_place()] = tile_place();
     __syncthreads();
     tile.unite_with(tile.neighbours_to_unite<EIGHT>());
