@@ -46,9 +46,10 @@ free_device_memory (GstCudaContext * context)
   return bytes;
 }
 
-/* A mask in CUDA memory; written on the host, uploaded by whoever maps it on the device first. */
+/* A mask in CUDA memory; written on the host, uploaded by whoever maps it on the device first. From 1.24 on the memory
+ * knows the GstCudaStream it is written in. */
 static GstBuffer *
-cuda_buffer (GstCudaContext * context, GstVideoFormat format, const Mask * mask)
+cuda_buffer_of_stream (GstCudaContext * context, gpointer stream, GstVideoFormat format, const Mask * mask)
 {
   GstAllocator *allocator = gst_allocator_find (GST_CUDA_MEMORY_TYPE_NAME);
   GstBuffer *buffer = gst_buffer_new ();
@@ -58,8 +59,9 @@ cuda_buffer (GstCudaContext * context, GstVideoFormat format, const Mask * mask)
 
   gst_video_info_set_format (&info, format, mask->width, mask->height);
 #if GST_CHECK_VERSION (1, 24, 0)
-  memory = gst_cuda_allocator_alloc (GST_CUDA_ALLOCATOR_CAST (allocator), context, NULL, &info);
+  memory = gst_cuda_allocator_alloc (GST_CUDA_ALLOCATOR_CAST (allocator), context, stream, &info);
 #else
+  (void) stream;
   memory = gst_cuda_allocator_alloc (GST_CUDA_ALLOCATOR_CAST (allocator), context, &info);
 #endif
   gst_object_unref (allocator);
@@ -73,6 +75,12 @@ cuda_buffer (GstCudaContext * context, GstVideoFormat format, const Mask * mask)
   gst_buffer_add_video_meta_full (buffer, 0, format, mask->width, mask->height, layout->finfo->n_planes, layout->offset,
       layout->stride);
   return buffer;
+}
+
+static GstBuffer *
+cuda_buffer (GstCudaContext * context, GstVideoFormat format, const Mask * mask)
+{
+  return cuda_buffer_of_stream (context, NULL, format, mask);
 }
 
 static void
@@ -249,6 +257,110 @@ GST_START_TEST (test_outputs_of_cuda_memory)
 }
 
 GST_END_TEST;
+
+/* ---------------------------------------------------------------- masks that are still being written */
+
+#if GST_CHECK_VERSION (1, 24, 0)
+
+/* A kernel that takes so many nanoseconds. */
+static CUfunction
+load_delay (void)
+{
+  static const gchar ptx[] =
+      ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry delay(.param .u64 ns)\n{\n"
+      " .reg .u64 %end, %now;\n .reg .pred %early;\n"
+      " ld.param.u64 %end, [ns];\n mov.u64 %now, %globaltimer;\n add.u64 %end, %end, %now;\n"
+      "again:\n mov.u64 %now, %globaltimer;\n setp.lt.u64 %early, %now, %end;\n @%early bra again;\n ret;\n}\n";
+  CUmodule module;
+  CUfunction function;
+
+  fail_unless (CuModuleLoadData (&module, ptx) == CUDA_SUCCESS);
+  fail_unless (CuModuleGetFunction (&function, module, "delay") == CUDA_SUCCESS);
+  return function;
+}
+
+/* The luma plane becomes what is at `pixels` (page-locked), in the memory's stream, 50 ms from now. */
+static void
+write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
+{
+  static CUresult (*stream_query) (CUstream);
+  const GstVideoInfo *const info = &GST_CUDA_MEMORY_CAST (memory)->info;
+  const CUstream stream = gst_cuda_stream_get_handle (gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory)));
+  CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,.srcHost = pixels,.srcPitch = info->width,
+    .dstMemoryType = CU_MEMORYTYPE_DEVICE,.dstPitch = info->stride[0],
+    .WidthInBytes = info->width,.Height = info->height
+  };
+  guint64 ns = 50 * GST_MSECOND;
+  gpointer arguments[] = { &ns };
+  GstMapInfo map;
+
+  if (!stream_query)
+    stream_query = (CUresult (*) (CUstream)) dlsym (dlopen ("libcuda.so.1", RTLD_NOW), "cuStreamQuery");
+  fail_unless (gst_memory_map (memory, &map, (GstMapFlags) (GST_MAP_WRITE | GST_MAP_CUDA)));
+  copy.dstDevice = (CUdeviceptr) map.data + info->offset[0];
+  fail_unless (CuLaunchKernel (delay, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL) == CUDA_SUCCESS);
+  fail_unless (CuMemcpy2DAsync (&copy, stream) == CUDA_SUCCESS);
+  fail_unless (stream_query (stream) == CUDA_ERROR_NOT_READY, "the mask is there at once: this tests nothing");
+  gst_memory_unmap (memory, &map);
+}
+
+/* Each mask in another stream, which writes it only after it was pushed; another one is there until then. */
+GST_START_TEST (test_stream_of_the_memory_is_waited_for)
+{
+  const guint n = 6, width = 640, height = 480;
+
+  for (guint depth = 0; depth <= 2; depth++) {
+    GstCudaContext *context = new_context ();
+    gchar *settings = g_strdup_printf ("async-depth=%u max-components=100000", depth);
+    GstHarness *harness = harness_with (__i__, settings, context);
+    CUfunction delay;
+    gpointer pixels;
+    Mask mask;
+
+    gst_cuda_context_push (context);
+    delay = load_delay ();
+    fail_unless (CuMemAllocHost (&pixels, n * width * height) == CUDA_SUCCESS);
+    gst_cuda_context_pop (NULL);
+    for (guint i = 0; i < n; i++) {
+      GstCudaStream *stream = gst_cuda_stream_new (context);
+      guint8 *late = (guint8 *) pixels + i * width * height;
+      Mask before = mask_random (width, height, 100 + i, 0.4);
+      GstBuffer *buffer = cuda_buffer_of_stream (context, stream, GST_VIDEO_FORMAT_NV12, &before);
+
+      mask = mask_random (width, height, i, 0.4);
+      draw_mask (late, width, 1, &mask, 128, 127);
+      if (i == 0)
+        set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
+      gst_cuda_context_push (context);
+      write_late (gst_buffer_peek_memory (buffer, 0), late, delay);
+      gst_cuda_context_pop (NULL);
+      fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+      gst_cuda_stream_unref (stream);
+      mask_free (&before);
+      mask_free (&mask);
+    }
+    gst_harness_push_event (harness, gst_event_new_eos ());
+    for (guint i = 0; i < n; i++) {
+      GstBuffer *buffer = gst_harness_pull (harness);
+
+      mask = mask_random (width, height, i, 0.4);
+      assert_blobs (buffer, &mask, 8);
+      mask_free (&mask);
+      gst_buffer_unref (buffer);
+    }
+    assert_path (harness, __i__ ? "cuda-memory" : "cuda-memory-downloaded");
+    gst_harness_teardown (harness);
+    gst_cuda_context_push (context);
+    CuMemFreeHost (pixels);
+    gst_cuda_context_pop (NULL);
+    g_free (settings);
+    gst_object_unref (context);
+  }
+}
+
+GST_END_TEST;
+
+#endif
 
 /* ---------------------------------------------------------------- contexts */
 
@@ -514,18 +626,35 @@ count_blobs (GstPad * pad, GstPadProbeInfo * info, gpointer count)
   return GST_PAD_PROBE_OK;
 }
 
+#if GST_CHECK_VERSION (1, 24, 0)
+/* What comes in CUDA memory names the stream it is written in. */
+static GstPadProbeReturn
+look_for_stream (GstPad * pad, GstPadProbeInfo * info, gpointer unused)
+{
+  GstMemory *memory = gst_buffer_peek_memory (GST_PAD_PROBE_INFO_BUFFER (info), 0);
+
+  (void) pad, (void) unused;
+  if (gst_is_cuda_memory (memory))
+    fail_unless (gst_cuda_memory_get_stream (GST_CUDA_MEMORY_CAST (memory)) != NULL, "CUDA memory without a stream");
+  return GST_PAD_PROBE_OK;
+}
+#endif
+
 static guint64
 blobs_of_pipeline (const gchar * elements)
 {
   gchar *line = g_strdup_printf ("videotestsrc pattern=ball motion=sweep num-buffers=20 ! "
       "video/x-raw,format=NV12,width=640,height=480 ! %s ! fakesink", elements);
   GstElement *pipeline = gst_parse_launch (line, NULL), *label = gst_bin_get_by_name (GST_BIN (pipeline), "label");
-  GstPad *pad = gst_element_get_static_pad (label, "src");
+  GstPad *pad = gst_element_get_static_pad (label, "src"), *sink = gst_element_get_static_pad (label, "sink");
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
   guint64 n = 0;
 
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_blobs, &n, NULL);
+#if GST_CHECK_VERSION (1, 24, 0)
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER, look_for_stream, NULL, NULL);
+#endif
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s: %" GST_PTR_FORMAT, line, message);
@@ -533,6 +662,7 @@ blobs_of_pipeline (const gchar * elements)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
   gst_object_unref (pad);
+  gst_object_unref (sink);
   gst_object_unref (label);
   gst_object_unref (pipeline);
   g_free (line);
@@ -576,6 +706,9 @@ ccllabel_cuda_suite (void)
   tcase_add_loop_test (both, test_memory_changes_from_frame_to_frame, 0, n);
   tcase_add_loop_test (both, test_async_in_cuda_memory, 0, n);
   tcase_add_loop_test (both, test_outputs_of_cuda_memory, 0, n);
+#if GST_CHECK_VERSION (1, 24, 0)
+  tcase_add_loop_test (both, test_stream_of_the_memory_is_waited_for, 0, n);
+#endif
   suite_add_tcase (suite, both);
 
   tcase_set_timeout (cuda, 120);

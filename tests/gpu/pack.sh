@@ -6,17 +6,29 @@
 #
 #     tests/gpu/pack.sh BUILD FOLDER
 #
-# From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test program of every element and
-# examples/many-cameras go to FOLDER. GStreamer itself, with an env.sh that sets its paths, is expected in FOLDER/gst,
-# however it got there; without it the host's own GStreamer runs. Then, on the host: CCL_GST=FOLDER tests/gpu/run.sh
+# From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test programs of the elements that know of
+# CUDA and examples/many-cameras go to FOLDER, the real masks of ../shared/data (CCL_TEST_DATA) to FOLDER/data. GStreamer
+# itself, with an env.sh that sets its paths, is expected in FOLDER/gst, however it got there (gst-launch-1.0,
+# gst-inspect-1.0, what the plugin and the programs are linked with, and at least the plugins app, coreelements,
+# multifile, nvcodec, png, videoconvertscale and videotestsrc); without it the host's own GStreamer runs. Then, on the
+# host: CCL_GST=FOLDER tests/gpu/run.sh; or with several folders, made with several versions of GStreamer.
 set -eu
 build=$1
 folder=$2
 mkdir -p "$folder"
-cp "$build"/gst/elements/*.so "$build"/gst/ccl/libgstccl-1.0.so.0 "$folder"
-for program in ccllabel ccllabel-cuda ccllabel-volume cclmotion; do
+cp "$build"/gst/elements/libgstccl.so "$build"/gst/ccl/libgstccl-1.0.so.0 "$folder"
+for program in ccllabel ccllabel-contours ccllabel-cuda ccllabel-volume cclmotion; do
     cp "$build/tests/elements/$program" "$folder/test-$program"
 done
 cp "$build/examples/many-cameras" "$folder"
 strip "$folder"/*.so "$folder"/libgstccl-1.0.so.0 "$folder"/test-* "$folder/many-cameras"
+
+data=${CCL_TEST_DATA:-$(dirname "$0")/../../../shared/data}/masks
+if [ -f "$data/still/feyn.png" ]; then
+    mkdir -p "$folder/data/masks/still"
+    cp "$data/still/feyn.png" "$data/still/feyn-fract.png" "$folder/data/masks/still"
+    [ ! -d "$data/davis-cows" ] || cp -r "$data/davis-cows" "$folder/data/masks"
+else
+    echo "no $data/still/feyn.png: the real masks will not be tried"
+fi
 ls -l "$folder"
