@@ -83,6 +83,13 @@ gst_ccl_cuda_get_device (const GstCclCuda * cuda)
 }
 
 gboolean
+gst_ccl_cuda_is_missed (const GstCclCuda * cuda, CclStatus status)
+{
+  return status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY
+      || (status == CCL_ERROR_NO_DEVICE && cuda->device_id >= 0);
+}
+
+gboolean
 gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory)
 {
   if (gst_ccl_is_device_memory (memory)) {

@@ -45,6 +45,10 @@ void gst_ccl_cuda_close (GstCclCuda * cuda);
 /* CclConfig.device: -1 when a context is pushed around every call, else the index of the device. */
 gint gst_ccl_cuda_get_device (const GstCclCuda * cuda);
 
+/* Opening the device ended with `status`, and the CPU can do instead: is that worth a warning? Not where there simply is
+ * no device. */
+gboolean gst_ccl_cuda_is_missed (const GstCclCuda * cuda, CclStatus status);
+
 /* Around every call of the core that may touch the device; nothing happens without a context. */
 void gst_ccl_cuda_push (GstCclCuda * cuda);
 void gst_ccl_cuda_pop (GstCclCuda * cuda);

@@ -398,7 +398,7 @@ open_labeller (GstCclLabel * self, const Request * request, gchar ** message)
     if (status == CCL_OK || !cpu)
       return status;
     why = g_steal_pointer (message);
-    if (status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY) {
+    if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
       self->cuda_lost = TRUE;
       GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
     }

@@ -425,8 +425,10 @@ open_detector (GstCclMotion * self, const Request * request, gint * backend, gch
     if (status == CCL_OK || request->backend == GST_CCL_BACKEND_CUDA)
       return status;
     why = g_steal_pointer (message);
-    if (status == CCL_ERROR_DEVICE || status == CCL_ERROR_OUT_OF_MEMORY)
+    if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
+      self->cuda_lost = TRUE;
       GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
+    }
   }
   *backend = GST_CCL_BACKEND_CPU;
   status = open_detector_on (self, CCL_BACKEND_CPU, request, message);
@@ -495,7 +497,9 @@ rebuild_detector (GstCclMotion * self, Request request)
     g_free (message);
     return FALSE;
   }
-  request.cuda_context = self->cuda.current;    /* it may have been found just now */
+  /* What was found out just now. */
+  request.cuda_context = self->cuda.current;
+  request.no_cuda = self->cuda_lost;
   self->request = request;
   self->ignored_serial = 0;
   ccl_motion_size (self->detector, &self->mask_width, &self->mask_height);

@@ -6,6 +6,8 @@
 #include "checkccl.h"
 #include "device.h"
 
+#include "backend.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,15 +31,6 @@ typedef struct Camera {
     unsigned n_threads;
     char why[400];
 } Camera;
-
-static const CclAlgorithmInfo *info_of(const CclConfig *config)
-{
-    const CclAlgorithmInfo *info;
-    for (unsigned i = 0; (info = ccl_algorithm(i)); i++)
-        if (info->backend == config->backend && !strcmp(info->name, config->algorithm))
-            return info;
-    return NULL;
-}
 
 static uint32_t some_size(Session *session, uint32_t most)
 {
@@ -80,7 +73,7 @@ static void camera_draw(Session *session, Camera *camera, const Subject *subject
     config->labels = camera->c.product != PRODUCT_TABLE;
     config->depth = 1 + random_below(random, CCL_MAX_DEPTH);
     config->threads = 1 + random_below(random, 2);
-    if (random_chance(random, 30) && info_of(config)->connectivity == (CCL_CONNECT_4 | CCL_CONNECT_8))
+    if (random_chance(random, 30) && method_of(config)->info.connectivity == (CCL_CONNECT_4 | CCL_CONNECT_8))
         config->connectivity = (CclConnectivity)(12 - config->connectivity);
     camera->expected = expected_outcome(&camera->c, config->connectivity);
     config->max_components = camera->c.max_components                       ? camera->c.max_components
@@ -261,24 +254,25 @@ static size_t missing_after_cycles(Session *session, Camera *guest, unsigned n_b
     return left < least ? least - left : 0;
 }
 
-/* Beside one that stays, and then with nobody left in between. Other programs on the device take memory as well, but not
- * every time. */
+/* Beside one that stays, and then with nobody left in between. Other programs on the device take and give memory as well:
+ * with CCL_TEST_CROWDED=1 it is not compared. */
 static void check_cycles(Session *session, const Subject *subject, unsigned n)
 {
-    enum { TRIES = 10 };
+    const char *const crowded = getenv("CCL_TEST_CROWDED");
+    const bool compare = !crowded || !strcmp(crowded, "0");
     Camera stays, guest;
     bool open = true;
 
     camera_draw(session, &stays, subject, 0, 200);
     camera_draw(session, &guest, subject, 1, 200);
     for (unsigned round = 0; round < 2 && open; round++) {
-        size_t missing = 1;
         if (!round)
             open = camera_open(session, &stays);
-        for (unsigned i = 0; i < TRIES && missing && open; i++)
-            missing = missing_after_cycles(session, &guest, n / 10 + 1, n, &open);
+        const size_t missing = missing_after_cycles(session, &guest, n / 10 + 1, n, &open);
         camera_report(session, &guest, open, "coming and going", n);
-        check(session, !open || !missing, "%s: %u cycles took %zu bytes of device memory", subject->name, n, missing);
+        check(session, !open || !compare || !missing,
+              "%s: %u cycles took %zu bytes of device memory (are there other programs on the device? CCL_TEST_CROWDED=1)",
+              subject->name, n, missing);
         ccl_context_free(stays.context);
         stays.context = NULL;
     }

@@ -120,6 +120,9 @@ void judge(Session *session, const Case *cases, unsigned n);
 /* A case with the image's name and nothing special. */
 Case case_new(const Image *image, Product product, const char *name, ...) __attribute__((format(printf, 3, 4)));
 
+/* The method of a configuration that names one. */
+const struct CclAlgorithm *method_of(const CclConfig *config);
+
 /* What the case should give, by the reference's unfiltered table and the rules of ccl.h applied here. The result
  * belongs to the caller: outcome_free(). */
 Outcome expected_outcome(const Case *c, CclConnectivity connectivity);
@@ -176,6 +179,7 @@ void check_api(Session *session);
 void check_single_methods(Session *session);
 void check_volume(Session *session);
 void check_batch(Session *session);
+void check_repeat(Session *session);
 void check_cpus(Session *session);
 void check_pool(Session *session);
 void check_engine(Session *session); /* part of it */

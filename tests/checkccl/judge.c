@@ -4,6 +4,8 @@
 /* Run, compare, shrink, show. */
 #include "checkccl.h"
 
+#include "backend.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -741,6 +743,15 @@ Case case_new(const Image *image, Product product, const char *name, ...)
     vsnprintf(c.name, sizeof c.name, name, args);
     va_end(args);
     return c;
+}
+
+const CclAlgorithm *method_of(const CclConfig *config)
+{
+    for (unsigned i = 0; ccl_algorithms[i]; i++)
+        if (ccl_algorithms[i]->info.backend == config->backend &&
+            !strcmp(ccl_algorithms[i]->info.name, config->algorithm))
+            return ccl_algorithms[i];
+    return NULL;
 }
 
 bool check(Session *session, bool passed, const char *format, ...)

@@ -17,7 +17,7 @@ enum { EXIT_SKIPPED = 77, MAX_SUBJECTS = 256 };
 typedef struct Options {
     const char *backend;   /* "cpu", "cuda"; NULL: both */
     const char *algorithm; /* names with commas; NULL: all */
-    const char *suite;     /* NULL: all */
+    const char *suite;     /* names with commas; NULL: all */
     const char *images;
     unsigned connectivity; /* 0: both */
     unsigned every;        /* 0 and 1: every case */
@@ -36,8 +36,8 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=LIST    these methods only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=NAME        this suite only: labels, table, features, contour, blend, api, methods, volume, batch, pool,\n"
-    "                      huge\n"
+    "  --suite=LIST        these suites only: labels, table, features, contour, blend, api, methods, volume, batch,\n"
+    "                      repeat, cpus, pool, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -79,6 +79,7 @@ static const struct {
     { "methods", check_single_methods },
     { "volume", check_volume },
     { "batch", check_batch },
+    { "repeat", check_repeat },
     { "cpus", check_cpus },
     { "pool", check_pool },
     { "huge", check_huge }, /* only when asked for */
@@ -97,6 +98,24 @@ static const char *value_of(const char *argument, const char *name)
 {
     const size_t n = strlen(name);
     return !strncmp(argument, name, n) && argument[n] == '=' ? argument + n + 1 : NULL;
+}
+
+static bool named_in(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *item = list; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+        if (strcspn(item, ",") == length && !strncmp(item, name, length))
+            return true;
+    return false;
+}
+
+/* Is what stands before the next comma a suite? */
+static bool is_suite(const char *item)
+{
+    for (unsigned i = 0; i < N_SUITES; i++)
+        if (strlen(suites[i].name) == strcspn(item, ",") && !strncmp(suites[i].name, item, strcspn(item, ",")))
+            return true;
+    return false;
 }
 
 static uint64_t number_of(const char *argument, const char *value)
@@ -180,11 +199,9 @@ static Options parse(int argc, char **argv)
             wrong_usage(a);
         }
     }
-    bool known = !options.suite;
-    for (unsigned i = 0; i < N_SUITES; i++)
-        known |= options.suite && !strcmp(options.suite, suites[i].name);
-    if (!known)
-        wrong_usage(options.suite);
+    for (const char *item = options.suite; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
+        if (!is_suite(item))
+            wrong_usage(options.suite);
     if (options.backend && strcmp(options.backend, "cpu") && strcmp(options.backend, "cuda"))
         wrong_usage(options.backend);
     options.bench_options.seed = options.seed;
@@ -226,15 +243,6 @@ static const Variant cuda_variants[] = {
 };
 /* The reference is a flood fill and knows no variants. */
 static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0, false }, { NULL, 0, 0, 0, 0, false } };
-
-static bool named_in(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *item = list; item; item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL)
-        if (strcspn(item, ",") == length && !strncmp(item, name, length))
-            return true;
-    return false;
-}
 
 static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 {
@@ -376,7 +384,7 @@ static void print_subject(const Subject *subject)
 static void run_suites(Session *session, const Options *options)
 {
     for (unsigned i = 0; i < N_SUITES; i++) {
-        const bool named = options->suite && !strcmp(options->suite, suites[i].name);
+        const bool named = named_in(options->suite, suites[i].name);
         if (options->suite ? !named : suites[i].run == check_huge && !options->huge)
             continue;
         const double start = seconds();

@@ -561,8 +561,23 @@ GST_END_TEST;
 
 /* ---------------------------------------------------------------- many times over */
 
+/* Other programs on the device take and give memory as well: with CCL_TEST_CROWDED=1 it is not compared. */
+static gboolean
+is_crowded (const gchar * test)
+{
+  const gchar *const crowded = g_getenv ("CCL_TEST_CROWDED");
+
+  if (!crowded || g_str_equal (crowded, "0"))
+    return FALSE;
+  g_printerr ("%s: skipped, CCL_TEST_CROWDED is set\n", test);
+  return TRUE;
+}
+
 GST_START_TEST (test_device_memory_stays_flat)
 {
+  if (is_crowded (__func__))
+    return;
+
   const guint n = 2000, settled = 50;
   GstCudaContext *context = new_context ();
   Mask mask = mask_random (640, 480, 1, 0.4);
@@ -581,7 +596,8 @@ GST_START_TEST (test_device_memory_stays_flat)
     if (i == settled)
       bytes = free_device_memory (context);
   }
-  fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone",
+  fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone (are there "
+      "other programs on the device? CCL_TEST_CROWDED=1)",
       bytes - free_device_memory (context));
   gst_buffer_unref (system);
   gst_buffer_unref (device);
@@ -595,6 +611,9 @@ GST_END_TEST;
 /* Each with a context of its own, as elements alone in a process have it. */
 GST_START_TEST (test_contexts_come_and_go)
 {
+  if (is_crowded (__func__))
+    return;
+
   GstCudaContext *context = new_context ();
   Mask mask = mask_random (640, 480, 1, 0.4);
   gsize bytes = 0;
@@ -608,7 +627,8 @@ GST_START_TEST (test_contexts_come_and_go)
     if (i == 3)
       bytes = free_device_memory (context);
   }
-  fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone",
+  fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone (are there "
+      "other programs on the device? CCL_TEST_CROWDED=1)",
       bytes - free_device_memory (context));
   mask_free (&mask);
   gst_object_unref (context);
@@ -697,7 +717,7 @@ static Suite *
 ccllabel_cuda_suite (void)
 {
   Suite *suite = suite_create ("ccllabel-cuda");
-  TCase *both = tcase_create ("backends"), *cuda = tcase_create ("cuda");
+  TCase *both = tcase_create ("backends"), *cuda = tcase_create ("cuda"), *memory = tcase_create ("memory");
   const gint n = G_N_ELEMENTS (backends);
 
   tcase_set_timeout (both, 120);
@@ -716,10 +736,13 @@ ccllabel_cuda_suite (void)
   tcase_add_test (cuda, test_pinned_memory);
   tcase_add_loop_test (cuda, test_device_fails_with_auto, 0, 4);
   tcase_add_test (cuda, test_device_fails_with_cuda);
-  tcase_add_test (cuda, test_device_memory_stays_flat);
-  tcase_add_test (cuda, test_contexts_come_and_go);
   tcase_add_test (cuda, test_between_cudaupload_and_cudadownload);
   suite_add_tcase (suite, cuda);
+
+  tcase_set_timeout (memory, 120);
+  tcase_add_test (memory, test_device_memory_stays_flat);
+  tcase_add_test (memory, test_contexts_come_and_go);
+  suite_add_tcase (suite, memory);
   return suite;
 }
 

@@ -1756,6 +1756,40 @@ GST_START_TEST (test_cuda_without_a_device)
 
 GST_END_TEST;
 
+/* backend=auto goes on without the device that was asked for, but says so: once. */
+GST_START_TEST (test_auto_without_the_device_asked_for)
+{
+  static const guint sizes[] = { 32, 48 };
+  GstHarness *harness = gst_harness_new_parse ("ccllabel name=label backend=auto cuda-device-id=99");
+  GstElement *label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
+  GstBus *bus;
+  gint active = 0;
+
+  gst_element_set_state (harness->element, GST_STATE_NULL);
+  bus = watch_bus (harness);
+  gst_harness_play (harness);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    Mask mask = mask_random (sizes[i], 16, i, 0.4);
+    GstBuffer *buffer;
+
+    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+    buffer = gst_harness_push_and_pull (harness, buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask));
+    assert_blobs (buffer, &mask, 8);
+    gst_buffer_unref (buffer);
+    mask_free (&mask);
+  }
+  g_object_get (label, "active-backend", &active, NULL);
+  fail_unless_equals_int (active, 2);
+  assert_message (bus, GST_MESSAGE_WARNING, "Continuing on the CPU");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_object_unref (label);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 /* While playing a contradiction is a warning: the pipeline lives, the method stays. */
 GST_START_TEST (test_contradiction_while_playing)
 {
@@ -1925,6 +1959,7 @@ ccllabel_suite (void)
   tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
   tcase_add_test (once, test_cuda_without_a_device);
+  tcase_add_test (once, test_auto_without_the_device_asked_for);
   suite_add_tcase (suite, once);
   return suite;
 }

@@ -875,6 +875,26 @@ GST_START_TEST (test_no_gpu)
 
 GST_END_TEST;
 
+/* backend=auto goes on without the device that was asked for, but says so: once. */
+GST_START_TEST (test_auto_without_the_device_asked_for)
+{
+  GstHarness *harness = motion_harness ("backend=auto cuda-device-id=99", GST_VIDEO_FORMAT_GRAY8, W, H);
+  GstBus *bus;
+
+  gst_element_set_state (harness->element, GST_STATE_NULL);
+  bus = watch_bus (harness);
+  gst_harness_play (harness);
+  for (guint n = 0; n < 3; n++)
+    gst_buffer_unref (push_scene (harness, n, 8));
+  assert_message (bus, GST_MESSAGE_WARNING, "Continuing on the CPU");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 /* With a GPU: the same masks, which stay there until somebody looks. */
 GST_START_TEST (test_cuda_masks)
 {
@@ -935,6 +955,7 @@ cclmotion_suite (void)
   tcase_add_test (cases, test_stats);
   tcase_add_test (cases, test_buffer_too_small);
   tcase_add_test (cases, test_no_gpu);
+  tcase_add_test (cases, test_auto_without_the_device_asked_for);
   tcase_add_test (cases, test_cuda_masks);
   return suite;
 }

@@ -22,9 +22,10 @@ if [ -n "$changed" ]; then
     echo "tests/gpu/record.txt is of other sources; changed since: ${changed% }"
     exit 1
 fi
-failed=$(sed -n 's/^check: \([^:]*\): failed.*/\1/p' "$record" | tr '\n' ' ')
+# check: NAME: failed..., and the name may have colons itself.
+failed=$(sed -n '/^check: .*: failed/{s/^check: //;s/: failed.*/;/;p;}' "$record" | tr '\n' ' ')
 if [ -n "$failed" ]; then
-    echo "tests/gpu/record.txt fits the sources, but on the GPU these failed: ${failed% }"
+    echo "tests/gpu/record.txt fits the sources, but on the GPU these failed: ${failed%; }"
     exit 1
 fi
 echo "tests/gpu/record.txt fits the sources: $(sed -n 's/^date: //p' "$record"), $(sed -n 's/^gpu: //p' "$record")"

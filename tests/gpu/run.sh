@@ -7,9 +7,13 @@
 #     tests/gpu/run.sh [PART...]
 #
 # check      every method against the reference, in all sizes
+# elements   the elements; skipped without CCL_GST
 # sanitize   compute-sanitizer's memcheck and racecheck
+# alone      what compares the device's free memory before and after, and many cameras; part of it skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
-# elements   the elements, and many cameras; skipped without CCL_GST
+#
+# check and elements run at the same time, then the others one after another, alone and bench with nothing beside them:
+# the device must be idle.
 #
 # Without arguments all of them. Parts may run one call after another; what they found stays in the build folder. Writes
 # tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on. A part
@@ -17,14 +21,14 @@
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
-# CCL_GST       folder with the plugin, the test programs of elements (test-*) and GStreamer (gst/env.sh), as tests/gpu/pack.sh
-#               says
+# CCL_GST       folders with the plugin, the test programs of the elements and GStreamer, as tests/gpu/pack.sh makes them;
+#               with spaces between, the newest GStreamer last
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CCL_BUILD:-$top/build-gpu}
 record=$top/tests/gpu/record.txt
 logs=$build/gpu-logs
-all_parts="check sanitize bench elements"
+all_parts="check elements sanitize alone bench"
 PATH=$PATH:/usr/local/cuda/bin
 
 for part; do
@@ -76,45 +80,142 @@ skip() {
 
 ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
-# Checks run beside each other where no time counts: most of theirs is one thread's on the host.
+# ---------------------------------------------------------------- check
 
+# Checks run beside each other where no time counts: most of theirs is one thread's on the host.
 part_check() {
-    check "checkccl, $ours" 400 "$checkccl" --backend=cuda --algorithm=$ours &
-    check "checkccl, every method, some cases" 300 "$checkccl" --backend=cuda --quick --every=2 &
+    export CCL_TEST_CROWDED=1
+    # All suites but those that get a program of their own.
+    others=$("$checkccl" --list | sed -n '/^suites:/{n;s/^ *//;s/ /,/g;s/labels,//;s/repeat,//;s/,huge//;p;}')
+    for connectivity in 8 4; do
+        check "checkccl, $ours, labels, $connectivity-connected" 300 \
+            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=$connectivity &
+        check "checkccl, every method, labels, $connectivity-connected, some cases" 300 \
+            "$checkccl" --backend=cuda --quick --every=2 --suite=labels --connectivity=$connectivity &
+    done
+    check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others" &
+    check "checkccl, every method, $others, some cases" 300 \
+        "$checkccl" --backend=cuda --quick --every=2 --suite="$others" &
+    check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat &
     check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick &
     # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
-    for suite in table labels; do
-        check "checkccl, little shared memory, $suite" 300 env CCL_TEST_LIMIT=3 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=$suite &
-    done
+    check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+        "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels &
     check "checkmotion" 300 "$checkmotion" cuda &
     wait
 }
 
+# ---------------------------------------------------------------- elements
+
+# in_gst FOLDER COMMAND...: in a subshell, with the plugin and the GStreamer of FOLDER
+in_gst() (
+    folder=$1
+    shift
+    export GST_PLUGIN_PATH="$folder" CK_DEFAULT_TIMEOUT=300
+    export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    if [ -d "$folder/gst" ]; then
+        export PATH="$folder/gst/bin:$PATH" LD_LIBRARY_PATH="$folder/gst/lib:$LD_LIBRARY_PATH"
+        export GST_PLUGIN_SYSTEM_PATH="$folder/gst/plugins" GST_PLUGIN_SCANNER="$folder/gst/bin/gst-plugin-scanner"
+        export GST_REGISTRY="$folder/registry.bin"
+    fi
+    "$@"
+)
+
+# "GStreamer 1.26.2"; makes the registry of plugins, too.
+gst_of() {
+    in_gst "$1" gst-inspect-1.0 ccllabel > /dev/null
+    in_gst "$1" gst-inspect-1.0 --version | sed -n 's/^\(GStreamer [0-9.]*\).*/\1/p'
+}
+
+skip_without_gst() {
+    [ -z "${CCL_GST:-}" ] || return 1
+    skip "$1" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
+}
+
+part_elements() {
+    export CCL_TEST_CROWDED=1
+    ! skip_without_gst "elements" || return
+    for folder in $CCL_GST; do
+        gst=$(gst_of "$folder")
+        for program in "$folder"/test-*; do
+            in_gst "$folder" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program" &
+        done
+        data=${CCL_TEST_DATA:-$folder/data}
+        in_gst "$folder" check "$gst: real masks, gst-launch-1.0" 300 \
+            python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda &
+    done
+    wait
+}
+
+# ---------------------------------------------------------------- sanitize
+
+# sanitize TOOL WHAT
+sanitize() {
+    under="compute-sanitizer --tool $1 --error-exitcode 9"
+    few="--backend=cuda --quick"
+    labels_every=$([ "$1" = memcheck ] && echo 421 || echo 197) # makes both take about as long
+    # shellcheck disable=SC2086
+    case $2 in
+    motion) check "$1: motion" 300 $under "$checkmotion" cuda 9 ;;
+    volume) check "$1: volume" 300 $under "$checkccl" $few --suite=volume --every=13 ;;
+    labels)
+        check "$1: labels, every method, a few cases" 300 \
+            $under "$checkccl" $few --suite=labels --every="$labels_every" --pixels=8000
+        ;;
+    table)
+        check "$1: table, every method, a few cases" 300 \
+            $under "$checkccl" $few --suite=table --every=41 --pixels=8000
+        ;;
+    *) check "$1: $2, $ours" 300 $under "$checkccl" $few --algorithm=$ours --suite=$2 ;;
+    esac
+}
+
+# sanitize_element PROGRAM: the newest GStreamer. Its tests run in one process, without those whose device fails on purpose.
+sanitize_element() {
+    folder=${CCL_GST##* }
+    in_gst "$folder" check "memcheck: $(gst_of "$folder"), $1" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
+        GST_CHECKS_IGNORE="test_device_fails*" compute-sanitizer --tool memcheck --error-exitcode 9 "$folder/test-$1"
+}
+
+# Never more than eight at a time: with twenty programs at once racecheck once lost track of a launch. Long ones first.
 part_sanitize() {
+    export CCL_TEST_CROWDED=1
     if ! command -v compute-sanitizer > /dev/null; then
         skip "memcheck and racecheck" "no compute-sanitizer"
         return
     fi
-    for tool in memcheck racecheck; do
-        under="compute-sanitizer --tool $tool --error-exitcode 9"
-        # shellcheck disable=SC2086
-        for suite in features api batch; do
-            check "$tool: $suite, $ours" 300 \
-                $under "$checkccl" --backend=cuda --algorithm=$ours --quick --suite=$suite &
-        done
-        # shellcheck disable=SC2086
-        {
-            check "$tool: motion" 300 $under "$checkmotion" cuda 9 &
-            check "$tool: volume" 300 $under "$checkccl" --backend=cuda --quick --suite=volume --every=13 &
-            # An H200 takes some 65 s for memcheck with every=421, 35 s for racecheck with every=293.
-            check "$tool: labels, every method, a few cases" 300 \
-                $under "$checkccl" --backend=cuda --quick --suite=labels \
-                --every=$([ $tool = memcheck ] && echo 421 || echo 197) --pixels=8000 &
-        }
+    sanitize racecheck labels &
+    sanitize racecheck api &
+    { sanitize racecheck features; sanitize memcheck batch; } &
+    { sanitize racecheck volume; sanitize memcheck motion; } &
+    { sanitize memcheck labels; sanitize racecheck motion; } &
+    { sanitize memcheck volume; sanitize memcheck features; } &
+    { sanitize memcheck api; sanitize racecheck batch; } &
+    { sanitize racecheck table; sanitize memcheck table; } &
+    wait
+    ! skip_without_gst "memcheck: elements" || return
+    for program in ccllabel-cuda ccllabel-contours cclmotion; do
+        sanitize_element $program &
     done
     wait
 }
+
+# ---------------------------------------------------------------- alone
+
+part_alone() {
+    check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch
+    ! skip_without_gst "device memory: elements" || return
+    for folder in $CCL_GST; do
+        in_gst "$folder" check "device memory: $(gst_of "$folder"), ccllabel-cuda" 100 \
+            env CK_RUN_CASE=memory "$folder/test-ccllabel-cuda"
+    done
+    for memory in system pinned cuda; do
+        in_gst "$folder" check "16 cameras, masks in $memory memory" 60 \
+            "$folder/many-cameras" 16 5 --memory=$memory --label=backend=cuda
+    done
+}
+
+# ---------------------------------------------------------------- bench
 
 part_bench() {
     check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=5 --algorithm=$ours \
@@ -122,29 +223,21 @@ part_bench() {
     { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$found"
 }
 
-part_elements() {
-    if [ -z "${CCL_GST:-}" ]; then
-        skip "elements" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
-        return
-    fi
-    # shellcheck disable=SC1091
-    [ ! -f "$CCL_GST/gst/env.sh" ] || . "$CCL_GST/gst/env.sh"
-    export GST_PLUGIN_PATH="$CCL_GST" LD_LIBRARY_PATH="$CCL_GST:${LD_LIBRARY_PATH:-}" CK_DEFAULT_TIMEOUT=300
-    for program in "$CCL_GST"/test-*; do
-        check "elements: $(basename "$program" | sed 's/^test-//')" 300 "$program"
-    done
-    for memory in system pinned cuda; do
-        [ ! -x "$CCL_GST/many-cameras" ] || check "16 cameras, masks in $memory memory" 60 \
-            "$CCL_GST/many-cameras" 16 10 --memory=$memory --label=backend=cuda
-    done
-}
+# ---------------------------------------------------------------- all of them
 
-for part; do
-    found=$logs/part-$part.txt
+run_part() {
+    found=$logs/part-$1.txt
     rm -f "$found.sources"
     : > "$found"
-    "part_$part"
+    "part_$1"
     "$top/tests/gpu/sources.sh" > "$found.sources"
+}
+
+for group in "check elements" sanitize alone bench; do
+    for part in $group; do
+        case " $* " in *" $part "*) run_part "$part" & ;; esac
+    done
+    wait
 done
 
 "$top/tests/gpu/sources.sh" > "$logs/sources"
