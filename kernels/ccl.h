@@ -409,9 +409,10 @@ typedef struct CclStep {
 /* The steps in launch order; returns how many. Owned by the context until the next ccl_collect(). */
 unsigned ccl_steps(const CclContext *context, const CclStep **steps);
 
-/* The CUDA stream (cudaStream_t) frames run on, for callers that order their own work after it; NULL on the CPU, and with
- * CclConfig.shared, where a frame submitted need not be in a stream yet. */
-void *ccl_context_stream(const CclContext *context);
+/* One of the CUDA streams (cudaStream_t) that frames run on, by index, for callers that order their own work after all of
+ * them: frames in flight run beside each other. NULL past the last one; on the CPU; and with CclConfig.shared, where a
+ * frame submitted need not be in a stream yet. */
+void *ccl_context_stream(const CclContext *context, unsigned i);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,7 @@ static CudaContext *impl(const CclContext *context)
 
 void *cuda_workspace(const CclContext *context)
 {
-    const CudaContext *const cuda = impl(context);
-    return cuda->engine ? cuda->engine->places[0] : cuda->workspace;
+    return impl(context)->lane->workspace;
 }
 
 const CudaRoom *cuda_room(const CclContext *context)
@@ -142,7 +141,7 @@ CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, boo
     cuda->device[cuda->n_device++] = *memory;
     context->device_bytes += size;
     if (cleared)
-        CCL_CUDA_TRY(cudaMemsetAsync(*memory, 0, size, cuda->stream));
+        CCL_CUDA_TRY(cudaMemsetAsync(*memory, 0, size, cuda->lanes[0].stream));
     return CCL_OK;
 }
 
@@ -173,9 +172,8 @@ static size_t align(size_t size)
     return (size + 255) / 256 * 256;
 }
 
-static CclStatus open_stages(CclContext *context, size_t n_pixels)
+static CclStatus open_stages(CclContext *context, StageBuffers *stages, size_t n_pixels)
 {
-    StageBuffers *const stages = &impl(context)->stages;
     *stages = stage_sizes(context);
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
@@ -230,10 +228,10 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
 {
     CudaFrame *const frame = &slot->frame;
 
-    frame->stream = impl(context)->stream;
+    slot->context = context;
+    frame->stream = impl(context)->engine ? NULL : impl(context)->lanes[slot->lane].stream; /* NULL: by each launch */
     frame->timing = context->config.timing;
     frame->overlap = impl(context)->overlap && !frame->timing;
-    slot->context = context;
     slot->ccl_frame = ccl_frame;
     frame->loop = context->algorithm->iterative ? &impl(context)->loop : NULL;
     ccl_frame->slot = frame;
@@ -252,7 +250,7 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     return CCL_OK;
 }
 
-/* Label images of our own: one per slot where they may have to be copied out, one for all where label() needs a place to
+/* Label images of our own: one per slot where they may have to be copied out, one per lane where label() needs a place to
  * write, none where analyze() needs none. */
 static CclStatus open_labels(CclContext *context, size_t n_pixels)
 {
@@ -260,12 +258,24 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
     if (!context->config.labels && context->algorithm->analyze)
         return CCL_OK;
     for (unsigned i = 0; i < context->config.depth; i++) {
-        if (i && !context->config.labels)
-            cuda->slots[i].d_labels = cuda->slots[0].d_labels;
+        if (i >= cuda->n_lanes && !context->config.labels)
+            cuda->slots[i].d_labels = cuda->slots[cuda->slots[i].lane].d_labels;
         else
             CCL_TRY(cuda_device_alloc(context, (void **)&cuda->slots[i].d_labels, n_pixels * sizeof(uint32_t), false));
     }
     return CCL_OK;
+}
+
+/* Frames in flight each have a lane: one of them leaves most of the device free, or waits for the bus. Not where they
+ * wait for the host in between, nor where they are timed. CCL_TEST_LANES in the environment allows fewer, for the
+ * benchmark. */
+static unsigned lanes_wanted(const CclContext *context)
+{
+    const char *const text = getenv("CCL_TEST_LANES");
+    const int most = text ? atoi(text) : 0;
+    if (context->algorithm->iterative || context->config.timing || context->config.volume)
+        return 1;
+    return most > 0 ? min(context->config.depth, (unsigned)most) : context->config.depth;
 }
 
 /* Streams of the context's own, or an engine's. */
@@ -280,13 +290,18 @@ static CclStatus open_streams(CclContext *context)
     }
     if (packs_masks(context) && context->config.threads > 1)
         cuda->packers = ccl_pool_new(context->config.threads);
-    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    cuda->n_lanes = lanes_wanted(context);
+    for (unsigned i = 0; i < context->config.depth; i++)
+        cuda->slots[i].lane = i % cuda->n_lanes;
+    for (unsigned i = 0; i < cuda->n_lanes; i++)
+        CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->lanes[i].stream, cudaStreamNonBlocking));
+    cuda->lane = &cuda->lanes[0];
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
     return CCL_OK;
 }
 
-static CclStatus open_workspace(CclContext *context)
+static CclStatus open_lanes(CclContext *context, size_t n_pixels)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
     CudaContext *const cuda = impl(context);
@@ -297,15 +312,19 @@ static CclStatus open_workspace(CclContext *context)
     const size_t size = algorithm->batches          ? algorithm->batches->workspace_size(&cuda->room)
                         : algorithm->workspace_size ? algorithm->workspace_size(context)
                                                     : 0;
-    if (size)
-        CCL_TRY(cuda_device_alloc(context, &cuda->workspace, size, true));
-    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
+    for (unsigned i = 0; i < cuda->n_lanes; i++) {
+        CudaLane *const lane = &cuda->lanes[i];
+        if (!algorithm->analyze && !context->config.volume)
+            CCL_TRY(open_stages(context, &lane->stages, n_pixels));
+        if (size)
+            CCL_TRY(cuda_device_alloc(context, &lane->workspace, size, true));
+    }
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->lanes[0].stream)); /* all was cleared there */
     return CCL_OK;
 }
 
 static CclStatus cuda_open(CclContext *context)
 {
-    const CclAlgorithm *const algorithm = context->algorithm;
     const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
     int device = 0, multiprocessors = 0;
     cudaFuncAttributes attributes;
@@ -332,9 +351,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_TRY(open_labels(context, n_pixels));
     if (context->config.volume)
         CCL_TRY(cuda_volume_open(context));
-    else if (!algorithm->analyze)
-        CCL_TRY(open_stages(context, n_pixels));
-    return open_workspace(context);
+    return open_lanes(context, n_pixels);
 }
 
 static void drop_replay(CudaReplay *replay)
@@ -377,7 +394,9 @@ static void cuda_close(CclContext *context)
         return;
     if (context->config.device >= 0)
         cudaSetDevice(context->config.device);
-    cudaStream_t streams[] = { cuda->upload, cuda->stream, cuda->download };
+    cudaStream_t streams[2 + CCL_MAX_DEPTH] = { cuda->upload, cuda->download }; /* of its own */
+    for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
+        streams[2 + i] = cuda->lanes[i].stream;
     if (cuda->engine)
         drop_tickets(cuda);
     for (cudaStream_t stream : streams)
@@ -631,7 +650,7 @@ static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, 
 static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
-    const StageBuffers *const stages = &impl(context)->stages;
+    const StageBuffers *const stages = &impl(context)->lane->stages;
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const CudaShape *const shape = &frame->shape;
 
@@ -769,6 +788,9 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
 CclStatus cuda_launch_slot(CudaSlot *slot)
 {
     CudaFrame *const frame = &slot->frame;
+    CudaContext *const cuda = impl(slot->context);
+    cuda->lane = cuda->engine ? cuda_engine_lane(cuda->engine, slot->lane) : &cuda->lanes[slot->lane];
+    frame->stream = cuda->lane->stream;
     CCL_TRY(cuda_await_mask(slot, frame->stream));
     const bool replayed = wants_replay(slot);
     if (frame->timing)
@@ -812,7 +834,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     if (cuda->engine)
         return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
     CCL_TRY(cuda_launch_slot(slot));
-    return cuda_finish_slots(&slot, 1, cuda->stream, slot->computed, slot->done);
+    return cuda_finish_slots(&slot, 1, slot->frame.stream, slot->computed, slot->done);
 }
 
 cudaError_t cuda_look_at(cudaEvent_t event)
@@ -980,9 +1002,9 @@ bool ccl_device_download(void *host, const void *memory, size_t size)
     return ok;
 }
 
-void *ccl_context_stream(const CclContext *context)
+void *ccl_context_stream(const CclContext *context, unsigned i)
 {
-    if (context->config.backend != CCL_BACKEND_CUDA || impl(context)->engine)
+    if (context->config.backend != CCL_BACKEND_CUDA || impl(context)->engine || i >= impl(context)->n_lanes)
         return NULL;
-    return (void *)impl(context)->stream;
+    return (void *)impl(context)->lanes[i].stream;
 }

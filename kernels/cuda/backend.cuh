@@ -4,7 +4,7 @@
 /*
  * What the CUDA backend gives a method, and how a method launches.
  *
- * A frame runs on one stream, in this order:
+ * A frame runs on one stream, that of its lane, in this order:
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits
@@ -19,8 +19,8 @@
  * graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
- * Workspace and images are shared by all slots: the stream keeps frames apart. The workspace is all zero before the first
- * frame and belongs to the method from then on.
+ * Frames in flight run in lanes, beside each other: a stream with a workspace and images of its own, which keeps apart the
+ * frames of the same lane. A workspace is all zero before the first frame and belongs to the method from then on.
  */
 #ifndef CCL_CUDA_BACKEND_CUH
 #define CCL_CUDA_BACKEND_CUH
@@ -158,7 +158,7 @@ CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size);
 /* With timing: the steps of a frame that is done to the context's, and how long they took together. */
 CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us);
 
-/* Device memory of the method: workspace_size() bytes, aligned to 256. */
+/* Device memory of the method for the frame that is being launched: workspace_size() bytes, aligned to 256. */
 void *cuda_workspace(const CclContext *context);
 
 /* Sizes that a method's workspace is laid out for; what each means is the method's own affair. */

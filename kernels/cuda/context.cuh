@@ -39,11 +39,20 @@ typedef struct CudaReplay {
     CudaVars vars; /* as last set in all of them */
 } CudaReplay;
 
+/* Where frames run one after the other: those of one lane share its memory, those of different lanes run beside each
+ * other. */
+typedef struct CudaLane {
+    cudaStream_t stream;
+    void *workspace;
+    StageBuffers stages; /* methods with label() only */
+} CudaLane;
+
 /* A slot of the ring: one frame on its way. */
 typedef struct CudaSlot {
     CudaFrame frame; /* first: CclFrame.slot points at it */
     CclContext *context;
     CclFrame *ccl_frame;
+    unsigned lane;
 
     uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, a byte or a bit per pixel */
     uint8_t *d_mask;     /* uploaded or narrowed masks */
@@ -68,20 +77,23 @@ typedef struct CudaEngine {
     unsigned n_contexts, n_slots; /* that share it */
 
     CclEngine *queue;
-    cudaStream_t stream, upload, download; /* of frames alone */
+    cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
 
-    /* Frames alone have the first place, a workspace, one after the other. Each frame of a batch has one of the others,
-     * which batches take in turn. Changed only while the queue is paused and nothing runs. */
+    /* Frames alone run in lanes. Each frame of a batch has one of the places, workspaces that batches take in turn.
+     * Changed only while the queue is paused and nothing runs. */
     CudaRoom room;
-    void *places[1 + CCL_MOST_BATCHES * CCL_MOST_BATCH];
+    CudaLane lanes[CCL_MOST_BATCHES];
+    unsigned n_lanes;    /* that have a workspace */
+    unsigned next_lane;  /* of the next context's first slot */
+    void *places[CCL_MOST_BATCHES * CCL_MOST_BATCH];
     unsigned n_places;
-    unsigned next_place; /* of the next batch, counted from the second place */
-    unsigned generation; /* of places[0] */
+    unsigned next_place; /* of the next batch */
+    unsigned generation; /* of the lanes */
     bool crowded;        /* so many contexts share it that few frames are alone */
-    size_t most_bytes;   /* of all places */
+    size_t most_bytes;   /* of all lanes and places */
     unsigned multiprocessors;
 
     CclPool *packers;      /* help one at a time; all others pack alone */
@@ -90,24 +102,24 @@ typedef struct CudaEngine {
 
 /* CclContext.impl of a CUDA context. */
 typedef struct CudaContext {
-    CudaEngine *engine; /* NULL: streams and workspace are the context's own */
+    CudaEngine *engine; /* NULL: streams and workspaces are the context's own */
     unsigned multiprocessors;
     bool overlap; /* see CudaFrame */
-    cudaStream_t stream;   /* kernels */
+    CudaLane lanes[CCL_MAX_DEPTH]; /* kernels; without an engine */
+    unsigned n_lanes;
+    const CudaLane *lane;  /* of the frame that is being launched */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
     cudaStream_t download; /* label images down, while kernels of the frame after run */
     CudaSlot slots[CCL_MAX_DEPTH];
-    StageBuffers stages;
     CudaLoop loop; /* iterative methods only */
     CudaRoom room; /* methods that take batches only */
-    void *workspace;
     const CclTier *tier;   /* packs masks from ordinary memory */
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
 
     /* Everything allocated, freed in close(). */
-    void *device[32], *pinned[32];
+    void *device[40], *pinned[8];
     unsigned n_device, n_pinned;
 } CudaContext;
 
@@ -123,7 +135,7 @@ cudaError_t cuda_wait_for(cudaEvent_t event);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
-/* Launches a frame alone. */
+/* Launches a frame alone, in its lane: on the stream of slot->frame. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */
 CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t computed,
@@ -135,6 +147,9 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
  * context's frames. cuda_engine_leave() is called after a failure too. */
 CclStatus cuda_engine_join(CclContext *context);
 void cuda_engine_leave(CclContext *context);
+
+/* The lane of a slot with this number, in a context that shares the engine. */
+const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane);
 
 /* ccl_pool_run() with the engine's threads when nobody else has them. */
 void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more);

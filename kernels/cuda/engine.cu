@@ -114,9 +114,9 @@ static CclStatus launch_groups(Launch *launch)
         launch->contexts[i] = slot->context;
         launch->frames[i] = &slot->frame;
         launch->vars[i] = &slot->frame.vars;
-        launch->workspaces[i] = engine->places[1 + (engine->next_place + i) % (engine->n_places - 1)];
+        launch->workspaces[i] = engine->places[(engine->next_place + i) % engine->n_places];
     }
-    engine->next_place = (engine->next_place + launch->n) % (engine->n_places - 1);
+    engine->next_place = (engine->next_place + launch->n) % engine->n_places;
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
@@ -152,13 +152,14 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     Launch launch = {};
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
-    launch.launcher.stream = n == 1 ? engine->stream : engine->batch_streams[n <= MOST_BESIDE ? index : 0];
+    launch.launcher.stream = engine->batch_streams[n <= MOST_BESIDE ? index : 0];
     launch.launcher.overlap = ((const CudaSlot *)tickets[0]->frame)->frame.overlap;
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
     if (n == 1) {
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
+        launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
         for (unsigned i = 0; i < n; i++)
             CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
@@ -191,23 +192,35 @@ static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
         (void)cudaGetLastError();
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY,
                         "no %zu bytes of device memory left (%u such blocks are shared already)", size,
-                        engine->n_places);
+                        engine->n_lanes + engine->n_places);
     }
     CCL_CUDA_TRY(error);
-    CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->stream));
+    CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->lanes[0].stream));
     return CCL_OK;
 }
 
 static CclStatus synchronize(const CudaEngine *engine)
 {
-    CCL_CUDA_TRY(cudaStreamSynchronize(engine->stream));
+    for (const CudaLane &lane : engine->lanes)
+        CCL_CUDA_TRY(cudaStreamSynchronize(lane.stream));
     for (cudaStream_t stream : engine->batch_streams)
         CCL_CUDA_TRY(cudaStreamSynchronize(stream));
     return CCL_OK;
 }
 
-/* Places of another size: the first of them before the old ones are given up, which go on if there is no memory. */
-static CclStatus replace_places(CudaEngine *engine, const CudaRoom *room, size_t size)
+static void free_workspaces(CudaEngine *engine)
+{
+    for (CudaLane &lane : engine->lanes) {
+        cudaFree(lane.workspace);
+        lane.workspace = NULL;
+    }
+    for (unsigned i = 0; i < engine->n_places; i++)
+        cudaFree(engine->places[i]);
+    engine->n_lanes = engine->n_places = 0;
+}
+
+/* Workspaces of another size: the first of them before the old ones are given up, which go on if there is no memory. */
+static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, size_t size)
 {
     void *first = NULL;
     CclStatus status = alloc_place(engine, size, &first);
@@ -217,11 +230,10 @@ static CclStatus replace_places(CudaEngine *engine, const CudaRoom *room, size_t
         cudaFree(first);
         return status;
     }
-    for (unsigned i = 0; i < engine->n_places; i++)
-        cudaFree(engine->places[i]);
+    free_workspaces(engine);
     engine->room = *room;
-    engine->places[0] = first;
-    engine->n_places = 1;
+    engine->lanes[0].workspace = first;
+    engine->n_lanes = 1;
     engine->generation++;
     return CCL_OK;
 }
@@ -235,27 +247,39 @@ static unsigned places_wanted(const CudaEngine *engine)
 /* No batch may be larger, so that all that run have places. */
 static unsigned most_frames(const CudaEngine *engine)
 {
-    const unsigned n = engine->n_places > 1 ? engine->n_places - 1 : 0;
+    const unsigned n = engine->n_places;
     const unsigned most = n >= places_wanted(engine) ? min(n, CCL_MOST_BATCH) : n / CCL_MOST_BATCHES;
     return max(most, 1u);
+}
+
+/* A workspace more, if there is memory that may be taken. */
+static bool add_workspace(CudaEngine *engine, void **workspace)
+{
+    const size_t size = engine->batches->workspace_size(&engine->room);
+    if (size * (engine->n_lanes + engine->n_places + 1) > engine->most_bytes)
+        return false;
+    if (alloc_place(engine, size, workspace) == CCL_OK)
+        return true;
+    cudaFree(*workspace);
+    *workspace = NULL;
+    return false;
 }
 
 /* No frame is being launched. */
 static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool replace)
 {
-    const size_t size = engine->batches->workspace_size(room);
     CCL_TRY(synchronize(engine)); /* whose place is whose changes */
     engine->next_place = 0;
     engine->crowded = engine->n_contexts > 16;
     if (replace)
-        CCL_TRY(replace_places(engine, room, size));
-    while (engine->n_places < 1 + places_wanted(engine) && size * (engine->n_places + 1) <= engine->most_bytes) {
-        if (alloc_place(engine, size, &engine->places[engine->n_places]) != CCL_OK) {
-            cudaFree(engine->places[engine->n_places]);
-            break; /* batches are smaller then */
-        }
-        engine->n_places++;
+        CCL_TRY(replace_workspaces(engine, room, engine->batches->workspace_size(room)));
+    while (engine->n_lanes < min(engine->n_slots, CCL_MOST_BATCHES) &&
+           add_workspace(engine, &engine->lanes[engine->n_lanes].workspace)) {
+        engine->n_lanes++;
+        engine->generation++; /* slots change lanes */
     }
+    while (engine->n_places < places_wanted(engine) && add_workspace(engine, &engine->places[engine->n_places]))
+        engine->n_places++; /* with fewer, batches are smaller */
     return synchronize(engine); /* with the clearing */
 }
 
@@ -277,10 +301,19 @@ static CclStatus grow(CudaEngine *engine, const CclContext *context)
 
 /* ---------------------------------------------------------------- one per device */
 
-static std::array<cudaStream_t *, 3 + CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
+static std::array<cudaStream_t *, 2 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
 {
-    return { &engine->upload, &engine->stream, &engine->batch_streams[0], &engine->batch_streams[1],
-             &engine->download };
+    std::array<cudaStream_t *, 2 + 2 * CCL_MOST_BATCHES> streams = { &engine->upload, &engine->download };
+    for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
+        streams[2 + 2 * i] = &engine->lanes[i].stream;
+        streams[3 + 2 * i] = &engine->batch_streams[i];
+    }
+    return streams;
+}
+
+const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane)
+{
+    return &engine->lanes[lane % engine->n_lanes];
 }
 
 static void close_engine(CudaEngine *engine)
@@ -288,8 +321,7 @@ static void close_engine(CudaEngine *engine)
     for (cudaStream_t *stream : streams_of(engine))
         if (*stream)
             cudaStreamSynchronize(*stream);
-    for (unsigned i = 0; i < engine->n_places; i++)
-        cudaFree(engine->places[i]);
+    free_workspaces(engine);
     cudaFree(engine->d_jobs);
     cudaFreeHost(engine->h_jobs);
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
@@ -378,7 +410,8 @@ static CclStatus join_locked(CclContext *context)
     cuda->engine = engine;
     engine->n_contexts++;
     engine->n_slots += context->config.depth;
-    cuda->stream = engine->stream;
+    for (unsigned i = 0; i < context->config.depth; i++)
+        cuda->slots[i].lane = engine->next_lane++;
     cuda->upload = engine->upload;
     cuda->download = engine->download;
     if (!engine->packers && context->config.threads > 1)

@@ -47,8 +47,8 @@ bool ccl_device_download(void *host, const void *memory, size_t size)
     return false;
 }
 
-void *ccl_context_stream(const CclContext *context)
+void *ccl_context_stream(const CclContext *context, unsigned i)
 {
-    (void)context;
+    (void)context, (void)i;
     return NULL;
 }

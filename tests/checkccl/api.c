@@ -479,8 +479,9 @@ static void check_description(Session *session, const Subject *subject)
           subject->name, host, device);
     check(session, !strcmp(ccl_context_algorithm(context)->name, config.algorithm), "%s: runs \"%s\"", subject->name,
           ccl_context_algorithm(context)->name);
-    check(session, (ccl_context_stream(context) != NULL) == (cuda && !config.shared), "%s: stream %p", subject->name,
-          ccl_context_stream(context));
+    check(session, (ccl_context_stream(context, 0) != NULL) == (cuda && !config.shared), "%s: stream %p", subject->name,
+          ccl_context_stream(context, 0));
+    check(session, !ccl_context_stream(context, 1), "%s: a second stream for one frame in flight", subject->name);
     ccl_context_free(context);
 
     config.algorithm = subject->config.threads % 2 ? NULL : "auto";

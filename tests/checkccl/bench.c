@@ -8,9 +8,10 @@
  *
  *   CPU   wall       all frames in turn, one after the other (one frame over and over would train the branch predictor)
  *         processor  the processor time of all threads for the same; what to believe where others use the machine too
- *   CUDA  gpu_hot    GPU time by events around many frames, CCL_MAX_DEPTH in flight: one mask in device memory and
- *                    one label image, over and over
+ *   CUDA  gpu_hot    GPU time by events around many frames, CCL_MAX_DEPTH in flight, from the start of the first to the
+ *                    end of the last: one mask in device memory and one label image, over and over
  *         gpu_cold   the same with masks in turn that together exceed the cache, and CCL_MAX_DEPTH label images
+ *         lane_hot, lane_cold  the same, but on the GPU one frame after the other
  *         wall_cold  the host's clock around the same frames
  *         latency    host's clock from submit to the end of collect, one frame at a time, mask in device memory
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
@@ -419,24 +420,41 @@ static void submit_frame(const Bench *bench, CclContext *context, const Masks *m
     must(ccl_submit(context, &mask, NULL, product == PRODUCT_TABLE ? NULL : &image));
 }
 
+/* `begin` comes before all that is submitted from now on. */
+static void record_begin(const CclContext *context, void *begin)
+{
+    device_event_record(begin, ccl_context_stream(context, 0));
+    for (unsigned i = 1; ccl_context_stream(context, i); i++)
+        device_stream_wait(ccl_context_stream(context, i), begin);
+}
+
+/* `end` comes after all that has been submitted. */
+static void record_end(const CclContext *context, void *end)
+{
+    for (unsigned i = 1; ccl_context_stream(context, i); i++) {
+        device_event_record(end, ccl_context_stream(context, i));
+        device_stream_wait(ccl_context_stream(context, 0), end);
+    }
+    device_event_record(end, ccl_context_stream(context, 0));
+}
+
 /* n frames back to back, CCL_MAX_DEPTH in flight. `n_masks`: how many of the masks take turns. */
 static Times time_stream(const Bench *bench, CclContext *context, const Masks *masks, unsigned n_masks, Product product,
                          void *const *labels, unsigned n)
 {
     Masks turns = *masks;
     turns.n = n_masks;
-    void *const stream = ccl_context_stream(context), *const begin = device_event_new(),
-                *const end = device_event_new();
+    void *const begin = device_event_new(), *const end = device_event_new();
     CclTable table;
     device_synchronize();
     const double start = now_us();
-    device_event_record(begin, stream);
+    record_begin(context, begin);
     for (unsigned i = 0; i < n; i++) {
         if (i >= CCL_MAX_DEPTH)
             must(ccl_collect(context, &table));
         submit_frame(bench, context, &turns, i, product, labels);
     }
-    device_event_record(end, stream);
+    record_end(context, end);
     for (unsigned i = 0; i < n && i < CCL_MAX_DEPTH; i++)
         must(ccl_collect(context, &table));
     const Times times = { .wall_us = (now_us() - start) / n, .gpu_us = device_event_us(begin, end) / n };
@@ -565,19 +583,26 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
 
 /* ---------------------------------------------------------------- one stream */
 
-enum { HOT, COLD, WALL, PLAIN, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, PACKED_LATENCY,
+enum { HOT, COLD, WALL, PLAIN, LANE_HOT, LANE_COLD, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, PACKED_LATENCY,
        PACKED_WALL, N_MEASURES };
 static const char *const measure_names[N_MEASURES] = {
-    "gpu_hot",        "gpu_cold",    "wall_cold",      "plain_cold", "latency", "host_latency", "host_wall",
-    "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"
+    "gpu_hot",   "gpu_cold",       "wall_cold",   "plain_cold",     "lane_hot",   "lane_cold",  "latency",
+    "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"
 };
 
-/* The same with kernels launched one by one. */
-static CclContext *open_without_graphs(const Bench *bench, const Subject *subject, bool labels)
+/* The same while the environment says how frames are launched. */
+static CclContext *open_with(const Bench *bench, const Subject *subject, bool labels, const char *name,
+                             const char *value)
 {
-    setenv("CCL_TEST_GRAPHS", "0", 1);
+    const char *const before = getenv(name);
+    char *const kept = before ? must_have(strdup(before)) : NULL;
+    setenv(name, value, 1);
     CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, labels, false);
-    unsetenv("CCL_TEST_GRAPHS");
+    if (kept)
+        setenv(name, kept, 1);
+    else
+        unsetenv(name);
+    free(kept);
     return context;
 }
 
@@ -605,7 +630,7 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     void *const *const labels = buffers->labels;
     void *same_labels[CCL_MAX_DEPTH];
     CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, with_labels, false), *plain = NULL,
-               *packing = NULL;
+               *lane = NULL, *packing = NULL;
     Figure figures[N_MEASURES] = { { .n = 0 } };
     bool want[N_MEASURES];
     for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
@@ -616,7 +641,9 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     want[PACKED_LATENCY] &= algorithm_of(subject)->takes_bits;
     want[PACKED_WALL] &= algorithm_of(subject)->takes_bits;
     if (want[PLAIN])
-        plain = open_without_graphs(bench, subject, with_labels);
+        plain = open_with(bench, subject, with_labels, "CCL_TEST_GRAPHS", "0");
+    if (want[LANE_HOT] || want[LANE_COLD])
+        lane = open_with(bench, subject, with_labels, "CCL_TEST_LANES", "1");
     if (want[PACKED_LATENCY] || want[PACKED_WALL])
         packing = open_packing(bench, subject, with_labels);
     const bool upload = want[HOST_WALL] || want[PINNED_WALL];
@@ -635,6 +662,10 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
         }
         if (want[PLAIN])
             add_sample(&figures[PLAIN], time_stream(bench, plain, device, device->n, product, labels, n).gpu_us);
+        if (want[LANE_HOT])
+            add_sample(&figures[LANE_HOT], time_stream(bench, lane, device, 1, product, same_labels, n).gpu_us);
+        if (want[LANE_COLD])
+            add_sample(&figures[LANE_COLD], time_stream(bench, lane, device, device->n, product, labels, n).gpu_us);
         if (want[LATENCY])
             add_sample(&figures[LATENCY], time_latency(bench, context, device, product, labels));
         if (want[HOST_LATENCY])
@@ -659,6 +690,7 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
                          &figures[i], i < LATENCY ? times_null(bench, with_labels, &figures[i]) : 0);
     print_memory(bench, subject, product, context);
     ccl_context_free(packing);
+    ccl_context_free(lane);
     ccl_context_free(plain);
     ccl_context_free(context);
 }

@@ -141,6 +141,11 @@ void device_event_record(void *event, void *stream)
     MUST(cudaEventRecord(static_cast<cudaEvent_t>(event), as_stream(stream)));
 }
 
+void device_stream_wait(void *stream, void *event)
+{
+    MUST(cudaStreamWaitEvent(as_stream(stream), static_cast<cudaEvent_t>(event), 0));
+}
+
 double device_event_us(void *begin, void *end)
 {
     float ms;

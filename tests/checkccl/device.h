@@ -41,6 +41,7 @@ double device_null_us(void *target, void *const *sources, unsigned n_sources, si
 void *device_event_new(void);
 void device_event_free(void *event);
 void device_event_record(void *event, void *stream);
+void device_stream_wait(void *stream, void *event);
 double device_event_us(void *begin, void *end);
 
 #ifdef __cplusplus
