@@ -237,10 +237,10 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     ccl_frame->slot = frame;
     CCL_TRY(open_memory(context, slot, ccl_frame));
 
-    cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed };
+    cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed, &slot->done };
     for (cudaEvent_t *event : events)
         CCL_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
-    CCL_CUDA_TRY(cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming | cudaEventBlockingSync));
+    CCL_CUDA_TRY(cuda_alarm_new(&slot->alarm));
     if (frame->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_end));
@@ -365,8 +365,8 @@ static void drop_replay(CudaReplay *replay)
 
 static void close_slot(CudaSlot *slot)
 {
-    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
-                             slot->upload_end };
+    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->alarm,
+                             slot->upload_start, slot->upload_end };
     for (cudaEvent_t event : events)
         if (event)
             cudaEventDestroy(event);
@@ -845,9 +845,15 @@ cudaError_t cuda_look_at(cudaEvent_t event)
     return error;
 }
 
+cudaError_t cuda_alarm_new(cudaEvent_t *alarm)
+{
+    return cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync);
+}
+
 /* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
- * machine is virtual and idle some hundreds. */
-cudaError_t cuda_wait_for(cudaEvent_t event)
+ * machine is virtual and idle some hundreds. One that could be slept on is seen late even by who looks at it, if that is
+ * on the CPU which takes the device's interrupts. */
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t alarm)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
@@ -855,7 +861,10 @@ cudaError_t cuda_wait_for(cudaEvent_t event)
         if (error != cudaErrorNotReady)
             return error;
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
-    return cudaEventSynchronize(event);
+    cudaError_t error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(alarm, stream);
+    return error == cudaSuccess ? cudaEventSynchronize(alarm) : error;
 }
 
 CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us)
@@ -899,7 +908,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
         table->batch_size = slot->ticket.batch_size;
         table->wait_us = slot->ticket.wait_us;
     } else {
-        CCL_CUDA_TRY(cuda_wait_for(slot->done));
+        CCL_CUDA_TRY(cuda_wait_for(slot->done, slot->frame.stream, slot->alarm));
     }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));

@@ -59,7 +59,7 @@ typedef struct CudaSlot {
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
 
-    cudaEvent_t uploaded, produced, computed, done;
+    cudaEvent_t uploaded, produced, computed, done, alarm;
     cudaEvent_t upload_start, upload_end; /* with timing */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
@@ -80,6 +80,8 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
+    cudaStream_t watch; /* for `alarm`: of who waits for a batch */
+    cudaEvent_t alarm;
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
 
     /* Frames alone run in lanes. Each frame of a batch has one of the places, workspaces that batches take in turn.
@@ -130,8 +132,10 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, then sleeps. */
-cudaError_t cuda_wait_for(cudaEvent_t event);
+/* An event to sleep on. It interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
+cudaError_t cuda_alarm_new(cudaEvent_t *alarm);
+/* Looks a while, then sleeps on `alarm`, which comes after the event and what is in `stream` by then. */
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t alarm);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);

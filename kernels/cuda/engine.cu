@@ -176,7 +176,8 @@ static bool ended(void *device, unsigned index)
 
 static CclStatus wait(void *device, unsigned index)
 {
-    CCL_CUDA_TRY(cuda_wait_for(((CudaEngine *)device)->done[index]));
+    const CudaEngine *const engine = (const CudaEngine *)device;
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->watch, engine->alarm));
     return CCL_OK;
 }
 
@@ -301,12 +302,13 @@ static CclStatus grow(CudaEngine *engine, const CclContext *context)
 
 /* ---------------------------------------------------------------- one per device */
 
-static std::array<cudaStream_t *, 2 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
+static std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
 {
-    std::array<cudaStream_t *, 2 + 2 * CCL_MOST_BATCHES> streams = { &engine->upload, &engine->download };
+    std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams = { &engine->upload, &engine->download,
+                                                                     &engine->watch };
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
-        streams[2 + 2 * i] = &engine->lanes[i].stream;
-        streams[3 + 2 * i] = &engine->batch_streams[i];
+        streams[3 + 2 * i] = &engine->lanes[i].stream;
+        streams[4 + 2 * i] = &engine->batch_streams[i];
     }
     return streams;
 }
@@ -330,6 +332,8 @@ static void close_engine(CudaEngine *engine)
         if (engine->done[i])
             cudaEventDestroy(engine->done[i]);
     }
+    if (engine->alarm)
+        cudaEventDestroy(engine->alarm);
     for (cudaStream_t *stream : streams_of(engine))
         if (*stream)
             cudaStreamDestroy(*stream);
@@ -357,8 +361,9 @@ static CclStatus open_engine(CudaEngine *engine)
         CCL_CUDA_TRY(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->computed[i], cudaEventDisableTiming));
-        CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->done[i], cudaEventDisableTiming | cudaEventBlockingSync));
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->done[i], cudaEventDisableTiming));
     }
+    CCL_CUDA_TRY(cuda_alarm_new(&engine->alarm));
     CCL_CUDA_TRY(cudaHostAlloc((void **)&engine->h_jobs, jobs_size, cudaHostAllocMapped | cudaHostAllocPortable));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&engine->mapped_jobs, engine->h_jobs, 0));
     CCL_CUDA_TRY(cudaMalloc((void **)&engine->d_jobs, jobs_size));
