@@ -17,34 +17,44 @@
  * a third of what a video-like mask takes in all. */
 #define AWAKE_US 100.0
 
+/* Held for some nanoseconds: who finds it taken looks again before sleeping, where there is such a lock. */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define LOCK_INITIALIZER PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define LOCK_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+#endif
+
 #define MOST_WORKERS 1023u
 
 struct CclPool {
     unsigned n_threads;
     void (*task)(void *data, unsigned i);
     void *data;
-    unsigned n, next;     /* tasks of this call, handed out */
-    unsigned n_helpers;   /* workers at one of them */
-    atomic_uint n_done;   /* returned; may be looked at without the lock */
+    unsigned n;           /* tasks of this call */
+    atomic_uint next;     /* who adds 1 has the task of that number; past the last there is none */
+    atomic_uint n_done;   /* have returned */
+    unsigned n_helpers;   /* workers that have come to this call */
     bool more;            /* the next call follows at once */
-    pthread_cond_t done;  /* the last task has returned */
     CclPool *later;       /* in line after this one */
 };
 
-/* The workers of the process. `lock` guards the calls and everything of the pools; `crew` is held, before it, by who
- * changes the number of pools or workers. */
+/* The workers of the process. `lock` guards the calls and everything of the pools that is not atomic; `crew` is held,
+ * before it, by who changes the number of pools or workers. */
 static struct {
     pthread_mutex_t crew, lock;
     pthread_cond_t wake;  /* there are tasks, or it is time to quit */
+    pthread_cond_t done;  /* a call's last task has returned */
     CclPool *line;        /* calls with tasks to hand out, first come first */
     atomic_uint n_calls;  /* of ccl_pool_run(), and 1 for quitting; may be looked at without the lock */
+    atomic_uint n_asleep; /* callers that wait for `done` */
     unsigned n_watching;  /* workers that look out for the next call */
     bool quit;
     unsigned n_pools, n_wanted; /* threads they want, their callers not counted */
     cpu_set_t cpus;       /* where their makers may run */
     unsigned n_workers;
     pthread_t worker[MOST_WORKERS];
-} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER };
 
 /* ---------------------------------------------------------------- tasks */
 
@@ -70,53 +80,45 @@ static void watch(const atomic_uint *value, unsigned other, bool differs)
     } while (ccl_now_us() < end);
 }
 
-/* The first call that a further worker may help with. */
-static CclPool *next_call(void)
+/* A call in line that a further worker may help with, and in `i` a task of it. Called with the lock held. */
+static CclPool *next_task(unsigned *i)
 {
-    CclPool *pool = all.line;
-    while (pool && pool->n_helpers + 1 >= pool->n_threads)
-        pool = pool->later;
-    return pool;
+    for (CclPool *pool = all.line; pool; pool = pool->later)
+        if (pool->n_helpers + 1 < pool->n_threads && atomic_load(&pool->next) < pool->n &&
+            (*i = atomic_fetch_add(&pool->next, 1)) < pool->n)
+            return pool;
+    return NULL;
 }
 
-static void leave_line(const CclPool *pool)
-{
-    CclPool **at = &all.line;
-    while (*at != pool)
-        at = &(*at)->later;
-    *at = pool->later;
-}
-
-/* Runs the next task of a call. Called and returns with the lock held. */
-static void run_task(CclPool *pool)
+/* Task i of a call, and what more there is. The next is taken before the last is called done: until all are done the pool
+ * is not the caller's to use again or to free. */
+static void run_tasks(CclPool *pool, unsigned i)
 {
     void (*const task)(void *, unsigned) = pool->task;
     void *const data = pool->data;
-    const unsigned i = pool->next++;
-    if (pool->next == pool->n)
-        leave_line(pool);
-    pthread_mutex_unlock(&all.lock);
-    task(data, i);
-    pthread_mutex_lock(&all.lock);
-}
-
-/* Called with the lock held; after it the caller may go on, and free the pool. */
-static void task_done(CclPool *pool)
-{
-    if (++pool->n_done == pool->n)
-        pthread_cond_signal(&pool->done);
+    const unsigned n = pool->n;
+    while (i < n) {
+        task(data, i);
+        i = atomic_fetch_add(&pool->next, 1);
+        if (atomic_fetch_add(&pool->n_done, 1) + 1 < n || !atomic_load(&all.n_asleep))
+            continue;
+        pthread_mutex_lock(&all.lock);
+        pthread_cond_broadcast(&all.done);
+        pthread_mutex_unlock(&all.lock);
+    }
 }
 
 /* Runs tasks until there are none. Called and returns with the lock held. Returns whether more follow. */
 static bool help(void)
 {
     bool more = false;
-    for (CclPool *pool; (pool = next_call());) {
+    unsigned i;
+    for (CclPool *pool; (pool = next_task(&i));) {
         more = pool->more;
         pool->n_helpers++;
-        run_task(pool);
-        pool->n_helpers--;
-        task_done(pool);
+        pthread_mutex_unlock(&all.lock);
+        run_tasks(pool, i);
+        pthread_mutex_lock(&all.lock);
     }
     return more;
 }
@@ -142,15 +144,13 @@ static void *work(void *unused)
     return unused;
 }
 
-/* Wakes as many as may help; the caller and those who look out need no waking. Called with the lock held. */
-static void wake_workers(const CclPool *pool)
+/* How many to wake, so that as many as may help are awake: the caller and those who look out are. Called with the lock
+ * held. */
+static unsigned n_to_wake(const CclPool *pool)
 {
-    const unsigned n = pool->n < pool->n_threads ? pool->n : pool->n_threads;
-    unsigned n_awake = 1 + all.n_watching;
+    const unsigned n = pool->n < pool->n_threads ? pool->n : pool->n_threads, n_awake = 1 + all.n_watching;
     all.n_watching = 0;
-    all.n_calls++;
-    for (; n_awake < n; n_awake++)
-        pthread_cond_signal(&all.wake);
+    return n > n_awake ? n - n_awake : 0;
 }
 
 static void enter_line(CclPool *pool)
@@ -162,6 +162,24 @@ static void enter_line(CclPool *pool)
     *at = pool;
 }
 
+static void leave_line(const CclPool *pool)
+{
+    CclPool **at = &all.line;
+    while (*at != pool)
+        at = &(*at)->later;
+    *at = pool->later;
+}
+
+static void sleep_until_done(CclPool *pool)
+{
+    pthread_mutex_lock(&all.lock);
+    atomic_fetch_add(&all.n_asleep, 1); /* before looking: who is done looks after that */
+    while (atomic_load(&pool->n_done) < pool->n)
+        pthread_cond_wait(&all.done, &all.lock);
+    atomic_fetch_sub(&all.n_asleep, 1);
+    pthread_mutex_unlock(&all.lock);
+}
+
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
 {
     if (!pool || n < 2) {
@@ -171,23 +189,25 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
     }
     pthread_mutex_lock(&all.lock);
     pool->task = task, pool->data = data;
-    pool->next = pool->n_done = 0;
     pool->n = n;
+    pool->n_helpers = 0;
     pool->more = more;
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->n_done, 0);
     enter_line(pool);
-    wake_workers(pool);
-    while (pool->next < pool->n) {
-        run_task(pool);
-        task_done(pool);
-    }
-    if (pool->n_done < n) {
-        pthread_mutex_unlock(&all.lock);
-        watch(&pool->n_done, n, false);
-        pthread_mutex_lock(&all.lock);
-    }
-    while (pool->n_done < n)
-        pthread_cond_wait(&pool->done, &all.lock);
+    const unsigned n_asleep = n_to_wake(pool);
+    atomic_fetch_add(&all.n_calls, 1);
     pthread_mutex_unlock(&all.lock);
+    for (unsigned i = 0; i < n_asleep; i++)
+        pthread_cond_signal(&all.wake);
+
+    run_tasks(pool, atomic_fetch_add(&pool->next, 1));
+    pthread_mutex_lock(&all.lock);
+    leave_line(pool);
+    pthread_mutex_unlock(&all.lock);
+    watch(&pool->n_done, n, false);
+    if (atomic_load(&pool->n_done) < n)
+        sleep_until_done(pool);
 }
 
 /* ---------------------------------------------------------------- workers */
@@ -209,7 +229,8 @@ static void after_fork_in_child(void)
 {
     all.line = NULL;
     all.n_workers = all.n_watching = 0;
-    all.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    all.n_asleep = 0;
+    all.wake = all.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     after_fork();
 }
 
@@ -280,7 +301,6 @@ CclPool *ccl_pool_new(unsigned n_threads)
     if (!pool)
         return NULL;
     pool->n_threads = n_threads;
-    pthread_cond_init(&pool->done, NULL);
 
     pthread_mutex_lock(&all.crew);
     all.n_pools++;
@@ -304,6 +324,5 @@ void ccl_pool_free(CclPool *pool)
     if (!--all.n_pools)
         stop_workers();
     pthread_mutex_unlock(&all.crew);
-    pthread_cond_destroy(&pool->done);
     free(pool);
 }
