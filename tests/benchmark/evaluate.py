@@ -610,7 +610,7 @@ def parse():
     parser.add_argument('--connectivity', choices=['4', '8'], default='8')
     parser.add_argument('--product', choices=['provisional', 'table', 'labels+table'],
                         help='default: provisional, which is what published methods compute; CPU: labels+table')
-    parser.add_argument('--measure', help='default: gpu_cold; CPU: processor; docs/testing.md has them all')
+    parser.add_argument('--measure', help='default: lane_cold; CPU: processor; docs/testing.md has them all')
     parser.add_argument('--images', nargs='+', metavar='DIR', help='folders of masks: average, steps, fit')
     parser.add_argument('--kinds', type=lambda text: text.split(','), metavar='NAME,NAME',
                         help='average, steps: of checkccl --bench')
@@ -638,7 +638,7 @@ def parse():
     cuda = options.backend == 'cuda'
     options.algorithms = options.algorithms or (None if cuda else 'runs,reference')
     options.product = options.product or ('provisional' if cuda else 'labels+table')
-    options.measure = options.measure or ('gpu_cold' if cuda else 'processor')
+    options.measure = options.measure or ('lane_cold' if cuda else 'processor')
     if options.quick:
         options.size, options.rounds, options.frames = options.size or '64x64', 1, 1
         options.densities, options.granularities = options.densities or [0, 50, 100], options.granularities or [1, 2]

@@ -18,7 +18,7 @@
  *         pinned_latency, pinned_wall  mask in page-locked memory
  *         packed_latency, packed_wall  mask in ordinary memory, packed to bits by as many threads as there are CPUs
  *
- *         plain_cold as gpu_cold, every kernel launched by itself instead of by a graph
+ *         plain_cold as lane_cold, every kernel launched by itself instead of by a graph
  *
  * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part
  * of it that is the method's own and not what all methods share that only label.
@@ -590,19 +590,14 @@ static const char *const measure_names[N_MEASURES] = {
     "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"
 };
 
-/* The same while the environment says how frames are launched. */
-static CclContext *open_with(const Bench *bench, const Subject *subject, bool labels, const char *name,
-                             const char *value)
+/* The same with one frame after the other on the GPU, and perhaps kernels launched one by one. */
+static CclContext *open_lane(const Bench *bench, const Subject *subject, bool labels, bool graphs)
 {
-    const char *const before = getenv(name);
-    char *const kept = before ? must_have(strdup(before)) : NULL;
-    setenv(name, value, 1);
+    setenv("CCL_TEST_LANES", "1", 1);
+    setenv("CCL_TEST_GRAPHS", graphs ? "1" : "0", 1);
     CclContext *const context = open_context(bench, subject, CCL_MAX_DEPTH, labels, false);
-    if (kept)
-        setenv(name, kept, 1);
-    else
-        unsetenv(name);
-    free(kept);
+    unsetenv("CCL_TEST_GRAPHS");
+    unsetenv("CCL_TEST_LANES");
     return context;
 }
 
@@ -641,9 +636,9 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     want[PACKED_LATENCY] &= algorithm_of(subject)->takes_bits;
     want[PACKED_WALL] &= algorithm_of(subject)->takes_bits;
     if (want[PLAIN])
-        plain = open_with(bench, subject, with_labels, "CCL_TEST_GRAPHS", "0");
+        plain = open_lane(bench, subject, with_labels, false);
     if (want[LANE_HOT] || want[LANE_COLD])
-        lane = open_with(bench, subject, with_labels, "CCL_TEST_LANES", "1");
+        lane = open_lane(bench, subject, with_labels, true);
     if (want[PACKED_LATENCY] || want[PACKED_WALL])
         packing = open_packing(bench, subject, with_labels);
     const bool upload = want[HOST_WALL] || want[PINNED_WALL];
