@@ -11,7 +11,7 @@ double ccl_now_us(void);
 
 CclMotionConfig ccl_motion_config_default(void)
 {
-    return (CclMotionConfig){ .method = CCL_MOTION_MOG2, .cpu_flags = CCL_CPU_ALL };
+    return (CclMotionConfig){ .method = CCL_MOTION_MOG2, .depth = 1, .cpu_flags = CCL_CPU_ALL };
 }
 
 CclMotionParams ccl_motion_params_default(void)
@@ -40,6 +40,8 @@ static CclStatus check_config(const CclMotionConfig *config)
         !config->work_width != !config->work_height)
         return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u is not between 1x1 and the picture's %ux%u",
                         config->work_width, config->work_height, config->width, config->height);
+    if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
     return CCL_OK;
 }
 
@@ -80,6 +82,7 @@ void ccl_motion_free(CclMotion *motion)
 void ccl_motion_reset(CclMotion *motion)
 {
     motion->n_learnt = motion->n_seen = 0;
+    motion->n_resets++;
 }
 
 void ccl_motion_size(const CclMotion *motion, uint32_t *width, uint32_t *height)
@@ -94,8 +97,16 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
     *device_bytes = motion->device_bytes;
 }
 
+static CclStatus check_idle(const CclMotion *motion)
+{
+    if (motion->n_waiting)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "%u pictures are waiting; collect them first", motion->n_waiting);
+    return CCL_OK;
+}
+
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride)
 {
+    CCL_TRY(check_idle(motion));
     uint64_t *const bits = calloc((size_t)motion->words * motion->height, sizeof *bits);
     uint64_t n = 0;
     if (!bits)
@@ -158,53 +169,119 @@ static CclStatus check_params(const CclMotionParams *params)
 }
 
 /* With few pictures learnt each counts as one of twice their number. */
-static double rate_now(const CclMotion *motion, double rate)
+static double rate_for(double rate, uint32_t n_learnt)
 {
-    const double early = 0.5 / (motion->n_learnt + 1);
+    const double early = 0.5 / (n_learnt + 1.0);
     const double wanted = rate < 0 ? 0.003 : rate;
     return wanted > 0 && wanted < early ? early : wanted;
 }
 
-static MotionFrame frame_now(const CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
-                             const CclMotionMask *mask)
+/* What the model does with a picture, after so many learnt. */
+static void place(MotionFrame *frame, uint32_t n_learnt)
 {
-    MotionFrame frame = { .luma = luma, .mask = mask, .params = *params, .kernel_us = -1 };
-    if (!frame.params.threshold)
-        frame.params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 12 : 25;
-    if (!frame.params.confirm_frames)
-        frame.params.confirm_frames = 1;
+    const CclMotionParams *const params = &frame->params;
+    frame->n_learnt = n_learnt;
+    frame->rates =
+        motion_rates(params->threshold, rate_for(params->learning_rate, n_learnt), frame->n_seen, params->freeze);
+    frame->seed = !n_learnt;
+    frame->silent = frame->n_seen < params->warmup_frames || frame->seed;
+    frame->raw_foreground = frame->foreground = 0;
+}
+
+static MotionFrame *nth_frame(CclMotion *motion, unsigned n)
+{
+    return &motion->frames[(motion->first + n) % motion->config.depth];
+}
+
+static uint32_t one_more(uint32_t n)
+{
+    return n + (n < UINT32_MAX);
+}
+
+CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
+                            const CclMotionMask *mask)
+{
+    const double start = ccl_now_us();
+    CCL_TRY(check_picture(motion, luma, mask));
+    CCL_TRY(check_params(params));
+    if (motion->n_waiting == motion->config.depth)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "%u pictures are waiting already; collect one first", motion->n_waiting);
+
+    MotionFrame *const frame = nth_frame(motion, motion->n_waiting);
+    *frame = (MotionFrame){ .luma = *luma, .mask = *mask, .params = *params, .pixels = motion->pixels,
+                            .n_seen = motion->n_seen, .n_resets = motion->n_resets, .start_us = start,
+                            .kernel_us = -1, .slot = (unsigned)(frame - motion->frames) };
+    if (!params->threshold)
+        frame->params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 12 : 25;
+    if (!params->confirm_frames)
+        frame->params.confirm_frames = 1;
     if (motion->config.method == CCL_MOTION_DIFF)
-        frame.params.drop_shadow = false;
-    frame.rates = motion_rates(frame.params.threshold, rate_now(motion, params->learning_rate), motion->n_seen,
-                               params->freeze);
-    frame.seed = !motion->n_learnt;
-    frame.silent = motion->n_seen < params->warmup_frames || frame.seed;
-    frame.most = (uint64_t)((double)motion->pixels * params->max_motion);
-    return frame;
+        frame->params.drop_shadow = false;
+    frame->most = (uint64_t)((double)motion->pixels * params->max_motion);
+    place(frame, motion->n_learnt);
+
+    CCL_TRY(motion->backend->start(motion, frame));
+    motion->n_learnt = one_more(motion->n_learnt);
+    motion->n_seen = one_more(motion->n_seen);
+    motion->n_waiting++;
+    return CCL_OK;
+}
+
+/*
+ * After a global change the next picture is the first to be learnt from. Those in flight were started when that was not
+ * known. As a seed needs nothing of what was learnt before it, and empties all that is counted, they are done again, from
+ * the next on: nothing remains of the first time. (A reset in between made a seed anyway, but the model has to take the
+ * same course.)
+ */
+static CclStatus learn_again(CclMotion *motion, uint32_t n_resets)
+{
+    uint32_t n_learnt = 0;
+    if (motion->n_waiting && nth_frame(motion, 0)->n_resets != n_resets)
+        return CCL_OK;
+    for (unsigned i = 0; i < motion->n_waiting; i++) {
+        MotionFrame *const frame = nth_frame(motion, i);
+        if (frame->n_resets != n_resets)
+            n_learnt = 0;
+        n_resets = frame->n_resets;
+        place(frame, n_learnt);
+        CCL_TRY(motion->backend->start(motion, frame));
+        n_learnt = one_more(n_learnt);
+    }
+    if (motion->n_resets == n_resets)
+        motion->n_learnt = n_learnt;
+    return CCL_OK;
+}
+
+CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info)
+{
+    if (!motion->n_waiting)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "no picture is waiting to be collected");
+    MotionFrame *const frame = nth_frame(motion, 0);
+    motion->first = (motion->first + 1) % motion->config.depth;
+    motion->n_waiting--;
+
+    CCL_TRY(motion->backend->finish(motion, frame));
+    const double us = ccl_now_us() - frame->start_us;
+    const bool changed = !frame->silent && frame->raw_foreground > frame->most;
+    if (changed)
+        CCL_TRY(learn_again(motion, frame->n_resets));
+    if (info)
+        *info = (CclMotionInfo){
+            .pixels = frame->pixels,
+            .raw_foreground = frame->raw_foreground,
+            .foreground = frame->foreground,
+            .frames = changed ? 0 : one_more(frame->n_learnt),
+            .flags = (frame->silent ? CCL_MOTION_LEARNING : 0) | (changed ? CCL_MOTION_GLOBAL_CHANGE : 0),
+            .us = (float)us,
+            .kernel_us = frame->kernel_us,
+        };
+    return CCL_OK;
 }
 
 CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
                            const CclMotionMask *mask, CclMotionInfo *info)
 {
-    const double start = ccl_now_us();
-    CCL_TRY(check_picture(motion, luma, mask));
-    CCL_TRY(check_params(params));
-
-    MotionFrame frame = frame_now(motion, luma, params, mask);
-    CCL_TRY(motion->backend->apply(motion, &frame));
-    const bool changed = !frame.silent && frame.raw_foreground > frame.most;
-
-    motion->n_learnt = changed ? 0 : motion->n_learnt + (motion->n_learnt < UINT32_MAX);
-    motion->n_seen += motion->n_seen < UINT32_MAX;
-    if (info)
-        *info = (CclMotionInfo){
-            .pixels = motion->pixels,
-            .raw_foreground = frame.raw_foreground,
-            .foreground = frame.foreground,
-            .frames = motion->n_learnt,
-            .flags = (frame.silent ? CCL_MOTION_LEARNING : 0) | (changed ? CCL_MOTION_GLOBAL_CHANGE : 0),
-            .us = (float)(ccl_now_us() - start),
-            .kernel_us = frame.kernel_us,
-        };
-    return CCL_OK;
+    CCL_TRY(check_idle(motion));
+    CCL_TRY(ccl_motion_submit(motion, luma, params, mask));
+    return ccl_motion_collect(motion, info);
 }

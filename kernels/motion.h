@@ -54,12 +54,13 @@ typedef struct CclMotionConfig {
     uint32_t work_width, work_height; /* size to work at, at most that of the pictures; smaller ones are averages of boxes;
                                          0: the size of the pictures */
     int device;             /* CUDA: as in CclConfig */
+    unsigned depth;         /* pictures submitted and not yet collected, 1..CCL_MAX_DEPTH */
     unsigned threads;       /* CPU: as in CclConfig */
     uint32_t cpu_flags;
     bool timing;            /* CUDA: measure CclMotionInfo.kernel_us */
 } CclMotionConfig;
 
-/* CPU, MOG2, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
+/* CPU, MOG2, depth 1, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
 CclMotionConfig ccl_motion_config_default(void);
 
 typedef struct CclMotion CclMotion;
@@ -70,7 +71,7 @@ CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **motion);
 /* NULL is allowed. */
 void ccl_motion_free(CclMotion *motion);
 
-/* Forgets everything: the next picture is the first. */
+/* Forgets everything: the next picture submitted is the first. Those submitted before stay what they are. */
 void ccl_motion_reset(CclMotion *motion);
 
 /* Size of the masks: the working size. */
@@ -83,7 +84,7 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
  * Which pixels never count.
  *
  * ignore: host memory, working size, `stride` bytes from row to row; a pixel is ignored where it is not 0. NULL: none.
- *         Copied.
+ *         Copied. No picture may be in flight.
  */
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride);
 
@@ -129,16 +130,30 @@ typedef struct CclMotionInfo {
     uint64_t foreground;     /* pixels of the mask */
     uint32_t frames;         /* pictures learnt from, this one included */
     uint32_t flags;          /* CCL_MOTION_... */
-    float us;                /* from the picture to the mask, this call; microseconds */
-    float kernel_us;         /* CUDA with timing: the kernels alone; else -1 */
+    float us;                /* from the picture to the mask: since it was submitted; microseconds */
+    float kernel_us;         /* CUDA with timing: the kernels alone, or of a picture that waits for the one before it, from
+                                there; else -1 */
 } CclMotionInfo;
 
 /*
- * Takes the next picture; the mask is complete on return.
+ * Starts the work on the next picture. At most `depth` pictures may be waiting to be collected. A CUDA detector returns
+ * at once; a CPU detector does the work here.
  *
- * luma: of the configured size, one byte per pixel; threshold and invert are not looked at. Memory as for ccl_submit().
- * info: NULL is allowed.
+ * luma:   of the configured size, one byte per pixel; threshold and invert are not looked at. Memory as for ccl_submit().
+ * params: copied.
+ * Picture and mask must stay until ccl_motion_collect() has returned this one: when a picture before it turns out to be
+ * a global change it is done again, as the first to be learnt from.
+ * Errors: ARGUMENT (something out of range, or too many pictures waiting; nothing was submitted). After any other free
+ *         the detector and make a new one.
  */
+CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
+                            const CclMotionMask *mask);
+
+/* Waits for the oldest picture submitted: its mask is complete on return. Masks and numbers are those of
+ * ccl_motion_apply(), whatever else is in flight. info: NULL is allowed. ARGUMENT when none is waiting. */
+CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info);
+
+/* ccl_motion_submit() and ccl_motion_collect() in one; no other picture may be in flight. */
 CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
                            const CclMotionMask *mask, CclMotionInfo *info);
 

@@ -14,15 +14,21 @@ extern "C" {
 
 /* A picture on its way. */
 typedef struct MotionFrame {
-    const CclMask *luma;
-    const CclMotionMask *mask;
+    CclMask luma;
+    CclMotionMask mask;
     CclMotionParams params; /* checked, defaults filled in */
+    uint64_t pixels;        /* not ignored */
+    uint32_t n_learnt, n_seen; /* before this one; learnt: as far as is known yet */
+    uint32_t n_resets;
+    double start_us;
     MotionRates rates;
     bool seed;              /* the first picture: the model becomes it */
     bool silent;            /* warm-up: the mask is empty */
     uint64_t most;          /* raw foreground above this is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
     float kernel_us;        /* -1: not measured */
+    unsigned slot;          /* 0..depth-1; others have others */
+    uint32_t serial;        /* the backend's own */
 } MotionFrame;
 
 typedef struct MotionBackend {
@@ -30,7 +36,11 @@ typedef struct MotionBackend {
     void (*close)(CclMotion *motion);
     /* ignored: rows of motion->words 64-bit words, bit 0 leftmost, no bits past the width */
     CclStatus (*set_ignored)(CclMotion *motion, const uint64_t *ignored);
-    CclStatus (*apply)(CclMotion *motion, MotionFrame *frame);
+    /* Starts the work on a picture, or does it. Again, before finish() and in the same order, for all pictures that come
+     * after a global change: then as a seed. */
+    CclStatus (*start)(CclMotion *motion, MotionFrame *frame);
+    /* Waits until it is done. */
+    CclStatus (*finish)(CclMotion *motion, MotionFrame *frame);
 } MotionBackend;
 
 struct CclMotion {
@@ -39,8 +49,11 @@ struct CclMotion {
     uint32_t width, height; /* of the mask: the working size */
     uint32_t words;         /* 64-bit words of a row of bits */
     uint64_t pixels;        /* not ignored */
-    uint32_t n_learnt;      /* pictures since the model was made */
+    uint32_t n_learnt;      /* pictures since the model was made, if none in flight is a global change */
     uint32_t n_seen;        /* pictures since the last reset */
+    uint32_t n_resets;
+    MotionFrame frames[CCL_MAX_DEPTH]; /* a ring of config.depth: those in flight */
+    unsigned first, n_waiting;
     size_t host_bytes, device_bytes;
     void *impl;
 };

@@ -125,7 +125,7 @@ static void cut_strips(const CclMotion *motion, CpuMotion *cpu, const MotionFram
     for (unsigned i = 0; i < cpu->n_strips; i++)
         cpu->strips[i] = (MotionStrip){
             .method = motion->config.method,
-            .luma = frame->luma,
+            .luma = &frame->luma,
             .model = &cpu->model,
             .rates = &frame->rates,
             .seed = frame->seed,
@@ -157,7 +157,7 @@ static void filter(const CpuMotion *cpu, const CclMotionParams *params)
         cpu->bits.image[i] &= ~cpu->ignored[i];
 }
 
-static CclStatus cpu_apply(CclMotion *motion, MotionFrame *frame)
+static CclStatus cpu_start(CclMotion *motion, MotionFrame *frame)
 {
     CpuMotion *const cpu = motion->impl;
     const size_t n = (size_t)cpu->bits.words * cpu->bits.height;
@@ -174,8 +174,14 @@ static CclStatus cpu_apply(CclMotion *motion, MotionFrame *frame)
         filter(cpu, &frame->params);
         frame->foreground = cpu->tier->count(&cpu->bits);
     }
-    if (frame->mask->data)
-        cpu->tier->paint(&cpu->bits, frame->mask->data, frame->mask->stride);
+    if (frame->mask.data)
+        cpu->tier->paint(&cpu->bits, frame->mask.data, frame->mask.stride);
+    return CCL_OK;
+}
+
+static CclStatus cpu_finish(CclMotion *motion, MotionFrame *frame)
+{
+    (void)motion, (void)frame;
     return CCL_OK;
 }
 
@@ -183,5 +189,6 @@ const MotionBackend motion_cpu_backend = {
     .open = cpu_open,
     .close = cpu_close,
     .set_ignored = cpu_set_ignored,
-    .apply = cpu_apply,
+    .start = cpu_start,
+    .finish = cpu_finish,
 };

@@ -14,6 +14,10 @@
 // Each starts while the one before it ends. For 1920x1080 they take longer to start, to wait for memory and to end than
 // to compute: what counts is how many steps come one after the other.
 //
+// With several pictures in flight, update of the next runs beside filter of this one: nothing that it reads or writes is
+// filter's, as bits, list and counters are there twice and thrice. filter lets it start only after what comes before
+// filter is done, and its last block waits for filter: so whoever waits for it has waited for all.
+//
 // Bits are words of 32, bit 0 leftmost; rows of 2 * motion->words.
 
 #include "../motion_backend.h"
@@ -24,6 +28,7 @@
 #include <chrono>
 #include <stdlib.h>
 #include <string.h>
+#include <thread>
 
 #define BLOCK_THREADS 256
 #define THREAD_PIXELS 8
@@ -35,7 +40,7 @@
 #define FILTER_THREADS 512u
 
 typedef struct Counters {
-    unsigned long long raw; /* pixels that do not fit, and in the upper half words in Model.dark */
+    unsigned long long raw; /* pixels that do not fit, and in the upper half words in Bits.dark */
     unsigned long long done; /* blocks of the last kernel << 40, and the pixels of the mask they kept */
 } Counters;
 
@@ -43,6 +48,8 @@ typedef struct Counters {
  * mask, both at most 2^28, and the last bits of the frame's number. */
 #define RESULT_BITS 29
 #define RESULT_FRAMES 64
+#define RESULTS (2 * CCL_MAX_DEPTH) /* one for each in flight, and again when they are done again */
+#define COUNTERS 3u
 
 /* One load and one store. */
 typedef union Rest {
@@ -55,25 +62,32 @@ typedef struct Model {
     uint8_t *settled;  /* of THREAD_PIXELS pixels each: all weights are 1, and stay so while the first modes fit */
     Rest *rest;
     uint8_t *last;
-    uint32_t *bits, *ignored;
-    uint2 *dark;       /* words of bits that may have shadows, in any order: index, bits */
+    uint32_t *ignored;
 } Model;
+
+/* Of a frame: what fits not. */
+typedef struct Bits {
+    uint32_t *image;
+    uint2 *dark;       /* words that may have shadows, in any order: index, bits */
+} Bits;
 
 /* The part of CpuMotion that is here in device memory. */
 typedef struct CudaMotion {
     cudaStream_t stream;
     cudaEvent_t produced;
-    cudaEvent_t begin, end; /* with timing */
+    cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
+    cudaEvent_t down[CCL_MAX_DEPTH];                      /* the mask is in host memory */
     Model model;
+    Bits bits[2];             /* in turn; one alone where only one picture is in flight */
     uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
     uint8_t *luma;   /* uploaded pictures */
     size_t luma_pitch;
     uint8_t *shrunk; /* rows of words * 64 */
     uint8_t *mask;   /* for masks in host memory */
     size_t mask_pitch;
-    Counters *counters; /* two, used in turn: each frame clears the next one's */
-    unsigned long long *result, *d_result; /* the same memory, as the device calls it */
-    uint32_t serial;    /* of the frame */
+    Counters *counters; /* used in turn: each frame clears those of the next but one */
+    unsigned long long *results, *d_results; /* the same memory, as the device calls it; used in turn */
+    uint32_t serial;    /* of the last frame */
     unsigned multiprocessors;
     bool overlaps;      /* a kernel may start while the one before it ends */
     void *blocks[16];
@@ -120,14 +134,16 @@ typedef union Pixels {
     uint16_t of[THREAD_PIXELS];
 } Pixels;
 
+/* What the kernel before has written is in the L2 cache, but this kernel may have begun before that was so: nothing of
+ * the model is read through a multiprocessor's own cache. */
 __device__ static uint64_t load_luma(const Picture &picture, uint32_t x, uint32_t y)
 {
     const uint8_t *const at = picture.luma + y * picture.stride + x;
     uint64_t pixels = 0;
     if (x + THREAD_PIXELS <= picture.width && ((uintptr_t)at & 7) == 0)
-        return *(const uint64_t *)at;
+        return __ldcg((const uint64_t *)at);
     for (uint32_t i = 0; i < THREAD_PIXELS && x + i < picture.width; i++)
-        pixels |= (uint64_t)at[i] << 8 * i;
+        pixels |= (uint64_t)__ldcg(at + i) << 8 * i;
     return pixels;
 }
 
@@ -156,7 +172,7 @@ __device__ static bool grow_weights(uint4 *at, uint32_t misses, const MotionRate
 {
     Pixels weight;
     uint32_t all = ~0u;
-    weight.words = *at;
+    weight.words = __ldcg(at);
 #pragma unroll
     for (uint32_t i = 0; i < THREAD_PIXELS; i += 2) {
         const uint32_t old = weight.pairs[i / 2], d = dither + i * MOTION_DITHER_X, d2 = d + MOTION_DITHER_X;
@@ -178,9 +194,9 @@ __device__ static uint32_t first_modes(const Model &model, size_t at, uint64_t l
     const uint32_t shift = LOW ? 0 : rates.shift, most = LOW ? ~0u : rates.cap << 16;
     Pixels mean, variance;
     uint32_t misses = 0;
-    mean.words = *(const uint4 *)(model.mean + at);
-    variance.words = *(const uint4 *)(model.variance + at);
-    const bool settled = model.settled[at / THREAD_PIXELS];
+    mean.words = __ldcg((const uint4 *)(model.mean + at));
+    variance.words = __ldcg((const uint4 *)(model.variance + at));
+    const bool settled = __ldcg(model.settled + at / THREAD_PIXELS);
 #pragma unroll
     for (uint32_t i = 0; i < THREAD_PIXELS; i += 2) {
         uint32_t &m = mean.pairs[i / 2], &v = variance.pairs[i / 2], new_mean[2], new_variance[2];
@@ -212,7 +228,7 @@ __device__ static Fate running_mean(const Model &model, size_t at, uint64_t luma
 {
     Pixels mean;
     Fate fate = { 0, 0, 0 };
-    mean.words = *(const uint4 *)(model.mean + at);
+    mean.words = __ldcg((const uint4 *)(model.mean + at));
 #pragma unroll
     for (uint32_t i = 0; i < THREAD_PIXELS; i++) {
         const uint32_t x = (uint32_t)(luma >> 8 * i & 255) << 8, m = mean.of[i], distance = motion_distance(x, m);
@@ -228,7 +244,7 @@ __device__ static Fate running_mean(const Model &model, size_t at, uint64_t luma
 
 __device__ static uint32_t difference(const Model &model, size_t at, uint64_t luma, const MotionRates &rates)
 {
-    const uint64_t last = *(const uint64_t *)(model.last + at);
+    const uint64_t last = __ldcg((const uint64_t *)(model.last + at));
     uint32_t far_bits = 0;
     *(uint64_t *)(model.last + at) = luma;
 #pragma unroll
@@ -259,8 +275,8 @@ __device__ static void seed(const Model &model, size_t at, uint64_t luma)
 }
 
 /* What became of 32 pixels, by whole warps: to the bits, and to the list if there may be shadows. */
-__device__ static void store_bits(const Picture &picture, const Model &model, uint32_t bits, uint32_t darker,
-                                  uint32_t word, uint32_t y, Counters *counters)
+__device__ static void store_bits(const Picture &picture, const uint32_t *ignored, const Bits &to, uint32_t bits,
+                                  uint32_t darker, uint32_t word, uint32_t y, Counters *counters)
 {
     const uint32_t at = y * picture.words + word;
     uint32_t set = 0;
@@ -268,8 +284,8 @@ __device__ static void store_bits(const Picture &picture, const Model &model, ui
         const uint32_t left = picture.width - min(picture.width, word * 32);
         set = bits & (left >= 32 ? ~0u : (1u << left) - 1);
         if (set)
-            set &= ~model.ignored[at];
-        model.bits[at] = set;
+            set &= ~ignored[at];
+        to.image[at] = set;
     }
     const uint32_t lane = threadIdx.x % 32, sum = warp_sum(__popc(set)), listed = __ballot_sync(~0u, set & darker);
     uint32_t slot = 0;
@@ -279,7 +295,7 @@ __device__ static void store_bits(const Picture &picture, const Model &model, ui
         slot = (uint32_t)(atomicAdd(&counters->raw, sum | (unsigned long long)__popc(listed) << 32) >> 32);
     slot = __shfl_sync(~0u, slot, 0);
     if (set & darker)
-        model.dark[slot + __popc(listed & ((1u << lane) - 1))] = make_uint2(at, set);
+        to.dark[slot + __popc(listed & ((1u << lane) - 1))] = make_uint2(at, set);
 }
 
 /* A pixel whose first mode does not fit. */
@@ -294,9 +310,10 @@ __device__ static Missed load_missed(const Picture &picture, const Model &model,
     const size_t at = (size_t)y * picture.words * 32 + x;
     Missed missed;
     missed.x = x, missed.y = y;
-    missed.value = x < picture.width ? picture.luma[y * picture.stride + x] : 0;
-    missed.mean = model.mean[at], missed.variance = model.variance[at], missed.weight = model.weight[at];
-    missed.rest.words = model.rest[at].words;
+    missed.value = x < picture.width ? __ldcg(picture.luma + y * picture.stride + x) : 0;
+    missed.mean = __ldcg(model.mean + at), missed.variance = __ldcg(model.variance + at);
+    missed.weight = __ldcg(model.weight + at);
+    missed.rest.words = __ldcg(&model.rest[at].words);
     return missed;
 }
 
@@ -351,7 +368,8 @@ __device__ static void do_misses(const Picture &picture, const Model &model, uin
  * cross a row's end. */
 template <int METHOD, bool SEED, bool LOW = false>
 __global__ static void __launch_bounds__(BLOCK_THREADS, UPDATE_BLOCKS)
-update(const __grid_constant__ Picture picture, const __grid_constant__ Model model, Counters *counters)
+update(const __grid_constant__ Picture picture, const __grid_constant__ Model model, const __grid_constant__ Bits bits,
+       Counters *counters)
 {
     __shared__ uint32_t foreground[BLOCK_PIXELS / 32], darker[BLOCK_PIXELS / 32];
     const uint32_t pitch = picture.words * 32, t = threadIdx.x;
@@ -379,8 +397,10 @@ update(const __grid_constant__ Picture picture, const __grid_constant__ Model mo
         do_misses(picture, model, fate.missed, x0, y0, foreground, darker);
     __syncthreads();
     if (t < BLOCK_PIXELS / 32)
-        store_bits(picture, model, foreground[t], darker[t], x0 / 32 + t % (BLOCK_WIDTH / 32),
+        store_bits(picture, model.ignored, bits, foreground[t], darker[t], x0 / 32 + t % (BLOCK_WIDTH / 32),
                    y0 + t / (BLOCK_WIDTH / 32), counters);
+    if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1)
+        wait_for_predecessor();
 }
 
 /* ---------------------------------------------------------------- unshadow */
@@ -414,8 +434,8 @@ __device__ static uint32_t five(uint32_t here, uint32_t more, uint32_t lane)
 }
 
 __global__ static void __launch_bounds__(BLOCK_THREADS, UNSHADOW_BLOCKS)
-unshadow(const __grid_constant__ Picture picture, const __grid_constant__ Model model, const Counters *counters,
-         uint64_t most)
+unshadow(const __grid_constant__ Picture picture, const uint16_t *mean, const __grid_constant__ Bits bits,
+         const Counters *counters, uint64_t most)
 {
     const uint32_t lane = threadIdx.x % 32, n_warps = gridDim.x * BLOCK_THREADS / 32;
 
@@ -424,20 +444,20 @@ unshadow(const __grid_constant__ Picture picture, const __grid_constant__ Model 
     const unsigned long long raw = counters->raw;
     const uint32_t n = (uint32_t)raw > most ? 0 : (uint32_t)(raw >> 32);
     for (uint32_t i = (blockIdx.x * BLOCK_THREADS + threadIdx.x) / 32; i < n; i += n_warps) {
-        const uint2 listed = model.dark[i];
-        const uint32_t word = listed.x, bits = listed.y;
+        const uint2 listed = bits.dark[i];
+        const uint32_t word = listed.x, set = listed.y;
         const int y = (int)(word / picture.words), x0 = (int)(word % picture.words) * 32, x = x0 + (int)lane;
-        const MotionShadow here = column_sums(picture, model.mean, x - MOTION_SHADOW_RADIUS, y);
+        const MotionShadow here = column_sums(picture, mean, x - MOTION_SHADOW_RADIUS, y);
         MotionShadow more = { 0, 0, 0 };
         if (lane < 2 * MOTION_SHADOW_RADIUS)
-            more = column_sums(picture, model.mean, x + 32 - MOTION_SHADOW_RADIUS, y);
+            more = column_sums(picture, mean, x + 32 - MOTION_SHADOW_RADIUS, y);
         const MotionShadow sums = { five(here.bb, more.bb, lane), five(here.gb, more.gb, lane),
                                     five(here.gg, more.gg, lane) };
-        const bool darker = bits >> lane & 1 && picture.luma[y * picture.stride + x] <
-                                                    model.mean[(size_t)y * picture.words * 32 + x] >> 8;
+        const bool darker = set >> lane & 1 && picture.luma[y * picture.stride + x] <
+                                                   mean[(size_t)y * picture.words * 32 + x] >> 8;
         const uint32_t shadows = __ballot_sync(~0u, darker && motion_is_shadow(&sums));
         if (!lane && shadows)
-            model.bits[word] = bits & ~shadows;
+            bits.image[word] = set & ~shadows;
     }
 }
 
@@ -644,7 +664,7 @@ __device__ static bool filter_step(const Picture &picture, const FilterStep step
 template <int WORDS>
 __global__ static void __launch_bounds__(FILTER_THREADS)
 filter_tiles(const __grid_constant__ Picture picture, const __grid_constant__ Filter filter, Counters *counters,
-             Counters *next)
+             Counters *next_but_one)
 {
     extern __shared__ uint32_t shared[];
     __shared__ uint32_t n_kept;
@@ -657,8 +677,8 @@ filter_tiles(const __grid_constant__ Picture picture, const __grid_constant__ Fi
     uint32_t *const tile = shared + 1, *const other = tile + n_words + 2; /* a word of no meaning around each */
     uint32_t outside = outside_for(filter, 0), found = 0;
 
-    let_successor_start();
     wait_for_predecessor();
+    let_successor_start(); /* update of the next picture does not wait */
     const uint32_t raw = (uint32_t)counters->raw; /* the tile's loads do not wait for it */
     if (!threadIdx.x)
         n_kept = 0;
@@ -709,7 +729,7 @@ filter_tiles(const __grid_constant__ Picture picture, const __grid_constant__ Fi
     if (filter.to)
         return;
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y)
-        *next = Counters();
+        *next_but_one = Counters();
     if (filter.mask)
         paint<WORDS>(picture, filter, any ? tile : NULL, y0, word0);
     __syncthreads();
@@ -752,6 +772,31 @@ static CclStatus take_model(CclMotion *motion, CudaMotion *cuda)
     return take(motion, &model->rest, n * sizeof *model->rest);
 }
 
+static CclStatus take_bits(CclMotion *motion, CudaMotion *cuda)
+{
+    const size_t n_words = (size_t)motion->words * motion->height;
+    for (unsigned i = 0; i < min(motion->config.depth, 2u); i++) {
+        CCL_TRY(take(motion, &cuda->bits[i].image, n_words * 8));
+        CCL_TRY(take(motion, &cuda->bits[i].dark, n_words * 16));
+    }
+    if (motion->config.depth == 1)
+        cuda->bits[1] = cuda->bits[0];
+    return CCL_OK;
+}
+
+static CclStatus make_events(CclMotion *motion, CudaMotion *cuda)
+{
+    CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->produced, cudaEventDisableTiming));
+    for (unsigned i = 0; i < motion->config.depth; i++) {
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->down[i], cudaEventDisableTiming));
+        if (!motion->config.timing)
+            continue;
+        CCL_CUDA_TRY(cudaEventCreate(&cuda->begin[i]));
+        CCL_CUDA_TRY(cudaEventCreate(&cuda->end[i]));
+    }
+    return CCL_OK;
+}
+
 static CclStatus cuda_open(CclMotion *motion)
 {
     const CclMotionConfig *const config = &motion->config;
@@ -771,27 +816,22 @@ static CclStatus cuda_open(CclMotion *motion)
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->overlaps = attributes.ptxVersion >= 90; /* of the code that was chosen: does it wait? */
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->produced, cudaEventDisableTiming));
-    CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->result, sizeof *cuda->result,
+    CCL_TRY(make_events(motion, cuda));
+    CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->results, RESULTS * sizeof *cuda->results,
                                cudaHostAllocPortable | cudaHostAllocMapped));
-    memset(cuda->result, 0, sizeof *cuda->result);
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&cuda->d_result, cuda->result, 0));
-    if (config->timing) {
-        CCL_CUDA_TRY(cudaEventCreate(&cuda->begin));
-        CCL_CUDA_TRY(cudaEventCreate(&cuda->end));
-    }
+    memset(cuda->results, 0, RESULTS * sizeof *cuda->results);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&cuda->d_results, cuda->results, 0));
 
     CCL_TRY(take_model(motion, cuda));
-    CCL_TRY(take(motion, &cuda->model.bits, n_words * 8));
+    CCL_TRY(take_bits(motion, cuda));
     CCL_TRY(take(motion, &cuda->kept, n_words * 8));
-    CCL_TRY(take(motion, &cuda->model.dark, n_words * 16));
     CCL_TRY(take(motion, &cuda->model.ignored, n_words * 8));
     CCL_TRY(take(motion, &cuda->confirm, 5 * n_words * 8));
     cuda->luma_pitch = (config->width + 127u) / 128 * 128;
     CCL_TRY(take(motion, &cuda->luma, cuda->luma_pitch * config->height));
     cuda->mask_pitch = (size_t)motion->words * 64;
     CCL_TRY(take(motion, &cuda->mask, cuda->mask_pitch * motion->height));
-    CCL_TRY(take(motion, &cuda->counters, 2 * sizeof *cuda->counters));
+    CCL_TRY(take(motion, &cuda->counters, COUNTERS * sizeof *cuda->counters));
     if (motion->width != config->width || motion->height != config->height)
         CCL_TRY(take(motion, &cuda->shrunk, n_words * 64));
     CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
@@ -809,12 +849,14 @@ static void cuda_close(CclMotion *motion)
         cudaStreamSynchronize(cuda->stream);
     for (unsigned i = 0; i < cuda->n_blocks; i++)
         cudaFree(cuda->blocks[i]);
-    if (cuda->result)
-        cudaFreeHost(cuda->result);
-    cudaEvent_t events[] = { cuda->produced, cuda->begin, cuda->end };
-    for (cudaEvent_t event : events)
-        if (event)
-            cudaEventDestroy(event);
+    if (cuda->results)
+        cudaFreeHost(cuda->results);
+    if (cuda->produced)
+        cudaEventDestroy(cuda->produced);
+    for (const auto &events : { cuda->begin, cuda->end, cuda->down })
+        for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
+            if (events[i])
+                cudaEventDestroy(events[i]);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     (void)cudaGetLastError();
@@ -841,12 +883,15 @@ static CclStatus launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Par
     return CCL_OK;
 }
 
-/* The picture where the kernels can read it, at the working size. */
-static CclStatus bring_picture(CclMotion *motion, const CclMask *luma, Picture *picture)
+/* The picture where the kernels can read it, at the working size. overlap: the first kernel may start while the frame
+ * before is filtered. */
+static CclStatus bring_picture(CclMotion *motion, const MotionFrame *frame, Picture *picture, bool *overlap)
 {
     CudaMotion *const cuda = impl(motion);
+    const CclMask *const luma = &frame->luma;
     picture->luma = (const uint8_t *)luma->data;
     picture->stride = luma->stride;
+    *overlap = luma->memory == CCL_MEMORY_DEVICE && !cuda->shrunk;
     if (luma->memory == CCL_MEMORY_DEVICE && luma->producer_stream) {
         CCL_CUDA_TRY(cudaEventRecord(cuda->produced, (cudaStream_t)luma->producer_stream));
         CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, cuda->produced, 0));
@@ -857,8 +902,8 @@ static CclStatus bring_picture(CclMotion *motion, const CclMask *luma, Picture *
         picture->luma = cuda->luma;
         picture->stride = cuda->luma_pitch;
     }
-    if (cuda->begin)
-        CCL_CUDA_TRY(cudaEventRecord(cuda->begin, cuda->stream));
+    if (motion->config.timing)
+        CCL_CUDA_TRY(cudaEventRecord(cuda->begin[frame->slot], cuda->stream));
     if (!cuda->shrunk)
         return CCL_OK;
     const uint32_t pitch = motion->words * 64;
@@ -870,12 +915,12 @@ static CclStatus bring_picture(CclMotion *motion, const CclMask *luma, Picture *
     return CCL_OK;
 }
 
-static CclStatus run_model(const CclMotion *motion, const MotionFrame *frame, const Picture &picture,
-                           Counters *counters)
+static CclStatus run_model(const CclMotion *motion, const MotionFrame *frame, const Picture &picture, bool overlap,
+                           const Bits &bits, Counters *counters)
 {
     const CudaMotion *const cuda = impl(motion);
     const dim3 grid(blocks_for((size_t)motion->words * 64, BLOCK_WIDTH), blocks_for(motion->height, BLOCK_HEIGHT));
-    void (*kernel)(Picture, Model, Counters *) = NULL;
+    void (*kernel)(Picture, Model, Bits, Counters *) = NULL;
     switch (motion->config.method) {
     case CCL_MOTION_DIFF: kernel = frame->seed ? update<CCL_MOTION_DIFF, true> : update<CCL_MOTION_DIFF, false>; break;
     case CCL_MOTION_EMA: kernel = frame->seed ? update<CCL_MOTION_EMA, true> : update<CCL_MOTION_EMA, false>; break;
@@ -885,7 +930,7 @@ static CclStatus run_model(const CclMotion *motion, const MotionFrame *frame, co
                                       : update<CCL_MOTION_MOG2, false, true>;
         break;
     }
-    return launch(cuda, false, kernel, grid, BLOCK_THREADS, 0, picture, cuda->model, counters);
+    return launch(cuda, overlap, kernel, grid, BLOCK_THREADS, 0, picture, cuda->model, bits, counters);
 }
 
 static void add_step(Filter *filter, FilterKind kind, uint32_t radius)
@@ -899,45 +944,45 @@ static void add_step(Filter *filter, FilterKind kind, uint32_t radius)
 
 template <int WORDS>
 static CclStatus launch_filter(const CudaMotion *cuda, const Picture &picture, Filter filter, Counters *counters,
-                               Counters *next)
+                               Counters *next_but_one)
 {
     filter.tile_words = WORDS - 2 * filter.halo_words;
     const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, filter.tile_rows));
     const unsigned n_words = (filter.tile_rows + 2 * filter.halo_rows) * WORDS, threads = (n_words + 31) / 32 * 32;
     return launch(cuda, true, filter_tiles<WORDS>, grid, min(threads, FILTER_THREADS),
-                  (4 * n_words + 4) * sizeof(uint32_t), picture, filter, counters, next);
+                  (4 * n_words + 4) * sizeof(uint32_t), picture, filter, counters, next_but_one);
 }
 
 /* Small tiles: nothing is done in most of them, and those where much is are on as many multiprocessors as there can be.
  * With far-reaching filters they would be all surroundings. */
 static CclStatus run_filter(const CclMotion *motion, const Picture &picture, Filter filter, Counters *counters,
-                            Counters *next)
+                            Counters *next_but_one)
 {
     filter.tile_rows = min(max(filter.halo_rows, 8u), 16u);
     const auto launch = filter.halo_words > 1 ? launch_filter<16> : launch_filter<8>;
-    return launch(impl(motion), picture, filter, counters, next);
+    return launch(impl(motion), picture, filter, counters, next_but_one);
 }
 
 /* Confirming changes counts, which a tile's surroundings must not do a second time: what comes before it is a run of
  * its own. */
 static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, const Picture &picture,
-                             Counters *counters, Counters *next)
+                             const Bits &bits, Counters *counters, Counters *next_but_one)
 {
     CudaMotion *const cuda = impl(motion);
     const CclMotionParams *const params = &frame->params;
     Filter filter = {};
-    filter.from = cuda->model.bits;
+    filter.from = bits.image;
     filter.ignored = cuda->model.ignored;
     filter.confirm = cuda->confirm;
     filter.confirm_frames = params->confirm_frames;
     filter.most = frame->most;
     filter.silent = frame->silent;
-    filter.result = cuda->d_result;
-    filter.serial = cuda->serial % RESULT_FRAMES;
+    filter.result = cuda->d_results + frame->serial % RESULTS;
+    filter.serial = frame->serial % RESULT_FRAMES;
     add_step(&filter, FILTER_MEDIAN, params->median);
     if (params->confirm_frames > 1) {
         filter.to = cuda->kept;
-        CCL_TRY(run_filter(motion, picture, filter, counters, next));
+        CCL_TRY(run_filter(motion, picture, filter, counters, next_but_one));
         filter.from = cuda->kept;
         filter.to = NULL;
         filter.confirm = NULL;
@@ -947,57 +992,88 @@ static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, 
     add_step(&filter, FILTER_DILATE, params->open + params->close);
     add_step(&filter, FILTER_ERODE, params->close);
     add_step(&filter, FILTER_DILATE, params->dilate);
-    if (frame->mask->data) {
-        const bool direct = frame->mask->memory == CCL_MEMORY_DEVICE;
-        filter.mask = direct ? frame->mask->data : cuda->mask;
-        filter.mask_stride = direct ? frame->mask->stride : cuda->mask_pitch;
+    if (frame->mask.data) {
+        const bool direct = frame->mask.memory == CCL_MEMORY_DEVICE;
+        filter.mask = direct ? frame->mask.data : cuda->mask;
+        filter.mask_stride = direct ? frame->mask.stride : cuda->mask_pitch;
     }
-    return run_filter(motion, picture, filter, counters, next);
+    return run_filter(motion, picture, filter, counters, next_but_one);
 }
 
-/* A frame mostly takes less than the driver needs to notice its end: looks a while for what the last kernel says. */
-static CclStatus wait_for_result(CudaMotion *cuda)
+static bool goes_down(const MotionFrame *frame)
 {
-    const auto start = std::chrono::steady_clock::now();
-    while (__atomic_load_n(cuda->result, __ATOMIC_ACQUIRE) >> 2 * RESULT_BITS != cuda->serial % RESULT_FRAMES)
-        if (std::chrono::steady_clock::now() - start > std::chrono::microseconds(100)) {
-            CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
-            break;
-        }
-    return CCL_OK;
+    return frame->mask.data && frame->mask.memory != CCL_MEMORY_DEVICE;
 }
 
-static CclStatus cuda_apply(CclMotion *motion, MotionFrame *frame)
+static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
 {
     CudaMotion *const cuda = impl(motion);
-    const bool down = frame->mask->data && frame->mask->memory != CCL_MEMORY_DEVICE;
-    Counters *const counters = cuda->counters + cuda->serial % 2, *const next = cuda->counters + (cuda->serial + 1) % 2;
+    const uint32_t serial = frame->serial = ++cuda->serial;
+    const Bits &bits = cuda->bits[serial % 2];
+    Counters *const counters = cuda->counters + serial % COUNTERS;
+    Counters *const next_but_one = cuda->counters + (serial + 2) % COUNTERS;
     Picture picture = { NULL, 0, motion->width, motion->height, motion->words * 2, frame->rates };
+    bool overlap;
 
     CCL_TRY(cuda_use_device(motion->config.device));
-    cuda->serial++;
-    CCL_TRY(bring_picture(motion, frame->luma, &picture));
-    CCL_TRY(run_model(motion, frame, picture, counters));
+    CCL_TRY(bring_picture(motion, frame, &picture, &overlap));
+    CCL_TRY(run_model(motion, frame, picture, overlap, bits, counters));
     if (frame->params.drop_shadow && !frame->silent) {
         const unsigned most = blocks_for((size_t)picture.words * picture.height * 32, BLOCK_THREADS);
         CCL_TRY(launch(cuda, true, unshadow, min(most, cuda->multiprocessors * UNSHADOW_BLOCKS), BLOCK_THREADS, 0,
-                       picture, cuda->model, counters, frame->most));
+                       picture, cuda->model.mean, bits, counters, frame->most));
     }
-    CCL_TRY(run_filters(motion, frame, picture, counters, next));
-    if (cuda->end)
-        CCL_CUDA_TRY(cudaEventRecord(cuda->end, cuda->stream));
-    if (down)
-        CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->mask->data, frame->mask->stride, cuda->mask, cuda->mask_pitch, motion->width,
+    CCL_TRY(run_filters(motion, frame, picture, bits, counters, next_but_one));
+    if (motion->config.timing)
+        CCL_CUDA_TRY(cudaEventRecord(cuda->end[frame->slot], cuda->stream));
+    if (goes_down(frame)) {
+        CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
                                        motion->height, cudaMemcpyDeviceToHost, cuda->stream));
-    if (down || cuda->end)
-        CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream));
-    else
-        CCL_TRY(wait_for_result(cuda));
-    if (cuda->end)
-        CCL_CUDA_TRY(cudaEventElapsedTime(&frame->kernel_us, cuda->begin, cuda->end));
-    frame->kernel_us *= cuda->end ? 1000 : 1;
-    frame->raw_foreground = *cuda->result & ((1u << RESULT_BITS) - 1);
-    frame->foreground = *cuda->result >> RESULT_BITS & ((1u << RESULT_BITS) - 1);
+        CCL_CUDA_TRY(cudaEventRecord(cuda->down[frame->slot], cuda->stream));
+    }
+    return CCL_OK;
+}
+
+/* What the last kernel of a frame says. A frame mostly takes less than the driver needs to notice its end: looks a while
+ * for that, and only then asks the driver whether something went wrong. */
+static CclStatus wait_for_result(const CudaMotion *cuda, uint32_t serial, unsigned long long *result)
+{
+    const unsigned long long *const at = cuda->results + serial % RESULTS;
+    const auto start = std::chrono::steady_clock::now();
+    cudaError_t state = cudaErrorNotReady;
+    while ((*result = __atomic_load_n(at, __ATOMIC_ACQUIRE)) >> 2 * RESULT_BITS != serial % RESULT_FRAMES) {
+        if (state != cudaErrorNotReady) { /* all is done, and nothing was said */
+            CCL_CUDA_TRY(state);
+            return ccl_fail(CCL_ERROR_DEVICE, "a picture was lost on the device");
+        }
+        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(100))
+            continue;
+        state = cudaStreamQuery(cuda->stream);
+        if (state == cudaErrorNotReady)
+            (void)cudaGetLastError();
+        std::this_thread::yield();
+    }
+    return CCL_OK;
+}
+
+static CclStatus cuda_finish(CclMotion *motion, MotionFrame *frame)
+{
+    CudaMotion *const cuda = impl(motion);
+    const unsigned long long most = (1u << RESULT_BITS) - 1;
+    unsigned long long result;
+
+    CCL_TRY(cuda_use_device(motion->config.device));
+    if (motion->config.timing)
+        CCL_CUDA_TRY(cudaEventSynchronize(cuda->end[frame->slot]));
+    if (goes_down(frame))
+        CCL_CUDA_TRY(cudaEventSynchronize(cuda->down[frame->slot]));
+    CCL_TRY(wait_for_result(cuda, frame->serial, &result));
+    if (motion->config.timing) {
+        CCL_CUDA_TRY(cudaEventElapsedTime(&frame->kernel_us, cuda->begin[frame->slot], cuda->end[frame->slot]));
+        frame->kernel_us *= 1000;
+    }
+    frame->raw_foreground = result & most;
+    frame->foreground = result >> RESULT_BITS & most;
     return CCL_OK;
 }
 
@@ -1005,5 +1081,6 @@ const MotionBackend motion_cuda_backend = {
     cuda_open,
     cuda_close,
     cuda_set_ignored,
-    cuda_apply,
+    cuda_start,
+    cuda_finish,
 };

@@ -9,7 +9,8 @@
  *
  * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing;
  * with resident=1 too, pictures and masks are in device memory. timing=0 leaves out the events around the
- * kernels, which cost time themselves. streams=N does the same again with N detectors at once, a thread each.
+ * kernels, which cost time themselves. streams=N does the same again with N detectors at once, a thread each. depth=N
+ * does the same again with N pictures in flight, and compares every mask with that of one at a time.
  */
 #include "device.h"
 #include "motion.h"
@@ -38,6 +39,7 @@ typedef struct Options {
     unsigned repeat;
     bool resident;
     unsigned streams;
+    unsigned depth;
 } Options;
 
 static void set(Options *o, const char *name, const char *value)
@@ -84,6 +86,8 @@ static void set(Options *o, const char *name, const char *value)
         o->repeat = n;
     else if (!strcmp(name, "streams"))
         o->streams = n;
+    else if (!strcmp(name, "depth"))
+        o->depth = n;
     else if (!strcmp(name, "resident"))
         o->resident = n;
     else
@@ -98,6 +102,11 @@ static double processor_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+static int compare(const void *a, const void *b)
+{
+    return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
+}
+
 /* Pictures that are gone through forwards and backwards. */
 typedef struct Clip {
     const uint8_t *pictures;
@@ -110,6 +119,30 @@ static CclMask picture_at(const Options *o, const Clip *clip, size_t i)
     const size_t lap = i / clip->n, at = lap & 1 ? clip->n - 1 - i % clip->n : i % clip->n;
     return (CclMask){ .data = clip->pictures + at * clip->size, .stride = o->config.width, .width = o->config.width,
                       .height = o->config.height, .memory = clip->memory };
+}
+
+static double elapsed_us(const struct timespec *begin)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - begin->tv_sec) * 1e6 + (double)(end.tv_nsec - begin->tv_nsec) * 1e-3;
+}
+
+/* Memory for masks where the pictures are. */
+static uint8_t *alloc_near(const Clip *clip, size_t size)
+{
+    uint8_t *const memory = clip->memory == CCL_MEMORY_DEVICE ? device_alloc(size) : malloc(size);
+    if (!memory)
+        die("out of memory");
+    return memory;
+}
+
+static void free_near(const Clip *clip, uint8_t *memory)
+{
+    if (clip->memory == CCL_MEMORY_DEVICE)
+        device_free(memory);
+    else
+        free(memory);
 }
 
 typedef struct Stream {
@@ -134,13 +167,12 @@ static void *run_stream(void *data)
 static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
 {
     Stream streams[64];
-    struct timespec begin, end;
+    struct timespec begin;
     const unsigned n = o->streams < 64 ? o->streams : 64;
     for (unsigned i = 0; i < n; i++) {
-        uint8_t *const mask =
-            clip->memory == CCL_MEMORY_DEVICE ? device_alloc((size_t)width * height) : malloc((size_t)width * height);
         streams[i] = (Stream){ .o = o, .clip = clip };
-        streams[i].mask = (CclMotionMask){ .data = mask, .stride = width, .memory = clip->memory };
+        streams[i].mask = (CclMotionMask){ .data = alloc_near(clip, (size_t)width * height), .stride = width,
+                                           .memory = clip->memory };
         need(ccl_motion_new(&o->config, &streams[i].motion));
     }
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -149,28 +181,89 @@ static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint
             die("no thread");
     for (unsigned i = 0; i < n; i++)
         pthread_join(streams[i].thread, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const double us = (double)(end.tv_sec - begin.tv_sec) * 1e6 + (double)(end.tv_nsec - begin.tv_nsec) * 1e-3;
-    fprintf(stderr, "%u at once: %.1f us a picture\n", n, us / (double)(clip->n * o->repeat * n));
+    fprintf(stderr, "%u at once: %.1f us a picture\n", n, elapsed_us(&begin) / (double)(clip->n * o->repeat * n));
     for (unsigned i = 0; i < n; i++) {
         ccl_motion_free(streams[i].motion);
-        if (clip->memory == CCL_MEMORY_DEVICE)
-            device_free(streams[i].mask.data);
-        else
-            free(streams[i].mask.data);
+        free_near(clip, streams[i].mask.data);
     }
 }
 
-static int compare(const void *a, const void *b)
+/* A lap of the clip, each picture with a mask of its own; `depth` of them in flight. Returns the time it took; adds to
+ * submit_us that of submitting. */
+static double run_lap(const Options *o, unsigned depth, const Clip *clip, uint8_t *masks, uint32_t width, uint32_t height,
+                      unsigned lap, CclMotion *motion, uint64_t *foreground, double *submit_us)
 {
-    return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
+    const size_t n = clip->n;
+    struct timespec begin, submit;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (size_t i = 0; i < n + depth; i++) {
+        CclMotionInfo info;
+        if (i >= depth) {
+            need(ccl_motion_collect(motion, &info));
+            foreground[i - depth] = info.foreground;
+        }
+        if (i >= n)
+            continue;
+        const CclMask luma = picture_at(o, clip, lap * n + i);
+        const CclMotionMask mask = { .data = masks + i * width * height, .stride = width, .memory = clip->memory };
+        clock_gettime(CLOCK_MONOTONIC, &submit);
+        need(ccl_motion_submit(motion, &luma, &o->params, &mask));
+        *submit_us += elapsed_us(&submit);
+    }
+    return elapsed_us(&begin);
+}
+
+static void compare_masks(const Clip *clip, const uint8_t *masks, const uint8_t *expected, size_t size)
+{
+    uint8_t *const a = malloc(size), *const b = malloc(size);
+    if (!a || !b)
+        die("out of memory");
+    if (clip->memory == CCL_MEMORY_DEVICE)
+        device_download(a, masks, size), device_download(b, expected, size);
+    else
+        memcpy(a, masks, size), memcpy(b, expected, size);
+    if (memcmp(a, b, size))
+        die("with several pictures in flight the masks are others");
+    free(a), free(b);
+}
+
+/* Several pictures in flight, one lap of the clip after the other; all masks compared with those of one at a time. */
+static void run_depth(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
+{
+    Options deep = *o;
+    const size_t size = (size_t)width * height;
+    CclMotion *one, *several;
+    deep.config.depth = o->depth;
+    need(ccl_motion_new(&o->config, &one));
+    need(ccl_motion_new(&deep.config, &several));
+    uint8_t *const expected = alloc_near(clip, clip->n * size), *const masks = alloc_near(clip, clip->n * size);
+    uint64_t *const counts = calloc(2 * clip->n, sizeof *counts);
+    float *const times = calloc(o->repeat, sizeof *times);
+    double submit_us = 0, unused = 0;
+    if (!counts || !times)
+        die("out of memory");
+    for (unsigned lap = 0; lap < o->repeat; lap++) {
+        run_lap(o, 1, clip, expected, width, height, lap, one, counts, &unused);
+        times[lap] = (float)(run_lap(&deep, o->depth, clip, masks, width, height, lap, several, counts + clip->n, &submit_us) /
+                             (double)clip->n);
+        compare_masks(clip, masks, expected, clip->n * size);
+        if (memcmp(counts, counts + clip->n, clip->n * sizeof *counts))
+            die("with several pictures in flight the counts are others");
+    }
+    qsort(times, o->repeat, sizeof *times, compare);
+    fprintf(stderr, "%u in flight: %.1f us a picture (median of %u laps; least %.1f, most %.1f), %.1f of them to submit it; "
+            "all masks and counts as with one\n", o->depth, times[o->repeat / 2], o->repeat, times[0],
+            times[o->repeat - 1], submit_us / (double)(clip->n * o->repeat));
+    ccl_motion_free(one), ccl_motion_free(several);
+    free_near(clip, expected), free_near(clip, masks);
+    free(counts), free(times);
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 3)
         die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
-    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false, 0 };
+    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false, 0, 0 };
     o.config.threads = 1;
     o.config.timing = true;
     o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
@@ -236,6 +329,8 @@ int main(int argc, char **argv)
     ccl_motion_free(motion);
     if (o.streams && o.repeat)
         run_streams(&o, &clip, width, height);
+    if (o.depth && o.repeat)
+        run_depth(&o, &clip, width, height);
     if (resident)
         device_free(pictures), device_free(target);
     else

@@ -3,7 +3,8 @@
 
 /*
  * The motion detector against a plain one: one pixel after the other, one byte per pixel, filters by their definition.
- * Every SIMD tier, several threads and CUDA must give its masks and counts, bit for bit.
+ * Every SIMD tier, several threads and CUDA must give its masks and counts, bit for bit, one picture after the other
+ * or several in flight.
  *
  *     checkmotion cpu|cuda [RANDOM-CASES]     0: all right; 1: not; 77: there is no such device
  *
@@ -207,11 +208,10 @@ static void plain_apply(Plain *p, const CclMask *luma, const CclMotionParams *pa
 
 /* ---------------------------------------------------------------- pictures */
 
-/* A textured background with noise, a flickering patch, things that move and cast shadows, one that comes to stay, and
- * now and then another light. */
-static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed)
+/* A textured background with noise, a flickering patch, things that move and cast shadows, one that comes to stay. */
+static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed,
+                 double light)
 {
-    const double light = frame % 17 == 16 ? 0.3 : 1;
     random_state = seed * 7919 + frame;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
@@ -238,18 +238,19 @@ typedef struct Case {
     size_t pad;     /* stride beyond the width */
     bool ignore;
     bool resident;  /* picture and mask in device memory */
+    bool lively;    /* resets, other parameters and another light all the time; else another light now and then */
 } Case;
 
 static void describe(const Case *c, unsigned frame)
 {
     const CclMotionConfig *const g = &c->config;
     const CclMotionParams *const p = &c->params;
-    printf("  %s method %d %ux%u (working %ux%u) pad %zu threads %u flags %#x%s%s frame %u\n"
+    printf("  %s method %d %ux%u (working %ux%u) pad %zu threads %u flags %#x depth %u%s%s%s frame %u\n"
            "  threshold %u rate %g warmup %u confirm %u median %u open %u close %u dilate %u shadow %d freeze %d "
            "max %g\n",
            g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width,
-           g->work_height, c->pad, g->threads, g->cpu_flags, c->ignore ? " ignore" : "", c->resident ? " resident" : "",
-           frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close,
+           g->work_height, c->pad, g->threads, g->cpu_flags, g->depth, c->ignore ? " ignore" : "",
+           c->resident ? " resident" : "", c->lively ? " lively" : "", frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close,
            p->dilate, p->drop_shadow, p->freeze, p->max_motion);
 }
 
@@ -262,13 +263,13 @@ static void show(const char *name, const uint8_t *mask, size_t stride, uint32_t 
 }
 
 /* The mask as the detector gives it; bytes past the width must stay. */
-static bool same(const Plain *p, const uint8_t *mask, size_t stride)
+static bool same(const uint8_t *expected, uint32_t width, uint32_t height, const uint8_t *mask, size_t stride)
 {
-    for (uint32_t y = 0; y < p->height; y++) {
-        for (uint32_t x = 0; x < p->width; x++)
-            if (mask[y * stride + x] != (p->mask[(size_t)y * p->width + x] ? 255 : 0))
+    for (uint32_t y = 0; y < height; y++) {
+        for (uint32_t x = 0; x < width; x++)
+            if (mask[y * stride + x] != (expected[(size_t)y * width + x] ? 255 : 0))
                 return false;
-        for (size_t x = p->width; x < stride; x++)
+        for (size_t x = width; x < stride; x++)
             if (mask[y * stride + x] != 0xA5)
                 return false;
     }
@@ -283,69 +284,157 @@ static void need(CclStatus status)
     exit(1);
 }
 
-static bool run(const Case *c, unsigned n_frames)
-{
-    const uint32_t width = c->config.width, height = c->config.height;
-    const uint32_t mask_width = c->config.work_width ? c->config.work_width : width;
-    const uint32_t mask_height = c->config.work_height ? c->config.work_height : height;
-    const size_t stride = width + c->pad, mask_stride = mask_width + c->pad;
-    /* Exactly as large as the last row needs: an address checker sees every byte too many. */
-    const size_t size = stride * (height - 1) + width, mask_size = mask_stride * mask_height;
-    uint8_t *const picture = must(malloc(size)), *const mask = must(malloc(mask_size));
-    uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
-    uint8_t *const d_picture = c->resident ? device_alloc(size) : NULL;
-    uint8_t *const d_mask = c->resident ? device_alloc(mask_size) : NULL;
-    bool ok = true;
+/* A picture in flight, and what has to come of it. */
+typedef struct Flight {
+    uint8_t *picture, *mask, *d_picture, *d_mask, *expected;
+    uint64_t raw, kept;
+    uint32_t flags, frames;
+    Case asked; /* with the parameters it had */
+    unsigned frame;
+} Flight;
 
+typedef struct Course {
+    Plain plain;
+    CclMotion *motion;
+    size_t stride, mask_stride, size, mask_size;
+    Flight flights[CCL_MAX_DEPTH];
+} Course;
+
+static void course_new(Course *course, const Case *c)
+{
+    const uint32_t mask_width = c->config.work_width ? c->config.work_width : c->config.width;
+    const uint32_t mask_height = c->config.work_height ? c->config.work_height : c->config.height;
+    uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
     if (c->ignore) {
         const double triangle[] = { 0, 0, mask_width * 0.7, 0, 0, mask_height * 0.6 };
         need(ccl_polygon_fill(triangle, 3, 1, ignored, mask_width, mask_width, mask_height));
     }
-    Plain plain = plain_new(&c->config, ignored);
-    CclMotion *motion;
-    need(ccl_motion_new(&c->config, &motion));
+    *course = (Course){ .plain = plain_new(&c->config, ignored), .stride = c->config.width + c->pad,
+                        .mask_stride = mask_width + c->pad };
+    need(ccl_motion_new(&c->config, &course->motion));
     if (c->ignore)
-        need(ccl_motion_set_ignore(motion, ignored, mask_width));
+        need(ccl_motion_set_ignore(course->motion, ignored, mask_width));
+    free(ignored);
 
-    for (unsigned frame = 0; ok && frame < n_frames; frame++) {
-        CclMask luma = { .data = picture, .stride = stride, .width = width, .height = height };
-        CclMotionMask out = { .data = mask, .stride = mask_stride };
-        CclMotionInfo info;
-        uint8_t *const bare = must(malloc(stride * height));
-        draw(bare, width, height, stride, frame, width + height);
-        memcpy(picture, bare, size);
-        free(bare);
-        memset(mask, 0xA5, mask_size);
-        if (c->resident) {
-            device_upload(d_picture, picture, size);
-            device_upload(d_mask, mask, mask_size);
-            luma.data = d_picture, luma.memory = CCL_MEMORY_DEVICE;
-            out.data = d_mask, out.memory = CCL_MEMORY_DEVICE;
-        }
-        plain_apply(&plain, &(CclMask){ .data = picture, .stride = stride, .width = width, .height = height },
-                    &c->params);
-        need(ccl_motion_apply(motion, &luma, &c->params, &out, &info));
-        if (c->resident)
-            device_download(mask, d_mask, mask_size);
-        n_checks++;
-        ok = info.raw_foreground == plain.raw && info.foreground == plain.kept && info.flags == plain.flags &&
-             info.pixels == plain.pixels && same(&plain, mask, mask_stride);
-        if (!ok) {
-            n_failures++;
-            printf("FAILED: raw %llu kept %llu flags %u of %llu; the plain one: raw %llu kept %llu flags %u of %llu\n",
-                   (unsigned long long)info.raw_foreground, (unsigned long long)info.foreground, info.flags,
-                   (unsigned long long)info.pixels, (unsigned long long)plain.raw, (unsigned long long)plain.kept,
-                   plain.flags, (unsigned long long)plain.pixels);
-            describe(c, frame);
-            show("is", mask, mask_stride, mask_width, mask_height);
-            show("should be", plain.mask, mask_width, mask_width, mask_height);
-        }
+    /* Exactly as large as the last row needs: an address checker sees every byte too many. */
+    course->size = course->stride * (c->config.height - 1) + c->config.width;
+    course->mask_size = course->mask_stride * mask_height;
+    for (unsigned i = 0; i < c->config.depth; i++) {
+        Flight *const flight = &course->flights[i];
+        flight->picture = must(malloc(course->size)), flight->mask = must(malloc(course->mask_size));
+        flight->expected = must(malloc((size_t)mask_width * mask_height));
+        flight->d_picture = c->resident ? device_alloc(course->size) : NULL;
+        flight->d_mask = c->resident ? device_alloc(course->mask_size) : NULL;
     }
-    ccl_motion_free(motion);
-    plain_free(&plain);
-    free(picture), free(mask), free(ignored);
-    if (c->resident)
-        device_free(d_picture), device_free(d_mask);
+}
+
+static void course_free(Course *course)
+{
+    ccl_motion_free(course->motion);
+    plain_free(&course->plain);
+    for (unsigned i = 0; i < CCL_MAX_DEPTH; i++) {
+        Flight *const flight = &course->flights[i];
+        free(flight->picture), free(flight->mask), free(flight->expected);
+        if (flight->d_picture)
+            device_free(flight->d_picture), device_free(flight->d_mask);
+    }
+}
+
+static void submit(Course *course, Flight *flight, const Case *c, unsigned frame, double light)
+{
+    const uint32_t width = c->config.width, height = c->config.height;
+    CclMask luma = { .data = flight->picture, .stride = course->stride, .width = width, .height = height };
+    CclMotionMask out = { .data = flight->mask, .stride = course->mask_stride };
+    uint8_t *const bare = must(malloc(course->stride * height));
+    draw(bare, width, height, course->stride, frame, width + height, light);
+    memcpy(flight->picture, bare, course->size);
+    free(bare);
+    memset(flight->mask, 0xA5, course->mask_size);
+
+    plain_apply(&course->plain, &luma, &c->params);
+    memcpy(flight->expected, course->plain.mask, (size_t)course->plain.width * course->plain.height);
+    flight->raw = course->plain.raw, flight->kept = course->plain.kept, flight->flags = course->plain.flags;
+    flight->frames = course->plain.n_learnt;
+    flight->asked = *c, flight->frame = frame;
+
+    if (c->resident) {
+        device_upload(flight->d_picture, flight->picture, course->size);
+        device_upload(flight->d_mask, flight->mask, course->mask_size);
+        luma.data = flight->d_picture, luma.memory = CCL_MEMORY_DEVICE;
+        out.data = flight->d_mask, out.memory = CCL_MEMORY_DEVICE;
+    }
+    need(ccl_motion_submit(course->motion, &luma, &c->params, &out));
+}
+
+static bool collect(Course *course, Flight *flight)
+{
+    const Plain *const plain = &course->plain;
+    CclMotionInfo info;
+    need(ccl_motion_collect(course->motion, &info));
+    if (flight->asked.resident)
+        device_download(flight->mask, flight->d_mask, course->mask_size);
+    n_checks++;
+    if (info.raw_foreground == flight->raw && info.foreground == flight->kept && info.flags == flight->flags &&
+        info.frames == flight->frames && info.pixels == plain->pixels &&
+        same(flight->expected, plain->width, plain->height, flight->mask, course->mask_stride))
+        return true;
+    n_failures++;
+    printf("FAILED: raw %llu kept %llu flags %u frames %u of %llu; the plain one: raw %llu kept %llu flags %u frames %u of "
+           "%llu\n",
+           (unsigned long long)info.raw_foreground, (unsigned long long)info.foreground, info.flags, info.frames,
+           (unsigned long long)info.pixels, (unsigned long long)flight->raw, (unsigned long long)flight->kept,
+           flight->flags, flight->frames, (unsigned long long)plain->pixels);
+    describe(&flight->asked, flight->frame);
+    show("is", flight->mask, course->mask_stride, plain->width, plain->height);
+    show("should be", flight->expected, plain->width, plain->width, plain->height);
+    return false;
+}
+
+/* What happens before a picture of a lively course; the light it is drawn with. */
+static double happen(Course *course, Case *c, unsigned frame)
+{
+    double light = 1;
+    random_state = frame * 31337 + c->config.width;
+    if (random_below(3) == 0)
+        light = random_below(2) ? 0.3 : 0.6;
+    if (random_below(9) == 0) {
+        ccl_motion_reset(course->motion);
+        course->plain.n_learnt = course->plain.n_seen = 0;
+    }
+    switch (random_below(12)) {
+    case 0: c->params.confirm_frames = 1 + random_below(3); break;
+    case 1: c->params.threshold = random_below(3) * 20; break;
+    case 2: c->params.warmup_frames = random_below(4); break;
+    case 3: c->params.learning_rate = random_below(2) ? -1 : 0.2; break;
+    case 4: c->params.freeze = !c->params.freeze; break;
+    case 5: c->params.drop_shadow = !c->params.drop_shadow; break;
+    case 6: c->params.max_motion = random_below(3) / 2.0; break;
+    case 7: c->params.median = random_below(3), c->params.dilate = random_below(3); break;
+    default: break;
+    }
+    return light;
+}
+
+static bool run(const Case *asked, unsigned n_frames)
+{
+    const unsigned depth = asked->config.depth;
+    Case c = *asked;
+    Course course;
+    bool ok = true;
+    unsigned collected = 0;
+
+    course_new(&course, &c);
+    for (unsigned frame = 0; ok && frame < n_frames; frame++) {
+        const double light = c.lively ? happen(&course, &c, frame) : frame % 17 == 16 ? 0.3 : 1;
+        if (frame - collected == depth || (c.lively && frame > collected && random_below(4) == 0)) {
+            ok = collect(&course, &course.flights[collected % depth]);
+            collected++;
+        }
+        submit(&course, &course.flights[frame % depth], &c, frame, light);
+    }
+    for (; ok && collected < n_frames; collected++)
+        ok = collect(&course, &course.flights[collected % depth]);
+    course_free(&course);
     return ok;
 }
 
@@ -389,7 +478,24 @@ static void check_random(CclBackendKind backend, unsigned n)
         c.params.drop_shadow = random_below(2);
         c.params.freeze = random_below(3) == 0;
         c.params.max_motion = random_below(2) ? 0.8 : 1;
+        c.config.depth = 1 + i / 3 % 2 * random_below(CCL_MAX_DEPTH);
+        c.lively = i / 6 % 2;
         run(&c, 24);
+    }
+}
+
+/* Much that turns out late. Pictures are small: what matters is the order in which things happen. */
+static void check_lively(CclBackendKind backend, unsigned n)
+{
+    for (unsigned i = 0; i < n && n_failures < 5; i++) {
+        Case c = case_for(backend, i % 4 ? CCL_MOTION_MOG2 : (CclMotionMethod)(i / 4 % 2), 40 + i % 97, 20 + i % 31);
+        c.config.depth = 1 + (i + 1) % CCL_MAX_DEPTH;
+        c.config.timing = i % 5 == 4;
+        c.resident = backend == CCL_BACKEND_CUDA && i % 3;
+        c.ignore = i % 7 == 0;
+        c.lively = true;
+        c.params.warmup_frames = i % 3;
+        run(&c, 60);
     }
 }
 
@@ -420,6 +526,17 @@ static void check_large(CclBackendKind backend)
         c.resident = backend == CCL_BACKEND_CUDA;
         run(&c, 6);
     }
+    if (backend != CCL_BACKEND_CUDA)
+        return;
+    /* One picture begins while the one before ends, for a while. */
+    for (unsigned depth = 2; depth <= CCL_MAX_DEPTH; depth++) {
+        Case c = case_for(backend, CCL_MOTION_MOG2, 1280, 720);
+        c.config.depth = depth;
+        c.resident = true;
+        run(&c, 20);
+        c.lively = true;
+        run(&c, 20);
+    }
 }
 
 #define WRONG(status, text)                                                                            \
@@ -447,6 +564,10 @@ static void check_arguments(CclBackendKind backend)
     WRONG(ccl_motion_new(&wrong, &motion), "4x0");
     wrong = c.config, wrong.method = (CclMotionMethod)3;
     WRONG(ccl_motion_new(&wrong, &motion), "method 3");
+    wrong = c.config, wrong.depth = 0;
+    WRONG(ccl_motion_new(&wrong, &motion), "depth 0");
+    wrong.depth = CCL_MAX_DEPTH + 1;
+    WRONG(ccl_motion_new(&wrong, &motion), "depth 5");
 
     need(ccl_motion_new(&c.config, &motion));
     const CclMask luma = { .data = bytes, .stride = 16, .width = 16, .height = 16 };
@@ -481,8 +602,15 @@ static void check_arguments(CclBackendKind backend)
     WRONG_PARAM(open, 16, "16");
     WRONG_PARAM(close, 16, "16");
     WRONG_PARAM(dilate, 16, "16");
+    WRONG(ccl_motion_collect(motion, NULL), "no picture is waiting");
+    need(ccl_motion_submit(motion, &luma, &c.params, &none));
+    WRONG(ccl_motion_submit(motion, &luma, &c.params, &none), "1 pictures are waiting");
+    WRONG(ccl_motion_apply(motion, &luma, &c.params, &none, NULL), "1 pictures are waiting");
+    WRONG(ccl_motion_set_ignore(motion, NULL, 0), "1 pictures are waiting");
+    need(ccl_motion_collect(motion, NULL));
     need(ccl_motion_apply(motion, &luma, &c.params, &none, NULL));
-    ccl_motion_free(motion);
+    need(ccl_motion_submit(motion, &luma, &c.params, &none));
+    ccl_motion_free(motion); /* and what is in flight */
     ccl_motion_free(NULL);
 }
 
@@ -536,6 +664,7 @@ int main(int argc, char **argv)
         check_large(backend);
     }
     check_random(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300);
+    check_lively(backend, quick ? 8 : 120);
     printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
     return n_failures != 0;
 }
