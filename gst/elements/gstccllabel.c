@@ -67,6 +67,7 @@
 #include "gstcclcuda.h"
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclheld.h"
 #include "gstcclmask.h"
 #include "gstcclmasksource.h"
 #include "gstcclpinned.h"
@@ -499,19 +500,11 @@ frames_held_back (GstCclLabel * self)
   return self->request.volume ? self->request.volume - 1 : self->depth;
 }
 
-/* Latency: the frames held back, at 25 frames a second where the caps do not say. */
 static void
 update_latency (GstCclLabel * self)
 {
-  const guint64 held = frames_held_back (self) * GST_SECOND;
-  GstClockTime latency;
+  const GstClockTime latency = gst_ccl_held_latency (&self->in_info, frames_held_back (self));
   gboolean changed;
-
-  if (GST_VIDEO_INFO_FPS_N (&self->in_info) > 0)
-    latency = gst_util_uint64_scale_int (held, GST_VIDEO_INFO_FPS_D (&self->in_info),
-        GST_VIDEO_INFO_FPS_N (&self->in_info));
-  else
-    latency = held / 25;
 
   GST_OBJECT_LOCK (self);
   changed = self->latency != latency;
@@ -919,11 +912,10 @@ finish_volume (GstCclLabel * self)
   return status == CCL_OK || continue_on_cpu (self, status) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is
- * held back. */
 static GstFlowReturn
-next_output (GstCclLabel * self, gboolean all, GstBuffer ** output)
+next_output (gpointer element, gboolean all, GstBuffer ** output)
 {
+  GstCclLabel *const self = element;
   GstCclVolume *const volume = &self->volume;
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime arrived;
@@ -949,20 +941,11 @@ next_output (GstCclLabel * self, gboolean all, GstBuffer ** output)
   return flow;
 }
 
-/* Pushes every frame in flight: before anything that must not overtake them. */
 static GstFlowReturn
 drain (GstCclLabel * self)
 {
-  GstFlowReturn flow = GST_FLOW_OK;
-  GstBuffer *output;
+  const GstFlowReturn flow = gst_ccl_held_drain (GST_BASE_TRANSFORM (self), next_output);
 
-  do {
-    flow = next_output (self, TRUE, &output);
-    if (flow == GST_FLOW_OK && output)
-      flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
-    else
-      gst_clear_buffer (&output);
-  } while (flow == GST_FLOW_OK && output);
   discard_frames (self);
   return flow;
 }
@@ -1521,23 +1504,6 @@ offer_pinned_memory (GstCclLabel * self, GstQuery * query)
   gst_object_unref (allocator);
 }
 
-/* A pool has to do without the frames we hold. */
-static void
-ask_for_more_buffers (GstCclLabel * self, GstQuery * query)
-{
-  const guint held = frames_held_back (self);
-
-  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
-    GstBufferPool *pool;
-    guint size, min, max;
-
-    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
-    min += held;
-    gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + held) : 0);
-    gst_clear_object (&pool);
-  }
-}
-
 static gboolean
 gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
 {
@@ -1556,7 +1522,7 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
     offer_pinned_memory (self, query);
     ok = TRUE;
   }
-  ask_for_more_buffers (self, query);
+  gst_ccl_held_ask_for_buffers (query, frames_held_back (self));
   return ok;
 }
 
@@ -1600,26 +1566,10 @@ gst_ccl_label_src_event (GstBaseTransform * transform, GstEvent * event)
 }
 
 static gboolean
-add_latency (GstCclLabel * self, GstQuery * query)
-{
-  GstClockTime min, max, latency;
-  gboolean live;
-
-  GST_OBJECT_LOCK (self);
-  latency = self->latency;
-  GST_OBJECT_UNLOCK (self);
-  gst_query_parse_latency (query, &live, &min, &max);
-  min += latency;
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += latency;
-  gst_query_set_latency (query, live, min, max);
-  return TRUE;
-}
-
-static gboolean
 gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, GstQuery * query)
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
+  GstClockTime latency;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
@@ -1628,8 +1578,12 @@ gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, Gs
     drain (self);
   if (!GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query))
     return FALSE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
-    return add_latency (self, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
+    GST_OBJECT_LOCK (self);
+    latency = self->latency;
+    GST_OBJECT_UNLOCK (self);
+    gst_ccl_held_add_latency (query, latency);
+  }
   return TRUE;
 }
 

@@ -18,6 +18,10 @@
  * changed while playing; #cclmotion:method, #cclmotion:work-height and #cclmotion:backend start learning again, the
  * others keep what was learnt.
  *
+ * With #cclmotion:async-depth frames leave so many frames late, and the GPU begins with one while it ends the one before
+ * it: masks, messages and metadata are the same. The latency of the pipeline says so. Nothing overtakes a frame held
+ * back: events and other caps push it out first, a flush drops it.
+ *
  * ## Messages
  *
  * With #cclmotion:post-messages the element posts element messages whose structure `ccl-motion` has the fields `state`
@@ -55,6 +59,7 @@
 #include "gstccldevice.h"
 #include "gstcclenums.h"
 #include "gstcclfield.h"
+#include "gstcclheld.h"
 #include "gstcclmask.h"
 #include "gstcclspread.h"
 #include "gstccltime.h"
@@ -79,6 +84,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 /* A jump in time after which the scene may be another one. */
 #define LONG_GAP (2 * GST_SECOND)
 
+#define MAX_ASYNC_DEPTH (CCL_MAX_DEPTH - 1)
+
 /* The properties. Written under the object lock; the streaming thread copies them once per frame. */
 typedef struct
 {
@@ -90,6 +97,7 @@ typedef struct
   gdouble min_motion;
   gint post_messages;
   GstClockTime off_delay;
+  guint async_depth;
   guint ignore_serial;          /* which value of self->ignore */
 } Settings;
 
@@ -105,6 +113,20 @@ typedef struct
   gpointer cuda_context;
 } Request;
 
+/* A frame between submission and output: a slot of the ring. */
+typedef struct
+{
+  GstBuffer *buffer;
+  GstCclMaskView view;
+  GstBuffer *mask;
+  GstMapInfo mask_map;
+  Settings settings;            /* as they were when it came */
+  GstClockTime time;
+  gboolean steps_back;          /* in time */
+  GstClockTime arrived;
+  GstClockTime host_time;       /* spent here on its behalf until it was submitted */
+} Frame;
+
 typedef struct
 {
   guint64 frames;
@@ -112,7 +134,7 @@ typedef struct
   guint64 with_motion;
   guint64 global_changes;
   gdouble area_ratio;           /* of the last frame */
-  GstCclSpread detect, host;
+  GstCclSpread detect, host, latency;
   const gchar *path;
   gsize host_bytes, device_bytes;
 } Stats;
@@ -129,7 +151,7 @@ struct _GstCclMotion
 
   /* Streaming thread. */
   Settings now;                 /* the settings of the current frame */
-  GstVideoInfo in_info, out_info;
+  GstVideoInfo in_info;
   gint output;                  /* GstCclMotionOutput in effect; atomic */
   gint output_height;           /* work-height in effect for output=mask; atomic */
   gboolean streaming;
@@ -140,6 +162,10 @@ struct _GstCclMotion
   guint mask_width, mask_height;
   GstBufferPool *pool;          /* of masks */
   GQuark source;
+  Frame frames[CCL_MAX_DEPTH];
+  guint first, n_frames, depth;
+  GstBuffer *mask;              /* of the frame on its way out, */
+  CclMotionInfo info;           /* and what is known of it */
 
   GstClockTime last_time;       /* of the frame before: PTS */
   gboolean moving;
@@ -147,6 +173,7 @@ struct _GstCclMotion
 
   /* Object lock. */
   gint active_backend;
+  GstClockTime latency;
   Stats stats;
 };
 
@@ -171,6 +198,7 @@ enum
   PROP_MIN_MOTION,
   PROP_POST_MESSAGES,
   PROP_OFF_DELAY,
+  PROP_ASYNC_DEPTH,
   PROP_BACKEND,
   PROP_ACTIVE_BACKEND,
   PROP_CUDA_DEVICE_ID,
@@ -198,6 +226,8 @@ get_output_height (GstCclMotion * self)
 {
   return (guint) g_atomic_int_get (&self->output_height);
 }
+
+static GstFlowReturn drain (GstCclMotion * self);
 
 /* ---------------------------------------------------------------- polygons */
 
@@ -323,18 +353,16 @@ warn_of_ignored (GstCclMotion * self, guint n_polygons, const guint8 * ignored)
         ("Coordinates are pixels of the frame, or fractions of it where all of a polygon's are from 0 to 1."));
 }
 
-/* Hands the detector the polygons of the property, unless it has them. */
+/* Hands the detector the polygons of the property. */
 static void
-take_ignored (GstCclMotion * self)
+set_ignored (GstCclMotion * self)
 {
   GPtrArray *polygons;
   guint8 *ignored;
   gchar *text;
 
-  if (self->ignored_serial == self->now.ignore_serial)
-    return;
-  self->ignored_serial = self->now.ignore_serial;
   GST_OBJECT_LOCK (self);
+  self->ignored_serial = self->settings.ignore_serial;
   text = g_strdup (self->ignore);
   GST_OBJECT_UNLOCK (self);
 
@@ -356,7 +384,24 @@ take_ignored (GstCclMotion * self)
   g_free (text);
 }
 
+static void
+take_ignored (GstCclMotion * self)
+{
+  if (self->ignored_serial == self->now.ignore_serial)
+    return;
+  drain (self);
+  set_ignored (self);
+}
+
 /* ---------------------------------------------------------------- the detector */
+
+static void
+drop_pool (GstCclMotion * self)
+{
+  if (self->pool)
+    gst_buffer_pool_set_active (self->pool, FALSE);
+  gst_clear_object (&self->pool);
+}
 
 static void
 close_detector (GstCclMotion * self)
@@ -365,9 +410,7 @@ close_detector (GstCclMotion * self)
   ccl_motion_free (self->detector);
   gst_ccl_cuda_pop (&self->cuda);
   self->detector = NULL;
-  if (self->pool)
-    gst_buffer_pool_set_active (self->pool, FALSE);
-  gst_clear_object (&self->pool);
+  drop_pool (self);
 }
 
 /* The width that goes with a lower height. */
@@ -402,6 +445,7 @@ open_detector_on (GstCclMotion * self, CclBackendKind kind, const Request * requ
   config.work_height = mask_height_for (request->height, request->work_height);
   config.work_width = work_width (request->width, request->height, config.work_height);
   config.device = gst_ccl_cuda_get_device (&self->cuda);
+  config.depth = CCL_MAX_DEPTH; /* async-depth may change, and nothing is forgotten */
   config.threads = request->threads;
 
   gst_ccl_cuda_push (&self->cuda);
@@ -461,16 +505,19 @@ post_open_error (GstCclMotion * self, CclStatus status, const gchar * message)
   }
 }
 
-/* Masks come from a pool: no new pages for every frame. What was made on the device stays there. */
+/* Masks come from a pool: no new pages for every frame. What was made on the device stays there, unless the mask is
+ * what leaves. */
 static GstBufferPool *
-create_pool (GstCclMotion * self, gint backend)
+create_pool (GstCclMotion * self)
 {
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA
+      && get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH;
   const gsize size = GST_ROUND_UP_4 (self->mask_width) * (gsize) self->mask_height;
   GstBufferPool *const pool = gst_buffer_pool_new ();
   GstStructure *const config = gst_buffer_pool_get_config (pool);
 
-  gst_buffer_pool_config_set_params (config, NULL, size, backend == GST_CCL_BACKEND_CUDA ? 0 : 2, 0);
-  if (backend == GST_CCL_BACKEND_CUDA) {
+  gst_buffer_pool_config_set_params (config, NULL, size, on_device ? 0 : 2, 0);
+  if (on_device) {
     GstAllocator *const allocator = gst_ccl_device_allocator_new (&self->cuda);
     gst_buffer_pool_config_set_allocator (config, allocator, NULL);
     gst_object_unref (allocator);
@@ -503,7 +550,6 @@ rebuild_detector (GstCclMotion * self, Request request)
   self->request = request;
   self->ignored_serial = 0;
   ccl_motion_size (self->detector, &self->mask_width, &self->mask_height);
-  self->pool = create_pool (self, backend);
 
   GST_OBJECT_LOCK (self);
   changed = self->active_backend != backend;
@@ -512,6 +558,7 @@ rebuild_detector (GstCclMotion * self, Request request)
   GST_OBJECT_UNLOCK (self);
   GST_DEBUG_OBJECT (self, "frames of %dx%d, masks of %ux%u, on %s", request.width, request.height, self->mask_width,
       self->mask_height, backend == GST_CCL_BACKEND_CUDA ? "CUDA" : "the CPU");
+  self->pool = create_pool (self);
   if (changed)
     g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ACTIVE_BACKEND]);
   return TRUE;
@@ -543,7 +590,27 @@ ensure_detector (GstCclMotion * self)
   wanted.cuda_context = self->cuda.current;
   if (self->detector && !memcmp (&wanted, &self->request, sizeof wanted))
     return TRUE;
+  drain (self);
   return rebuild_detector (self, wanted);
+}
+
+static void
+take_depth (GstCclMotion * self)
+{
+  GstClockTime latency;
+  gboolean changed;
+
+  if (self->depth != self->now.async_depth) {
+    drain (self);
+    self->depth = self->now.async_depth;
+  }
+  latency = gst_ccl_held_latency (&self->in_info, self->depth);
+  GST_OBJECT_LOCK (self);
+  changed = self->latency != latency;
+  self->latency = latency;
+  GST_OBJECT_UNLOCK (self);
+  if (changed)
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
 /* Takes up what the properties say now. */
@@ -554,7 +621,9 @@ take_settings (GstCclMotion * self, GstBuffer * buffer)
   GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
 
   copy_settings (self);
+  take_depth (self);
   if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
+    drain (self);
     close_detector (self);
     if (!gst_ccl_cuda_follow (&self->cuda, memory))
       GST_LOG_OBJECT (self, "the frame is on another device than cuda-device-id: it comes through the host");
@@ -587,24 +656,28 @@ post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const Cc
 }
 
 static void
-end_motion (GstCclMotion * self, const CclMotionInfo * info)
+end_motion (GstCclMotion * self, gint messages, const CclMotionInfo * info)
 {
   if (!self->moving)
     return;
   self->moving = FALSE;
-  if (self->now.post_messages != GST_CCL_POST_NONE)
+  if (messages != GST_CCL_POST_NONE)
     post (self, "end", self->last_motion, info);
 }
 
 /* Motion begins with a frame of which at least min-motion moves (or all changes), and ends when there was none for
  * off-delay. */
 static void
-follow_motion (GstCclMotion * self, GstClockTime time, const CclMotionInfo * info)
+follow_motion (GstCclMotion * self, const Frame * frame, const CclMotionInfo * info)
 {
+  const Settings *const settings = &frame->settings;
   const gboolean changed = (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0;
-  const gboolean moves = changed || (info->foreground && info->foreground >= self->now.min_motion * info->pixels);
-  const gint messages = self->now.post_messages;
+  const gboolean moves = changed || (info->foreground && info->foreground >= settings->min_motion * info->pixels);
+  const gint messages = settings->post_messages;
+  const GstClockTime time = frame->time;
 
+  if (frame->steps_back)
+    end_motion (self, messages, NULL);  /* its delay cannot run backwards */
   if (moves) {
     self->last_motion = time;
     if (!self->moving) {
@@ -615,8 +688,8 @@ follow_motion (GstCclMotion * self, GstClockTime time, const CclMotionInfo * inf
     } else if (messages == GST_CCL_POST_ALL || (changed && messages == GST_CCL_POST_EDGES)) {
       post (self, "update", time, info);
     }
-  } else if (self->moving && time >= self->last_motion + self->now.off_delay) {
-    end_motion (self, info);
+  } else if (self->moving && time >= self->last_motion + settings->off_delay) {
+    end_motion (self, messages, info);
   } else if (self->moving && messages == GST_CCL_POST_ALL) {
     post (self, "update", time, info);
   }
@@ -624,40 +697,42 @@ follow_motion (GstCclMotion * self, GstClockTime time, const CclMotionInfo * inf
 
 /* ---------------------------------------------------------------- frames */
 
+/* No frame is held back. */
 static void
 forget (GstCclMotion * self)
 {
-  end_motion (self, NULL);
+  end_motion (self, self->now.post_messages, NULL);
   if (self->detector)
     ccl_motion_reset (self->detector);
   self->last_time = GST_CLOCK_TIME_NONE;
 }
 
 /* The time of a frame: where it has none, one frame after the last. Starts anew where the scene may be another. */
-static GstClockTime
-take_time (GstCclMotion * self, GstBuffer * buffer)
+static void
+take_time (GstCclMotion * self, Frame * frame)
 {
+  GstBuffer *const buffer = frame->buffer;
   const gint n = GST_VIDEO_INFO_FPS_N (&self->in_info), d = GST_VIDEO_INFO_FPS_D (&self->in_info);
-  const GstClockTime frame = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : GST_SECOND / 25;
+  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : GST_SECOND / 25;
   const GstClockTime last = self->last_time;
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
+  frame->steps_back = FALSE;
   if (!GST_CLOCK_TIME_IS_VALID (time))
-    time = GST_CLOCK_TIME_IS_VALID (last) ? last + frame : 0;
+    time = GST_CLOCK_TIME_IS_VALID (last) ? last + duration : 0;
   else if (GST_CLOCK_TIME_IS_VALID (last) && GST_BUFFER_IS_DISCONT (buffer)
       && (time < last || time - last > LONG_GAP)) {
     GST_INFO_OBJECT (self, "jump from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT ": learning starts again",
         GST_TIME_ARGS (last), GST_TIME_ARGS (time));
-    forget (self);
-  } else if (GST_CLOCK_TIME_IS_VALID (last) && time < last) {
-    end_motion (self, NULL);    /* its delay cannot run backwards */
+    forget (self);              /* DISCONT: all frames before it have left */
+  } else {
+    frame->steps_back = GST_CLOCK_TIME_IS_VALID (last) && time < last;
   }
-  self->last_time = time;
-  return time;
+  self->last_time = frame->time = time;
 }
 
 static void
-count_frame (GstCclMotion * self, const CclMotionInfo * info, const gchar * path, GstClockTime host_time)
+count_frame (GstCclMotion * self, const Frame * frame, const CclMotionInfo * info)
 {
   Stats *const stats = &self->stats;
 
@@ -667,78 +742,18 @@ count_frame (GstCclMotion * self, const CclMotionInfo * info, const gchar * path
   stats->with_motion += info->foreground > 0;
   stats->global_changes += (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0;
   stats->area_ratio = info->pixels ? info->foreground / (gdouble) info->pixels : 0;
-  stats->path = path;
+  stats->path = frame->view.path;
   gst_ccl_spread_add (&stats->detect, info->us);
-  gst_ccl_spread_add (&stats->host, host_time / (gdouble) GST_USECOND);
   GST_OBJECT_UNLOCK (self);
 }
 
-static CclStatus
-detect_once (GstCclMotion * self, GstBuffer * buffer, const CclMotionMask * mask, CclMotionInfo * info,
-    const gchar ** path, GError ** error)
+static void
+count_time (GstCclMotion * self, GstClockTime host_time, GstClockTime arrived)
 {
-  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (buffer, 0));
-  GstCclMaskView view;
-  CclStatus status;
-
-  if (!gst_ccl_mask_view_map (&view, buffer, &self->in_info, on_device, error))
-    return CCL_ERROR_ARGUMENT;
-  *path = view.path;
-  gst_ccl_cuda_push (&self->cuda);
-  status = ccl_motion_apply (self->detector, &view.mask, &self->now.params, mask, info);
-  gst_ccl_cuda_pop (&self->cuda);
-  gst_ccl_mask_view_unmap (&view);
-  return status;
-}
-
-/* After the device failed: the CPU goes on, if the properties allow that, and learns anew. */
-static gboolean
-continue_on_cpu (GstCclMotion * self, CclStatus status)
-{
-  gchar *const message = g_strdup (ccl_error_message ());
-
-  if (self->active_backend != GST_CCL_BACKEND_CUDA || self->now.backend == GST_CCL_BACKEND_CUDA) {
-    post_open_error (self, status, message);
-    g_free (message);
-    return FALSE;
-  }
-  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
-  g_free (message);
-  self->cuda_lost = TRUE;
-  if (!ensure_detector (self))
-    return FALSE;
-  take_ignored (self);
-  return TRUE;
-}
-
-/* The frame's mask into memory of the mask's size; the work on it began at `start`. */
-static GstFlowReturn
-detect (GstCclMotion * self, GstBuffer * buffer, const CclMotionMask * mask, GstClockTime start, CclMotionInfo * info)
-{
-  const GstClockTime time = take_time (self, buffer);
-  const gchar *path = NULL;
-  GError *error = NULL;
-  CclStatus status;
-
-  status = detect_once (self, buffer, mask, info, &path, &error);
-  if (status != CCL_OK && !error) {
-    if (!continue_on_cpu (self, status))
-      return GST_FLOW_ERROR;
-    status = detect_once (self, buffer, mask, info, &path, &error);
-    if (status != CCL_OK && !error)
-      post_open_error (self, status, ccl_error_message ());
-  }
-  if (error) {
-    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
-        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-    g_error_free (error);
-  }
-  if (status != CCL_OK)
-    return GST_FLOW_ERROR;
-  count_frame (self, info, path, gst_util_get_timestamp () - start);
-  follow_motion (self, time, info);
-  return GST_FLOW_OK;
+  GST_OBJECT_LOCK (self);
+  gst_ccl_spread_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
+  gst_ccl_spread_add (&self->stats.latency, (gst_util_get_timestamp () - arrived) / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static GstBuffer *
@@ -759,66 +774,270 @@ acquire_mask (GstCclMotion * self)
   return mask;
 }
 
+static Frame *
+nth_frame (GstCclMotion * self, guint n)
+{
+  return &self->frames[(self->first + n) % (self->depth + 1)];
+}
+
+/* Makes picture and mask ready for the detector. */
+static gboolean
+map_frame (GstCclMotion * self, Frame * frame, GError ** error)
+{
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (frame->buffer)
+      && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (frame->buffer, 0));
+  GstBuffer *mask;
+  gint flags;
+
+  if (!gst_ccl_mask_view_map (&frame->view, frame->buffer, &self->in_info, on_device, error))
+    return FALSE;
+  mask = acquire_mask (self);
+  flags = GST_MAP_WRITE | (mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0)) ? GST_CCL_MAP_DEVICE : 0);
+  if (mask && gst_buffer_map (mask, &frame->mask_map, (GstMapFlags) flags)) {
+    frame->mask = mask;
+    return TRUE;
+  }
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "No memory for a mask of %ux%u.",
+      self->mask_width, self->mask_height);
+  gst_clear_buffer (&mask);
+  gst_ccl_mask_view_unmap (&frame->view);
+  return FALSE;
+}
+
+/* Takes the mask, which is complete or of no use. */
+static GstBuffer *
+unmap_frame (Frame * frame)
+{
+  if (frame->mask)
+    gst_buffer_unmap (frame->mask, &frame->mask_map);
+  gst_ccl_mask_view_unmap (&frame->view);
+  return g_steal_pointer (&frame->mask);
+}
+
+static void
+release_frame (GstCclMotion * self)
+{
+  Frame *const frame = nth_frame (self, 0);
+  GstBuffer *mask = unmap_frame (frame);
+
+  gst_clear_buffer (&mask);
+  gst_clear_buffer (&frame->buffer);
+  self->n_frames--;
+  self->first = self->n_frames ? (self->first + 1) % (self->depth + 1) : 0;     /* 0: the depth may change now */
+}
+
+static CclStatus
+submit_frame (GstCclMotion * self, const Frame * frame)
+{
+  const CclMotionMask mask = {
+    .data = frame->mask_map.data,
+    .stride = GST_ROUND_UP_4 (self->mask_width),
+    .memory = gst_ccl_is_device_memory (gst_buffer_peek_memory (frame->mask, 0)) ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST,
+  };
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = ccl_motion_submit (self->detector, &frame->view.mask, &frame->settings.params, &mask);
+  gst_ccl_cuda_pop (&self->cuda);
+  return status;
+}
+
+static CclStatus
+collect_frame (GstCclMotion * self, CclMotionInfo * info)
+{
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = ccl_motion_collect (self->detector, info);
+  gst_ccl_cuda_pop (&self->cuda);
+  return status;
+}
+
+/* The detector loses what is in flight with it. */
+static void
+discard_frames (GstCclMotion * self)
+{
+  while (self->n_frames) {
+    if (self->detector)
+      collect_frame (self, NULL);
+    release_frame (self);
+  }
+}
+
+static void
+post_frame_error (GstCclMotion * self, GError * error)
+{
+  gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
+      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
+  g_error_free (error);
+}
+
+/* After the device failed: the frames in flight are done again on the CPU, which learns anew, if the properties allow
+ * that. */
+static gboolean
+continue_on_cpu (GstCclMotion * self, CclStatus status)
+{
+  gchar *const message = g_strdup (ccl_error_message ());
+  Request request = self->request;
+  GError *error = NULL;
+
+  if (self->active_backend != GST_CCL_BACKEND_CUDA || self->request.backend == GST_CCL_BACKEND_CUDA) {
+    post_open_error (self, status, message);
+    g_free (message);
+    return FALSE;
+  }
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
+  g_free (message);
+
+  self->cuda_lost = request.no_cuda = TRUE;
+  for (guint i = 0; i < self->n_frames; i++) {
+    GstBuffer *mask = unmap_frame (nth_frame (self, i));
+    gst_clear_buffer (&mask);
+  }
+  if (!rebuild_detector (self, request))
+    return FALSE;
+  set_ignored (self);
+  for (guint i = 0; i < self->n_frames; i++) {
+    Frame *const frame = nth_frame (self, i);
+
+    if (!map_frame (self, frame, &error)) {
+      post_frame_error (self, error);
+      return FALSE;
+    }
+    status = submit_frame (self, frame);
+    if (status != CCL_OK) {
+      post_open_error (self, status, ccl_error_message ());
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static GstFlowReturn
+enqueue (GstCclMotion * self, GstBuffer * buffer, GstClockTime arrived)
+{
+  const GstClockTime start = gst_util_get_timestamp ();
+  Frame *const frame = nth_frame (self, self->n_frames);
+  GError *error = NULL;
+  CclStatus status;
+
+  memset (frame, 0, sizeof *frame);
+  frame->buffer = buffer;
+  frame->arrived = arrived;
+  frame->settings = self->now;
+  take_time (self, frame);
+  if (!map_frame (self, frame, &error)) {
+    post_frame_error (self, error);
+    gst_clear_buffer (&frame->buffer);
+    return GST_FLOW_ERROR;
+  }
+  self->n_frames++;
+  status = submit_frame (self, frame);
+  if (status != CCL_OK && !continue_on_cpu (self, status)) {
+    discard_frames (self);
+    return GST_FLOW_ERROR;
+  }
+  frame->host_time = gst_util_get_timestamp () - start;
+  return GST_FLOW_OK;
+}
+
+/* Waits for the oldest frame and lets the base class make its output: prepare_output_buffer() and transform_ip() below
+ * see its mask as self->mask. */
+static GstFlowReturn
+finish_frame (GstCclMotion * self, GstBuffer ** output)
+{
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
+  Frame *const frame = nth_frame (self, 0);
+  const GstClockTime start = gst_util_get_timestamp (), arrived = frame->arrived, host_time = frame->host_time;
+  GstFlowReturn flow;
+  CclStatus status;
+
+  status = collect_frame (self, &self->info);
+  if (status != CCL_OK) {
+    if (!continue_on_cpu (self, status))
+      return GST_FLOW_ERROR;
+    status = collect_frame (self, &self->info);
+    if (status != CCL_OK) {
+      post_open_error (self, status, ccl_error_message ());
+      return GST_FLOW_ERROR;
+    }
+  }
+  count_frame (self, frame, &self->info);
+  follow_motion (self, frame, &self->info);
+  self->mask = unmap_frame (frame);
+  transform->queued_buf = g_steal_pointer (&frame->buffer);
+  release_frame (self);
+  flow = GST_BASE_TRANSFORM_CLASS (parent_class)->generate_output (transform, output);
+  gst_clear_buffer (&self->mask);
+  count_time (self, host_time + gst_util_get_timestamp () - start, arrived);
+  return flow;
+}
+
+static GstFlowReturn
+next_output (gpointer element, gboolean all, GstBuffer ** output)
+{
+  GstCclMotion *const self = element;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  *output = NULL;
+  while (!*output && flow == GST_FLOW_OK && self->n_frames > (all ? 0 : self->depth))
+    flow = finish_frame (self, output);
+  if (flow != GST_FLOW_OK)
+    discard_frames (self);
+  return flow;
+}
+
+static GstFlowReturn
+drain (GstCclMotion * self)
+{
+  const GstFlowReturn flow = gst_ccl_held_drain (GST_BASE_TRANSFORM (self), next_output);
+
+  discard_frames (self);
+  return flow;
+}
+
+static GstFlowReturn
+gst_ccl_motion_generate_output (GstBaseTransform * transform, GstBuffer ** output)
+{
+  return next_output (transform, FALSE, output);
+}
+
 static GstFlowReturn
 gst_ccl_motion_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
-  const GstClockTime start = gst_util_get_timestamp ();
-  GstBuffer *const mask = acquire_mask (self);
-  const gboolean on_device = mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0));
-  CclMotionInfo info = { 0 };
-  GstFlowReturn flow;
-  GstMapInfo map;
+  const CclMotionInfo *const info = &self->info;
+  GstCclMaskMeta *const meta = gst_buffer_add_ccl_mask_meta (buffer, self->mask,
+      GST_VIDEO_INFO_WIDTH (&self->in_info), GST_VIDEO_INFO_HEIGHT (&self->in_info));
 
-  if (!mask || !gst_buffer_map (mask, &map, (GstMapFlags) (GST_MAP_WRITE | (on_device ? GST_CCL_MAP_DEVICE : 0)))) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a mask of %ux%u.", self->mask_width,
-            self->mask_height), (NULL));
-    if (mask)
-      gst_buffer_unref (mask);
-    return GST_FLOW_ERROR;
-  }
-  const CclMotionMask out = {.data = map.data,.stride = GST_ROUND_UP_4 (self->mask_width),
-    .memory = on_device ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST
-  };
-  flow = detect (self, buffer, &out, start, &info);
-  gst_buffer_unmap (mask, &map);
+  meta->source = self->source;
+  meta->n_foreground = info->foreground;
+  meta->area_ratio = info->pixels ? info->foreground / (gdouble) info->pixels : 0;
+  if (info->flags & CCL_MOTION_LEARNING)
+    meta->flags |= GST_CCL_MASK_META_FLAG_LEARNING;
+  if (info->flags & CCL_MOTION_GLOBAL_CHANGE)
+    meta->flags |= GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE;
+  return GST_FLOW_OK;
+}
 
-  if (flow == GST_FLOW_OK) {
-    GstCclMaskMeta *const meta = gst_buffer_add_ccl_mask_meta (buffer, mask, GST_VIDEO_INFO_WIDTH (&self->in_info),
-        GST_VIDEO_INFO_HEIGHT (&self->in_info));
+/* With output=mask the mask is what leaves. */
+static GstFlowReturn
+gst_ccl_motion_prepare_output_buffer (GstBaseTransform * transform, GstBuffer * input, GstBuffer ** output)
+{
+  GstCclMotion *const self = GST_CCL_MOTION (transform);
+  GstBaseTransformClass *const klass = GST_BASE_TRANSFORM_GET_CLASS (transform);
 
-    meta->source = self->source;
-    meta->n_foreground = info.foreground;
-    meta->area_ratio = info.pixels ? info.foreground / (gdouble) info.pixels : 0;
-    if (info.flags & CCL_MOTION_LEARNING)
-      meta->flags |= GST_CCL_MASK_META_FLAG_LEARNING;
-    if (info.flags & CCL_MOTION_GLOBAL_CHANGE)
-      meta->flags |= GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE;
-  }
-  gst_buffer_unref (mask);
-  return flow;
+  if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
+    return GST_BASE_TRANSFORM_CLASS (parent_class)->prepare_output_buffer (transform, input, output);
+  *output = g_steal_pointer (&self->mask);
+  return klass->copy_metadata (transform, input, *output) ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
 gst_ccl_motion_transform (GstBaseTransform * transform, GstBuffer * input, GstBuffer * output)
 {
-  GstCclMotion *const self = GST_CCL_MOTION (transform);
-  const GstClockTime start = gst_util_get_timestamp ();
-  CclMotionInfo info = { 0 };
-  GstVideoFrame frame;
-  GstFlowReturn flow;
-
-  if (!gst_video_frame_map (&frame, &self->out_info, output, GST_MAP_WRITE)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The output buffer cannot be mapped for writing."), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  const CclMotionMask out = {
-    .data = GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
-    .stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-  };
-  flow = detect (self, input, &out, start, &info);
-  gst_video_frame_unmap (&frame);
-  return flow;
+  (void) transform, (void) input, (void) output;
+  return GST_FLOW_OK;
 }
 
 /* ---------------------------------------------------------------- input */
@@ -838,8 +1057,12 @@ take_output (GstCclMotion * self)
   if (output == get_output (self)
       && (output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH || height == get_output_height (self)))
     return;
+  drain (self);
+  drop_pool (self);
   g_atomic_int_set (&self->output, output);
   g_atomic_int_set (&self->output_height, height);
+  if (self->detector)
+    self->pool = create_pool (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
@@ -848,15 +1071,20 @@ static GstFlowReturn
 gst_ccl_motion_submit_input_buffer (GstBaseTransform * transform, gboolean is_discont, GstBuffer * input)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  const GstClockTime arrived = gst_util_get_timestamp ();
   GstFlowReturn flow;
 
   take_output (self);
+  /* The base class puts the mark on whatever leaves next, so nothing older may be left. */
+  if (GST_BUFFER_IS_DISCONT (input))
+    drain (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
   if (flow != GST_FLOW_OK || !transform->queued_buf)
     return flow;
-  if (take_settings (self, transform->queued_buf))
-    return GST_FLOW_OK;
-  gst_clear_buffer (&transform->queued_buf);
+  input = g_steal_pointer (&transform->queued_buf);
+  if (take_settings (self, input))
+    return enqueue (self, input, arrived);
+  gst_buffer_unref (input);
   return GST_FLOW_ERROR;
 }
 
@@ -939,15 +1167,19 @@ static gboolean
 gst_ccl_motion_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  GstVideoInfo in_info, out_info;
 
-  if (!gst_video_info_from_caps (&self->in_info, in_caps) || !gst_video_info_from_caps (&self->out_info, out_caps)) {
+  if (!gst_video_info_from_caps (&in_info, in_caps) || !gst_video_info_from_caps (&out_info, out_caps)) {
     GST_ERROR_OBJECT (self, "caps that are no video: %" GST_PTR_FORMAT, in_caps);
     return FALSE;
   }
+  drain (self);
+  self->in_info = in_info;
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   copy_settings (self);
   if (!ensure_detector (self))
     return FALSE;
+  take_depth (self);
   warn_of_open (self);
   return TRUE;
 }
@@ -970,6 +1202,7 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
 
+  gst_ccl_held_ask_for_buffers (query, self->depth);
   /* In place the buffers go on downstream, which says itself what it understands. */
   if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     return ok;
@@ -992,10 +1225,14 @@ gst_ccl_motion_sink_event (GstBaseTransform * transform, GstEvent * event)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    discard_frames (self);
     forget (self);
-  else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-    end_motion (self, NULL);
+  } else if (GST_EVENT_IS_SERIALIZED (event)) {
+    drain (self);
+  }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+    end_motion (self, self->now.post_messages, NULL);
     hint_when_all_learnt (self);
   }
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
@@ -1005,10 +1242,22 @@ static gboolean
 gst_ccl_motion_query (GstBaseTransform * transform, GstPadDirection direction, GstQuery * query)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
+  GstClockTime latency;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
-  return GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
+  /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
+    drain (self);
+  if (!GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query))
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
+    GST_OBJECT_LOCK (self);
+    latency = self->latency;
+    GST_OBJECT_UNLOCK (self);
+    gst_ccl_held_add_latency (query, latency);
+  }
+  return TRUE;
 }
 
 static void
@@ -1029,6 +1278,7 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
   self->active_backend = GST_CCL_BACKEND_AUTO;
+  self->latency = 0;
   g_atomic_int_set (&self->output, self->wanted_output);
   g_atomic_int_set (&self->output_height, self->settings.work_height);
   self->streaming = TRUE;
@@ -1040,6 +1290,8 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   warn_of_settings (self);
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
+  self->first = self->n_frames = 0;
+  self->depth = self->now.async_depth;
   self->moving = FALSE;
   self->last_time = GST_CLOCK_TIME_NONE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
@@ -1052,7 +1304,8 @@ gst_ccl_motion_stop (GstBaseTransform * transform)
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
 
-  end_motion (self, NULL);
+  discard_frames (self);
+  end_motion (self, self->now.post_messages, NULL);
   close_detector (self);
   gst_ccl_cuda_close (&self->cuda);
   GST_OBJECT_LOCK (self);
@@ -1112,6 +1365,7 @@ static const GstCclField fields[N_PROPERTIES] = {
   [PROP_MIN_MOTION] = GST_CCL_FIELD (GstCclMotion, settings.min_motion),
   [PROP_POST_MESSAGES] = GST_CCL_FIELD (GstCclMotion, settings.post_messages),
   [PROP_OFF_DELAY] = GST_CCL_FIELD (GstCclMotion, settings.off_delay),
+  [PROP_ASYNC_DEPTH] = GST_CCL_FIELD (GstCclMotion, settings.async_depth),
   [PROP_BACKEND] = GST_CCL_FIELD (GstCclMotion, settings.backend),
   [PROP_ACTIVE_BACKEND] = GST_CCL_FIELD (GstCclMotion, active_backend),
   [PROP_CUDA_DEVICE_ID] = GST_CCL_FIELD (GstCclMotion, cuda.device_id),
@@ -1169,7 +1423,8 @@ create_stats (GstCclMotion * self)
       "device-bytes", G_TYPE_UINT64, (guint64) stats->device_bytes, NULL);
 
   gst_ccl_spread_to_structure (&stats->detect, "detect", structure);
-  gst_ccl_spread_host_to_structure (&stats->host, structure);
+  gst_ccl_spread_to_structure (&stats->host, "host", structure);
+  gst_ccl_spread_to_structure (&stats->latency, "latency", structure);
   return structure;
 }
 
@@ -1260,6 +1515,10 @@ install_properties (GObjectClass * klass)
   properties[PROP_OFF_DELAY] = g_param_spec_uint64 ("off-delay", "Off delay",
       "Time without motion after which messages say that it has ended, nanoseconds",
       0, G_MAXINT64, 5 * GST_SECOND, controlled);
+  properties[PROP_ASYNC_DEPTH] = g_param_spec_uint ("async-depth", "Asynchronous depth",
+      "Frames held back so that the GPU works on several at once; adds as many frames of latency, and nothing else on "
+      "the CPU; 0: none",
+      0, MAX_ASYNC_DEPTH, 0, playing);
   properties[PROP_BACKEND] = g_param_spec_enum ("backend", "Backend",
       "Where motion is detected. auto: on a GPU where there is one, else (or once it fails) on the CPU",
       GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, playing);
@@ -1272,8 +1531,9 @@ install_properties (GObjectClass * klass)
       0, 1024, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "
-      "backend, path, host-bytes, device-bytes; detect-us, " GST_CCL_SPREAD_HOST_FIELDS,
-      GST_TYPE_STRUCTURE, reading);
+      "backend, path, host-bytes, device-bytes; detect-us (from submission until the mask is there), host-us (time "
+      "spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in microseconds "
+      "(-1: not measured)", GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 
@@ -1318,6 +1578,8 @@ gst_ccl_motion_class_init (GstCclMotionClass * klass)
   transform->transform_meta = gst_ccl_motion_transform_meta;
   transform->before_transform = gst_ccl_sync_properties;
   transform->submit_input_buffer = gst_ccl_motion_submit_input_buffer;
+  transform->generate_output = gst_ccl_motion_generate_output;
+  transform->prepare_output_buffer = gst_ccl_motion_prepare_output_buffer;
   transform->transform_ip = gst_ccl_motion_transform_ip;
   transform->transform = gst_ccl_motion_transform;
   transform->sink_event = gst_ccl_motion_sink_event;

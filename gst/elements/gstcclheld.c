@@ -1,0 +1,57 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclheld.h"
+
+GstClockTime
+gst_ccl_held_latency (const GstVideoInfo * info, guint n_frames)
+{
+  const guint64 held = n_frames * GST_SECOND;
+
+  if (GST_VIDEO_INFO_FPS_N (info) > 0)
+    return gst_util_uint64_scale_int (held, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
+  return held / 25;
+}
+
+void
+gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency)
+{
+  GstClockTime min, max;
+  gboolean live;
+
+  gst_query_parse_latency (query, &live, &min, &max);
+  min += latency;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += latency;
+  gst_query_set_latency (query, live, min, max);
+}
+
+void
+gst_ccl_held_ask_for_buffers (GstQuery * query, guint n_frames)
+{
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    GstBufferPool *pool;
+    guint size, min, max;
+
+    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
+    min += n_frames;
+    gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + n_frames) : 0);
+    gst_clear_object (&pool);
+  }
+}
+
+GstFlowReturn
+gst_ccl_held_drain (GstBaseTransform * transform, GstCclHeldNext next)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *output;
+
+  do {
+    flow = next (transform, TRUE, &output);
+    if (flow == GST_FLOW_OK && output)
+      flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (transform), output);
+    else
+      gst_clear_buffer (&output);
+  } while (flow == GST_FLOW_OK && output);
+  return flow;
+}

@@ -1,0 +1,29 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Elements that hold frames back while the GPU works on them: what the elements around have to know of it. */
+#ifndef __GST_CCL_HELD_H__
+#define __GST_CCL_HELD_H__
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+/* The time so many frames take, at 25 frames a second where the caps do not say. */
+GstClockTime gst_ccl_held_latency (const GstVideoInfo * info, guint n_frames);
+void gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency);
+
+/* In an allocation query: a pool has to do without the frames we hold. */
+void gst_ccl_held_ask_for_buffers (GstQuery * query, guint n_frames);
+
+/* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is held
+ * back. */
+typedef GstFlowReturn (*GstCclHeldNext) (gpointer self, gboolean all, GstBuffer ** output);
+
+/* Pushes all frames held: before anything that must not overtake them. Some are left after an error. */
+GstFlowReturn gst_ccl_held_drain (GstBaseTransform * transform, GstCclHeldNext next);
+
+G_END_DECLS
+
+#endif
