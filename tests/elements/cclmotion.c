@@ -1188,6 +1188,71 @@ GST_START_TEST (test_cuda_masks)
 
 GST_END_TEST;
 
+#ifdef CCL_EMULATED
+/* ---------------------------------------------------------------- a device that is lost */
+
+/* Of tests/emulate/emulate.h. */
+void emulate_fail (const char *call, unsigned n, int error, bool lost);
+unsigned emulate_calls (void);
+unsigned emulate_held (void);
+unsigned emulate_reports (bool forgive);
+
+#define ERROR_LAUNCH_FAILURE 719
+
+/* Frames come out with their masks whatever happens; after the device was lost learning begins. FALSE: the device was
+ * not asked that often. */
+static gboolean
+check_lost_at (guint call, guint depth)
+{
+  GstHarness *harness = harness_of_depth (1, depth);
+  GstBus *bus = watch_bus (harness);
+  guint learning = 0;
+  gboolean lost;
+
+  set_motion (harness, "backend", "auto");
+  for (guint n = 0; n < 10; n++) {
+    if (n == 1)
+      emulate_fail (NULL, call, ERROR_LAUNCH_FAILURE, true);
+    ck_assert_int_eq (gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8)), GST_FLOW_OK);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  lost = emulate_calls () >= call;
+  for (guint n = 0; n < 10; n++) {
+    GstBuffer *buffer = gst_harness_try_pull (harness);
+
+    fail_unless (buffer != NULL, "call %u: frame %u was lost", call, n);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), n * FRAME);
+    fail_unless (gst_buffer_get_ccl_mask_meta (buffer) != NULL);
+    learning += (gst_buffer_get_ccl_mask_meta (buffer)->flags & GST_CCL_MASK_META_FLAG_LEARNING) != 0;
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (learning >= 5);
+  if (lost)
+    assert_message (bus, GST_MESSAGE_WARNING, "Continuing on the CPU");
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  emulate_fail (NULL, 0, 0, false);
+  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
+  emulate_fail (NULL, 0, 0, false);
+  emulate_reports (true);
+  return lost;
+}
+
+GST_START_TEST (test_lost_device)
+{
+  guint call = 1, held;
+
+  check_lost_at (1, __i__);
+  held = emulate_held ();
+  for (; check_lost_at (call, __i__); call += 3)
+    ck_assert_uint_eq (emulate_held (), held);
+  fail_unless (call > 60, "only %u calls", call);
+}
+
+GST_END_TEST;
+#endif
+
 static Suite *
 cclmotion_suite (void)
 {
@@ -1225,7 +1290,22 @@ cclmotion_suite (void)
   tcase_add_test (cases, test_no_gpu);
   tcase_add_test (cases, test_auto_without_the_device_asked_for);
   tcase_add_test (cases, test_cuda_masks);
+#ifdef CCL_EMULATED
+  tcase_add_loop_test (cases, test_lost_device, 0, 4);
+#endif
   return suite;
 }
 
+#ifdef CCL_EMULATED
+GST_PLUGIN_STATIC_DECLARE (ccl);
+
+int
+main (int argc, char **argv)
+{
+  gst_check_init (&argc, &argv);
+  GST_PLUGIN_STATIC_REGISTER (ccl);
+  return gst_check_run_suite (cclmotion_suite (), "cclmotion", __FILE__);
+}
+#else
 GST_CHECK_MAIN (cclmotion);
+#endif

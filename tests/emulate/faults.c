@@ -109,14 +109,18 @@ static Result detect(const Trial *trial, CclStatus *status)
     config.backend = trial->backend;
     config.width = WIDTH;
     config.height = HEIGHT;
+    config.depth = 2;
     config.timing = trial->timing;
     *status = ccl_motion_new(&config, &motion);
     if (*status != CCL_OK)
         return motion ? WRONG : FAILED;
-    for (unsigned i = 0; i < N_FRAMES && *status == CCL_OK; i++) {
+    for (unsigned i = 0; i <= N_FRAMES && *status == CCL_OK; i++) { /* two in flight */
         const CclMask luma = { .data = picture, .stride = WIDTH, .width = WIDTH, .height = HEIGHT };
         const CclMotionMask m = { .data = &mask[0][0], .stride = WIDTH };
-        *status = ccl_motion_apply(motion, &luma, &params, &m, NULL);
+        if (i < N_FRAMES)
+            *status = ccl_motion_submit(motion, &luma, &params, &m);
+        if (i > 0 && *status == CCL_OK)
+            *status = ccl_motion_collect(motion, NULL);
     }
     ccl_motion_free(motion);
     return *status == CCL_OK ? RIGHT : FAILED;
