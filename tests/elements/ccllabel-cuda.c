@@ -304,58 +304,150 @@ write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
   gst_memory_unmap (memory, &map);
 }
 
-/* Each mask in another stream, which writes it only after it was pushed; another one is there until then. */
+/* Frames that come late: each has a stream of its own, and until that has written it another picture is there. */
+typedef struct
+{
+  GstCudaContext *context;
+  CUfunction delay;
+  guint8 *pixels;               /* page-locked, of all frames */
+  guint8 on, off;
+} Late;
+
+enum
+{ N_LATE = 6, LATE_WIDTH = 640, LATE_HEIGHT = 480 };
+
+static Mask
+late_mask (guint n)
+{
+  return mask_random (LATE_WIDTH, LATE_HEIGHT, n, 0.4);
+}
+
+static Late
+late_new (guint8 on, guint8 off)
+{
+  Late late = {.context = new_context (),.on = on,.off = off };
+
+  gst_cuda_context_push (late.context);
+  late.delay = load_delay ();
+  fail_unless (CuMemAllocHost ((gpointer *) & late.pixels, N_LATE * LATE_WIDTH * LATE_HEIGHT) == CUDA_SUCCESS);
+  gst_cuda_context_pop (NULL);
+  return late;
+}
+
+static void
+late_free (Late * late)
+{
+  gst_cuda_context_push (late->context);
+  CuMemFreeHost (late->pixels);
+  gst_cuda_context_pop (NULL);
+  gst_object_unref (late->context);
+}
+
+/* Pushes all frames, and the end of the stream. */
+static void
+late_push (Late * late, GstHarness * harness)
+{
+  Mask mask = late_mask (0);
+
+  set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
+  mask_free (&mask);
+  for (guint i = 0; i < N_LATE; i++) {
+    GstCudaStream *stream = gst_cuda_stream_new (late->context);
+    guint8 *pixels = late->pixels + i * LATE_WIDTH * LATE_HEIGHT;
+    Mask before = late_mask (100 + i);
+    GstBuffer *buffer = cuda_buffer_of_stream (late->context, stream, GST_VIDEO_FORMAT_NV12, &before);
+
+    mask = late_mask (i);
+    draw_mask (pixels, LATE_WIDTH, 1, &mask, late->on, late->off);
+    gst_cuda_context_push (late->context);
+    write_late (gst_buffer_peek_memory (buffer, 0), pixels, late->delay);
+    gst_cuda_context_pop (NULL);
+    GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    gst_cuda_stream_unref (stream);
+    mask_free (&before);
+    mask_free (&mask);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+}
+
 GST_START_TEST (test_stream_of_the_memory_is_waited_for)
 {
-  const guint n = 6, width = 640, height = 480;
+  static const gchar *const settings[] = {
+    "max-components=100000", "max-components=100000 async-depth=1", "max-components=100000 async-depth=2",
+    "max-components=100000 volume=3",
+  };
+  Late late = late_new (128, 127);
 
-  for (guint depth = 0; depth <= 2; depth++) {
-    GstCudaContext *context = new_context ();
-    gchar *settings = g_strdup_printf ("async-depth=%u max-components=100000", depth);
-    GstHarness *harness = harness_with (__i__, settings, context);
-    CUfunction delay;
-    gpointer pixels;
-    Mask mask;
+  for (guint s = 0; s < G_N_ELEMENTS (settings); s++) {
+    GstHarness *harness = harness_with (__i__, settings[s], late.context);
 
-    gst_cuda_context_push (context);
-    delay = load_delay ();
-    fail_unless (CuMemAllocHost (&pixels, n * width * height) == CUDA_SUCCESS);
-    gst_cuda_context_pop (NULL);
-    for (guint i = 0; i < n; i++) {
-      GstCudaStream *stream = gst_cuda_stream_new (context);
-      guint8 *late = (guint8 *) pixels + i * width * height;
-      Mask before = mask_random (width, height, 100 + i, 0.4);
-      GstBuffer *buffer = cuda_buffer_of_stream (context, stream, GST_VIDEO_FORMAT_NV12, &before);
-
-      mask = mask_random (width, height, i, 0.4);
-      draw_mask (late, width, 1, &mask, 128, 127);
-      if (i == 0)
-        set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
-      gst_cuda_context_push (context);
-      write_late (gst_buffer_peek_memory (buffer, 0), late, delay);
-      gst_cuda_context_pop (NULL);
-      fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
-      gst_cuda_stream_unref (stream);
-      mask_free (&before);
-      mask_free (&mask);
-    }
-    gst_harness_push_event (harness, gst_event_new_eos ());
-    for (guint i = 0; i < n; i++) {
+    late_push (&late, harness);
+    for (guint i = 0; i < N_LATE; i++) {
       GstBuffer *buffer = gst_harness_pull (harness);
+      Mask mask = late_mask (i);
 
-      mask = mask_random (width, height, i, 0.4);
       assert_blobs (buffer, &mask, 8);
       mask_free (&mask);
       gst_buffer_unref (buffer);
     }
     assert_path (harness, __i__ ? "cuda-memory" : "cuda-memory-downloaded");
     gst_harness_teardown (harness);
-    gst_cuda_context_push (context);
-    CuMemFreeHost (pixels);
-    gst_cuda_context_pop (NULL);
-    g_free (settings);
-    gst_object_unref (context);
   }
+  late_free (&late);
+}
+
+GST_END_TEST;
+
+/* What moves in frames that come late is what moves in the same frames in system memory. */
+GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
+{
+  Late late = late_new (200, 40);
+  GBytes *expected[N_LATE];
+  guint n = 0;
+
+  for (guint is_late = 0; is_late <= 1; is_late++) {
+    GstContext *context = gst_context_new_cuda_context (late.context);
+    GstHarness *harness = gst_harness_new_parse ("cclmotion backend=cuda method=diff warmup-frames=1 ! "
+        "ccllabel name=label backend=cuda mask-source=mask-meta max-components=100000");
+
+    gst_element_set_state (harness->element, GST_STATE_NULL);
+    gst_element_set_context (harness->element, context);
+    gst_harness_play (harness);
+    gst_context_unref (context);
+    if (is_late) {
+      late_push (&late, harness);
+    } else {
+      for (guint i = 0; i < N_LATE; i++) {
+        Mask mask = late_mask (i);
+        GstBuffer *buffer = buffer_from_values (GST_VIDEO_FORMAT_NV12, &mask, late.on, late.off);
+
+        if (i == 0)
+          set_mask_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
+        GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+        fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+        mask_free (&mask);
+      }
+      gst_harness_push_event (harness, gst_event_new_eos ());
+    }
+    for (guint i = 0; i < N_LATE; i++) {
+      GstBuffer *buffer = gst_harness_pull (harness);
+      GBytes *bytes = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
+
+      n += n_blobs (buffer);
+      if (is_late) {
+        fail_unless (g_bytes_equal (bytes, expected[i]), "frame %u: not what moves in it", i);
+        g_bytes_unref (expected[i]);
+        g_bytes_unref (bytes);
+      } else {
+        expected[i] = bytes;
+      }
+      gst_buffer_unref (buffer);
+    }
+    gst_harness_teardown (harness);
+  }
+  fail_unless (n > 100, "only %u blobs: this tests nothing", n);
+  late_free (&late);
 }
 
 GST_END_TEST;
@@ -709,6 +801,11 @@ GST_START_TEST (test_between_cudaupload_and_cudadownload)
   fail_unless_equals_uint64 (blobs_of_pipeline ("cudaupload ! ccllabel name=label backend=cpu ! cudadownload"),
       expected);
   fail_unless_equals_uint64 (blobs_of_pipeline ("cudaupload ! cudadownload ! ccllabel name=label"), expected);
+  expected = blobs_of_pipeline ("cclmotion method=diff warmup-frames=1 backend=cpu ! "
+      "ccllabel name=label mask-source=mask-meta backend=cpu");
+  fail_unless (expected >= 10);
+  fail_unless_equals_uint64 (blobs_of_pipeline ("cudaupload ! cclmotion method=diff warmup-frames=1 backend=cuda ! "
+          "ccllabel name=label mask-source=mask-meta backend=cuda ! cudadownload"), expected);
 }
 
 GST_END_TEST;
@@ -733,6 +830,9 @@ ccllabel_cuda_suite (void)
 
   tcase_set_timeout (cuda, 120);
   tcase_add_test (cuda, test_context_is_shared_and_followed);
+#if GST_CHECK_VERSION (1, 24, 0)
+  tcase_add_test (cuda, test_stream_of_a_frame_is_waited_for_by_cclmotion);
+#endif
   tcase_add_test (cuda, test_pinned_memory);
   tcase_add_loop_test (cuda, test_device_fails_with_auto, 0, 4);
   tcase_add_test (cuda, test_device_fails_with_cuda);

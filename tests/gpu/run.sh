@@ -12,8 +12,7 @@
 # alone      what compares the device's free memory before and after, and many cameras; part of it skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
 #
-# check and elements run at the same time, then the others one after another, alone and bench with nothing beside them:
-# the device must be idle.
+# check, elements and sanitize run at the same time, then alone, then bench: the device must have nothing else to do.
 #
 # Without arguments all of them. Parts may run one call after another; what they found stays in the build folder. Writes
 # tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on. A part
@@ -60,7 +59,7 @@ check() {
     log=$logs/$(echo "$name" | tr -cs 'A-Za-z0-9\n' -).log
     echo "==== $name"
     start=$(date +%s)
-    timeout "$seconds" "$@" > "$log" 2>&1
+    timeout "$seconds" "$@" < /dev/null > "$log" 2>&1
     status=$?
     took=$(($(date +%s) - start))
     said=$(grep -v '^ *$' "$log" | tail -n 1)
@@ -82,26 +81,35 @@ ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
 # ---------------------------------------------------------------- check
 
-# Checks run beside each other where no time counts: most of theirs is one thread's on the host.
+# Checks run beside each other where no time counts, a few at a time: the GPU turns from one program to another, which takes
+# long. 4 programs get done 2.5 times as much as one, and 16 no more than one.
+
 part_check() {
     export CCL_TEST_CROWDED=1
     # All suites but those that get a program of their own.
     others=$("$checkccl" --list | sed -n '/^suites:/{n;s/^ *//;s/ /,/g;s/labels,//;s/repeat,//;s/,huge//;p;}')
-    for connectivity in 8 4; do
-        check "checkccl, $ours, labels, $connectivity-connected" 300 \
-            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=$connectivity &
-        check "checkccl, every method, labels, $connectivity-connected, some cases" 300 \
-            "$checkccl" --backend=cuda --quick --every=2 --suite=labels --connectivity=$connectivity &
-    done
-    check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others" &
-    check "checkccl, every method, $others, some cases" 300 \
-        "$checkccl" --backend=cuda --quick --every=2 --suite="$others" &
-    check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat &
-    check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick &
-    # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
-    check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
-        "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels &
-    check "checkmotion" 300 "$checkmotion" cuda &
+    {
+        check "checkccl, $ours, labels, 8-connected" 300 \
+            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=8
+        check "checkmotion" 300 "$checkmotion" cuda
+    } &
+    {
+        check "checkccl, $ours, labels, 4-connected" 300 \
+            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=4
+        check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
+        # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
+        check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
+    } &
+    {
+        check "checkccl, every method, labels, some cases" 300 "$checkccl" --backend=cuda --quick --every=4 --suite=labels
+        check "checkccl, every method, $others, some cases" 300 \
+            "$checkccl" --backend=cuda --quick --every=4 --suite="$others"
+    } &
+    {
+        check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat
+        check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
+    } &
     wait
 }
 
@@ -138,13 +146,12 @@ part_elements() {
     for folder in $CCL_GST; do
         gst=$(gst_of "$folder")
         for program in "$folder"/test-*; do
-            in_gst "$folder" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program" &
+            in_gst "$folder" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program"
         done
         data=${CCL_TEST_DATA:-$folder/data}
         in_gst "$folder" check "$gst: real masks, gst-launch-1.0" 300 \
-            python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda &
+            python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
     done
-    wait
 }
 
 # ---------------------------------------------------------------- sanitize
@@ -171,7 +178,7 @@ sanitize() {
     ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
 }
 
-# Never more than eight at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
+# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
 # then once more, with nothing beside it.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
@@ -180,14 +187,15 @@ part_sanitize() {
         return
     fi
     : > "$logs/again"
-    { sanitize racecheck labels; sanitize memcheck motion; } &
-    { sanitize racecheck api; sanitize memcheck batch; } &
-    { sanitize racecheck features; sanitize memcheck features; } &
-    { sanitize racecheck volume; sanitize racecheck batch; } &
-    { sanitize memcheck labels; sanitize racecheck motion; } &
-    { sanitize memcheck volume; sanitize memcheck api; } &
-    { sanitize racecheck table; sanitize memcheck table; } &
+    for list in "memcheck labels, racecheck batch, memcheck motion" "racecheck api, memcheck table, memcheck batch" \
+        "racecheck features, memcheck api" "racecheck labels, racecheck motion, memcheck features" \
+        "racecheck table, memcheck volume"; do
+        echo "$list" | tr ',' '\n' | while read -r tool what; do
+            sanitize "$tool" "$what"
+        done &
+    done
     {
+        sanitize racecheck volume
         skip_without_gst "memcheck: elements" ||
             for program in ccllabel-cuda ccllabel-contours ccllabel-volume cclmotion; do
                 sanitize memcheck $program
@@ -234,7 +242,7 @@ run_part() {
     "$top/tests/gpu/sources.sh" > "$found.sources"
 }
 
-for group in "check elements" sanitize alone bench; do
+for group in "check elements sanitize" alone bench; do
     for part in $group; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
