@@ -206,14 +206,21 @@ static void choose(CclEngine *engine, Batch *batch)
         take(engine, &engine->first, batch);
 }
 
+/* Frames that it takes to launch beside the batches that run. */
+static unsigned least_beside(const CclEngine *engine)
+{
+    const unsigned half = (engine->busiest + 1) / 2, quarter = (engine->busiest + 3) / 4;
+    const unsigned least = quarter > CCL_LEAST_BATCH ? quarter : CCL_LEAST_BATCH;
+    return engine->n_running == 1 && half < least ? half : least;
+}
+
 static bool may_launch(const CclEngine *engine)
 {
     if (!engine->n_waiting || engine->launching || engine->n_pausing || engine->n_running == CCL_MOST_BATCHES)
         return false;
     if (engine->n_waiting < engine->least_frames && !engine->n_collecting)
         return false;
-    const unsigned half = (engine->busiest + 1) / 2;
-    return !engine->n_running || engine->n_waiting >= half || engine->n_waiting >= engine->most_frames;
+    return !engine->n_running || engine->n_waiting >= least_beside(engine) || engine->n_waiting >= engine->most_frames;
 }
 
 static void launch(CclEngine *engine)

@@ -8,9 +8,10 @@
  * their frames into the queue of an engine, which says when and with whom each is launched:
  *
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
- *   - While it works, frames wait, and go together when it has ended. A second batch is launched beside the one that
- *     runs, so that the device need not wait for the host, once it has half of the frames there have been lately in the
- *     queue and on the device: two halves take turns, and small batches do not keep the device from the many.
+ *   - While it works, frames wait, and go together. A second batch is launched beside the one that runs, so that the
+ *     device need not wait for the host, once it has half of the frames there have been lately in the queue and on the
+ *     device; or a quarter, where that is CCL_LEAST_BATCH and more, and then a third and a fourth as large: two halves or
+ *     four quarters take turns, and small batches do not keep the device from the many.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
  *
  * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that
@@ -36,8 +37,10 @@ extern "C" {
 
 /* Most frames in a batch. */
 #define CCL_MOST_BATCH 64u
-/* Most batches on the device: one fills what the other leaves free, and is what it goes on with. */
-#define CCL_MOST_BATCHES 2u
+/* Most batches on the device: each fills what the others leave free, while it waits for the bus or has few blocks. */
+#define CCL_MOST_BATCHES 4u
+/* A third and a fourth batch have at least so many frames. */
+#define CCL_LEAST_BATCH 8u
 
 typedef enum CclTicketState {
     CCL_TICKET_FREE = 0,

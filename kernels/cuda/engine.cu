@@ -10,7 +10,7 @@
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size
  *     labels    to the host, where they are wanted there
  *
- * Two small batches run at once: while one has too few blocks to fill the device, or waits for the bus, the other computes.
+ * Some batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others compute.
  * A frame without company is launched as in a context of its own: a graph, replayed.
  */
 #include "context.cuh"
@@ -143,16 +143,13 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
 }
 
-/* Larger batches fill the device by themselves, and run one after the other. */
-#define MOST_BESIDE 8u
-
 static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
 {
     CudaEngine *const engine = (CudaEngine *)device;
     Launch launch = {};
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
-    launch.launcher.stream = engine->batch_streams[n <= MOST_BESIDE ? index : 0];
+    launch.launcher.stream = engine->batch_streams[index];
     launch.launcher.overlap = ((const CudaSlot *)tickets[0]->frame)->frame.overlap;
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);

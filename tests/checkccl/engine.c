@@ -24,7 +24,7 @@ typedef struct Device {
     unsigned sizes[4096];             /* of the batches launched */
     unsigned n_launched, n_ended, n_waited;
     unsigned n_passing;               /* batches that the gate lets through */
-    unsigned fail_launch, fail_wait;  /* the so manieth fails; 0: none */
+    unsigned fail_launch, fail_wait;  /* the so manieth fails, waits after it as well; 0: none */
     unsigned slow_us;                 /* up to so long for a batch */
     bool quit;
     uint64_t random;
@@ -94,7 +94,7 @@ static CclStatus device_wait(void *data, unsigned batch)
     while (device->n_ended == device->n_waited)
         pthread_cond_wait(&device->changed, &device->lock);
     device->n_waited++;
-    const bool fails = device->fail_wait == device->n_waited;
+    const bool fails = device->fail_wait && device->fail_wait <= device->n_waited;
     pthread_mutex_unlock(&device->lock);
     atomic_store(&device->waiting, false);
     return fails ? ccl_fail(CCL_ERROR_DEVICE, "planted: wait") : CCL_OK;
@@ -184,10 +184,16 @@ static void works_free(Work *works, unsigned n)
 
 /* ---------------------------------------------------------------- who goes with whom */
 
-/* One alone; a second behind it, as large; the others together when the first has ended. */
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* One alone; a second behind it, as large; two of CCL_LEAST_BATCH; the others together when there is room. */
 static void check_company(Session *session, unsigned most)
 {
     enum { N = 22 };
+    const unsigned beside = smaller(most, CCL_LEAST_BATCH), first = 2 + 2 * beside;
     Device device;
     device_open(&device, 0);
     CclEngine *const engine = ccl_engine_new(&device_calls, &device, most);
@@ -195,7 +201,8 @@ static void check_company(Session *session, unsigned most)
 
     for (unsigned i = 0; i < N; i++) {
         check(session, ccl_engine_submit(engine, &works[i].ticket) == CCL_OK, "engine: %s", ccl_error_message());
-        const unsigned launched = device_launched(&device), expected = i < 2 ? i + 1 : 2;
+        const unsigned launched = device_launched(&device);
+        const unsigned expected = smaller(i < 2 ? i + 1 : 2 + (i - 1) / beside, CCL_MOST_BATCHES);
         check(session, launched == expected, "engine: %u batches after frame %u, not %u", launched, i, expected);
     }
     check(session, !ccl_engine_ready(engine, &works[0].ticket), "engine: ready while the device holds it");
@@ -203,7 +210,10 @@ static void check_company(Session *session, unsigned most)
     for (unsigned i = 0; i < N; i++) {
         const bool collected = ccl_engine_collect(engine, &works[i].ticket) == CCL_OK;
         check(session, collected && works[i].n_run == 1, "engine: frame %u run %u times", i, works[i].n_run);
-        const unsigned left = N - 2, size = i < 2 ? 1 : i - 2 < left / most * most ? most : left % most;
+        const unsigned left = N - first, size = i < 2                                 ? 1
+                                                : i < first                           ? beside
+                                                : i - first < left / most * most ? most
+                                                                                      : left % most;
         check(session, works[i].ticket.batch_size == size && works[i].ticket.wait_us >= 0,
               "engine: frame %u in a batch of %u, not %u", i, works[i].ticket.batch_size, size);
     }
@@ -271,7 +281,7 @@ static void check_failure(Session *session, bool launch)
     char what[40];
     snprintf(what, sizeof what, "planted: %s", launch ? "launch" : "wait");
     device_open(&device, 0);
-    device.fail_launch = launch ? 3 : 0;
+    device.fail_launch = launch ? 5 : 0;
     device.fail_wait = launch ? 0 : 2;
     CclEngine *const engine = ccl_engine_new(&device_calls, &device, 4);
     Work *const works = works_new(12);
@@ -280,7 +290,7 @@ static void check_failure(Session *session, bool launch)
         check(session, ccl_engine_submit(engine, &works[i].ticket) == CCL_OK, "engine: %s", ccl_error_message());
     check(session, !ccl_engine_lost(engine), "engine: lost too early");
     device_pass(&device, 1000);
-    const unsigned n_right = launch ? 2 : 1;
+    const unsigned n_right = launch ? 10 : 1;
     for (unsigned i = 0; i < 12; i++) {
         ccl_fail(CCL_OK, "none");
         const CclStatus status = ccl_engine_collect(engine, &works[i].ticket);
