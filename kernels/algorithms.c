@@ -28,6 +28,7 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cuda_cc2fl,
     &ccl_cuda_dlp,
     &ccl_cuda_dpl,
+    &ccl_cuda_flsl,
     &ccl_cuda_ha4,
     &ccl_cuda_ha4_64,
     &ccl_cuda_ha4_sums,

@@ -35,6 +35,7 @@ extern const CclAlgorithm ccl_cuda_c_sauf;
 extern const CclAlgorithm ccl_cuda_cc2fl;
 extern const CclAlgorithm ccl_cuda_dlp;
 extern const CclAlgorithm ccl_cuda_dpl;
+extern const CclAlgorithm ccl_cuda_flsl;
 extern const CclAlgorithm ccl_cuda_ha4;
 extern const CclAlgorithm ccl_cuda_ha4_64;
 extern const CclAlgorithm ccl_cuda_ha4_sums;

@@ -20,70 +20,9 @@
  * - For each span that of the other row which holds its start is looked up by bisection, from either side: every pair
  *   is seen once, and a long span over many short ones is not left to one thread.
  */
-#include "../spread.cuh"
-#include "../union_find.cuh"
+#include "spans.cuh"
 
-static const unsigned ROWS = 4;      /* per block of find_spans, a warp each */
 static const unsigned THREADS = 256; /* spans per block of merge_spans */
-
-/* Spans [starts, ends) of the rows, `per_row` slots for each. */
-typedef struct Spans {
-    uint16_t *starts, *ends;
-    uint32_t *counts; /* per row */
-    uint32_t per_row;
-} Spans;
-
-__global__ __launch_bounds__(32 * ROWS) static void find_spans(const __grid_constant__ CudaVars vars, uint32_t width,
-                                                               uint32_t height, Spans spans, uint32_t *parents)
-{
-    const uint32_t lane = threadIdx.x, y = blockIdx.x * ROWS + threadIdx.y, before = (1u << lane) - 1;
-    if (y >= height)
-        return;
-    uint16_t *const row_starts = spans.starts + y * spans.per_row, *const row_ends = spans.ends + y * spans.per_row;
-    uint32_t n_starts = 0, n_ends = 0; /* so far */
-    uint32_t open = 0, start = 0;      /* the span that the word before left open: is there one, and where it began */
-
-    bool next = pixel_at(vars, lane, y, width);
-    for (uint32_t x0 = 0; x0 < width; x0 += 32) {
-        const bool here = next;
-        const uint32_t x = x0 + lane, pixels = __ballot_sync(~0u, here);
-        next = pixel_at(vars, x + 32, y, width); /* on its way while this word is worked on */
-        const uint32_t shifted = pixels << 1 | open, starts = pixels & ~shifted, ends = shifted & ~pixels;
-        if (starts >> lane & 1)
-            row_starts[n_starts + __popc(starts & before)] = x;
-        if (ends >> lane & 1)
-            row_ends[n_ends + __popc(ends & before)] = x;
-        if (x < width) {
-            const uint32_t mine = starts & (before << 1 | 1);
-            parents[y * width + x] = here ? y * width + (mine ? x0 + 31 - __clz(mine) : start) : NO_PARENT;
-        }
-        n_starts += __popc(starts);
-        n_ends += __popc(ends);
-        open = pixels >> 31;
-        start = starts ? x0 + 31 - __clz(starts) : start;
-    }
-    if (lane == 0) {
-        if (open)
-            row_ends[n_ends] = width;
-        spans.counts[y] = n_starts;
-    }
-}
-
-/* How many of the first n values are at most (or, with `below`, less than) `limit`; they are in order. */
-__device__ static uint32_t count_up_to(const uint16_t *values, uint32_t n, uint32_t limit, bool below)
-{
-    uint32_t first = 0;
-    while (n) {
-        const uint32_t half = n / 2, value = values[first + half];
-        if (value < limit || (value == limit && !below)) {
-            first += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return first;
-}
 
 /* A thread for the i-th span of a row and of the row above. */
 template <bool EIGHT> __global__ static void merge_spans(uint32_t width, Spans spans, uint32_t *parents)
@@ -107,29 +46,16 @@ template <bool EIGHT> __global__ static void merge_spans(uint32_t width, Spans s
     }
 }
 
-static uint32_t most_spans(uint32_t width)
-{
-    return (width + 1) / 2;
-}
-
-static size_t workspace_size(const CclContext *context)
-{
-    const size_t height = context->config.max_height;
-    return parents_size(context) + height * most_spans(context->config.max_width) * 2 * sizeof(uint16_t) +
-           height * sizeof(uint32_t);
-}
-
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    const uint32_t width = frame->shape.width, height = frame->shape.height, per_row = most_spans(width);
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context), *const counts = parents + (size_t)width * height;
-    uint16_t *const starts = (uint16_t *)(counts + height);
-    const Spans spans = { starts, starts + (size_t)per_row * height, counts, per_row };
-    const dim3 grid(blocks_for(per_row, THREADS), height - 1);
+    const uint32_t width = frame->shape.width, height = frame->shape.height;
+    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    const Spans spans = spans_behind(parents, frame->shape);
+    const dim3 grid(blocks_for(spans.per_row, THREADS), height - 1);
 
-    CCL_CUDA_LAUNCH(frame, "spans", find_spans, blocks_for(height, ROWS), dim3(32, ROWS), 0, frame->vars, width, height,
-                    spans, parents);
+    CCL_CUDA_LAUNCH(frame, "spans", find_spans<true>, blocks_for(height, SPAN_ROWS), dim3(32, SPAN_ROWS), 0, frame->vars,
+                    width, height, spans, parents);
     if (height > 1 && context->config.connectivity == CCL_CONNECT_8)
         CCL_CUDA_LAUNCH(frame, "merge", merge_spans<true>, grid, THREADS, 0, width, spans, parents);
     else if (height > 1)
@@ -144,6 +70,6 @@ const CclAlgorithm ccl_cuda_accl = {
     .unit = "run",
     .bytes_per_pixel = 6,
     .first_pixel_roots = true,
-    .workspace_size = workspace_size,
+    .workspace_size = spans_workspace_size,
     .label = label,
 };
