@@ -15,11 +15,15 @@
  */
 #include "context.cuh"
 #include "volume.cuh"
+#include "warp.cuh"
 
 #include "../cpu/words.h"
 
 /* Voxels looked up in one launch. */
 static const uint32_t MOST_VOXELS = 1u << 16;
+
+/* Of a column that a lane measures. */
+static const uint32_t MEASURE_ROWS = 32;
 
 /* Accumulators of one component, all zero is empty: extremes are maxima, of complements where a minimum is meant. */
 typedef struct __align__(16) VolumeSums {
@@ -169,29 +173,77 @@ __device__ static uint32_t id_of_voxel(const StageBuffers &stages, uint32_t prov
     return id_of(stages, stages.root_state[provisional - 1]);
 }
 
-/* A warp has 32 voxels of a row; the first of each run among them adds the run. */
-__global__ static void measure(const __grid_constant__ CudaVars vars, Space space, StageBuffers stages,
-                               uint32_t capacity, VolumeSums *sums)
+/* Voxels with one label in a piece of a frame: of a lane's column, or of several columns. */
+typedef struct Piece {
+    uint32_t label; /* 0: empty */
+    uint32_t n, x0, x1, y0, y1, first;
+} Piece;
+
+/* What measure() is about: where votes go, and of how many components. */
+typedef struct Votes {
+    StageBuffers stages;
+    VolumeSums *sums;
+    uint32_t capacity;
+} Votes;
+
+__device__ static void add_piece(const Votes &votes, const Piece &piece, uint32_t t)
 {
-    const uint32_t lane = threadIdx.x, x = blockIdx.x * 32 + lane, y = blockIdx.y * blockDim.y + threadIdx.y;
-    const uint32_t t = blockIdx.z;
-    const uint32_t first = y < space.height ? space.index(x, y, t) : 0;
-    const uint32_t label = x < space.width && y < space.height ? vars.labels[first] : 0;
-    const uint32_t bits = __ballot_sync(~0u, label != 0);
-    if (!label || (lane && bits >> (lane - 1) & 1))
+    const uint32_t id = id_of_voxel(votes.stages, piece.label);
+    if (id >= votes.capacity)
         return;
-    const uint32_t id = id_of_voxel(stages, label);
-    if (id >= capacity)
-        return;
-    const uint32_t gap = ~(bits >> lane), n = gap ? __ffs(gap) - 1 : 32;
-    VolumeSums *const of = &sums[id];
-    atomicAdd(&of->voxels, n);
-    atomicMax(&of->not_x0, ~x);
-    atomicMax(&of->x1, x + n);
-    atomicMax(&of->not_y0, ~y);
-    atomicMax(&of->y1, y + 1);
+    VolumeSums *const of = &votes.sums[id];
+    atomicAdd(&of->voxels, piece.n);
+    atomicMax(&of->not_x0, ~piece.x0);
+    atomicMax(&of->x1, piece.x1);
+    atomicMax(&of->not_y0, ~piece.y0);
+    atomicMax(&of->y1, piece.y1);
     atomicMax(&of->frame1, t + 1);
-    atomicMax(&of->not_first, ~first);
+    atomicMax(&of->not_first, ~piece.first);
+}
+
+/* The lanes' pieces; those with the label of the first as one, a few times over, the others each on its own. */
+__device__ static void add_pieces(const Votes &votes, const Piece &piece, uint32_t t)
+{
+    uint32_t pending = __ballot_sync(~0u, piece.label != 0);
+    for (unsigned group = 0; pending && group < 3; group++) {
+        const uint32_t label = __shfl_sync(~0u, piece.label, __ffs(pending) - 1);
+        const bool mine = piece.label == label;
+        const Piece sum = { label,
+                            warp_sum(mine ? piece.n : 0),
+                            warp_min(mine ? piece.x0 : UINT32_MAX),
+                            ~warp_min(mine ? ~piece.x1 : UINT32_MAX),
+                            warp_min(mine ? piece.y0 : UINT32_MAX),
+                            ~warp_min(mine ? ~piece.y1 : UINT32_MAX),
+                            warp_min(mine ? piece.first : UINT32_MAX) };
+        if (threadIdx.x == 0)
+            add_piece(votes, sum, t);
+        pending &= ~__ballot_sync(~0u, mine);
+    }
+    if (pending >> threadIdx.x & 1)
+        add_piece(votes, piece, t);
+}
+
+/* A lane adds up a column of MEASURE_ROWS voxels as long as the label stays the same, background in between or not:
+ * votes for one component take their turns in memory, so they are made rare. */
+__global__ static void measure(const __grid_constant__ CudaVars vars, Space space, Votes votes)
+{
+    const uint32_t x = blockIdx.x * 32 + threadIdx.x, t = blockIdx.z;
+    const uint32_t y0 = (blockIdx.y * blockDim.y + threadIdx.y) * MEASURE_ROWS;
+    const uint32_t y1 = x < space.width ? min(y0 + MEASURE_ROWS, space.height) : 0;
+    Piece piece = {};
+    for (uint32_t y = y0; y < y1; y++) {
+        const uint32_t index = space.index(x, y, t), label = vars.labels[index];
+        if (!label)
+            continue;
+        if (label != piece.label) {
+            if (piece.label)
+                add_piece(votes, piece, t);
+            piece = Piece{ label, 0, x, x + 1, y, y, index };
+        }
+        piece.n++;
+        piece.y1 = y + 1;
+    }
+    add_pieces(votes, piece, t);
 }
 
 __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capacity, const VolumeSums *sums,
@@ -246,11 +298,11 @@ static CclStatus make_table(CclContext *context)
     const CudaVolume *const volume = impl(context);
     CudaFrame *const frame = frame_of(context);
     const Space space = space_of(frame->shape);
-    const dim3 grid(blocks_for(space.width, 32), blocks_for(space.height, 8), space.n_frames);
+    const dim3 grid(blocks_for(space.width, 32), blocks_for(space.height, 8 * MEASURE_ROWS), space.n_frames);
+    const Votes votes = { volume->stages, volume->sums, context->capacity };
 
     CCL_CUDA_TRY(cudaMemsetAsync(volume->sums, 0, context->capacity * sizeof(VolumeSums), frame->stream));
-    CCL_CUDA_LAUNCH(frame, "measure", measure, grid, dim3(32, 8), 0, frame->vars, space, volume->stages,
-                    context->capacity, volume->sums);
+    CCL_CUDA_LAUNCH(frame, "measure", measure, grid, dim3(32, 8), 0, frame->vars, space, votes);
     CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
                     context->capacity, volume->sums, volume->d_rows, frame->result);
     return CCL_OK;

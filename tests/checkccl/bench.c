@@ -822,6 +822,7 @@ static CclContext *open_volume(const Bench *bench, const CclConfig *of_method)
     config.max_height = bench->height;
     config.max_components = CCL_MAX_COMPONENTS;
     config.volume = bench->n_frames;
+    config.timing = config.backend == CCL_BACKEND_CUDA;
     must(ccl_context_new(&config, &context));
     return context;
 }
@@ -870,17 +871,20 @@ static void bench_volumes(Bench *bench)
         const bool cpu = bench->options->volumes[s].config.backend == CCL_BACKEND_CPU;
         const Subject *const subject = &bench->options->volumes[s];
         CclContext *const context = open_volume(bench, &subject->config);
-        Figure add = { .n = 0 }, label = { .n = 0 };
+        Figure add = { .n = 0 }, label = { .n = 0 }, kernels = { .n = 0 };
         const bool right = check_volume_subject(bench, subject, context);
         for (unsigned round = 0; right && round < bench->n_rounds; round++) {
             double add_us, label_us;
-            run_volume(bench, context, &add_us, &label_us);
+            const CclVolumeTable table = run_volume(bench, context, &add_us, &label_us);
             add_sample(&add, add_us);
             add_sample(&label, label_us);
+            if (!cpu)
+                add_sample(&kernels, (double)table.kernel_us / bench->n_frames);
         }
         const unsigned connectivity = subject->config.connectivity;
         print_figure(bench, subject->name, connectivity, "volume", cpu ? "add_processor" : "add_wall", &add, 0);
         print_figure(bench, subject->name, connectivity, "volume", cpu ? "label_processor" : "label_wall", &label, 0);
+        print_figure(bench, subject->name, connectivity, "volume", "label_kernels", &kernels, 0);
         ccl_context_free(context);
     }
 }
