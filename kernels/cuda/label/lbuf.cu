@@ -6,18 +6,17 @@
  * Yonehara, Aizawa, "A Line-Based Connected Component Labeling Algorithm Using GPUs", CANDAR 2015. What the paper
  * says is taken from Bolelli et al., IEEE TPDS 2024, section III-B2, and Chen et al., IEEE Access 2018, section II-C.
  *
- * As UF, but the tiles are lines: within one a pixel has one earlier neighbour, so it is linked to that by a plain
- * store and no union is needed. Links are flattened by following them two at a time, as all of the line do at once.
- * Then every pixel is united with those above, and looks up its root.
+ * As UF, but the tiles are lines: within one a pixel has one earlier neighbour, so it is linked to that and no union is
+ * needed. Links are flattened at once. Then every pixel is united with those above, and looks up its root.
  *
  *   lines     pixels -> first pixel of their run, within a line
  *   merge     pixels are united with their neighbours in the row above
  *   spread    each pixel finds its root and takes its label
  *
  * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
- * what a piece cuts through is united in `merge`. In shared memory a parent is written between barriers only; in the
- * public code (YACCLAB) a pixel copies the label of the one to its left while that is being written, and shortens its
- * way while others walk along it.
+ * what a piece cuts through is united in `merge`. Links in a line are not followed one after the other: warps vote on
+ * their pixels, and the bits say where a run begins. In the public code (YACCLAB) a pixel copies the label of the one to
+ * its left while that is being written, and shortens its way while others walk along it.
  */
 #include "../spread.cuh"
 #include "../threads.cuh"
@@ -28,28 +27,19 @@ static const unsigned LINE = 256;
 __global__ __launch_bounds__(LINE) static void label_lines(const __grid_constant__ CudaVars vars, uint32_t width,
                                                            uint32_t *parents)
 {
-    __shared__ uint32_t line[LINE + 1]; /* of pixel i: line[i + 1] */
-    uint32_t *const places = line + 1;
+    __shared__ uint32_t words[LINE / 32]; /* of each warp's pixels */
     const uint32_t place = threadIdx.x, x0 = blockIdx.x * LINE, x = x0 + place, y = blockIdx.y;
     const bool here = pixel_at(vars, x, y, width);
-
-    places[place] = here;
-    if (place == 0)
-        line[0] = 0;
+    const uint32_t word = __ballot_sync(~0u, here);
+    if (place % 32 == 0)
+        words[place / 32] = word;
     __syncthreads();
-    uint32_t parent = here && line[place] ? place - 1 : place;
-    __syncthreads();
-    places[place] = parent;
-    bool moved = true;
-    while (__syncthreads_or(moved)) { /* the way left halves each time */
-        const uint32_t grandparent = places[parent];
-        moved = grandparent != parent;
-        parent = grandparent;
-        __syncthreads();
-        places[place] = parent;
-    }
-    if (x < width)
-        parents[y * width + x] = here ? y * width + x0 + parent : NO_PARENT;
+    if (x >= width)
+        return;
+    uint32_t start = place - __clz(~(word << (31 - place % 32))) + 1; /* of the run, in this word; */
+    while (start % 32 == 0 && start && words[start / 32 - 1] >> 31)   /* and in those before */
+        start -= __clz(~words[start / 32 - 1]);
+    parents[y * width + x] = here ? y * width + x0 + start : NO_PARENT;
 }
 
 template <bool EIGHT> __global__ static void merge(uint32_t width, uint32_t height, uint32_t *parents)
