@@ -111,23 +111,25 @@ enum {
     TOUCHES_ANY = TOUCHES_BEFORE | TOUCHES_RIGHT | TOUCHES_BELOW_LEFT | TOUCHES_BELOW | TOUCHES_BELOW_RIGHT,
 };
 
-/* The pixels (x, y) and (x + 1, y) in two bits; x is even. In one load where that is possible. */
-__device__ static inline uint32_t pixel_pair(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
-{
-    const uint8_t *const p = vars.mask + y * vars.mask_stride + x;
-    if (x + 1 < width && ((uintptr_t)vars.mask | vars.mask_stride) % 2 == 0) {
-        const uint32_t both = *(const uint16_t *)p;
-        return (uint32_t)is_foreground(both & 255, vars) | (uint32_t)is_foreground(both >> 8, vars) << 1;
-    }
-    return (uint32_t)is_foreground(p[0], vars) | (x + 1 < width ? (uint32_t)is_foreground(p[1], vars) << 1 : 0);
-}
-
-/* The four pixels of the block at (x, y). */
+/* The four pixels of the block at (x, y); x is even. A row's two in one load where that is possible, and both rows on
+ * their way before one is looked at. */
 __device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width,
                                                uint32_t height)
 {
-    const uint32_t top = pixel_pair(vars, x, y, width);
-    return top | (y + 1 < height ? pixel_pair(vars, x, y + 1, width) << 2 : 0);
+    const bool right = x + 1 < width, below = y + 1 < height;
+    const uint8_t *const top = vars.mask + y * vars.mask_stride + x, *const bottom = top + (below ? vars.mask_stride : 0);
+    uint32_t values[4];
+    if (right && ((uint32_t)(uintptr_t)vars.mask.pointer | (uint32_t)vars.mask_stride) % 2 == 0) {
+        const uint32_t both_top = *(const uint16_t *)top, both_bottom = *(const uint16_t *)bottom;
+        values[0] = both_top & 255, values[1] = both_top >> 8;
+        values[2] = both_bottom & 255, values[3] = both_bottom >> 8;
+    } else {
+        values[0] = top[0], values[1] = top[right];
+        values[2] = bottom[0], values[3] = bottom[right];
+    }
+    const uint32_t inside = (right ? ALL_FOUR : TOP_LEFT | BOTTOM_LEFT) & (below ? ALL_FOUR : TOP);
+    return inside & ((uint32_t)is_foreground(values[0], vars) | (uint32_t)is_foreground(values[1], vars) << 1 |
+                     (uint32_t)is_foreground(values[2], vars) << 2 | (uint32_t)is_foreground(values[3], vars) << 3);
 }
 
 /* The bits of `which` around the block at (x, y) whose pixels are `pixels`, and the block's own. Only pixels that can
@@ -136,6 +138,8 @@ template <uint32_t which>
 __device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pixels, uint32_t x, uint32_t y,
                                                uint32_t width, uint32_t height)
 {
+    if (!pixels) /* most of most masks is background */
+        return 0;
     const uint32_t around = 0x777; /* of a pixel at bit 5 */
     uint32_t near = (pixels & TOP_LEFT ? around : 0) | (pixels & TOP_RIGHT ? around << 1 : 0) |
                     (pixels & BOTTOM_LEFT ? around << 4 : 0) | (pixels & BOTTOM_RIGHT ? around << 5 : 0);
@@ -143,19 +147,21 @@ __device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pi
     near &= x + 2 < width ? 0xffff : x + 1 < width ? 0x7777 : 0x3333;
     near &= y + 2 < height ? 0xffff : y + 1 < height ? 0x0fff : 0x00ff;
 
-    uint32_t window = (pixels & TOP) << 5 | (pixels >> 2) << 9;
     const uint8_t *const corner = vars.mask + y * vars.mask_stride + x - vars.mask_stride - 1; /* maybe outside */
+    uint32_t values[16], window = 0; /* all on their way before one is looked at */
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++)
-        if (which >> i & 1 && near >> i & 1)
-            window |= (uint32_t)is_foreground(corner[i / 4 * vars.mask_stride + i % 4], vars) << i;
-    return window;
+        values[i] = which >> i & 1 && near >> i & 1 ? corner[i / 4 * vars.mask_stride + i % 4] : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 16; i++)
+        window |= which >> i & 1 ? (uint32_t)is_foreground(values[i], vars) << i : 0;
+    return (window & near) | (pixels & TOP) << 5 | (pixels >> 2) << 9;
 }
 
 /* Can the two label pixels from (x, y) on be read and written at once? x is even. */
 __device__ static inline bool is_label_pair(const CudaVars &vars, uint32_t x, uint32_t width)
 {
-    return x + 1 < width && ((uintptr_t)vars.labels | vars.label_stride * 4) % 8 == 0;
+    return x + 1 < width && ((uint32_t)(uintptr_t)vars.labels.pointer | (uint32_t)vars.label_stride * 4) % 8 == 0;
 }
 
 /* A block's pixels take its label, the background among them 0. */

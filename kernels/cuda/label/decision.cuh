@@ -13,12 +13,13 @@
 /* What a block sees of the mask. */
 typedef struct View {
     const CudaVars &vars;
-    uint32_t x, y, width, height; /* the block, and the mask */
+    const uint8_t *here;          /* the block's upper left pixel, */
+    uint32_t x, y, width, height; /* its place, and the mask's size */
 
     /* The pixel (dx, dy) from the block's upper left; outside the mask is background. */
     __device__ bool sees(int dx, int dy) const
     {
-        return y + dy < height && pixel_at(vars, x + dx, y + dy, width);
+        return x + dx < width && y + dy < height && is_foreground(here[dy * (ptrdiff_t)vars.mask_stride + dx], vars);
     }
 } View;
 
@@ -29,13 +30,13 @@ typedef struct View {
 template <typename Decision>
 __global__ static void decide_and_merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
-    View view = { vars, 0, 0, width, height };
-    if (!block_of_thread(width, height, &view.x, &view.y))
+    uint32_t x, y;
+    if (!block_of_thread(width, height, &x, &y))
         return;
-    const uint32_t unites = Decision::of(view);
+    const uint32_t unites = Decision::of(View{ vars, vars.mask + y * vars.mask_stride + x, x, y, width, height });
 
     const InPlace parents = in_place(vars);
-    const uint32_t node = parents.at(view.x, view.y), above = node - 2 * parents.stride;
+    const uint32_t node = parents.at(x, y), above = node - 2 * parents.stride;
     if (unites & 1)
         unite(parents, node, above - 2);
     if (unites & 2)
