@@ -66,6 +66,7 @@ template <typename T> struct GlobalPointer {
         return pointer;
     }
 
+    __host__ __device__ T *operator->() const { return *this; }
     __host__ __device__ explicit operator uintptr_t() const { return (uintptr_t)pointer; }
 };
 

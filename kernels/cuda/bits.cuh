@@ -22,21 +22,26 @@ __device__ static inline Comparison comparison(const CudaVars &vars)
                        vars.invert ? 0xffffu : 0 };
 }
 
-/* Four bytes to four bits. */
-__device__ static inline uint32_t pack4(uint32_t bytes, const Comparison &than)
+/* 0x80 in the bytes that are greater. */
+__device__ static inline uint32_t greater4(uint32_t bytes, const Comparison &than)
 {
     const uint32_t sum = (bytes & 0x7f7f7f7f) + than.addend;
-    const uint32_t greater = (sum & bytes) | ((sum | bytes) & than.low);
-    return (((greater >> 7) & 0x01010101) * 0x10204080) >> 28;
+    return ((sum & bytes) | ((sum | bytes) & than.low)) & 0x80808080;
+}
+
+/* Eight bytes to eight bits, times 0x80. */
+__device__ static inline uint32_t pack8(uint32_t bytes, uint32_t more, const Comparison &than)
+{
+    return __dp4a(greater4(more, than), 0x80402010u, __dp4a(greater4(bytes, than), 0x08040201u, 0u));
 }
 
 __device__ static inline uint32_t pack16(uint4 bytes, const Comparison &than)
 {
-    return (pack4(bytes.x, than) | pack4(bytes.y, than) << 4 | pack4(bytes.z, than) << 8 | pack4(bytes.w, than) << 12) ^
-           than.inverse;
+    return (pack8(bytes.x, bytes.y, than) + (pack8(bytes.z, bytes.w, than) << 8)) >> 7 ^ than.inverse;
 }
 
-/* load16() where the pixels are not aligned or not all there. Apart, to keep the usual way short. */
+/* The 16 pixels at `pixels`, of which `n` exist, where they are not aligned or not all there: no other byte is read.
+ * Apart, to keep the usual way short. */
 __device__ static __noinline__ uint4 load16_bytes(const uint8_t *pixels, uint32_t n)
 {
     uint32_t words[4] = { 0, 0, 0, 0 };
@@ -45,12 +50,6 @@ __device__ static __noinline__ uint4 load16_bytes(const uint8_t *pixels, uint32_
         if (i < n)
             words[i / 4] |= (uint32_t)__ldg(pixels + i) << i % 4 * 8;
     return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-/* The 16 pixels at `pixels`, of which `n` (1..16) exist; no other byte is read. */
-__device__ static inline uint4 load16(const uint8_t *pixels, uint32_t n)
-{
-    return n == 16 && (uintptr_t)pixels % 16 == 0 ? __ldg((const uint4 *)pixels) : load16_bytes(pixels, n);
 }
 
 #endif

@@ -468,6 +468,12 @@ template <typename A, typename B> static constexpr inline std::common_type_t<A, 
     return (std::common_type_t<A, B>)a < (std::common_type_t<A, B>)b ? b : a;
 }
 
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{
+    for (unsigned i = 0; i < 32; i += 8)
+        c += (a >> i & 255) * (b >> i & 255);
+    return c;
+}
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }

@@ -1,0 +1,161 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Kernels of label/runs.cu between solve and measure: tiles are joined, components are numbered. */
+#ifndef CCL_CUDA_RUNS_JOIN_CUH
+#define CCL_CUDA_RUNS_JOIN_CUH
+
+#include "plan.cuh"
+
+/* ---------------------------------------------------------------- join */
+
+#define JOIN_THREADS 256u
+
+/* A root has parts in other tiles. Many may say so of the same one: who sees that it is known already does not. */
+__device__ static inline void note_parts(const Plan &plan, uint32_t root)
+{
+    uint32_t *const known = &plan.roots[root / 32].y;
+    if (!(*(volatile uint32_t *)known >> root % 32 & 1))
+        atomicOr(known, 1u << root % 32);
+}
+
+/* Up from four nodes at most, first_node | every eighth of the ranks, at once, so that four loads are on their way.
+ * Their own slots follow, so that others who pass have a shorter way. Roots found have parts in other tiles. */
+__device__ static inline void climb_from(const Plan &plan, uint32_t first_node, uint32_t ranks)
+{
+    uint32_t *const parents = plan.parents;
+    uint32_t up[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        if (ranks >> 8 * i & 1)
+            up[i] = __ldcg(&parents[first_node | 8 * i]);
+    while (ranks) {
+        uint32_t next[4];
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++)
+            if (ranks >> 8 * i & 1)
+                next[i] = __ldcg(&parents[up[i]]);
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++) {
+            if (!(ranks >> 8 * i & 1))
+                continue;
+            if (next[i] == up[i]) {
+                note_parts(plan, up[i]);
+                ranks &= ~(1u << 8 * i);
+            } else {
+                __stcg(&parents[first_node | 8 * i], next[i]);
+                up[i] = next[i];
+            }
+        }
+    }
+}
+
+/* Climbs from both at once, so that two loads are on their way, and hooks the larger root under the smaller. */
+__device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t b)
+{
+    uint32_t *const parents = plan.parents;
+    uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
+    while (up_a != up_b) {
+        const uint32_t next_a = __ldcg(&parents[up_a]), next_b = __ldcg(&parents[up_b]);
+        if (next_a != up_a || next_b != up_b) {
+            if (next_a != up_a)
+                __stcg(&parents[a], next_a);
+            if (next_b != up_b)
+                __stcg(&parents[b], next_b);
+            up_a = next_a;
+            up_b = next_b;
+            continue;
+        }
+        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
+        const uint32_t old = atomicMin(&parents[larger], smaller);
+        if (old == larger) {
+            atomicAnd(&plan.roots[larger / 32].x, ~(1u << larger % 32));
+            note_parts(plan, smaller);
+            return;
+        }
+        a = larger;
+        b = up_b = smaller;
+        up_a = old;
+    }
+}
+
+/* Between bands, eight lanes to a word of a band's last row: the runs that are roots of parts of the tile below climb,
+ * and those that it joined to others are united with these. */
+__device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32_t word_x)
+{
+    if (word_x >= plan.row_words)
+        return;
+    const uint32_t first_node = ((band * TILE_ROWS + TILE_ROWS - 1) * plan.row_words + word_x) << 5;
+    const uint32_t below = (band + 1) * plan.row_words + word_x, ours = 0x01010101u << threadIdx.x % 8;
+    const uint2 masks = plan.border[below];
+    if (masks.x & ours)
+        climb_from(plan, first_node | threadIdx.x % 8, (masks.x & ours) >> threadIdx.x % 8);
+    for (uint32_t left = masks.y & ours; left; left &= left - 1)
+        unite_nodes(plan, first_node | (__ffs(left) - 1), plan.partners[below << 5 | (__ffs(left) - 1)]);
+}
+
+/* Between tiles side by side: what the row above does not imply. */
+template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan, uint32_t y, uint32_t seam)
+{
+    const uint32_t right_word = y * plan.row_words + seam * 32, left_word = right_word - 1;
+    const uint64_t left = plan.bits[left_word], right = plan.bits[right_word];
+    const uint64_t upper_left = y ? plan.bits[left_word - plan.row_words] : 0;
+    const uint64_t upper_right = y ? plan.bits[right_word - plan.row_words] : 0;
+    const bool l = left >> 63, r = right & 1, ul = upper_left >> 63, ur = upper_right & 1;
+    if (l && r && !(ul && ur))
+        unite_nodes(plan, left_word << 5 | last_rank(left), right_word << 5);
+    if (EIGHT && l && ur && !ul && !r)
+        unite_nodes(plan, left_word << 5 | last_rank(left), (right_word - plan.row_words) << 5);
+    if (EIGHT && r && ul && !ur && !l)
+        unite_nodes(plan, right_word << 5, (left_word - plan.row_words) << 5 | last_rank(upper_left));
+}
+
+/* Blocks (x, band) take 32 words of a band's last row; the rows of the grid past them take the sides of tiles. */
+template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Jobs jobs)
+{
+    const Plan &plan = jobs.get().plan;
+    if (Jobs::MANY && blockIdx.x >= plan.tiles_x)
+        return;
+    let_successor_start();
+    wait_for_predecessor();
+    if (blockIdx.y + 1 < plan.bands) {
+        join_bands(plan, blockIdx.y, blockIdx.x * 32 + threadIdx.x / 8);
+    } else {
+        const uint32_t y = (blockIdx.y + 1 - plan.bands) * JOIN_THREADS + threadIdx.x;
+        if (blockIdx.x && y < plan.height)
+            join_sides<EIGHT>(plan, y, blockIdx.x);
+    }
+}
+
+/* ---------------------------------------------------------------- number */
+
+#define NUMBER_THREADS 256u
+
+/* A chunk of words per block. */
+template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Jobs jobs)
+{
+    const Plan &plan = jobs.get().plan;
+    if (Jobs::MANY && blockIdx.x >= plan.n_chunks)
+        return;
+    const uint32_t n_words = plan.height * plan.row_words, each = plan.chunk_words / NUMBER_THREADS;
+    const uint32_t first = blockIdx.x * plan.chunk_words + threadIdx.x * each;
+
+    wait_for_predecessor();
+    uint32_t n_roots = 0, total;
+    for (uint32_t i = 0; i < each && first + i < n_words; i++)
+        n_roots += __popc(plan.roots[first + i].x);
+    uint32_t rank = block_scan<NUMBER_THREADS>(n_roots, &total);
+    if (threadIdx.x == 0)
+        plan.chunk_counts[blockIdx.x] = total;
+    if (!n_roots)
+        return;
+    for (uint32_t i = 0; i < each && first + i < n_words; i++) {
+        const uint2 roots = plan.roots[first + i];
+        for (uint32_t left = roots.x; left; left &= left - 1) {
+            const uint32_t inside = roots.y & left & -left ? 0 : INSIDE;
+            plan.parents[(first + i) << 5 | (__ffs(left) - 1)] = NUMBERED | inside | blockIdx.x << 17 | rank++;
+        }
+    }
+}
+
+#endif

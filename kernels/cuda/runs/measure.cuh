@@ -1,0 +1,379 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernel of label/runs.cu for sums and labels. */
+#ifndef CCL_CUDA_RUNS_MEASURE_CUH
+#define CCL_CUDA_RUNS_MEASURE_CUH
+
+#include "plan.cuh"
+
+#define MEASURE_THREADS(lanes) (TILE_WORDS * (lanes))
+#define MEASURE_BLOCKS 6u /* at least, of one lane to a word, on a multiprocessor */
+#define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
+#define SLOTS 192u        /* components that a block sums in shared memory */
+#define NEAR_LABELS 2048u /* labels of runs that a block keeps there */
+
+/* What measure does. */
+enum Pass {
+    PASS_ALL,  /* nothing is dropped: sums and labels */
+    PASS_FIND, /* what a filter asks for */
+    PASS_KEPT, /* when the filter has numbered the components it keeps: sums and labels */
+};
+
+/* Sums over pixels of a tile: coordinates relative to its corner; the sum of x squared in two parts, as 32 bits are not
+ * enough for that of a tile. All zero is empty. */
+enum { AREA, SX, SY, SXX_LOW, SXX_HIGH, SXY, SYY, N_SUMS, NOT_X0 = N_SUMS, X1, Y1, N_FIELDS };
+typedef struct RunSums {
+    uint32_t of[N_FIELDS];
+} RunSums;
+
+/* Sums of the components of a block, found by id. */
+typedef struct BlockSums {
+    uint32_t ids[SLOTS]; /* id + 1; 0: free */
+    uint32_t not_firsts[SLOTS]; /* inverse of Sums.first of a component inside the tile; else 0 */
+    uint32_t fields[N_FIELDS][SLOTS];
+} BlockSums;
+
+/* Sum of i squared for i < n. */
+__device__ static inline uint32_t squares_below(uint32_t n)
+{
+    return (n - 1) * n * (2 * n - 1) / 6; /* 0 for 0: unsigned wraps twice */
+}
+
+/* Adds the run that begins in a column of a word. */
+__device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, uint32_t begin)
+{
+    const uint64_t rest = ~(bits >> begin);
+    const uint32_t y = at / 32, left = at % 32 * 64, length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
+    const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
+    const uint32_t xx = squares_below(end) - squares_below(begin) + left * (in_word + x);
+    to->of[AREA] += length;
+    to->of[SX] += x;
+    to->of[SY] += y * length;
+    to->of[SXX_LOW] += xx & 0xffff;
+    to->of[SXX_HIGH] += xx >> 16;
+    to->of[SXY] += y * x;
+    to->of[SYY] += y * y * length;
+    to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
+    to->of[X1] = max(to->of[X1], left + end);
+    to->of[Y1] = y + 1;
+}
+
+/* Is the field asked for? A filter wants area and box. */
+__device__ static constexpr bool is_asked(Pass pass, uint32_t field)
+{
+    return pass != PASS_FIND || field == AREA || field >= N_SUMS;
+}
+
+/* Adds up the runs of a warp that have the same id (~0: none), for the first few ids. Returns whether this lane is to
+ * pass on what is in *sums then. */
+template <Pass PASS> __device__ static inline bool add_up(uint32_t id, RunSums *sums)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t pending = __ballot_sync(~0u, id != ~0u);
+    bool speaks = pending >> lane & 1;
+    for (uint32_t round = 0; round < ADD_ROUNDS && pending; round++) {
+        const uint32_t leader = __ffs(pending) - 1, chosen = __shfl_sync(~0u, id, leader);
+        const bool peer = id == chosen;
+        const uint32_t peers = __ballot_sync(~0u, peer);
+        pending &= ~peers;
+        if (!(peers & (peers - 1)))
+            continue;
+        RunSums all;
+#pragma unroll
+        for (uint32_t field = 0; field < N_FIELDS; field++) {
+            if (!is_asked(PASS, field))
+                continue;
+            const uint32_t value = peer ? sums->of[field] : 0;
+            all.of[field] = field < N_SUMS ? warp_sum(value) : warp_max(value);
+        }
+        if (lane == leader)
+            *sums = all;
+        else if (peer)
+            speaks = false;
+    }
+    return speaks;
+}
+
+/* (x, y): what the sums are relative to. */
+__device__ static inline void add_global(Extent *to, const RunSums &sums, uint32_t x, uint32_t y)
+{
+    atomicAdd(&to->area, sums.of[AREA]);
+    atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
+    atomicMax(&to->x1, x + sums.of[X1]);
+    atomicMax(&to->y1, y + sums.of[Y1]);
+}
+
+/* A quarter of Sums, of three. */
+__device__ static inline ulonglong2 moments_of(const RunSums &sums, uint32_t quarter, uint32_t x, uint32_t y)
+{
+    const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY], m10 = sx + x * n;
+    const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
+    const uint64_t m01 = sy + y * n, m20 = xx + x * sx + x * m10;
+    const uint64_t m11 = sums.of[SXY] + x * sy + y * m10, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
+    return make_ulonglong2(quarter == 0 ? n : quarter == 1 ? m01 : m11, quarter == 0 ? m10 : quarter == 1 ? m20 : m02);
+}
+
+__device__ static inline void add_quarter(Sums *to, const RunSums &sums, uint32_t quarter, uint32_t x, uint32_t y)
+{
+    if (quarter == 3) {
+        atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
+        atomicMax(&to->x1, x + sums.of[X1]);
+        atomicMax(&to->y1, y + sums.of[Y1]);
+    } else {
+        const ulonglong2 moments = moments_of(sums, quarter, x, y);
+        atomicAdd(&to->area + 2 * quarter, moments.x);
+        atomicAdd(&to->area + 2 * quarter + 1, moments.y);
+    }
+}
+
+__device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t x, uint32_t y)
+{
+#pragma unroll
+    for (uint32_t quarter = 0; quarter < 4; quarter++)
+        add_quarter(to, sums, quarter, x, y);
+}
+
+/* The last quarter of a row of the table from that of Sums. */
+__device__ static inline uint4 row_end(const Plan &plan, uint32_t id, uint4 sums, bool flagged)
+{
+    const uint32_t x0 = ~sums.x & 0xffff, x1 = sums.y, y1 = sums.z, y0 = sums.w >> 16;
+    const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, plan.width, plan.height) : 0;
+    return make_uint4(id + 1, x0 | y0 << 16, x1 | y1 << 16, (sums.w & 0xffff) | flags << 16);
+}
+
+/* The slot of a component, or SLOTS when those near its place are taken. */
+__device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
+{
+    uint32_t slot = __umulhi(id * 0x9e3779b1u, n_slots); /* any place, but always the same for an id */
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t old = atomicCAS(&block->ids[slot], 0, id + 1);
+        if (old == 0 || old == id + 1)
+            return slot;
+        slot = slot + 1 < n_slots ? slot + 1 : 0;
+    }
+    return SLOTS;
+}
+
+template <Pass PASS>
+__device__ static inline void add_block(BlockSums *block, uint32_t slot, const RunSums &sums)
+{
+#pragma unroll
+    for (uint32_t field = 0; field < N_FIELDS; field++) {
+        if (!is_asked(PASS, field))
+            continue;
+        if (field < N_SUMS)
+            atomicAdd(&block->fields[field][slot], sums.of[field]);
+        else
+            atomicMax(&block->fields[field][slot], sums.of[field]);
+    }
+}
+
+template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
+static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? MEASURE_BLOCKS : 1)
+    measure(const Jobs jobs)
+{
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+    if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
+        return;
+    constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
+    __shared__ BlockSums block;
+    __shared__ uint32_t bases[MOST_CHUNKS];
+    __shared__ uint64_t tile_bits[TILE_WORDS];
+    __shared__ uint32_t near_labels[LABELS ? NEAR_LABELS : 1]; /* of the tile's runs */
+
+    /* As painters, a warp has four words of eight rows. */
+    const uint32_t thread = threadIdx.x, lane = thread % 32, mine = thread / TILE_WORDS;
+    const uint32_t warp_x = thread % TILE_WORDS / 32 * 4, column = warp_x + lane % 4, row = lane / 4;
+    const uint32_t tile_x = blockIdx.x * 2048, tile_y = blockIdx.y * TILE_ROWS;
+    const uint32_t word_x = blockIdx.x * 32 + column;
+    const bool inside = tile_y + row < plan.height && word_x < plan.row_words;
+    const uint32_t word = (tile_y + row) * plan.row_words + word_x;
+    const uint32_t tile_at = blockIdx.y * plan.tiles_x + blockIdx.x;
+    uint32_t *const runs = plan.runs + (size_t)tile_at * TILE_RUNS;
+
+    for (uint32_t i = thread; i < SLOTS; i += THREADS) {
+        block.ids[i] = block.not_firsts[i] = 0;
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            block.fields[field][i] = 0;
+    }
+    wait_for_predecessor();
+
+    const uint64_t bits = inside ? plan.bits[word] : 0;
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
+    const uint32_t first_entry = runs[thread];
+ /* perhaps in vain: to know takes as long */
+    const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0, n_runs = plan.n_runs[tile_at];
+    /* Where there are many, a label takes the place of its run. */
+    uint32_t *const labels = n_runs <= plan.near_labels ? near_labels : runs;
+    const auto node_of = [&](uint32_t entry) {
+        const uint32_t key = entry >> 14, root_y = tile_y + (key >> 10) - 1;
+        return (root_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
+    };
+    /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
+     * its tile's root, then of the root above that. */
+    const uint32_t n_each = (n_runs + THREADS - 1) / THREADS, end_run = min((thread + 1) * n_each, n_runs);
+    uint32_t run = thread * n_each, entries[3], numbers[2];
+    const auto fetch_entry = [&](uint32_t at) { return at < end_run ? runs[at] : 0; };
+    const auto fetch_number = [&](uint32_t at, uint32_t entry) {
+        return at < end_run ? plan.parents[node_of(entry)] : NUMBERED;
+    };
+    const auto fetch_above = [&](uint32_t number) { return number & NUMBERED ? number : plan.parents[number]; };
+    entries[0] = n_each == 1 && run < end_run ? first_entry : fetch_entry(run);
+    entries[1] = fetch_entry(run + 1);
+    entries[2] = fetch_entry(run + 2);
+    numbers[0] = fetch_number(run, entries[0]);
+    numbers[1] = fetch_number(run + 1, entries[1]);
+    if (mine == 0)
+        tile_bits[row * 32 + column] = bits;
+
+    /* Chunk counts -> ids of their first components. */
+    {
+        uint32_t counts[MOST_CHUNKS / THREADS], sum = 0, total;
+#pragma unroll
+        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
+            const uint32_t chunk = thread * (MOST_CHUNKS / THREADS) + i;
+            counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
+            sum += counts[i];
+        }
+        uint32_t base = block_scan<THREADS>(sum, &total);
+#pragma unroll
+        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
+            bases[thread * (MOST_CHUNKS / THREADS) + i] = base;
+            base += counts[i];
+        }
+        if (PASS != PASS_KEPT && thread == 0 && blockIdx.x == 0 && blockIdx.y == 0)
+            plan.counts->found = plan.counts->kept = total;
+        __syncthreads();
+    }
+
+    /* Sums: a lane adds up its runs while they belong to one component; the warp its lanes, the block its warps. */
+    const auto add = [&](uint32_t id, const RunSums &sums) {
+        if (PASS != PASS_FIND && id >= plan.capacity)
+            return;
+        const uint32_t slot = slot_of(&block, id, plan.slots);
+        if (slot < SLOTS)
+            add_block<PASS>(&block, slot, sums);
+        else if (PASS == PASS_FIND)
+            add_global(&plan.extents[id], sums, tile_x, tile_y);
+        else
+            add_global(&plan.sums[id], sums, tile_x, tile_y);
+    };
+    if ((thread - lane) * n_each < n_runs) {
+        RunSums sums = {};
+        uint32_t current = ~0u, entry_before = ~0u, id = ~0u;
+        uint32_t above = fetch_above(numbers[0]);
+        for (; run < end_run; run++) {
+            const uint32_t entry = entries[0];
+            const bool own_root = numbers[0] & NUMBERED;
+            uint32_t number = above;
+            above = fetch_above(numbers[1]);
+            numbers[0] = numbers[1];
+            numbers[1] = fetch_number(run + 2, entries[2]);
+            entries[0] = entries[1];
+            entries[1] = entries[2];
+            entries[2] = fetch_entry(run + 3);
+            const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
+            if (key != entry_before >> 14) {
+                const bool is_root = own_root && key >> 5 == at + 32 &&
+                                     (key & 31) == rank_of(starts_of(tile_bits[at]), begin);
+                while (!(number & NUMBERED))
+                    number = plan.parents[number];
+                id = bases[number >> 17 & (MOST_CHUNKS - 1)] + (number & 0x1ffff);
+                const uint32_t first = (tile_y + at / 32) << 16 | (tile_x + at % 32 * 64 + begin);
+                if (PASS == PASS_FIND && is_root)
+                    plan.finals[id] = first;
+                if (PASS == PASS_KEPT)
+                    id = plan.finals[id] - 1; /* dropped: past the end of every table */
+                if (PASS != PASS_FIND && is_root && id < plan.capacity) {
+                    const uint32_t slot = number & INSIDE ? slot_of(&block, id, plan.slots) : SLOTS;
+                    if (slot < SLOTS)
+                        block.not_firsts[slot] = ~first;
+                    else
+                        plan.sums[id].first = first;
+                }
+                entry_before = entry;
+            }
+            if (LABELS)
+                labels[run] = id + 1;
+            if (id != current) {
+                if (current != ~0u)
+                    add(current, sums);
+                sums = RunSums{};
+                current = id;
+            }
+            add_run(&sums, tile_bits[at], at, begin);
+        }
+        if (add_up<PASS>(current, &sums))
+            add(current, sums);
+    }
+    __syncthreads();
+    /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
+    constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
+    for (uint32_t i = thread; i < plan.slots * PARTS; i += THREADS) {
+        const uint32_t slot = i / PARTS, quarter = i % PARTS, id = block.ids[slot] - 1;
+        if (id == ~0u)
+            continue;
+        RunSums sums;
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            sums.of[field] = block.fields[field][slot];
+        if (PASS == PASS_FIND) {
+            add_global(&plan.extents[id], sums, tile_x, tile_y);
+        } else if (!block.not_firsts[slot]) {
+            add_quarter(&plan.sums[id], sums, quarter, tile_x, tile_y);
+        } else {
+            const ulonglong2 moments = moments_of(sums, quarter, tile_x, tile_y);
+            const uint4 end = row_end(plan, id, make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
+                                                           tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
+            const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
+                                                         (uint32_t)moments.y, (uint32_t)(moments.y >> 32)) : end;
+            __syncwarp(15u << (lane & ~3u)); /* 64 bytes in one piece, for the bus */
+            ((uint4 *)(CclComponent *)job.rows)[id * 4 + quarter] = value;
+        }
+    }
+
+    __syncthreads();
+    /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
+    if (!LABELS)
+        return;
+    const CudaVars *const vars = job.vars;
+    const uint32_t occupied = __ballot_sync(~0u, bits != 0);
+    const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+    for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
+        const uint32_t pixel_x = tile_x + warp_x * 64 + i % 4 * 64 + lane * 4, pixel_y = tile_y + i / 4;
+        uint4 value = make_uint4(0, 0, 0, 0);
+        if (occupied >> i & 3) {
+            const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
+            const uint64_t b = __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
+            const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
+            if (nibble) {
+                const uint32_t from = __ffs(nibble) - 1;
+                const uint32_t *const label = &labels[first + rank_of(starts_of(b), shift + from)];
+                const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
+                const uint32_t one = label[0], two = again ? label[1] : 0;
+                const uint32_t before = again ? again - 1 : 15;
+                value.x = nibble & 1 ? one : 0;
+                value.y = nibble & 2 ? before & 2 ? one : two : 0;
+                value.z = nibble & 4 ? before & 4 ? one : two : 0;
+                value.w = nibble & 8 ? before & 8 ? one : two : 0;
+            }
+        }
+        if (pixel_y >= plan.height || pixel_x >= plan.width)
+            continue;
+        uint32_t *const pixels = vars->labels + pixel_y * vars->label_stride + pixel_x;
+        if ((uintptr_t)pixels % 16 == 0 && pixel_x + 4 <= plan.width) {
+            __stcs((uint4 *)pixels, value);
+        } else {
+            pixels[0] = value.x;
+            if (pixel_x + 1 < plan.width)
+                pixels[1] = value.y;
+            if (pixel_x + 2 < plan.width)
+                pixels[2] = value.z;
+            if (pixel_x + 3 < plan.width)
+                pixels[3] = value.w;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the kernels of label/runs.cu share. */
+#ifndef CCL_CUDA_RUNS_PLAN_CUH
+#define CCL_CUDA_RUNS_PLAN_CUH
+
+#include "../backend.cuh"
+#include "../overlap.cuh"
+#include "../warp.cuh"
+
+#define TILE_ROWS 8u
+#define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
+#define TILE_WORDS (32 * TILE_ROWS)
+#define TILE_RUNS (32 * TILE_WORDS) /* there are no more in a tile */
+#define RUN_SLOTS (32 * LOCAL_WORDS) /* with the row above */
+#define MOST_CHUNKS 1024u
+
+/* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
+#define NUMBERED 0x80000000u
+#define INSIDE 0x40000000u
+
+/* Sums of one component in global memory; all zero is empty. Four quarters of 16 bytes, the first three those of
+ * CclMoments. */
+typedef struct __align__(16) Sums {
+    unsigned long long area, m10, m01, m20, m11, m02;
+    uint32_t not_x0, x1, y1;
+    uint32_t first; /* y << 16 | x of the first pixel */
+} Sums;
+
+/* What a filter asks of a component; all zero is empty. */
+typedef struct __align__(16) Extent {
+    uint32_t area, not_x0, x1, y1;
+} Extent;
+
+typedef struct Counts {
+    uint32_t found, kept;
+    uint32_t n_dense; /* 0 between frames */
+} Counts;
+
+/* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
+typedef struct Plan {
+    uint32_t width, height;
+    uint32_t row_words;    /* words per row, a multiple of 4 */
+    uint32_t tiles_x, bands;
+    uint32_t chunk_words, n_chunks;
+    uint32_t capacity;     /* rows of the table */
+    uint32_t slots, near_pairs, near_labels; /* SLOTS and so on, or fewer to test what happens past them */
+
+    GlobalPointer<Counts> counts;
+    GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
+    GlobalPointer<Extent> extents;      /* [id] of a component found; all zero between frames */
+    GlobalPointer<uint32_t> keep_scan;  /* all zero between frames */
+    GlobalPointer<uint32_t> finals;     /* [id] of a component found: y << 16 | x of its first pixel, then label or 0 */
+    GlobalPointer<uint64_t> bits;       /* [word] */
+    GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
+                                         * y: to which join found parts in other tiles */
+    GlobalPointer<uint32_t> runs;       /* [tile][run of the tile]: see run_entry() */
+    GlobalPointer<uint32_t> n_runs;     /* [tile] */
+    GlobalPointer<uint32_t> dense;      /* tiles that solve leaves to solve_dense */
+    GlobalPointer<uint16_t> first_runs; /* [word]: its first run among those of the tile */
+    GlobalPointer<uint32_t> parents;    /* [node]: tile roots, last rows and tile edges only */
+    GlobalPointer<uint2> border;        /* [band][word of a row]: ranks in the row above, x: that are roots of parts
+                                         * of the band, y: that it joined to others there */
+    GlobalPointer<uint32_t> partners;   /* [band][word of a row][rank]: to which */
+    GlobalPointer<uint32_t> chunk_counts;
+} Plan;
+
+/* A frame, for the kernels. */
+typedef struct Job {
+    Plan plan;
+    GlobalPointer<CudaVars> vars; /* alone: solve stores them there */
+    GlobalPointer<CclComponent> rows;
+    GlobalPointer<CudaResult> result;
+} Job;
+
+/* Where a launch has its frame: in the kernel's argument, ... */
+struct Alone {
+    static constexpr bool MANY = false;
+    Job job;
+    uint32_t room; /* for the runs of a tile in shared memory, in solve */
+    __device__ const Job &get() const { return job; }
+};
+
+typedef struct __align__(16) BatchJob {
+    Job job;
+    CudaVars vars;
+} BatchJob;
+
+/* ... or in a list, blockIdx.z. Grids then fit the largest: blocks past a frame's own end at once. */
+struct Listed {
+    static constexpr bool MANY = true;
+    GlobalPointer<const BatchJob> jobs;
+    uint32_t room;
+    __device__ const Job &get() const /* once per kernel */
+    {
+        __shared__ Job job;
+        const uint32_t *const from = (const uint32_t *)&jobs[blockIdx.z].job;
+        for (uint32_t i = threadIdx.x; i < sizeof job / sizeof *from; i += blockDim.x)
+            ((uint32_t *)&job)[i] = from[i];
+        __syncthreads();
+        return job;
+    }
+};
+
+/* ---------------------------------------------------------------- small things */
+
+/* Starts of the runs inside one word. */
+__device__ static inline uint64_t starts_of(uint64_t bits)
+{
+    return bits & ~(bits << 1);
+}
+
+/* Which of the word's runs pixel x belongs to. */
+__device__ static inline uint32_t rank_of(uint64_t starts, uint32_t x)
+{
+    return __popcll(starts & ((2ull << x) - 1)) - 1;
+}
+
+__device__ static inline uint32_t last_rank(uint64_t bits)
+{
+    return __popcll(starts_of(bits)) - 1;
+}
+
+/* The starts that the lane-th of the lanes that share a word takes care of: those in its share of the columns. */
+template <uint32_t LANES> __device__ static inline uint64_t share_of(uint64_t starts, uint32_t lane)
+{
+    return LANES == 1 ? starts : starts & (~0ull >> (64 - 64 / LANES)) << lane * (64 / LANES);
+}
+
+/* How many starts are before those of a share. */
+__device__ static inline uint32_t ranks_before(uint64_t starts, uint64_t share)
+{
+    return __popcll(starts & ((share & -share) - 1));
+}
+
+/* Sum over the lanes up to and with this one. */
+__device__ static inline uint32_t warp_scan(uint32_t value)
+{
+    const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+    for (uint32_t i = 1; i < 32; i *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, value, i);
+        if (lane >= i)
+            value += other;
+    }
+    return value;
+}
+
+/* Sum over the threads before this one; *total over the block. Once per kernel, or with a barrier in between. */
+template <uint32_t THREADS> __device__ static inline uint32_t block_scan(uint32_t value, uint32_t *total)
+{
+    __shared__ uint32_t warps[THREADS / 32];
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t sum = warp_scan(value);
+
+    if (lane == 31)
+        warps[warp] = sum;
+    __syncthreads();
+    const uint32_t of_warp = lane < THREADS / 32 ? warps[lane] : 0;
+    *total = warp_sum(of_warp);
+    return warp_sum(lane < warp ? of_warp : 0) + sum - value;
+}
+
+__device__ static inline uint32_t warp_max(uint32_t value)
+{
+    return ~warp_min(~value);
+}
+
+#endif

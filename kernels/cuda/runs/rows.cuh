@@ -1,0 +1,93 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The last kernels of label/runs.cu: which components a filter keeps; rows of the table. */
+#ifndef CCL_CUDA_RUNS_ROWS_CUH
+#define CCL_CUDA_RUNS_ROWS_CUH
+
+#include "measure.cuh"
+#include "../scan.cuh"
+
+/* ---------------------------------------------------------------- keep */
+
+#define KEEP_THREADS 256u
+
+/* Numbers the components that the filter keeps. */
+template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Jobs jobs)
+{
+    __shared__ uint32_t shared_before;
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+
+    wait_for_predecessor();
+    const CclLimits limits = job.vars->limits;
+    const uint32_t n = plan.counts->found;
+    for (;;) {
+        const uint32_t tile = scan_next_tile(plan.keep_scan), id = tile * KEEP_THREADS + threadIdx.x;
+        if (tile * KEEP_THREADS >= n)
+            return;
+        bool kept = false;
+        uint32_t first = 0;
+        if (id < n) {
+            const Extent extent = plan.extents[id];
+            const uint32_t x0 = ~extent.not_x0;
+            plan.extents[id] = Extent{ 0, 0, 0, 0 };
+            first = plan.finals[id];
+            kept = ccl_keeps(&limits, extent.area, extent.x1 - x0, extent.y1 - (first >> 16),
+                             ccl_border_flags(x0, first >> 16, extent.x1, extent.y1, plan.width, plan.height));
+        }
+        uint32_t n_kept;
+        const uint32_t rank = block_scan<KEEP_THREADS>(kept, &n_kept);
+        if (threadIdx.x < 32) {
+            const uint32_t before = scan_before(plan.keep_scan, tile, n_kept);
+            if (threadIdx.x == 0) {
+                shared_before = before;
+                if ((tile + 1) * KEEP_THREADS >= n)
+                    plan.counts->kept = before + n_kept;
+            }
+        }
+        __syncthreads();
+        const uint32_t kept_id = shared_before + rank;
+        if (id < n)
+            plan.finals[id] = kept ? kept_id + 1 : 0;
+    }
+}
+
+/* ---------------------------------------------------------------- rows */
+
+#define ROWS_THREADS 256u
+
+/* Four lanes to a row, 16 bytes each; the sums are left empty for the next frame. */
+template <typename Jobs>
+static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs jobs, bool filtered)
+{
+    const Job &job = jobs.get();
+    const Plan &plan = job.plan;
+    const uint32_t thread = blockIdx.x * ROWS_THREADS + threadIdx.x, n_threads = gridDim.x * ROWS_THREADS;
+
+    wait_for_predecessor();
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
+    uint4 *const sums = (uint4 *)(Sums *)plan.sums;
+    uint4 next = thread < plan.capacity * 4 ? __ldcg(sums + thread) : make_uint4(0, 0, 0, 0);
+    const uint32_t found = plan.counts->found, kept = plan.counts->kept, n = min(kept, plan.capacity);
+    if (thread == 0) {
+        *job.result = CudaResult{ found, kept };
+        plan.counts->n_dense = 0;
+    }
+    if (filtered)
+        for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
+            plan.keep_scan[i] = 0;
+    for (uint32_t i = thread; i < n * 4; i += n_threads) {
+        const uint4 value = next;
+        if (i + n_threads < n * 4)
+            next = __ldcg(sums + i + n_threads);
+        /* No row is without area: that one measure has written. */
+        const uint32_t leader = threadIdx.x % 32 & ~3u;
+        if (!__shfl_sync(15u << leader, value.x, leader))
+            continue;
+        __stcg(sums + i, make_uint4(0, 0, 0, 0));
+        ((uint4 *)(CclComponent *)job.rows)[i] = i % 4 < 3 ? value : row_end(plan, i / 4, value, flagged);
+    }
+}
+
+#endif
