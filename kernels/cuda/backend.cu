@@ -237,10 +237,6 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     ccl_frame->slot = frame;
     CCL_TRY(open_memory(context, slot, ccl_frame));
 
-    cudaEvent_t *const events[] = { &slot->uploaded, &slot->produced, &slot->computed, &slot->done };
-    for (cudaEvent_t *event : events)
-        CCL_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
-    CCL_CUDA_TRY(cuda_alarm_new(&slot->alarm));
     if (frame->timing) {
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
         CCL_CUDA_TRY(cudaEventCreate(&slot->upload_end));
@@ -421,6 +417,15 @@ static void cuda_close(CclContext *context)
 
 /* ---------------------------------------------------------------- the mask */
 
+/* Makes the event when it is first needed: there may be a thousand contexts, most of which need few. */
+static CclStatus record(cudaEvent_t *event, cudaStream_t stream)
+{
+    if (!*event)
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    CCL_CUDA_TRY(cudaEventRecord(*event, stream));
+    return CCL_OK;
+}
+
 /* Rows of a mask in ordinary memory into the slot's pinned memory, 16-bit pixels narrowed on the way. */
 static void stage_rows(const CclMask *mask, uint8_t *to, size_t pitch, uint32_t y0, uint32_t y1)
 {
@@ -527,7 +532,7 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, slot->h_mask, size, cudaMemcpyHostToDevice, cuda->upload));
     if (slot->frame.timing)
         CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
-    CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
+    CCL_TRY(record(&slot->uploaded, cuda->upload));
     return CCL_OK;
 }
 
@@ -542,7 +547,7 @@ static CclStatus upload(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, 
         CCL_TRY(upload_staged(cuda, slot, mask, pitch));
     if (slot->frame.timing)
         CCL_CUDA_TRY(cudaEventRecord(slot->upload_end, cuda->upload));
-    CCL_CUDA_TRY(cudaEventRecord(slot->uploaded, cuda->upload));
+    CCL_TRY(record(&slot->uploaded, cuda->upload));
     return CCL_OK;
 }
 
@@ -550,7 +555,7 @@ static CclStatus mark_producer(CudaSlot *slot, const CclMask *mask)
 {
     slot->is_produced = mask->producer_stream != NULL;
     if (slot->is_produced)
-        CCL_CUDA_TRY(cudaEventRecord(slot->produced, (cudaStream_t)mask->producer_stream));
+        CCL_TRY(record(&slot->produced, (cudaStream_t)mask->producer_stream));
     return CCL_OK;
 }
 
@@ -805,8 +810,8 @@ static bool downloads_behind(const CudaSlot *slot)
     return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
 }
 
-CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t computed,
-                            cudaEvent_t done)
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
+                            cudaEvent_t *done)
 {
     const CudaContext *const cuda = impl(slots[0]->context);
     cudaStream_t last = stream;
@@ -814,14 +819,13 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
         if (!downloads_behind(slots[i]))
             continue;
         if (last == stream) {
-            CCL_CUDA_TRY(cudaEventRecord(computed, stream));
-            CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, computed, 0));
+            CCL_TRY(record(computed, stream));
+            CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, *computed, 0));
             last = cuda->download;
         }
         CCL_TRY(download_labels(cuda, slots[i], slots[i]->ccl_frame));
     }
-    CCL_CUDA_TRY(cudaEventRecord(done, last));
-    return CCL_OK;
+    return record(done, last);
 }
 
 static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
@@ -834,7 +838,7 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
     if (cuda->engine)
         return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
     CCL_TRY(cuda_launch_slot(slot));
-    return cuda_finish_slots(&slot, 1, slot->frame.stream, slot->computed, slot->done);
+    return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
 }
 
 cudaError_t cuda_look_at(cudaEvent_t event)
@@ -845,26 +849,36 @@ cudaError_t cuda_look_at(cudaEvent_t event)
     return error;
 }
 
-cudaError_t cuda_alarm_new(cudaEvent_t *alarm)
+/* Some hundred nanoseconds: each look takes the driver's lock, which those who launch need. */
+static void pause_briefly(void)
 {
-    return cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync);
+    for (unsigned i = 0; i < 8; i++) {
+#if defined(__x86_64__)
+        asm volatile("pause");
+#elif defined(__aarch64__)
+        asm volatile("yield");
+#endif
+    }
 }
 
 /* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
  * machine is virtual and idle some hundreds. One that could be slept on is seen late even by who looks at it, if that is
  * on the CPU which takes the device's interrupts. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t alarm)
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *alarm)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
         const cudaError_t error = cuda_look_at(event);
         if (error != cudaErrorNotReady)
             return error;
+        pause_briefly();
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
     cudaError_t error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess && !*alarm)
+        error = cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync);
     if (error == cudaSuccess)
-        error = cudaEventRecord(alarm, stream);
-    return error == cudaSuccess ? cudaEventSynchronize(alarm) : error;
+        error = cudaEventRecord(*alarm, stream);
+    return error == cudaSuccess ? cudaEventSynchronize(*alarm) : error;
 }
 
 CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us)
@@ -908,7 +922,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
         table->batch_size = slot->ticket.batch_size;
         table->wait_us = slot->ticket.wait_us;
     } else {
-        CCL_CUDA_TRY(cuda_wait_for(slot->done, slot->frame.stream, slot->alarm));
+        CCL_CUDA_TRY(cuda_wait_for(slot->done, slot->frame.stream, &slot->alarm));
     }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));

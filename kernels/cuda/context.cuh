@@ -59,7 +59,7 @@ typedef struct CudaSlot {
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
 
-    cudaEvent_t uploaded, produced, computed, done, alarm;
+    cudaEvent_t uploaded, produced, computed, done, alarm; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
@@ -132,18 +132,17 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* An event to sleep on. It interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
-cudaError_t cuda_alarm_new(cudaEvent_t *alarm);
-/* Looks a while, then sleeps on `alarm`, which comes after the event and what is in `stream` by then. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t alarm);
+/* Looks a while, then sleeps on `alarm`, made if need be, which comes after the event and what is in `stream` by then. An
+ * event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *alarm);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
 /* Launches a frame alone, in its lane: on the stream of slot->frame. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */
-CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t computed,
-                            cudaEvent_t done);
+CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
+                            cudaEvent_t *done);
 
 /* ---------------------------------------------------------------- engine.cu */
 

@@ -162,7 +162,8 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
             CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
         CCL_TRY(launch_groups(&launch));
     }
-    return cuda_finish_slots(launch.slots, n, launch.launcher.stream, engine->computed[index], engine->done[index]);
+    return cuda_finish_slots(launch.slots, n, launch.launcher.stream, &engine->computed[index],
+                             &engine->done[index]);
 }
 
 /* An error counts as the end: waiting tells. */
@@ -173,8 +174,8 @@ static bool ended(void *device, unsigned index)
 
 static CclStatus wait(void *device, unsigned index)
 {
-    const CudaEngine *const engine = (const CudaEngine *)device;
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->watch, engine->alarm));
+    CudaEngine *const engine = (CudaEngine *)device;
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->watch, &engine->alarm));
     return CCL_OK;
 }
 
@@ -360,7 +361,7 @@ static CclStatus open_engine(CudaEngine *engine)
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->computed[i], cudaEventDisableTiming));
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->done[i], cudaEventDisableTiming));
     }
-    CCL_CUDA_TRY(cuda_alarm_new(&engine->alarm));
+    CCL_CUDA_TRY(cudaEventCreateWithFlags(&engine->alarm, cudaEventDisableTiming | cudaEventBlockingSync));
     CCL_CUDA_TRY(cudaHostAlloc((void **)&engine->h_jobs, jobs_size, cudaHostAllocMapped | cudaHostAllocPortable));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&engine->mapped_jobs, engine->h_jobs, 0));
     CCL_CUDA_TRY(cudaMalloc((void **)&engine->d_jobs, jobs_size));
