@@ -12,7 +12,7 @@
 # alone      what compares the device's free memory before and after, and many cameras; part of it skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
 #
-# check, elements and sanitize run at the same time, then alone, then bench: the device must have nothing else to do.
+# elements and sanitize run at the same time, the others one after another: the device must have nothing else to do.
 #
 # Without arguments all of them. Parts may run one call after another; what they found stays in the build folder. Writes
 # tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on. A part
@@ -140,18 +140,24 @@ skip_without_gst() {
     skip "$1" "CCL_GST names no folder with the plugin and its tests (tests/gpu/pack.sh)"
 }
 
+# elements_in FOLDER
+elements_in() {
+    gst=$(gst_of "$1")
+    for program in "$1"/test-*; do
+        in_gst "$1" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program"
+    done
+    data=${CCL_TEST_DATA:-$1/data}
+    in_gst "$1" check "$gst: real masks, gst-launch-1.0" 300 \
+        python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
+}
+
 part_elements() {
     export CCL_TEST_CROWDED=1
     ! skip_without_gst "elements" || return
     for folder in $CCL_GST; do
-        gst=$(gst_of "$folder")
-        for program in "$folder"/test-*; do
-            in_gst "$folder" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program"
-        done
-        data=${CCL_TEST_DATA:-$folder/data}
-        in_gst "$folder" check "$gst: real masks, gst-launch-1.0" 300 \
-            python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
+        elements_in "$folder" &
     done
+    wait
 }
 
 # ---------------------------------------------------------------- sanitize
@@ -242,7 +248,7 @@ run_part() {
     "$top/tests/gpu/sources.sh" > "$found.sources"
 }
 
-for group in "check elements sanitize" alone bench; do
+for group in check "elements sanitize" alone bench; do
     for part in $group; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
