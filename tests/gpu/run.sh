@@ -12,7 +12,7 @@
 # alone      what compares the device's free memory before and after, and many cameras; part of it skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
 #
-# elements and sanitize run at the same time, the others one after another: the device must have nothing else to do.
+# check, elements and sanitize run at the same time, then alone, then bench: the device must have nothing else to do.
 #
 # Without arguments all of them. Parts may run one call after another; what they found stays in the build folder. Writes
 # tests/gpu/record.txt: date, GPU, driver, every check with its result, and the digests of the sources it ran on. A part
@@ -81,34 +81,32 @@ ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
 # ---------------------------------------------------------------- check
 
-# Checks run beside each other where no time counts, a few at a time: the GPU turns from one program to another, which takes
-# long. 4 programs get done 2.5 times as much as one, and 16 no more than one.
+# Checks run beside each other where no time counts. Most of theirs is one thread's on the host, but not many at a time: the
+# GPU turns from one program to another, which takes long: what an H200 did in 5 s alone took 65 s beside 15 others.
 
 part_check() {
     export CCL_TEST_CROWDED=1
     # All suites but those that get a program of their own.
     others=$("$checkccl" --list | sed -n '/^suites:/{n;s/^ *//;s/ /,/g;s/labels,//;s/repeat,//;s/,huge//;p;}')
-    {
-        check "checkccl, $ours, labels, 8-connected" 300 \
-            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=8
-        check "checkmotion" 300 "$checkmotion" cuda
-    } &
+    check "checkccl, $ours, labels, 8-connected" 300 \
+        "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=8 &
     {
         check "checkccl, $ours, labels, 4-connected" 300 \
             "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=4
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
+    } &
+    {
+        check "checkccl, every method, labels, some cases" 300 "$checkccl" --backend=cuda --quick --every=6 --suite=labels
+        check "checkccl, every method, $others, some cases" 300 \
+            "$checkccl" --backend=cuda --quick --every=6 --suite="$others"
+    } &
+    check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat &
+    {
+        check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
+        check "checkmotion" 300 "$checkmotion" cuda
         # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
-    } &
-    {
-        check "checkccl, every method, labels, some cases" 300 "$checkccl" --backend=cuda --quick --every=4 --suite=labels
-        check "checkccl, every method, $others, some cases" 300 \
-            "$checkccl" --backend=cuda --quick --every=4 --suite="$others"
-    } &
-    {
-        check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat
-        check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
     } &
     wait
 }
@@ -143,12 +141,16 @@ skip_without_gst() {
 # elements_in FOLDER
 elements_in() {
     gst=$(gst_of "$1")
-    for program in "$1"/test-*; do
-        in_gst "$1" check "$gst: $(basename "$program" | sed 's/^test-//')" 300 "$program"
-    done
     data=${CCL_TEST_DATA:-$1/data}
-    in_gst "$1" check "$gst: real masks, gst-launch-1.0" 300 \
-        python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
+    {
+        in_gst "$1" check "$gst: real masks, gst-launch-1.0" 300 \
+            python3 "$top/tests/elements/ccllabel-data.py" "$data" cuda
+        in_gst "$1" check "$gst: ccllabel-cuda" 300 "$1/test-ccllabel-cuda"
+    } &
+    for program in ccllabel ccllabel-contours ccllabel-volume cclmotion; do
+        in_gst "$1" check "$gst: $program" 300 "$1/test-$program"
+    done
+    wait
 }
 
 part_elements() {
@@ -167,7 +169,8 @@ part_elements() {
 sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
-    labels_every=$([ "$1" = memcheck ] && echo 421 || echo 293) # makes both take about as long
+    labels_every=$([ "$1" = memcheck ] && echo 797 || echo 293)               # makes both take about as long
+    ours_under=$([ "$1" = memcheck ] && echo runs,bke,ha4,ha8 || echo runs) # racecheck takes five times as long
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
     case $2 in
@@ -179,7 +182,7 @@ sanitize() {
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
         ;;
-    *) check "$1: $2, runs,bke" 300 $under "$checkccl" $few --algorithm=runs,bke ;;
+    *) check "$1: $2, $ours_under" 300 $under "$checkccl" $few --algorithm=$ours_under ;;
     esac
     ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
 }
@@ -193,9 +196,9 @@ part_sanitize() {
         return
     fi
     : > "$logs/again"
-    for list in "memcheck labels, racecheck batch, memcheck motion" "racecheck api, memcheck table, memcheck batch" \
-        "racecheck features, memcheck api" "racecheck labels, racecheck motion, memcheck features" \
-        "racecheck table, memcheck volume"; do
+    for list in "memcheck labels, memcheck motion" "racecheck api, racecheck motion" \
+        "racecheck features, racecheck batch, memcheck api" "racecheck labels, memcheck features" \
+        "racecheck table, memcheck volume, memcheck table, memcheck batch"; do
         echo "$list" | tr ',' '\n' | while read -r tool what; do
             sanitize "$tool" "$what"
         done &
@@ -248,7 +251,7 @@ run_part() {
     "$top/tests/gpu/sources.sh" > "$found.sources"
 }
 
-for group in check "elements sanitize" alone bench; do
+for group in "check elements sanitize" alone bench; do
     for part in $group; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
