@@ -9,7 +9,7 @@
 # check      every method against the reference, in all sizes
 # elements   the elements; skipped without CCL_GST
 # sanitize   compute-sanitizer's memcheck and racecheck
-# alone      what compares the device's free memory before and after, and many cameras; part of it skipped without CCL_GST
+# alone      what compares the device's free memory before and after, and many cameras; some skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
 #
 # check, elements and sanitize run at the same time, then alone, then bench: the device must have nothing else to do.
@@ -20,8 +20,8 @@
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
-# CCL_GST       folders with the plugin, the test programs of the elements and GStreamer, as tests/gpu/pack.sh makes them;
-#               with spaces between, the newest GStreamer last
+# CCL_GST       folders with the plugin, the test programs of the elements and GStreamer, as tests/gpu/pack.sh makes
+#               them; with spaces between, the newest GStreamer last
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${CCL_BUILD:-$top/build-gpu}
@@ -81,8 +81,8 @@ ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
 # ---------------------------------------------------------------- check
 
-# Checks run beside each other where no time counts. Most of theirs is one thread's on the host, but not many at a time: the
-# GPU turns from one program to another, which takes long: what an H200 did in 5 s alone took 65 s beside 15 others.
+# Checks run beside each other where no time counts: most of theirs is one thread's on the host. But not too many: the GPU
+# turns from one program to another, which takes long. What an H200 did in 5 s alone took 65 s beside 15 others.
 
 part_check() {
     export CCL_TEST_CROWDED=1
@@ -96,7 +96,8 @@ part_check() {
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
     {
-        check "checkccl, every method, labels, some cases" 300 "$checkccl" --backend=cuda --quick --every=6 --suite=labels
+        check "checkccl, every method, labels, some cases" 300 \
+            "$checkccl" --backend=cuda --quick --every=6 --suite=labels
         check "checkccl, every method, $others, some cases" 300 \
             "$checkccl" --backend=cuda --quick --every=6 --suite="$others"
     } &
@@ -164,8 +165,8 @@ part_elements() {
 
 # ---------------------------------------------------------------- sanitize
 
-# sanitize TOOL WHAT: a suite of checkccl, motion, or a test program of the elements with the newest GStreamer, in one process
-# and without the tests whose device fails on purpose
+# sanitize TOOL WHAT: a suite of checkccl, motion, or a test program of the elements with the newest GStreamer, in one
+# process and without the tests whose device fails on purpose
 sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
@@ -176,8 +177,8 @@ sanitize() {
     case $2 in
     motion) check "$1: motion" 300 $under "$checkmotion" cuda 9 ;;
     volume) check "$1: volume" 300 $under "$checkccl" $few --every=29 ;;
-    labels) check "$1: labels, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
-    table) check "$1: table, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
+    labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
+    table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
     ccl*)
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
