@@ -6,9 +6,9 @@
 #
 #     tests/gpu/pack.sh BUILD FOLDER
 #
-# From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test programs of the elements that know of
-# CUDA and examples/many-cameras go to FOLDER, the real masks of ../shared/data (CCL_TEST_DATA) to FOLDER/data. GStreamer
-# itself is expected in FOLDER/gst, however it got there: bin/ with gst-launch-1.0, gst-inspect-1.0 and
+# From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test programs of the elements that know
+# of CUDA and examples/many-cameras go to FOLDER, the real masks of ../shared/data (CCL_TEST_DATA) to FOLDER/data.
+# GStreamer itself is expected in FOLDER/gst, however it got there: bin/ with gst-launch-1.0, gst-inspect-1.0 and
 # gst-plugin-scanner, lib/ with what all of this is linked with, plugins/; without it the host's own GStreamer runs.
 # Then, on the host: CCL_GST=FOLDER tests/gpu/run.sh; or with several folders, made with several versions of GStreamer.
 set -eu

@@ -81,8 +81,8 @@ ours=runs,bke,ha4,ha8 # what users run; the other methods are for comparison
 
 # ---------------------------------------------------------------- check
 
-# Checks run beside each other where no time counts: most of theirs is one thread's on the host. But not too many: the GPU
-# turns from one program to another, which takes long. What an H200 did in 5 s alone took 65 s beside 15 others.
+# Checks run beside each other where no time counts: most of theirs is one thread's on the host. But not too many: the
+# GPU turns from one program to another, which takes long. What an H200 did in 5 s alone took 65 s beside 15 others.
 
 part_check() {
     export CCL_TEST_CROWDED=1
