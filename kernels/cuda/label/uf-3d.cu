@@ -17,21 +17,44 @@
  *   spread    voxels take their root as label
  *
  * Where this departs from the paper: tiles of 32 x 4 x 4 voxels, whose rows are whole sectors of memory; foreground is
- * looked up in bits of the tile's rows; 6-connected volumes too.
+ * looked up in bits of the tile's rows; a union that others imply is left out (for_unions()); 6-connected volumes too.
  */
 #include "../volume.cuh"
 
 static const unsigned WIDTH = 32, HEIGHT = 4, FRAMES = 4; /* of a tile; a warp per row */
 static const uint32_t NO_PARENT = UINT32_MAX;             /* of background */
 
-/* The neighbours of a voxel that come before it, in raster order, as far as they count. */
-template <bool ALL_26, typename Visit> __device__ static inline void for_neighbours_before(Visit visit)
+/*
+ * The neighbours that a foreground voxel is to be united with: calls unite_with(dx, dy, dt) for each. is_set(dx, dy, dt) says
+ * what is foreground; neighbours for which it says no may be foreground if those are united elsewhere.
+ *
+ * Of the neighbours before it these are the one to its left and, of each row that comes before its own, the one across
+ * (n below) or else those to either side. Left out is what follows from others, which are united with one another:
+ *
+ *     the row before   w n .     . n .     w . .     . . e
+ *     its own          # x .     . x .     . x .     . x .     and with # to the left of x in the third, to the right in the
+ *                      none      n         w         e         fourth: none
+ */
+template <bool ALL_26, typename IsSet, typename UniteWith>
+__device__ static inline void for_unions(IsSet is_set, UniteWith unite_with)
 {
+    const bool left = is_set(-1, 0, 0), right = ALL_26 && is_set(1, 0, 0);
+    if (left)
+        unite_with(-1, 0, 0);
 #pragma unroll
-    for (int n = 0; n < 13; n++) {
-        const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dt = n / 9 - 1;
-        if (ALL_26 || abs(dx) + abs(dy) + abs(dt) == 1)
-            visit(dx, dy, dt);
+    for (int row = 0; row < 4; row++) {
+        const int dy = row % 3 - 1, dt = row / 3 - 1;
+        if (!ALL_26 && dy && dt)
+            continue;
+        const bool n = is_set(0, dy, dt);
+        if (n && !(left && is_set(-1, dy, dt)))
+            unite_with(0, dy, dt);
+        if (n || !ALL_26)
+            continue;
+        if (!left && is_set(-1, dy, dt))
+            unite_with(-1, dy, dt);
+        if (!right && is_set(1, dy, dt))
+            unite_with(1, dy, dt);
     }
 }
 
@@ -55,11 +78,14 @@ __global__ __launch_bounds__(WIDTH *HEIGHT *FRAMES) static void label_tiles(cons
     parents[place] = place;
     __syncthreads();
     if (here)
-        for_neighbours_before<ALL_26>([&](int dx, int dy, int dt) {
-            const int nx = lane + dx, ny = row + dy, nt = frame + dt;
-            if (nx >= 0 && nx < (int)WIDTH && ny >= 0 && ny < (int)HEIGHT && nt >= 0 && rows[nt][ny] >> nx & 1)
-                unite((volatile uint32_t *)parents, place, (uint32_t)((nt * (int)HEIGHT + ny) * (int)WIDTH + nx));
-        });
+        for_unions<ALL_26>(
+            [&](int dx, int dy, int dt) {
+                const int nx = lane + dx, ny = row + dy, nt = frame + dt;
+                return nx >= 0 && nx < (int)WIDTH && ny >= 0 && ny < (int)HEIGHT && nt >= 0 && rows[nt][ny] >> nx & 1;
+            },
+            [&](int dx, int dy, int dt) {
+                unite((volatile uint32_t *)parents, place, place + (dt * (int)HEIGHT + dy) * (int)WIDTH + dx);
+            });
     __syncthreads();
     if (!inside)
         return;
@@ -90,16 +116,17 @@ template <bool ALL_26> __global__ static void join(const __grid_constant__ CudaV
     if (labels[node] == NO_PARENT)
         return;
     const int lane = threadIdx.x, row = threadIdx.y, frame = threadIdx.z;
-    for_neighbours_before<ALL_26>([&](int dx, int dy, int dt) {
-        const bool same_tile = lane + dx >= 0 && lane + dx < (int)WIDTH && row + dy >= 0 && row + dy < (int)HEIGHT &&
-                               frame + dt >= 0;
-        /* Past either end: a coordinate wrapped round is large, too. */
-        if (same_tile || x + dx >= space.width || y + dy >= space.height || t + dt >= space.n_frames)
-            return;
-        const uint32_t other = space.index(x + dx, y + dy, t + dt);
-        if (labels[other] != NO_PARENT)
-            unite(labels, node, other);
-    });
+    for_unions<ALL_26>(
+        [&](int dx, int dy, int dt) { /* past either end: a coordinate wrapped round is large, too */
+            return x + dx < space.width && y + dy < space.height && t + dt < space.n_frames &&
+                   labels[space.index(x + dx, y + dy, t + dt)] != NO_PARENT;
+        },
+        [&](int dx, int dy, int dt) {
+            const bool same_tile = lane + dx >= 0 && lane + dx < (int)WIDTH && row + dy >= 0 && row + dy < (int)HEIGHT &&
+                                   frame + dt >= 0;
+            if (!same_tile)
+                unite(labels, node, space.index(x + dx, y + dy, t + dt));
+        });
 }
 
 __global__ static void compress_voxels(const __grid_constant__ CudaVars vars, Space space)
