@@ -11,7 +11,8 @@
  *     __shared__ Tile<HEIGHT> tile;
  *     const bool here = tile.load(vars, width, height);
  *     tile.parents[tile_place()] = tile_place();              or any earlier neighbour
- *     __syncthreads();
+ *     if (!tile.has_foreground(here, width, height, parents))
+ *         return;
  *     ... unite(tile.live(), tile_place(), place of a neighbour) ...
  *     __syncthreads();
  *     tile.store(here, width, height, parents);
@@ -72,6 +73,16 @@ template <unsigned HEIGHT> struct Tile {
         if (tile_column() == 0)
             rows[tile_row()] = (warp >> threadIdx.x) & (~0u >> (32 - TILE_WIDTH));
         return here;
+    }
+
+    /* The barrier after load(), for all of the block. False: the tile is nothing but background, which the parent image
+     * has by now; there is nothing left to do. */
+    __device__ bool has_foreground(bool here, uint32_t width, uint32_t height, uint32_t *image) const
+    {
+        if (__syncthreads_or(here))
+            return true;
+        store(false, width, height, image);
+        return false;
     }
 
     /* Foreground before this thread's pixel that touches it in the tile, NORTH and the like; of background 0. */

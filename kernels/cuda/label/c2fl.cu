@@ -46,7 +46,8 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
     __shared__ Tile<HEIGHT> tile;
     const uint32_t place = tile_place();
     const bool here = tile.load(vars, width, height);
-    __syncthreads();
+    if (!tile.has_foreground(here, width, height, parents))
+        return;
     const unsigned neighbours = tile.neighbours_to_unite<EIGHT>();
     unsigned open = neighbours; /* what coarse links do not settle everywhere */
     uint32_t parent = place;

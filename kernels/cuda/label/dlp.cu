@@ -16,9 +16,10 @@
  *   spread    each pixel finds its root and takes its label
  *
  * Where this departs from the paper: the recursion of its union is a loop; borders in the right and in the lower
- * direction in one launch; a square where nothing is to be done (one label, or one pixel) is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a
- * race, and joins nothing in images of one row or one column. 4-connected, the square is the pixel with the one to
- * its right and the one below: those that touch it.
+ * direction in one launch; of a square, only labels that are not the smallest are joined with it; a tile of background is
+ * left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a race, and joins
+ * nothing in images of one row or one column. 4-connected, the square is the pixel with the one to its right and the one
+ * below: those that touch it.
  */
 #include "../tile.cuh"
 
@@ -39,43 +40,38 @@ __device__ static inline Square square_at(uint32_t node, uint32_t stride, bool h
                    { here, all && foreground(1), all && foreground(2), EIGHT && foreground(3) } };
 }
 
-/* The smallest label of a square, and whether there is another one. */
+/* The labels of a square's pixels, of background 0; the smallest of foreground. */
 template <typename Parents>
-__device__ static inline bool gather(Parents parents, const Square &square, uint32_t *smallest)
+__device__ static inline uint32_t gather(Parents parents, const Square &square, uint32_t *labels)
 {
-    uint32_t least = UINT32_MAX, largest = 0;
+    uint32_t smallest = UINT32_MAX;
 #pragma unroll
-    for (unsigned i = 0; i < 4; i++)
-        if (square.has[i]) {
-            const uint32_t label = parents[square.nodes[i]];
-            least = min(least, label);
-            largest = max(largest, label);
-        }
-    *smallest = least;
-    return least < largest;
+    for (unsigned i = 0; i < 4; i++) {
+        labels[i] = square.has[i] ? parents[square.nodes[i]] : 0;
+        smallest = square.has[i] ? min(smallest, labels[i]) : smallest;
+    }
+    return smallest;
 }
 
-/* The roots of a square's pixels take the smallest label, whatever others do: quick, and not always to be relied on. */
+/* What a square's pixels point at takes the smallest label, whatever others do: quick, and not always to be relied on. */
 __device__ static inline void set_roots(volatile uint32_t *parents, const Square &square)
 {
-    uint32_t smallest;
-    if (!gather(parents, square, &smallest))
-        return;
+    uint32_t labels[4];
+    const uint32_t smallest = gather(parents, square, labels);
 #pragma unroll
     for (unsigned i = 0; i < 4; i++)
-        if (square.has[i])
-            atomicMin((uint32_t *)&parents[find(parents, square.nodes[i])], smallest);
+        if (labels[i] > smallest)
+            atomicMin((uint32_t *)&parents[labels[i]], smallest);
 }
 
 template <typename Parents> __device__ static inline void unite_square(Parents parents, const Square &square)
 {
-    uint32_t smallest;
-    if (!gather(parents, square, &smallest))
-        return;
+    uint32_t labels[4];
+    const uint32_t smallest = gather(parents, square, labels);
 #pragma unroll
     for (unsigned i = 0; i < 4; i++)
-        if (square.has[i])
-            unite(parents, smallest, square.nodes[i]);
+        if (labels[i] > smallest)
+            unite(parents, labels[i], smallest);
 }
 
 template <bool EIGHT>
@@ -86,7 +82,8 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
     __shared__ Tile<HEIGHT> tile;
     const bool here = tile.load(vars, width, height);
     tile.parents[tile_place()] = tile_place();
-    __syncthreads();
+    if (!tile.has_foreground(here, width, height, parents))
+        return;
 
     const uint32_t row = tile.rows[tile_row()], below = tile_row() + 1 < HEIGHT ? tile.rows[tile_row() + 1] : 0;
     const uint32_t bits = (row >> tile_column() & 3) | (below >> tile_column() & 3) << 2;

@@ -55,7 +55,8 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
 {
     __shared__ Tile<HEIGHT> tile;
     const bool here = tile.load(vars, width, height);
-    __syncthreads();
+    if (!tile.has_foreground(here, width, height, parents))
+        return;
     const unsigned around = tile.neighbours();
     tile.parents[tile_place()] = tile_place() - link_distance(EIGHT ? around : around & (NORTH | WEST));
     tile.flatten(here);

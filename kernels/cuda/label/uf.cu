@@ -29,7 +29,8 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
     __shared__ Tile<HEIGHT> tile;
     const bool here = tile.load(vars, width, height);
     tile.parents[tile_place()] = tile_place();
-    __syncthreads();
+    if (!tile.has_foreground(here, width, height, parents))
+        return;
     tile.unite_with(tile.neighbours_to_unite<EIGHT>());
     __syncthreads();
     tile.store(here, width, height, parents);
