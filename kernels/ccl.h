@@ -308,7 +308,7 @@ typedef struct CclLabels {
  * once; a CPU context does the work here.
  *
  * filter: which components to keep; NULL: all. Copied.
- * labels: NULL, or the image to fill (needs CclConfig.labels).
+ * labels: NULL, or the image to fill (needs CclConfig.labels), which no other frame in flight may have.
  * Errors: ARGUMENT (mask, filter or label image out of range, or too many frames waiting; nothing was submitted). After
  *         any other the context is of no more use, and every later call says DEVICE: free it and make a new one.
  */

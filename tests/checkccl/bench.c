@@ -9,9 +9,9 @@
  *   CPU   wall       all frames in turn, one after the other (one frame over and over would train the branch predictor)
  *         processor  the processor time of all threads for the same; what to believe where others use the machine too
  *   CUDA  gpu_hot    GPU time by events around many frames, CCL_MAX_DEPTH in flight, from the start of the first to the
- *                    end of the last: one mask in device memory and one label image, over and over
- *         gpu_cold   the same with masks in turn that together exceed the cache, and CCL_MAX_DEPTH label images
- *         lane_hot, lane_cold  the same, but on the GPU one frame after the other
+ *                    end of the last: one mask in device memory over and over, CCL_MAX_DEPTH label images
+ *         gpu_cold   the same with masks in turn that together exceed the cache
+ *         lane_hot, lane_cold  the same, but on the GPU one frame after the other; lane_hot with one label image
  *         wall_cold  the host's clock around the same frames
  *         latency    host's clock from submit to the end of collect, one frame at a time, mask in device memory
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
@@ -649,7 +649,7 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
 
     for (unsigned round = 0; round < bench->n_rounds; round++) {
         if (want[HOT])
-            add_sample(&figures[HOT], time_stream(bench, context, device, 1, product, same_labels, n).gpu_us);
+            add_sample(&figures[HOT], time_stream(bench, context, device, 1, product, labels, n).gpu_us);
         if (want[COLD] || want[WALL]) {
             const Times cold = time_stream(bench, context, device, device->n, product, labels, n);
             add_sample(&figures[COLD], cold.gpu_us);
