@@ -35,6 +35,7 @@
 #define BLOCK_PIXELS (BLOCK_THREADS * THREAD_PIXELS)
 #define BLOCK_WIDTH 128 /* of the model's blocks */
 #define BLOCK_HEIGHT (BLOCK_PIXELS / BLOCK_WIDTH)
+#define BLOCK_GROUPS 4 /* of rows, far apart: what moves is in crowds, and so more blocks share them */
 #define UPDATE_BLOCKS 4   /* on a multiprocessor: two rounds of an H200 for 1920x1080 */
 #define UNSHADOW_BLOCKS 6
 #define FILTER_THREADS 512u
@@ -298,6 +299,13 @@ __device__ static void store_bits(const Picture &picture, const uint32_t *ignore
         to.dark[slot + __popc(listed & ((1u << lane) - 1))] = make_uint2(at, set);
 }
 
+/* Row of the picture that is row i of this block. */
+__device__ static uint32_t row_of(uint32_t i)
+{
+    const uint32_t group = BLOCK_HEIGHT / BLOCK_GROUPS;
+    return (i / group * gridDim.y + blockIdx.y) * group + i % group;
+}
+
 /* A pixel whose first mode does not fit. */
 typedef struct Missed {
     uint32_t x, y, value;
@@ -338,7 +346,7 @@ __device__ static void set_foreground(const Missed &missed, uint32_t pixel, uint
 
 /* The pixels of a block whose first mode does not fit cost ten times as much as the others: all its threads share them,
  * two at a time, and set the bits of those that are foreground. `missed`: of the thread's own pixels. */
-__device__ static void do_misses(const Picture &picture, const Model &model, uint32_t missed, uint32_t x0, uint32_t y0,
+__device__ static void do_misses(const Picture &picture, const Model &model, uint32_t missed, uint32_t x0,
                                  uint32_t *foreground, uint32_t *darker)
 {
     __shared__ uint32_t n_misses;
@@ -355,8 +363,8 @@ __device__ static void do_misses(const Picture &picture, const Model &model, uin
     for (uint32_t i = t; i < n_misses; i += 2 * BLOCK_THREADS) {
         const bool more = i + BLOCK_THREADS < n_misses;
         const uint32_t first = misses[i], second = more ? misses[i + BLOCK_THREADS] : first;
-        Missed a = load_missed(picture, model, x0 + first % BLOCK_WIDTH, y0 + first / BLOCK_WIDTH);
-        Missed b = load_missed(picture, model, x0 + second % BLOCK_WIDTH, y0 + second / BLOCK_WIDTH);
+        Missed a = load_missed(picture, model, x0 + first % BLOCK_WIDTH, row_of(first / BLOCK_WIDTH));
+        Missed b = load_missed(picture, model, x0 + second % BLOCK_WIDTH, row_of(second / BLOCK_WIDTH));
         if (other_modes(picture, model, a))
             set_foreground(a, first, foreground, darker);
         if (more && other_modes(picture, model, b))
@@ -373,8 +381,8 @@ update(const __grid_constant__ Picture picture, const __grid_constant__ Model mo
 {
     __shared__ uint32_t foreground[BLOCK_PIXELS / 32], darker[BLOCK_PIXELS / 32];
     const uint32_t pitch = picture.words * 32, t = threadIdx.x;
-    const uint32_t x0 = blockIdx.x * BLOCK_WIDTH, y0 = blockIdx.y * BLOCK_HEIGHT;
-    const uint32_t x = x0 + t * THREAD_PIXELS % BLOCK_WIDTH, y = y0 + t * THREAD_PIXELS / BLOCK_WIDTH;
+    const uint32_t x0 = blockIdx.x * BLOCK_WIDTH, x = x0 + t * THREAD_PIXELS % BLOCK_WIDTH;
+    const uint32_t y = row_of(t * THREAD_PIXELS / BLOCK_WIDTH);
     const size_t at = (size_t)y * pitch + x;
     Fate fate = { 0, 0, 0 };
 
@@ -394,11 +402,11 @@ update(const __grid_constant__ Picture picture, const __grid_constant__ Model mo
     ((uint8_t *)foreground)[t] = (uint8_t)fate.foreground;
     ((uint8_t *)darker)[t] = (uint8_t)fate.darker;
     if (METHOD == CCL_MOTION_MOG2 && !SEED)
-        do_misses(picture, model, fate.missed, x0, y0, foreground, darker);
+        do_misses(picture, model, fate.missed, x0, foreground, darker);
     __syncthreads();
     if (t < BLOCK_PIXELS / 32)
         store_bits(picture, model.ignored, bits, foreground[t], darker[t], x0 / 32 + t % (BLOCK_WIDTH / 32),
-                   y0 + t / (BLOCK_WIDTH / 32), counters);
+                   row_of(t / (BLOCK_WIDTH / 32)), counters);
     if (blockIdx.x == gridDim.x - 1 && blockIdx.y == gridDim.y - 1)
         wait_for_predecessor();
 }
