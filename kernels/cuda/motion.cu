@@ -30,14 +30,14 @@
 #include <string.h>
 #include <thread>
 
-#define BLOCK_THREADS 256
+#define BLOCK_THREADS 128 /* small: they find room beside the blocks of other kernels */
 #define THREAD_PIXELS 8
 #define BLOCK_PIXELS (BLOCK_THREADS * THREAD_PIXELS)
 #define BLOCK_WIDTH 128 /* of the model's blocks */
 #define BLOCK_HEIGHT (BLOCK_PIXELS / BLOCK_WIDTH)
 #define BLOCK_GROUPS 4 /* of rows, far apart: what moves is in crowds, and so more blocks share them */
-#define UPDATE_BLOCKS 4   /* on a multiprocessor: two rounds of an H200 for 1920x1080 */
-#define UNSHADOW_BLOCKS 6
+#define UPDATE_BLOCKS 10 /* on a multiprocessor: one and a half rounds of an H200 for 1920x1080 */
+#define UNSHADOW_BLOCKS 12
 #define FILTER_THREADS 512u
 
 typedef struct Counters {
@@ -275,6 +275,8 @@ __device__ static void seed(const Model &model, size_t at, uint64_t luma)
     }
 }
 
+static_assert(BLOCK_PIXELS / 32 % 32 == 0, "the words of a block are stored by whole warps");
+
 /* What became of 32 pixels, by whole warps: to the bits, and to the list if there may be shadows. */
 __device__ static void store_bits(const Picture &picture, const uint32_t *ignored, const Bits &to, uint32_t bits,
                                   uint32_t darker, uint32_t word, uint32_t y, Counters *counters)
@@ -292,6 +294,11 @@ __device__ static void store_bits(const Picture &picture, const uint32_t *ignore
     uint32_t slot = 0;
     if (!sum)
         return;
+    if (!listed) { /* nobody waits for the sum */
+        if (!lane)
+            atomicAdd(&counters->raw, sum);
+        return;
+    }
     if (!lane)
         slot = (uint32_t)(atomicAdd(&counters->raw, sum | (unsigned long long)__popc(listed) << 32) >> 32);
     slot = __shfl_sync(~0u, slot, 0);
@@ -455,14 +462,14 @@ unshadow(const __grid_constant__ Picture picture, const uint16_t *mean, const __
         const uint2 listed = bits.dark[i];
         const uint32_t word = listed.x, set = listed.y;
         const int y = (int)(word / picture.words), x0 = (int)(word % picture.words) * 32, x = x0 + (int)lane;
+        const bool darker = set >> lane & 1 && picture.luma[y * picture.stride + x] <
+                                                   mean[(size_t)y * picture.words * 32 + x] >> 8;
         const MotionShadow here = column_sums(picture, mean, x - MOTION_SHADOW_RADIUS, y);
         MotionShadow more = { 0, 0, 0 };
         if (lane < 2 * MOTION_SHADOW_RADIUS)
             more = column_sums(picture, mean, x + 32 - MOTION_SHADOW_RADIUS, y);
         const MotionShadow sums = { five(here.bb, more.bb, lane), five(here.gb, more.gb, lane),
                                     five(here.gg, more.gg, lane) };
-        const bool darker = set >> lane & 1 && picture.luma[y * picture.stride + x] <
-                                                   mean[(size_t)y * picture.words * 32 + x] >> 8;
         const uint32_t shadows = __ballot_sync(~0u, darker && motion_is_shadow(&sums));
         if (!lane && shadows)
             bits.image[word] = set & ~shadows;
@@ -962,11 +969,12 @@ static CclStatus launch_filter(const CudaMotion *cuda, const Picture &picture, F
 }
 
 /* Small tiles: nothing is done in most of them, and those where much is are on as many multiprocessors as there can be.
- * With far-reaching filters they would be all surroundings. */
+ * With far-reaching filters they would be all surroundings. With other pictures in flight larger ones, that take less of
+ * the GPU's time and room. */
 static CclStatus run_filter(const CclMotion *motion, const Picture &picture, Filter filter, Counters *counters,
                             Counters *next_but_one)
 {
-    filter.tile_rows = min(max(filter.halo_rows, 8u), 16u);
+    filter.tile_rows = motion->n_waiting ? 32 : min(max(filter.halo_rows, 8u), 16u);
     const auto launch = filter.halo_words > 1 ? launch_filter<16> : launch_filter<8>;
     return launch(impl(motion), picture, filter, counters, next_but_one);
 }
