@@ -279,8 +279,9 @@ load_delay (void)
   return function;
 }
 
-/* The luma plane becomes what is at `pixels` (page-locked), in the memory's stream, 50 ms from now. */
-static void
+/* The luma plane becomes what is at `pixels` (page-locked), in the memory's stream, 50 ms from now. Returns whether that
+ * is still to come. */
+static gboolean
 write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
 {
   static CUresult (*stream_query) (CUstream);
@@ -300,8 +301,8 @@ write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
   copy.dstDevice = (CUdeviceptr) map.data + info->offset[0];
   fail_unless (CuLaunchKernel (delay, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL) == CUDA_SUCCESS);
   fail_unless (CuMemcpy2DAsync (&copy, stream) == CUDA_SUCCESS);
-  fail_unless (stream_query (stream) == CUDA_ERROR_NOT_READY, "the mask is there at once: this tests nothing");
   gst_memory_unmap (memory, &map);
+  return stream_query (stream) == CUDA_ERROR_NOT_READY;
 }
 
 /* Frames that come late: each has a stream of its own, and until that has written it another picture is there. */
@@ -311,6 +312,7 @@ typedef struct
   CUfunction delay;
   guint8 *pixels;               /* page-locked, of all frames */
   guint8 on, off;
+  guint n_late;                 /* how many were still to be written when they were pushed */
 } Late;
 
 enum
@@ -337,6 +339,7 @@ late_new (guint8 on, guint8 off)
 static void
 late_free (Late * late)
 {
+  fail_unless (late->n_late > 0, "every frame was there at once: this tests nothing");
   gst_cuda_context_push (late->context);
   CuMemFreeHost (late->pixels);
   gst_cuda_context_pop (NULL);
@@ -360,7 +363,7 @@ late_push (Late * late, GstHarness * harness)
     mask = late_mask (i);
     draw_mask (pixels, LATE_WIDTH, 1, &mask, late->on, late->off);
     gst_cuda_context_push (late->context);
-    write_late (gst_buffer_peek_memory (buffer, 0), pixels, late->delay);
+    late->n_late += write_late (gst_buffer_peek_memory (buffer, 0), pixels, late->delay);
     gst_cuda_context_pop (NULL);
     GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
     fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);

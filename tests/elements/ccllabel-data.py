@@ -53,7 +53,7 @@ class Data(unittest.TestCase):
         lines = [(picture, count, backend, name, connectivity) for picture, connectivity, count in COUNTS
                  for backend, name, connectivities in methods()
                  if backend in self.backends and connectivity in connectivities]
-        with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count(), 6)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count(), 4)) as pool:
             results = pool.map(lambda line: label(still / line[0], [f"backend={line[2]}", f"algorithm={line[3]}",
                                                                     f"connectivity={line[4]}"]), lines)
             results = list(zip(lines, results))

@@ -9,7 +9,8 @@
 # check      every method against the reference, in all sizes
 # elements   the elements; skipped without CCL_GST
 # sanitize   compute-sanitizer's memcheck and racecheck
-# alone      what compares the device's free memory before and after, and many cameras; some skipped without CCL_GST
+# alone      what compares the device's free memory before and after, every method a thousand times over, many cameras;
+#            some of it skipped without CCL_GST
 # bench      the benchmark, on some kinds of images
 #
 # check, elements and sanitize run at the same time, then alone, then bench: the device must have nothing else to do.
@@ -88,11 +89,17 @@ part_check() {
     export CCL_TEST_CROWDED=1
     # All suites but those that get a program of their own.
     others=$("$checkccl" --list | sed -n '/^suites:/{n;s/^ *//;s/ /,/g;s/labels,//;s/repeat,//;s/,huge//;p;}')
-    check "checkccl, $ours, labels, 8-connected" 300 \
-        "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=8 &
+    check "checkccl, runs, labels, 8-connected" 300 \
+        "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=8 &
     {
-        check "checkccl, $ours, labels, 4-connected" 300 \
-            "$checkccl" --backend=cuda --algorithm=$ours --suite=labels --connectivity=4
+        check "checkccl, bke,ha8, labels" 300 "$checkccl" --backend=cuda --algorithm=bke,ha8 --suite=labels
+        # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
+        check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
+    } &
+    {
+        check "checkccl, runs,ha4, labels, 4-connected" 300 \
+            "$checkccl" --backend=cuda --algorithm=runs,ha4 --suite=labels --connectivity=4
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
     {
@@ -101,13 +108,9 @@ part_check() {
         check "checkccl, every method, $others, some cases" 300 \
             "$checkccl" --backend=cuda --quick --every=6 --suite="$others"
     } &
-    check "checkccl, every method, 1000 repetitions" 300 "$checkccl" --backend=cuda --suite=repeat &
     {
         check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
         check "checkmotion" 300 "$checkmotion" cuda
-        # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
-        check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
     } &
     wait
 }
@@ -118,7 +121,7 @@ part_check() {
 in_gst() (
     folder=$1
     shift
-    export GST_PLUGIN_PATH="$folder" CK_DEFAULT_TIMEOUT=300
+    export GST_PLUGIN_PATH="$folder" CK_DEFAULT_TIMEOUT=300 CK_TIMEOUT_MULTIPLIER=3
     export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     if [ -d "$folder/gst" ]; then
         export PATH="$folder/gst/bin:$PATH" LD_LIBRARY_PATH="$folder/gst/lib:$LD_LIBRARY_PATH"
@@ -222,12 +225,14 @@ part_sanitize() {
 # ---------------------------------------------------------------- alone
 
 part_alone() {
+    check "checkccl, every method, 1000 repetitions" 200 "$checkccl" --backend=cuda --suite=repeat
     check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch
     ! skip_without_gst "device memory: elements" || return
     for folder in $CCL_GST; do
         in_gst "$folder" check "device memory: $(gst_of "$folder"), ccllabel-cuda" 100 \
             env CK_RUN_CASE=memory "$folder/test-ccllabel-cuda"
     done
+    folder=${CCL_GST%% *}
     for memory in system pinned cuda; do
         in_gst "$folder" check "16 cameras, masks in $memory memory" 60 \
             "$folder/many-cameras" 16 5 --memory=$memory --label=backend=cuda
@@ -237,7 +242,7 @@ part_alone() {
 # ---------------------------------------------------------------- bench
 
 part_bench() {
-    check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=5 --algorithm=$ours \
+    check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=3 --algorithm=$ours \
         --kinds=video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,checkerboard,comb,spiral
     { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$found"
 }
