@@ -119,7 +119,8 @@ typedef struct CclConfig {
     uint32_t max_height;
     uint32_t max_components;      /* rows of the table, 1..CCL_MAX_COMPONENTS */
     CclOrder order;               /* of the rows */
-    unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH */
+    unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH; on CUDA they run beside each
+                                     other, each in device memory of its own */
     uint32_t volume;              /* 0: a context for single masks. Else one for volumes of up to so many frames, at
                                      most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                                      ccl_volume_add() */
