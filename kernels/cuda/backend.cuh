@@ -14,9 +14,9 @@
  *
  * Everything from label() on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
- * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that needs
- * it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars: where a
- * graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
+ * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
+ * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars:
+ * where a graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
  * Frames in flight run in lanes, beside each other: a stream with a workspace and images of its own, which keeps apart the
@@ -135,7 +135,7 @@ typedef struct CudaFrame {
     cudaStream_t stream;
     CudaShape shape;
     CudaVars vars;
-    CudaVars *kept;        /* device memory: where analyze() may keep them, so that its first kernel alone is handed them */
+    CudaVars *kept;        /* device memory: analyze() may keep them there, so that its first kernel alone is handed them */
     CudaResult *result;    /* mapped host memory, device address */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 

@@ -117,7 +117,8 @@ __device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x,
                                                uint32_t height)
 {
     const bool right = x + 1 < width, below = y + 1 < height;
-    const uint8_t *const top = vars.mask + y * vars.mask_stride + x, *const bottom = top + (below ? vars.mask_stride : 0);
+    const uint8_t *const top = vars.mask + y * vars.mask_stride + x;
+    const uint8_t *const bottom = top + (below ? vars.mask_stride : 0);
     uint32_t values[4];
     if (right && ((uint32_t)(uintptr_t)vars.mask.pointer | (uint32_t)vars.mask_stride) % 2 == 0) {
         const uint32_t both_top = *(const uint16_t *)top, both_bottom = *(const uint16_t *)bottom;

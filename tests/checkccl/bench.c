@@ -583,8 +583,8 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
 
 /* ---------------------------------------------------------------- one stream */
 
-enum { HOT, COLD, WALL, PLAIN, LANE_HOT, LANE_COLD, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL, PACKED_LATENCY,
-       PACKED_WALL, N_MEASURES };
+enum { HOT, COLD, WALL, PLAIN, LANE_HOT, LANE_COLD, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL,
+       PACKED_LATENCY, PACKED_WALL, N_MEASURES };
 static const char *const measure_names[N_MEASURES] = {
     "gpu_hot",   "gpu_cold",       "wall_cold",   "plain_cold",     "lane_hot",   "lane_cold",  "latency",
     "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"

@@ -54,8 +54,8 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     const Spans spans = spans_behind(parents, frame->shape);
     const dim3 grid(blocks_for(spans.per_row, THREADS), height - 1);
 
-    CCL_CUDA_LAUNCH(frame, "spans", find_spans<true>, blocks_for(height, SPAN_ROWS), dim3(32, SPAN_ROWS), 0, frame->vars,
-                    width, height, spans, parents);
+    CCL_CUDA_LAUNCH(frame, "spans", find_spans<true>, blocks_for(height, SPAN_ROWS), dim3(32, SPAN_ROWS), 0,
+                    frame->vars, width, height, spans, parents);
     if (height > 1 && context->config.connectivity == CCL_CONNECT_8)
         CCL_CUDA_LAUNCH(frame, "merge", merge_spans<true>, grid, THREADS, 0, width, spans, parents);
     else if (height > 1)

@@ -16,10 +16,10 @@
  *   spread    each pixel finds its root and takes its label
  *
  * Where this departs from the paper: the recursion of its union is a loop; borders in the right and in the lower
- * direction in one launch; of a square, only labels that are not the smallest are joined with it; a tile of background is
- * left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a race, and joins
- * nothing in images of one row or one column. 4-connected, the square is the pixel with the one to its right and the one
- * below: those that touch it.
+ * direction in one launch; of a square, only labels that are not the smallest are joined with it; a tile of background
+ * is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a race, and joins
+ * nothing in images of one row or one column. 4-connected, the square is the pixel with the one to its right and the
+ * one below: those that touch it.
  */
 #include "../tile.cuh"
 
@@ -53,7 +53,7 @@ __device__ static inline uint32_t gather(Parents parents, const Square &square, 
     return smallest;
 }
 
-/* What a square's pixels point at takes the smallest label, whatever others do: quick, and not always to be relied on. */
+/* What a square's pixels point at takes the smallest label, whatever others do: quick, not always to be relied on. */
 __device__ static inline void set_roots(volatile uint32_t *parents, const Square &square)
 {
     uint32_t labels[4];

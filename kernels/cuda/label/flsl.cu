@@ -4,22 +4,22 @@
 /*
  * FLSL with conflict detection: Faster Light Speed Labeling on GPUs, written anew as a baseline.
  * Lemaitre, Hennequin, Lacassagne, "Taming Voting Algorithms on GPUs for an Efficient Connected Component Analysis
- * Algorithm", ICASSP 2021, and their talk at GTC 2021. Neither was at hand: what they say is taken from a public research
- * note that tells of both (docs/benchmarks.md), and where it is silent, this is ours.
+ * Algorithm", ICASSP 2021, and their talk at GTC 2021. Neither was at hand: what they say is taken from a public
+ * research note that tells of both (docs/benchmarks.md), and where it is silent, this is ours.
  *
  * The nodes are runs of a whole row, where those of HA are cut every 32 pixels. A warp has a row: it votes, and where a
  * run begins or ends the number of edges before says where in the row's list that goes. Then a thread has a run and
- * unites it with those above; labels are set run by run. To measure, a run votes once for all of its pixels, and runs of
- * a warp that would vote for the same component (a conflict) are added up in registers first.
+ * unites it with those above; labels are set run by run. To measure, a run votes once for all of its pixels, and runs
+ * of a warp that would vote for the same component (a conflict) are added up in registers first.
  *
  *   spans     pixels -> list of runs of each row
  *   merge     each run is united with those of the row above that it touches
  *   spread    each run finds its root; its pixels take the label
  *   features  runs -> sums of their components, one vote per component and warp
  *
- * Ours, for the note does not say: the first run above is found by bisection; 32 runs are filled together, a pixel finding
- * its own among them by bisection too; components are numbered before they are measured, and a label image is always
- * made. The variant with sums that travel along the unions ("on the fly") is not here.
+ * Ours, for the note does not say: the first run above is found by bisection; 32 runs are filled together, a pixel
+ * finding its own among them by bisection too; components are numbered before they are measured, and a label image is
+ * always made. The variant with sums that travel along the unions ("on the fly") is not here.
  */
 #include "../sums.cuh"
 #include "spans.cuh"
@@ -52,8 +52,9 @@ __device__ static uint32_t run_before(uint32_t start, uint32_t x)
     return n ? n - 1 : 32;
 }
 
-__global__ __launch_bounds__(32 * FILL_ROWS) static void fill_runs(const __grid_constant__ CudaVars vars, uint32_t width,
-                                                                   uint32_t height, Spans spans, uint32_t *parents)
+__global__ __launch_bounds__(32 * FILL_ROWS) static void fill_runs(const __grid_constant__ CudaVars vars,
+                                                                   uint32_t width, uint32_t height, Spans spans,
+                                                                   uint32_t *parents)
 {
     const uint32_t lane = threadIdx.x, y = blockIdx.x * FILL_ROWS + threadIdx.y;
     if (y >= height)
@@ -91,8 +92,8 @@ __device__ static Vote vote_of_run(uint32_t start, uint32_t end)
     return Vote{ (uint32_t)n, (uint32_t)(n * s + sum), n * s * s + 2 * s * sum + sum * (2 * n - 1) / 3, start, end };
 }
 
-/* The votes of lanes with the same label, in the first of them: true there. Of the lanes in question every other one takes
- * the vote of its successor, until one is left. */
+/* The votes of lanes with the same label, in the first of them: true there. Of the lanes in question every other one
+ * takes the vote of its successor, until one is left. */
 __device__ static bool gather_votes(uint32_t label, Vote *vote)
 {
     const uint32_t lane = threadIdx.x % 32, after = lane < 31 ? ~0u << (lane + 1) : 0;
@@ -167,14 +168,14 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     const Spans spans = spans_behind(parents, frame->shape);
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
 
-    CCL_CUDA_LAUNCH(frame, "spans", find_spans<false>, blocks_for(height, SPAN_ROWS), dim3(32, SPAN_ROWS), 0, frame->vars,
-                    width, height, spans, parents);
+    CCL_CUDA_LAUNCH(frame, "spans", find_spans<false>, blocks_for(height, SPAN_ROWS), dim3(32, SPAN_ROWS), 0,
+                    frame->vars, width, height, spans, parents);
     if (height > 1) {
         const auto merge = eight ? merge_runs<true> : merge_runs<false>;
         CCL_CUDA_LAUNCH(frame, "merge", merge, height - 1, THREADS, 0, width, spans, parents);
     }
-    CCL_CUDA_LAUNCH(frame, "spread", fill_runs, blocks_for(height, FILL_ROWS), dim3(32, FILL_ROWS), 0, frame->vars, width,
-                    height, spans, parents);
+    CCL_CUDA_LAUNCH(frame, "spread", fill_runs, blocks_for(height, FILL_ROWS), dim3(32, FILL_ROWS), 0, frame->vars,
+                    width, height, spans, parents);
     return CCL_OK;
 }
 

@@ -15,8 +15,8 @@
  *
  * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
  * what a piece cuts through is united in `merge`. Links in a line are not followed one after the other: warps vote on
- * their pixels, and the bits say where a run begins. In the public code (YACCLAB) a pixel copies the label of the one to
- * its left while that is being written, and shortens its way while others walk along it.
+ * their pixels, and the bits say where a run begins. In the public code (YACCLAB) a pixel copies the label of the one
+ * to its left while that is being written, and shortens its way while others walk along it.
  */
 #include "../spread.cuh"
 #include "../threads.cuh"

@@ -25,15 +25,15 @@ static const unsigned WIDTH = 32, HEIGHT = 4, FRAMES = 4; /* of a tile; a warp p
 static const uint32_t NO_PARENT = UINT32_MAX;             /* of background */
 
 /*
- * The neighbours that a foreground voxel is to be united with: calls unite_with(dx, dy, dt) for each. is_set(dx, dy, dt) says
- * what is foreground; neighbours for which it says no may be foreground if those are united elsewhere.
+ * The neighbours that a foreground voxel is to be united with: calls unite_with(dx, dy, dt) for each. is_set(dx, dy, dt)
+ * says what is foreground; neighbours for which it says no may be foreground if those are united elsewhere.
  *
  * Of the neighbours before it these are the one to its left and, of each row that comes before its own, the one across
  * (n below) or else those to either side. Left out is what follows from others, which are united with one another:
  *
- *     the row before   w n .     . n .     w . .     . . e
- *     its own          # x .     . x .     . x .     . x .     and with # to the left of x in the third, to the right in the
- *                      none      n         w         e         fourth: none
+ *     the row before   w n .     . n .     w . .     . . e     w . .     . . e
+ *     its own          # x .     . x .     . x .     . x .     # x .     . x #
+ *                      none      n         w         e         none      none
  */
 template <bool ALL_26, typename IsSet, typename UniteWith>
 __device__ static inline void for_unions(IsSet is_set, UniteWith unite_with)
@@ -122,8 +122,8 @@ template <bool ALL_26> __global__ static void join(const __grid_constant__ CudaV
                    labels[space.index(x + dx, y + dy, t + dt)] != NO_PARENT;
         },
         [&](int dx, int dy, int dt) {
-            const bool same_tile = lane + dx >= 0 && lane + dx < (int)WIDTH && row + dy >= 0 && row + dy < (int)HEIGHT &&
-                                   frame + dt >= 0;
+            const bool same_tile = lane + dx >= 0 && lane + dx < (int)WIDTH && row + dy >= 0 &&
+                                   row + dy < (int)HEIGHT && frame + dt >= 0;
             if (!same_tile)
                 unite(labels, node, space.index(x + dx, y + dy, t + dt));
         });
