@@ -899,14 +899,14 @@ static CclStatus launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Par
 }
 
 /* The picture where the kernels can read it, at the working size. overlap: the first kernel may start while the frame
- * before is filtered. */
+ * before is filtered; not where it has to wait for anything else. */
 static CclStatus bring_picture(CclMotion *motion, const MotionFrame *frame, Picture *picture, bool *overlap)
 {
     CudaMotion *const cuda = impl(motion);
     const CclMask *const luma = &frame->luma;
     picture->luma = (const uint8_t *)luma->data;
     picture->stride = luma->stride;
-    *overlap = luma->memory == CCL_MEMORY_DEVICE && !cuda->shrunk;
+    *overlap = luma->memory == CCL_MEMORY_DEVICE && !luma->producer_stream && !cuda->shrunk;
     if (luma->memory == CCL_MEMORY_DEVICE && luma->producer_stream) {
         CCL_CUDA_TRY(cudaEventRecord(cuda->produced, (cudaStream_t)luma->producer_stream));
         CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, cuda->produced, 0));

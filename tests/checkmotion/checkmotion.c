@@ -238,6 +238,7 @@ typedef struct Case {
     size_t pad;     /* stride beyond the width */
     bool ignore;
     bool resident;  /* picture and mask in device memory */
+    bool late;      /* resident: the picture comes by a stream that is not done yet */
     bool lively;    /* resets, other parameters and another light all the time; else another light now and then */
 } Case;
 
@@ -250,7 +251,7 @@ static void describe(const Case *c, unsigned frame)
            "max %g\n",
            g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width,
            g->work_height, c->pad, g->threads, g->cpu_flags, g->depth, c->ignore ? " ignore" : "",
-           c->resident ? " resident" : "", c->lively ? " lively" : "", frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close,
+           c->late ? " late" : c->resident ? " resident" : "", c->lively ? " lively" : "", frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close,
            p->dilate, p->drop_shadow, p->freeze, p->max_motion);
 }
 
@@ -286,7 +287,7 @@ static void need(CclStatus status)
 
 /* A picture in flight, and what has to come of it. */
 typedef struct Flight {
-    uint8_t *picture, *mask, *d_picture, *d_mask, *expected;
+    uint8_t *picture, *mask, *d_picture, *d_source, *d_mask, *expected;
     uint64_t raw, kept;
     uint32_t flags, frames;
     Case asked; /* with the parameters it had */
@@ -297,6 +298,7 @@ typedef struct Course {
     Plain plain;
     CclMotion *motion;
     size_t stride, mask_stride, size, mask_size;
+    void *producer; /* a stream */
     Flight flights[CCL_MAX_DEPTH];
 } Course;
 
@@ -316,6 +318,7 @@ static void course_new(Course *course, const Case *c)
         need(ccl_motion_set_ignore(course->motion, ignored, mask_width));
     free(ignored);
 
+    course->producer = c->late ? device_stream_new() : NULL;
     /* Exactly as large as the last row needs: an address checker sees every byte too many. */
     course->size = course->stride * (c->config.height - 1) + c->config.width;
     course->mask_size = course->mask_stride * mask_height;
@@ -324,6 +327,7 @@ static void course_new(Course *course, const Case *c)
         flight->picture = must(malloc(course->size)), flight->mask = must(malloc(course->mask_size));
         flight->expected = must(malloc((size_t)mask_width * mask_height));
         flight->d_picture = c->resident ? device_alloc(course->size) : NULL;
+        flight->d_source = c->late ? device_alloc(course->size) : NULL;
         flight->d_mask = c->resident ? device_alloc(course->mask_size) : NULL;
     }
 }
@@ -337,7 +341,11 @@ static void course_free(Course *course)
         free(flight->picture), free(flight->mask), free(flight->expected);
         if (flight->d_picture)
             device_free(flight->d_picture), device_free(flight->d_mask);
+        if (flight->d_source)
+            device_free(flight->d_source);
     }
+    if (course->producer)
+        device_stream_free(course->producer);
 }
 
 static void submit(Course *course, Flight *flight, const Case *c, unsigned frame, double light)
@@ -358,10 +366,14 @@ static void submit(Course *course, Flight *flight, const Case *c, unsigned frame
     flight->asked = *c, flight->frame = frame;
 
     if (c->resident) {
-        device_upload(flight->d_picture, flight->picture, course->size);
+        device_upload(c->late ? flight->d_source : flight->d_picture, flight->picture, course->size);
         device_upload(flight->d_mask, flight->mask, course->mask_size);
         luma.data = flight->d_picture, luma.memory = CCL_MEMORY_DEVICE;
         out.data = flight->d_mask, out.memory = CCL_MEMORY_DEVICE;
+    }
+    if (c->late) {
+        device_late_copy(course->producer, flight->d_picture, flight->d_source, course->size, 50);
+        luma.producer_stream = course->producer;
     }
     need(ccl_motion_submit(course->motion, &luma, &c->params, &out));
 }
@@ -492,6 +504,7 @@ static void check_lively(CclBackendKind backend, unsigned n)
         c.config.depth = 1 + (i + 1) % CCL_MAX_DEPTH;
         c.config.timing = i % 5 == 4;
         c.resident = backend == CCL_BACKEND_CUDA && i % 3;
+        c.late = c.resident && i % 4 == 1;
         c.ignore = i % 7 == 0;
         c.lively = true;
         c.params.warmup_frames = i % 3;
@@ -533,6 +546,8 @@ static void check_large(CclBackendKind backend)
         Case c = case_for(backend, CCL_MOTION_MOG2, 1280, 720);
         c.config.depth = depth;
         c.resident = true;
+        run(&c, 20);
+        c.late = true;
         run(&c, 20);
         c.lively = true;
         run(&c, 20);
