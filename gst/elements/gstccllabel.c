@@ -1910,7 +1910,8 @@ install_properties (GObjectClass * klass)
       "The picture that leaves; mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
       GST_CCL_OUTPUT_PASSTHROUGH, playing);
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
-      "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
+      "Index of the GPU to use; -1: any. One that is not there is an error with backend=cuda; with auto a warning, and the "
+      "CPU has to do", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
       "CPU threads to label with, which all streams of a process share; 0: as many as help, 1: the stream's own. On a "
       "GPU: those that pack a mask in system memory to bits before it goes up; 0: the stream's own",

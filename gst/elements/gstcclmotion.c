@@ -1525,7 +1525,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
       "Where motion is detected now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
   properties[PROP_CUDA_DEVICE_ID] = g_param_spec_int ("cuda-device-id", "CUDA device ID",
-      "Index of the GPU to use; -1: any", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
+      "Index of the GPU to use; -1: any. One that is not there is an error with backend=cuda; with auto a warning, and the "
+      "CPU has to do", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
       "CPU threads to detect with, which all streams of a process share; 0: as many as help, 1: the stream's own",
       0, 1024, 0, playing);
