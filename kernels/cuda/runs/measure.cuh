@@ -145,12 +145,11 @@ __device__ static inline uint4 row_end(const Plan &plan, uint32_t id, uint4 sums
 /* The slot of a component, or SLOTS when those near its place are taken. */
 __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
 {
-    uint32_t slot = __umulhi(id * 0x9e3779b1u, n_slots); /* any place, but always the same for an id */
     for (uint32_t i = 0; i < 4; i++) {
-        const uint32_t old = atomicCAS(&block->ids[slot], 0, id + 1);
+        const uint32_t slot = (id + i) % SLOTS; /* neighbours side by side: so are their rows, for the bus */
+        const uint32_t old = slot < n_slots ? atomicCAS(&block->ids[slot], 0, id + 1) : ~0u;
         if (old == 0 || old == id + 1)
             return slot;
-        slot = slot + 1 < n_slots ? slot + 1 : 0;
     }
     return SLOTS;
 }
@@ -166,6 +165,51 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const R
             atomicAdd(&block->fields[field][slot], sums.of[field]);
         else
             atomicMax(&block->fields[field][slot], sums.of[field]);
+    }
+}
+
+/* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the words
+ * of its warp, and the index of that word's first run. */
+template <uint32_t LANES>
+__device__ static inline void paint(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
+                                    uint32_t first_run)
+{
+    const uint32_t lane = threadIdx.x % 32, mine = threadIdx.x / TILE_WORDS;
+    const uint32_t x_of_lane = blockIdx.x * 2048 + threadIdx.x % TILE_WORDS / 32 * 256 + lane * 4;
+    const uint32_t tile_y = blockIdx.y * TILE_ROWS;
+    /* In variables: else they would be loaded again after each store. */
+    const uint32_t width = plan.width, n_rows = min(plan.height - tile_y, TILE_ROWS);
+    const size_t stride = vars->label_stride;
+    uint32_t *const corner = vars->labels + tile_y * stride + x_of_lane;
+    const bool aligned = (uintptr_t)corner % 16 == 0 && stride % 4 == 0;
+    const uint32_t occupied = __ballot_sync(~0u, bits != 0);
+    const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+    for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
+        const uint32_t x = x_of_lane + i % 4 * 64;
+        uint4 value = make_uint4(0, 0, 0, 0);
+        if (occupied >> i & 3) {
+            const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
+            const uint64_t b = __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
+            const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
+            if (nibble) {
+                const uint32_t from = __ffs(nibble) - 1;
+                const uint32_t *const label = &labels[first + rank_of(starts_of(b), shift + from)];
+                const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
+                const uint32_t one = label[0], two = again ? label[1] : 0;
+                const uint32_t before = again ? again - 1 : 15;
+                value.x = nibble & 1 ? one : 0;
+                value.y = nibble & 2 ? before & 2 ? one : two : 0;
+                value.z = nibble & 4 ? before & 4 ? one : two : 0;
+                value.w = nibble & 8 ? before & 8 ? one : two : 0;
+            }
+        }
+        if (i / 4 >= n_rows || x >= width)
+            continue;
+        uint32_t *const pixels = corner + i / 4 * stride + i % 4 * 64;
+        if (aligned && x + 4 <= width)
+            __stcs((uint4 *)pixels, value);
+        else
+            store_four(pixels, value, width - x, false);
     }
 }
 
@@ -202,8 +246,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
 
     const uint64_t bits = inside ? plan.bits[word] : 0;
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
-    const uint32_t first_entry = runs[thread];
- /* perhaps in vain: to know takes as long */
+    const uint32_t first_entry = runs[thread]; /* perhaps in vain: to know takes as long */
     const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0, n_runs = plan.n_runs[tile_at];
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = n_runs <= plan.near_labels ? near_labels : runs;
@@ -220,11 +263,14 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         return at < end_run ? plan.parents[node_of(entry)] : NUMBERED;
     };
     const auto fetch_above = [&](uint32_t number) { return number & NUMBERED ? number : plan.parents[number]; };
-    entries[0] = n_each == 1 && run < end_run ? first_entry : fetch_entry(run);
-    entries[1] = fetch_entry(run + 1);
-    entries[2] = fetch_entry(run + 2);
+    entries[0] = n_each == 1 ? first_entry : fetch_entry(run);
+    if (n_each > 1) {
+        entries[1] = fetch_entry(run + 1);
+        entries[2] = fetch_entry(run + 2);
+    }
     numbers[0] = fetch_number(run, entries[0]);
-    numbers[1] = fetch_number(run + 1, entries[1]);
+    if (n_each > 1)
+        numbers[1] = fetch_number(run + 1, entries[1]);
     if (mine == 0)
         tile_bits[row * 32 + column] = bits;
 
@@ -268,12 +314,14 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             const uint32_t entry = entries[0];
             const bool own_root = numbers[0] & NUMBERED;
             uint32_t number = above;
-            above = fetch_above(numbers[1]);
-            numbers[0] = numbers[1];
-            numbers[1] = fetch_number(run + 2, entries[2]);
-            entries[0] = entries[1];
-            entries[1] = entries[2];
-            entries[2] = fetch_entry(run + 3);
+            if (n_each > 1) {
+                above = fetch_above(numbers[1]);
+                numbers[0] = numbers[1];
+                numbers[1] = fetch_number(run + 2, entries[2]);
+                entries[0] = entries[1];
+                entries[1] = entries[2];
+                entries[2] = fetch_entry(run + 3);
+            }
             const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
             if (key != entry_before >> 14) {
                 const bool is_root = own_root && key >> 5 == at + 32 &&
@@ -334,46 +382,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     }
 
     __syncthreads();
-    /* Labels: a warp writes half a kilobyte of a row at a time, two words of its four. */
-    if (!LABELS)
-        return;
-    const CudaVars *const vars = job.vars;
-    const uint32_t occupied = __ballot_sync(~0u, bits != 0);
-    const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
-    for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
-        const uint32_t pixel_x = tile_x + warp_x * 64 + i % 4 * 64 + lane * 4, pixel_y = tile_y + i / 4;
-        uint4 value = make_uint4(0, 0, 0, 0);
-        if (occupied >> i & 3) {
-            const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
-            const uint64_t b = __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
-            const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
-            if (nibble) {
-                const uint32_t from = __ffs(nibble) - 1;
-                const uint32_t *const label = &labels[first + rank_of(starts_of(b), shift + from)];
-                const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
-                const uint32_t one = label[0], two = again ? label[1] : 0;
-                const uint32_t before = again ? again - 1 : 15;
-                value.x = nibble & 1 ? one : 0;
-                value.y = nibble & 2 ? before & 2 ? one : two : 0;
-                value.z = nibble & 4 ? before & 4 ? one : two : 0;
-                value.w = nibble & 8 ? before & 8 ? one : two : 0;
-            }
-        }
-        if (pixel_y >= plan.height || pixel_x >= plan.width)
-            continue;
-        uint32_t *const pixels = vars->labels + pixel_y * vars->label_stride + pixel_x;
-        if ((uintptr_t)pixels % 16 == 0 && pixel_x + 4 <= plan.width) {
-            __stcs((uint4 *)pixels, value);
-        } else {
-            pixels[0] = value.x;
-            if (pixel_x + 1 < plan.width)
-                pixels[1] = value.y;
-            if (pixel_x + 2 < plan.width)
-                pixels[2] = value.z;
-            if (pixel_x + 3 < plan.width)
-                pixels[3] = value.w;
-        }
-    }
+    if (LABELS)
+        paint<LANES>(plan, job.vars, labels, bits, first_run);
 }
 
 #endif

@@ -122,18 +122,6 @@ __device__ static inline uint32_t last_rank(uint64_t bits)
     return __popcll(starts_of(bits)) - 1;
 }
 
-/* The starts that the lane-th of the lanes that share a word takes care of: those in its share of the columns. */
-template <uint32_t LANES> __device__ static inline uint64_t share_of(uint64_t starts, uint32_t lane)
-{
-    return LANES == 1 ? starts : starts & (~0ull >> (64 - 64 / LANES)) << lane * (64 / LANES);
-}
-
-/* How many starts are before those of a share. */
-__device__ static inline uint32_t ranks_before(uint64_t starts, uint64_t share)
-{
-    return __popcll(starts & ((share & -share) - 1));
-}
-
 /* Sum over the lanes up to and with this one. */
 __device__ static inline uint32_t warp_scan(uint32_t value)
 {

@@ -276,10 +276,12 @@ __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_
     if (n_runs > room)
         return n_runs;
     const uint32_t first_run = n_before + n_up_to - n_starts;
-    const uint64_t share = share_of<LANES>(starts, mine);
-    uint32_t run = first_run + ranks_before(starts, share);
-    for (uint64_t left = share; left; left &= left - 1, run++)
-        slots[run] = run << 16 | at << 6 | (__ffsll(left) - 1);
+    /* Of two lanes, each takes half of the word. */
+    static_assert(LANES <= 2, "a word has two halves");
+    uint32_t run = first_run + (mine ? __popc((uint32_t)starts) : 0);
+    for (uint32_t half = mine; half <= (LANES == 2 ? mine : 1); half++)
+        for (uint32_t left = (uint32_t)(starts >> 32 * half); left; left &= left - 1, run++)
+            slots[run] = run << 16 | at << 6 | half << 5 | (__ffs(left) - 1);
     if (mine == 0)
         tile->first_run[at] = first_run;
     __syncthreads();
@@ -379,18 +381,19 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
         return (key_y * plan.row_words + where.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
     };
     const auto key_of = [&](uint32_t run, uint32_t word) { return word << 5 | (run - tile->first_run[word]); };
+    const auto is_at_side = [&](uint32_t word) { return plan.tiles_x > 1 && (word + 1) % 32 < 2; };
 
     for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS) {
-        const uint32_t slot = slots[run], word = word_of(slot), lane = word % 32, key = key_of(run, word);
+        const uint32_t slot = slots[run], word = word_of(slot);
         const uint32_t root = parent_of(slots[parent_of(slot)]), root_key = key_of(root, word_of(slots[root]));
-        const bool continues = slot % 64 == 0 && lane && tile->bits[word - 1] >> 63;
         if (root == run)
-            atomicOr(&tile->heads[word], 1u << key % 32);
+            atomicOr(&tile->heads[word], 1u << root_key % 32);
         if (word >= 32) {
             runs[run - n_above] = run_entry(root_key, (slot & SLOT_PLACE) - (32 << 6));
-            if (root == run || word >= TILE_ROWS * 32 || (plan.tiles_x > 1 && (lane == 0 || lane == 31)))
-                plan.parents[node_of(key)] = node_of(root_key);
-        } else if (root != run && !continues) {
+            if (root == run || word >= TILE_ROWS * 32 || is_at_side(word))
+                plan.parents[node_of(key_of(run, word))] = node_of(root_key);
+        } else if (root != run && !(slot % 64 == 0 && word && tile->bits[word - 1] >> 63)) { /* continues none */
+            const uint32_t key = key_of(run, word);
             atomicOr(&tile->joined[word], 1u << key % 32);
             plan.partners[border + key] = node_of(root_key);
         }
