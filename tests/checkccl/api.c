@@ -5,6 +5,8 @@
 #include "checkccl.h"
 #include "device.h"
 
+#include "backend.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -498,6 +500,27 @@ static void check_description(Session *session, const Subject *subject)
 
 /* ---------------------------------------------------------------- CUDA */
 
+/* Frames in flight have a stream and memory each, unless the method waits for the device in between. */
+static void check_lanes(Session *session, const Subject *subject)
+{
+    size_t host, device[2] = { 0 };
+    for (unsigned depth = 1; depth <= CCL_MAX_DEPTH; depth += CCL_MAX_DEPTH - 1) {
+        const CclConfig config = ring_config(subject, depth);
+        CclContext *const context = open_or_fail(session, subject, &config);
+        if (!context)
+            return;
+        const unsigned expected = config.shared ? 0 : context->algorithm->iterative ? 1 : depth;
+        unsigned n = 0;
+        while (ccl_context_stream(context, n))
+            n++;
+        check(session, n == expected, "%s: %u streams for %u frames in flight", subject->name, n, depth);
+        ccl_context_memory(context, &host, &device[depth > 1]);
+        ccl_context_free(context);
+    }
+    check(session, device[1] > device[0], "%s: %zu bytes on the device for one frame, %zu for more", subject->name,
+          device[0], device[1]);
+}
+
 /* The mask is written late by a stream of the caller's; the library has to wait for it on the device. */
 static void check_producer(Session *session, const Subject *subject)
 {
@@ -562,6 +585,7 @@ static void check_subject(Session *session, const Subject *subject)
     check_description(session, subject);
     check_threads(session, subject);
     if (subject->config.backend == CCL_BACKEND_CUDA) {
+        check_lanes(session, subject);
         check_producer(session, subject);
         check_current_device(session, subject);
     }
