@@ -168,8 +168,8 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const R
     }
 }
 
-/* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the words
- * of its warp, and the index of that word's first run. */
+/* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the
+ * words of its warp, and the index of that word's first run. */
 template <uint32_t LANES>
 __device__ static inline void paint(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
                                     uint32_t first_run)
