@@ -8,7 +8,8 @@
 #include "plan.cuh"
 
 #define MEASURE_THREADS(lanes) (TILE_WORDS * (lanes))
-#define MEASURE_BLOCKS 6u /* at least, of one lane to a word, on a multiprocessor */
+/* Of one lane to a word, on a multiprocessor, at least: more would have too few registers. */
+#define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 6u)
 #define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
 #define SLOTS 192u        /* components that a block sums in shared memory */
 #define NEAR_LABELS 2048u /* labels of runs that a block keeps there */

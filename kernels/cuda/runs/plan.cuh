@@ -16,6 +16,15 @@
 #define RUN_SLOTS (32 * LOCAL_WORDS) /* with the row above */
 #define MOST_CHUNKS 1024u
 
+/* Threads that a multiprocessor has at once. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+#define RESIDENT_THREADS 2048u
+#elif __CUDA_ARCH__ / 100 == 7
+#define RESIDENT_THREADS 1024u
+#else
+#define RESIDENT_THREADS 1536u
+#endif
+
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
 #define NUMBERED 0x80000000u
 #define INSIDE 0x40000000u

@@ -15,7 +15,7 @@
 #define NEAR_PAIRS 800u
 
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
-#define SOLVE_BLOCKS 7u /* at least, of one lane to a word, on a multiprocessor */
+#define SOLVE_BLOCKS (RESIDENT_THREADS / LOCAL_WORDS) /* of one lane to a word, on a multiprocessor, at least */
 #define FEW_RUNS 1024u /* that solve has room for where many tiles share a multiprocessor */
 #define DENSE_LANES 1u
 #define DENSE_BLOCKS 4u /* on a multiprocessor */
