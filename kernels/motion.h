@@ -137,7 +137,8 @@ typedef struct CclMotionInfo {
 
 /*
  * Starts the work on the next picture. At most `depth` pictures may be waiting to be collected. A CUDA detector returns
- * at once; a CPU detector does the work here.
+ * at once, unless picture or mask are in ordinary memory, which the driver copies before it returns; a CPU detector does
+ * the work here.
  *
  * luma:   of the configured size, one byte per pixel; threshold and invert are not looked at. Memory as for ccl_submit().
  * params: copied.

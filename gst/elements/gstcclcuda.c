@@ -169,23 +169,31 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory)
 {
-  GstObject *context = gst_ccl_cuda_memory_get_context (memory);
+  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
   guint device = 0;
 
-  if (context == cuda->current)
-    return TRUE;
-  g_object_get (context, "cuda-device-id", &device, NULL);
-  if (cuda->device_id >= 0 && (guint) cuda->device_id != device)
+  if (!context || context == cuda->current)
     return FALSE;
+  g_object_get (context, "cuda-device-id", &device, NULL);
+  if (cuda->device_id < 0 || (guint) cuda->device_id == device)
+    return TRUE;
+  GST_LOG_OBJECT (cuda->element, "a frame on device %u, not on cuda-device-id=%d, comes through the host", device,
+      cuda->device_id);
+  return FALSE;
+}
 
-  GST_INFO_OBJECT (cuda->element, "following the masks to %" GST_PTR_FORMAT " on device %u", context, device);
+void
+gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+{
+  GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
+
+  GST_INFO_OBJECT (cuda->element, "following the masks to %" GST_PTR_FORMAT, context);
   g_rec_mutex_lock (&cuda->lock);
   gst_object_replace (&cuda->shared, context);
   g_rec_mutex_unlock (&cuda->lock);
   gst_object_replace (&cuda->current, context);
-  return TRUE;
 }
 
 gboolean
@@ -257,10 +265,16 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory)
 {
   (void) cuda, (void) memory;
   return FALSE;
+}
+
+void
+gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory)
+{
+  (void) cuda, (void) memory;
 }
 
 gboolean

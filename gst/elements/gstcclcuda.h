@@ -61,8 +61,12 @@ GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
 /* Can a core that works in the current context (or on the device) read this memory where it is, on the device? */
 gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
-/* Makes the memory's context the current one; FALSE when cuda-device-id asks for another device. */
-gboolean gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
+/* Is the memory of another context than the current one, which cuda-device-id allows? What works in the current one has
+ * to be closed, and then: follow. */
+gboolean gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory);
+
+/* Makes the memory's context the current one. */
+void gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
 
 /* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of mask, and
  * in `size` the bytes from data to the end of the memory. */

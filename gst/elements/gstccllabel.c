@@ -1033,6 +1033,7 @@ ensure_labeller (GstCclLabel * self)
   if (self->labeller && !memcmp (&wanted, &self->request, sizeof wanted))
     return TRUE;
   drain (self);
+  fill_request (self, &wanted); /* the GPU may have been lost with a frame held back */
   return rebuild_labeller (self, wanted);
 }
 
@@ -1065,13 +1066,11 @@ take_settings (GstCclLabel * self, GstBuffer * buffer)
 
   GstBuffer *const mask = self->mask.buffer ? self->mask.buffer : buffer;
   GstMemory *const memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
-  GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
 
-  if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
+  if (memory && self->active_backend == GST_CCL_BACKEND_CUDA && gst_ccl_cuda_leads_elsewhere (&self->cuda, memory)) {
     drain (self);
     close_labeller (self);
-    if (!gst_ccl_cuda_follow (&self->cuda, memory))
-      GST_LOG_OBJECT (self, "the mask is on another device than cuda-device-id: it comes through the host");
+    gst_ccl_cuda_follow (&self->cuda, memory);
   }
   return ensure_labeller (self);
 }

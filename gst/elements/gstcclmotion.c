@@ -572,25 +572,32 @@ copy_settings (GstCclMotion * self)
   GST_OBJECT_UNLOCK (self);
 }
 
+static void
+fill_request (GstCclMotion * self, Request * request)
+{
+  memset (request, 0, sizeof *request);
+  request->backend = self->now.backend;
+  request->method = self->now.method;
+  request->width = GST_VIDEO_INFO_WIDTH (&self->in_info);
+  request->height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
+  /* A mask that is a picture of its own has the size that its caps say. */
+  request->work_height =
+      get_output (self) == GST_CCL_MOTION_OUTPUT_MASK ? get_output_height (self) : self->now.work_height;
+  request->threads = self->now.threads;
+  request->no_cuda = self->cuda_lost;
+  request->cuda_context = self->cuda.current;
+}
+
 static gboolean
 ensure_detector (GstCclMotion * self)
 {
   Request wanted;
 
-  memset (&wanted, 0, sizeof wanted);
-  wanted.backend = self->now.backend;
-  wanted.method = self->now.method;
-  wanted.width = GST_VIDEO_INFO_WIDTH (&self->in_info);
-  wanted.height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
-  /* A mask that is a picture of its own has the size that its caps say. */
-  wanted.work_height =
-      get_output (self) == GST_CCL_MOTION_OUTPUT_MASK ? get_output_height (self) : self->now.work_height;
-  wanted.threads = self->now.threads;
-  wanted.no_cuda = self->cuda_lost;
-  wanted.cuda_context = self->cuda.current;
+  fill_request (self, &wanted);
   if (self->detector && !memcmp (&wanted, &self->request, sizeof wanted))
     return TRUE;
   drain (self);
+  fill_request (self, &wanted); /* the GPU may have been lost with a frame held back */
   return rebuild_detector (self, wanted);
 }
 
@@ -618,15 +625,13 @@ static gboolean
 take_settings (GstCclMotion * self, GstBuffer * buffer)
 {
   GstMemory *const memory = gst_buffer_n_memory (buffer) ? gst_buffer_peek_memory (buffer, 0) : NULL;
-  GstObject *const context = memory ? gst_ccl_cuda_memory_get_context (memory) : NULL;
 
   copy_settings (self);
   take_depth (self);
-  if (context && context != self->cuda.current && self->active_backend == GST_CCL_BACKEND_CUDA) {
+  if (memory && self->active_backend == GST_CCL_BACKEND_CUDA && gst_ccl_cuda_leads_elsewhere (&self->cuda, memory)) {
     drain (self);
     close_detector (self);
-    if (!gst_ccl_cuda_follow (&self->cuda, memory))
-      GST_LOG_OBJECT (self, "the frame is on another device than cuda-device-id: it comes through the host");
+    gst_ccl_cuda_follow (&self->cuda, memory);
   }
   if (!ensure_detector (self))
     return FALSE;

@@ -700,6 +700,8 @@ static CclStatus capture_frame(CudaSlot *slot)
     const CclStatus status = launch_frame(slot->context, slot->ccl_frame);
     slot->frame.capture = NULL;
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
+    if (end != cudaSuccess)
+        (void)cudaGetLastError(); /* nobody finds it when the launches are tried without a graph */
     CCL_TRY(status);
     CCL_CUDA_TRY(end);
     for (unsigned i = 0; i < replay->n_nodes; i++)

@@ -91,7 +91,7 @@ typedef struct CudaMotion {
     uint32_t serial;    /* of the last frame */
     unsigned multiprocessors;
     bool overlaps;      /* a kernel may start while the one before it ends */
-    void *blocks[16];
+    void *blocks[24];
     unsigned n_blocks;
 } CudaMotion;
 

@@ -25,8 +25,8 @@
  * Frames of a batch are launched together: every kernel then has a list of them.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start earlier
- * than by ending: blocks that wait for long end up beside each other on few multiprocessors.
+ * kernel writes, or reads what others write, before its wait. Only solve, dense and join let their successor start
+ * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors.
  */
 #include "../runs/join.cuh"
 #include "../runs/measure.cuh"
