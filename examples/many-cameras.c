@@ -212,8 +212,10 @@ pin_masks (GPtrArray * masks, GstCaps * caps)
   g_object_set (source, "caps", caps, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   push (source, gst_buffer_ref (g_ptr_array_index (masks, 0)));
-  g_signal_emit_by_name (sink, "try-pull-sample", 20 * GST_SECOND, &sample);
-  check_bus (pipeline);
+  for (guint i = 0; i < 200 && !sample; i++) {
+    g_signal_emit_by_name (sink, "try-pull-sample", 100 * GST_MSECOND, &sample);
+    check_bus (pipeline);
+  }
   if (gst_pad_query (pad, query) && gst_query_get_n_allocation_params (query))
     gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
   if (!sample || !allocator)
