@@ -137,7 +137,8 @@ static void *work(void *unused)
             if (all.n_calls == n_calls) /* otherwise the call has counted on us */
                 all.n_watching--;
         }
-        while (all.n_calls == n_calls)
+        /* The call that counts on nobody, for quitting, may have come before we did from the last task. */
+        while (all.n_calls == n_calls && !all.quit)
             pthread_cond_wait(&all.wake, &all.lock);
     }
     pthread_mutex_unlock(&all.lock);

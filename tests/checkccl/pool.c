@@ -113,6 +113,22 @@ static void check_worker_count(Session *session, unsigned expected, const char *
     check(session, n == expected, "pool: %s: %u workers, not %u", when, n, expected);
 }
 
+/* A pool is freed as soon as its tasks are done, which may be before the worker that did the last has come back: it has to
+ * notice that it is to go. If not, this does not end. */
+static void check_quick_end(Session *session)
+{
+    unsigned n_wrong = 0;
+    for (unsigned round = 0; round < (session->quick ? 2000 : 20000); round++) {
+        CclPool *const pool = ccl_pool_new(2 + round % 2);
+        unsigned runs[MOST_TASKS] = { 0 };
+        ccl_pool_run(pool, count, runs, MOST_TASKS, round % 3 == 0);
+        ccl_pool_free(pool);
+        for (unsigned i = 0; i < MOST_TASKS; i++)
+            n_wrong += runs[i] != 1;
+    }
+    check(session, !n_wrong, "pool: freed at once: %u tasks had not run once", n_wrong);
+}
+
 static unsigned larger(unsigned a, unsigned b)
 {
     return a > b ? a : b;
@@ -259,6 +275,7 @@ void check_pool(Session *session)
         if (session->subjects[s].config.backend != CCL_BACKEND_CPU)
             continue;
         check_tasks(session);
+        check_quick_end(session);
         check_workers(session);
         check_worker_cpus(session);
         check_fork(session);
