@@ -103,10 +103,10 @@ part_check() {
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
     {
-        check "checkccl, every method, labels, some cases" 300 \
-            "$checkccl" --backend=cuda --quick --every=8 --suite=labels
-        check "checkccl, every method, $others, some cases" 300 \
-            "$checkccl" --backend=cuda --quick --every=8 --suite="$others"
+        check "checkccl, every method, labels, some cases" 400 \
+            "$checkccl" --backend=cuda --quick --every=2 --suite=labels
+        check "checkccl, every method, $others, some cases" 400 \
+            "$checkccl" --backend=cuda --quick --every=2 --suite="$others"
     } &
     {
         check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
@@ -173,20 +173,19 @@ part_elements() {
 sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
-    labels_every=$([ "$1" = memcheck ] && echo 797 || echo 293)               # makes both take about as long
-    ours_under=$([ "$1" = memcheck ] && echo runs,bke,ha4,ha8 || echo runs) # racecheck takes five times as long
+    labels_every=$([ "$1" = memcheck ] && echo 421 || echo 197)
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
     case $2 in
     motion) check "$1: motion" 300 $under "$checkmotion" cuda 9 ;;
-    volume) check "$1: volume" 300 $under "$checkccl" $few --every=29 ;;
+    volume) check "$1: volume" 300 $under "$checkccl" $few --every=13 ;;
     labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
     table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
     ccl*)
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
         ;;
-    *) check "$1: $2, $ours_under" 300 $under "$checkccl" $few --algorithm=$ours_under ;;
+    *) check "$1: $2, $ours" 300 $under "$checkccl" $few --algorithm=$ours ;;
     esac
     ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
 }
@@ -242,8 +241,8 @@ part_alone() {
 # ---------------------------------------------------------------- bench
 
 part_bench() {
-    check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=3 --algorithm=$ours \
-        --kinds=video_salt0.05,noise_g1_d50,noise_g16_d50,white,checkerboard,spiral
+    check "benchmark" 300 "$checkccl" --backend=cuda --bench --rounds=5 --algorithm=$ours \
+        --kinds=video_salt0.05,noise_g1_d50,noise_g4_d50,noise_g16_d50,white,checkerboard,comb,spiral
     { echo; echo "benchmark:"; sed 's/^/    /' "$logs/benchmark.log"; } >> "$found"
 }
 
