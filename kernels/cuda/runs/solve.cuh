@@ -386,8 +386,9 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
     for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS) {
         const uint32_t slot = slots[run], word = word_of(slot);
         const uint32_t root = parent_of(slots[parent_of(slot)]), root_key = key_of(root, word_of(slots[root]));
-        if (root == run)
-            atomicOr(&tile->heads[word], 1u << root_key % 32);
+        /* A root in the row above counts only when runs of the tile have it: what ends there has nothing to join. */
+        if (word >= 32 && (root == run || root_key < 32 << 5))
+            atomicOr(&tile->heads[root_key >> 5], 1u << root_key % 32);
         if (word >= 32) {
             runs[run - n_above] = run_entry(root_key, (slot & SLOT_PLACE) - (32 << 6));
             if (root == run || word >= TILE_ROWS * 32 || is_at_side(word))
