@@ -102,12 +102,10 @@ part_check() {
             "$checkccl" --backend=cuda --algorithm=runs,ha4 --suite=labels --connectivity=4
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
-    {
-        check "checkccl, every method, labels, some cases" 400 \
-            "$checkccl" --backend=cuda --quick --every=2 --suite=labels
-        check "checkccl, every method, $others, some cases" 400 \
-            "$checkccl" --backend=cuda --quick --every=2 --suite="$others"
-    } &
+    check "checkccl, every method, labels, some cases" 400 \
+        "$checkccl" --backend=cuda --quick --every=9 --suite=labels &
+    check "checkccl, every method, $others, some cases" 400 \
+        "$checkccl" --backend=cuda --quick --every=3 --suite="$others" &
     {
         check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
         check "checkmotion" 300 "$checkmotion" cuda
@@ -173,7 +171,7 @@ part_elements() {
 sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
-    labels_every=$([ "$1" = memcheck ] && echo 421 || echo 197)
+    labels_every=$([ "$1" = memcheck ] && echo 599 || echo 197)
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
     case $2 in
