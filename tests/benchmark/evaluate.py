@@ -33,6 +33,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import zlib
 
@@ -590,7 +591,7 @@ def show(data, out):
         for handle, label in zip(*place.get_legend_handles_labels()):
             found.setdefault(label, handle)
     figure.legend(found.values(), found.keys(), loc='outside right upper', fontsize=7)
-    figure.supxlabel(head, fontsize=6, color='gray')
+    figure.supxlabel(textwrap.fill(head, 80 * columns + 40), fontsize=6, color='gray')
     for kind in data['formats']:
         figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130)
         files.append(base.with_suffix('.' + kind).name)
