@@ -249,6 +249,14 @@ void report_race(const Record &r, Access kind, const void *code, bool shared)
            a.text);
 }
 
+/* GPUs have no such instruction: threads that want the same place read, compare and swap until it is their turn. */
+void report_wide_atomic(const void *code)
+{
+    static std::set<const void *> all;
+    if (all.insert(code).second)
+        report("an atomic of 64 bits on shared memory, which is a loop on a GPU, by %s", place_of(code).text);
+}
+
 void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
 {
     const Thread &t = *self;
@@ -327,6 +335,8 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         report("%s of %zu bytes at %p, which is not aligned to that, by %s", verb, size, pointer, place_of(code).text);
         abandon();
     }
+    if (kind == Access::ATOMIC && size == 8 && owner.kind == Kind::SHARED)
+        report_wide_atomic(code);
     static unsigned left;
     if (settings().burst && left-- == 0) {
         left = (unsigned)random_below(2 * settings().burst);

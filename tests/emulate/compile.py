@@ -113,8 +113,9 @@ def main():
     while flags and not flags[0].startswith("-"):
         compiler.append(flags.pop(0))
     here = os.path.dirname(os.path.abspath(__file__))
+    # The oldest that is supported.
     preprocess = compiler + ["-x", "c++", "-std=gnu++17", "-E", "-MD", "-MF", depfile, "-MT", output, "-I" + here,
-                             "-include", "cuda_runtime.h", "-D__CUDACC__", "-D__CUDA_ARCH__=800"] + flags + [source]
+                             "-include", "cuda_runtime.h", "-D__CUDACC__", "-D__CUDA_ARCH__=750"] + flags + [source]
     text = subprocess.run(preprocess, check=True, stdout=subprocess.PIPE, text=True).stdout
     text = re.sub(r'asm\s+volatile\s*\(\s*"mov\.u64 %0, %%globaltimer;"\s*:\s*"=l"\s*\((\w+)\)\s*\)',
                   r"\1 = ::emulate::nanoseconds()", text)

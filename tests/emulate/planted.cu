@@ -130,6 +130,21 @@ template <bool FAULT> __global__ static void askew(unsigned *data)
         *(unsigned *)bytes = 1;
 }
 
+template <bool FAULT> __global__ static void wide_in_shared(unsigned *data)
+{
+    __shared__ unsigned long long sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    if (FAULT)
+        atomicAdd(&sum, 1ull);
+    else
+        atomicAdd((unsigned *)&sum, 1u);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomicAdd((unsigned long long *)data, sum);
+}
+
 template <bool FAULT> __global__ static void host_memory(unsigned *data, unsigned *host)
 {
     if (threadIdx.x == 0 && blockIdx.x == 0)
@@ -175,7 +190,7 @@ static const struct {
 #define PLANT(name) { #name, name<false>, name<true> }
     PLANT(reverse_block), PLANT(reverse_warps), PLANT(vote_as_barrier), PLANT(twice_in_shared), PLANT(look_at_atomics),
     PLANT(blocks_add), PLANT(last_block), PLANT(past_the_end), PLANT(before_the_start), PLANT(past_shared),
-    PLANT(askew), PLANT(half_a_barrier), PLANT(missing_lane), PLANT(not_in_mask),
+    PLANT(askew), PLANT(wide_in_shared), PLANT(half_a_barrier), PLANT(missing_lane), PLANT(not_in_mask),
 };
 
 static unsigned reports_of(Kernel *kernel)

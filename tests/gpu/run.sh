@@ -223,6 +223,10 @@ part_sanitize() {
 
 part_alone() {
     check "checkccl, every method, 1000 repetitions" 200 "$checkccl" --backend=cuda --suite=repeat
+    for limit in 4 8; do
+        check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
+            "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
+    done
     check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch
     ! skip_without_gst "device memory: elements" || return
     for folder in $CCL_GST; do
