@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* First and last step of methods whose nodes are pixels; see spread.cuh. A thread has four pixels of a row. */
+/* First and last step of methods whose nodes are pixels; see spread.cuh. A thread has four pixels. */
 #include "spread.cuh"
 
 #include "threads.cuh"
@@ -33,22 +33,36 @@ __global__ static void init(const __grid_constant__ CudaVars vars, uint32_t widt
                               bits & 8 ? value + 3 : none), width - x, (uintptr_t)to % 16 == 0);
 }
 
-__device__ static uint4 load_parents(const uint32_t *p, uint32_t n)
+__device__ static uint2 load_two(const uint32_t *p, bool both)
 {
-    if (n == 4 && (uintptr_t)p % 16 == 0)
-        return *(const uint4 *)p;
-    return make_uint4(p[0], n > 1 ? p[1] : NO_PARENT, n > 2 ? p[2] : NO_PARENT, n > 3 ? p[3] : NO_PARENT);
+    if (both && (uintptr_t)p % 8 == 0)
+        return *(const uint2 *)p;
+    return make_uint2(p[0], both ? p[1] : NO_PARENT);
 }
 
-/* Neighbours mostly have the same parent: its root is looked up once. */
+__device__ static void store_two(uint32_t *to, uint2 v, bool both)
+{
+    if (both && (uintptr_t)to % 8 == 0) {
+        *(uint2 *)to = v;
+        return;
+    }
+    to[0] = v.x;
+    if (both)
+        to[1] = v.y;
+}
+
+/* A thread has 2 x 2 pixels. Neighbours mostly have the same parent: its root is looked up once, and once for a line of
+ * one pixel's width as well, level or upright. */
 __global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
-    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 4, y = blockIdx.y * blockDim.y + threadIdx.y;
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 2, y = (blockIdx.y * blockDim.y + threadIdx.y) * 2;
     if (x >= width || y >= height)
         return;
-    const uint32_t index = y * width + x, n = min(width - x, 4u);
-    const uint4 four = load_parents(parents + index, n);
-    const uint32_t own[4] = { four.x, four.y, four.z, four.w };
+    const uint32_t index = y * width + x;
+    const bool right = x + 1 < width, below = y + 1 < height;
+    const uint2 upper = load_two(parents + index, right);
+    const uint2 lower = below ? load_two(parents + index + width, right) : make_uint2(NO_PARENT, NO_PARENT);
+    const uint32_t own[4] = { upper.x, upper.y, lower.x, lower.y };
     uint32_t labels[4] = { 0, 0, 0, 0 }, parent = NO_PARENT, root = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
@@ -56,12 +70,14 @@ __global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t wi
             continue;
         if (own[i] != parent) {
             parent = own[i];
-            root = compress(parents, index + i);
+            root = compress(parents, index + i / 2 * width + i % 2);
         }
         labels[i] = 1 + root;
     }
     uint32_t *const to = vars.labels + y * vars.label_stride + x;
-    store_four(to, make_uint4(labels[0], labels[1], labels[2], labels[3]), n, (uintptr_t)to % 16 == 0);
+    store_two(to, make_uint2(labels[0], labels[1]), right);
+    if (below)
+        store_two(to + vars.label_stride, make_uint2(labels[2], labels[3]), right);
 }
 
 __global__ static void spread_each(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
@@ -101,8 +117,8 @@ CclStatus init_labels(CudaFrame *frame)
 /* A warp has 32 x 4 pixels: more of them have the same root than of 128 x 1, and walks that end together. */
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents)
 {
-    const dim3 threads(8, 32);
-    const dim3 grid(blocks_for(frame->shape.width, 4 * threads.x), blocks_for(frame->shape.height, threads.y));
+    const dim3 threads(16, 16);
+    const dim3 grid(blocks_for(frame->shape.width, 2 * threads.x), blocks_for(frame->shape.height, 2 * threads.y));
     CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, frame->shape.width, frame->shape.height,
                     parents);
     return CCL_OK;
