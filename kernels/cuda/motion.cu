@@ -28,7 +28,6 @@
 #include <chrono>
 #include <stdlib.h>
 #include <string.h>
-#include <thread>
 
 #define BLOCK_THREADS 128 /* small: they find room beside the blocks of other kernels */
 #define THREAD_PIXELS 8
@@ -78,6 +77,7 @@ typedef struct CudaMotion {
     cudaEvent_t produced;
     cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
     cudaEvent_t down[CCL_MAX_DEPTH];                      /* the mask is in host memory */
+    cudaEvent_t alarm;                                    /* to sleep on; made when first needed */
     Model model;
     Bits bits[2];             /* in turn; one alone where only one picture is in flight */
     uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
@@ -868,6 +868,8 @@ static void cuda_close(CclMotion *motion)
         cudaFreeHost(cuda->results);
     if (cuda->produced)
         cudaEventDestroy(cuda->produced);
+    if (cuda->alarm)
+        cudaEventDestroy(cuda->alarm);
     for (const auto &events : { cuda->begin, cuda->end, cuda->down })
         for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
             if (events[i])
@@ -1050,24 +1052,30 @@ static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
     return CCL_OK;
 }
 
+/* Until all that is in the stream by now is done. */
+static CclStatus sleep_until_done(CudaMotion *cuda)
+{
+    if (!cuda->alarm)
+        CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->alarm, cudaEventDisableTiming | cudaEventBlockingSync));
+    CCL_CUDA_TRY(cudaEventRecord(cuda->alarm, cuda->stream));
+    CCL_CUDA_TRY(cudaEventSynchronize(cuda->alarm));
+    return CCL_OK;
+}
+
 /* What the last kernel of a frame says. A frame mostly takes less than the driver needs to notice its end: looks a while
- * for that, and only then asks the driver whether something went wrong. */
-static CclStatus wait_for_result(const CudaMotion *cuda, uint32_t serial, unsigned long long *result)
+ * for that, and only then asks the driver, which tells if something went wrong. */
+static CclStatus wait_for_result(CudaMotion *cuda, uint32_t serial, unsigned long long *result)
 {
     const unsigned long long *const at = cuda->results + serial % RESULTS;
     const auto start = std::chrono::steady_clock::now();
-    cudaError_t state = cudaErrorNotReady;
+    bool done = false;
     while ((*result = __atomic_load_n(at, __ATOMIC_ACQUIRE)) >> 2 * RESULT_BITS != serial % RESULT_FRAMES) {
-        if (state != cudaErrorNotReady) { /* all is done, and nothing was said */
-            CCL_CUDA_TRY(state);
+        if (done) /* and nothing was said */
             return ccl_fail(CCL_ERROR_DEVICE, "a picture was lost on the device");
-        }
-        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(100))
+        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200))
             continue;
-        state = cudaStreamQuery(cuda->stream);
-        if (state == cudaErrorNotReady)
-            (void)cudaGetLastError();
-        std::this_thread::yield();
+        CCL_TRY(sleep_until_done(cuda));
+        done = true;
     }
     return CCL_OK;
 }
@@ -1081,9 +1089,9 @@ static CclStatus cuda_finish(CclMotion *motion, MotionFrame *frame)
     CCL_TRY(cuda_use_device(motion->config.device));
     if (motion->config.timing)
         CCL_CUDA_TRY(cudaEventSynchronize(cuda->end[frame->slot]));
-    if (goes_down(frame))
-        CCL_CUDA_TRY(cudaEventSynchronize(cuda->down[frame->slot]));
     CCL_TRY(wait_for_result(cuda, frame->serial, &result));
+    if (goes_down(frame))
+        CCL_CUDA_TRY(cudaEventSynchronize(cuda->down[frame->slot])); /* a copy's time, at most */
     if (motion->config.timing) {
         CCL_CUDA_TRY(cudaEventElapsedTime(&frame->kernel_us, cuda->begin[frame->slot], cuda->end[frame->slot]));
         frame->kernel_us *= 1000;
