@@ -33,51 +33,70 @@ __global__ static void init(const __grid_constant__ CudaVars vars, uint32_t widt
                               bits & 8 ? value + 3 : none), width - x, (uintptr_t)to % 16 == 0);
 }
 
-__device__ static uint2 load_two(const uint32_t *p, bool both)
+/* n parents of a row, 2 or 4 at most, and no more. */
+template <unsigned COLUMNS>
+__device__ static void load_row(const uint32_t *p, uint32_t n, uint32_t parents[COLUMNS])
 {
-    if (both && (uintptr_t)p % 8 == 0)
-        return *(const uint2 *)p;
-    return make_uint2(p[0], both ? p[1] : NO_PARENT);
-}
-
-__device__ static void store_two(uint32_t *to, uint2 v, bool both)
-{
-    if (both && (uintptr_t)to % 8 == 0) {
-        *(uint2 *)to = v;
+    if (n == COLUMNS && (uintptr_t)p % (COLUMNS * sizeof *p) == 0) {
+        if (COLUMNS == 4)
+            *(uint4 *)parents = *(const uint4 *)p;
+        else
+            *(uint2 *)parents = *(const uint2 *)p;
         return;
     }
-    to[0] = v.x;
-    if (both)
-        to[1] = v.y;
+#pragma unroll
+    for (uint32_t i = 0; i < COLUMNS; i++)
+        parents[i] = i < n ? p[i] : NO_PARENT;
 }
 
-/* A thread has 2 x 2 pixels. Neighbours mostly have the same parent: its root is looked up once, and once for a line of
- * one pixel's width as well, level or upright. */
+template <unsigned COLUMNS>
+__device__ static void store_row(uint32_t *to, uint32_t n, const uint32_t labels[COLUMNS])
+{
+    if (n == COLUMNS && (uintptr_t)to % (COLUMNS * sizeof *to) == 0) {
+        if (COLUMNS == 4)
+            *(uint4 *)to = *(const uint4 *)labels;
+        else
+            *(uint2 *)to = *(const uint2 *)labels;
+        return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < COLUMNS; i++)
+        if (i < n)
+            to[i] = labels[i];
+}
+
+/* A thread has four pixels, in a square or in a row. Neighbours mostly have the same parent: its root is looked up
+ * once. */
+template <unsigned COLUMNS>
 __global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
-    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * 2, y = (blockIdx.y * blockDim.y + threadIdx.y) * 2;
+    const unsigned ROWS = 4 / COLUMNS;
+    const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * COLUMNS;
+    const uint32_t y = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if (x >= width || y >= height)
         return;
-    const uint32_t index = y * width + x;
-    const bool right = x + 1 < width, below = y + 1 < height;
-    const uint2 upper = load_two(parents + index, right);
-    const uint2 lower = below ? load_two(parents + index + width, right) : make_uint2(NO_PARENT, NO_PARENT);
-    const uint32_t own[4] = { upper.x, upper.y, lower.x, lower.y };
-    uint32_t labels[4] = { 0, 0, 0, 0 }, parent = NO_PARENT, root = 0;
+    const uint32_t index = y * width + x, n = min(width - x, COLUMNS);
+    alignas(16) uint32_t own[4], labels[4] = { 0, 0, 0, 0 };
+#pragma unroll
+    for (uint32_t row = 0; row < ROWS; row++)
+        load_row<COLUMNS>(parents + index + row * width, y + row < height ? n : 0, own + row * COLUMNS);
+
+    uint32_t parent = NO_PARENT, root = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
         if (own[i] == NO_PARENT)
             continue;
         if (own[i] != parent) {
             parent = own[i];
-            root = compress(parents, index + i / 2 * width + i % 2);
+            root = compress(parents, index + i / COLUMNS * width + i % COLUMNS);
         }
         labels[i] = 1 + root;
     }
+
     uint32_t *const to = vars.labels + y * vars.label_stride + x;
-    store_two(to, make_uint2(labels[0], labels[1]), right);
-    if (below)
-        store_two(to + vars.label_stride, make_uint2(labels[2], labels[3]), right);
+#pragma unroll
+    for (uint32_t row = 0; row < ROWS; row++)
+        store_row<COLUMNS>(to + row * vars.label_stride, y + row < height ? n : 0, labels + row * COLUMNS);
 }
 
 __global__ static void spread_each(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
@@ -115,13 +134,23 @@ CclStatus init_labels(CudaFrame *frame)
 }
 
 /* A warp has 32 x 4 pixels: more of them have the same root than of 128 x 1, and walks that end together. */
+template <unsigned COLUMNS> static CclStatus launch_spread(CudaFrame *frame, uint32_t *parents)
+{
+    const dim3 threads(32 / COLUMNS, 8 * COLUMNS);
+    const dim3 grid(blocks_for(frame->shape.width, 32), blocks_for(frame->shape.height, 32));
+    CCL_CUDA_LAUNCH(frame, "spread", spread<COLUMNS>, grid, threads, 0, frame->vars, frame->shape.width,
+                    frame->shape.height, parents);
+    return CCL_OK;
+}
+
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents)
 {
-    const dim3 threads(16, 16);
-    const dim3 grid(blocks_for(frame->shape.width, 2 * threads.x), blocks_for(frame->shape.height, 2 * threads.y));
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, frame->shape.width, frame->shape.height,
-                    parents);
-    return CCL_OK;
+    return launch_spread<2>(frame, parents);
+}
+
+CclStatus spread_rows_from_parents(CudaFrame *frame, uint32_t *parents)
+{
+    return launch_spread<4>(frame, parents);
 }
 
 CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents)

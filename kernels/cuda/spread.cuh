@@ -29,6 +29,9 @@ CclStatus init_labels(CudaFrame *frame);
  * parents are shortened on the way. */
 CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents);
 
+/* The same: where pixels of a row mostly have the same parent, and those of another row another. */
+CclStatus spread_rows_from_parents(CudaFrame *frame, uint32_t *parents);
+
 /* The same with a thread for each pixel: where neighbours mostly have parents of their own. */
 CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents);
 

@@ -76,7 +76,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     CCL_CUDA_LAUNCH(frame, "lines", label_lines, dim3(blocks_for(width, LINE), height), LINE, 0, frame->vars, width,
                     parents);
     CCL_CUDA_LAUNCH(frame, "merge", merge<EIGHT>, grid, block, 0, width, height, parents);
-    return spread_from_parents(frame, parents);
+    return spread_rows_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_lbuf = {
