@@ -264,6 +264,23 @@ static void judge_thin(Session *session)
     }
 }
 
+/* Wide enough for tiles side by side, and dense: what is left of an image at the end of a strip or tile is little. */
+static void judge_wide(Session *session)
+{
+    static const double densities[] = { 10, 30, 45, 60, 80 };
+    static const char *const names[] = { "checkerboard", "comb_up", "comb_of_combs", "chevrons" };
+    for (unsigned d = 0; d < sizeof densities / sizeof *densities; d++) {
+        Image image = image_noise(2100 + d % 3, 19 + d, densities[d], 1, &session->random);
+        judge_image(session, &image, "wide noise", d % 2);
+        image_free(&image);
+    }
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        Image image = pattern_named(names[i], 2111 - i, 20);
+        judge_image(session, &image, names[i], i % 2);
+        image_free(&image);
+    }
+}
+
 /* Of the sizes that are in use, where many blocks, strips and waves meet. */
 static void judge_large(Session *session)
 {
@@ -350,6 +367,7 @@ void check_labels(Session *session)
         { "noise", judge_noise },
         { "sizes", judge_sizes },
         { "thin images", judge_thin },
+        { "wide images", judge_wide },
         { "large images", judge_large },
         { "pictures", judge_pictures },
     };

@@ -96,6 +96,9 @@ part_check() {
         # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
+        # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs.
+        check "checkccl, strips" 300 env CCL_TEST_STRIPS=1 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
     } &
     {
         check "checkccl, runs,ha4, labels, 4-connected" 300 \

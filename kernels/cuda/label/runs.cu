@@ -9,7 +9,8 @@
  * without atomics (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration",
  * Computer Physics Communications 2015); only pairs that this leaves open are united, first inside a band of rows in
  * shared memory, then between bands. Threads take runs, not words: of the words most have none and some have many.
- * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels.
+ * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels. Of
+ * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
  *     solve    pack a tile and the row above it; link and unite its runs in shared memory
  *     dense    the same for tiles with more runs than solve has room for; only where many tiles share a multiprocessor
@@ -44,12 +45,24 @@ static size_t take(size_t *used, size_t bytes)
     return at;
 }
 
-/* CCL_TEST_LIMIT in the environment makes room in shared memory this small, so that tests see what happens past it. */
+/* Tests see what happens past a limit when it is this small. Not more than the environment says, if it does. */
+static uint32_t limit_of(uint32_t n, const char *text)
+{
+    const int limit = text ? atoi(text) : 0;
+    return limit > 0 ? min(n, (uint32_t)limit) : n;
+}
+
+/* CCL_TEST_LIMIT is for room in shared memory, CCL_TEST_STRIPS for the runs of a tile that are nodes. */
 static uint32_t test_limit(uint32_t n)
 {
     static const char *const text = getenv("CCL_TEST_LIMIT"); /* looked for once: this is every frame's way */
-    static const int limit = text ? atoi(text) : 0;
-    return limit > 0 ? min(n, (uint32_t)limit) : n;
+    return limit_of(n, text);
+}
+
+static uint32_t most_runs(void)
+{
+    static const uint32_t n = limit_of(MOST_RUNS, getenv("CCL_TEST_STRIPS"));
+    return n;
 }
 
 /* Per multiprocessor; see launch_all() and room_of_tile(). */
@@ -133,6 +146,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.chunk_words = NUMBER_THREADS * blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS);
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
+    plan.most_runs = most_runs();
     plan.slots = test_limit(SLOTS);
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);

@@ -7,12 +7,15 @@
 
 #include "plan.cuh"
 
+#include <type_traits>
+
 #define MEASURE_THREADS(lanes) (TILE_WORDS * (lanes))
 /* Of one lane to a word, on a multiprocessor, at least: more would have too few registers. */
-#define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 6u)
+#define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 5u)
 #define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
 #define SLOTS 192u        /* components that a block sums in shared memory */
 #define NEAR_LABELS 2048u /* labels of runs that a block keeps there */
+#define FEW_OF_STRIP 3u   /* runs of rows in one of a strip that are added one by one */
 
 /* What measure does. */
 enum Pass {
@@ -41,23 +44,92 @@ __device__ static inline uint32_t squares_below(uint32_t n)
     return (n - 1) * n * (2 * n - 1) / 6; /* 0 for 0: unsigned wraps twice */
 }
 
-/* Adds the run that begins in a column of a word. */
+/* Adds the run that begins in a column of a word, or two such, one below the other. */
+template <uint32_t ROWS>
 __device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, uint32_t begin)
 {
     const uint64_t rest = ~(bits >> begin);
     const uint32_t y = at / 32, left = at % 32 * 64, length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
     const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
-    const uint32_t xx = squares_below(end) - squares_below(begin) + left * (in_word + x);
-    to->of[AREA] += length;
-    to->of[SX] += x;
-    to->of[SY] += y * length;
+    const uint32_t xx = ROWS * (squares_below(end) - squares_below(begin) + left * (in_word + x));
+    const uint32_t sum_y = ROWS == 1 ? y : 2 * y + 1, sum_yy = ROWS == 1 ? y * y : 2 * y * (y + 1) + 1;
+    to->of[AREA] += ROWS * length;
+    to->of[SX] += ROWS * x;
+    to->of[SY] += sum_y * length;
     to->of[SXX_LOW] += xx & 0xffff;
     to->of[SXX_HIGH] += xx >> 16;
-    to->of[SXY] += y * x;
-    to->of[SYY] += y * y * length;
+    to->of[SXY] += sum_y * x;
+    to->of[SYY] += sum_yy * length;
     to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
     to->of[X1] = max(to->of[X1], left + end);
-    to->of[Y1] = y + 1;
+    to->of[Y1] = y + ROWS;
+}
+
+/* Of the set bits: how many, sums of their places and of the squares of these. */
+typedef struct BitSums {
+    uint32_t n, x, xx;
+} BitSums;
+
+/* Places are sums of powers of two: pixels are counted that have one, or two, in theirs. */
+__device__ static inline BitSums bit_sums(uint32_t bits)
+{
+    constexpr uint32_t with[] = { 0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000 };
+    BitSums sums = { (uint32_t)__popc(bits), 0, 0 };
+#pragma unroll
+    for (uint32_t i = 0; i < 5; i++) {
+        const uint32_t n = __popc(bits & with[i]);
+        sums.x += n << i;
+        sums.xx += n << 2 * i;
+#pragma unroll
+        for (uint32_t j = 0; j < i; j++)
+            sums.xx += __popc(bits & with[i] & with[j]) << (i + j + 1);
+    }
+    return sums;
+}
+
+/* Apart: measure has few registers. */
+__device__ static __noinline__ BitSums bit_sums(uint64_t bits)
+{
+    const BitSums low = bit_sums((uint32_t)bits), high = bit_sums((uint32_t)(bits >> 32));
+    return BitSums{ low.n + high.n, low.x + high.x + 32 * high.n, low.xx + high.xx + 64 * high.x + 1024 * high.n };
+}
+
+/* Adds the pixels of two rows of a word. */
+__device__ static inline void add_pixels(RunSums *to, uint64_t upper, uint64_t lower, uint32_t at)
+{
+    const uint32_t y = at / 32, left = at % 32 * 64;
+    const BitSums up = bit_sums(upper), low = bit_sums(lower);
+    const uint32_t n = up.n + low.n, in_word = up.x + low.x, x = in_word + left * n;
+    const uint32_t xx = up.xx + low.xx + left * (in_word + x);
+    to->of[AREA] += n;
+    to->of[SX] += x;
+    to->of[SY] += y * n + low.n;
+    to->of[SXX_LOW] += xx & 0xffff;
+    to->of[SXX_HIGH] += xx >> 16;
+    to->of[SXY] += y * x + low.x + left * low.n;
+    to->of[SYY] += y * y * n + (2 * y + 1) * low.n;
+}
+
+/* Adds the run of a strip that begins in a column: `at` is the word of its upper row. */
+__device__ static inline void add_run_of_strip(RunSums *to, const uint64_t *tile_bits, uint32_t at, uint32_t begin)
+{
+    const uint64_t span = span_of(tile_bits[at] | tile_bits[at + 32], begin);
+    const uint64_t upper = tile_bits[at] & span, lower = tile_bits[at + 32] & span;
+    const uint32_t left = at % 32 * 64, y1 = max(to->of[Y1], at / 32 + (lower ? 2 : 1));
+    const uint64_t of_upper = starts_of(upper), of_lower = starts_of(lower);
+    if (upper == lower && !(of_upper & (of_upper - 1))) {
+        add_run<2>(to, upper, at, begin);
+    } else if (__popcll(of_upper) + __popcll(of_lower) > FEW_OF_STRIP) {
+        add_pixels(to, upper, lower, at);
+        to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
+        to->of[X1] = max(to->of[X1], left + 64 - __clzll(span));
+    } else {
+        for (uint64_t starts = of_upper; starts; starts &= starts - 1)
+            add_run<1>(to, upper, at, __ffsll(starts) - 1);
+        for (uint64_t starts = of_lower; starts; starts &= starts - 1)
+            add_run<1>(to, lower, at + 32, __ffsll(starts) - 1);
+    }
+    to->of[Y1] = y1;
 }
 
 /* Is the field asked for? A filter wants area and box. */
@@ -170,8 +242,8 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const R
 }
 
 /* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the
- * words of its warp, and the index of that word's first run. */
-template <uint32_t LANES>
+ * words of its warp, and the index of that word's first run. Strips are two of a warp's rows. */
+template <uint32_t LANES, bool STRIPS>
 __device__ static inline void paint(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
                                     uint32_t first_run)
 {
@@ -185,17 +257,22 @@ __device__ static inline void paint(const Plan &plan, const CudaVars *vars, cons
     const bool aligned = (uintptr_t)corner % 16 == 0 && stride % 4 == 0;
     const uint32_t occupied = __ballot_sync(~0u, bits != 0);
     const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+    const auto of_lane = [](uint32_t low, uint32_t high, uint32_t owner) {
+        return __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
+    };
+    const auto of_strip = [](uint32_t half) { return half | __shfl_xor_sync(~0u, half, 4); };
+    const uint32_t low_strip = STRIPS ? of_strip(low) : low, high_strip = STRIPS ? of_strip(high) : high;
     for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
         const uint32_t x = x_of_lane + i % 4 * 64;
         uint4 value = make_uint4(0, 0, 0, 0);
         if (occupied >> i & 3) {
             const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
-            const uint64_t b = __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
+            const uint64_t b = of_lane(low, high, owner), nodes = STRIPS ? of_lane(low_strip, high_strip, owner) : b;
             const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
             if (nibble) {
-                const uint32_t from = __ffs(nibble) - 1;
-                const uint32_t *const label = &labels[first + rank_of(starts_of(b), shift + from)];
-                const uint32_t again = nibble & ~(nibble << 1) & ~(1u << from); /* where a second run starts */
+                const uint32_t runs = nodes >> shift & 15, from = __ffs(runs) - 1;
+                const uint32_t *const label = &labels[first + rank_of(starts_of(nodes), shift + from)];
+                const uint32_t again = runs & ~(runs << 1) & ~(1u << from); /* where a second run starts */
                 const uint32_t one = label[0], two = again ? label[1] : 0;
                 const uint32_t before = again ? again - 1 : 15;
                 value.x = nibble & 1 ? one : 0;
@@ -215,7 +292,7 @@ __device__ static inline void paint(const Plan &plan, const CudaVars *vars, cons
 }
 
 template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
-static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? MEASURE_BLOCKS : 1)
+static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? MEASURE_BLOCKS : 2)
     measure(const Jobs jobs)
 {
     const Job &job = jobs.get();
@@ -248,20 +325,18 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     const uint64_t bits = inside ? plan.bits[word] : 0;
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     const uint32_t first_entry = runs[thread]; /* perhaps in vain: to know takes as long */
-    const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0, n_runs = plan.n_runs[tile_at];
+    const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0;
+    const uint32_t n_listed = plan.n_runs[tile_at], n_runs = n_listed & ~OF_STRIPS;
+    const bool strips = n_listed & OF_STRIPS;
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = n_runs <= plan.near_labels ? near_labels : runs;
-    const auto node_of = [&](uint32_t entry) {
-        const uint32_t key = entry >> 14, root_y = tile_y + (key >> 10) - 1;
-        return (root_y * plan.row_words + blockIdx.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
-    };
     /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
      * its tile's root, then of the root above that. */
     const uint32_t n_each = (n_runs + THREADS - 1) / THREADS, end_run = min((thread + 1) * n_each, n_runs);
     uint32_t run = thread * n_each, entries[3], numbers[2];
     const auto fetch_entry = [&](uint32_t at) { return at < end_run ? runs[at] : 0; };
     const auto fetch_number = [&](uint32_t at, uint32_t entry) {
-        return at < end_run ? plan.parents[node_of(entry)] : NUMBERED;
+        return at < end_run ? plan.parents[node_of(plan, { blockIdx.x, blockIdx.y }, entry >> 14)] : NUMBERED;
     };
     const auto fetch_above = [&](uint32_t number) { return number & NUMBERED ? number : plan.parents[number]; };
     entries[0] = n_each == 1 ? first_entry : fetch_entry(run);
@@ -307,9 +382,11 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         else
             add_global(&plan.sums[id], sums, tile_x, tile_y);
     };
-    if ((thread - lane) * n_each < n_runs) {
-        RunSums sums = {};
-        uint32_t current = ~0u, entry_before = ~0u, id = ~0u;
+    RunSums sums = {};
+    uint32_t current = ~0u;
+    const auto sum_runs = [&](auto of_strips) {
+        constexpr bool STRIPS = decltype(of_strips)::value;
+        uint32_t entry_before = ~0u, id = ~0u;
         uint32_t above = fetch_above(numbers[0]);
         for (; run < end_run; run++) {
             const uint32_t entry = entries[0];
@@ -324,13 +401,15 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
                 entries[2] = fetch_entry(run + 3);
             }
             const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
-            if (key != entry_before >> 14) {
-                const bool is_root = own_root && key >> 5 == at + 32 &&
-                                     (key & 31) == rank_of(starts_of(tile_bits[at]), begin);
+            if (key != entry_before >> 14 || (STRIPS && own_root)) { /* in a strip, the root may come later */
+                const uint32_t place = STRIPS && own_root ? first_of_strip(tile_bits, at, begin) : at << 6 | begin;
+                const uint32_t first_at = place >> 6, first_x = place & 63;
+                const bool is_root = own_root && key >> 5 == first_at + 32 &&
+                                     (key & 31) == rank_of(starts_of(tile_bits[first_at]), first_x);
                 while (!(number & NUMBERED))
                     number = plan.parents[number];
                 id = bases[number >> 17 & (MOST_CHUNKS - 1)] + (number & 0x1ffff);
-                const uint32_t first = (tile_y + at / 32) << 16 | (tile_x + at % 32 * 64 + begin);
+                const uint32_t first = (tile_y + first_at / 32) << 16 | (tile_x + first_at % 32 * 64 + first_x);
                 if (PASS == PASS_FIND && is_root)
                     plan.finals[id] = first;
                 if (PASS == PASS_KEPT)
@@ -352,8 +431,17 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
                 sums = RunSums{};
                 current = id;
             }
-            add_run(&sums, tile_bits[at], at, begin);
+            if (STRIPS)
+                add_run_of_strip(&sums, tile_bits, at, begin);
+            else
+                add_run<1>(&sums, tile_bits[at], at, begin);
         }
+    };
+    if ((thread - lane) * n_each < n_runs) {
+        if (strips)
+            sum_runs(std::true_type());
+        else
+            sum_runs(std::false_type());
         if (add_up<PASS>(current, &sums))
             add(current, sums);
     }
@@ -383,8 +471,10 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     }
 
     __syncthreads();
-    if (LABELS)
-        paint<LANES>(plan, job.vars, labels, bits, first_run);
+    if (LABELS && strips)
+        paint<LANES, true>(plan, job.vars, labels, bits, first_run);
+    else if (LABELS)
+        paint<LANES, false>(plan, job.vars, labels, bits, first_run);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #define TILE_WORDS (32 * TILE_ROWS)
 #define TILE_RUNS (32 * TILE_WORDS) /* there are no more in a tile */
 #define RUN_SLOTS (32 * LOCAL_WORDS) /* with the row above */
+#define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
 #define MOST_CHUNKS 1024u
 
 /* Threads that a multiprocessor has at once. */
@@ -28,6 +29,8 @@
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
 #define NUMBERED 0x80000000u
 #define INSIDE 0x40000000u
+
+#define OF_STRIPS 0x80000000u /* in n_runs: the tile's runs are those of strips of two rows, see strips.cuh */
 
 /* Sums of one component in global memory; all zero is empty. Four quarters of 16 bytes, the first three those of
  * CclMoments. */
@@ -54,6 +57,7 @@ typedef struct Plan {
     uint32_t tiles_x, bands;
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
+    uint32_t most_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
     uint32_t slots, near_pairs, near_labels; /* SLOTS and so on, or fewer to test what happens past them */
 
     GlobalPointer<Counts> counts;
@@ -64,8 +68,10 @@ typedef struct Plan {
     GlobalPointer<uint64_t> bits;       /* [word] */
     GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
                                          * y: to which join found parts in other tiles */
-    GlobalPointer<uint32_t> runs;       /* [tile][run of the tile]: see run_entry() */
-    GlobalPointer<uint32_t> n_runs;     /* [tile] */
+    GlobalPointer<uint32_t> runs;       /* [tile][run of the tile]: its root's key << 14 | its place, local word <<
+                                         * 6 | first column; of a strip, its upper row's. Here row 0 is not the one
+                                         * above; in a key, local word << 5 | rank, it is. */
+    GlobalPointer<uint32_t> n_runs;     /* [tile]; OF_STRIPS */
     GlobalPointer<uint32_t> dense;      /* tiles that solve leaves to solve_dense */
     GlobalPointer<uint16_t> first_runs; /* [word]: its first run among those of the tile */
     GlobalPointer<uint32_t> parents;    /* [node]: tile roots, last rows and tile edges only */
@@ -114,6 +120,23 @@ struct Listed {
 
 /* ---------------------------------------------------------------- small things */
 
+/* Where a tile is. */
+typedef struct TileAt {
+    uint32_t x, band;
+} TileAt;
+
+__device__ static inline uint32_t tile_number(const Plan &plan, TileAt where)
+{
+    return where.band * plan.tiles_x + where.x;
+}
+
+/* The node of a run in a tile: of its key, local word << 5 | rank. */
+__device__ static inline uint32_t node_of(const Plan &plan, TileAt where, uint32_t key)
+{
+    const uint32_t y = where.band * TILE_ROWS + (key >> 10) - 1;
+    return (y * plan.row_words + where.x * 32 + (key >> 5 & 31)) << 5 | (key & 31);
+}
+
 /* Starts of the runs inside one word. */
 __device__ static inline uint64_t starts_of(uint64_t bits)
 {
@@ -124,6 +147,19 @@ __device__ static inline uint64_t starts_of(uint64_t bits)
 __device__ static inline uint32_t rank_of(uint64_t starts, uint32_t x)
 {
     return __popcll(starts & ((2ull << x) - 1)) - 1;
+}
+
+/* The columns of the run that begins in one. */
+__device__ static inline uint64_t span_of(uint64_t bits, uint32_t begin)
+{
+    return bits & ~(bits + (1ull << begin));
+}
+
+/* Where a run of a strip has its first pixel, word << 6 | column. `at` is the word of its upper row. */
+__device__ static inline uint32_t first_of_strip(const uint64_t *rows, uint32_t at, uint32_t begin)
+{
+    const uint64_t span = span_of(rows[at] | rows[at + 32], begin), upper = rows[at] & span;
+    return (upper ? at : at + 32) << 6 | (__ffsll(upper ? upper : rows[at + 32] & span) - 1);
 }
 
 __device__ static inline uint32_t last_rank(uint64_t bits)
