@@ -25,6 +25,7 @@ struct CclEngine {
     CclTicket *first, **end; /* the queue, and where its next one goes */
     unsigned n_waiting, n_launched; /* frames in the queue, and on the device */
     unsigned busiest;               /* most of both lately */
+    unsigned n_finished;            /* frames done and not yet collected */
     Batch batches[CCL_MOST_BATCHES];
     unsigned oldest, n_running; /* the ring of batches */
     unsigned most_frames, least_frames;
@@ -148,6 +149,7 @@ static void finish_ticket(CclEngine *engine, CclTicket *ticket, CclStatus status
 {
     ticket->state = CCL_TICKET_DONE;
     ticket->status = status;
+    engine->n_finished++;
     wake_later(engine, ticket);
 }
 
@@ -210,8 +212,16 @@ static void choose(CclEngine *engine, Batch *batch)
 static unsigned least_beside(const CclEngine *engine)
 {
     const unsigned half = (engine->busiest + 1) / 2, quarter = (engine->busiest + 3) / 4;
-    const unsigned least = quarter > CCL_LEAST_BATCH ? quarter : CCL_LEAST_BATCH;
+    const bool few = !engine->n_collecting && engine->busiest <= CCL_MOST_BATCHES * CCL_LEAST_BATCH;
+    const unsigned fewest = few ? CCL_LEAST_BATCH : CCL_LEAST_OF_MANY;
+    const unsigned least = quarter > fewest ? quarter : fewest;
     return engine->n_running == 1 && half < least ? half : least;
+}
+
+/* Nobody waits for a frame, and many are done that nobody has collected yet. */
+static bool host_lags(const CclEngine *engine)
+{
+    return !engine->n_collecting && engine->n_finished >= CCL_LEAST_OF_MANY;
 }
 
 static bool may_launch(const CclEngine *engine)
@@ -220,7 +230,9 @@ static bool may_launch(const CclEngine *engine)
         return false;
     if (engine->n_waiting < engine->least_frames && !engine->n_collecting)
         return false;
-    return !engine->n_running || engine->n_waiting >= least_beside(engine) || engine->n_waiting >= engine->most_frames;
+    if (!engine->n_running && !host_lags(engine))
+        return true;
+    return engine->n_waiting >= least_beside(engine) || engine->n_waiting >= engine->most_frames;
 }
 
 static void launch(CclEngine *engine)
@@ -346,6 +358,7 @@ CclStatus ccl_engine_collect(CclEngine *engine, CclTicket *ticket)
             sleep_until_woken(engine, ticket);
     }
     engine->n_collecting--;
+    engine->n_finished--;
     ticket->state = CCL_TICKET_FREE;
     const CclStatus status = ticket->status;
     leave(engine);
@@ -355,8 +368,10 @@ CclStatus ccl_engine_collect(CclEngine *engine, CclTicket *ticket)
 bool ccl_engine_ready(CclEngine *engine, CclTicket *ticket)
 {
     pthread_mutex_lock(&engine->lock);
+    engine->n_collecting++; /* who asks would like to have it */
     if (ticket->state != CCL_TICKET_DONE)
         advance(engine);
+    engine->n_collecting--;
     const bool ready = ticket->state == CCL_TICKET_DONE;
     leave(engine);
     return ready;

@@ -10,8 +10,12 @@
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
  *   - While it works, frames wait, and go together. A second batch is launched beside the one that runs, so that the
  *     device need not wait for the host, once it has half of the frames there have been lately in the queue and on the
- *     device; or a quarter, where that is CCL_LEAST_BATCH and more, and then a third and a fourth as large: two halves or
- *     four quarters take turns, and small batches do not keep the device from the many.
+ *     device; or a quarter, where that is CCL_LEAST_OF_MANY and more, and then a third and a fourth as large: two halves
+ *     or four quarters take turns, and small batches do not keep the device from the many. Of few frames, which one thread
+ *     has in flight, CCL_LEAST_BATCH are enough.
+ *   - Where one thread has many frames in flight, the device may be done with them before the thread has collected all.
+ *     Launching each new one at once would only keep the thread from the others: so while CCL_LEAST_OF_MANY are done that
+ *     nobody has collected, and nobody waits for one, frames go together as if the device were at work.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
  *
  * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that
@@ -39,8 +43,10 @@ extern "C" {
 #define CCL_MOST_BATCH 64u
 /* Most batches on the device: each fills what the others leave free, while it waits for the bus or has few blocks. */
 #define CCL_MOST_BATCHES 4u
-/* A third and a fourth batch have at least so many frames. */
-#define CCL_LEAST_BATCH 8u
+/* A third and a fourth batch have at least so many frames: the first where nobody waits and there are no more than four
+ * times as many; else the second. Each batch has threads to wake, who then all want to go on at the same time. */
+#define CCL_LEAST_BATCH 4u
+#define CCL_LEAST_OF_MANY 8u
 
 typedef enum CclTicketState {
     CCL_TICKET_FREE = 0,

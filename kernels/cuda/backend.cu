@@ -88,7 +88,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess)
         return cuda_fail(error, name, file, line);
-    if (frame->capture && n_with_vars)
+    if (frame->capture && (n_with_vars || frame->capture->notes_all))
         CCL_TRY(note_node(frame->capture, frame->stream, n_with_vars));
     if (frame->timing && frame->n_steps < CUDA_MOST_STEPS) {
         frame->step_names[frame->n_steps++] = name;
@@ -350,7 +350,7 @@ static CclStatus cuda_open(CclContext *context)
     return open_lanes(context, n_pixels);
 }
 
-static void drop_replay(CudaReplay *replay)
+void cuda_drop_replay(CudaReplay *replay)
 {
     if (replay->exec)
         cudaGraphExecDestroy(replay->exec);
@@ -369,7 +369,7 @@ static void close_slot(CudaSlot *slot)
     for (cudaEvent_t event : slot->frame.step_events)
         if (event)
             cudaEventDestroy(event);
-    drop_replay(&slot->replay);
+    cuda_drop_replay(&slot->replay);
     if (slot->ticket.frame)
         ccl_ticket_clear(&slot->ticket);
 }
@@ -688,17 +688,8 @@ static unsigned generation_of(const CudaContext *cuda)
     return cuda->engine ? cuda->engine->generation : 0;
 }
 
-/* Captures the frame's launches. */
-static CclStatus capture_frame(CudaSlot *slot)
+CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status)
 {
-    CudaReplay *const replay = &slot->replay;
-    const cudaStream_t stream = slot->frame.stream;
-
-    drop_replay(replay);
-    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    slot->frame.capture = replay;
-    const CclStatus status = launch_frame(slot->context, slot->ccl_frame);
-    slot->frame.capture = NULL;
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
     if (end != cudaSuccess)
         (void)cudaGetLastError(); /* nobody finds it when the launches are tried without a graph */
@@ -707,6 +698,21 @@ static CclStatus capture_frame(CudaSlot *slot)
     for (unsigned i = 0; i < replay->n_nodes; i++)
         CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->nodes[i].node, &replay->nodes[i].params));
     CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, 0));
+    return CCL_OK;
+}
+
+/* Captures the frame's launches. */
+static CclStatus capture_frame(CudaSlot *slot)
+{
+    CudaReplay *const replay = &slot->replay;
+    const cudaStream_t stream = slot->frame.stream;
+
+    cuda_drop_replay(replay);
+    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    slot->frame.capture = replay;
+    const CclStatus status = launch_frame(slot->context, slot->ccl_frame);
+    slot->frame.capture = NULL;
+    CCL_TRY(cuda_end_capture(replay, stream, status));
     replay->shape = slot->frame.shape;
     replay->generation = generation_of(impl(slot->context));
     replay->vars = slot->frame.vars;

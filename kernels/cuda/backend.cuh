@@ -26,8 +26,10 @@
 #define CCL_CUDA_BACKEND_CUH
 
 #include "../algorithms.h"
+#include "overlap.cuh"
 
 #include <cuda_runtime.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- errors */
 
@@ -141,7 +143,8 @@ typedef struct CudaFrame {
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
     bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
-    struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels with CudaVars */
+    struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels */
+    struct CudaList *list;      /* NULL unless launches are put down here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
@@ -180,7 +183,7 @@ typedef struct CudaBatch {
     void *const *workspaces;
     void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
     void *d_jobs;                 /* the same in device memory, for kernels */
-    CudaFrame *launcher;          /* to launch with: stream, `overlap` and nothing else */
+    CudaFrame *launcher;          /* for cuda_launch() and nothing else */
 } CudaBatch;
 
 /* How a method launches batches. Only for methods with analyze(). */
@@ -227,6 +230,71 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
         kernel<<<(grid), (block), (shared), (frame)->stream>>>(__VA_ARGS__);                                  \
         CCL_TRY(cuda_launched((frame), (name), cuda_parameters_with_vars(kernel), __FILE__, __LINE__));       \
     } while (0)
+
+/* A kernel and how it would be launched: what a node of a graph is set to. */
+typedef struct CudaListed {
+    const void *kernel;
+    dim3 grid;
+    unsigned threads;
+    size_t shared;
+    unsigned n_arguments;
+    uint16_t places[CUDA_MOST_PARAMETERS]; /* of the arguments, in `values` */
+    alignas(16) uint8_t values[512];
+} CudaListed;
+
+#define CUDA_MOST_LISTED 12
+
+typedef struct CudaList {
+    CudaListed kernels[CUDA_MOST_LISTED];
+    unsigned n; /* more than CUDA_MOST_LISTED: the others were left out */
+} CudaList;
+
+template <typename... Args> constexpr size_t cuda_arguments_size()
+{
+    const size_t sizes[] = { ((sizeof(Args) + 15) / 16 * 16)... };
+    size_t sum = 0;
+    for (size_t size : sizes)
+        sum += size;
+    return sum;
+}
+
+template <typename... Args>
+static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
+                          const Args &...args)
+{
+    if (list->n++ >= CUDA_MOST_LISTED)
+        return;
+    CudaListed *const listed = &list->kernels[list->n - 1];
+    memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
+    listed->kernel = (const void *)kernel;
+    listed->grid = grid;
+    listed->threads = threads;
+    listed->shared = shared;
+    size_t used = 0;
+    const auto add = [&](const void *value, size_t size) {
+        listed->places[listed->n_arguments++] = (uint16_t)used;
+        memcpy(listed->values + used, value, size);
+        used += (size + 15) / 16 * 16;
+    };
+    static_assert(cuda_arguments_size<Args...>() <= sizeof listed->values, "more arguments than room");
+    static_assert(sizeof...(Args) <= CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    const int in_order[] = { (add(&args, sizeof args), 0)... };
+    (void)in_order;
+}
+
+/* Launches a kernel as the step `name`, or puts it down in frame->list; with `overlap` it may start while the one before
+ * it ends: it calls wait_for_predecessor(). */
+template <typename... Args>
+static CclStatus cuda_launch(CudaFrame *frame, const char *name, bool overlap, void (*kernel)(Args...), dim3 grid,
+                             unsigned threads, size_t shared, Args... args)
+{
+    if (frame->list) {
+        cuda_put_down(frame->list, kernel, grid, threads, shared, args...);
+        return CCL_OK;
+    }
+    CCL_CUDA_TRY(launch_in(frame->stream, overlap && frame->overlap, kernel, grid, threads, shared, args...));
+    return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
+}
 
 static inline unsigned blocks_for(size_t items, size_t per_block)
 {

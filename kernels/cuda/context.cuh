@@ -20,7 +20,7 @@
 #include <chrono>
 #include <pthread.h>
 
-/* A kernel of a graph that has CudaVars as its first argument. */
+/* A kernel of a graph: of a frame's, one that has CudaVars as its first argument. */
 typedef struct CudaReplayNode {
     cudaGraphNode_t node;
     cudaKernelNodeParams params; /* as captured */
@@ -36,6 +36,7 @@ typedef struct CudaReplay {
 
     CudaReplayNode nodes[CUDA_MOST_STEPS];
     unsigned n_nodes;
+    bool notes_all;       /* a node for every kernel */
     CudaVars vars; /* as last set in all of them */
 } CudaReplay;
 
@@ -68,6 +69,13 @@ typedef struct CudaSlot {
     CudaShape last_shape;
 } CudaSlot;
 
+/* The launches of a batch, captured: for all that run the same kernels. */
+typedef struct CudaBatchGraph {
+    CudaReplay replay;
+    CudaList set;                        /* what its nodes are set to */
+    const void *last[CUDA_MOST_LISTED];  /* kernels of the batch before */
+} CudaBatchGraph;
+
 /* Contexts that share a device: streams, workspaces and batches. */
 typedef struct CudaEngine {
     struct CudaEngine *next; /* of all engines */
@@ -80,6 +88,8 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
+    CudaBatchGraph graphs[CCL_MOST_BATCHES];
+    bool no_graphs; /* capturing failed once, or graphs are not wanted */
     cudaStream_t watch; /* for `alarm`: of who waits for a batch */
     cudaEvent_t alarm;
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
@@ -135,6 +145,10 @@ cudaError_t cuda_look_at(cudaEvent_t event);
 /* Looks a while, then sleeps on `alarm`, made if need be, which comes after the event and what is in `stream` by then. An
  * event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
 cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *alarm);
+
+/* Ends the capture on a stream, and makes a graph ready of what was captured; `status`: of the launches. */
+CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);
+void cuda_drop_replay(CudaReplay *replay);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);

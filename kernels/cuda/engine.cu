@@ -5,13 +5,16 @@
  * Contexts that share a device: what the engine of ../engine.h drives. The way of a batch:
  *
  *     wait      for masks on their way up and for their producers
- *     fetch     what the kernels read of each frame, from page-locked to device memory
  *     narrow    16-bit masks, one by one
+ *     fetch     what the kernels read of each frame, from page-locked to device memory
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size
  *     labels    to the host, where they are wanted there
  *
+ * From fetch on it is a graph, whose nodes get the batch's own grids; kernels that come by for the first time are
+ * launched one by one, which takes the host longer than some frames take the device.
+ *
  * Some batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others compute.
- * A frame without company is launched as in a context of its own: a graph, replayed.
+ * A frame without company is launched as in a context of its own, unless there are many contexts: a graph, replayed.
  */
 #include "context.cuh"
 
@@ -90,6 +93,8 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     return batch;
 }
 
+#define FETCH_THREADS 1024u /* so that most jobs are on their way over the bus at once */
+
 /* Quicker than a copy, which would be another unit of the device's. */
 static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
 {
@@ -97,16 +102,22 @@ static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
         to[i] = from[i];
 }
 
-static CclStatus fetch_jobs(Launch *launch)
+static CclStatus launch_kernels(Launch *launch)
 {
     CudaEngine *const engine = launch->engine;
     const size_t offset = launch->first_job * engine->batches->job_size, size = launch->n * engine->batches->job_size;
-    CCL_CUDA_LAUNCH(&launch->launcher, "fetch", fetch, 1, 256, 0, (uint4 *)(engine->d_jobs + offset),
-                    (const uint4 *)(engine->mapped_jobs + offset), (uint32_t)(size / sizeof(uint4)));
+    CCL_TRY(cuda_launch(&launch->launcher, "fetch", false, fetch, dim3(1), FETCH_THREADS, 0,
+                        (uint4 *)(engine->d_jobs + offset), (const uint4 *)(engine->mapped_jobs + offset),
+                        (uint32_t)(size / sizeof(uint4))));
+    for (unsigned begin = 0, end; begin < launch->n; begin = end) {
+        end = group_end(launch, begin);
+        const CudaBatch batch = batch_of(launch, begin, end);
+        CCL_TRY(engine->batches->launch(&batch));
+    }
     return CCL_OK;
 }
 
-static CclStatus launch_groups(Launch *launch)
+static void describe(Launch *launch)
 {
     CudaEngine *const engine = launch->engine;
     for (unsigned i = 0; i < launch->n; i++) {
@@ -122,15 +133,84 @@ static CclStatus launch_groups(Launch *launch)
         const CudaBatch batch = batch_of(launch, begin, end);
         engine->batches->describe(&batch);
     }
-    CCL_TRY(fetch_jobs(launch));
+}
+
+/* ---------------------------------------------------------------- batches as graphs */
+
+static CclStatus capture_batch(CudaBatchGraph *graph, Launch *launch)
+{
+    const cudaStream_t stream = launch->launcher.stream;
+    cuda_drop_replay(&graph->replay);
+    graph->replay.notes_all = true;
+    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch->launcher.capture = &graph->replay;
+    const CclStatus status = launch_kernels(launch);
+    launch->launcher.capture = NULL;
+    return cuda_end_capture(&graph->replay, stream, status);
+}
+
+static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListed *listed)
+{
+    void *arguments[CUDA_MOST_PARAMETERS];
+    cudaKernelNodeParams params = replay->nodes[i].params;
+    for (unsigned k = 0; k < listed->n_arguments; k++)
+        arguments[k] = listed->values + listed->places[k];
+    params.gridDim = listed->grid;
+    params.blockDim = dim3(listed->threads);
+    params.sharedMemBytes = (unsigned)listed->shared;
+    params.kernelParams = arguments;
+    CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(replay->exec, replay->nodes[i].node, &params));
+    return CCL_OK;
+}
+
+/* Makes the graph that of the launches in `list`; kernels that come by for the first time are not worth one: no exec. */
+static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *list)
+{
+    bool same = graph->replay.exec && graph->set.n == list->n, repeated = true;
+    for (unsigned i = 0; i < CUDA_MOST_LISTED; i++) {
+        const void *const kernel = i < list->n ? list->kernels[i].kernel : NULL;
+        same = same && (i >= list->n || graph->set.kernels[i].kernel == kernel);
+        repeated = repeated && graph->last[i] == kernel;
+        graph->last[i] = kernel;
+    }
+    if (!same && !repeated) {
+        cuda_drop_replay(&graph->replay);
+        return CCL_OK;
+    }
+    if (!same) {
+        CCL_TRY(capture_batch(graph, launch));
+        graph->set = *list;
+        return CCL_OK;
+    }
+    for (unsigned i = 0; i < list->n; i++)
+        if (memcmp(&graph->set.kernels[i], &list->kernels[i], sizeof list->kernels[i])) {
+            CCL_TRY(set_node(&graph->replay, i, &list->kernels[i]));
+            graph->set.kernels[i] = list->kernels[i];
+        }
+    return CCL_OK;
+}
+
+static CclStatus launch_groups(Launch *launch)
+{
+    CudaEngine *const engine = launch->engine;
+    describe(launch);
     for (unsigned i = 0; i < launch->n; i++)
         if (launch->frames[i]->shape.narrow)
             CCL_TRY(mask_from_wide(launch->frames[i], &launch->launcher));
-    for (unsigned begin = 0, end; begin < launch->n; begin = end) {
-        end = group_end(launch, begin);
-        const CudaBatch batch = batch_of(launch, begin, end);
-        CCL_TRY(engine->batches->launch(&batch));
+
+    CudaBatchGraph *const graph = &engine->graphs[launch->first_job / CCL_MOST_BATCH];
+    CudaList list;
+    list.n = 0;
+    if (!engine->no_graphs) {
+        launch->launcher.list = &list;
+        CCL_TRY(launch_kernels(launch));
+        launch->launcher.list = NULL;
+        if (list.n <= CUDA_MOST_LISTED && prepare_graph(graph, launch, &list) != CCL_OK)
+            engine->no_graphs = true;
     }
+    if (engine->no_graphs || list.n > CUDA_MOST_LISTED || !graph->replay.exec)
+        return launch_kernels(launch);
+    CCL_CUDA_TRY(cudaGraphLaunch(graph->replay.exec, launch->launcher.stream));
     return CCL_OK;
 }
 
@@ -154,7 +234,7 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
-    if (n == 1) {
+    if (n == 1 && (!engine->crowded || engine->n_places < CCL_MOST_BATCHES)) {
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
@@ -322,6 +402,8 @@ static void close_engine(CudaEngine *engine)
         if (*stream)
             cudaStreamSynchronize(*stream);
     free_workspaces(engine);
+    for (CudaBatchGraph &graph : engine->graphs)
+        cuda_drop_replay(&graph.replay);
     cudaFree(engine->d_jobs);
     cudaFreeHost(engine->h_jobs);
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
@@ -348,6 +430,8 @@ static CclStatus open_engine(CudaEngine *engine)
     size_t free_bytes = 0, total_bytes = 0;
     int multiprocessors = 0;
 
+    const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
+    engine->no_graphs = graphs && !strcmp(graphs, "0");
     engine->queue = ccl_engine_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");

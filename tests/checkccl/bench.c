@@ -488,10 +488,12 @@ static unsigned frames_for(double us)
 /* ---------------------------------------------------------------- many streams */
 
 enum { STREAM_DEPTH = 2 };
+static const unsigned stream_counts[] = { 1, 4, 8, 16, 64 };
 
 /* A thread with a context, as an element has them. */
 typedef struct BenchStream {
     pthread_t thread;
+    pthread_barrier_t *start; /* of all threads, and the clock */
     const Bench *bench;
     CclContext *context;
     const Masks *masks;
@@ -500,50 +502,71 @@ typedef struct BenchStream {
     double sum_of_batches;
 } BenchStream;
 
+/* The stream's i-th turn: it collects what it submitted STREAM_DEPTH turns before, and submits. */
+static void take_turn(BenchStream *stream, unsigned i)
+{
+    CclTable table;
+    if (i == 0)
+        stream->sum_of_batches = 0;
+    if (i >= STREAM_DEPTH) {
+        must(ccl_collect(stream->context, &table));
+        stream->sum_of_batches += table.batch_size;
+    }
+    if (i >= stream->n)
+        return;
+    void *const labels = stream->labels[i % STREAM_DEPTH];
+    const CclMask mask = mask_at(stream->bench, stream->masks->data[(stream->first + i) % stream->masks->n],
+                                 stream->masks->memory);
+    const CclLabels image = { .data = labels, .stride = (size_t)mask.width * 4, .memory = CCL_MEMORY_DEVICE };
+    must(ccl_submit(stream->context, &mask, NULL, labels ? &image : NULL));
+}
+
 static void *run_stream(void *data)
 {
     BenchStream *const stream = data;
-    CclTable table;
-    stream->sum_of_batches = 0;
-    for (unsigned i = 0; i < stream->n + STREAM_DEPTH; i++) {
-        if (i >= STREAM_DEPTH) {
-            must(ccl_collect(stream->context, &table));
-            stream->sum_of_batches += table.batch_size;
-        }
-        if (i >= stream->n)
-            continue;
-        void *const labels = stream->labels[i % STREAM_DEPTH];
-        const CclMask mask = mask_at(stream->bench, stream->masks->data[(stream->first + i) % stream->masks->n],
-                                     stream->masks->memory);
-        const CclLabels image = { .data = labels, .stride = (size_t)mask.width * 4, .memory = CCL_MEMORY_DEVICE };
-        must(ccl_submit(stream->context, &mask, NULL, labels ? &image : NULL));
-    }
+    pthread_barrier_wait(stream->start);
+    for (unsigned i = 0; i < stream->n + STREAM_DEPTH; i++)
+        take_turn(stream, i);
     return NULL;
 }
 
-/* The wall clock's microseconds per frame of all streams, and in `batch` how many were launched together on average. */
-static double time_streams(BenchStream *streams, unsigned n_streams, unsigned n_each, double *batch)
+/* The wall clock's microseconds per frame of all streams, each in a thread of its own or all in this one, in turn. In
+ * `batch` how many were launched together on average. */
+static double time_streams(BenchStream *streams, unsigned n_streams, unsigned n_each, bool threads, double *batch)
 {
+    pthread_barrier_t all;
     double sum = 0;
+    pthread_barrier_init(&all, NULL, n_streams + 1);
     device_synchronize();
-    const double start = now_us();
     for (unsigned i = 0; i < n_streams; i++) {
         streams[i].n = n_each;
-        pthread_create(&streams[i].thread, NULL, run_stream, &streams[i]);
+        streams[i].start = &all;
+        if (threads)
+            pthread_create(&streams[i].thread, NULL, run_stream, &streams[i]);
     }
+    const double start = now_us();
+    if (threads)
+        pthread_barrier_wait(&all);
+    for (unsigned i = 0; !threads && i < n_each + STREAM_DEPTH; i++)
+        for (unsigned s = 0; s < n_streams; s++)
+            take_turn(&streams[s], i);
     for (unsigned i = 0; i < n_streams; i++) {
-        pthread_join(streams[i].thread, NULL);
+        if (threads)
+            pthread_join(streams[i].thread, NULL);
         sum += streams[i].sum_of_batches;
     }
+    const double us = now_us() - start;
+    pthread_barrier_destroy(&all);
     *batch = sum / n_each / n_streams;
-    return (now_us() - start) / n_each / n_streams;
+    return us / n_each / n_streams;
 }
 
-/* Masks in device memory, in ordinary memory, and in ordinary memory packed to bits on the way. */
+/* Masks in device memory, in ordinary memory, and in ordinary memory packed to bits on the way; in device memory, all
+ * streams in one thread. */
 static void bench_streams(Bench *bench, const Subject *subject, Product product, unsigned n_streams,
                           const CudaBuffers *buffers)
 {
-    static const char *const names[] = { "device", "host", "packed" };
+    static const char *const names[] = { "device", "host", "packed", "one_thread" };
     const size_t labels_size = product == PRODUCT_LABELS ? 4 * mask_size(bench) : 0;
     BenchStream streams[64];
     if (n_streams > 64 || labels_size * n_streams * STREAM_DEPTH > 4ull << 30)
@@ -551,11 +574,14 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
     for (unsigned i = 0; i < n_streams; i++)
         for (unsigned k = 0; k < STREAM_DEPTH; k++)
             streams[i].labels[k] = labels_size ? device_alloc(labels_size) : NULL;
-    for (unsigned kind = 0; kind < 3; kind++) {
+    for (unsigned kind = 0; kind < 4; kind++) {
         Figure figure = { .n = 0 };
         Subject shared = *subject;
         char name[40];
         double batch = 0;
+        const bool threads = kind < 3;
+        if (threads ? n_streams == 8 : n_streams < 8) /* 8 in one thread are 16 frames in flight */
+            continue;
         snprintf(name, sizeof name, "streams_%u_%s", n_streams, names[kind]);
         if (!kind_wanted(bench->options->measures, name))
             continue;
@@ -563,13 +589,13 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
         shared.config.threads = kind == 2 ? 2 : 1;
         for (unsigned i = 0; i < n_streams; i++) {
             streams[i].bench = bench;
-            streams[i].masks = kind ? &buffers->host : &buffers->device;
+            streams[i].masks = kind == 1 || kind == 2 ? &buffers->host : &buffers->device;
             streams[i].first = i;
             streams[i].context = open_context(bench, &shared, STREAM_DEPTH, labels_size != 0, false);
         }
-        const unsigned n_each = frames_for(time_streams(streams, n_streams, 10, &batch)) / n_streams * 4 + 10;
+        const unsigned n_each = frames_for(time_streams(streams, n_streams, 10, threads, &batch)) / n_streams * 4 + 10;
         for (unsigned round = 0; round < bench->n_rounds; round++)
-            add_sample(&figure, time_streams(streams, n_streams, n_each, &batch));
+            add_sample(&figure, time_streams(streams, n_streams, n_each, threads, &batch));
         for (unsigned i = 0; i < n_streams; i++)
             ccl_context_free(streams[i].context);
         print_figure(bench, subject->name, subject->config.connectivity, product_names[product], name, &figure, 0);
@@ -745,11 +771,11 @@ static void bench_cuda(Bench *bench, Subject *subjects, unsigned n)
                 product_wanted(bench, products[p]))
                 bench_cuda_product(bench, &subjects[s], products[p], &buffers);
     for (unsigned s = 0; s < n; s++)
-        for (unsigned n_streams = 1; n_streams <= 64; n_streams *= 4)
+        for (unsigned i = 0; i < sizeof stream_counts / sizeof *stream_counts; i++)
             for (unsigned p = 0; p < N_PRODUCTS; p++)
                 if (subjects[s].config.backend == CCL_BACKEND_CUDA && !subjects[s].muted &&
                     products[p] != PRODUCT_PROVISIONAL && algorithm_of(&subjects[s])->batches)
-                    bench_streams(bench, &subjects[s], products[p], n_streams, &buffers);
+                    bench_streams(bench, &subjects[s], products[p], stream_counts[i], &buffers);
     masks_free(&buffers.device);
     masks_free(&buffers.host);
     masks_free(&buffers.pinned);

@@ -248,6 +248,50 @@ static void check_late(Session *session)
     device_close(session, &device, "late");
 }
 
+/* Who does not collect what is done has later frames launched together, but at once when somebody asks for one. */
+static void check_lag(Session *session)
+{
+    enum { LEAST = CCL_LEAST_BATCH, FIRST = 2 + CCL_LEAST_OF_MANY, N = FIRST + LEAST + 2 };
+    Device device;
+    device_open(&device, 1000);
+    CclEngine *const engine = ccl_engine_new(&device_calls, &device, CCL_MOST_BATCH);
+    Work *const works = works_new(N);
+    unsigned i = 0;
+
+    for (; i < FIRST; i++) {
+        ccl_engine_submit(engine, &works[i].ticket);
+        while (!ccl_engine_ready(engine, &works[i].ticket))
+            nap(10);
+    }
+    unsigned launched = device_launched(&device);
+    check(session, launched == FIRST, "engine: %u batches of %u frames, one after the other", launched, FIRST);
+    for (; i < FIRST + LEAST; i++) {
+        launched = device_launched(&device);
+        check(session, launched == FIRST, "engine: a frame launched while %u lie uncollected", i);
+        ccl_engine_submit(engine, &works[i].ticket);
+    }
+    launched = device_launched(&device);
+    check(session, launched == FIRST + 1, "engine: %u frames while others lie uncollected: not launched", LEAST);
+    while (!ccl_engine_ready(engine, &works[i - 1].ticket))
+        nap(10);
+    ccl_engine_submit(engine, &works[i].ticket);
+    check(session, device_launched(&device) == launched, "engine: a frame launched while others lie uncollected");
+    ccl_engine_ready(engine, &works[i++].ticket);
+    check(session, device_launched(&device) == launched + 1, "engine: a frame asked for is not launched");
+    for (unsigned k = 0; k < i; k++) {
+        const unsigned size = k < FIRST || k == i - 1 ? 1 : LEAST;
+        const bool collected = ccl_engine_collect(engine, &works[k].ticket) == CCL_OK;
+        check(session, collected && works[k].n_run == 1 && works[k].ticket.batch_size == size,
+              "engine: frame %u behind the host in a batch of %u, not %u", k, works[k].ticket.batch_size, size);
+    }
+    ccl_engine_submit(engine, &works[i].ticket);
+    check(session, device_launched(&device) == launched + 2, "engine: all collected, and a frame waits");
+    ccl_engine_collect(engine, &works[i].ticket);
+    ccl_engine_free(engine);
+    works_free(works, N);
+    device_close(session, &device, "lag");
+}
+
 static void check_pause(Session *session)
 {
     Device device;
@@ -387,6 +431,7 @@ void check_engine(Session *session)
     for (unsigned most = 1; most <= 64; most *= 2)
         check_company(session, most);
     check_late(session);
+    check_lag(session);
     check_pause(session);
     check_failure(session, true);
     check_failure(session, false);

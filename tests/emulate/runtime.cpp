@@ -834,6 +834,14 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
         return told(cudaErrorInvalidValue);
     Launch launch = *kernel->launch;
     launch.arguments = launch.remake(params->kernelParams);
+    const dim3 sizes[] = { params->gridDim, params->blockDim };
+    unsigned *const to[] = { launch.grid, launch.block };
+    for (unsigned i = 0; i < 2; i++) {
+        to[i][0] = sizes[i].x;
+        to[i][1] = sizes[i].y;
+        to[i][2] = sizes[i].z;
+    }
+    launch.shared = params->sharedMemBytes;
     const auto same_node = kernel->node;
     *kernel = operation_of(std::make_shared<const Launch>(std::move(launch)));
     kernel->node = same_node;

@@ -70,6 +70,8 @@ static uint32_t most_runs(void)
 #define SMALL_LANES 2u
 #define LOOSE_TILES 6u
 
+#define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
+
 /* CudaRoom.of */
 enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS, ROOM_TILES };
 
@@ -134,7 +136,9 @@ static size_t workspace_size(const CudaRoom *room)
     return lay_out(&plan, NULL, room);
 }
 
-static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom *room, uint32_t width, uint32_t height)
+/* words_each: of a thread of number, at least. */
+static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom *room, uint32_t width, uint32_t height,
+                     uint32_t words_each)
 {
     Plan plan;
     plan.width = width;
@@ -143,7 +147,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.tiles_x = tiles_x_of(width);
     plan.bands = bands_of(height);
     const size_t n_words = (size_t)plan.row_words * height;
-    plan.chunk_words = NUMBER_THREADS * blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS);
+    plan.chunk_words = NUMBER_THREADS * max(blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS), words_each);
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
     plan.most_runs = most_runs();
@@ -155,10 +159,10 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
 }
 
 static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaRoom *room,
-                   CudaVars *vars)
+                   CudaVars *vars, uint32_t words_each)
 {
-    return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height), vars, frame->rows,
-                frame->result };
+    return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height, words_each), vars,
+                frame->rows, frame->result };
 }
 
 /* Blocks of each kernel. */
@@ -180,45 +184,36 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     return grids;
 }
 
-/* Launches a kernel; with `overlap` it may start while the one before it ends. */
-template <typename... Args>
-static CclStatus launch(CudaFrame *frame, const char *name, bool overlap, void (*kernel)(Args...), dim3 grid,
-                        uint32_t threads, size_t shared, Args... args)
-{
-    CCL_CUDA_TRY(launch_in(frame->stream, overlap && frame->overlap, kernel, grid, threads, shared, args...));
-    return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
-}
-
 /* The launches for a frame, or for all of a list. */
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
     const bool labels = shape->label_mode != CUDA_LABELS_NONE, filtered = !shape->keep_all;
     const auto run_measure = [&](const char *name, void (*kernel)(const Jobs)) {
-        return launch(frame, name, true, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
+        return cuda_launch(frame, name, true, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
     };
 
     const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
     const auto dense_input = shape->packed ? solve_dense<EIGHT, true, Jobs> : solve_dense<EIGHT, false, Jobs>;
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
-    CCL_TRY(launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES),
+    CCL_TRY(cuda_launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES),
                    jobs.room * sizeof(uint32_t), given, jobs));
     if (jobs.room < RUN_SLOTS)
-        CCL_TRY(launch(frame, "dense", true, dense_input, grids.dense, SOLVE_THREADS(DENSE_LANES),
+        CCL_TRY(cuda_launch(frame, "dense", true, dense_input, grids.dense, SOLVE_THREADS(DENSE_LANES),
                        RUN_SLOTS * sizeof(uint32_t), jobs));
     if (grids.join.y)
-        CCL_TRY(launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
-    CCL_TRY(launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
+        CCL_TRY(cuda_launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
+    CCL_TRY(cuda_launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
     if (filtered) {
         CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES, Jobs>));
-        CCL_TRY(launch(frame, "keep", true, keep<Jobs>, grids.keep, KEEP_THREADS, 0, jobs));
+        CCL_TRY(cuda_launch(frame, "keep", true, keep<Jobs>, grids.keep, KEEP_THREADS, 0, jobs));
         CCL_TRY(run_measure("measure",
                             labels ? measure<PASS_KEPT, true, LANES, Jobs> : measure<PASS_KEPT, false, LANES, Jobs>));
     } else {
         CCL_TRY(run_measure("measure",
                             labels ? measure<PASS_ALL, true, LANES, Jobs> : measure<PASS_ALL, false, LANES, Jobs>));
     }
-    return launch(frame, "rows", true, write_rows<Jobs>, grids.rows, ROWS_THREADS, 0, jobs, filtered);
+    return cuda_launch(frame, "rows", true, write_rows<Jobs>, grids.rows, ROWS_THREADS, 0, jobs, filtered);
 }
 
 /* Few tiles leave multiprocessors idle; then more lanes share the work of a word. */
@@ -244,7 +239,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const unsigned multiprocessors = cuda_multiprocessors(context);
-    Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept), 0 };
+    Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), 0 };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.room = room_of_tile(n_tiles, multiprocessors);
@@ -259,7 +254,8 @@ static void describe(const CudaBatch *batch)
     BatchJob *const jobs = (BatchJob *)batch->jobs;
     BatchJob *const d_jobs = (BatchJob *)batch->d_jobs;
     for (unsigned i = 0; i < batch->n; i++) {
-        jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->room, &d_jobs[i].vars);
+        jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->room, &d_jobs[i].vars,
+                              NUMBER_WORDS);
         jobs[i].vars = *batch->vars[i];
     }
 }
