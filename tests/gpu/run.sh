@@ -181,6 +181,10 @@ sanitize() {
     motion) check "$1: motion" 300 $under "$checkmotion" cuda 9 ;;
     volume) check "$1: volume" 300 $under "$checkccl" $few --every=13 ;;
     labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
+    strips)
+        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 $under "$checkccl" --backend=cuda --quick --suite=labels,table \
+            --algorithm=runs --connectivity=8 --every=61 --pixels=60000
+        ;;
     table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
     ccl*)
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
@@ -201,7 +205,8 @@ part_sanitize() {
     fi
     : > "$logs/again"
     for list in "memcheck labels, memcheck motion" "racecheck api, racecheck motion" \
-        "racecheck features, racecheck batch, memcheck api" "racecheck labels, memcheck features" \
+        "racecheck features, racecheck batch, memcheck api, memcheck strips" \
+        "racecheck labels, memcheck features" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch"; do
         echo "$list" | tr ',' '\n' | while read -r tool what; do
             sanitize "$tool" "$what"
@@ -209,6 +214,7 @@ part_sanitize() {
     done
     {
         sanitize racecheck volume
+        sanitize racecheck strips
         skip_without_gst "memcheck: elements" ||
             for program in ccllabel-cuda ccllabel-contours ccllabel-volume cclmotion; do
                 sanitize memcheck $program
