@@ -1870,11 +1870,11 @@ GST_START_TEST (test_start_and_stop_without_growth)
 {
   NEED_BACKEND (__i__);
 
-  const guint n = memory_is_counted_elsewhere () ? 20 : 1000, settled = n / 5;
+  const guint n = memory_is_counted_elsewhere () ? 20 : 1000, fifth = n / 5;
   GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;
   gchar *line;
   GstElement *pipeline;
-  gsize pages = 0;
+  gsize pages = 0, least_growth = G_MAXSIZE;
   guint files = 0;
 
 #ifdef M_ARENA_MAX
@@ -1889,15 +1889,18 @@ GST_START_TEST (test_start_and_stop_without_growth)
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
     gst_element_set_state (pipeline, GST_STATE_NULL);
-    if (i == settled) {
-      pages = resident_pages ();
+    if ((i + 1) % fifth)
+      continue;
+    if (i + 1 == fifth)
       files = open_files ();
-    }
+    else
+      least_growth = MIN (least_growth, (gsize) MAX ((gssize) (resident_pages () - pages), 0));
+    pages = resident_pages ();
   }
   fail_unless_equals_int (open_files (), files);
+  /* A leak grows in every fifth. What a driver or the allocator takes once, and late, grows in one. */
   if (!memory_is_counted_elsewhere ())
-    fail_unless (resident_pages () <= pages + 256, "grew from %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT " pages", pages,
-        resident_pages ());
+    fail_unless (least_growth <= 64, "grew by %" G_GSIZE_FORMAT " pages or more every %u times", least_growth, fifth);
   gst_object_unref (pipeline);
   if (context)
     gst_context_unref (context);
