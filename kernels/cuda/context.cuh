@@ -72,9 +72,12 @@ typedef struct CudaSlot {
 /* The launches of a batch, captured: for all that run the same kernels. */
 typedef struct CudaBatchGraph {
     CudaReplay replay;
-    CudaList set;                        /* what its nodes are set to */
-    const void *last[CUDA_MOST_LISTED];  /* kernels of the batch before */
+    CudaList set;  /* what its nodes are set to; without `exec`, kernels that came by once */
+    unsigned used; /* number of the batch that was the last to use it */
 } CudaBatchGraph;
+
+/* Batches of few frames, of some and of many have kernels of their own each, and take turns. */
+#define CUDA_BATCH_GRAPHS 4u
 
 /* Contexts that share a device: streams, workspaces and batches. */
 typedef struct CudaEngine {
@@ -88,7 +91,8 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
-    CudaBatchGraph graphs[CCL_MOST_BATCHES];
+    CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
+    unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
     cudaStream_t watch; /* for `alarm`: of who waits for a batch */
     cudaEvent_t alarm;

@@ -163,21 +163,39 @@ static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListed *list
     return CCL_OK;
 }
 
+static bool same_kernels(const CudaList *a, const CudaList *b)
+{
+    bool same = a->n == b->n;
+    for (unsigned i = 0; same && i < a->n; i++)
+        same = a->kernels[i].kernel == b->kernels[i].kernel;
+    return same;
+}
+
+/* The graph of these kernels, or one that has not been used for longest. */
+static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const CudaList *list)
+{
+    CudaBatchGraph *found = NULL;
+    for (CudaBatchGraph &graph : engine->graphs[index]) {
+        if (same_kernels(&graph.set, list)) {
+            found = &graph;
+            break;
+        }
+        if (!found || graph.used < found->used)
+            found = &graph;
+    }
+    found->used = ++engine->n_batches;
+    return found;
+}
+
 /* Makes the graph that of the launches in `list`; kernels that come by for the first time are not worth one: no exec. */
 static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *list)
 {
-    bool same = graph->replay.exec && graph->set.n == list->n, repeated = true;
-    for (unsigned i = 0; i < CUDA_MOST_LISTED; i++) {
-        const void *const kernel = i < list->n ? list->kernels[i].kernel : NULL;
-        same = same && (i >= list->n || graph->set.kernels[i].kernel == kernel);
-        repeated = repeated && graph->last[i] == kernel;
-        graph->last[i] = kernel;
-    }
-    if (!same && !repeated) {
+    if (!same_kernels(&graph->set, list)) {
         cuda_drop_replay(&graph->replay);
+        graph->set = *list;
         return CCL_OK;
     }
-    if (!same) {
+    if (!graph->replay.exec) {
         CCL_TRY(capture_batch(graph, launch));
         graph->set = *list;
         return CCL_OK;
@@ -198,17 +216,19 @@ static CclStatus launch_groups(Launch *launch)
         if (launch->frames[i]->shape.narrow)
             CCL_TRY(mask_from_wide(launch->frames[i], &launch->launcher));
 
-    CudaBatchGraph *const graph = &engine->graphs[launch->first_job / CCL_MOST_BATCH];
-    CudaList list;
-    list.n = 0;
+    CudaBatchGraph *graph = NULL;
     if (!engine->no_graphs) {
+        CudaList list;
+        list.n = 0;
         launch->launcher.list = &list;
         CCL_TRY(launch_kernels(launch));
         launch->launcher.list = NULL;
-        if (list.n <= CUDA_MOST_LISTED && prepare_graph(graph, launch, &list) != CCL_OK)
-            engine->no_graphs = true;
+        if (list.n <= CUDA_MOST_LISTED) {
+            graph = find_graph(engine, launch->first_job / CCL_MOST_BATCH, &list);
+            engine->no_graphs = prepare_graph(graph, launch, &list) != CCL_OK;
+        }
     }
-    if (engine->no_graphs || list.n > CUDA_MOST_LISTED || !graph->replay.exec)
+    if (engine->no_graphs || !graph || !graph->replay.exec)
         return launch_kernels(launch);
     CCL_CUDA_TRY(cudaGraphLaunch(graph->replay.exec, launch->launcher.stream));
     return CCL_OK;
@@ -402,8 +422,9 @@ static void close_engine(CudaEngine *engine)
         if (*stream)
             cudaStreamSynchronize(*stream);
     free_workspaces(engine);
-    for (CudaBatchGraph &graph : engine->graphs)
-        cuda_drop_replay(&graph.replay);
+    for (auto &graphs : engine->graphs)
+        for (CudaBatchGraph &graph : graphs)
+            cuda_drop_replay(&graph.replay);
     cudaFree(engine->d_jobs);
     cudaFreeHost(engine->h_jobs);
     for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
