@@ -7,26 +7,32 @@
 
 #include "backend.cuh"
 
-/* `value > threshold` for four bytes at once: adding 127 - threshold % 128 carries into a byte's top bit when its low
- * seven bits are greater; a threshold below 128 is also passed by the top bit alone, one above only by both. */
+/* `value > threshold` for four bytes at once, for a threshold below 128: adding 127 - threshold carries into a byte's top
+ * bit when its low seven bits are greater; a byte with its top bit set is greater anyway. For one above, complements are
+ * compared: value > threshold is not ~value > 254 - threshold. */
 typedef struct Comparison {
     uint32_t addend;  /* in each byte */
-    uint32_t low;     /* 0x80 in each byte when the threshold is below 128 */
+    bool complements; /* it is for them */
     uint32_t inverse; /* xor for 16 pixels */
 } Comparison;
 
 __device__ static inline Comparison comparison(const CudaVars &vars)
 {
     const uint32_t threshold = min(vars.threshold, 255u);
-    return Comparison{ (127 - threshold % 128) * 0x01010101u, threshold < 128 ? 0x80808080u : 0,
-                       vars.invert ? 0xffffu : 0 };
+    const bool above = threshold >= 128;
+    return Comparison{ (above ? threshold - 127 : 127 - threshold) * 0x01010101u, above,
+                       above != (vars.invert != 0) ? 0xffffu : 0 };
+}
+
+__device__ static inline uint4 complement(uint4 bytes)
+{
+    return make_uint4(~bytes.x, ~bytes.y, ~bytes.z, ~bytes.w);
 }
 
 /* 0x80 in the bytes that are greater. */
 __device__ static inline uint32_t greater4(uint32_t bytes, const Comparison &than)
 {
-    const uint32_t sum = (bytes & 0x7f7f7f7f) + than.addend;
-    return ((sum & bytes) | ((sum | bytes) & than.low)) & 0x80808080;
+    return (((bytes & 0x7f7f7f7f) + than.addend) | bytes) & 0x80808080;
 }
 
 /* Eight bytes to eight bits, times 0x80. */

@@ -100,7 +100,7 @@ __device__ static inline uint64_t implied_in(uint64_t row, uint64_t above, bool 
 /* A tile in shared memory, but for the slots of its runs. */
 typedef struct Tile {
     uint64_t bits[LOCAL_WORDS];
-    uint64_t pairs[LOCAL_WORDS - 32];    /* of a word and the one above */
+    uint64_t pairs[LOCAL_WORDS - 32];    /* of a word and the one above; see has_listed_pairs() */
     union {
         uint64_t implied[LOCAL_WORDS - 32]; /* see implied_in() */
         uint64_t strips[STRIP_WORDS];       /* the rows of a strip, one OR the other */
@@ -133,6 +133,30 @@ __device__ static inline uint32_t runs_before(const Tile &tile, uint32_t row, ui
     return warp_sum(lane < row ? in_row : 0);
 }
 
+/* Pairs of a word of a row and the one above. */
+template <bool EIGHT> __device__ static inline uint64_t pairs_at(const Tile &tile, uint32_t at)
+{
+    const uint64_t *const bits = tile.bits + at;
+    const bool inside = at % 32;
+    const Pairs pairs = pairs_of<EIGHT>(bits[0], bits[-32], inside && bits[-1] >> 63, inside && bits[-33] >> 63);
+    return pairs.over | pairs.left | pairs.right;
+}
+
+/* Of the word above, below the second row. */
+template <bool EIGHT> __device__ static inline uint64_t implied_at(const Tile &tile, uint32_t at)
+{
+    const uint64_t *const bits = tile.bits + at;
+    const bool inside = at % 32;
+    return implied_in<EIGHT>(bits[-32], bits[-64], inside && bits[-33] >> 63, inside && bits[-65] >> 63);
+}
+
+/* Where a tile has few runs, most words have none: then who links a run finds its pairs. With many each word's are
+ * found once, and those left out that are implied. */
+__device__ static inline bool has_listed_pairs(uint32_t n_runs)
+{
+    return n_runs > LOCAL_WORDS;
+}
+
 /* What a run has to do with those before it: which it continues, or those in the row above that it touches. */
 typedef struct Touching {
     uint32_t continued;   /* index + 1, or 0 */
@@ -153,7 +177,7 @@ template <bool STRIPS> __device__ static inline uint32_t upper_row_of(uint32_t a
 }
 
 template <bool EIGHT, bool STRIPS>
-__device__ static inline Touching touching(const Tile &tile, uint32_t at, uint32_t x)
+__device__ static inline Touching touching(const Tile &tile, uint32_t at, uint32_t x, bool listed)
 {
     const uint64_t *const bits = words_of<STRIPS>(tile);
     const uint32_t lane = at % 32;
@@ -172,7 +196,7 @@ __device__ static inline Touching touching(const Tile &tile, uint32_t at, uint32
         return to;
     /* Its columns and the one after: adding to the lowest bit of a run carries to there. */
     const uint64_t begin = 1ull << x, after = lower + begin, span = (after ^ lower) | begin;
-    to.pairs = tile.pairs[at - 32] & span;
+    to.pairs = (STRIPS || listed ? tile.pairs[at - 32] : pairs_at<EIGHT>(tile, at)) & span;
     const bool ends_word = after < begin;
     const uint64_t *const row = tile.bits + upper_row_of<STRIPS>(at);
     to.beyond = EIGHT && ends_word && lane < 31 && !(bits[at + 1] & 1) && (!STRIPS || row[0] >> 63) &&
@@ -196,14 +220,14 @@ __device__ static inline uint32_t next_above(const Tile &tile, uint32_t at, Touc
 
 /* What a run is linked to, index + 1 (0: nothing), and what it has to be united with then. */
 template <bool EIGHT, bool STRIPS>
-__device__ static inline uint32_t link_of(const Tile &tile, uint32_t slot, Touching *left)
+__device__ static inline uint32_t link_of(const Tile &tile, uint32_t slot, bool listed, Touching *left)
 {
     const uint32_t at = word_of(slot);
-    *left = touching<EIGHT, STRIPS>(tile, at, slot % 64);
+    *left = touching<EIGHT, STRIPS>(tile, at, slot % 64, listed);
     uint32_t parent = left->continued;
     if (!parent && (left->pairs || left->beyond))
         parent = next_above<STRIPS>(tile, at, left) + 1;
-    if (!STRIPS && at >= 32)
+    if (!STRIPS && listed && at >= 32)
         left->pairs &= ~tile.implied[at - 32];
     return parent;
 }
@@ -214,11 +238,12 @@ template <bool EIGHT, bool STRIPS, uint32_t THREADS>
 __device__ static inline uint64_t link_runs(Tile *tile, uint32_t *slots, const Plan &plan, uint32_t *far,
                                             uint32_t n_runs)
 {
+    const bool listed = has_listed_pairs(n_runs);
     uint64_t unlinked = 0, bit = 1;
     for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS, bit <<= 1) {
         const uint32_t slot = slots[run];
         Touching to;
-        const uint32_t parent = link_of<EIGHT, STRIPS>(*tile, slot, &to);
+        const uint32_t parent = link_of<EIGHT, STRIPS>(*tile, slot, listed, &to);
         if (parent)
             slots[run] = with_parent(slot, parent - 1);
         else
@@ -269,19 +294,18 @@ __device__ static inline void unite_pairs(Tile *tile, volatile uint32_t *slots, 
     }
     __syncthreads();
 
-    bool moved = true;
-    while (moved) { /* each turn halves the ways, at least */
-        moved = false;
+    /* In turns of all its runs: each halves the ways, at least, if others do as much. */
+    while (unlinked) {
         for (uint64_t left = unlinked; left; left &= left - 1) {
             const uint32_t run = threadIdx.x + (__ffsll(left) - 1) * THREADS, slot = slots[run];
             const uint32_t parent = parent_of(slot), above = parent_of(slots[parent]);
-            if (above != parent) {
+            if (above == parent)
+                unlinked ^= left & -left;
+            else
                 shorten(slots, run, slot, above);
-                moved = true;
-            }
         }
-        moved = __syncthreads_or(moved);
     }
+    __syncthreads();
 }
 
 #endif

@@ -94,6 +94,8 @@ struct Alone {
     static constexpr bool MANY = false;
     Job job;
     uint32_t room; /* for the runs of a tile in shared memory, in solve */
+    __device__ const Job &source() const { return job; }
+    __device__ const Job &fetch() const { return job; }
     __device__ const Job &get() const { return job; }
 };
 
@@ -107,12 +109,19 @@ struct Listed {
     static constexpr bool MANY = true;
     GlobalPointer<const BatchJob> jobs;
     uint32_t room;
+    __device__ const Job &source() const { return jobs[blockIdx.z].job; }
+    __device__ const CudaVars &vars() const { return jobs[blockIdx.z].vars; }
+    __device__ const Job &fetch() const /* once per kernel; it is there after a barrier */
+    {
+        __shared__ __align__(16) Job job;
+        static_assert(sizeof job % sizeof(uint4) == 0 && sizeof job / sizeof(uint4) <= 32, "a warp copies it");
+        if (threadIdx.x < sizeof job / sizeof(uint4))
+            ((uint4 *)&job)[threadIdx.x] = ((const uint4 *)&source())[threadIdx.x];
+        return job;
+    }
     __device__ const Job &get() const /* once per kernel */
     {
-        __shared__ Job job;
-        const uint32_t *const from = (const uint32_t *)&jobs[blockIdx.z].job;
-        for (uint32_t i = threadIdx.x; i < sizeof job / sizeof *from; i += blockDim.x)
-            ((uint32_t *)&job)[i] = from[i];
+        const Job &job = fetch();
         __syncthreads();
         return job;
     }

@@ -14,50 +14,74 @@
 #define DENSE_LANES 1u
 #define DENSE_BLOCKS 4u /* on a multiprocessor */
 
+/* The word that a thread has, ... */
+template <uint32_t LANES> __device__ static inline uint32_t word_of_thread()
+{
+    return LANES == 1 ? threadIdx.x : threadIdx.x % LOCAL_WORDS;
+}
+
+/* ... and which of the lanes it is that share it. */
+template <uint32_t LANES> __device__ static inline uint32_t share_of_thread()
+{
+    static_assert(LANES <= 2, "a word has two halves");
+    return LANES == 1 ? 0 : threadIdx.x / LOCAL_WORDS;
+}
+
 /* 2048 pixels of a row, 16 at a time, to 32 words. Called by as many warps as lanes share a word. */
 template <uint32_t LANES>
-__device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_t y, uint32_t width, uint16_t *out,
-                                       uint32_t share)
+__device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_t y, uint32_t width, uint16_t *out)
 {
     constexpr uint32_t EACH = 4 / LANES;
-    const uint32_t first = share * EACH * 32 + threadIdx.x % 32;
-    const Comparison than = comparison(*vars);
+    const uint32_t first = share_of_thread<LANES>() * EACH * 32 + threadIdx.x % 32;
     const uint32_t from = x + first * 16;
     const uint8_t *const pixels = vars->mask + y * vars->mask_stride + from;
     const bool aligned = (uintptr_t)pixels % 16 == 0;
     uint4 bytes[EACH];
-    uint32_t n[EACH];
+    uint32_t valid[EACH];
+    if (aligned && width % 16 == 0) { /* all of the 16 are there or none, in the usual case */
 #pragma unroll
-    for (uint32_t i = 0; i < EACH; i++) {
-        n[i] = 16;
-        if (aligned && from + i * 512 + 16 <= width) {
-            bytes[i] = __ldg((const uint4 *)(pixels + i * 512));
-        } else {
-            n[i] = from + i * 512 < width ? min(width - from - i * 512, 16u) : 0;
-            bytes[i] = n[i] ? load16_bytes(pixels + i * 512, n[i]) : make_uint4(0, 0, 0, 0);
+        for (uint32_t i = 0; i < EACH; i++) {
+            const bool here = from + i * 512 < width;
+            bytes[i] = here ? __ldg((const uint4 *)(pixels + i * 512)) : make_uint4(0, 0, 0, 0);
+            valid[i] = here ? 0xffff : 0;
+        }
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < EACH; i++) {
+            const uint32_t n = from + i * 512 < width ? min(width - from - i * 512, 16u) : 0;
+            if (aligned && n == 16)
+                bytes[i] = __ldg((const uint4 *)(pixels + i * 512));
+            else
+                bytes[i] = n ? load16_bytes(pixels + i * 512, n) : make_uint4(0, 0, 0, 0);
+            valid[i] = (1u << n) - 1;
         }
     }
+    const Comparison than = comparison(*vars);
+    if (than.complements)
+#pragma unroll
+        for (uint32_t i = 0; i < EACH; i++)
+            bytes[i] = complement(bytes[i]);
 #pragma unroll
     for (uint32_t i = 0; i < EACH; i++)
-        out[i * 32 + first] = (uint16_t)(pack16(bytes[i], than) & ((1u << n[i]) - 1));
+        out[i * 32 + first] = (uint16_t)(pack16(bytes[i], than) & valid[i]);
 }
 
-/* Mask -> bits. */
+/* Mask -> bits, of an image of this size. */
 template <uint32_t LANES, bool PACKED>
-__device__ static inline void load_tile(Tile *tile, const Plan &plan, TileAt where, const CudaVars *vars)
+__device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width, uint32_t height,
+                                        const CudaVars *vars)
 {
-    const uint32_t thread = threadIdx.x, at = thread % LOCAL_WORDS, lane = at % 32, mine = thread / LOCAL_WORDS;
+    const uint32_t thread = threadIdx.x, at = word_of_thread<LANES>(), lane = at % 32;
     const uint32_t y = where.band * TILE_ROWS + at / 32 - 1, word_x = where.x * 32 + lane;
-    const bool in_image = y < plan.height; /* above band 0, y wraps around */
+    const bool in_image = y < height; /* above band 0, y wraps around */
+    const bool mine = share_of_thread<LANES>() == 0;
 
     const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
-    if (PACKED && mine == 0)
-        tile->bits[at] = in_image && word_x * 64 < plan.width ? packed_row[word_x] : 0;
-    else if (!PACKED && in_image)
-        pack_row<LANES>(vars, where.x * 2048, y, plan.width, (uint16_t *)(tile->bits + at - lane), mine);
-    else if (!PACKED && mine == 0)
-        tile->bits[at] = 0;
-    if (mine == 0)
+    if (PACKED && mine)
+        tile->bits[at] = in_image && word_x * 64 < width ? packed_row[word_x] : 0;
+    else if (!PACKED)
+        pack_row<LANES>(vars, where.x * 2048, y, in_image ? width : 0, (uint16_t *)(tile->bits + at - lane));
+    if (mine)
         tile->heads[at] = 0;
     if (thread < 32)
         tile->joined[thread] = 0;
@@ -66,26 +90,25 @@ __device__ static inline void load_tile(Tile *tile, const Plan &plan, TileAt whe
     __syncthreads();
 }
 
-/* Bits -> pairs, and slots of runs that are their own parents. Returns how many runs there are: with more than `room`
- * no slot is written. */
+/* Slots of the runs that start in a half of a word, `place` in the tile; the first is `run`. */
+__device__ static inline void list_half(uint32_t *slots, uint32_t starts, uint32_t run, uint32_t place)
+{
+    for (; starts; starts &= starts - 1, run++)
+        slots[run] = run << 16 | place | (__ffs(starts) - 1);
+}
+
+/* Bits -> slots of runs that are their own parents and, where they are many, pairs. Returns how many runs there are:
+ * with more than `room` no slot is written. */
 template <bool EIGHT, uint32_t LANES>
 __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_t room)
 {
     const uint64_t *const bits = tile->bits;
-    const uint32_t at = threadIdx.x % LOCAL_WORDS, lane = at % 32, row = at / 32, mine = threadIdx.x / LOCAL_WORDS;
+    const uint32_t at = word_of_thread<LANES>(), lane = at % 32, row = at / 32, mine = share_of_thread<LANES>();
     const uint64_t starts = starts_of(bits[at]);
-    const uint32_t n_starts = __popcll(starts), n_up_to = warp_scan(n_starts);
+    const uint32_t n_low = __popc((uint32_t)starts), n_starts = n_low + __popc((uint32_t)(starts >> 32));
+    const uint32_t n_up_to = warp_scan(n_starts);
     const uint32_t full = __ballot_sync(~0u, bits[at] == ~0ull);
 
-    if (mine == 0 && row) {
-        const bool above_before = lane && bits[at - 33] >> 63;
-        const Pairs pairs = pairs_of<EIGHT>(bits[at], bits[at - 32], lane && bits[at - 1] >> 63, above_before);
-        tile->pairs[at - 32] = pairs.over | pairs.left | pairs.right;
-        tile->implied[at - 32] = 0;
-        if (row > 1)
-            tile->implied[at - 32] =
-                implied_in<EIGHT>(bits[at - 32], bits[at - 64], above_before, lane && bits[at - 65] >> 63);
-    }
     if (mine == 0 && lane == 31) {
         tile->n_in_row[row] = n_up_to;
         tile->full[row] = full;
@@ -95,14 +118,17 @@ __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_
     const uint32_t first_run = runs_before<TILE_ROWS + 1>(*tile, row, &n_runs) + n_up_to - n_starts;
     if (n_runs > room)
         return n_runs;
-    /* Of two lanes, each takes half of the word. */
-    static_assert(LANES <= 2, "a word has two halves");
-    uint32_t run = first_run + (mine ? __popc((uint32_t)starts) : 0);
-    for (uint32_t half = mine; half <= (LANES == 2 ? mine : 1); half++)
-        for (uint32_t left = (uint32_t)(starts >> 32 * half); left; left &= left - 1, run++)
-            slots[run] = run << 16 | at << 6 | half << 5 | (__ffs(left) - 1);
-    if (mine == 0)
+    if (LANES == 1 || mine == 0)
+        list_half(slots, (uint32_t)starts, first_run, at << 6);
+    if (LANES == 1 || mine == 1)
+        list_half(slots, (uint32_t)(starts >> 32), first_run + n_low, at << 6 | 32);
+    if (mine == 0) {
         tile->first_run[at] = first_run;
+        if (row && has_listed_pairs(n_runs)) {
+            tile->pairs[at - 32] = pairs_at<EIGHT>(*tile, at);
+            tile->implied[at - 32] = row > 1 ? implied_at<EIGHT>(*tile, at) : 0;
+        }
+    }
     __syncthreads();
     return n_runs;
 }
@@ -171,41 +197,46 @@ __device__ static inline void solve_runs(Tile *tile, uint32_t *slots, const Plan
     }
 }
 
-/* Threads take words to load and to store, and runs in between. False: the tile has more runs than there is room. */
-template <bool EIGHT, uint32_t LANES, bool PACKED>
-__device__ static inline bool solve_tile(const Plan &plan, TileAt where, const CudaVars *vars, uint32_t room)
+/* A tile that is loaded. Threads take words, and runs in between. False: it has more runs than there is room. */
+template <bool EIGHT, uint32_t LANES>
+__device__ static inline bool solve_tile(Tile *tile, const Plan &plan, TileAt where, uint32_t room)
 {
     constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
     extern __shared__ uint32_t slots[];
-    __shared__ Tile tile;
 
-    load_tile<LANES, PACKED>(&tile, plan, where, vars);
     const uint32_t most = EIGHT ? min(room, plan.most_runs) : room;
-    const uint32_t n_runs = list_runs<EIGHT, LANES>(&tile, slots, most);
+    const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, most);
     if (n_runs <= most) {
-        solve_runs<EIGHT, false, THREADS>(&tile, slots, plan, where, n_runs);
+        solve_runs<EIGHT, false, THREADS>(tile, slots, plan, where, n_runs);
         return true;
     }
-    const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(&tile, slots, room) : 0;
+    const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room) : 0;
     if (!n_in_strips)
         return false;
-    solve_runs<EIGHT, EIGHT, THREADS>(&tile, slots, plan, where, n_in_strips);
+    solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
     return true;
 }
+
+/* Where solve reads the frame's variables before the job is there: its pixels are on their way the sooner. */
+__device__ static inline const CudaVars *first_vars(const CudaVars &given, const Alone &) { return &given; }
+__device__ static inline const CudaVars *first_vars(const CudaVars &, const Listed &jobs) { return &jobs.vars(); }
 
 /* A tile a block. Those with more runs than there is room are left to solve_dense. */
 template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
     solve(const __grid_constant__ CudaVars given, const Jobs jobs)
 {
-    const Job &job = jobs.get();
-    const Plan &plan = job.plan;
+    __shared__ Tile tile;
     const TileAt where = { blockIdx.x, blockIdx.y };
+    const Job &job = jobs.fetch();
+    const Plan &plan = job.plan, &source = jobs.source().plan;
+
+    load_tile<LANES, PACKED>(&tile, where, source.width, source.height, first_vars(given, jobs));
     if (Jobs::MANY && (where.x >= plan.tiles_x || where.band >= plan.bands))
         return;
     if (!Jobs::MANY && where.x == 0 && where.band == 0 && threadIdx.x == 0)
         *job.vars = given;
-    if (!solve_tile<EIGHT, LANES, PACKED>(plan, where, Jobs::MANY ? job.vars : &given, jobs.room) && threadIdx.x == 0)
+    if (!solve_tile<EIGHT, LANES>(&tile, plan, where, jobs.room) && threadIdx.x == 0)
         plan.dense[atomicAdd(&plan.counts->n_dense, 1)] = tile_number(plan, where);
 }
 
@@ -213,6 +244,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
 template <bool EIGHT, bool PACKED, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(DENSE_LANES)) solve_dense(const Jobs jobs)
 {
+    __shared__ Tile tile;
     const Job &job = jobs.get();
     const Plan &plan = job.plan;
 
@@ -221,7 +253,8 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(DENSE_LANES)) solve_dense
     for (uint32_t i = blockIdx.x; i < n_dense; i += gridDim.x) {
         const uint32_t number = plan.dense[i];
         const TileAt where = { number % plan.tiles_x, number / plan.tiles_x };
-        solve_tile<EIGHT, DENSE_LANES, PACKED>(plan, where, job.vars, RUN_SLOTS);
+        load_tile<DENSE_LANES, PACKED>(&tile, where, plan.width, plan.height, job.vars);
+        solve_tile<EIGHT, DENSE_LANES>(&tile, plan, where, RUN_SLOTS);
         __syncthreads();
     }
 }
