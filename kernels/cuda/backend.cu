@@ -697,7 +697,7 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
     CCL_CUDA_TRY(end);
     for (unsigned i = 0; i < replay->n_nodes; i++)
         CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->nodes[i].node, &replay->nodes[i].params));
-    CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, 0));
+    CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, cudaGraphInstantiateFlagUseNodePriority));
     return CCL_OK;
 }
 

@@ -143,6 +143,7 @@ typedef struct CudaFrame {
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
     bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
+    int ahead;             /* priority of kernels that are CUDA_AHEAD; 0: no other */
     struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels */
     struct CudaList *list;      /* NULL unless launches are put down here instead of being made */
 
@@ -282,17 +283,24 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     (void)in_order;
 }
 
-/* Launches a kernel as the step `name`, or puts it down in frame->list; with `overlap` it may start while the one before
- * it ends: it calls wait_for_predecessor(). */
+/* When a kernel starts; any of them together. */
+typedef enum CudaStart {
+    CUDA_AFTER = 0,   /* when the one before it has ended */
+    CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
+    CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for room, which may be many */
+} CudaStart;
+
+/* Launches a kernel as the step `name`, or puts it down in frame->list. */
 template <typename... Args>
-static CclStatus cuda_launch(CudaFrame *frame, const char *name, bool overlap, void (*kernel)(Args...), dim3 grid,
+static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...), dim3 grid,
                              unsigned threads, size_t shared, Args... args)
 {
     if (frame->list) {
         cuda_put_down(frame->list, kernel, grid, threads, shared, args...);
         return CCL_OK;
     }
-    CCL_CUDA_TRY(launch_in(frame->stream, overlap && frame->overlap, kernel, grid, threads, shared, args...));
+    CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
+                           kernel, grid, threads, shared, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 

@@ -111,6 +111,7 @@ typedef struct CudaEngine {
     bool crowded;        /* so many contexts share it that few frames are alone */
     size_t most_bytes;   /* of all lanes and places */
     unsigned multiprocessors;
+    int ahead; /* see CudaFrame */
 
     CclPool *packers;      /* help one at a time; all others pack alone */
     pthread_mutex_t packing;

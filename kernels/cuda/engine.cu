@@ -14,6 +14,7 @@
  * launched one by one, which takes the host longer than some frames take the device.
  *
  * Some batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others compute.
+ * Their short kernels have priority (CUDA_AHEAD): else each waits until the queue of another batch's blocks is empty.
  * A frame without company is launched as in a context of its own, unless there are many contexts: a graph, replayed.
  */
 #include "context.cuh"
@@ -106,7 +107,7 @@ static CclStatus launch_kernels(Launch *launch)
 {
     CudaEngine *const engine = launch->engine;
     const size_t offset = launch->first_job * engine->batches->job_size, size = launch->n * engine->batches->job_size;
-    CCL_TRY(cuda_launch(&launch->launcher, "fetch", false, fetch, dim3(1), FETCH_THREADS, 0,
+    CCL_TRY(cuda_launch(&launch->launcher, "fetch", CUDA_AHEAD, fetch, dim3(1), FETCH_THREADS, 0,
                         (uint4 *)(engine->d_jobs + offset), (const uint4 *)(engine->mapped_jobs + offset),
                         (uint32_t)(size / sizeof(uint4))));
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
@@ -250,6 +251,7 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
     launch.launcher.stream = engine->batch_streams[index];
+    launch.launcher.ahead = engine->ahead;
     launch.launcher.overlap = ((const CudaSlot *)tickets[0]->frame)->frame.overlap;
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
@@ -449,7 +451,7 @@ static CclStatus open_engine(CudaEngine *engine)
 {
     const size_t jobs_size = CCL_MOST_BATCHES * CCL_MOST_BATCH * engine->batches->job_size;
     size_t free_bytes = 0, total_bytes = 0;
-    int multiprocessors = 0;
+    int multiprocessors = 0, lowest = 0, highest = 0;
 
     const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
     engine->no_graphs = graphs && !strcmp(graphs, "0");
@@ -458,7 +460,9 @@ static CclStatus open_engine(CudaEngine *engine)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, engine->device));
     CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    CCL_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     engine->multiprocessors = (unsigned)multiprocessors;
+    engine->ahead = max(highest, -1); /* no more than it takes: the GPU may have other work */
     engine->most_bytes = total_bytes / 8;
     for (cudaStream_t *stream : streams_of(engine))
         CCL_CUDA_TRY(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));

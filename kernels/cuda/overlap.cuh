@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Kernels that may start while the one before them in the stream ends: programmatic dependent launch, from sm_90 on. */
+/* When kernels start: while the one before them in the stream ends (programmatic dependent launch, from sm_90 on), or
+ * before those of other streams. */
 #ifndef CCL_CUDA_OVERLAP_CUH
 #define CCL_CUDA_OVERLAP_CUH
 
@@ -24,21 +25,28 @@ __device__ static inline void let_successor_start()
 }
 
 /* overlap: the kernel calls wait_for_predecessor(), and was compiled to do so: its cudaFuncAttributes.ptxVersion is 90
- * or more. */
+ * or more. priority: as of streams, less is sooner; 0 is that of all streams which say nothing. */
 template <typename... Parameters, typename... Values>
-static cudaError_t launch_in(cudaStream_t stream, bool overlap, void (*kernel)(Parameters...), dim3 grid,
+static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, void (*kernel)(Parameters...), dim3 grid,
                              unsigned threads, size_t shared, const Values &...values)
 {
-    cudaLaunchAttribute attribute = {};
+    cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    unsigned n = 0;
+    if (overlap) {
+        attributes[n].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[n++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (priority) {
+        attributes[n].id = cudaLaunchAttributePriority;
+        attributes[n++].val.priority = priority;
+    }
     config.gridDim = grid;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = overlap;
+    config.attrs = attributes;
+    config.numAttrs = n;
     return cudaLaunchKernelEx(&config, kernel, values...);
 }
 

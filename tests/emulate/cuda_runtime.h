@@ -133,10 +133,11 @@ struct cudaFuncAttributes {
     size_t sharedSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
 };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaLaunchAttributePriority = 8 };
+enum { cudaGraphInstantiateFlagUseNodePriority = 8 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
-    struct { int programmaticStreamSerializationAllowed; } val;
+    union { int programmaticStreamSerializationAllowed, priority; } val;
 };
 struct cudaKernelNodeParams {
     void *func;
@@ -163,6 +164,7 @@ cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *lowest, int *highest);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);

@@ -396,6 +396,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetStreamPriorityRange(int *lowest, int *highest)
+{
+    ENTER("cudaDeviceGetStreamPriorityRange");
+    *lowest = 0;
+    *highest = -2;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     ENTER("cudaMemGetInfo");

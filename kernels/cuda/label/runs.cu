@@ -189,31 +189,32 @@ template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
     const bool labels = shape->label_mode != CUDA_LABELS_NONE, filtered = !shape->keep_all;
+    const unsigned brief = CUDA_OVERLAP | CUDA_AHEAD; /* for all but solve and measure */
     const auto run_measure = [&](const char *name, void (*kernel)(const Jobs)) {
-        return cuda_launch(frame, name, true, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
+        return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
     };
 
     const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
     const auto dense_input = shape->packed ? solve_dense<EIGHT, true, Jobs> : solve_dense<EIGHT, false, Jobs>;
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
-    CCL_TRY(cuda_launch(frame, "solve", false, solve_input, grids.solve, SOLVE_THREADS(LANES),
+    CCL_TRY(cuda_launch(frame, "solve", CUDA_AFTER, solve_input, grids.solve, SOLVE_THREADS(LANES),
                    jobs.room * sizeof(uint32_t), given, jobs));
     if (jobs.room < RUN_SLOTS)
-        CCL_TRY(cuda_launch(frame, "dense", true, dense_input, grids.dense, SOLVE_THREADS(DENSE_LANES),
+        CCL_TRY(cuda_launch(frame, "dense", brief, dense_input, grids.dense, SOLVE_THREADS(DENSE_LANES),
                        RUN_SLOTS * sizeof(uint32_t), jobs));
     if (grids.join.y)
-        CCL_TRY(cuda_launch(frame, "join", true, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
-    CCL_TRY(cuda_launch(frame, "number", true, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
+        CCL_TRY(cuda_launch(frame, "join", brief, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
+    CCL_TRY(cuda_launch(frame, "number", brief, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
     if (filtered) {
         CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES, Jobs>));
-        CCL_TRY(cuda_launch(frame, "keep", true, keep<Jobs>, grids.keep, KEEP_THREADS, 0, jobs));
+        CCL_TRY(cuda_launch(frame, "keep", brief, keep<Jobs>, grids.keep, KEEP_THREADS, 0, jobs));
         CCL_TRY(run_measure("measure",
                             labels ? measure<PASS_KEPT, true, LANES, Jobs> : measure<PASS_KEPT, false, LANES, Jobs>));
     } else {
         CCL_TRY(run_measure("measure",
                             labels ? measure<PASS_ALL, true, LANES, Jobs> : measure<PASS_ALL, false, LANES, Jobs>));
     }
-    return cuda_launch(frame, "rows", true, write_rows<Jobs>, grids.rows, ROWS_THREADS, 0, jobs, filtered);
+    return cuda_launch(frame, "rows", brief, write_rows<Jobs>, grids.rows, ROWS_THREADS, 0, jobs, filtered);
 }
 
 /* Few tiles leave multiprocessors idle; then more lanes share the work of a word. */
