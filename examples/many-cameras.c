@@ -28,6 +28,7 @@
 #define N_DISCS 40
 #define WARM_UP GST_SECOND      /* not counted */
 #define CAMERAS_PER_THREAD 128
+#define CAMERAS_PER_GROUP 64
 
 typedef struct
 {
@@ -262,34 +263,41 @@ take_time (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
+static void
+open_camera (GstBin * group, Camera * camera, GstCaps * caps)
+{
+  gchar *text = g_strdup_printf ("appsrc name=source is-live=true format=time max-buffers=2 max-bytes=0 max-time=0 "
+      "leaky-type=downstream ! ccllabel name=label %s ! fakesink sync=false async=false", properties ? properties : "");
+  GError *error = NULL;
+  GstElement *bin = gst_parse_bin_from_description (text, FALSE, &error);
+  GstPad *pad;
+
+  g_free (text);
+  if (error)
+    fail (error->message, NULL);
+  gst_bin_add (group, bin);
+  camera->source = gst_bin_get_by_name (GST_BIN (bin), "source");
+  camera->label = gst_bin_get_by_name (GST_BIN (bin), "label");
+  camera->latencies = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  g_object_set (camera->source, "caps", caps, NULL);
+  pad = gst_element_get_static_pad (camera->label, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take_time, camera, NULL);
+  gst_object_unref (pad);
+}
+
+/* In groups: for each message of an element, and for each change of its state, GStreamer looks through all that its bin
+ * has of other elements. */
 static GstElement *
 open_cameras (Camera * cameras, guint n, GstCaps * caps)
 {
-  GString *text = g_string_new (NULL);
-  gchar *name;
-  GstElement *pipeline;
-
-  for (guint i = 0; i < n; i++)
-    g_string_append_printf (text, "appsrc name=source%u is-live=true format=time max-buffers=2 max-bytes=0 max-time=0 "
-        "leaky-type=downstream ! ccllabel name=label%u %s ! fakesink sync=false async=false ", i, i,
-        properties ? properties : "");
-  pipeline = launch (text->str);
-  g_string_free (text, TRUE);
+  GstElement *pipeline = gst_pipeline_new (NULL), *group = NULL;
 
   for (guint i = 0; i < n; i++) {
-    GstPad *pad;
-
-    name = g_strdup_printf ("source%u", i);
-    cameras[i].source = gst_bin_get_by_name (GST_BIN (pipeline), name);
-    g_free (name);
-    name = g_strdup_printf ("label%u", i);
-    cameras[i].label = gst_bin_get_by_name (GST_BIN (pipeline), name);
-    g_free (name);
-    cameras[i].latencies = g_array_new (FALSE, FALSE, sizeof (gdouble));
-    g_object_set (cameras[i].source, "caps", caps, NULL);
-    pad = gst_element_get_static_pad (cameras[i].label, "src");
-    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take_time, &cameras[i], NULL);
-    gst_object_unref (pad);
+    if (i % CAMERAS_PER_GROUP == 0) {
+      group = gst_bin_new (NULL);
+      gst_bin_add (GST_BIN (pipeline), group);
+    }
+    open_camera (GST_BIN (group), &cameras[i], caps);
   }
   return pipeline;
 }
