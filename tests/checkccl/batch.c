@@ -174,6 +174,39 @@ static void check_together(Session *session, const Subject *subject, unsigned n,
     free(cameras);
 }
 
+/* Two of a kind go together, now of this kind and now of that: there are more kinds than an engine keeps graphs for. */
+static void check_turns(Session *session, const Subject *subject, unsigned n_turns)
+{
+    enum { N_KINDS = 8 };
+    Camera cameras[N_KINDS][2];
+    bool open = true;
+
+    setenv("CCL_TEST_BATCH", "2", 1);
+    for (unsigned i = 0; i < 2 * N_KINDS; i++) {
+        Camera *const camera = &cameras[i / 2][i % 2];
+        const Random before = session->random;
+        camera_draw(session, camera, subject, i, 100);
+        if (i % 2 == 0)
+            session->random = before; /* the other is the same */
+        open = camera_open(session, camera) && open;
+    }
+    unsetenv("CCL_TEST_BATCH");
+    for (unsigned turn = 0; turn < n_turns && open; turn++) {
+        Camera *const pair = cameras[random_below(&session->random, N_KINDS)];
+        for (unsigned k = 0; k < 2; k++)
+            open = check(session, camera_submit(&pair[k]) == CCL_OK, "%s: %s", subject->name, ccl_error_message()) &&
+                   open;
+        for (unsigned k = 0; k < 2 && open; k++)
+            camera_report(session, &pair[k], camera_collect(&pair[k]), "in turns", N_KINDS);
+    }
+    for (unsigned i = 0; i < 2 * N_KINDS; i++) {
+        Camera *const camera = &cameras[i / 2][i % 2];
+        if (open && camera->largest_batch)
+            camera_report(session, camera, camera_labels_right(camera), "labels in turns", N_KINDS);
+        camera_free(camera);
+    }
+}
+
 /* ---------------------------------------------------------------- threads */
 
 static void *watch(void *data)
@@ -293,6 +326,7 @@ void check_batch(Session *session)
         for (unsigned n = 1; n <= (session->quick ? 8u : N_SLOTS); n *= 2)
             check_together(session, subject, n, n > 8 ? 100 : 300);
         check_together(session, subject, 3, session->quick ? 300 : 4200);
+        check_turns(session, subject, session->quick ? 60 : 400);
         check_cycles(session, subject, session->quick ? 20 : 1000);
         for (unsigned n = 2; n <= (session->quick ? 4u : 16u); n *= 2)
             check_cameras(session, subject, n, session->quick ? 6 : 20, 200);
