@@ -361,8 +361,8 @@ void cuda_drop_replay(CudaReplay *replay)
 
 static void close_slot(CudaSlot *slot)
 {
-    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->alarm,
-                             slot->upload_start, slot->upload_end };
+    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
+                             slot->upload_end };
     for (cudaEvent_t event : events)
         if (event)
             cudaEventDestroy(event);
@@ -390,9 +390,9 @@ static void cuda_close(CclContext *context)
         return;
     if (context->config.device >= 0)
         cudaSetDevice(context->config.device);
-    cudaStream_t streams[2 + CCL_MAX_DEPTH] = { cuda->upload, cuda->download }; /* of its own */
+    cudaStream_t streams[3 + CCL_MAX_DEPTH] = { cuda->upload, cuda->download, cuda->watch }; /* of its own */
     for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
-        streams[2 + i] = cuda->lanes[i].stream;
+        streams[3 + i] = cuda->lanes[i].stream;
     if (cuda->engine)
         drop_tickets(cuda);
     for (cudaStream_t stream : streams)
@@ -402,6 +402,8 @@ static void cuda_close(CclContext *context)
         close_slot(&slot);
     if (cuda->loop.started)
         cudaEventDestroy(cuda->loop.started);
+    if (cuda->alarm)
+        cudaEventDestroy(cuda->alarm);
     for (unsigned i = 0; i < cuda->n_device; i++)
         cudaFree(cuda->device[i]);
     for (unsigned i = 0; i < cuda->n_pinned; i++)
@@ -872,7 +874,7 @@ static void pause_briefly(void)
 /* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
  * machine is virtual and idle some hundreds. One that could be slept on is seen late even by who looks at it, if that is
  * on the CPU which takes the device's interrupts. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *alarm)
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t *watch, cudaEvent_t *alarm)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
@@ -881,11 +883,13 @@ cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *a
             return error;
         pause_briefly();
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
-    cudaError_t error = cudaStreamWaitEvent(stream, event, 0);
+    cudaError_t error = *watch ? cudaSuccess : cudaStreamCreateWithFlags(watch, cudaStreamNonBlocking);
     if (error == cudaSuccess && !*alarm)
         error = cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync);
     if (error == cudaSuccess)
-        error = cudaEventRecord(*alarm, stream);
+        error = cudaStreamWaitEvent(*watch, event, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(*alarm, *watch);
     return error == cudaSuccess ? cudaEventSynchronize(*alarm) : error;
 }
 
@@ -930,7 +934,7 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
         table->batch_size = slot->ticket.batch_size;
         table->wait_us = slot->ticket.wait_us;
     } else {
-        CCL_CUDA_TRY(cuda_wait_for(slot->done, slot->frame.stream, &slot->alarm));
+        CCL_CUDA_TRY(cuda_wait_for(slot->done, &cuda->watch, &cuda->alarm));
     }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));

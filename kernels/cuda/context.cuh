@@ -60,7 +60,7 @@ typedef struct CudaSlot {
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
 
-    cudaEvent_t uploaded, produced, computed, done, alarm; /* NULL until first needed */
+    cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
@@ -127,6 +127,8 @@ typedef struct CudaContext {
     const CudaLane *lane;  /* of the frame that is being launched */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
     cudaStream_t download; /* label images down, while kernels of the frame after run */
+    cudaStream_t watch;    /* for `alarm`: of who waits for a frame; both NULL until first needed */
+    cudaEvent_t alarm;
     CudaSlot slots[CCL_MAX_DEPTH];
     CudaLoop loop; /* iterative methods only */
     CudaRoom room; /* methods that take batches only */
@@ -147,9 +149,9 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, then sleeps on `alarm`, made if need be, which comes after the event and what is in `stream` by then. An
+/* Looks a while, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if need be. An
  * event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t stream, cudaEvent_t *alarm);
+cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t *watch, cudaEvent_t *alarm);
 
 /* Ends the capture on a stream, and makes a graph ready of what was captured; `status`: of the launches. */
 CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);

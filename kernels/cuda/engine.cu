@@ -277,7 +277,7 @@ static bool ended(void *device, unsigned index)
 static CclStatus wait(void *device, unsigned index)
 {
     CudaEngine *const engine = (CudaEngine *)device;
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->watch, &engine->alarm));
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], &engine->watch, &engine->alarm));
     return CCL_OK;
 }
 
