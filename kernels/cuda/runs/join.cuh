@@ -20,11 +20,14 @@ __device__ static inline void note_parts(const Plan &plan, uint32_t root)
 }
 
 /* Up from four nodes at most, first_node | every eighth of the ranks, at once, so that four loads are on their way.
- * Their own slots follow, so that others who pass have a shorter way. Roots found have parts in other tiles. */
+ * Their own slots follow, so that others who pass have a shorter way. The root of a node's own tile has parts in others
+ * and is what the node finds first. Those that come from further down need not note it once more: of a comb, all would
+ * look at the same few words. */
 __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, uint32_t ranks)
 {
     uint32_t *const parents = plan.parents;
     uint32_t up[4];
+    bool first = true;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++)
         if (ranks >> 8 * i & 1)
@@ -40,18 +43,21 @@ __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, 
             if (!(ranks >> 8 * i & 1))
                 continue;
             if (next[i] == up[i]) {
-                note_parts(plan, up[i]);
+                if (first)
+                    note_parts(plan, up[i]);
                 ranks &= ~(1u << 8 * i);
             } else {
                 __stcg(&parents[first_node | 8 * i], next[i]);
                 up[i] = next[i];
             }
         }
+        first = false;
     }
 }
 
-/* Climbs from both at once, so that two loads are on their way, and hooks the larger root under the smaller. */
-__device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t b)
+/* Climbs from both at once, so that two loads are on their way, and hooks the larger root under the smaller. *noted is
+ * the root whose parts this thread has noted last. */
+__device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t b, uint32_t *noted)
 {
     uint32_t *const parents = plan.parents;
     uint32_t up_a = __ldcg(&parents[a]), up_b = __ldcg(&parents[b]);
@@ -70,7 +76,9 @@ __device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t
         const uint32_t old = atomicMin(&parents[larger], smaller);
         if (old == larger) {
             atomicAnd(&plan.roots[larger / 32].x, ~(1u << larger % 32));
-            note_parts(plan, smaller);
+            if (smaller != *noted)
+                note_parts(plan, smaller);
+            *noted = smaller;
             return;
         }
         a = larger;
@@ -88,10 +96,13 @@ __device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32
     const uint32_t first_node = ((band * TILE_ROWS + TILE_ROWS - 1) * plan.row_words + word_x) << 5;
     const uint32_t below = (band + 1) * plan.row_words + word_x, ours = 0x01010101u << threadIdx.x % 8;
     const uint2 masks = plan.border[below];
-    if (masks.x & ours)
-        climb_from(plan, first_node | threadIdx.x % 8, (masks.x & ours) >> threadIdx.x % 8);
-    for (uint32_t left = masks.y & ours; left; left &= left - 1)
-        unite_nodes(plan, first_node | (__ffs(left) - 1), plan.partners[below << 5 | (__ffs(left) - 1)]);
+    const uint32_t joined = masks.y & ours, several = joined & (joined - 1) ? joined : 0;
+    const uint32_t climbers = (masks.x & ours) | several; /* several would climb one after the other */
+    if (climbers)
+        climb_from(plan, first_node | threadIdx.x % 8, climbers >> threadIdx.x % 8);
+    uint32_t noted = ~0u;
+    for (uint32_t left = joined; left; left &= left - 1)
+        unite_nodes(plan, first_node | (__ffs(left) - 1), plan.partners[below << 5 | (__ffs(left) - 1)], &noted);
 }
 
 /* Between tiles side by side: what the row above does not imply. */
@@ -102,12 +113,13 @@ template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan,
     const uint64_t upper_left = y ? plan.bits[left_word - plan.row_words] : 0;
     const uint64_t upper_right = y ? plan.bits[right_word - plan.row_words] : 0;
     const bool l = left >> 63, r = right & 1, ul = upper_left >> 63, ur = upper_right & 1;
+    uint32_t noted = ~0u;
     if (l && r && !(ul && ur))
-        unite_nodes(plan, left_word << 5 | last_rank(left), right_word << 5);
+        unite_nodes(plan, left_word << 5 | last_rank(left), right_word << 5, &noted);
     if (EIGHT && l && ur && !ul && !r)
-        unite_nodes(plan, left_word << 5 | last_rank(left), (right_word - plan.row_words) << 5);
+        unite_nodes(plan, left_word << 5 | last_rank(left), (right_word - plan.row_words) << 5, &noted);
     if (EIGHT && r && ul && !ur && !l)
-        unite_nodes(plan, right_word << 5, (left_word - plan.row_words) << 5 | last_rank(upper_left));
+        unite_nodes(plan, right_word << 5, (left_word - plan.row_words) << 5 | last_rank(upper_left), &noted);
 }
 
 /* Blocks (x, band) take 32 words of a band's last row; the rows of the grid past them take the sides of tiles. */
