@@ -476,6 +476,8 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
 #define MOST_BITS_IN_PLACE (512u << 10)
 /* Pixels as well, though the rows above tiles come twice then. */
 #define MOST_BYTES_IN_PLACE (4u << 20)
+/* From so many on the caller packs some of them, see shares_packing(): for fewer another kernel is not worth it. */
+#define LEAST_BYTES_SHARED (3u << 19)
 
 typedef struct PackJob {
     CudaContext *cuda;
@@ -590,6 +592,62 @@ static bool reads_in_place(const CclContext *context, const CclMask *mask)
            (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE && device_is_idle(context);
 }
 
+/* May the caller's thread read a pinned mask as quickly as ordinary memory? Not what is write-combined. */
+static bool reads_quickly(const CclMask *mask)
+{
+    unsigned flags = 0;
+    if (cudaHostGetFlags(&flags, (void *)mask->data) == cudaSuccess)
+        return !(flags & cudaHostAllocWriteCombined);
+    (void)cudaGetLastError();
+    return false;
+}
+
+/* CCL_TEST_SHARED in the environment: all that may be shared is, for tests. */
+static size_t least_shared(void)
+{
+    static const size_t least = getenv("CCL_TEST_SHARED") ? 0 : LEAST_BYTES_SHARED;
+    return least;
+}
+
+/* Is a pinned mask packed to bits by the device and, its last rows, by the caller's thread, which would only wait? */
+static bool shares_packing(const CclContext *context, const CclMask *mask)
+{
+    const size_t size = (size_t)mask->width * mask->height;
+    return mask->memory == CCL_MEMORY_PINNED && size >= least_shared() && reads_in_place(context, mask) &&
+           !mask->producer_stream && !context->config.timing && reads_quickly(mask);
+}
+
+/* One of so many rows is the caller's: it is done with them before the device is with the others, if not all of them come
+ * from its memory. */
+#define SHARE_OF_CALLER 3u
+
+/* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
+static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const uint8_t *there, CudaVars *vars)
+{
+    const size_t words = row_words(mask->width), stride = words * sizeof(uint64_t);
+    const uint32_t n_rows = mask->height - mask->height / SHARE_OF_CALLER;
+    const size_t begin = n_rows * stride, size = (mask->height - n_rows) * stride;
+
+    CudaVars pixels = *vars;
+    pixels.mask = there;
+    pixels.mask_stride = mask->stride;
+    pixels.threshold = mask->threshold;
+    pixels.invert = mask->invert;
+    CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
+    cuda->tier->pack(mask, n_rows, mask->height, (uint64_t *)slot->h_mask, words);
+    if (size) {
+        /* Beside the kernel, on the stream that has nothing else to do. */
+        CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
+                                     cuda->download));
+        CCL_TRY(record(&slot->uploaded, cuda->download));
+        CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->upload, slot->uploaded, 0));
+    }
+    CCL_TRY(record(&slot->uploaded, cuda->upload));
+    slot->uploads = true;
+    vars->mask_stride = stride;
+    return CCL_OK;
+}
+
 /* Brings the mask to where kernels read it, and says where that is. */
 static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, bool packed, CudaVars *vars)
 {
@@ -601,8 +659,10 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
     CCL_TRY(mark_producer(slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
-    if (packed)
+    if (packed && mask->memory == CCL_MEMORY_HOST)
         return place_bits(context, slot, mask, vars);
+    if (packed)
+        return place_shared(cuda, slot, mask, there, vars);
     if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
         vars->threshold = 0;
         vars->invert = 0;
@@ -789,7 +849,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->limits = ccl_frame->limits;
     vars->keep_all = drops_nothing(&vars->limits);
-    const bool packed = packs_masks(context) && mask->memory == CCL_MEMORY_HOST;
+    const bool packed = packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || shares_packing(context, mask));
     CCL_TRY(place_mask(context, slot, mask, packed, vars));
     place_labels(context, slot, ccl_frame, vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,

@@ -75,6 +75,10 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
 /* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. `launcher`: whose stream and steps. */
 CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher);
 
+/* The first rows of the mask in `vars` -> bits, of `row_words` words a row, with 0 past the width. */
+CclStatus mask_to_bits(const CudaVars *vars, uint32_t width, uint32_t n_rows, uint64_t *bits, size_t row_words,
+                       cudaStream_t stream);
+
 /* ---------------------------------------------------------------- inside kernels */
 
 __device__ static inline uint32_t id_of(const StageBuffers &buffers, uint32_t root_state)

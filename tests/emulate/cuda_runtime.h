@@ -176,6 +176,7 @@ cudaError_t cudaFree(void *memory);
 cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);

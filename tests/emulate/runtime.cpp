@@ -528,6 +528,15 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned)
     return cudaSuccess;
 }
 
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    ENTER("cudaHostGetFlags");
+    if (kind_of(host) != Kind::PINNED)
+        return told(cudaErrorInvalidValue);
+    *flags = cudaHostAllocPortable | cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     ENTER("cudaMemcpyAsync");

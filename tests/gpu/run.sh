@@ -96,8 +96,9 @@ part_check() {
         # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
-        # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs.
-        check "checkccl, strips" 300 env CCL_TEST_STRIPS=1 \
+        # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
+        # masks too are packed by device and caller.
+        check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
     } &
     {
@@ -182,7 +183,7 @@ sanitize() {
     volume) check "$1: volume" 300 $under "$checkccl" $few --every=13 ;;
     labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
     strips)
-        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 $under "$checkccl" --backend=cuda --quick --suite=labels,table \
+        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick --suite=labels,table \
             --algorithm=runs --connectivity=8 --every=61 --pixels=60000
         ;;
     table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
