@@ -164,7 +164,7 @@ void ccl_context_memory(const CclContext *context, size_t *host_bytes, size_t *d
 
 typedef enum CclMemory {
     CCL_MEMORY_HOST = 0, /* ordinary memory */
-    CCL_MEMORY_PINNED,   /* from ccl_pinned_alloc() (or page-locked by CUDA otherwise): uploaded without a staging copy */
+    CCL_MEMORY_PINNED,   /* from ccl_pinned_alloc() (or page-locked by CUDA otherwise): a GPU reads it where it lies */
     CCL_MEMORY_DEVICE,   /* device memory of the context's CUDA device */
 } CclMemory;
 

@@ -196,7 +196,7 @@ static CclStatus open_loop(CclContext *context)
 }
 
 /* Masks from ordinary memory come up as bits: they have to be copied to page-locked memory anyway, and packing them on the
- * way takes less time than copying. */
+ * way takes less time than copying. Of those in page-locked memory see shares_packing(). */
 static bool packs_masks(const CclContext *context)
 {
     return context->algorithm->takes_bits;
@@ -369,7 +369,8 @@ static void close_slot(CudaSlot *slot)
     for (cudaEvent_t event : slot->frame.step_events)
         if (event)
             cudaEventDestroy(event);
-    cuda_drop_replay(&slot->replay);
+    for (CudaReplay &replay : slot->replays)
+        cuda_drop_replay(&replay);
     if (slot->ticket.frame)
         ccl_ticket_clear(&slot->ticket);
 }
@@ -585,7 +586,7 @@ static const uint8_t *on_device(const CclMask *mask)
     return (const uint8_t *)device;
 }
 
-/* Is a pinned mask read where it lies, over the bus? Labelling then begins with the first rows that come. */
+/* Is a pinned mask read where it lies, over the bus, by solve or to pack it? */
 static bool reads_in_place(const CclContext *context, const CclMask *mask)
 {
     return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
@@ -609,16 +610,18 @@ static size_t least_shared(void)
     return least;
 }
 
-/* Is a pinned mask packed to bits by the device and, its last rows, by the caller's thread, which would only wait? */
+/* Is a pinned mask packed to bits by the device and, its last rows, by the caller's thread, which would only wait? Not
+ * where contexts share streams: those of others would wait for what this one does on them. */
 static bool shares_packing(const CclContext *context, const CclMask *mask)
 {
-    const size_t size = (size_t)mask->width * mask->height;
-    return mask->memory == CCL_MEMORY_PINNED && size >= least_shared() && reads_in_place(context, mask) &&
-           !mask->producer_stream && !context->config.timing && reads_quickly(mask);
+    const CudaContext *const cuda = impl(context);
+    return (size_t)mask->width * mask->height >= least_shared() && reads_in_place(context, mask) && on_device(mask) &&
+           !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
+           (!cuda->engine || cuda_engine_is_own(cuda->engine));
 }
 
-/* One of so many rows is the caller's: it is done with them before the device is with the others, if not all of them come
- * from its memory. */
+/* The caller has a third of the rows. A mask in its caches it has packed long before the device is done, one in memory at
+ * about the same time. */
 #define SHARE_OF_CALLER 3u
 
 /* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
@@ -636,7 +639,7 @@ static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *
     CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
     cuda->tier->pack(mask, n_rows, mask->height, (uint64_t *)slot->h_mask, words);
     if (size) {
-        /* Beside the kernel, on the stream that has nothing else to do. */
+        /* Beside the kernel. No label image is on its way down: the device was idle. */
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
                                      cuda->download));
         CCL_TRY(record(&slot->uploaded, cuda->download));
@@ -645,6 +648,7 @@ static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *
     CCL_TRY(record(&slot->uploaded, cuda->upload));
     slot->uploads = true;
     vars->mask_stride = stride;
+    vars->threshold = 0;
     return CCL_OK;
 }
 
@@ -682,6 +686,8 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
         vars->mask_stride = mask->stride;
         return CCL_OK;
     }
+    if (mask->pixel_size == 2 && packs_masks(context)) /* staged as pixels it would not fit */
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the mask is not in page-locked memory that the device can reach");
     return upload(cuda, slot, mask, pitch);
 }
 
@@ -763,10 +769,16 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
     return CCL_OK;
 }
 
+/* Masks come as bits or as pixels, in turns where that depends on what the device does: a graph for each. */
+static CudaReplay *replay_of(CudaSlot *slot)
+{
+    return &slot->replays[slot->frame.shape.packed];
+}
+
 /* Captures the frame's launches. */
 static CclStatus capture_frame(CudaSlot *slot)
 {
-    CudaReplay *const replay = &slot->replay;
+    CudaReplay *const replay = replay_of(slot);
     const cudaStream_t stream = slot->frame.stream;
 
     cuda_drop_replay(replay);
@@ -795,7 +807,7 @@ static CclStatus set_vars(cudaGraphExec_t exec, const CudaReplayNode *node, Cuda
 /* Arguments are part of the launch: no copy, no kernel to make one, no load of a pointer before what it points to. */
 static CclStatus replay_frame(CudaSlot *slot)
 {
-    CudaReplay *const replay = &slot->replay;
+    CudaReplay *const replay = replay_of(slot);
     CudaVars *const vars = &slot->frame.vars;
     if (memcmp(&replay->vars, vars, sizeof *vars)) {
         for (unsigned i = 0; i < replay->n_nodes; i++)
@@ -806,9 +818,9 @@ static CclStatus replay_frame(CudaSlot *slot)
     return CCL_OK;
 }
 
-static bool replays(const CudaSlot *slot)
+static bool replays(CudaSlot *slot)
 {
-    const CudaReplay *const replay = &slot->replay;
+    const CudaReplay *const replay = replay_of(slot);
     return replay->exec && same_shape(&slot->frame.shape, &replay->shape) &&
            replay->generation == generation_of(impl(slot->context));
 }
@@ -818,9 +830,10 @@ static bool replays(const CudaSlot *slot)
 static bool wants_replay(CudaSlot *slot)
 {
     CudaContext *const cuda = impl(slot->context);
-    const bool repeated = same_shape(&slot->frame.shape, &slot->last_shape);
+    CudaShape *const last = &slot->last_shapes[slot->frame.shape.packed];
+    const bool repeated = same_shape(&slot->frame.shape, last);
 
-    slot->last_shape = slot->frame.shape;
+    *last = slot->frame.shape;
     if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||
         (cuda->engine && cuda->engine->crowded))
         return false;
@@ -943,11 +956,12 @@ cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t *watch, cudaEvent_t *a
             return error;
         pause_briefly();
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
-    cudaError_t error = *watch ? cudaSuccess : cudaStreamCreateWithFlags(watch, cudaStreamNonBlocking);
-    if (error == cudaSuccess && !*alarm)
-        error = cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(*watch, event, 0);
+    if ((!*watch && cudaStreamCreateWithFlags(watch, cudaStreamNonBlocking) != cudaSuccess) ||
+        (!*alarm && cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync) != cudaSuccess)) {
+        (void)cudaGetLastError();
+        return cudaEventSynchronize(event); /* no memory left: looks on */
+    }
+    cudaError_t error = cudaStreamWaitEvent(*watch, event, 0);
     if (error == cudaSuccess)
         error = cudaEventRecord(*alarm, *watch);
     return error == cudaSuccess ? cudaEventSynchronize(*alarm) : error;

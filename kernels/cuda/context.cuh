@@ -55,7 +55,7 @@ typedef struct CudaSlot {
     CclFrame *ccl_frame;
     unsigned lane;
 
-    uint8_t *h_mask;     /* pinned: masks from ordinary memory on their way up, a byte or a bit per pixel */
+    uint8_t *h_mask;     /* pinned: what the host has copied or packed of masks, a byte or a bit per pixel */
     uint8_t *d_mask;     /* uploaded or narrowed masks */
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
@@ -65,8 +65,8 @@ typedef struct CudaSlot {
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
 
-    CudaReplay replay;
-    CudaShape last_shape;
+    CudaReplay replays[2]; /* [CudaShape.packed], as below */
+    CudaShape last_shapes[2];
 } CudaSlot;
 
 /* The launches of a batch, captured: for all that run the same kernels. */
@@ -126,13 +126,13 @@ typedef struct CudaContext {
     unsigned n_lanes;
     const CudaLane *lane;  /* of the frame that is being launched */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
-    cudaStream_t download; /* label images down, while kernels of the frame after run */
+    cudaStream_t download; /* label images down, while kernels of the frame after run; the caller's share of bits up */
     cudaStream_t watch;    /* for `alarm`: of who waits for a frame; both NULL until first needed */
     cudaEvent_t alarm;
     CudaSlot slots[CCL_MAX_DEPTH];
     CudaLoop loop; /* iterative methods only */
     CudaRoom room; /* methods that take batches only */
-    const CclTier *tier;   /* packs masks from ordinary memory */
+    const CclTier *tier;   /* packs masks */
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
@@ -171,6 +171,9 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
  * context's frames. cuda_engine_leave() is called after a failure too. */
 CclStatus cuda_engine_join(CclContext *context);
 void cuda_engine_leave(CclContext *context);
+
+/* Does one context alone have it? By the time the caller knows, another may. */
+bool cuda_engine_is_own(const CudaEngine *engine);
 
 /* The lane of a slot with this number, in a context that shares the engine. */
 const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane);

@@ -413,6 +413,14 @@ static std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngin
     return streams;
 }
 
+bool cuda_engine_is_own(const CudaEngine *engine)
+{
+    pthread_mutex_lock(&registry);
+    const bool own = engine->n_contexts == 1;
+    pthread_mutex_unlock(&registry);
+    return own;
+}
+
 const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane)
 {
     return &engine->lanes[lane % engine->n_lanes];

@@ -6,7 +6,7 @@
 #include "overlap.cuh"
 #include "stages.cuh"
 
-/* ---------------------------------------------------------------- 16-bit masks -> 8-bit masks, so that methods know one kind only */
+/* ---------------------------------------------------------------- 16-bit masks -> 8-bit masks */
 
 __global__ static void narrow(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {

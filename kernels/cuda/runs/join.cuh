@@ -20,9 +20,10 @@ __device__ static inline void note_parts(const Plan &plan, uint32_t root)
 }
 
 /* Up from four nodes at most, first_node | every eighth of the ranks, at once, so that four loads are on their way.
- * Their own slots follow, so that others who pass have a shorter way. The root of a node's own tile has parts in others
- * and is what the node finds first. Those that come from further down need not note it once more: of a comb, all would
- * look at the same few words. */
+ * Their own slots follow, so that others who pass have a shorter way. A root found at the first step is that of the node's
+ * own tile, and has parts in others. One found later has been noted already, or will be: by whoever hooked another to it, or
+ * by a node of its own tile that has a part below, whose parent it is and stays. Of a comb all would look at the same few
+ * words. */
 __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, uint32_t ranks)
 {
     uint32_t *const parents = plan.parents;

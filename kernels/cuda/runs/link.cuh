@@ -294,7 +294,7 @@ __device__ static inline void unite_pairs(Tile *tile, volatile uint32_t *slots, 
     }
     __syncthreads();
 
-    /* In turns of all its runs: each halves the ways, at least, if others do as much. */
+    /* In turns of all its runs, each of which takes the parent of its parent, until that is a root: nobody hooks any more. */
     while (unlinked) {
         for (uint64_t left = unlinked; left; left &= left - 1) {
             const uint32_t run = threadIdx.x + (__ffsll(left) - 1) * THREADS, slot = slots[run];
