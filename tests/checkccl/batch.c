@@ -174,7 +174,8 @@ static void check_together(Session *session, const Subject *subject, unsigned n,
     free(cameras);
 }
 
-/* Two of a kind go together, now of this kind and now of that: there are more kinds than an engine keeps graphs for. */
+/* Two of a kind go together, now of this kind and now of that: of up to eight kinds, drawn by chance, where a batch keeps
+ * graphs of four. */
 static void check_turns(Session *session, const Subject *subject, unsigned n_turns)
 {
     enum { N_KINDS = 8 };
