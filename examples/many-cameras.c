@@ -29,6 +29,7 @@
 #define WARM_UP GST_SECOND      /* not counted */
 #define CAMERAS_PER_THREAD 128
 #define CAMERAS_PER_GROUP 64
+#define CAMERAS_PER_MASK 100    /* at most: GStreamer counts to 255 how many read a memory at once */
 
 typedef struct
 {
@@ -197,6 +198,16 @@ prepare_masks (GPtrArray * masks, const gchar * caps_text)
   return result;
 }
 
+/* More of the same, for so many cameras. */
+static void
+copy_masks (GPtrArray * masks, guint n_cameras)
+{
+  const guint n = masks->len;
+
+  for (guint i = n; i * CAMERAS_PER_MASK < n_cameras; i++)
+    g_ptr_array_add (masks, gst_buffer_copy_deep (g_ptr_array_index (masks, i % n)));
+}
+
 /* The masks again, in memory from the allocator that ccllabel offers to whoever makes masks. */
 static void
 pin_masks (GPtrArray * masks, GstCaps * caps)
@@ -285,13 +296,29 @@ open_camera (GstBin * group, Camera * camera, GstCaps * caps)
   gst_object_unref (pad);
 }
 
+/* What elements say besides, of every change of state, has no reader. In the bus a thousand threads that say it at the same
+ * time would wait for each other in line, and spin: on few processors for minutes. */
+static GstBusSyncReply
+keep_message (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  (void) bus;
+  (void) user_data;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR || GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+    return GST_BUS_PASS;
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
 /* In groups: for each message of an element, and for each change of its state, GStreamer looks through all that its bin
  * has of other elements. */
 static GstElement *
 open_cameras (Camera * cameras, guint n, GstCaps * caps)
 {
   GstElement *pipeline = gst_pipeline_new (NULL), *group = NULL;
+  GstBus *bus = gst_element_get_bus (pipeline);
 
+  gst_bus_set_sync_handler (bus, keep_message, NULL, NULL);
+  gst_object_unref (bus);
   for (guint i = 0; i < n; i++) {
     if (i % CAMERAS_PER_GROUP == 0) {
       group = gst_bin_new (NULL);
@@ -534,6 +561,7 @@ main (int argc, char **argv)
       g_str_equal (memory, "cuda") ? "NV12" : "GRAY8", width, height);
   GstCaps *caps = prepare_masks (masks, caps_text);
 
+  copy_masks (masks, n);
   if (g_str_equal (memory, "pinned"))
     pin_masks (masks, caps);
   Camera *cameras = g_new0 (Camera, n);
