@@ -477,7 +477,8 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
 #define MOST_BITS_IN_PLACE (512u << 10)
 /* Pixels as well, though the rows above tiles come twice then. */
 #define MOST_BYTES_IN_PLACE (4u << 20)
-/* From so many on the caller packs some of them, see shares_packing(): for fewer another kernel is not worth it. */
+/* From so many on they are packed in place instead, some by the caller, where shares_packing() says that may be: for fewer
+ * another kernel is not worth it. */
 #define LEAST_BYTES_SHARED (3u << 19)
 
 typedef struct PackJob {
@@ -586,11 +587,11 @@ static const uint8_t *on_device(const CclMask *mask)
     return (const uint8_t *)device;
 }
 
-/* Is a pinned mask read where it lies, over the bus, by solve or to pack it? */
+/* May a pinned mask be read where it lies, over the bus, by solve or to pack it? */
 static bool reads_in_place(const CclContext *context, const CclMask *mask)
 {
     return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
-           (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE && device_is_idle(context);
+           device_is_idle(context);
 }
 
 /* May the caller's thread read a pinned mask as quickly as ordinary memory? Not what is write-combined. */
@@ -681,7 +682,8 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
         vars->wide_invert = mask->invert;
         return CCL_OK;
     }
-    if (mask->memory == CCL_MEMORY_DEVICE || (there && reads_in_place(context, mask))) {
+    const bool small = (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE;
+    if (mask->memory == CCL_MEMORY_DEVICE || (there && small && reads_in_place(context, mask))) {
         vars->mask = there;
         vars->mask_stride = mask->stride;
         return CCL_OK;
