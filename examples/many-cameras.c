@@ -64,6 +64,16 @@ now (void)
   return g_get_monotonic_time () * 1000;
 }
 
+/* Measured once: a time that has passed meanwhile would be a very long one. */
+static void
+sleep_until (gint64 time)
+{
+  const gint64 left = time - now ();
+
+  if (left > 0)
+    g_usleep (left / 1000 + 1);
+}
+
 static void
 fail (const gchar * what, const gchar * details)
 {
@@ -382,8 +392,7 @@ push_frames (gpointer data)
       const gint64 due = (gint64) ((frame + turn) * GST_SECOND / rate);
       GstBuffer *buffer;
 
-      if (now () < start + due)
-        g_usleep ((start + due - now ()) / 1000 + 1);
+      sleep_until (start + due);
       pusher->n_due += due >= (gint64) WARM_UP;
       if (now () - start - due > 2 * GST_SECOND / rate)
         continue;
@@ -409,7 +418,7 @@ run (GstElement * pipeline, Camera * cameras, guint n, GPtrArray * masks, guint 
           (guint) (rate * (seconds + WARM_UP / (gdouble) GST_SECOND))};
     pushers[i].thread = g_thread_new ("cameras", push_frames, &pushers[i]);
   }
-  g_usleep ((start - now () + (gint64) WARM_UP) / 1000);
+  sleep_until (start + (gint64) WARM_UP);
   *processor = -processor_seconds ();
   for (guint i = 0; i < n_pushers; i++) {
     g_thread_join (pushers[i].thread);
