@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `batch`: contexts that share a device. Each frame must come out as it does alone, whatever company it has:
+/* Suites `batch` and `crowd`: contexts that share a device, in one thread and in threads of their own. Each frame must come out as it does alone, whatever company it has:
  * other sizes, strides, thresholds, limits, orders, connectivities, memories. engine.c: the rules by which they meet. */
 #include "checkccl.h"
 #include "device.h"
@@ -314,11 +314,16 @@ static void check_cycles(Session *session, const Subject *subject, unsigned n)
     camera_free(&guest);
 }
 
+static void close_all(Session *session) /* the next engine is a new one */
+{
+    for (unsigned s = 0; s < session->n_subjects; s++)
+        subject_close(&session->subjects[s]);
+}
+
 void check_batch(Session *session)
 {
     check_engine(session);
-    for (unsigned s = 0; s < session->n_subjects; s++) /* the next engine is a new one */
-        subject_close(&session->subjects[s]);
+    close_all(session);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         if (subject->dead || !subject->config.shared)
@@ -329,6 +334,17 @@ void check_batch(Session *session)
         check_together(session, subject, 3, session->quick ? 300 : 4200);
         check_turns(session, subject, session->quick ? 60 : 400);
         check_cycles(session, subject, session->quick ? 20 : 1000);
+    }
+}
+
+void check_crowd(Session *session)
+{
+    close_all(session);
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        Subject *const subject = &session->subjects[s];
+        if (subject->dead || !subject->config.shared)
+            continue;
+        layout_now_running(subject, NULL);
         for (unsigned n = 2; n <= (session->quick ? 4u : 16u); n *= 2)
             check_cameras(session, subject, n, session->quick ? 6 : 20, 200);
     }

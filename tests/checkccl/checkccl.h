@@ -179,6 +179,7 @@ void check_api(Session *session);
 void check_single_methods(Session *session);
 void check_volume(Session *session);
 void check_batch(Session *session);
+void check_crowd(Session *session);
 void check_repeat(Session *session);
 void check_cpus(Session *session);
 void check_pool(Session *session);

@@ -37,7 +37,7 @@ static const char usage[] =
     "  --algorithm=LIST    these methods only\n"
     "  --connectivity=4|8  this connectivity only\n"
     "  --suite=LIST        these suites only: labels, table, features, contour, blend, api, methods, volume, batch,\n"
-    "                      repeat, cpus, pool, huge\n"
+    "                      crowd, repeat, cpus, pool, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -79,6 +79,7 @@ static const struct {
     { "methods", check_single_methods },
     { "volume", check_volume },
     { "batch", check_batch },
+    { "crowd", check_crowd },
     { "repeat", check_repeat },
     { "cpus", check_cpus },
     { "pool", check_pool },
