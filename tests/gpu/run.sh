@@ -92,7 +92,8 @@ part_check() {
     check "checkccl, runs, labels, 8-connected" 450 \
         "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=8 &
     {
-        check "checkccl, bke,ha8, labels" 450 "$checkccl" --backend=cuda --algorithm=bke,ha8 --suite=labels
+        check "checkccl, bke,ha4,ha8, labels, a third of the cases" 450 \
+            "$checkccl" --backend=cuda --algorithm=bke,ha4,ha8 --suite=labels --every=3
         # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
@@ -102,8 +103,8 @@ part_check() {
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
     } &
     {
-        check "checkccl, runs,ha4, labels, 4-connected" 450 \
-            "$checkccl" --backend=cuda --algorithm=runs,ha4 --suite=labels --connectivity=4
+        check "checkccl, runs, labels, 4-connected" 450 \
+            "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=4
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
     check "checkccl, every method, labels, some cases" 400 \
