@@ -108,6 +108,7 @@ typedef struct Tile {
     uint32_t heads[LOCAL_WORDS];         /* ranks that are roots of the tile */
     uint32_t joined[32];                 /* ranks in the row above that the tile joins to others there */
     uint32_t full[TILE_ROWS + 1];        /* words of a row that are all ones */
+    uint32_t alike[TILE_ROWS / 2 + 1];   /* words of a strip whose runs touch those above one to one; see is_alike() */
     uint32_t n_in_row[TILE_ROWS + 1];
     uint16_t first_run[LOCAL_WORDS];     /* of a word: index */
     uint32_t n_pairs;
@@ -241,7 +242,11 @@ __device__ static inline uint64_t link_runs(Tile *tile, uint32_t *slots, const P
     const bool listed = has_listed_pairs(n_runs);
     uint64_t unlinked = 0, bit = 1;
     for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS, bit <<= 1) {
-        const uint32_t slot = slots[run];
+        const uint32_t slot = slots[run], at = word_of(slot);
+        if (STRIPS && tile->alike[at / 32] >> at % 32 & 1) {
+            slots[run] = with_parent(slot, run - tile->first_run[at] + tile->first_run[at - 32]);
+            continue;
+        }
         Touching to;
         const uint32_t parent = link_of<EIGHT, STRIPS>(*tile, slot, listed, &to);
         if (parent)
@@ -252,7 +257,7 @@ __device__ static inline uint64_t link_runs(Tile *tile, uint32_t *slots, const P
             continue;
         uint32_t pair = atomicAdd(&tile->n_pairs, __popcll(to.pairs) + to.beyond);
         do
-            *pair_at(tile, plan, far, pair++) = run << 16 | next_above<STRIPS>(*tile, word_of(slot), &to);
+            *pair_at(tile, plan, far, pair++) = run << 16 | next_above<STRIPS>(*tile, at, &to);
         while (to.pairs || to.beyond);
     }
     __syncthreads();

@@ -43,6 +43,16 @@ __device__ static inline uint64_t pairs_of_strips(const Tile &tile, uint32_t at)
     return all & ~(after & open);
 }
 
+/* Do the runs of a word and those above touch one to one, as of vertical lines? All four rows of the two strips that come
+ * to the seam are the same then, and no pixel at a side of the word has one beside it. */
+__device__ static inline bool is_alike(const Tile &tile, uint32_t at)
+{
+    const uint64_t *const strips = tile.strips + at, *const rows = tile.bits + upper_row_of<true>(at);
+    const uint64_t word = strips[0], left = at % 32 ? strips[-1] | strips[-33] : 0;
+    const uint64_t right = at % 32 < 31 ? strips[1] | strips[-31] : 0;
+    return word == strips[-32] && word == rows[0] && word == rows[-32] && !(word & left >> 63) && !(word >> 63 & right);
+}
+
 /* Rows -> strips and pairs, and slots of runs that are their own parents; behind them, the keys of roots, none yet.
  * Returns how many runs there are: 0 without room for them. */
 template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *tile, uint32_t *slots, uint32_t room)
@@ -70,8 +80,13 @@ template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *
         return 0;
     if (thread < STRIP_WORDS)
         tile->first_run[thread] = first_run;
-    if (thread < STRIP_WORDS && strip)
-        tile->pairs[thread - 32] = pairs_of_strips(*tile, thread);
+    if (thread < STRIP_WORDS) {
+        const uint32_t alike = __ballot_sync(~0u, strip && is_alike(*tile, thread));
+        if (lane == 0)
+            tile->alike[strip] = alike;
+        if (strip)
+            tile->pairs[thread - 32] = pairs_of_strips(*tile, thread);
+    }
     __syncthreads();
     /* A warp takes a word: where each has many runs, they come to different banks. */
     for (uint32_t at = strip; at < STRIP_WORDS; at += THREADS / 32) {
