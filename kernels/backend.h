@@ -86,7 +86,7 @@ typedef struct CclAlgorithm {
     const char *kind; /* the same: "iterative" where the literature says so; NULL: goes by `iterative` */
     double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
-    bool takes_bits; /* CUDA: can read masks as bits; reads any mask once, so that it may be across the bus */
+    bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
     bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be
                         captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */

@@ -8,6 +8,7 @@
 #include "../cpu/words.h"
 
 #include <chrono>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,6 +385,17 @@ static void drop_tickets(CudaContext *cuda)
 }
 
 /* Also after a failed open(), with whatever is there by then; and after a lost device, where every call fails. */
+/* Those of the context, or of the engine that are for masks and label images. */
+static void synchronize_streams(const CudaContext *cuda)
+{
+    cudaStreamSynchronize(cuda->upload);
+    cudaStreamSynchronize(cuda->download);
+    for (const CudaLane &lane : cuda->lanes)
+        if (lane.stream)
+            cudaStreamSynchronize(lane.stream);
+    (void)cudaGetLastError();
+}
+
 static void cuda_close(CclContext *context)
 {
     CudaContext *const cuda = impl(context);
@@ -419,6 +431,17 @@ static void cuda_close(CclContext *context)
 }
 
 /* ---------------------------------------------------------------- the mask */
+
+cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
+                           cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (to_stride <= INT_MAX && from_stride <= INT_MAX)
+        return cudaMemcpy2DAsync(to, to_stride, from, from_stride, row_size, n_rows, kind, stream);
+    cudaError_t error = cudaSuccess;
+    for (uint32_t y = 0; y < n_rows && error == cudaSuccess; y++)
+        error = cudaMemcpyAsync((uint8_t *)to + y * to_stride, (const uint8_t *)from + y * from_stride, row_size, kind, stream);
+    return error;
+}
 
 /* Makes the event when it is first needed: there may be a thousand contexts, most of which need few. */
 static CclStatus record(cudaEvent_t *event, cudaStream_t stream)
@@ -468,8 +491,8 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, mask->data, (mask->height - 1) * pitch + mask->width,
                                      cudaMemcpyHostToDevice, cuda->upload));
     else
-        CCL_CUDA_TRY(cudaMemcpy2DAsync(slot->d_mask, pitch, mask->data, mask->stride, mask->width, mask->height,
-                                       cudaMemcpyHostToDevice, cuda->upload));
+        CCL_CUDA_TRY(cuda_copy_rows(slot->d_mask, pitch, mask->data, mask->stride, mask->width, mask->height,
+                                    cudaMemcpyHostToDevice, cuda->upload));
     return CCL_OK;
 }
 
@@ -613,10 +636,10 @@ static size_t least_shared(void)
 
 /* Is a pinned mask packed to bits by the device and, its last rows, by the caller's thread, which would only wait? Not
  * where contexts share streams: those of others would wait for what this one does on them. */
-static bool shares_packing(const CclContext *context, const CclMask *mask)
+static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = impl(context);
-    return (size_t)mask->width * mask->height >= least_shared() && reads_in_place(context, mask) && on_device(mask) &&
+    return (size_t)mask->width * mask->height >= least_shared() && there && reads_in_place(context, mask) &&
            !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
 }
@@ -653,8 +676,15 @@ static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *
     return CCL_OK;
 }
 
-/* Brings the mask to where kernels read it, and says where that is. */
-static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, bool packed, CudaVars *vars)
+/* Is the mask packed to bits by the caller alone? From ordinary memory; and one of 16 bits in what was said to be
+ * page-locked, but cannot be reached: it is not copied as it is, either. */
+static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, const uint8_t *there)
+{
+    return packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || (mask->pixel_size == 2 && !there));
+}
+
+/* Brings the mask to where kernels read it, and says where that is. *packed: as bits. */
+static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, bool *packed, CudaVars *vars)
 {
     CudaContext *const cuda = impl(context);
     const size_t pitch = mask_pitch(mask->width);
@@ -664,10 +694,12 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
     CCL_TRY(mark_producer(slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
-    if (packed && mask->memory == CCL_MEMORY_HOST)
+    *packed = true;
+    if (is_packed_by_caller(context, mask, there))
         return place_bits(context, slot, mask, vars);
-    if (packed)
+    if (shares_packing(context, mask, there))
         return place_shared(cuda, slot, mask, there, vars);
+    *packed = false;
     if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
         vars->threshold = 0;
         vars->invert = 0;
@@ -688,8 +720,6 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
         vars->mask_stride = mask->stride;
         return CCL_OK;
     }
-    if (mask->pixel_size == 2 && packs_masks(context)) /* staged as pixels it would not fit */
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the mask is not in page-locked memory that the device can reach");
     return upload(cuda, slot, mask, pitch);
 }
 
@@ -715,8 +745,8 @@ static CudaLabelMode label_mode(const CclLabels *labels)
 static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
 {
     const size_t row = frame->mask.width * sizeof(uint32_t);
-    CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
-                                   cudaMemcpyDeviceToHost, cuda->download));
+    CCL_CUDA_TRY(cuda_copy_rows(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
+                                cudaMemcpyDeviceToHost, cuda->download));
     return CCL_OK;
 }
 
@@ -837,7 +867,7 @@ static bool wants_replay(CudaSlot *slot)
 
     *last = slot->frame.shape;
     if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||
-        (cuda->engine && cuda->engine->crowded))
+        (cuda->engine && cuda_engine_is_crowded(cuda->engine)))
         return false;
     if (!replays(slot) && capture_frame(slot) != CCL_OK)
         cuda->no_graphs = true;
@@ -864,8 +894,8 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->limits = ccl_frame->limits;
     vars->keep_all = drops_nothing(&vars->limits);
-    const bool packed = packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || shares_packing(context, mask));
-    CCL_TRY(place_mask(context, slot, mask, packed, vars));
+    bool packed;
+    CCL_TRY(place_mask(context, slot, mask, &packed, vars));
     place_labels(context, slot, ccl_frame, vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
                               vars->keep_all, packed };
@@ -913,17 +943,26 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
     return record(done, last);
 }
 
-static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
+static CclStatus bring_and_launch(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
 
-    CCL_TRY(cuda_use_device(context->config.device));
     CCL_TRY(bring(context, ccl_frame));
     if (cuda->engine)
         return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
     CCL_TRY(cuda_launch_slot(slot));
     return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
+}
+
+/* Once it has failed the frame's memory is the caller's again: nothing that was begun may still use it. */
+static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
+{
+    CCL_TRY(cuda_use_device(context->config.device));
+    const CclStatus status = bring_and_launch(context, ccl_frame);
+    if (status != CCL_OK)
+        synchronize_streams(impl(context));
+    return status;
 }
 
 cudaError_t cuda_look_at(cudaEvent_t event)

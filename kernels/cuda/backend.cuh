@@ -12,7 +12,7 @@
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only
  *
- * Everything from label() on is captured into one CUDA graph per slot the second time the same CudaShape comes by, and
+ * Everything from label() on is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
  * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars:
@@ -46,6 +46,10 @@ CclStatus cuda_use_device(int device);
         if (error_ != cudaSuccess)                                \
             return cuda_fail(error_, #call, __FILE__, __LINE__);  \
     } while (0)
+
+/* cudaMemcpy2DAsync() for any stride: it takes none of 2 GB or more, not even for a single row. */
+cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
+                           cudaMemcpyKind kind, cudaStream_t stream);
 
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 

@@ -85,7 +85,8 @@ typedef struct CudaEngine {
     void *driver_context;    /* whose streams these are */
     int device;
     const CudaBatches *batches; /* of the method */
-    unsigned n_contexts, n_slots; /* that share it */
+    unsigned n_contexts; /* that share it; atomic, and changed with the registry locked */
+    unsigned n_slots;    /* of theirs */
 
     CclEngine *queue;
     cudaStream_t upload, download;
@@ -108,12 +109,11 @@ typedef struct CudaEngine {
     unsigned n_places;
     unsigned next_place; /* of the next batch */
     unsigned generation; /* of the lanes */
-    bool crowded;        /* so many contexts share it that few frames are alone */
     size_t most_bytes;   /* of all lanes and places */
     unsigned multiprocessors;
     int ahead; /* see CudaFrame */
 
-    CclPool *packers;      /* help one at a time; all others pack alone */
+    CclPool *packers;      /* help one at a time; all others pack alone. Atomic: made when it is first asked for */
     pthread_mutex_t packing;
 } CudaEngine;
 
@@ -174,6 +174,8 @@ void cuda_engine_leave(CclContext *context);
 
 /* Does one context alone have it? By the time the caller knows, another may. */
 bool cuda_engine_is_own(const CudaEngine *engine);
+/* Do so many that few frames are alone? */
+bool cuda_engine_is_crowded(const CudaEngine *engine);
 
 /* The lane of a slot with this number, in a context that shares the engine. */
 const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane);

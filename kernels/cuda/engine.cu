@@ -235,6 +235,17 @@ static CclStatus launch_groups(Launch *launch)
     return CCL_OK;
 }
 
+static std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
+{
+    std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams = { &engine->upload, &engine->download,
+                                                                     &engine->watch };
+    for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
+        streams[3 + 2 * i] = &engine->lanes[i].stream;
+        streams[4 + 2 * i] = &engine->batch_streams[i];
+    }
+    return streams;
+}
+
 /* ---------------------------------------------------------------- what the queue asks for */
 
 static bool arrived(void *device, const CclTicket *ticket)
@@ -244,9 +255,8 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
 }
 
-static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
+static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *const *tickets, unsigned n)
 {
-    CudaEngine *const engine = (CudaEngine *)device;
     Launch launch = {};
     launch.engine = engine;
     launch.first_job = index * CCL_MOST_BATCH;
@@ -256,7 +266,7 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
-    if (n == 1 && (!engine->crowded || engine->n_places < CCL_MOST_BATCHES)) {
+    if (n == 1 && (!cuda_engine_is_crowded(engine) || engine->n_places < CCL_MOST_BATCHES)) {
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
@@ -266,6 +276,19 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     }
     return cuda_finish_slots(launch.slots, n, launch.launcher.stream, &engine->computed[index],
                              &engine->done[index]);
+}
+
+/* Once they have failed the frames' memory is their callers' again: nothing that was begun may still use it. */
+static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
+{
+    CudaEngine *const engine = (CudaEngine *)device;
+    const CclStatus status = launch_tickets(engine, index, tickets, n);
+    if (status != CCL_OK) {
+        for (cudaStream_t *stream : streams_of(engine))
+            cudaStreamSynchronize(*stream);
+        (void)cudaGetLastError();
+    }
+    return status;
 }
 
 /* An error counts as the end: waiting tells. */
@@ -371,7 +394,6 @@ static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool repl
 {
     CCL_TRY(synchronize(engine)); /* whose place is whose changes */
     engine->next_place = 0;
-    engine->crowded = engine->n_contexts > 16;
     if (replace)
         CCL_TRY(replace_workspaces(engine, room, engine->batches->workspace_size(room)));
     while (engine->n_lanes < min(engine->n_slots, CCL_MOST_BATCHES) &&
@@ -402,23 +424,25 @@ static CclStatus grow(CudaEngine *engine, const CclContext *context)
 
 /* ---------------------------------------------------------------- one per device */
 
-static std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams_of(CudaEngine *engine)
+/* Without the lock, under which contexts that come and go wait for the device. */
+static unsigned n_contexts(const CudaEngine *engine)
 {
-    std::array<cudaStream_t *, 3 + 2 * CCL_MOST_BATCHES> streams = { &engine->upload, &engine->download,
-                                                                     &engine->watch };
-    for (unsigned i = 0; i < CCL_MOST_BATCHES; i++) {
-        streams[3 + 2 * i] = &engine->lanes[i].stream;
-        streams[4 + 2 * i] = &engine->batch_streams[i];
-    }
-    return streams;
+    return __atomic_load_n(&engine->n_contexts, __ATOMIC_RELAXED);
+}
+
+static void set_contexts(CudaEngine *engine, unsigned n)
+{
+    __atomic_store_n(&engine->n_contexts, n, __ATOMIC_RELAXED);
 }
 
 bool cuda_engine_is_own(const CudaEngine *engine)
 {
-    pthread_mutex_lock(&registry);
-    const bool own = engine->n_contexts == 1;
-    pthread_mutex_unlock(&registry);
-    return own;
+    return n_contexts(engine) == 1;
+}
+
+bool cuda_engine_is_crowded(const CudaEngine *engine)
+{
+    return n_contexts(engine) > 16;
 }
 
 const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane)
@@ -528,14 +552,14 @@ static CclStatus join_locked(CclContext *context)
 
     CCL_TRY(find_or_open(context->algorithm->batches, &engine));
     cuda->engine = engine;
-    engine->n_contexts++;
+    set_contexts(engine, engine->n_contexts + 1);
     engine->n_slots += context->config.depth;
     for (unsigned i = 0; i < context->config.depth; i++)
         cuda->slots[i].lane = engine->next_lane++;
     cuda->upload = engine->upload;
     cuda->download = engine->download;
     if (!engine->packers && context->config.threads > 1)
-        engine->packers = ccl_pool_new(context->config.threads);
+        __atomic_store_n(&engine->packers, ccl_pool_new(context->config.threads), __ATOMIC_RELEASE);
     return grow(engine, context);
 }
 
@@ -554,7 +578,8 @@ void cuda_engine_leave(CclContext *context)
         return;
     pthread_mutex_lock(&registry);
     engine->n_slots -= context->config.depth;
-    if (!--engine->n_contexts) {
+    set_contexts(engine, engine->n_contexts - 1);
+    if (!engine->n_contexts) {
         CudaEngine **link = &engines;
         while (*link != engine)
             link = &(*link)->next;
@@ -566,10 +591,11 @@ void cuda_engine_leave(CclContext *context)
 
 void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more)
 {
-    if (!engine->packers || pthread_mutex_trylock(&engine->packing)) {
+    CclPool *const packers = __atomic_load_n(&engine->packers, __ATOMIC_ACQUIRE);
+    if (!packers || pthread_mutex_trylock(&engine->packing)) {
         ccl_pool_run(NULL, pack, data, n, false);
         return;
     }
-    ccl_pool_run(engine->packers, pack, data, n, more);
+    ccl_pool_run(packers, pack, data, n, more);
     pthread_mutex_unlock(&engine->packing);
 }

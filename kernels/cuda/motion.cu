@@ -914,8 +914,8 @@ static CclStatus bring_picture(CclMotion *motion, const MotionFrame *frame, Pict
         CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, cuda->produced, 0));
     }
     if (luma->memory != CCL_MEMORY_DEVICE) {
-        CCL_CUDA_TRY(cudaMemcpy2DAsync(cuda->luma, cuda->luma_pitch, luma->data, luma->stride, luma->width, luma->height,
-                                       cudaMemcpyHostToDevice, cuda->stream));
+        CCL_CUDA_TRY(cuda_copy_rows(cuda->luma, cuda->luma_pitch, luma->data, luma->stride, luma->width, luma->height,
+                                    cudaMemcpyHostToDevice, cuda->stream));
         picture->luma = cuda->luma;
         picture->stride = cuda->luma_pitch;
     }
@@ -1045,8 +1045,8 @@ static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
     if (motion->config.timing)
         CCL_CUDA_TRY(cudaEventRecord(cuda->end[frame->slot], cuda->stream));
     if (goes_down(frame)) {
-        CCL_CUDA_TRY(cudaMemcpy2DAsync(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
-                                       motion->height, cudaMemcpyDeviceToHost, cuda->stream));
+        CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
+                                    motion->height, cudaMemcpyDeviceToHost, cuda->stream));
         CCL_CUDA_TRY(cudaEventRecord(cuda->down[frame->slot], cuda->stream));
     }
     return CCL_OK;

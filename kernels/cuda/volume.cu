@@ -332,8 +332,8 @@ static CclStatus fill_images(CclContext *context, const CclLabels *images)
             there ? images[t].data : image, there ? images[t].stride / sizeof(uint32_t) : width);
         CCL_CUDA_TRY(cudaGetLastError());
         if (!there)
-            CCL_CUDA_TRY(cudaMemcpy2DAsync(images[t].data, images[t].stride, image, width * sizeof(uint32_t),
-                                           width * sizeof(uint32_t), height, cudaMemcpyDeviceToHost, frame->stream));
+            CCL_CUDA_TRY(cuda_copy_rows(images[t].data, images[t].stride, image, width * sizeof(uint32_t),
+                                        width * sizeof(uint32_t), height, cudaMemcpyDeviceToHost, frame->stream));
     }
     return CCL_OK;
 }

@@ -212,18 +212,31 @@ static void check_frame_errors(Session *session, const Subject *subject)
     ccl_context_free(NULL);
 }
 
-/* A stride means nothing to a mask of one row, however large it is. */
+/* A stride means nothing to a mask of one row, or its label image, however large it is. And on CUDA memory may be called
+ * page-locked that is not. */
 static void check_single_row(Session *session, const Subject *subject)
 {
-    static const uint8_t pixels[7] = { 1, 0, 1, 1, 0, 0, 1 };
-    const CclMask mask = { .data = pixels, .stride = (size_t)1 << 40, .width = 7, .height = 1 };
-    const CclConfig config = small_config(subject);
+    static const uint8_t narrow[7] = { 1, 0, 1, 1, 0, 0, 1 };
+    static const uint16_t wide[7] = { 256, 0, 1, 2, 0, 0, 3 };
+    static const uint32_t expected[7] = { 1, 0, 2, 2, 0, 0, 3 };
+    CclConfig config = small_config(subject);
+    config.labels = true;
     CclContext *const context = open_or_fail(session, subject, &config);
-    CclTable table;
     if (!context)
         return;
-    check(session, ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_found == 3,
-          "%s: one row with a stride of 2^40: %s", subject->name, ccl_error_message());
+    for (unsigned i = 0; i < (config.backend == CCL_BACKEND_CUDA ? 4 : 2); i++) {
+        const bool is_wide = i % 2, pinned = i / 2;
+        const CclMask mask = { .data = is_wide ? (const void *)wide : narrow, .stride = (size_t)1 << 40, .width = 7,
+                               .height = 1, .pixel_size = is_wide ? 2 : 1,
+                               .memory = pinned ? CCL_MEMORY_PINNED : CCL_MEMORY_HOST };
+        uint32_t image[7];
+        const CclLabels labels = { .data = image, .stride = (size_t)1 << 33 };
+        CclTable table;
+        check(session, ccl_analyze(context, &mask, NULL, &labels, &table) == CCL_OK && table.n_found == 3 &&
+                           !memcmp(image, expected, sizeof image),
+              "%s: one row of %u bits with strides of 2^40 and 2^33, said to be %s: %s", subject->name, is_wide ? 16 : 8,
+              pinned ? "page-locked" : "in ordinary memory", ccl_error_message());
+    }
     ccl_context_free(context);
 }
 

@@ -42,7 +42,7 @@ typedef struct Trial {
     CclBackendKind backend;
     const char *algorithm; /* NULL: the motion detector */
     CclMemory memory;      /* of masks and label images */
-    bool timing;
+    bool timing, shared;
 } Trial;
 
 typedef enum Result { RIGHT, WRONG, FAILED } Result;
@@ -90,6 +90,7 @@ static Result label(const Trial *trial, CclStatus *status)
     config.max_components = CAPACITY;
     config.labels = true;
     config.timing = trial->timing;
+    config.shared = trial->shared;
     *status = ccl_context_new(&config, &context);
     if (*status != CCL_OK)
         return context ? WRONG : FAILED;
@@ -193,11 +194,13 @@ static void expect(const char *algorithm, unsigned connectivity)
 int main(void)
 {
     static const Trial trials[] = {
-        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false },
-        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true },
-        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false },
-        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false },
-        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true },
+        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false },
+        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false },
+        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true },
+        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false },
+        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false },
+        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false },
+        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false },
     };
     draw_picture();
     for (unsigned i = 0; i < sizeof trials / sizeof *trials; i++) {

@@ -6,6 +6,7 @@
 #include "cuda_runtime.h"
 
 #include <cstdio>
+#include <climits>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
@@ -547,6 +548,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
     ENTER("cudaMemcpy2DAsync");
+    if (to_pitch > INT_MAX || from_pitch > INT_MAX) /* cudaDevAttrMaxPitch */
+        return told(cudaErrorInvalidValue);
     return copy(to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 
