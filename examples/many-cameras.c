@@ -611,6 +611,8 @@ main (int argc, char **argv)
   start = now () + 100 * 1000 * 1000;   /* the threads that push come up meanwhile */
   length = WARM_UP + (gint64) ((seconds + 1 / rate) * GST_SECOND);
   const guint64 n_due = run (pipeline, cameras, n, masks, seconds, &processor);
+  if (!n_due)
+    fail ("no frame was due in that time", NULL);
   drain (pipeline, cameras, n);
   gchar *labels_text = describe_labels (cameras, n);
   gst_element_set_state (pipeline, GST_STATE_NULL);     /* nobody adds to what is counted any more */

@@ -384,18 +384,21 @@ static void drop_tickets(CudaContext *cuda)
             (void)ccl_engine_collect(cuda->engine->queue, &slot.ticket);
 }
 
-/* Also after a failed open(), with whatever is there by then; and after a lost device, where every call fails. */
-/* Those of the context, or of the engine that are for masks and label images. */
-static void synchronize_streams(const CudaContext *cuda)
+/* Once a frame has failed its memory is the caller's again: nothing that was begun may still use it. */
+static CclStatus settle(const CudaContext *cuda, CclStatus status)
 {
+    if (status == CCL_OK)
+        return CCL_OK;
     cudaStreamSynchronize(cuda->upload);
     cudaStreamSynchronize(cuda->download);
-    for (const CudaLane &lane : cuda->lanes)
+    for (const CudaLane &lane : cuda->lanes) /* an engine has settled those of its own */
         if (lane.stream)
             cudaStreamSynchronize(lane.stream);
     (void)cudaGetLastError();
+    return status;
 }
 
+/* Also after a failed open(), with whatever is there by then; and after a lost device, where every call fails. */
 static void cuda_close(CclContext *context)
 {
     CudaContext *const cuda = impl(context);
@@ -955,14 +958,10 @@ static CclStatus bring_and_launch(CclContext *context, CclFrame *ccl_frame)
     return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
 }
 
-/* Once it has failed the frame's memory is the caller's again: nothing that was begun may still use it. */
 static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
 {
     CCL_TRY(cuda_use_device(context->config.device));
-    const CclStatus status = bring_and_launch(context, ccl_frame);
-    if (status != CCL_OK)
-        synchronize_streams(impl(context));
-    return status;
+    return settle(impl(context), bring_and_launch(context, ccl_frame));
 }
 
 cudaError_t cuda_look_at(cudaEvent_t event)
@@ -1037,13 +1036,12 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
-static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
+static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
     CclTable *const table = &ccl_frame->table;
 
-    CCL_TRY(cuda_use_device(context->config.device));
     if (cuda->engine) {
         CCL_TRY(ccl_engine_collect(cuda->engine->queue, &slot->ticket));
         table->batch_size = slot->ticket.batch_size;
@@ -1062,6 +1060,12 @@ static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));
     return CCL_OK;
+}
+
+static CclStatus cuda_collect(CclContext *context, CclFrame *ccl_frame)
+{
+    CCL_TRY(cuda_use_device(context->config.device));
+    return settle(impl(context), await_and_read(context, ccl_frame));
 }
 
 /* An error counts as ready: collecting tells. */

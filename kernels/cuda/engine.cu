@@ -278,11 +278,9 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
                              &engine->done[index]);
 }
 
-/* Once they have failed the frames' memory is their callers' again: nothing that was begun may still use it. */
-static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
+/* Once a batch has failed its frames' memory is their callers' again: nothing that was begun may still use it. */
+static CclStatus settle(CudaEngine *engine, CclStatus status)
 {
-    CudaEngine *const engine = (CudaEngine *)device;
-    const CclStatus status = launch_tickets(engine, index, tickets, n);
     if (status != CCL_OK) {
         for (cudaStream_t *stream : streams_of(engine))
             cudaStreamSynchronize(*stream);
@@ -291,17 +289,28 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     return status;
 }
 
+static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *tickets, unsigned n)
+{
+    CudaEngine *const engine = (CudaEngine *)device;
+    return settle(engine, launch_tickets(engine, index, tickets, n));
+}
+
 /* An error counts as the end: waiting tells. */
 static bool ended(void *device, unsigned index)
 {
     return cuda_look_at(((CudaEngine *)device)->done[index]) != cudaErrorNotReady;
 }
 
+static CclStatus wait_for_batch(CudaEngine *engine, unsigned index)
+{
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], &engine->watch, &engine->alarm));
+    return CCL_OK;
+}
+
 static CclStatus wait(void *device, unsigned index)
 {
     CudaEngine *const engine = (CudaEngine *)device;
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], &engine->watch, &engine->alarm));
-    return CCL_OK;
+    return settle(engine, wait_for_batch(engine, index));
 }
 
 static const CclEngineDevice calls = { arrived, launch_batch, ended, wait };

@@ -1023,7 +1023,7 @@ static bool goes_down(const MotionFrame *frame)
     return frame->mask.data && frame->mask.memory != CCL_MEMORY_DEVICE;
 }
 
-static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
+static CclStatus launch_frame(CclMotion *motion, MotionFrame *frame)
 {
     CudaMotion *const cuda = impl(motion);
     const uint32_t serial = frame->serial = ++cuda->serial;
@@ -1050,6 +1050,17 @@ static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
         CCL_CUDA_TRY(cudaEventRecord(cuda->down[frame->slot], cuda->stream));
     }
     return CCL_OK;
+}
+
+/* Once a frame has failed its memory is the caller's again: nothing that was begun may still use it. */
+static CclStatus cuda_start(CclMotion *motion, MotionFrame *frame)
+{
+    const CclStatus status = launch_frame(motion, frame);
+    if (status != CCL_OK) {
+        cudaStreamSynchronize(impl(motion)->stream);
+        (void)cudaGetLastError();
+    }
+    return status;
 }
 
 /* Until all that is in the stream by now is done. */
