@@ -603,14 +603,17 @@ CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream)
 /* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
 static const uint8_t *on_device(const CclMask *mask)
 {
-    void *device = NULL;
+    cudaPointerAttributes about;
     if (mask->memory == CCL_MEMORY_DEVICE)
         return (const uint8_t *)mask->data;
-    if (mask->memory == CCL_MEMORY_PINNED && cudaHostGetDevicePointer(&device, (void *)mask->data, 0) != cudaSuccess) {
+    if (mask->memory != CCL_MEMORY_PINNED)
+        return NULL;
+    if (cudaPointerGetAttributes(&about, mask->data) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
     }
-    return (const uint8_t *)device;
+    /* Asked like this, memory that is not page-locked is no error. */
+    return about.type == cudaMemoryTypeHost ? (const uint8_t *)about.devicePointer : NULL;
 }
 
 /* May a pinned mask be read where it lies, over the bus, by solve or to pack it? */

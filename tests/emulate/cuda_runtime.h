@@ -154,6 +154,13 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+    void *devicePointer, *hostPointer;
+};
+
 #pragma GCC visibility push(default)
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
@@ -177,6 +184,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);

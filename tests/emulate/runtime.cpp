@@ -538,6 +538,19 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
     return cudaSuccess;
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+    ENTER("cudaPointerGetAttributes");
+    const Kind kind = kind_of(memory);
+    *attributes = cudaPointerAttributes{};
+    if (kind == Kind::NONE)
+        return cudaSuccess;
+    attributes->type = kind == Kind::DEVICE ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+    attributes->devicePointer = (void *)memory;
+    attributes->hostPointer = kind == Kind::DEVICE ? nullptr : (void *)memory;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     ENTER("cudaMemcpyAsync");
