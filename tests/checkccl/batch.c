@@ -320,15 +320,25 @@ static void close_all(Session *session) /* the next engine is a new one */
         subject_close(&session->subjects[s]);
 }
 
+/* The next subject from *s on that goes in batches, or NULL. */
+static Subject *next_shared(Session *session, unsigned *s)
+{
+    while (*s < session->n_subjects) {
+        Subject *const subject = &session->subjects[(*s)++];
+        if (!subject->dead && subject->config.shared) {
+            layout_now_running(subject, NULL);
+            return subject;
+        }
+    }
+    return NULL;
+}
+
 void check_batch(Session *session)
 {
     check_engine(session);
     close_all(session);
-    for (unsigned s = 0; s < session->n_subjects; s++) {
-        Subject *const subject = &session->subjects[s];
-        if (subject->dead || !subject->config.shared)
-            continue;
-        layout_now_running(subject, NULL);
+    Subject *subject;
+    for (unsigned s = 0; (subject = next_shared(session, &s));) {
         for (unsigned n = 1; n <= (session->quick ? 8u : N_SLOTS); n *= 2)
             check_together(session, subject, n, n > 8 ? 100 : 300);
         check_together(session, subject, 3, session->quick ? 300 : 4200);
@@ -340,11 +350,8 @@ void check_batch(Session *session)
 void check_crowd(Session *session)
 {
     close_all(session);
-    for (unsigned s = 0; s < session->n_subjects; s++) {
-        Subject *const subject = &session->subjects[s];
-        if (subject->dead || !subject->config.shared)
-            continue;
-        layout_now_running(subject, NULL);
+    Subject *subject;
+    for (unsigned s = 0; (subject = next_shared(session, &s));) {
         for (unsigned n = 2; n <= (session->quick ? 4u : 16u); n *= 2)
             check_cameras(session, subject, n, session->quick ? 6 : 20, 200);
     }
