@@ -14,7 +14,9 @@
 #define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 5u)
 #define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
 #define SLOTS 192u        /* components that a block sums in shared memory */
-#define NEAR_LABELS 2048u /* labels of runs that a block keeps there */
+#define SIDE_BY_SIDE 2u   /* of them have neighbouring ids: their rows cross the bus in one piece, 64 bytes are dear */
+/* Labels of runs that a block keeps there: where there is room, of all runs that strips can have. */
+#define NEAR_LABELS (RESIDENT_THREADS == 2048 ? 4096u : 2048u)
 #define FEW_OF_STRIP 3u   /* runs of rows in one of a strip that are added one by one */
 
 /* What measure does. */
@@ -31,9 +33,9 @@ typedef struct RunSums {
     uint32_t of[N_FIELDS];
 } RunSums;
 
-/* Sums of the components of a block, found by id. */
+/* Sums of the components of a block, found by id. A slot without area is free. */
 typedef struct BlockSums {
-    uint32_t ids[SLOTS]; /* id + 1; 0: free */
+    uint32_t pairs[SLOTS / SIDE_BY_SIDE]; /* id / SIDE_BY_SIDE + 1 of those in these slots; 0: free */
     uint32_t not_firsts[SLOTS]; /* inverse of Sums.first of a component inside the tile; else 0 */
     uint32_t fields[N_FIELDS][SLOTS];
 } BlockSums;
@@ -218,13 +220,19 @@ __device__ static inline uint4 row_end(const Plan &plan, uint32_t id, uint4 sums
 /* The slot of a component, or SLOTS when those near its place are taken. */
 __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
 {
+    const uint32_t pair = id / SIDE_BY_SIDE;
     for (uint32_t i = 0; i < 4; i++) {
-        const uint32_t slot = (id + i) % SLOTS; /* neighbours side by side: so are their rows, for the bus */
-        const uint32_t old = slot < n_slots ? atomicCAS(&block->ids[slot], 0, id + 1) : ~0u;
-        if (old == 0 || old == id + 1)
-            return slot;
+        const uint32_t place = (pair + i) % (SLOTS / SIDE_BY_SIDE), slot = place * SIDE_BY_SIDE;
+        const uint32_t old = slot + SIDE_BY_SIDE <= n_slots ? atomicCAS(&block->pairs[place], 0, pair + 1) : ~0u;
+        if (old == 0 || old == pair + 1)
+            return slot + id % SIDE_BY_SIDE;
     }
     return SLOTS;
+}
+
+__device__ static inline uint32_t id_in(const BlockSums *block, uint32_t slot)
+{
+    return (block->pairs[slot / SIDE_BY_SIDE] - 1) * SIDE_BY_SIDE + slot % SIDE_BY_SIDE;
 }
 
 template <Pass PASS>
@@ -316,7 +324,9 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     uint32_t *const runs = plan.runs + (size_t)tile_at * TILE_RUNS;
 
     for (uint32_t i = thread; i < SLOTS; i += THREADS) {
-        block.ids[i] = block.not_firsts[i] = 0;
+        if (i < SLOTS / SIDE_BY_SIDE)
+            block.pairs[i] = 0;
+        block.not_firsts[i] = 0;
         for (uint32_t field = 0; field < N_FIELDS; field++)
             block.fields[field][i] = 0;
     }
@@ -329,7 +339,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     const uint32_t n_listed = plan.n_runs[tile_at], n_runs = n_listed & ~OF_STRIPS;
     const bool strips = n_listed & OF_STRIPS;
     /* Where there are many, a label takes the place of its run. */
-    uint32_t *const labels = n_runs <= plan.near_labels ? near_labels : runs;
+    uint32_t *const labels = n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
     /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
      * its tile's root, then of the root above that. */
     const uint32_t n_each = (n_runs + THREADS - 1) / THREADS, end_run = min((thread + 1) * n_each, n_runs);
@@ -449,8 +459,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
     constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
     for (uint32_t i = thread; i < plan.slots * PARTS; i += THREADS) {
-        const uint32_t slot = i / PARTS, quarter = i % PARTS, id = block.ids[slot] - 1;
-        if (id == ~0u)
+        const uint32_t slot = i / PARTS, quarter = i % PARTS, id = id_in(&block, slot);
+        if (!block.fields[AREA][slot])
             continue;
         RunSums sums;
         for (uint32_t field = 0; field < N_FIELDS; field++)
