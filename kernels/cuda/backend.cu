@@ -215,6 +215,7 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     CCL_TRY(cuda_pinned_alloc(context, (void **)&host, up_size + result_size + context->capacity * sizeof(CclComponent)));
     slot->h_mask = host;
     slot->h_result = (CudaResult *)(host + up_size);
+    *slot->h_result = CudaResult{};
     ccl_frame->rows = (CclComponent *)(host + up_size + result_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
@@ -904,7 +905,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     CCL_TRY(place_mask(context, slot, mask, &packed, vars));
     place_labels(context, slot, ccl_frame, vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
-                              vars->keep_all, packed };
+                              vars->keep_all, packed, impl(context)->dense_left != 0 };
     frame->shape = shape;
     frame->n_steps = 0;
     memset(frame->step_counts, 0, sizeof frame->step_counts);
@@ -1039,6 +1040,17 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
+/* After a dense mask so many are taken for dense, too: what fits them is launched. */
+#define DENSE_FRAMES 32u
+
+static void note_dense(CudaContext *cuda, bool dense)
+{
+    if (dense)
+        cuda->dense_left = DENSE_FRAMES;
+    else if (cuda->dense_left)
+        cuda->dense_left--;
+}
+
 static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
@@ -1059,6 +1071,7 @@ static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
     if (slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL) {
         table->n_found = slot->h_result->n_found;
         table->n_kept = slot->h_result->n_kept;
+        note_dense(cuda, slot->h_result->dense != 0);
     }
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));

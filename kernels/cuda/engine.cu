@@ -40,7 +40,7 @@ static uint32_t key_of(const CudaSlot *slot)
     const CudaShape *const shape = &slot->frame.shape;
     const uint64_t pixels = (uint64_t)shape->width * shape->height;
     const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
-    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
+    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 | shape->dense << 1 |
            (slot->context->config.connectivity == CCL_CONNECT_8);
 }
 

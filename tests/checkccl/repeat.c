@@ -22,15 +22,27 @@ typedef struct Scene {
     CclLabels labels;
 } Scene;
 
-static const struct {
+typedef struct Look {
     const char *kind;
     uint32_t width, height;
     CclMemory mask_memory;
-} looks[N_SCENES] = {
+} Look;
+
+static const Look looks[N_SCENES] = {
     { "noise_g1_d50", 321, 241, CCL_MEMORY_DEVICE },
     { "video_salt0.05", 639, 479, CCL_MEMORY_DEVICE },
     { "spiral", 203, 151, CCL_MEMORY_PINNED },
     { "noise_g4_d50", 437, 97, CCL_MEMORY_HOST },
+};
+
+/* Of `runs`: more tiles than it always has room for, and with two kinds of nodes more runs in some. The last is as good as
+ * empty. */
+enum { DENSE_ROWS = 20 };
+static const Look dense_looks[N_SCENES] = {
+    { "noise_g1_d50", 2048, 8003, CCL_MEMORY_DEVICE },
+    { "comb", 2048, 8003, CCL_MEMORY_DEVICE },
+    { "checkerboard", 2048, 8003, CCL_MEMORY_DEVICE },
+    { "video_salt0.05", 2048, 8003, CCL_MEMORY_DEVICE },
 };
 
 /* How they are run. */
@@ -39,35 +51,41 @@ typedef struct Way {
     unsigned in_flight;
     bool by_itself; /* every kernel is launched by itself, not by a CUDA graph */
     unsigned part;  /* one in so many of the thousand */
+    unsigned quiet; /* the last scene comes so many times in a row */
 } Way;
 
 static const Way ways[] = {
-    { "alone", 1, false, 2 },
-    { "in flight", CCL_MAX_DEPTH, false, 2 },
-    { "in flight, without graphs", CCL_MAX_DEPTH, true, 4 }, /* of CUDA only: the last */
+    { "alone", 1, false, 2, 1 },
+    { "in flight", CCL_MAX_DEPTH, false, 2, 1 },
+    { "in flight, without graphs", CCL_MAX_DEPTH, true, 4, 1 }, /* of CUDA only: the last */
 };
 enum { N_WAYS = sizeof ways / sizeof *ways };
 
-static void scene_draw(Session *session, Scene *scene, unsigned i)
+static const Way dense_way = { "dense now and then", CCL_MAX_DEPTH, false, 1, 40 };
+
+static void scene_draw(Session *session, Scene *scene, const Look *look, uint32_t width, uint32_t height, Product product)
 {
     unsigned n_kinds;
-    Kind *const kind = kinds_named(looks[i].kind, &n_kinds);
-    uint32_t width = looks[i].width, height = looks[i].height;
-    while (session->most_pixels && (uint64_t)width * height > session->most_pixels) {
-        width = width / 2 | 1;
-        height = height / 2 | 1;
-    }
+    Kind *const kind = kinds_named(look->kind, &n_kinds);
     scene->image = kind->draw(kind, width, height, &session->random);
-    scene->c = case_new(&scene->image, PRODUCT_LABELS, "%s", looks[i].kind);
-    scene->c.layout.mask_memory = looks[i].mask_memory;
+    scene->c = case_new(&scene->image, product, "%s", look->kind);
+    scene->c.layout.mask_memory = look->mask_memory;
     scene->c.layout.labels_memory = CCL_MEMORY_PINNED; /* looked at where it lies */
     free(kind);
 }
 
+static const Scene *scene_of(const Scene *scenes, const Way *way, unsigned frame)
+{
+    const unsigned i = frame % (N_SCENES - 1 + way->quiet);
+    return &scenes[i < N_SCENES ? i : N_SCENES - 1];
+}
+
 static bool scene_submit(CclContext *context, const Scene *scene)
 {
-    memset(scene->labels.data, 0xee, scene->labels.stride * scene->image.height); /* not those of the last time */
-    return ccl_submit(context, &scene->mask, NULL, &scene->labels) == CCL_OK;
+    const bool labels = scene->c.product == PRODUCT_LABELS;
+    if (labels)
+        memset(scene->labels.data, 0xee, scene->labels.stride * scene->image.height); /* not those of the last time */
+    return ccl_submit(context, &scene->mask, NULL, labels ? &scene->labels : NULL) == CCL_OK;
 }
 
 static bool scene_collect(CclContext *context, const Scene *scene, char why[400])
@@ -80,15 +98,15 @@ static bool scene_collect(CclContext *context, const Scene *scene, char why[400]
 }
 
 /* `n` frames, the scenes in turn. Returns how many came out right before one did not. */
-static unsigned run_frames(CclContext *context, const Scene *scenes, unsigned n, unsigned in_flight, char why[400])
+static unsigned run_frames(CclContext *context, const Scene *scenes, const Way *way, unsigned n, char why[400])
 {
     for (unsigned submitted = 0, collected = 0; collected < n; collected++) {
-        for (; submitted < n && submitted < collected + in_flight; submitted++)
-            if (!scene_submit(context, &scenes[submitted % N_SCENES])) {
+        for (; submitted < n && submitted < collected + way->in_flight; submitted++)
+            if (!scene_submit(context, scene_of(scenes, way, submitted))) {
                 snprintf(why, 400, "%.399s", ccl_error_message());
                 return collected;
             }
-        if (!scene_collect(context, &scenes[collected % N_SCENES], why))
+        if (!scene_collect(context, scene_of(scenes, way, collected), why))
             return collected;
     }
     return n;
@@ -105,8 +123,8 @@ static void check_way(Session *session, const Subject *subject, const CclConfig 
     unsetenv("CCL_TEST_GRAPHS");
     if (!check(session, open, "%s: %s", subject->name, ccl_error_message()))
         return;
-    const unsigned n_right = run_frames(context, scenes, n, way->in_flight, why);
-    const Scene *const scene = &scenes[n_right % N_SCENES];
+    const unsigned n_right = run_frames(context, scenes, way, n, why);
+    const Scene *const scene = scene_of(scenes, way, n_right);
     check(session, n_right == n, "%s, %s: %s %ux%u, frame %u of %u: %s", subject->name, way->name, scene->c.name,
           scene->image.width, scene->image.height, n_right + 1, n, why);
     ccl_context_free(context);
@@ -123,12 +141,13 @@ static unsigned repetitions(const Session *session, const Subject *subject)
     return session->quick ? 20 : cuda || subject->config.threads != 1 ? 1000 : 50;
 }
 
-static void check_subject(Session *session, const Subject *subject, Scene *scenes, unsigned n)
+/* Each of the ways, `n` frames of each scene divided by its part. */
+static void check_subject(Session *session, const Subject *subject, Scene *scenes, const Way *some_ways, unsigned n_ways,
+                          unsigned n)
 {
-    const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
     CclConfig config = subject->config;
     config.depth = CCL_MAX_DEPTH;
-    config.labels = true;
+    config.labels = scenes[0].c.product == PRODUCT_LABELS;
     config.max_components = 1;
     for (unsigned i = 0; i < N_SCENES; i++) {
         Scene *const scene = &scenes[i];
@@ -139,8 +158,8 @@ static void check_subject(Session *session, const Subject *subject, Scene *scene
         if (scene->expected.table.n_found > config.max_components)
             config.max_components = scene->expected.table.n_found;
     }
-    for (unsigned i = 0; i < (cuda ? N_WAYS : N_WAYS - 1); i++)
-        check_way(session, subject, &config, scenes, &ways[i], n / ways[i].part * N_SCENES);
+    for (unsigned i = 0; i < n_ways; i++)
+        check_way(session, subject, &config, scenes, &some_ways[i], n / some_ways[i].part * N_SCENES);
     for (unsigned i = 0; i < N_SCENES; i++) {
         Outcome last = { .table = { 0 } };
         layout_finish(i, &last);
@@ -150,20 +169,52 @@ static void check_subject(Session *session, const Subject *subject, Scene *scene
     }
 }
 
+static void free_scenes(Scene *scenes)
+{
+    for (unsigned i = 0; i < N_SCENES; i++)
+        image_free(&scenes[i].image);
+}
+
+static void draw_scenes(Session *session, Scene *scenes)
+{
+    for (unsigned i = 0; i < N_SCENES; i++) {
+        uint32_t width = looks[i].width, height = looks[i].height;
+        while (session->most_pixels && (uint64_t)width * height > session->most_pixels) {
+            width = width / 2 | 1;
+            height = height / 2 | 1;
+        }
+        scene_draw(session, &scenes[i], &looks[i], width, height, PRODUCT_LABELS);
+    }
+}
+
+/* In emulation, the device has but a few multiprocessors. */
+static void draw_dense_scenes(Session *session, Scene *scenes)
+{
+    for (unsigned i = 0; i < N_SCENES; i++) {
+        const Look *const look = &dense_looks[i];
+        scene_draw(session, &scenes[i], look, look->width, session->most_pixels ? 211 : look->height, PRODUCT_TABLE);
+        const Image *const image = &scenes[i].image;
+        memset(image_at(image, 0, DENSE_ROWS), 0, (size_t)image->width * (image->height - DENSE_ROWS));
+    }
+}
+
 void check_repeat(Session *session)
 {
-    Scene scenes[N_SCENES] = { 0 };
-    for (unsigned i = 0; i < N_SCENES; i++)
-        scene_draw(session, &scenes[i], i);
+    Scene scenes[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
+    draw_scenes(session, scenes);
+    draw_dense_scenes(session, dense);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
+        const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
         const unsigned n = repetitions(session, subject);
         if (subject->dead || method_of(&subject->config)->iterative || !n)
             continue;
         subject_close(subject);
         layout_now_running(subject, NULL);
-        check_subject(session, subject, scenes, n);
+        check_subject(session, subject, scenes, ways, cuda ? N_WAYS : N_WAYS - 1, n);
+        if (cuda && method_of(&subject->config)->batches)
+            check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
     }
-    for (unsigned i = 0; i < N_SCENES; i++)
-        image_free(&scenes[i].image);
+    free_scenes(scenes);
+    free_scenes(dense);
 }

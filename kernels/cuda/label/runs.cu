@@ -13,7 +13,6 @@
  * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
  *     solve    pack a tile and the row above it; link and unite its runs in shared memory
- *     dense    the same for tiles with more runs than solve has room for; only where many tiles share a multiprocessor
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile
@@ -26,7 +25,7 @@
  * Frames of a batch are launched together: every kernel then has a list of them.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or reads what others write, before its wait. Only solve, dense and join let their successor start
+ * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start
  * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors.
  */
 #include "../runs/join.cuh"
@@ -116,13 +115,12 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
     plan->extents = (Extent *)(workspace + take(&used, most * sizeof(Extent)));
     const size_t n_keep_words = SCAN_WORDS(blocks_for(most, KEEP_THREADS));
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
-    plan->finals = (uint32_t *)(workspace + take(&used, most * sizeof(uint32_t)));
+    plan->finals = (uint32_t *)(workspace + take(&used, max(most, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MOST_CHUNKS * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
     plan->roots = (uint2 *)(workspace + take(&used, n_words * sizeof(uint2)));
     plan->runs = (uint32_t *)(workspace + take(&used, n_tiles * TILE_RUNS * sizeof(uint32_t)));
     plan->n_runs = (uint32_t *)(workspace + take(&used, n_tiles * sizeof(uint32_t)));
-    plan->dense = (uint32_t *)(workspace + take(&used, n_tiles * sizeof(uint32_t)));
     plan->first_runs = (uint16_t *)(workspace + take(&used, n_words * sizeof(uint16_t)));
     plan->parents = (uint32_t *)(workspace + take(&used, n_words * 32 * sizeof(uint32_t)));
     plan->border = (uint2 *)(workspace + take(&used, n_border_words * sizeof(uint2)));
@@ -151,6 +149,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
     plan.most_runs = most_runs();
+    plan.few_runs = test_limit(FEW_RUNS);
     plan.slots = test_limit(SLOTS);
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);
@@ -167,7 +166,7 @@ static Job job_for(const CclContext *context, const CudaFrame *frame, void *work
 
 /* Blocks of each kernel. */
 typedef struct Grids {
-    dim3 solve, dense, join, number, measure, keep, rows;
+    dim3 solve, join, number, measure, keep, rows;
 } Grids;
 
 static Grids grids_for(const Plan *plan, unsigned multiprocessors)
@@ -175,7 +174,6 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     const uint32_t n_sides = plan->tiles_x > 1 ? blocks_for(plan->height, JOIN_THREADS) : 0;
     Grids grids;
     grids.solve = dim3(plan->tiles_x, plan->bands);
-    grids.dense = dim3(min(plan->tiles_x * plan->bands, DENSE_BLOCKS * multiprocessors));
     grids.join = dim3(plan->tiles_x, plan->bands - 1 + n_sides);
     grids.number = dim3(plan->n_chunks);
     grids.measure = dim3(plan->tiles_x, plan->bands);
@@ -194,14 +192,13 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
         return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
     };
 
-    const auto solve_input = shape->packed ? solve<EIGHT, LANES, true, Jobs> : solve<EIGHT, LANES, false, Jobs>;
-    const auto dense_input = shape->packed ? solve_dense<EIGHT, true, Jobs> : solve_dense<EIGHT, false, Jobs>;
+    const bool all = jobs.room >= RUN_SLOTS;
+    const auto solve_bits = all ? solve<EIGHT, LANES, true, true, Jobs> : solve<EIGHT, LANES, true, false, Jobs>;
+    const auto solve_pixels = all ? solve<EIGHT, LANES, false, true, Jobs> : solve<EIGHT, LANES, false, false, Jobs>;
+    const auto solve_input = shape->packed ? solve_bits : solve_pixels;
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     CCL_TRY(cuda_launch(frame, "solve", CUDA_AFTER, solve_input, grids.solve, SOLVE_THREADS(LANES),
                    jobs.room * sizeof(uint32_t), given, jobs));
-    if (jobs.room < RUN_SLOTS)
-        CCL_TRY(cuda_launch(frame, "dense", brief, dense_input, grids.dense, SOLVE_THREADS(DENSE_LANES),
-                       RUN_SLOTS * sizeof(uint32_t), jobs));
     if (grids.join.y)
         CCL_TRY(cuda_launch(frame, "join", brief, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
     CCL_TRY(cuda_launch(frame, "number", brief, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
@@ -230,10 +227,11 @@ static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnect
                  : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-/* Where few tiles come to a multiprocessor, shared memory is not what limits how many run at once. */
-static uint32_t room_of_tile(uint32_t n_tiles, unsigned multiprocessors)
+/* Where few tiles come to a multiprocessor, shared memory is not what limits how many run at once. Where many do, it is;
+ * but tiles for which there is no room take far longer, so there is room where the masks before had such. */
+static uint32_t room_of_tile(uint32_t n_tiles, unsigned multiprocessors, bool dense)
 {
-    return n_tiles <= test_limit(LOOSE_TILES * multiprocessors) ? RUN_SLOTS : test_limit(FEW_RUNS);
+    return n_tiles <= test_limit(LOOSE_TILES * multiprocessors) ? RUN_SLOTS : test_limit(dense ? RUN_SLOTS : FEW_RUNS);
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
@@ -243,7 +241,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), 0 };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
-    alone.room = room_of_tile(n_tiles, multiprocessors);
+    alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.dense);
     return launch_all(frame, &frame->shape, context->config.connectivity, multiprocessors, alone,
                       grids_for(plan, multiprocessors), n_tiles);
 }
@@ -278,16 +276,16 @@ static CclStatus launch_batch(const CudaBatch *batch)
         const Grids grids = grids_for(plan, max(1u, batch->multiprocessors / batch->n));
         n_tiles += plan->tiles_x * plan->bands;
         all.solve = larger(all.solve, grids.solve);
-        all.dense = larger(all.dense, grids.dense);
         all.join = i ? larger(all.join, grids.join) : grids.join;
         all.number = larger(all.number, grids.number);
         all.measure = larger(all.measure, grids.measure);
         all.keep = larger(all.keep, grids.keep);
         all.rows = larger(all.rows, grids.rows);
     }
-    const Listed listed = { (const BatchJob *)batch->d_jobs, room_of_tile(n_tiles, batch->multiprocessors) };
+    const Listed listed = { (const BatchJob *)batch->d_jobs,
+                            room_of_tile(n_tiles, batch->multiprocessors, batch->shape.dense) };
     all.rows.x = min(all.rows.x, max(2u, 256u / batch->n));
-    dim3 *const every[] = { &all.solve, &all.dense, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
+    dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
     for (dim3 *grid : every)
         grid->z = batch->n;
     return launch_all(batch->launcher, &batch->shape, batch->connectivity, batch->multiprocessors, listed, all,

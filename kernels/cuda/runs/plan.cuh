@@ -13,7 +13,8 @@
 #define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
 #define TILE_WORDS (32 * TILE_ROWS)
 #define TILE_RUNS (32 * TILE_WORDS) /* there are no more in a tile */
-#define RUN_SLOTS (32 * LOCAL_WORDS) /* with the row above */
+#define COLUMN_SLOTS (32 * (TILE_ROWS + 1)) /* of a column of words: runs of a tile with those of the row above */
+#define RUN_SLOTS (32 * COLUMN_SLOTS)
 #define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
 #define MOST_CHUNKS 1024u
 
@@ -47,7 +48,7 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
-    uint32_t n_dense; /* 0 between frames */
+    uint32_t n_dense; /* tiles with more runs than few_runs; 0 between frames */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -58,13 +59,15 @@ typedef struct Plan {
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
     uint32_t most_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
-    uint32_t slots, near_pairs, near_labels; /* SLOTS and so on, or fewer to test what happens past them */
+    uint32_t few_runs, slots, near_pairs, near_labels; /* FEW_RUNS and so on at most; fewer to test what happens past them */
 
     GlobalPointer<Counts> counts;
     GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
     GlobalPointer<Extent> extents;      /* [id] of a component found; all zero between frames */
     GlobalPointer<uint32_t> keep_scan;  /* all zero between frames */
-    GlobalPointer<uint32_t> finals;     /* [id] of a component found: y << 16 | x of its first pixel, then label or 0 */
+    GlobalPointer<uint32_t> finals;     /* [id] of a component found: y << 16 | x of its first pixel, then label or 0;
+                                         * in solve, [band][word of a row][COLUMN_SLOTS]: tiles for which it has no
+                                         * room */
     GlobalPointer<uint64_t> bits;       /* [word] */
     GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
                                          * y: to which join found parts in other tiles */
@@ -72,7 +75,6 @@ typedef struct Plan {
                                          * 6 | first column; of a strip, its upper row's. Here row 0 is not the one
                                          * above; in a key, local word << 5 | rank, it is. */
     GlobalPointer<uint32_t> n_runs;     /* [tile]; OF_STRIPS */
-    GlobalPointer<uint32_t> dense;      /* tiles that solve leaves to solve_dense */
     GlobalPointer<uint16_t> first_runs; /* [word]: its first run among those of the tile */
     GlobalPointer<uint32_t> parents;    /* [node]: tile roots, last rows and tile edges only */
     GlobalPointer<uint2> border;        /* [band][word of a row]: ranks in the row above, x: that are roots of parts

@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     uint4 next = thread < plan.capacity * 4 ? __ldcg(sums + thread) : make_uint4(0, 0, 0, 0);
     const uint32_t found = plan.counts->found, kept = plan.counts->kept, n = min(kept, plan.capacity);
     if (thread == 0) {
-        *job.result = CudaResult{ found, kept };
+        *job.result = CudaResult{ found, kept, plan.counts->n_dense };
         plan.counts->n_dense = 0;
     }
     if (filtered)

@@ -10,9 +10,7 @@
 
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
 #define SOLVE_BLOCKS (RESIDENT_THREADS / LOCAL_WORDS) /* of one lane to a word, on a multiprocessor, at least */
-#define FEW_RUNS 1024u /* that solve has room for where many tiles share a multiprocessor */
-#define DENSE_LANES 1u
-#define DENSE_BLOCKS 4u /* on a multiprocessor */
+#define FEW_RUNS 2048u /* that solve has room for where many tiles share a multiprocessor */
 
 /* The word that a thread has, ... */
 template <uint32_t LANES> __device__ static inline uint32_t word_of_thread()
@@ -197,36 +195,56 @@ __device__ static inline void solve_runs(Tile *tile, uint32_t *slots, const Plan
     }
 }
 
-/* A tile that is loaded. Threads take words, and runs in between. False: it has more runs than there is room. */
+__device__ static inline void note_slots(const Plan &plan, uint32_t n_slots)
+{
+    if (n_slots > plan.few_runs && threadIdx.x == 0)
+        atomicAdd(&plan.counts->n_dense, 1);
+}
+
 template <bool EIGHT, uint32_t LANES>
-__device__ static inline bool solve_tile(Tile *tile, const Plan &plan, TileAt where, uint32_t room)
+__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where);
+
+/* A tile that is loaded. Threads take words, and runs in between. ALL: there is room for as many runs as there can be. */
+template <bool EIGHT, uint32_t LANES, bool ALL>
+__device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, uint32_t room)
 {
     constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
-    extern __shared__ uint32_t slots[];
-
     const uint32_t most = EIGHT ? min(room, plan.most_runs) : room;
     const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, most);
     if (n_runs <= most) {
+        note_slots(plan, n_runs);
         solve_runs<EIGHT, false, THREADS>(tile, slots, plan, where, n_runs);
-        return true;
+        return;
     }
     const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room) : 0;
-    if (!n_in_strips)
-        return false;
-    solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
-    return true;
+    if (n_in_strips) {
+        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0]); /* with the keys of strips */
+        solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
+    } else if (!ALL) {
+        solve_far<EIGHT, LANES>(tile, plan, where);
+    }
+}
+
+/* Slots are in global memory. Apart, so that the usual way keeps its registers. */
+template <bool EIGHT, uint32_t LANES>
+__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where)
+{
+    uint32_t *const slots = plan.finals + ((size_t)where.band * plan.row_words + where.x * 32) * COLUMN_SLOTS;
+    __syncthreads();
+    solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, RUN_SLOTS);
 }
 
 /* Where solve reads the frame's variables before the job is there: its pixels are on their way the sooner. */
 __device__ static inline const CudaVars *first_vars(const CudaVars &given, const Alone &) { return &given; }
 __device__ static inline const CudaVars *first_vars(const CudaVars &, const Listed &jobs) { return &jobs.vars(); }
 
-/* A tile a block. Those with more runs than there is room are left to solve_dense. */
-template <bool EIGHT, uint32_t LANES, bool PACKED, typename Jobs>
+/* A tile a block. */
+template <bool EIGHT, uint32_t LANES, bool PACKED, bool ALL, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
-    solve(const __grid_constant__ CudaVars given, const Jobs jobs)
+    solve(const __grid_constant__ CudaVars given, const __grid_constant__ Jobs jobs)
 {
     __shared__ Tile tile;
+    extern __shared__ uint32_t slots[];
     const TileAt where = { blockIdx.x, blockIdx.y };
     const Job &job = jobs.fetch();
     const Plan &plan = job.plan, &source = jobs.source().plan;
@@ -236,27 +254,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
         return;
     if (!Jobs::MANY && where.x == 0 && where.band == 0 && threadIdx.x == 0)
         *job.vars = given;
-    if (!solve_tile<EIGHT, LANES>(&tile, plan, where, jobs.room) && threadIdx.x == 0)
-        plan.dense[atomicAdd(&plan.counts->n_dense, 1)] = tile_number(plan, where);
-}
-
-/* The tiles with more runs than solve has room for. */
-template <bool EIGHT, bool PACKED, typename Jobs>
-static __global__ void __launch_bounds__(SOLVE_THREADS(DENSE_LANES)) solve_dense(const Jobs jobs)
-{
-    __shared__ Tile tile;
-    const Job &job = jobs.get();
-    const Plan &plan = job.plan;
-
-    wait_for_predecessor();
-    const uint32_t n_dense = plan.counts->n_dense;
-    for (uint32_t i = blockIdx.x; i < n_dense; i += gridDim.x) {
-        const uint32_t number = plan.dense[i];
-        const TileAt where = { number % plan.tiles_x, number / plan.tiles_x };
-        load_tile<DENSE_LANES, PACKED>(&tile, where, plan.width, plan.height, job.vars);
-        solve_tile<EIGHT, DENSE_LANES>(&tile, plan, where, RUN_SLOTS);
-        __syncthreads();
-    }
+    solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.room);
 }
 
 #endif
