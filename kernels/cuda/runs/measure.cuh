@@ -14,9 +14,14 @@
 #define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 5u)
 #define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
 #define SLOTS 192u        /* components that a block sums in shared memory */
-#define SIDE_BY_SIDE 2u   /* of them have neighbouring ids: their rows cross the bus in one piece, 64 bytes are dear */
-/* Labels of runs that a block keeps there: where there is room, of all runs that strips can have. */
-#define NEAR_LABELS (RESIDENT_THREADS == 2048 ? 4096u : 2048u)
+#define SIDE_BY_SIDE 2u   /* slots that go together, to neighbouring ids: 64 bytes at a time are dear on the bus */
+/* Labels of runs that a block keeps there: of all runs that strips can have, where shared memory is large. Code for sm_80
+ * runs on sm_86 and sm_89 as well, where it is not. */
+#if !defined __CUDA_ARCH__ || (__CUDA_ARCH__ >= 900 && RESIDENT_THREADS == 2048)
+#define NEAR_LABELS 4096u
+#else
+#define NEAR_LABELS 2048u
+#endif
 #define FEW_OF_STRIP 3u   /* runs of rows in one of a strip that are added one by one */
 
 /* What measure does. */
@@ -33,7 +38,7 @@ typedef struct RunSums {
     uint32_t of[N_FIELDS];
 } RunSums;
 
-/* Sums of the components of a block, found by id. A slot without area is free. */
+/* Sums of the components of a block, found by id. A slot without area has none. */
 typedef struct BlockSums {
     uint32_t pairs[SLOTS / SIDE_BY_SIDE]; /* id / SIDE_BY_SIDE + 1 of those in these slots; 0: free */
     uint32_t not_firsts[SLOTS]; /* inverse of Sums.first of a component inside the tile; else 0 */
