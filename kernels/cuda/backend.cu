@@ -1040,7 +1040,7 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
-/* After a dense mask so many are taken for dense, too: what fits them is launched. */
+/* So many frames after a dense mask are launched as if theirs were dense, too. */
 #define DENSE_FRAMES 32u
 
 static void note_dense(CudaContext *cuda, bool dense)

@@ -106,7 +106,7 @@ typedef struct __align__(16) CudaVars {
 /* Counts of a frame; mapped host memory, written by the last kernel. */
 typedef struct CudaResult {
     uint32_t n_found, n_kept;
-    uint32_t dense; /* not 0: the mask was dense, as far as the method cares; see CudaShape */
+    uint32_t dense; /* not 0: the mask was dense, and the method would rather have known; see CudaShape */
 } CudaResult;
 
 typedef enum CudaLabelMode {
@@ -122,7 +122,7 @@ typedef struct CudaShape {
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
     uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
-    uint32_t dense;      /* 1: one of the context's last masks was dense: CudaResult */
+    uint32_t dense;      /* 1: one of the context's last masks was dense: CudaResult. May be wrong */
     uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
 } CudaShape;
 
@@ -179,7 +179,7 @@ typedef struct CudaRoom {
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */
 typedef struct CudaBatch {
-    CudaShape shape; /* of all: label_mode, keep_all, packed, dense; width and height are 0 */
+    CudaShape shape; /* of all: label_mode, keep_all, packed; of most: dense; width and height are 0 */
     CclConnectivity connectivity;
     unsigned multiprocessors;
     const CudaRoom *room;

@@ -136,7 +136,7 @@ typedef struct CudaContext {
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
-    unsigned dense_left; /* frames to come that are taken for dense: CudaShape */
+    unsigned dense_left; /* frames to come whose masks are taken to be dense: CudaShape */
 
     /* Everything allocated, freed in close(). */
     void *device[40], *pinned[8];

@@ -40,7 +40,7 @@ static uint32_t key_of(const CudaSlot *slot)
     const CudaShape *const shape = &slot->frame.shape;
     const uint64_t pixels = (uint64_t)shape->width * shape->height;
     const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
-    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 | shape->dense << 1 |
+    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
            (slot->context->config.connectivity == CCL_CONNECT_8);
 }
 
@@ -73,6 +73,15 @@ static unsigned group_end(const Launch *launch, unsigned begin)
     return end;
 }
 
+/* Most of them. Any frame may be launched either way. */
+static bool are_dense(const Launch *launch, unsigned begin, unsigned end)
+{
+    unsigned n = 0;
+    for (unsigned i = begin; i < end; i++)
+        n += launch->slots[i]->frame.shape.dense;
+    return 2 * n > end - begin;
+}
+
 static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
 {
     CudaEngine *const engine = launch->engine;
@@ -80,6 +89,7 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     CudaBatch batch = {};
     batch.shape = launch->slots[begin]->frame.shape;
     batch.shape.width = batch.shape.height = 0;
+    batch.shape.dense = are_dense(launch, begin, end);
     batch.connectivity = launch->contexts[begin]->config.connectivity;
     batch.multiprocessors = engine->multiprocessors;
     batch.room = &engine->room;

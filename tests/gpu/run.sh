@@ -192,7 +192,7 @@ sanitize() {
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
         ;;
-    api | batch) # racecheck looks at kernels, however they are launched, and loses track of some in graphs: none of them
+    api | batch) # racecheck looks at kernels, however they are launched, and loses track of some in graphs: plain launches
         check "$1: $2, $ours" 300 env CCL_TEST_GRAPHS=$([ "$1" = memcheck ] && echo 1 || echo 0) \
             $under "$checkccl" $few --algorithm=$ours
         ;;

@@ -12,7 +12,7 @@
  * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels. Of
  * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
- *     solve    pack a tile and the row above it; link and unite its runs in shared memory
+ *     solve    pack a tile and the row above it; link and unite its runs in shared memory, very many in global memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile
@@ -149,7 +149,6 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
     plan.most_runs = most_runs();
-    plan.few_runs = test_limit(FEW_RUNS);
     plan.slots = test_limit(SLOTS);
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);
@@ -192,13 +191,13 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
         return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
     };
 
-    const bool all = jobs.room >= RUN_SLOTS;
+    const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
     const auto solve_bits = all ? solve<EIGHT, LANES, true, true, Jobs> : solve<EIGHT, LANES, true, false, Jobs>;
     const auto solve_pixels = all ? solve<EIGHT, LANES, false, true, Jobs> : solve<EIGHT, LANES, false, false, Jobs>;
     const auto solve_input = shape->packed ? solve_bits : solve_pixels;
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     CCL_TRY(cuda_launch(frame, "solve", CUDA_AFTER, solve_input, grids.solve, SOLVE_THREADS(LANES),
-                   jobs.room * sizeof(uint32_t), given, jobs));
+                   jobs.room.slots * sizeof(uint32_t), given, jobs));
     if (grids.join.y)
         CCL_TRY(cuda_launch(frame, "join", brief, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
     CCL_TRY(cuda_launch(frame, "number", brief, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
@@ -227,18 +226,20 @@ static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnect
                  : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-/* Where few tiles come to a multiprocessor, shared memory is not what limits how many run at once. Where many do, it is;
- * but tiles for which there is no room take far longer, so there is room where the masks before had such. */
-static uint32_t room_of_tile(uint32_t n_tiles, unsigned multiprocessors, bool dense)
+/* Where many tiles come to a multiprocessor, shared memory limits how many run at once, so they have room for few runs. As
+ * those with more take far longer then, all have room for theirs where masks before had such tiles. */
+static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, bool dense)
 {
-    return n_tiles <= test_limit(LOOSE_TILES * multiprocessors) ? RUN_SLOTS : test_limit(dense ? RUN_SLOTS : FEW_RUNS);
+    if (n_tiles <= test_limit(LOOSE_TILES * multiprocessors))
+        return TileRoom{ RUN_SLOTS, RUN_SLOTS };
+    return TileRoom{ test_limit(dense ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const unsigned multiprocessors = cuda_multiprocessors(context);
-    Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), 0 };
+    Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), {} };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.dense);

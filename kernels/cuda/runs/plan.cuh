@@ -48,7 +48,7 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
-    uint32_t n_dense; /* tiles with more runs than few_runs; 0 between frames */
+    uint32_t n_dense; /* tiles that took more slots than TileRoom.few; 0 between frames */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -59,15 +59,15 @@ typedef struct Plan {
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
     uint32_t most_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
-    uint32_t few_runs, slots, near_pairs, near_labels; /* FEW_RUNS and so on at most; fewer to test what happens past them */
+    uint32_t slots, near_pairs, near_labels; /* at most SLOTS and so on; fewer to test what happens past them */
 
     GlobalPointer<Counts> counts;
     GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
     GlobalPointer<Extent> extents;      /* [id] of a component found; all zero between frames */
     GlobalPointer<uint32_t> keep_scan;  /* all zero between frames */
     GlobalPointer<uint32_t> finals;     /* [id] of a component found: y << 16 | x of its first pixel, then label or 0;
-                                         * in solve, [band][word of a row][COLUMN_SLOTS]: tiles for which it has no
-                                         * room */
+                                         * in solve, [band][word of a row][COLUMN_SLOTS]: slots of tiles for which
+                                         * there is no room in shared memory */
     GlobalPointer<uint64_t> bits;       /* [word] */
     GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
                                          * y: to which join found parts in other tiles */
@@ -84,18 +84,24 @@ typedef struct Plan {
 } Plan;
 
 /* A frame, for the kernels. */
-typedef struct Job {
+typedef struct __align__(16) Job {
     Plan plan;
     GlobalPointer<CudaVars> vars; /* alone: solve stores them there */
     GlobalPointer<CclComponent> rows;
     GlobalPointer<CudaResult> result;
 } Job;
 
+/* What solve has in shared memory for the runs of a tile. */
+typedef struct TileRoom {
+    uint32_t slots;
+    uint32_t few; /* tiles that take more are counted: Counts.n_dense */
+} TileRoom;
+
 /* Where a launch has its frame: in the kernel's argument, ... */
 struct Alone {
     static constexpr bool MANY = false;
     Job job;
-    uint32_t room; /* for the runs of a tile in shared memory, in solve */
+    TileRoom room;
     __device__ const Job &source() const { return job; }
     __device__ const Job &fetch() const { return job; }
     __device__ const Job &get() const { return job; }
@@ -110,7 +116,7 @@ typedef struct __align__(16) BatchJob {
 struct Listed {
     static constexpr bool MANY = true;
     GlobalPointer<const BatchJob> jobs;
-    uint32_t room;
+    TileRoom room;
     __device__ const Job &source() const { return jobs[blockIdx.z].job; }
     __device__ const CudaVars &vars() const { return jobs[blockIdx.z].vars; }
     __device__ const Job &fetch() const /* once per kernel; it is there after a barrier */

@@ -195,43 +195,43 @@ __device__ static inline void solve_runs(Tile *tile, uint32_t *slots, const Plan
     }
 }
 
-__device__ static inline void note_slots(const Plan &plan, uint32_t n_slots)
+__device__ static inline void note_slots(const Plan &plan, uint32_t n_slots, uint32_t few)
 {
-    if (n_slots > plan.few_runs && threadIdx.x == 0)
+    if (n_slots > few && threadIdx.x == 0)
         atomicAdd(&plan.counts->n_dense, 1);
 }
 
 template <bool EIGHT, uint32_t LANES>
-__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where);
+__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few);
 
 /* A tile that is loaded. Threads take words, and runs in between. ALL: there is room for as many runs as there can be. */
 template <bool EIGHT, uint32_t LANES, bool ALL>
-__device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, uint32_t room)
+__device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, TileRoom room)
 {
     constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
-    const uint32_t most = EIGHT ? min(room, plan.most_runs) : room;
+    const uint32_t most = EIGHT ? min(room.slots, plan.most_runs) : room.slots;
     const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, most);
     if (n_runs <= most) {
-        note_slots(plan, n_runs);
+        note_slots(plan, n_runs, room.few);
         solve_runs<EIGHT, false, THREADS>(tile, slots, plan, where, n_runs);
         return;
     }
-    const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room) : 0;
+    const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room.slots) : 0;
     if (n_in_strips) {
-        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0]); /* with the keys of strips */
+        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], room.few); /* with the keys of strips */
         solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
-    } else if (!ALL) {
-        solve_far<EIGHT, LANES>(tile, plan, where);
+    } else if constexpr (!ALL) {
+        solve_far<EIGHT, LANES>(tile, plan, where, room.few);
     }
 }
 
 /* Slots are in global memory. Apart, so that the usual way keeps its registers. */
 template <bool EIGHT, uint32_t LANES>
-__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where)
+__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few)
 {
     uint32_t *const slots = plan.finals + ((size_t)where.band * plan.row_words + where.x * 32) * COLUMN_SLOTS;
     __syncthreads();
-    solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, RUN_SLOTS);
+    solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, TileRoom{ RUN_SLOTS, few });
 }
 
 /* Where solve reads the frame's variables before the job is there: its pixels are on their way the sooner. */
