@@ -324,6 +324,11 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         }
         return;
     }
+    static unsigned left; /* first: where others run, blocks begin, and what owns memory moves */
+    if (settings().burst && left-- == 0) {
+        left = (unsigned)random_below(2 * settings().burst);
+        yield();
+    }
     const Allocation &owner = memory_owner(address);
     const char *const verb = name_of(kind);
     if (owner.kind == Kind::NONE || address + size > owner.end) {
@@ -337,11 +342,6 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
     }
     if (kind == Access::ATOMIC && size == 8 && owner.kind == Kind::SHARED)
         report_wide_atomic(code);
-    static unsigned left;
-    if (settings().burst && left-- == 0) {
-        left = (unsigned)random_below(2 * settings().burst);
-        yield();
-    }
     step++;
     if (!settings().races || owner.end - owner.begin > LARGEST)
         return;
