@@ -73,6 +73,11 @@ struct Known {
     bool racy;
 };
 
+bool ends_with(const std::string &text, const std::string &end)
+{
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
 Known look_up(const void *code)
 {
     Known known = { "", false };
@@ -89,8 +94,7 @@ Known look_up(const void *code)
         const size_t colon = line.rfind(':'), slash = line.rfind('/');
         const std::string file = line.substr(0, colon);
         const unsigned number = colon == std::string::npos ? 0 : (unsigned)atoi(line.c_str() + colon + 1);
-        const bool ours = file.size() < 14 || file.compare(file.size() - 14, 14, "cuda_runtime.h") != 0;
-        if (ours) {
+        if (!ends_with(file, "cuda_runtime.h") && !ends_with(file, "cooperative_groups.h")) {
             known.racy = known.racy || is_racy(file, number);
             const size_t name = function.rfind(' ', function.find_first_of("<(")) + 1;
             known.text += (known.text.empty() ? "" : ", in ") +
@@ -162,7 +166,7 @@ struct Record {
     uint64_t step = 0; /* 0: nothing */
     uint32_t block = 0;
     uint32_t thread : 16, bytes : 8, kind : 8;
-    uint32_t barriers = 0, clock = 0;
+    uint32_t barriers = 0, cluster_barriers = 0, clock = 0;
     uint32_t code = 0; /* from the start of the program */
 };
 
@@ -175,6 +179,7 @@ constexpr size_t LARGEST = 8 << 20; /* allocations larger than this would take t
 Cell *cells;
 std::unordered_map<uint32_t, uint64_t> fences; /* the last one of a block, in this launch */
 uint64_t fences_of; /* launch */
+std::unordered_map<uint32_t, Record> visits; /* the last access to a block's shared memory by another block */
 std::set<std::pair<std::string, std::string>> told; /* pairs of places */
 std::set<std::pair<const void *, const void *>> seen;
 
@@ -201,6 +206,9 @@ bool ordered(const Record &r, const Thread &t, uint64_t history)
 {
     const Block &block = *t.block;
     if (r.step < history)
+        return true;
+    const uint32_t size = running->cluster[0];
+    if (r.cluster_barriers < block.cluster->barriers && r.block / size == block.number / size)
         return true;
     if (r.block == block.number) {
         if (r.thread == t.linear || r.barriers < block.barriers)
@@ -257,6 +265,35 @@ void report_wide_atomic(const void *code)
         report("an atomic of 64 bits on shared memory, which is a loop on a GPU, by %s", place_of(code).text);
 }
 
+Record record_of(const Thread &t, Access kind, const void *code)
+{
+    Record r;
+    r.step = step;
+    r.block = t.block->number;
+    r.thread = t.linear;
+    r.bytes = 0;
+    r.kind = (uint32_t)kind;
+    r.barriers = t.block->barriers;
+    r.cluster_barriers = t.block->cluster->barriers;
+    r.clock = t.clocks[t.lane()];
+    r.code = (uint32_t)((const char *)code - &__executable_start);
+    return r;
+}
+
+/* Of shared memory that is another block's: nothing but a cluster barrier says that this block has begun. */
+void visit(const Block &other, Access kind, const void *code)
+{
+    static std::set<const void *> early;
+    visits[other.number] = record_of(*self, kind, code);
+    if (other.cluster->barriers)
+        return;
+    if (settings().fail)
+        raced = true;
+    if (early.insert(code).second && !place_of(code).racy)
+        report("%s of shared memory of block %u, which may not have begun: no cluster barrier has been passed, by %s",
+               name_of(kind), other.number, place_of(code).text);
+}
+
 void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
 {
     const Thread &t = *self;
@@ -277,14 +314,8 @@ void look_for_races(uintptr_t address, size_t size, Access kind, const void *cod
         }
         if (!place)
             place = &cell.records[random_below(3)];
-        place->step = step;
-        place->block = t.block->number;
-        place->thread = t.linear;
+        *place = record_of(t, kind, code);
         place->bytes = bytes;
-        place->kind = (uint32_t)kind;
-        place->barriers = t.block->barriers;
-        place->clock = t.clocks[t.lane()];
-        place->code = (uint32_t)((const char *)code - &__executable_start);
         at = past;
     }
 }
@@ -300,12 +331,35 @@ void forget_accesses(uintptr_t begin, size_t size)
                 MADV_DONTNEED);
 }
 
-void note_fence(uint32_t block)
+/* It is one also for what other blocks of the cluster did before the last cluster barrier. */
+void note_fence(const Block &block)
 {
     if (fences_of != launch_begun)
         fences.clear();
     fences_of = launch_begun;
-    fences[block] = step;
+    const uint32_t size = running->cluster[0], first = block.number / size * size;
+    for (uint32_t i = first; block.cluster->barriers && i < first + size; i++)
+        fences[i] = std::max(fences[i], block.cluster->released);
+    fences[block.number] = step;
+}
+
+/* As if it were a store to all of the block's shared memory: others may have been there, but before. */
+void note_end(const Thread &last)
+{
+    static std::set<const void *> all;
+    const auto found = visits.find(last.block->number);
+    if (found == visits.end())
+        return;
+    const Record r = found->second;
+    visits.erase(found);
+    if (ordered(r, last, launch_begun))
+        return;
+    if (settings().fail)
+        raced = true;
+    if (all.insert(code_of(r)).second && !place_of(code_of(r)).racy)
+        report("block %u ends, and nothing says that this comes after the %s of its shared memory by block %u "
+               "thread %u in %s", last.block->number, name_of((Access)r.kind), r.block, (unsigned)r.thread,
+               place_of(code_of(r)).text);
 }
 
 void access(const void *pointer, size_t size, Access kind, const void *code)
@@ -340,11 +394,19 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         report("%s of %zu bytes at %p, which is not aligned to that, by %s", verb, size, pointer, place_of(code).text);
         abandon();
     }
+    const Block *const visited = owner.kind == Kind::SHARED && owner.block != self->block ? owner.block : nullptr;
+    if (visited && (!visited->live || visited->cluster != self->block->cluster)) {
+        report("%s of %zu bytes at %p, which is shared memory of a block that has ended or is not of the cluster, by "
+               "%s", verb, size, pointer, place_of(code).text);
+        abandon();
+    }
     if (kind == Access::ATOMIC && size == 8 && owner.kind == Kind::SHARED)
         report_wide_atomic(code);
     step++;
     if (!settings().races || owner.end - owner.begin > LARGEST)
         return;
+    if (visited)
+        visit(*visited, kind, code);
     if (!cells) {
         cells = (Cell *)mmap(nullptr, memory_size / 8 * sizeof(Cell), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

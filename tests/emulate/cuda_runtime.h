@@ -82,6 +82,7 @@ enum cudaError_t {
     cudaErrorCompatNotSupportedOnDevice = 804,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorInvalidClusterSize = 912,
     cudaErrorUnknown = 999,
 };
 
@@ -108,6 +109,7 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrClusterLaunch = 120,
 };
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
@@ -116,7 +118,10 @@ enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
 };
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess, cudaDriverEntryPointSymbolNotFound };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
+};
 enum : unsigned {
     cudaStreamDefault = 0, cudaStreamNonBlocking = 1,
     cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
@@ -133,11 +138,18 @@ struct cudaFuncAttributes {
     size_t sharedSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
 };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaLaunchAttributePriority = 8 };
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8,
+};
 enum { cudaGraphInstantiateFlagUseNodePriority = 8 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
-    union { int programmaticStreamSerializationAllowed, priority; } val;
+    union {
+        int programmaticStreamSerializationAllowed, priority;
+        struct { unsigned x, y, z; } clusterDim;
+    } val;
 };
 struct cudaKernelNodeParams {
     void *func;
@@ -226,6 +238,7 @@ cudaError_t launch(Launch &&launch, cudaStream_t stream);
 cudaError_t function_attributes(cudaFuncAttributes *attributes);
 cudaError_t function_attribute(const void *function, cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int *blocks);
+cudaError_t cluster_occupancy(int *n, const void *kernel, const cudaLaunchConfig_t *config);
 } // namespace emulate
 #pragma GCC visibility pop
 
@@ -256,9 +269,27 @@ static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blo
     return emulate::occupancy(blocks);
 }
 
+template <typename F>
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *n, F *kernel, const cudaLaunchConfig_t *config)
+{
+    return emulate::cluster_occupancy(n, (const void *)kernel, config);
+}
+
 /* ---------------------------------------------------------------- launches */
 
 namespace emulate {
+
+static inline dim3 cluster_of(const cudaLaunchConfig_t &config)
+{
+    dim3 cluster;
+    for (unsigned i = 0; i < config.numAttrs; i++)
+        if (config.attrs[i].id == cudaLaunchAttributeClusterDimension) {
+            const auto &size = config.attrs[i].val.clusterDim;
+            cluster = dim3(size.x, size.y, size.z);
+        }
+    return cluster;
+}
+
 namespace {
 
 template <typename... Parameters> struct Site {
@@ -267,6 +298,7 @@ template <typename... Parameters> struct Site {
     dim3 grid, block;
     size_t shared;
     cudaStream_t stream;
+    dim3 cluster;
 
     using Arguments = std::tuple<std::decay_t<Parameters>...>;
 
@@ -292,17 +324,18 @@ template <typename... Parameters> struct Site {
 
     cudaError_t operator()(const std::decay_t<Parameters> &...values) const
     {
-        return launch({ name, (const void *)kernel, { grid.x, grid.y, grid.z }, { block.x, block.y, block.z }, shared,
-                        std::make_shared<Arguments>(values...), sizeof(Arguments), call, addresses, remake },
+        return launch({ name, (const void *)kernel, { grid.x, grid.y, grid.z }, { block.x, block.y, block.z },
+                        { cluster.x, cluster.y, cluster.z }, shared, std::make_shared<Arguments>(values...),
+                        sizeof(Arguments), call, addresses, remake },
                       stream);
     }
 };
 
 template <typename... Parameters>
 Site<Parameters...> launch_site(const char *name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                size_t shared = 0, cudaStream_t stream = nullptr)
+                                size_t shared = 0, cudaStream_t stream = nullptr, dim3 cluster = 1)
 {
-    return { name, kernel, grid, block, shared, stream };
+    return { name, kernel, grid, block, shared, stream, cluster };
 }
 
 } // namespace
@@ -313,7 +346,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
                                              Values... values)
 {
     return emulate::launch_site(nullptr, kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                                config->stream)(values...);
+                                config->stream, emulate::cluster_of(*config))(values...);
 }
 
 /* ---------------------------------------------------------------- inside kernels: where am I */

@@ -6,7 +6,7 @@
  * emulation know of each other:
  *
  *   compile.py       .cu -> object: preprocessor, a little rewriting, g++ with a call before every access to memory
- *   cuda_runtime.h   stands before the toolkit's: types, API, what kernels use
+ *   cuda_runtime.h   stands before the toolkit's: types, API, what kernels use; cooperative_groups.h: clusters
  *   memory.cpp       device and page-locked memory: one range of addresses, who owns what in it
  *   runtime.cpp      the API: streams, events, graphs, copies, errors, planted faults
  *   kernel.cpp       a launch: threads of several blocks take turns at random; barriers and warp collectives
@@ -27,7 +27,7 @@ namespace emulate {
 
 struct Settings {
     uint64_t seed = 1;     /* 0: threads and blocks in order, no switch but where one has to wait */
-    unsigned blocks = 3;   /* in flight at once */
+    unsigned blocks = 3;   /* in flight at once, at least: of clusters all blocks are */
     unsigned burst = 60;   /* accesses to memory between two switches, on average; 0: only where threads meet */
     bool races = true;     /* look for races */
     bool fail = false;     /* a race is an error of the launch, so that checkccl says which image it was */
@@ -49,7 +49,11 @@ struct Allocation {
     size_t pages = 0; /* the free one behind it included */
     Kind kind = Kind::NONE;
     uint64_t cleared = 0; /* accesses before this step are history */
+    const struct Block *block = nullptr; /* of shared memory: whose */
+    unsigned variable = 0;               /* and which, by Shared.number; 0: dynamic */
 };
+
+constexpr size_t SHARED_USUAL = 48 << 10, SHARED_MOST = 227 << 10; /* of a block; the latter for kernels that ask */
 
 extern uintptr_t memory_base;
 extern size_t memory_size;
@@ -79,6 +83,11 @@ enum class Barrier : uint8_t { PLAIN, OR, AND, COUNT };
 void *shared(Shared *variable, size_t size);
 void *dynamic_shared();
 int barrier(Barrier kind, int value);
+void cluster_barrier();
+unsigned cluster_rank(); /* of this block */
+unsigned cluster_size(); /* in blocks */
+/* What another block of the cluster has in place of this block's. */
+void *shared_of_rank(void *own, unsigned rank);
 uint64_t collective(Collective kind, uint32_t mask, uint64_t value, uint32_t argument = 0, uint32_t width = 32);
 uint32_t active_mask(); /* the smallest that is allowed: the lane alone */
 void fence();
@@ -93,7 +102,7 @@ void access(const void *address, size_t size, Access kind, const void *code);
 struct Launch {
     const char *name;
     const void *kernel;
-    unsigned grid[3], block[3];
+    unsigned grid[3], block[3], cluster[3];
     size_t shared;
     std::shared_ptr<void> arguments;
     size_t arguments_size;
@@ -107,10 +116,19 @@ bool run(const Launch &launch);
 
 /* ---------------------------------------------------------------- kernel.cpp, for access.cpp */
 
+/* Blocks that run at the same time and reach each other's shared memory. Every block is in one, often alone. */
+struct Cluster {
+    unsigned first_slot = 0;
+    uint32_t barriers = 0; /* passed so far */
+    uint64_t released = 0; /* step of the last */
+    uint32_t live = 0, at_barrier = 0; /* threads */
+};
+
 struct Block {
-    uint32_t number;         /* in the grid */
-    uint32_t barriers = 0;   /* passed so far */
-    uint64_t begun = 0;      /* step */
+    uint32_t number = 0;   /* in the grid */
+    Cluster *cluster = nullptr;
+    uint32_t barriers = 0; /* passed so far */
+    uint64_t begun = 0;    /* step */
     uint64_t fenced = 0;        /* step of the last fence of any thread */
     uint64_t fenced_before = 0; /* the last one before the last barrier */
     struct Thread *threads = nullptr;
@@ -123,7 +141,7 @@ struct Thread {
     char *stack = nullptr;
     Block *block = nullptr;
     uint32_t linear = 0, x = 0, y = 0, z = 0;
-    enum State : uint8_t { READY, AT_BARRIER, AT_COLLECTIVE, DONE } state = READY;
+    enum State : uint8_t { READY, AT_BARRIER, AT_CLUSTER_BARRIER, AT_COLLECTIVE, DONE } state = READY;
     Barrier barrier = Barrier::PLAIN;
     Collective kind = Collective::SYNC;
     uint32_t mask = 0, argument = 0, width = 32;
@@ -142,7 +160,9 @@ extern uint64_t launch_begun; /* step */
 constexpr size_t STACK_SIZE = 64 << 10;
 
 extern bool raced;            /* with Settings.fail: in this launch */
-void note_fence(uint32_t block);
+void note_fence(const Block &block);
+/* The block has no thread left but this one, which ends: so does the life of its shared memory. */
+void note_end(const Thread &last);
 /* The memory has another owner from now on. */
 void forget_accesses(uintptr_t begin, size_t size);
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <deque>
 #include <map>
 #include <string>
 #include <sys/mman.h>
@@ -72,13 +73,14 @@ struct Variable {
 
 struct Slot {
     Block block;
-    bool used = false;
     std::vector<Thread> threads;
     std::vector<Variable> variables; /* by Shared.number */
+    size_t variables_size = 0;       /* of those that the block has come to */
     char *dynamic = nullptr;
 };
 
-std::vector<Slot> slots;
+std::deque<Slot> slots;        /* never moved: their memory's Allocation.block */
+std::vector<Cluster> clusters; /* in flight at once; each has slots of its own, one after the other */
 unsigned n_shared = 1;
 std::vector<Thread *> ready;
 std::vector<char *> stacks;
@@ -97,6 +99,39 @@ void fill(char *memory, size_t size)
     memory_owner((uintptr_t)memory).cleared = step;
 }
 
+char *take_shared(const Slot &slot, size_t size, unsigned variable)
+{
+    char *const memory = (char *)memory_take(size, Kind::SHARED);
+    if (!memory) {
+        fprintf(stderr, "emulation: no memory for %zu bytes of shared memory\n", size);
+        exit(2);
+    }
+    Allocation &owner = memory_owner((uintptr_t)memory);
+    owner.block = &slot.block;
+    owner.variable = variable;
+    return memory;
+}
+
+/* A variable of the block in this slot, whichever block comes to it first. */
+char *variable_of(Slot &slot, unsigned number, size_t size)
+{
+    if (slot.variables.size() <= number)
+        slot.variables.resize(n_shared);
+    Variable &variable = slot.variables[number];
+    if (!variable.memory)
+        variable.memory = take_shared(slot, size, number);
+    if (variable.block_begun != slot.block.begun) {
+        variable.block_begun = slot.block.begun;
+        fill(variable.memory, size);
+        slot.variables_size += size;
+        if (slot.variables_size + running->shared > SHARED_MOST) {
+            report("more than %zu bytes of shared memory in a block", SHARED_MOST);
+            abandon();
+        }
+    }
+    return variable.memory;
+}
+
 /* ---------------------------------------------------------------- threads */
 
 void to_scheduler()
@@ -105,6 +140,7 @@ void to_scheduler()
 }
 
 void release_barrier(Block *block);
+void release_cluster_barrier(Cluster *cluster);
 void complete_collectives(Thread *thread);
 
 void thread_main()
@@ -140,17 +176,19 @@ void take_stack(Thread *thread)
     thread->stack = nullptr;
 }
 
-void begin_block(unsigned slot_number, uint32_t number)
+void begin_block(unsigned slot_number, uint32_t number, Cluster *cluster)
 {
     Slot &slot = slots[slot_number];
     const uint32_t n = running->block[0] * running->block[1] * running->block[2];
-    slot.used = true;
     slot.threads.resize(n);
+    slot.variables_size = 0;
     slot.block = Block{};
     slot.block.number = number;
+    slot.block.cluster = cluster;
     slot.block.begun = ++step;
     slot.block.threads = slot.threads.data();
     slot.block.live = n;
+    cluster->live += n;
     slot.block.slot = slot_number;
     if (slot.dynamic)
         fill(slot.dynamic, running->shared);
@@ -167,16 +205,29 @@ void begin_block(unsigned slot_number, uint32_t number)
     }
 }
 
+void begin_cluster(unsigned i, uint32_t number)
+{
+    const unsigned n = running->cluster[0];
+    clusters[i] = Cluster{};
+    clusters[i].first_slot = i * n;
+    for (unsigned rank = 0; rank < n; rank++)
+        begin_block(i * n + rank, number * n + rank, &clusters[i]);
+}
+
 void end_thread(Thread *thread)
 {
     Block *const block = thread->block;
+    Cluster *const cluster = block->cluster;
     take_stack(thread);
     block->live--;
+    cluster->live--;
     n_threads_run++;
-    if (block->live == 0) {
-        slots[block->slot].used = false;
+    if (block->live == 0)
+        note_end(*thread);
+    if (cluster->live && cluster->at_barrier == cluster->live)
+        release_cluster_barrier(cluster);
+    if (block->live == 0)
         return;
-    }
     if (block->at_barrier == block->live)
         release_barrier(block);
     const uint32_t n = (uint32_t)slots[block->slot].threads.size(), warp = thread->linear / 32 * 32;
@@ -215,6 +266,24 @@ void release_barrier(Block *block)
     block->at_barrier = 0;
     block->barriers++;
     block->fenced_before = block->fenced;
+}
+
+/* A fence of one block before it is one of all after it. */
+void release_cluster_barrier(Cluster *cluster)
+{
+    const unsigned first = cluster->first_slot, past = first + running->cluster[0];
+    uint64_t fenced = 0;
+    for (unsigned i = first; i < past; i++)
+        fenced = std::max(fenced, slots[i].block.fenced);
+    for (unsigned i = first; i < past; i++) {
+        slots[i].block.fenced = slots[i].block.fenced_before = fenced;
+        for (Thread &t : slots[i].threads)
+            if (t.state == Thread::AT_CLUSTER_BARRIER)
+                wake(&t);
+    }
+    cluster->at_barrier = 0;
+    cluster->barriers++;
+    cluster->released = step;
 }
 
 /* ---------------------------------------------------------------- warps */
@@ -327,13 +396,15 @@ void report_deadlock()
 {
     std::map<std::string, unsigned> waiting;
     for (const Slot &slot : slots) {
-        if (!slot.used)
+        if (!slot.block.live)
             continue;
         const Block &b = slot.block;
         for (const Thread &t : slot.threads) {
             char text[400];
             if (t.state == Thread::AT_BARRIER)
                 snprintf(text, sizeof text, "block %u: at a barrier, %s", b.number, place_of(t.where).text);
+            else if (t.state == Thread::AT_CLUSTER_BARRIER)
+                snprintf(text, sizeof text, "block %u: at a cluster barrier, %s", b.number, place_of(t.where).text);
             else if (t.state == Thread::AT_COLLECTIVE)
                 snprintf(text, sizeof text, "block %u, warp %u: in %s of mask %08x, %s", b.number, t.linear / 32,
                          name_of(t.kind), t.mask, place_of(t.where).text);
@@ -357,10 +428,10 @@ double processor_seconds()
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Blocks in an order of their own: number i is the (first + i * stride)-th. */
+/* Clusters in an order of their own: number i is the (first + i * stride)-th. */
 struct Order {
     uint64_t n, first, stride;
-    explicit Order(uint64_t n_blocks) : n(n_blocks), first(0), stride(1)
+    explicit Order(uint64_t n_clusters) : n(n_clusters), first(0), stride(1)
     {
         if (!settings().seed || n < 2 || random_below(4) == 0)
             return;
@@ -387,18 +458,18 @@ Thread *next_thread()
 
 void run_threads()
 {
-    const uint64_t n_blocks = (uint64_t)running->grid[0] * running->grid[1] * running->grid[2];
-    const Order order(n_blocks);
+    const uint64_t n_clusters = (uint64_t)running->grid[0] / running->cluster[0] * running->grid[1] * running->grid[2];
+    const Order order(n_clusters);
     const double begun = processor_seconds();
-    uint64_t next_block = 0;
+    uint64_t next_cluster = 0;
 
     while (!given_up) {
-        for (unsigned i = 0; i < slots.size() && next_block < n_blocks; i++)
-            if (!slots[i].used)
-                begin_block(i, order[next_block++]);
+        for (unsigned i = 0; i < clusters.size() && next_cluster < n_clusters; i++)
+            if (!clusters[i].live)
+                begin_cluster(i, order[next_cluster++]);
         if (ready.empty()) {
-            for (const Slot &slot : slots)
-                given_up |= slot.used;
+            for (const Cluster &cluster : clusters)
+                given_up |= cluster.live != 0;
             if (given_up)
                 report_deadlock();
             return;
@@ -475,24 +546,44 @@ uint32_t active_mask()
 
 void *shared(Shared *variable, size_t size)
 {
-    Slot &slot = own_slot();
     if (!variable->number)
         variable->number = n_shared++;
-    if (slot.variables.size() <= variable->number)
-        slot.variables.resize(n_shared);
-    Variable &own = slot.variables[variable->number];
-    if (!own.memory)
-        own.memory = (char *)memory_take(size, Kind::SHARED);
-    if (own.block_begun != slot.block.begun) {
-        own.block_begun = slot.block.begun;
-        fill(own.memory, size);
-    }
-    return own.memory;
+    return variable_of(own_slot(), variable->number, size);
 }
 
 void *dynamic_shared()
 {
     return own_slot().dynamic;
+}
+
+unsigned cluster_rank()
+{
+    return self->block->number % running->cluster[0];
+}
+
+unsigned cluster_size()
+{
+    return running->cluster[0];
+}
+
+void *shared_of_rank(void *own, unsigned rank)
+{
+    const void *const where = __builtin_return_address(0);
+    if (rank >= running->cluster[0]) {
+        report("there is no block %u in a cluster of %u, %s", rank, running->cluster[0], place_of(where).text);
+        abandon();
+    }
+    const uintptr_t address = (uintptr_t)own;
+    /* A copy: taking memory may move what is known of it. */
+    const Allocation owner = in_memory(address) ? memory_owner(address) : Allocation{};
+    if (owner.block != self->block) {
+        report("%p is not in the block's own shared memory, which map_shared_rank() wants, %s", own,
+               place_of(where).text);
+        abandon();
+    }
+    Slot &slot = slots[self->block->cluster->first_slot + rank];
+    char *const there = owner.variable ? variable_of(slot, owner.variable, owner.end - owner.begin) : slot.dynamic;
+    return there + (address - owner.begin);
 }
 
 int barrier(Barrier kind, int value)
@@ -506,6 +597,17 @@ int barrier(Barrier kind, int value)
         release_barrier(t->block);
     to_scheduler();
     return (int)t->result;
+}
+
+void cluster_barrier()
+{
+    Thread *const t = self;
+    Cluster *const cluster = t->block->cluster;
+    t->state = Thread::AT_CLUSTER_BARRIER;
+    t->where = __builtin_return_address(0);
+    if (++cluster->at_barrier == cluster->live)
+        release_cluster_barrier(cluster);
+    to_scheduler();
 }
 
 uint64_t collective(Collective kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width)
@@ -533,7 +635,7 @@ void fence()
 {
     Block *const block = self->block;
     self->fenced = block->fenced = ++step;
-    note_fence(block->number);
+    note_fence(*block);
     if (settings().burst)
         yield();
 }
@@ -567,10 +669,12 @@ bool run(const Launch &launch)
     if (!n_launches++)
         atexit(say_summary);
     given_up = raced = false;
-    if (slots.size() < settings().blocks)
-        slots.resize(settings().blocks);
-    for (Slot &slot : slots)
-        slot.dynamic = launch.shared ? (char *)memory_take(launch.shared, Kind::SHARED) : nullptr;
+    const unsigned size = launch.cluster[0];
+    clusters.assign((settings().blocks + size - 1) / size, Cluster{});
+    if (slots.size() < clusters.size() * size)
+        slots.resize(clusters.size() * size);
+    for (unsigned i = 0; i < clusters.size() * size; i++)
+        slots[i].dynamic = launch.shared ? take_shared(slots[i], launch.shared, 0) : nullptr;
 
     inside = true;
     run_threads();
@@ -580,9 +684,10 @@ bool run(const Launch &launch)
     for (Slot &slot : slots) {
         for (Thread &thread : slot.threads)
             take_stack(&thread);
-        slot.used = false;
+        slot.block = Block{};
         if (slot.dynamic)
             memory_give(slot.dynamic);
+        slot.dynamic = nullptr;
     }
     self = nullptr;
     running = nullptr;

@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -319,6 +320,7 @@ const struct {
     { cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure" },
     { cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "not permitted while capturing" },
     { cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated", "failed due to a previous error" },
+    { cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "invalid cluster size" },
 };
 
 } // namespace
@@ -385,13 +387,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         return told(cudaErrorInvalidDevice);
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 << 10; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 99 << 10; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = SHARED_USUAL; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = SHARED_MOST; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrMultiProcessorCount: *value = 4; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 8; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+    case cudaDevAttrClusterLaunch: *value = 1; break;
     default: return told(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -422,9 +425,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     *properties = cudaDeviceProp{};
     snprintf(properties->name, sizeof properties->name, "CUDA emulated on the CPU");
     properties->totalGlobalMem = memory_size;
-    properties->sharedMemPerBlock = 48 << 10;
+    properties->sharedMemPerBlock = SHARED_USUAL;
     properties->multiProcessorCount = 4;
-    properties->major = 8;
+    properties->major = 9;
     properties->warpSize = 32;
     properties->maxThreadsPerBlock = 1024;
     properties->maxThreadsPerMultiProcessor = 2048;
@@ -746,6 +749,40 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
     return cudaSuccess;
 }
 
+/* ---------------------------------------------------------------- kernels */
+
+struct Allowed { /* by cudaFuncSetAttribute() */
+    size_t shared = SHARED_USUAL;
+    unsigned cluster = 8;
+};
+static std::map<const void *, Allowed> allowed;
+
+static void set_sizes(Launch *launch, dim3 grid, dim3 block, size_t shared)
+{
+    const dim3 sizes[] = { grid, block };
+    unsigned *const to[] = { launch->grid, launch->block };
+    for (unsigned i = 0; i < 2; i++) {
+        to[i][0] = sizes[i].x;
+        to[i][1] = sizes[i].y;
+        to[i][2] = sizes[i].z;
+    }
+    launch->shared = shared;
+}
+
+/* What a launch like this is refused with. */
+static cudaError_t refusal(const Launch &launch)
+{
+    const Allowed most = allowed[launch.kernel];
+    const unsigned cluster = launch.cluster[0];
+    if (!cluster || cluster > most.cluster || launch.cluster[1] != 1 || launch.cluster[2] != 1)
+        return cudaErrorInvalidClusterSize;
+    const uint64_t threads = (uint64_t)launch.block[0] * launch.block[1] * launch.block[2];
+    bool right = threads >= 1 && threads <= 1024 && launch.block[2] <= 64 && launch.shared <= most.shared;
+    right = right && launch.grid[0] <= INT32_MAX && launch.grid[1] <= 65535 && launch.grid[2] <= 65535;
+    right = right && launch.grid[0] && launch.grid[1] && launch.grid[2] && launch.grid[0] % cluster == 0;
+    return right ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
 /* ---------------------------------------------------------------- graphs */
 
 static Operation operation_of(const std::shared_ptr<const Launch> &launch)
@@ -866,15 +903,10 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
     if (!kernel || params->func != kernel->launch->kernel)
         return told(cudaErrorInvalidValue);
     Launch launch = *kernel->launch;
+    set_sizes(&launch, params->gridDim, params->blockDim, params->sharedMemBytes);
+    if (const cudaError_t error = refusal(launch))
+        return told(error);
     launch.arguments = launch.remake(params->kernelParams);
-    const dim3 sizes[] = { params->gridDim, params->blockDim };
-    unsigned *const to[] = { launch.grid, launch.block };
-    for (unsigned i = 0; i < 2; i++) {
-        to[i][0] = sizes[i].x;
-        to[i][1] = sizes[i].y;
-        to[i][2] = sizes[i].z;
-    }
-    launch.shared = params->sharedMemBytes;
     const auto same_node = kernel->node;
     *kernel = operation_of(std::make_shared<const Launch>(std::move(launch)));
     kernel->node = same_node;
@@ -908,12 +940,8 @@ namespace emulate {
 cudaError_t launch(Launch &&launch, cudaStream_t stream)
 {
     ENTER("launch");
-    const uint64_t threads = (uint64_t)launch.block[0] * launch.block[1] * launch.block[2];
-    bool right = threads >= 1 && threads <= 1024 && launch.block[2] <= 64 && launch.shared <= 48 << 10;
-    right = right && launch.grid[0] <= INT32_MAX && launch.grid[1] <= 65535 && launch.grid[2] <= 65535;
-    right = right && launch.grid[0] && launch.grid[1] && launch.grid[2];
-    if (!right)
-        return told(cudaErrorInvalidConfiguration);
+    if (const cudaError_t error = refusal(launch))
+        return told(error);
     return put(stream, operation_of(std::make_shared<const Launch>(std::move(launch))));
 }
 
@@ -924,16 +952,41 @@ cudaError_t function_attributes(cudaFuncAttributes *attributes)
     return cudaSuccess;
 }
 
-cudaError_t function_attribute(const void *, cudaFuncAttribute, int)
+cudaError_t function_attribute(const void *function, cudaFuncAttribute attribute, int value)
 {
     ENTER("cudaFuncSetAttribute");
-    return told(cudaErrorNotSupported);
+    const bool shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
+    if (value < 0 || value > (shared ? (int)SHARED_MOST : 1))
+        return told(cudaErrorInvalidValue);
+    if (shared)
+        allowed[function].shared = (size_t)value;
+    else if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
+        allowed[function].cluster = value ? 16 : 8;
+    else
+        return told(cudaErrorNotSupported);
+    return cudaSuccess;
 }
 
 cudaError_t occupancy(int *blocks)
 {
     ENTER("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     *blocks = 2;
+    return cudaSuccess;
+}
+
+cudaError_t cluster_occupancy(int *n, const void *kernel, const cudaLaunchConfig_t *config)
+{
+    ENTER("cudaOccupancyMaxActiveClusters");
+    const dim3 cluster = cluster_of(*config);
+    Launch launch = {};
+    launch.kernel = kernel;
+    set_sizes(&launch, config->gridDim, config->blockDim, config->dynamicSmemBytes);
+    launch.cluster[0] = cluster.x;
+    launch.cluster[1] = cluster.y;
+    launch.cluster[2] = cluster.z;
+    if (const cudaError_t error = refusal(launch))
+        return told(error);
+    *n = 2;
     return cudaSuccess;
 }
 
