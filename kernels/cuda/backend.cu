@@ -905,7 +905,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     CCL_TRY(place_mask(context, slot, mask, &packed, vars));
     place_labels(context, slot, ccl_frame, vars);
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
-                              vars->keep_all, packed, impl(context)->dense_left != 0 };
+                              vars->keep_all, packed, (uint32_t)impl(context)->density };
     frame->shape = shape;
     frame->n_steps = 0;
     memset(frame->step_counts, 0, sizeof frame->step_counts);
@@ -1040,15 +1040,15 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
-/* So many frames after a dense mask are launched as if theirs were dense, too. */
+/* So many frames after a dense mask are launched as if theirs were as dense. */
 #define DENSE_FRAMES 32u
 
-static void note_dense(CudaContext *cuda, bool dense)
+static void note_density(CudaContext *cuda, CudaDensity density)
 {
-    if (dense)
-        cuda->dense_left = DENSE_FRAMES;
-    else if (cuda->dense_left)
-        cuda->dense_left--;
+    if (density < cuda->density && --cuda->density_left)
+        return;
+    cuda->density = density;
+    cuda->density_left = density ? DENSE_FRAMES : 0;
 }
 
 static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
@@ -1071,7 +1071,7 @@ static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
     if (slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL) {
         table->n_found = slot->h_result->n_found;
         table->n_kept = slot->h_result->n_kept;
-        note_dense(cuda, slot->h_result->dense != 0);
+        note_density(cuda, (CudaDensity)slot->h_result->density);
     }
     if (context->config.timing)
         CCL_TRY(read_times(context, slot, table));

@@ -103,10 +103,17 @@ typedef struct __align__(16) CudaVars {
     uint32_t wide_threshold, wide_invert;
 } CudaVars;
 
+/* How much there is in a mask, as a method sees it that is launched differently then. */
+typedef enum CudaDensity {
+    CUDA_SPARSE = 0,
+    CUDA_MANY,  /* too much for a cluster of blocks; see CudaBatches */
+    CUDA_DENSE, /* so much that blocks want room for it all */
+} CudaDensity;
+
 /* Counts of a frame; mapped host memory, written by the last kernel. */
 typedef struct CudaResult {
     uint32_t n_found, n_kept;
-    uint32_t dense; /* not 0: the mask was dense, and the method would rather have known; see CudaShape */
+    uint32_t density; /* CudaDensity */
 } CudaResult;
 
 typedef enum CudaLabelMode {
@@ -122,7 +129,7 @@ typedef struct CudaShape {
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
     uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
-    uint32_t dense;      /* 1: one of the context's last masks was dense: CudaResult. May be wrong */
+    uint32_t density;    /* CudaDensity, the largest of the context's last masks. May be wrong */
     uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
 } CudaShape;
 
@@ -179,7 +186,8 @@ typedef struct CudaRoom {
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */
 typedef struct CudaBatch {
-    CudaShape shape; /* of all: label_mode, keep_all, packed; of most: dense; width and height are 0 */
+    CudaShape shape; /* of all: label_mode, keep_all, packed; of most: density; width and height are 0 */
+    bool clustered;  /* each frame by a cluster */
     CclConnectivity connectivity;
     unsigned multiprocessors;
     const CudaRoom *room;
@@ -189,7 +197,8 @@ typedef struct CudaBatch {
     const CudaVars **vars;        /* host memory */
     void *const *workspaces;
     void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
-    void *d_jobs;                 /* the same in device memory, for kernels */
+    void *d_jobs;                 /* the same for kernels: in device memory, after cuda_fetch_jobs(), ... */
+    const void *mapped_jobs;      /* ... and where the host has them */
     CudaFrame *launcher;          /* for cuda_launch() and nothing else */
 } CudaBatch;
 
@@ -200,7 +209,15 @@ typedef struct CudaBatches {
     size_t job_size;                                   /* a multiple of 16 */
     void (*describe)(const CudaBatch *batch);
     CclStatus (*launch)(const CudaBatch *batch);
+
+    /* Frames by one cluster of blocks each, where the device can: NULL, or how much shared memory a block may have on the
+     * current device (0: there are no such clusters), and has for a frame (~0: it cannot be). */
+    size_t (*cluster_memory)(void);
+    size_t (*memory_in_cluster)(const CudaShape *shape);
 } CudaBatches;
+
+/* The jobs of a batch, of so many bytes each, to device memory. */
+CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size);
 
 /* What cuda_workspace() is laid out for; only for methods that take batches. */
 const CudaRoom *cuda_room(const CclContext *context);
@@ -246,7 +263,8 @@ typedef struct CudaListed {
     size_t shared;
     unsigned n_arguments;
     uint16_t places[CUDA_MOST_PARAMETERS]; /* of the arguments, in `values` */
-    alignas(16) uint8_t values[512];
+    size_t size; /* bytes up to the end of the last */
+    alignas(16) uint8_t values[4096];
 } CudaListed;
 
 #define CUDA_MOST_LISTED 12
@@ -272,7 +290,7 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     if (list->n++ >= CUDA_MOST_LISTED)
         return;
     CudaListed *const listed = &list->kernels[list->n - 1];
-    memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
+    memset((void *)listed, 0, offsetof(CudaListed, values) + cuda_arguments_size<Args...>()); /* compared as bytes */
     listed->kernel = (const void *)kernel;
     listed->grid = grid;
     listed->threads = threads;
@@ -287,6 +305,7 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     static_assert(sizeof...(Args) <= CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
     const int in_order[] = { (add(&args, sizeof args), 0)... };
     (void)in_order;
+    listed->size = offsetof(CudaListed, values) + used;
 }
 
 /* When a kernel starts; any of them together. */
@@ -294,6 +313,7 @@ typedef enum CudaStart {
     CUDA_AFTER = 0,   /* when the one before it has ended */
     CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
     CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for room, which may be many */
+    CUDA_CLUSTERS = 4, /* not that, but: the blocks of a row of the grid are a cluster */
 } CudaStart;
 
 /* Launches a kernel as the step `name`, or puts it down in frame->list. */
@@ -306,7 +326,7 @@ static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start,
         return CCL_OK;
     }
     CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
-                           kernel, grid, threads, shared, args...));
+                           start & CUDA_CLUSTERS ? grid.x : 0, kernel, grid, threads, shared, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 

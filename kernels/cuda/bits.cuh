@@ -16,12 +16,15 @@ typedef struct Comparison {
     uint32_t inverse; /* xor for 16 pixels */
 } Comparison;
 
+__device__ static inline Comparison comparison(uint32_t threshold, bool invert)
+{
+    const bool above = threshold >= 128;
+    return Comparison{ (above ? threshold - 127 : 127 - threshold) * 0x01010101u, above, above != invert ? 0xffffu : 0 };
+}
+
 __device__ static inline Comparison comparison(const CudaVars &vars)
 {
-    const uint32_t threshold = min(vars.threshold, 255u);
-    const bool above = threshold >= 128;
-    return Comparison{ (above ? threshold - 127 : 127 - threshold) * 0x01010101u, above,
-                       above != (vars.invert != 0) ? 0xffffu : 0 };
+    return comparison(min(vars.threshold, 255u), vars.invert != 0);
 }
 
 __device__ static inline uint4 complement(uint4 bytes)

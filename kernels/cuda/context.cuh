@@ -95,6 +95,7 @@ typedef struct CudaEngine {
     CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
+    bool never_alone; /* frames without company are batches, too */
     cudaStream_t watch; /* for `alarm`: of who waits for a batch */
     cudaEvent_t alarm;
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
@@ -111,6 +112,7 @@ typedef struct CudaEngine {
     unsigned generation; /* of the lanes */
     size_t most_bytes;   /* of all lanes and places */
     unsigned multiprocessors;
+    size_t cluster_memory; /* CudaBatches.cluster_memory() */
     int ahead; /* see CudaFrame */
 
     CclPool *packers;      /* help one at a time; all others pack alone. Atomic: made when it is first asked for */
@@ -136,7 +138,8 @@ typedef struct CudaContext {
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
-    unsigned dense_left; /* frames to come whose masks are taken to be dense: CudaShape */
+    CudaDensity density;   /* that masks are taken to have, ... */
+    unsigned density_left; /* ... of so many frames to come */
 
     /* Everything allocated, freed in close(). */
     void *device[40], *pinned[8];

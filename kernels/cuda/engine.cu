@@ -6,11 +6,11 @@
  *
  *     wait      for masks on their way up and for their producers
  *     narrow    16-bit masks, one by one
- *     fetch     what the kernels read of each frame, from page-locked to device memory
- *     launch    the method, once for each group of frames that run the same kernels and have about the same size
+ *     launch    the method, once for each group of frames that run the same kernels and have about the same size; before
+ *               most kernels comes `fetch`: what they read of each frame, from page-locked to device memory
  *     labels    to the host, where they are wanted there
  *
- * From fetch on it is a graph, whose nodes get the batch's own grids; kernels that come by for the first time are
+ * From launch on it is a graph, whose nodes get the batch's own grids; kernels that come by for the first time are
  * launched one by one, which takes the host longer than some frames take the device.
  *
  * Some batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others compute.
@@ -33,14 +33,21 @@ static CudaEngine *engine_of(const CclContext *context)
 
 /* ---------------------------------------------------------------- batches */
 
+/* Has a frame a cluster of blocks to itself? */
+static bool is_clustered(const CudaEngine *engine, const CudaShape *shape)
+{
+    return engine->cluster_memory && shape->density == CUDA_SPARSE &&
+           engine->batches->memory_in_cluster(shape) <= engine->cluster_memory;
+}
+
 /* Frames of the same key can be launched together, and are worth it: a block for each tile of the largest is launched
  * for every frame, so sizes may not differ by more than a factor of four or so. */
-static uint32_t key_of(const CudaSlot *slot)
+static uint32_t key_of(const CudaEngine *engine, const CudaSlot *slot)
 {
     const CudaShape *const shape = &slot->frame.shape;
     const uint64_t pixels = (uint64_t)shape->width * shape->height;
     const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
-    return magnitude << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
+    return magnitude << 7 | is_clustered(engine, shape) << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
            (slot->context->config.connectivity == CCL_CONNECT_8);
 }
 
@@ -60,7 +67,7 @@ typedef struct Launch {
 static void sort_in(Launch *launch, CudaSlot *slot)
 {
     unsigned i = launch->n++;
-    for (; i && key_of(launch->slots[i - 1]) > key_of(slot); i--)
+    for (; i && key_of(launch->engine, launch->slots[i - 1]) > key_of(launch->engine, slot); i--)
         launch->slots[i] = launch->slots[i - 1];
     launch->slots[i] = slot;
 }
@@ -68,18 +75,18 @@ static void sort_in(Launch *launch, CudaSlot *slot)
 static unsigned group_end(const Launch *launch, unsigned begin)
 {
     unsigned end = begin + 1;
-    while (end < launch->n && key_of(launch->slots[end]) == key_of(launch->slots[begin]))
+    while (end < launch->n && key_of(launch->engine, launch->slots[end]) == key_of(launch->engine, launch->slots[begin]))
         end++;
     return end;
 }
 
-/* Most of them. Any frame may be launched either way. */
-static bool are_dense(const Launch *launch, unsigned begin, unsigned end)
+/* Are most frames of the group taken to be dense? Launched either way they give the same results. */
+static CudaDensity density_of(const Launch *launch, unsigned begin, unsigned end)
 {
     unsigned n = 0;
     for (unsigned i = begin; i < end; i++)
-        n += launch->slots[i]->frame.shape.dense;
-    return 2 * n > end - begin;
+        n += launch->slots[i]->frame.shape.density == CUDA_DENSE;
+    return 2 * n > end - begin ? CUDA_DENSE : CUDA_SPARSE;
 }
 
 static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
@@ -89,7 +96,8 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     CudaBatch batch = {};
     batch.shape = launch->slots[begin]->frame.shape;
     batch.shape.width = batch.shape.height = 0;
-    batch.shape.dense = are_dense(launch, begin, end);
+    batch.shape.density = density_of(launch, begin, end);
+    batch.clustered = is_clustered(engine, &launch->slots[begin]->frame.shape);
     batch.connectivity = launch->contexts[begin]->config.connectivity;
     batch.multiprocessors = engine->multiprocessors;
     batch.room = &engine->room;
@@ -100,6 +108,7 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     batch.workspaces = launch->workspaces + begin;
     batch.jobs = engine->h_jobs + offset;
     batch.d_jobs = engine->d_jobs + offset;
+    batch.mapped_jobs = engine->mapped_jobs + offset;
     batch.launcher = &launch->launcher;
     return batch;
 }
@@ -113,13 +122,15 @@ static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
         to[i] = from[i];
 }
 
+CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size)
+{
+    return cuda_launch(batch->launcher, "fetch", CUDA_AHEAD, fetch, dim3(1), FETCH_THREADS, 0, (uint4 *)batch->d_jobs,
+                       (const uint4 *)batch->mapped_jobs, (uint32_t)(batch->n * job_size / sizeof(uint4)));
+}
+
 static CclStatus launch_kernels(Launch *launch)
 {
     CudaEngine *const engine = launch->engine;
-    const size_t offset = launch->first_job * engine->batches->job_size, size = launch->n * engine->batches->job_size;
-    CCL_TRY(cuda_launch(&launch->launcher, "fetch", CUDA_AHEAD, fetch, dim3(1), FETCH_THREADS, 0,
-                        (uint4 *)(engine->d_jobs + offset), (const uint4 *)(engine->mapped_jobs + offset),
-                        (uint32_t)(size / sizeof(uint4))));
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
@@ -142,7 +153,8 @@ static void describe(Launch *launch)
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
-        engine->batches->describe(&batch);
+        if (!batch.clustered)
+            engine->batches->describe(&batch);
     }
 }
 
@@ -212,9 +224,9 @@ static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *
         return CCL_OK;
     }
     for (unsigned i = 0; i < list->n; i++)
-        if (memcmp(&graph->set.kernels[i], &list->kernels[i], sizeof list->kernels[i])) {
+        if (memcmp(&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size)) {
             CCL_TRY(set_node(&graph->replay, i, &list->kernels[i]));
-            graph->set.kernels[i] = list->kernels[i];
+            memcpy((void *)&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size);
         }
     return CCL_OK;
 }
@@ -265,6 +277,14 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
 }
 
+/* As in a context of its own: a graph, replayed. */
+static bool goes_alone(const CudaEngine *engine, unsigned n)
+{
+    if (n > 1 || !engine->n_places)
+        return n == 1;
+    return !engine->never_alone && (!cuda_engine_is_crowded(engine) || engine->n_places < CCL_MOST_BATCHES);
+}
+
 static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *const *tickets, unsigned n)
 {
     Launch launch = {};
@@ -276,7 +296,7 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
-    if (n == 1 && (!cuda_engine_is_crowded(engine) || engine->n_places < CCL_MOST_BATCHES)) {
+    if (goes_alone(engine, n)) {
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
@@ -384,7 +404,7 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, si
 /* Places for batches that suffice however the frames that there may be are shared out to batches. */
 static unsigned places_wanted(const CudaEngine *engine)
 {
-    return engine->n_slots < 2 ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
+    return engine->n_slots < 2 && !engine->never_alone ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
 }
 
 /* No batch may be larger, so that all that run have places. */
@@ -506,6 +526,7 @@ static CclStatus open_engine(CudaEngine *engine)
 
     const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
     engine->no_graphs = graphs && !strcmp(graphs, "0");
+    engine->never_alone = getenv("CCL_TEST_BATCHES") != NULL; /* for tests: what batches do, with every frame */
     engine->queue = ccl_engine_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
@@ -513,6 +534,7 @@ static CclStatus open_engine(CudaEngine *engine)
     CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
     CCL_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     engine->multiprocessors = (unsigned)multiprocessors;
+    engine->cluster_memory = engine->batches->cluster_memory ? engine->batches->cluster_memory() : 0;
     engine->ahead = max(highest, -1); /* no more than it takes: the GPU may have other work */
     engine->most_bytes = total_bytes / 8;
     for (cudaStream_t *stream : streams_of(engine))

@@ -896,7 +896,7 @@ template <typename... Parameters, typename... Values>
 static CclStatus launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...), dim3 grid,
                         unsigned threads, size_t shared, const Values &...values)
 {
-    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->overlaps, 0, kernel, grid, threads, shared, values...));
+    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->overlaps, 0, 0, kernel, grid, threads, shared, values...));
     return CCL_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* When kernels start: while the one before them in the stream ends (programmatic dependent launch, from sm_90 on), or
- * before those of other streams. */
+/* When kernels start: while the one before them in the stream ends (programmatic dependent launch, from sm_90 on), before
+ * those of other streams, or their blocks together (clusters). */
 #ifndef CCL_CUDA_OVERLAP_CUH
 #define CCL_CUDA_OVERLAP_CUH
 
@@ -25,12 +25,13 @@ __device__ static inline void let_successor_start()
 }
 
 /* overlap: the kernel calls wait_for_predecessor(), and was compiled to do so: its cudaFuncAttributes.ptxVersion is 90
- * or more. priority: as of streams, less is sooner; 0 is that of all streams which say nothing. */
+ * or more. priority: as of streams, less is sooner; 0 is that of all streams which say nothing. cluster: blocks; 0: none. */
 template <typename... Parameters, typename... Values>
-static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, void (*kernel)(Parameters...), dim3 grid,
-                             unsigned threads, size_t shared, const Values &...values)
+static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, unsigned cluster,
+                             void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared,
+                             const Values &...values)
 {
-    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchAttribute attributes[3] = {};
     cudaLaunchConfig_t config = {};
     unsigned n = 0;
     if (overlap) {
@@ -40,6 +41,12 @@ static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, vo
     if (priority) {
         attributes[n].id = cudaLaunchAttributePriority;
         attributes[n++].val.priority = priority;
+    }
+    if (cluster) {
+        attributes[n].id = cudaLaunchAttributeClusterDimension;
+        attributes[n].val.clusterDim.x = cluster;
+        attributes[n].val.clusterDim.y = attributes[n].val.clusterDim.z = 1;
+        n++;
     }
     config.gridDim = grid;
     config.blockDim = dim3(threads);

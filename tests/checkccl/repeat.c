@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_SCENES = CCL_MAX_DEPTH }; /* none is twice in flight */
+enum { N_SCENES = CCL_MAX_DEPTH }; /* none that has a label image is twice in flight */
 
 typedef struct Scene {
     Image image;
@@ -36,7 +36,7 @@ static const Look looks[N_SCENES] = {
 };
 
 /* So many tiles, on a device of up to 333 multiprocessors, that `runs` has room for few runs of each. Those at the top and
- * at the bottom of the first three have more, as nodes of one row and as nodes of two. */
+ * at the bottom of the first three have more, but for the checkerboard's 8-connected; the comb's then as nodes of two rows. */
 enum { DENSE_ROWS = 13 };
 static const Look dense_looks[N_SCENES] = {
     { "noise_g1_d50", 2339, 8003, CCL_MEMORY_DEVICE },
@@ -51,7 +51,7 @@ typedef struct Way {
     unsigned in_flight;
     bool by_itself; /* every kernel is launched by itself, not by a CUDA graph */
     unsigned part;  /* one in so many of the thousand */
-    unsigned quiet; /* the last scene comes so many times in a row; with label images, once */
+    unsigned quiet; /* the last scene comes so many times in a row; once if scenes have label images, one each */
 } Way;
 
 static const Way ways[] = {
@@ -203,7 +203,6 @@ void check_repeat(Session *session)
 {
     Scene scenes[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
     draw_scenes(session, scenes);
-    draw_dense_scenes(session, dense);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
@@ -213,8 +212,11 @@ void check_repeat(Session *session)
         subject_close(subject);
         layout_now_running(subject, NULL);
         check_subject(session, subject, scenes, ways, cuda ? N_WAYS : N_WAYS - 1, n);
-        if (cuda && method_of(&subject->config)->batches)
-            check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
+        if (!cuda || !method_of(&subject->config)->batches)
+            continue;
+        if (!dense[0].image.pixels)
+            draw_dense_scenes(session, dense); /* large: only if somebody looks at them */
+        check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
     }
     free_scenes(scenes);
     free_scenes(dense);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a context remembers of masks with very many runs: 32 frames after each are taken to be like it, which a launch of
- * few tiles does not care for. Results are the business of checkccl; how soon they come, of the benchmark. */
+/* What a context remembers of masks with many runs, or very many in some tiles: 32 frames after each are taken to be like
+ * it. A launch of few tiles does not care for the latter. Results are the business of checkccl; how soon they come, of the benchmark. */
 #include "cuda/context.cuh"
 
 #include <stdio.h>
@@ -25,42 +25,48 @@ static const CudaContext *impl_of(const CclContext *context)
     return (const CudaContext *)context->impl;
 }
 
-static unsigned dense_left(const CclContext *context)
+static unsigned left_of(const CclContext *context)
 {
-    return impl_of(context)->dense_left;
+    return impl_of(context)->density_left;
 }
 
-/* Was the last frame launched as if its mask were dense? */
-static bool was_taken(const CclContext *context)
+/* How dense the last frame was taken to be. */
+static unsigned taken(const CclContext *context)
 {
-    return impl_of(context)->slots[0].frame.shape.dense;
+    return impl_of(context)->slots[0].frame.shape.density;
 }
 
-/* A mask of so many rows, of which the first three have runs in every other column, or none. */
-static bool analyze(CclContext *context, uint8_t *pixels, uint32_t n_rows, bool dense)
+/* A mask of so many rows: the first three have runs in every other column, or all in every 16th, or there are none. */
+static bool analyze(CclContext *context, uint8_t *pixels, uint32_t n_rows, CudaDensity density)
 {
     const CclMask mask = { pixels, WIDTH, WIDTH, n_rows };
+    const uint32_t every = density == CUDA_DENSE ? 2 : 16, n_marked = density == CUDA_DENSE ? 3 : n_rows;
     CclTable table;
-    for (uint32_t i = 0; i < 3 * WIDTH; i++)
-        pixels[i] = dense && i % 2;
-    return ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_found == (dense ? WIDTH / 2 : 0);
+    for (uint32_t i = 0; i < n_rows * WIDTH; i++)
+        pixels[i] = density && i / WIDTH < n_marked && i % every == 1;
+    return ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK &&
+           table.n_found == (density ? WIDTH / every : 0);
 }
 
 static void check_context(CclContext *context, uint8_t *pixels)
 {
     unsigned frame = 0;
-    const auto expect = [&](const char *what, uint32_t n_rows, bool dense, bool taken, unsigned left) {
-        check(analyze(context, pixels, n_rows, dense) && was_taken(context) == taken && dense_left(context) == left, what,
-              ++frame);
+    const auto expect = [&](const char *what, uint32_t n_rows, CudaDensity density, CudaDensity as, unsigned left) {
+        check(analyze(context, pixels, n_rows, density) && taken(context) == as && left_of(context) == left, what, ++frame);
     };
-    expect("nothing yet", MOST_ROWS, false, false, 0);
-    expect("few tiles have room for all", 40, true, false, 0);
-    expect("a dense mask", MOST_ROWS, true, false, 32);
-    expect("one that is not", MOST_ROWS, false, true, 31);
-    expect("another that is", MOST_ROWS, true, true, 32);
+    expect("nothing yet", MOST_ROWS, CUDA_SPARSE, CUDA_SPARSE, 0);
+    expect("few tiles have room for all", 40, CUDA_DENSE, CUDA_SPARSE, 0);
+    expect("many runs", MOST_ROWS, CUDA_MANY, CUDA_SPARSE, 32);
+    expect("few", MOST_ROWS, CUDA_SPARSE, CUDA_MANY, 31);
+    expect("a dense mask", MOST_ROWS, CUDA_DENSE, CUDA_MANY, 32);
+    expect("many runs again", MOST_ROWS, CUDA_MANY, CUDA_DENSE, 31);
+    expect("another dense one", MOST_ROWS, CUDA_DENSE, CUDA_DENSE, 32);
+    for (unsigned left = 32; --left;)
+        expect("counting", 40, CUDA_SPARSE, CUDA_DENSE, left);
+    expect("the last one is forgotten", MOST_ROWS, CUDA_MANY, CUDA_DENSE, 32);
     for (unsigned left = 32; left--;)
-        expect("counting", 40, false, true, left);
-    expect("none left", 40, false, false, 0);
+        expect("counting again", 40, CUDA_SPARSE, CUDA_MANY, left);
+    expect("none left", 40, CUDA_SPARSE, CUDA_SPARSE, 0);
 }
 
 int main()

@@ -101,6 +101,11 @@ part_check() {
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
+        # Frames of contexts that share the device each go by a cluster of blocks, as in batches; then past its room, too.
+        check "checkccl, clusters" 300 env CCL_TEST_BATCHES=1 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,features
+        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --every=3 --suite=table,labels
     } &
     {
         check "checkccl, runs, labels, 4-connected" 450 \
@@ -177,6 +182,7 @@ sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
     labels_every=$([ "$1" = memcheck ] && echo 599 || echo 197)
+    cluster_every=$([ "$1" = memcheck ] && echo 17 || echo 61)
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
     case $2 in
@@ -187,12 +193,18 @@ sanitize() {
         check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick --suite=labels,table \
             --algorithm=runs --connectivity=8 --every=61 --pixels=60000
         ;;
+    clusters)
+        for limit in 99999 3; do
+            check "$1: $2, room for $limit" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=$limit $under "$checkccl" \
+                --backend=cuda --quick --suite=labels,table --algorithm=runs --every=$cluster_every --pixels=60000
+        done
+        ;;
     table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
     ccl*)
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
         ;;
-    api | batch) # racecheck looks at kernels, however they are launched, and loses track of some in graphs: plain launches
+    api | batch) # racecheck looks at kernels, however they are launched: no graphs
         check "$1: $2, $ours" 300 env CCL_TEST_GRAPHS=$([ "$1" = memcheck ] && echo 1 || echo 0) \
             $under "$checkccl" $few --algorithm=$ours
         ;;
@@ -202,7 +214,7 @@ sanitize() {
 }
 
 # Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
-# then once more, with nothing beside it. Under racecheck threads that share a device (suite crowd) mostly wait for ever, all
+# then once more when the other parts have come to an end, too. Under racecheck threads that share a device (suite crowd) mostly wait for ever, all
 # asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
@@ -211,9 +223,9 @@ part_sanitize() {
         return
     fi
     : > "$logs/again"
-    for list in "memcheck labels, memcheck motion" "racecheck api, racecheck motion" \
+    for list in "memcheck labels, memcheck motion, racecheck clusters" "racecheck api, racecheck motion" \
         "racecheck features, racecheck batch, memcheck api, memcheck strips" \
-        "racecheck labels, memcheck features" \
+        "racecheck labels, memcheck features, memcheck clusters" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd"; do
         echo "$list" | tr ',' '\n' | while read -r tool what; do
             sanitize "$tool" "$what"
@@ -228,6 +240,12 @@ part_sanitize() {
             done
     } &
     wait
+}
+
+# What compute-sanitizer lost track of.
+sanitize_again() {
+    export CCL_TEST_CROWDED=1
+    found=$logs/part-sanitize.txt
     mv "$logs/again" "$logs/again-now"
     while read -r tool what; do
         sed -i "/^check: $tool: $what/s/^check:/note: beside others:/" "$found"
@@ -243,6 +261,8 @@ part_alone() {
         check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
             "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     done
+    check "checkccl, clusters, 1000 repetitions" 60 env CCL_TEST_BATCHES=1 \
+        "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch
     ! skip_without_gst "device memory: elements" || return
     for folder in $CCL_GST; do
@@ -279,6 +299,7 @@ for group in "check elements sanitize" alone bench; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
     wait
+    [ ! -f "$logs/again" ] || (sanitize_again)
 done
 
 "$top/tests/gpu/sources.sh" > "$logs/sources"

@@ -12,7 +12,8 @@
  * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels. Of
  * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
- *     solve    pack a tile and the row above it; link and unite its runs in shared memory, very many in global memory
+ *     solve    pack a tile and the row above it; link and unite its runs, in shared memory or, where there is no room for
+ *              so many, in global memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile
@@ -22,7 +23,8 @@
  *
  *     keep     components that pass are numbered on
  *
- * Frames of a batch are launched together: every kernel then has a list of them.
+ * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted, and
+ * nothing is dropped, one kernel does it all where a device has clusters of blocks: whole.cuh.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start
@@ -32,6 +34,7 @@
 #include "../runs/measure.cuh"
 #include "../runs/rows.cuh"
 #include "../runs/solve.cuh"
+#include "../runs/whole.cuh"
 
 #include <stdlib.h>
 
@@ -73,11 +76,6 @@ static uint32_t most_runs(void)
 
 /* CudaRoom.of */
 enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS, ROOM_TILES };
-
-static uint32_t row_words_of(uint32_t width)
-{
-    return (width + 255) / 256 * 4;
-}
 
 static uint32_t tiles_x_of(uint32_t width)
 {
@@ -226,13 +224,14 @@ static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnect
                  : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-/* Where many tiles come to a multiprocessor, shared memory limits how many run at once, so they have room for few runs. As
- * those with more take far longer then, all have room for theirs where masks before had such tiles. */
-static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, bool dense)
+/* Where each multiprocessor has many tiles, how many run at once depends on their shared memory: each gets room for few
+ * runs. Those with more are solved in global memory, which takes far longer. So after masks that had such tiles each gets
+ * room for all. */
+static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_t density)
 {
     if (n_tiles <= test_limit(LOOSE_TILES * multiprocessors))
         return TileRoom{ RUN_SLOTS, RUN_SLOTS };
-    return TileRoom{ test_limit(dense ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
+    return TileRoom{ test_limit(density == CUDA_DENSE ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
@@ -242,9 +241,116 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), {} };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
-    alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.dense);
+    alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.density);
     return launch_all(frame, &frame->shape, context->config.connectivity, multiprocessors, alone,
                       grids_for(plan, multiprocessors), n_tiles);
+}
+
+/* ---------------------------------------------------------------- batches: a frame by a cluster */
+
+/* [8-connected << 1 | packed] */
+template <uint32_t MOST> struct Wholes {
+    typedef void Kernel(Pieces, Frames<MOST>);
+    static constexpr Kernel *of[] = { whole<false, false, MOST>, whole<false, true, MOST>, whole<true, false, MOST>,
+                                      whole<true, true, MOST> };
+};
+
+static cudaError_t allow_clusters(const void *kernel, size_t memory)
+{
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    return error != cudaSuccess ? error
+                                : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
+}
+
+/* How many clusters of such blocks run at once? */
+static cudaError_t count_clusters(size_t memory, int *n)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = WHOLE_RANKS;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(WHOLE_RANKS);
+    config.blockDim = dim3(WHOLE_THREADS);
+    config.dynamicSmemBytes = memory;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaOccupancyMaxActiveClusters(n, Wholes<FEW_FRAMES>::of[0], &config);
+}
+
+/* *memory: of a block. Stays 0 where there are none. */
+static cudaError_t ask_for_clusters(size_t *memory)
+{
+    cudaFuncAttributes attributes;
+    int device = 0, most = 0, n = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, Wholes<CCL_MOST_BATCH>::of[0]);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error != cudaSuccess || attributes.ptxVersion < 90) /* not compiled for devices that have clusters */
+        return error;
+    const size_t size = (size_t)most - attributes.sharedSizeBytes;
+    for (unsigned i = 0; i < 4 && error == cudaSuccess; i++) {
+        error = allow_clusters((const void *)Wholes<FEW_FRAMES>::of[i], size);
+        if (error == cudaSuccess)
+            error = allow_clusters((const void *)Wholes<CCL_MOST_BATCH>::of[i], size);
+    }
+    if (error == cudaSuccess)
+        error = count_clusters(size, &n);
+    if (error == cudaSuccess && n)
+        *memory = size;
+    return error;
+}
+
+static size_t cluster_memory(void)
+{
+    size_t memory = 0;
+    if (ask_for_clusters(&memory) != cudaSuccess)
+        (void)cudaGetLastError(); /* there are other kernels */
+    return memory;
+}
+
+static size_t memory_in_cluster(const CudaShape *shape)
+{
+    if (shape->label_mode != CUDA_LABELS_NONE || !shape->keep_all)
+        return ~(size_t)0;
+    return whole_memory(row_words_of(shape->width), shape->width, shape->height, PIECE_RUNS);
+}
+
+static FrameJob frame_job_of(const CclContext *context, const CudaFrame *frame, void *workspace)
+{
+    const CudaVars *const vars = &frame->vars;
+    FrameJob job = {};
+    job.mask = vars->mask.pointer;
+    job.mask_stride = vars->mask_stride;
+    job.workspace = (uint8_t *)workspace;
+    job.rows = frame->rows;
+    job.result = frame->result;
+    job.width = (uint16_t)frame->shape.width;
+    job.height = (uint16_t)frame->shape.height;
+    job.threshold = (uint8_t)min(vars->threshold, 255u);
+    job.invert = vars->invert != 0;
+    job.flagged = vars->limits.border == CCL_BORDER_FLAG;
+    job.capacity = context->capacity;
+    return job;
+}
+
+template <uint32_t MOST> static CclStatus launch_whole(const CudaBatch *batch)
+{
+    Plan plan;
+    lay_out(&plan, NULL, batch->room);
+    const Pieces pieces = { { test_limit(PIECE_RUNS), test_limit(PIECE_PARTS), test_limit(PIECE_PAIRS) },
+                            (size_t)plan.sums.pointer, (size_t)plan.parents.pointer, (size_t)plan.runs.pointer };
+    Frames<MOST> frames = {};
+    size_t memory = 0;
+    for (unsigned i = 0; i < batch->n; i++) {
+        frames.of[i] = frame_job_of(batch->contexts[i], batch->frames[i], batch->workspaces[i]);
+        memory = max(memory, memory_in_cluster(&batch->frames[i]->shape));
+    }
+    return cuda_launch(batch->launcher, "whole", CUDA_CLUSTERS,
+                       Wholes<MOST>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | batch->shape.packed],
+                       dim3(WHOLE_RANKS, 1, batch->n), WHOLE_THREADS, memory, pieces, frames);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -269,6 +375,9 @@ static dim3 larger(dim3 a, dim3 b)
  * are shared out. */
 static CclStatus launch_batch(const CudaBatch *batch)
 {
+    if (batch->clustered)
+        return batch->n > FEW_FRAMES ? launch_whole<CCL_MOST_BATCH>(batch) : launch_whole<FEW_FRAMES>(batch);
+    CCL_TRY(cuda_fetch_jobs(batch, sizeof(BatchJob)));
     const BatchJob *const jobs = (const BatchJob *)batch->jobs;
     uint32_t n_tiles = 0;
     Grids all = {};
@@ -284,7 +393,7 @@ static CclStatus launch_batch(const CudaBatch *batch)
         all.rows = larger(all.rows, grids.rows);
     }
     const Listed listed = { (const BatchJob *)batch->d_jobs,
-                            room_of_tile(n_tiles, batch->multiprocessors, batch->shape.dense) };
+                            room_of_tile(n_tiles, batch->multiprocessors, batch->shape.density) };
     all.rows.x = min(all.rows.x, max(2u, 256u / batch->n));
     dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
     for (dim3 *grid : every)
@@ -293,7 +402,8 @@ static CclStatus launch_batch(const CudaBatch *batch)
                       n_tiles);
 }
 
-static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch };
+static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch,
+                                     cluster_memory, memory_in_cluster };
 
 const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,

@@ -215,10 +215,10 @@ __device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t
 }
 
 /* The last quarter of a row of the table from that of Sums. */
-__device__ static inline uint4 row_end(const Plan &plan, uint32_t id, uint4 sums, bool flagged)
+__device__ static inline uint4 row_end(uint32_t width, uint32_t height, uint32_t id, uint4 sums, bool flagged)
 {
     const uint32_t x0 = ~sums.x & 0xffff, x1 = sums.y, y1 = sums.z, y0 = sums.w >> 16;
-    const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, plan.width, plan.height) : 0;
+    const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, width, height) : 0;
     return make_uint4(id + 1, x0 | y0 << 16, x1 | y1 << 16, (sums.w & 0xffff) | flags << 16);
 }
 
@@ -476,7 +476,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add_quarter(&plan.sums[id], sums, quarter, tile_x, tile_y);
         } else {
             const ulonglong2 moments = moments_of(sums, quarter, tile_x, tile_y);
-            const uint4 end = row_end(plan, id, make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
+            const uint4 end = row_end(plan.width, plan.height, id, make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
                                                            tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
             const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
                                                          (uint32_t)moments.y, (uint32_t)(moments.y >> 32)) : end;

@@ -48,7 +48,8 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
-    uint32_t n_dense; /* tiles that took more slots than TileRoom.few; 0 between frames */
+    uint32_t n_runs;  /* 0 between frames, as is */
+    uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -136,6 +137,11 @@ struct Listed {
 };
 
 /* ---------------------------------------------------------------- small things */
+
+__host__ __device__ static inline uint32_t row_words_of(uint32_t width)
+{
+    return (width + 255) / 256 * 4;
+}
 
 /* Where a tile is. */
 typedef struct TileAt {

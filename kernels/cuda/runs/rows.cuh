@@ -7,6 +7,7 @@
 
 #include "measure.cuh"
 #include "../scan.cuh"
+#include "whole.cuh"
 
 /* ---------------------------------------------------------------- keep */
 
@@ -71,8 +72,11 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     uint4 next = thread < plan.capacity * 4 ? __ldcg(sums + thread) : make_uint4(0, 0, 0, 0);
     const uint32_t found = plan.counts->found, kept = plan.counts->kept, n = min(kept, plan.capacity);
     if (thread == 0) {
-        *job.result = CudaResult{ found, kept, plan.counts->n_dense };
-        plan.counts->n_dense = 0;
+        const CudaDensity density = plan.counts->n_dense             ? CUDA_DENSE
+                                    : plan.counts->n_runs > MANY_RUNS ? CUDA_MANY
+                                                                      : CUDA_SPARSE;
+        *job.result = CudaResult{ found, kept, (uint32_t)density };
+        plan.counts->n_runs = plan.counts->n_dense = 0;
     }
     if (filtered)
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
@@ -86,7 +90,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
         if (!__shfl_sync(15u << leader, value.x, leader))
             continue;
         __stcg(sums + i, make_uint4(0, 0, 0, 0));
-        ((uint4 *)(CclComponent *)job.rows)[i] = i % 4 < 3 ? value : row_end(plan, i / 4, value, flagged);
+        ((uint4 *)(CclComponent *)job.rows)[i] = i % 4 < 3 ? value : row_end(plan.width, plan.height, i / 4, value, flagged);
     }
 }
 

@@ -162,8 +162,10 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
     }
     if (STRIPS)
         publish_edges<THREADS>(*tile, slots, plan, where, n_runs);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         plan.n_runs[tile_number(plan, where)] = (n_runs - n_above) | (STRIPS ? OF_STRIPS : 0);
+        atomicAdd(&plan.counts->n_runs, n_runs - n_above);
+    }
     __syncthreads();
 }
 

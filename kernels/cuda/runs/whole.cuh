@@ -1,0 +1,802 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A kernel of label/runs.cu for batches: each frame by one cluster of blocks (thread block clusters, sm_90), when its table
+ * alone is wanted and nothing is dropped. A block takes some rows. What it finds there stays in its shared memory, where
+ * the others of the cluster see it: nothing is launched, and nothing goes through global memory, from step to step.
+ *
+ *     load      mask -> bits; how many runs there are
+ *     link      runs of the block, as in link.cuh: each to a run before it without atomics, then what that leaves open
+ *     sum       of each part, that is what belongs together inside the block
+ *     join      parts of neighbouring blocks
+ *     number    roots, in raster order
+ *     write     rows of components of one part; sums of parts of others, whose rows come last
+ *
+ * A block has room for so many runs, pairs and parts. With more it takes longer: runs are in global memory, pairs are
+ * found twice, and the sums of runs go to global memory one by one. So masks that had many go by the other kernels.
+ */
+#ifndef CCL_CUDA_RUNS_WHOLE_CUH
+#define CCL_CUDA_RUNS_WHOLE_CUH
+
+#include "../../engine.h"
+#include "../bits.cuh"
+#include "link.cuh"
+#include "measure.cuh"
+
+#include <cooperative_groups.h>
+
+#ifndef WHOLE_RANKS /* fewer where each thread is one of the host's: tests/emulate */
+#define WHOLE_RANKS 16u /* blocks of a cluster */
+#define WHOLE_THREADS 768u
+#endif
+#define WHOLE_BLOCKS (RESIDENT_THREADS / WHOLE_THREADS) /* on a multiprocessor, at least */
+#define WHOLE_WARPS (WHOLE_THREADS / 32)
+#define PIECE_RUNS 4096u     /* of a block in shared memory */
+#define PIECE_PARTS 640u     /* that are summed there */
+#define PIECE_PAIRS 512u     /* of touching runs, inside the block and with the one above */
+#define PIECE_SEGMENTS 320u  /* of 32 words of a row */
+#define MANY_RUNS (WHOLE_RANKS * PIECE_RUNS / 2) /* of a frame: other kernels are quicker */
+#define PEERS_WORTH 4u    /* runs of a part in a warp that are added up before they go to shared memory */
+#define PEER_ROUNDS 2u
+
+/* A node is block << 20 | run. Runs of a block, with those of the row above, are numbered in raster order. The smallest
+ * node of a component is its root. */
+#define RANK_SHIFT 20
+#define RUN_MASK 0xfffffu
+
+/* places[run]: row << 12 | word << 6 | first column, the row above the block's being 0; then also slot << 21 and PARTED. */
+#define ROW_SHIFT 12
+#define ROW_MASK 0x1ffu
+#define WORD_MASK 0x3fu
+#define MOST_PIECE_ROWS ROW_MASK
+#define MOST_PIECE_WORDS (WORD_MASK + 1)
+#define SLOT_SHIFT 21
+#define SLOT_MASK 0x3ffu /* of a run that is no root in its block */
+#define NO_SLOT (SLOT_MASK - 1) /* of a root for which there is no room */
+#define PARTED 0x80000000u /* a root to which another was joined */
+
+static_assert(PIECE_PARTS < NO_SLOT, "a slot has too few bits");
+static_assert(PIECE_RUNS < 0x10000, "a pair is two runs of 16 bits");
+
+/* Room of a block; less in tests. */
+typedef struct PieceRoom {
+    uint32_t runs, parts, pairs;
+} PieceRoom;
+
+/* A frame. */
+typedef struct FrameJob {
+    GlobalPointer<const uint8_t> mask;
+    size_t mask_stride;
+    GlobalPointer<uint8_t> workspace;
+    GlobalPointer<CclComponent> rows;
+    GlobalPointer<CudaResult> result;
+    uint16_t width, height;
+    uint8_t threshold, invert;
+    bool flagged; /* components at the border are */
+    uint32_t capacity;
+} FrameJob;
+
+/* What all frames of a launch share. */
+typedef struct Pieces {
+    PieceRoom room;
+    size_t sums, parents, places; /* in every workspace: of Plan sums, parents and, for places, runs */
+} Pieces;
+
+/* The frames of a launch, by blockIdx.z. They come with it, not over the bus, where they would wait for rows of tables. */
+template <uint32_t MOST> struct Frames {
+    FrameJob of[MOST];
+};
+
+#define FEW_FRAMES 8u /* the host is done sooner where there is not room for more */
+
+static_assert(sizeof(Pieces) + sizeof(Frames<CCL_MOST_BATCH>) <= 4096, "all devices take arguments of 4 KB");
+
+/* A list of pairs, run << 16 | run; n may be more than there is room for. */
+typedef struct PairList {
+    uint32_t n;
+    uint32_t of[PIECE_PAIRS];
+} PairList;
+
+/* Sums are relative to the block's first row and the image's first column. Those of xy are in two parts, too. */
+enum { SXY_HIGH = N_FIELDS, N_PIECE_FIELDS };
+
+/* What a block has in shared memory, before its bits and runs. */
+typedef struct Piece {
+    /* What others look at: */
+    uint32_t *parents; /* [run]: node; in the end, of roots of the image, NUMBERED | rank among those of the block */
+    uint32_t *places;
+    uint32_t last_row; /* the first run of the last row */
+    uint32_t n_runs, n_roots;
+    uint32_t crowded;  /* there was no room for all runs or parts */
+
+    uint32_t n_parts, n_found, many;
+    uint32_t warps[WHOLE_WARPS];
+    uint32_t bases[WHOLE_RANKS]; /* components of the blocks before */
+    uint32_t *all_parents[WHOLE_RANKS], *all_places[WHOLE_RANKS];
+    uint32_t firsts[PIECE_SEGMENTS]; /* of 32 words of a row: their first run */
+    uint32_t full[PIECE_SEGMENTS];   /* words that are all ones */
+    PairList inside, above;          /* the second of a pair `above` is in the row above */
+    uint32_t roots[PIECE_PARTS];
+    uint32_t sums[N_PIECE_FIELDS][PIECE_PARTS];
+} Piece;
+
+/* The rows of a block and, first, the one above. */
+typedef struct Rows {
+    uint32_t first_y, n;
+    uint32_t words, segments; /* of a row */
+    uint64_t *bits;      /* [1 + n][words] */
+    uint32_t *first_run; /* [1 + n][words]: the word's first run */
+} Rows;
+
+/* Runs of a block. */
+typedef struct Runs {
+    uint32_t *parents, *places; /* as in Piece */
+    uint32_t begin, end;        /* those before are in the row above */
+    uint32_t tag;               /* of their nodes */
+    bool near;                  /* in shared memory */
+} Runs;
+
+/* What functions of a block know of the frame's table. */
+typedef struct Output {
+    GlobalPointer<Sums> sums;
+    GlobalPointer<uint4> rows; /* four to a row */
+    uint32_t width, height, capacity;
+    bool flagged;
+} Output;
+
+/* ---------------------------------------------------------------- mask -> bits */
+
+/* Up to 2048 pixels of a row, by a warp. EASY: 16 at a time are aligned, and all there or none. */
+template <bool EASY>
+__device__ static inline void pack_segment(const uint8_t *pixels, uint32_t x, uint32_t width, Comparison than,
+                                           uint16_t *out, uint32_t n_out)
+{
+    uint4 bytes[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint8_t *const from = pixels + i * 512;
+        bytes[i] = make_uint4(0, 0, 0, 0);
+        if (x + i * 512 < width)
+            bytes[i] = EASY ? __ldg((const uint4 *)from) : load16_bytes(from, min(width - x - i * 512, 16u));
+    }
+    if (than.complements)
+#pragma unroll
+        for (uint32_t i = 0; i < 4; i++)
+            bytes[i] = complement(bytes[i]);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t left = x + i * 512 < width ? width - x - i * 512 : 0, at = threadIdx.x % 32 + i * 32;
+        uint32_t bits = left ? pack16(bytes[i], than) : 0;
+        if (!EASY && left < 16)
+            bits &= (1u << left) - 1;
+        if (at < n_out)
+            out[at] = (uint16_t)bits;
+    }
+}
+
+/* Fills rows.bits. A segment's `firsts` is how many runs it has, a word's first run how many the segment has before it. */
+template <bool PACKED, bool EASY>
+__device__ static inline void load_rows(Piece *piece, const Rows &rows, const FrameJob &job)
+{
+    static_assert(WHOLE_WARPS % 2 == 0, "a warp has the same of two segments, always");
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t k = rows.segments == 2 ? warp % 2 : 0, n_words = min(rows.words - k * 32, 32u);
+    const uint32_t step = WHOLE_WARPS / rows.segments, x = k * 2048 + lane * 16;
+    const uint8_t *const mask = job.mask;
+    const size_t stride = job.mask_stride;
+    const uint32_t width = job.width, height = job.height;
+    const Comparison than = comparison(job.threshold, job.invert);
+    const bool has_word = lane < n_words;
+    for (uint32_t row = warp / rows.segments; row <= rows.n; row += step) {
+        const uint32_t y = rows.first_y + row - 1; /* above the first row, it wraps around */
+        uint64_t *const out = rows.bits + row * rows.words + k * 32;
+        uint64_t word = 0;
+        if (PACKED || y >= height) {
+            if (PACKED && has_word && y < height && (k * 32 + lane) * 64 < width)
+                word = ((const uint64_t *)(mask + y * stride))[k * 32 + lane];
+            if (has_word)
+                out[lane] = word;
+        } else {
+            pack_segment<EASY>(mask + y * stride + x, x, width, than, (uint16_t *)out, n_words * 4);
+            __syncwarp();
+            word = has_word ? out[lane] : 0;
+        }
+        const uint32_t n = __popcll(starts_of(word)), up_to = warp_scan(n), full = __ballot_sync(~0u, word == ~0ull);
+        if (has_word)
+            rows.first_run[row * rows.words + k * 32 + lane] = up_to - n;
+        if (lane == 31) {
+            piece->firsts[row * rows.segments + k] = up_to;
+            piece->full[row * rows.segments + k] = full;
+        }
+    }
+}
+
+__device__ static inline bool are_easy(const FrameJob &job)
+{
+    return ((uintptr_t)job.mask | job.mask_stride | job.width) % 16 == 0;
+}
+
+/* Sum over the threads before; *total over the block. Twice in a row only with a barrier in between. */
+__device__ static inline uint32_t piece_scan(Piece *piece, uint32_t value, uint32_t *total)
+{
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t sum = warp_scan(value);
+    if (lane == 31)
+        piece->warps[warp] = sum;
+    __syncthreads();
+    const uint32_t of_warp = lane < WHOLE_WARPS ? piece->warps[lane] : 0;
+    *total = warp_sum(of_warp);
+    return warp_sum(lane < warp ? of_warp : 0) + sum - value;
+}
+
+/* The first run of every word, and where runs are. */
+__device__ static inline void list_runs(const Piece *piece, const Rows &rows, uint32_t *places)
+{
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t k = rows.segments == 2 ? warp % 2 : 0, column = k * 32 + lane;
+    const bool has_word = column < rows.words;
+    for (uint32_t row = warp / rows.segments; row <= rows.n; row += WHOLE_WARPS / rows.segments) {
+        const uint32_t at = row * rows.words + column;
+        if (!has_word)
+            continue;
+        uint32_t run = piece->firsts[row * rows.segments + k] + rows.first_run[at];
+        rows.first_run[at] = run;
+        if (row)
+            for (uint64_t left = starts_of(rows.bits[at]); left; left &= left - 1)
+                places[run++] = row << ROW_SHIFT | column << 6 | (__ffsll(left) - 1);
+    }
+}
+
+/* ---------------------------------------------------------------- inside a block */
+
+__device__ static inline uint32_t row_of(uint32_t place)
+{
+    return place >> ROW_SHIFT & ROW_MASK;
+}
+
+__device__ static inline uint32_t column_of(uint32_t place)
+{
+    return place >> 6 & WORD_MASK;
+}
+
+/* touching() of link.cuh, in rows of any width. */
+template <bool EIGHT>
+__device__ static inline Touching touching_in(const Piece *piece, const Rows &rows, uint32_t place)
+{
+    const uint32_t row = row_of(place), column = column_of(place), x = place & 63, at = row * rows.words + column;
+    const uint64_t *const bits = rows.bits + at, *const upper = bits - rows.words;
+    const uint64_t lower = bits[0];
+    const bool before = column && bits[-1] >> 63;
+    Touching to = {};
+    if (x == 0 && before) {
+        const uint32_t lane = column % 32;
+        uint32_t past = 0; /* full words to the left, of the segment, which continue the same */
+        if (lane) {
+            const uint32_t open = ~piece->full[row * rows.segments + column / 32] & ((1u << lane) - 1);
+            const uint32_t head = open ? 31 - __clz(open) : 0;
+            past = lane - 1 - head - (open && !(rows.bits[at - lane + head] >> 63)); /* a full word begins it */
+        }
+        to.continued = rows.first_run[at - past];
+    }
+    const uint64_t begin = 1ull << x, after = lower + begin, span = (after ^ lower) | begin;
+    const Pairs pairs = pairs_of<EIGHT>(lower, upper[0], before, column && upper[-1] >> 63);
+    to.pairs = (pairs.over | pairs.left | pairs.right) & span;
+    to.beyond = EIGHT && after < begin && column + 1 < rows.words && !(bits[1] & 1) && upper[1] & 1 && !(upper[0] >> 63);
+    return to;
+}
+
+__device__ static inline uint32_t count_touching(const Touching &to)
+{
+    return __popcll(to.pairs) + to.beyond;
+}
+
+/* The run above that is first of those left, and goes from them. */
+__device__ static inline uint32_t next_touching(const Rows &rows, uint32_t place, Touching *to)
+{
+    const uint32_t at = (row_of(place) - 1) * rows.words + column_of(place), first = rows.first_run[at];
+    if (!to->pairs) {
+        to->beyond = false;
+        return rows.first_run[at + 1];
+    }
+    const uint64_t upper = rows.bits[at];
+    const uint32_t x = __ffsll(to->pairs) - 1, before = ~(upper >> x) & 1;
+    to->pairs &= to->pairs - 1;
+    return before && x == 0 ? first - 1 : first + rank_of(starts_of(upper), x - before);
+}
+
+/* Every run takes one before it for its parent, if one touches; what else touches goes to the lists, if there is room. */
+template <bool EIGHT>
+__device__ static inline void link_piece(Piece *piece, const Rows &rows, const Runs &runs, uint32_t most_pairs)
+{
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
+        const uint32_t place = runs.places[run];
+        const bool first_row = row_of(place) == 1;
+        Touching to = touching_in<EIGHT>(piece, rows, place);
+        uint32_t parent = run;
+        if (to.continued)
+            parent = to.continued - 1;
+        else if (!first_row && (to.pairs || to.beyond))
+            parent = next_touching(rows, place, &to);
+        runs.parents[run] = runs.tag | parent;
+        const uint32_t n = count_touching(to);
+        if (!n)
+            continue;
+        PairList *const list = first_row ? &piece->above : &piece->inside;
+        const uint32_t at = atomicAdd(&list->n, n);
+        if (at + n <= most_pairs && runs.near)
+            for (uint32_t i = 0; i < n; i++)
+                list->of[at + i] = run << 16 | next_touching(rows, place, &to);
+    }
+}
+
+/* The root of a run. Each step is a shorter way for those who pass meanwhile; nobody hooks. */
+__device__ static inline uint32_t flatten_run(const Runs &runs, uint32_t run)
+{
+    volatile uint32_t *const parents = runs.parents;
+    uint32_t root = parents[run] & RUN_MASK, up;
+    while ((up = parents[root] & RUN_MASK) != root) {
+        atomicMin(&runs.parents[run], runs.tag | up);
+        root = up;
+    }
+    return root;
+}
+
+__device__ static inline void flatten_piece(const Runs &runs)
+{
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS)
+        flatten_run(runs, run);
+    __syncthreads();
+}
+
+__device__ static inline void unite_in_piece(const Runs &runs, uint32_t a, uint32_t b)
+{
+    volatile uint32_t *const parents = runs.parents;
+    for (;;) {
+        const uint32_t up_a = parents[a] & RUN_MASK, up_b = parents[b] & RUN_MASK;
+        if (up_a == up_b)
+            return;
+        if (up_a != a || up_b != b) {
+            const uint32_t top_a = parents[up_a] & RUN_MASK, top_b = parents[up_b] & RUN_MASK;
+            if (top_a != up_a)
+                atomicMin(&runs.parents[a], runs.tag | top_a);
+            if (top_b != up_b)
+                atomicMin(&runs.parents[b], runs.tag | top_b);
+            a = top_a;
+            b = top_b;
+            continue;
+        }
+        const uint32_t larger = max(a, b), smaller = min(a, b);
+        const uint32_t old = atomicMin(&runs.parents[larger], runs.tag | smaller) & RUN_MASK;
+        if (old == larger)
+            return;
+        a = old;
+        b = smaller;
+    }
+}
+
+/* Calls with (run, the one above that it touches) for all pairs of a list or, where it is not complete, of all runs of
+ * those rows: without those that are linked already it would be as good. */
+template <bool EIGHT, typename With>
+__device__ static inline void for_pairs(const Piece *piece, const PairList &list, const Rows &rows, const Runs &runs,
+                                        uint32_t most_pairs, bool first_row, With with)
+{
+    if (list.n <= most_pairs && runs.near) {
+        for (uint32_t i = threadIdx.x; i < list.n; i += WHOLE_THREADS)
+            with(list.of[i] >> 16, list.of[i] & 0xffff);
+        return;
+    }
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
+        const uint32_t place = runs.places[run];
+        if ((row_of(place) == 1) != first_row)
+            continue;
+        Touching to = touching_in<EIGHT>(piece, rows, place);
+        while (to.pairs || to.beyond)
+            with(run, next_touching(rows, place, &to));
+    }
+}
+
+/* ---------------------------------------------------------------- sums of parts */
+
+/* Runs find their roots, and roots get slots, as far as there is room. */
+__device__ static inline void give_slots(Piece *piece, const Runs &runs, uint32_t most_parts)
+{
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
+        uint32_t slot = SLOT_MASK;
+        if (flatten_run(runs, run) == run) {
+            const uint32_t part = runs.near ? atomicAdd(&piece->n_parts, 1) : most_parts;
+            slot = part < most_parts ? part : NO_SLOT;
+            if (part < most_parts)
+                piece->roots[part] = run;
+            else
+                atomicOr(&piece->crowded, 1);
+        }
+        runs.places[run] |= slot << SLOT_SHIFT;
+    }
+}
+
+__device__ static inline uint32_t slot_of_place(uint32_t place)
+{
+    return place >> SLOT_SHIFT & SLOT_MASK;
+}
+
+typedef struct PartSums {
+    uint32_t of[N_PIECE_FIELDS];
+} PartSums;
+
+__device__ static inline PartSums sums_of_run(const Rows &rows, uint32_t place)
+{
+    const uint64_t bits = rows.bits[row_of(place) * rows.words + column_of(place)];
+    const uint32_t y = row_of(place) - 1, left = column_of(place) * 64, begin = place & 63;
+    const uint64_t rest = ~(bits >> begin);
+    const uint32_t length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
+    const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
+    const uint32_t xx = squares_below(end) - squares_below(begin) + left * (in_word + x), xy = y * x;
+    PartSums sums;
+    sums.of[AREA] = length;
+    sums.of[SX] = x;
+    sums.of[SY] = y * length;
+    sums.of[SXX_LOW] = xx & 0xffff;
+    sums.of[SXX_HIGH] = xx >> 16;
+    sums.of[SXY] = xy & 0xffff;
+    sums.of[SXY_HIGH] = xy >> 16;
+    sums.of[SYY] = y * y * length;
+    sums.of[NOT_X0] = ~(left + begin);
+    sums.of[X1] = left + end;
+    sums.of[Y1] = y + 1;
+    return sums;
+}
+
+__device__ static constexpr bool is_sum(uint32_t field)
+{
+    return field < N_SUMS || field == SXY_HIGH;
+}
+
+/* Adds up the runs of a warp that are of the same part, of the first parts that have some. Returns whether this lane is to
+ * pass on what is in *sums then. */
+__device__ static inline bool add_up_peers(uint32_t slot, PartSums *sums)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    bool speaks = slot < NO_SLOT;
+    uint32_t pending = __ballot_sync(~0u, speaks);
+    for (uint32_t round = 0; round < PEER_ROUNDS && pending; round++) {
+        const uint32_t leader = __ffs(pending) - 1, chosen = __shfl_sync(~0u, slot, leader);
+        const bool peer = slot == chosen;
+        const uint32_t peers = __ballot_sync(~0u, peer);
+        pending &= ~peers;
+        if (__popc(peers) < PEERS_WORTH)
+            continue;
+#pragma unroll
+        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++) {
+            const uint32_t value = peer ? sums->of[field] : 0, all = is_sum(field) ? warp_sum(value) : warp_max(value);
+            if (lane == leader)
+                sums->of[field] = all;
+        }
+        speaks = speaks && (!peer || lane == leader);
+    }
+    return speaks;
+}
+
+__device__ static inline void sum_parts(Piece *piece, const Rows &rows, const Runs &runs)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    for (uint32_t first = runs.begin + threadIdx.x - lane; first < runs.end; first += WHOLE_THREADS) {
+        const uint32_t run = first + lane;
+        uint32_t slot = NO_SLOT;
+        PartSums sums = {};
+        if (run < runs.end) {
+            slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
+            sums = sums_of_run(rows, runs.places[run]);
+        }
+        if (!add_up_peers(slot, &sums))
+            continue;
+#pragma unroll
+        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++) {
+            if (is_sum(field))
+                atomicAdd(&piece->sums[field][slot], sums.of[field]);
+            else
+                atomicMax(&piece->sums[field][slot], sums.of[field]);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- between blocks */
+
+__device__ static inline volatile uint32_t *parent_at(const Piece *piece, uint32_t node)
+{
+    return piece->all_parents[node >> RANK_SHIFT] + (node & RUN_MASK);
+}
+
+/* Climbs from both at once and hooks the larger root under the smaller, which has parts then; as the last root of a
+ * component does that others were hooked under. */
+__device__ static inline void unite_parts(const Piece *piece, uint32_t a, uint32_t b)
+{
+    uint32_t up_a = *parent_at(piece, a), up_b = *parent_at(piece, b);
+    while (up_a != up_b) {
+        const uint32_t next_a = *parent_at(piece, up_a), next_b = *parent_at(piece, up_b);
+        if (next_a != up_a || next_b != up_b) {
+            up_a = next_a;
+            up_b = next_b;
+            continue;
+        }
+        const uint32_t larger = max(up_a, up_b), smaller = min(up_a, up_b);
+        const uint32_t old = atomicMin((uint32_t *)parent_at(piece, larger), smaller);
+        if (old == larger) {
+            atomicOr(piece->all_places[smaller >> RANK_SHIFT] + (smaller & RUN_MASK), PARTED);
+            return;
+        }
+        up_a = old;
+        up_b = smaller;
+    }
+}
+
+/* Ranks of the roots among those of the block. */
+__device__ static inline void number_roots(Piece *piece, const Runs &runs)
+{
+    const uint32_t each = (runs.end - runs.begin + WHOLE_THREADS - 1) / WHOLE_THREADS;
+    const uint32_t begin = min(runs.begin + threadIdx.x * each, runs.end), end = min(begin + each, runs.end);
+    uint32_t n = 0, total;
+    for (uint32_t run = begin; run < end; run++)
+        n += runs.parents[run] == (runs.tag | run);
+    uint32_t rank = piece_scan(piece, n, &total);
+    for (uint32_t run = begin; run < end; run++)
+        if (runs.parents[run] == (runs.tag | run))
+            runs.parents[run] = NUMBERED | rank++;
+    if (threadIdx.x == 0)
+        piece->n_roots = total;
+}
+
+/* By the block: what all blocks have found. */
+template <typename Cluster> __device__ static inline void add_up_blocks(Piece *piece, const Cluster &cluster)
+{
+    if (threadIdx.x < 32) {
+        const bool mine = threadIdx.x < WHOLE_RANKS;
+        const Piece *const other = cluster.map_shared_rank(piece, mine ? threadIdx.x : 0);
+        const uint32_t n = mine ? other->n_roots : 0, sum = warp_scan(n);
+        const uint32_t n_runs = warp_sum(mine ? other->n_runs : 0);
+        const uint32_t crowded = __ballot_sync(~0u, mine && other->crowded);
+        if (mine)
+            piece->bases[threadIdx.x] = sum - n;
+        if (threadIdx.x == 31) {
+            piece->n_found = sum;
+            piece->many = crowded || n_runs > MANY_RUNS;
+        }
+    }
+    __syncthreads();
+}
+
+/* The number of a run's component, from 0; *root: its root. */
+__device__ static inline uint32_t number_of(const Piece *piece, uint32_t node, uint32_t *root)
+{
+    uint32_t up;
+    while (!((up = *parent_at(piece, node)) & NUMBERED))
+        node = up;
+    *root = node;
+    return piece->bases[node >> RANK_SHIFT] + (up & ~NUMBERED);
+}
+
+/* ---------------------------------------------------------------- rows of the table */
+
+/* A quarter of Sums, of three; y: of the block's first row. */
+__device__ static inline ulonglong2 part_moments(const PartSums &sums, uint32_t quarter, uint32_t y)
+{
+    const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY];
+    const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
+    const uint64_t xy = sums.of[SXY] + ((uint64_t)sums.of[SXY_HIGH] << 16);
+    const uint64_t m01 = sy + y * n, m11 = xy + y * sx, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
+    return make_ulonglong2(quarter == 0 ? n : quarter == 1 ? m01 : m11, quarter == 0 ? sx : quarter == 1 ? xx : m02);
+}
+
+__device__ static inline void add_part_quarter(Sums *to, const PartSums &sums, uint32_t quarter, uint32_t y)
+{
+    if (quarter == 3) {
+        atomicMax(&to->not_x0, sums.of[NOT_X0]);
+        atomicMax(&to->x1, sums.of[X1]);
+        atomicMax(&to->y1, y + sums.of[Y1]);
+    } else {
+        const ulonglong2 moments = part_moments(sums, quarter, y);
+        atomicAdd(&to->area + 2 * quarter, moments.x);
+        atomicAdd(&to->area + 2 * quarter + 1, moments.y);
+    }
+}
+
+__device__ static inline uint32_t first_pixel(const Rows &rows, uint32_t place)
+{
+    return (rows.first_y + row_of(place) - 1) << 16 | (place & ((1u << ROW_SHIFT) - 1));
+}
+
+/* Four lanes to a part. Components of one part have their rows then; parts of others are added up. */
+__device__ static inline void write_parts(const Piece *piece, const Rows &rows, const Runs &runs, const Output &out,
+                                          uint32_t n_parts)
+{
+    for (uint32_t i = threadIdx.x; i < n_parts * 4; i += WHOLE_THREADS) {
+        const uint32_t slot = i / 4, quarter = i % 4, run = piece->roots[slot], place = runs.places[run];
+        uint32_t root;
+        const uint32_t id = number_of(piece, runs.tag | run, &root);
+        if (id >= out.capacity)
+            continue;
+        const bool is_root = root == (runs.tag | run);
+        PartSums sums;
+#pragma unroll
+        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++)
+            sums.of[field] = piece->sums[field][slot];
+        if (is_root && !(place & PARTED)) {
+            const ulonglong2 moments = part_moments(sums, quarter, rows.first_y);
+            const uint4 ends = make_uint4(sums.of[NOT_X0], sums.of[X1], rows.first_y + sums.of[Y1],
+                                          first_pixel(rows, place));
+            const uint4 end = row_end(out.width, out.height, id, ends, out.flagged);
+            const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
+                                                         (uint32_t)moments.y, (uint32_t)(moments.y >> 32)) : end;
+            __syncwarp(15u << (threadIdx.x % 32 & ~3u)); /* 64 bytes in one piece, for the bus */
+            out.rows[id * 4 + quarter] = value;
+        } else {
+            add_part_quarter(&out.sums[id], sums, quarter, rows.first_y);
+            if (is_root && quarter == 3)
+                out.sums[id].first = first_pixel(rows, place);
+        }
+    }
+}
+
+/* Runs of parts for which there was no slot. */
+__device__ static inline void add_runs(const Piece *piece, const Rows &rows, const Runs &runs, const Output &out)
+{
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
+        const uint32_t place = runs.places[run];
+        uint32_t slot = slot_of_place(place), root;
+        if (slot == SLOT_MASK) /* only roots have other parents since */
+            slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
+        const uint32_t id = slot == NO_SLOT ? number_of(piece, runs.tag | run, &root) : ~0u;
+        if (id >= out.capacity)
+            continue;
+        const PartSums sums = sums_of_run(rows, place);
+        for (uint32_t quarter = 0; quarter < 4; quarter++)
+            add_part_quarter(&out.sums[id], sums, quarter, rows.first_y);
+        if (root == (runs.tag | run))
+            out.sums[id].first = first_pixel(rows, place);
+    }
+}
+
+/* The row of a component that was added up, if the run is its root; the sums are left empty for the next frame. */
+__device__ static inline void write_added(const Piece *piece, const Runs &runs, const Output &out, uint32_t run,
+                                          uint32_t quarter)
+{
+    const uint32_t number = runs.parents[run], id = piece->bases[runs.tag >> RANK_SHIFT] + (number & ~NUMBERED);
+    if (!(number & NUMBERED) || id >= out.capacity)
+        return;
+    uint4 *const sums = (uint4 *)&out.sums[id] + quarter;
+    const uint4 value = __ldcg(sums);
+    __stcg(sums, make_uint4(0, 0, 0, 0));
+    out.rows[id * 4 + quarter] = quarter < 3 ? value : row_end(out.width, out.height, id, value, out.flagged);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+/* What comes after the piece in shared memory. */
+__host__ __device__ static inline uint32_t rows_of_piece(uint32_t height)
+{
+    return (height + WHOLE_RANKS - 1) / WHOLE_RANKS;
+}
+
+__device__ static inline Rows rows_for(const FrameJob &job, uint32_t rank, uint8_t *memory)
+{
+    Rows rows;
+    const uint32_t each = rows_of_piece(job.height);
+    rows.first_y = min(rank * each, (uint32_t)job.height);
+    rows.n = min(each, job.height - rows.first_y);
+    rows.words = row_words_of(job.width);
+    rows.segments = (rows.words + 31) / 32;
+    rows.bits = (uint64_t *)memory;
+    rows.first_run = (uint32_t *)(rows.bits + (each + 1) * rows.words);
+    return rows;
+}
+
+/* blockIdx: (block of the cluster, 0, frame). */
+template <bool EIGHT, bool PACKED, uint32_t MOST>
+static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
+    whole(const __grid_constant__ Pieces pieces, const __grid_constant__ Frames<MOST> frames)
+{
+#ifdef _CG_HAS_CLUSTER_GROUP
+    extern __shared__ __align__(16) uint8_t piece_memory[];
+    const auto cluster = cooperative_groups::this_cluster();
+    const uint32_t thread = threadIdx.x, rank = blockIdx.x;
+    Piece *const piece = (Piece *)piece_memory;
+    for (uint32_t i = thread; i < N_PIECE_FIELDS * PIECE_PARTS; i += WHOLE_THREADS)
+        (&piece->sums[0][0])[i] = 0;
+    if (thread == 0)
+        piece->inside.n = piece->above.n = piece->n_parts = 0;
+    const FrameJob &job = frames.of[blockIdx.z];
+    const PieceRoom &room = pieces.room;
+    const Rows rows = rows_for(job, rank, piece_memory + sizeof(Piece));
+    const uint32_t n_segments = rows.n ? (rows.n + 1) * rows.segments : 0;
+    uint32_t *const near = rows.first_run + (rows_of_piece(job.height) + 1) * rows.words;
+    __syncthreads();
+
+    if (n_segments && !PACKED && are_easy(job))
+        load_rows<false, true>(piece, rows, job);
+    else if (n_segments)
+        load_rows<PACKED, false>(piece, rows, job);
+    __syncthreads();
+    Runs runs;
+    const uint32_t first = piece_scan(piece, thread < n_segments ? piece->firsts[thread] : 0, &runs.end);
+    if (thread < n_segments)
+        piece->firsts[thread] = first;
+    __syncthreads();
+    runs.begin = n_segments ? piece->firsts[rows.segments] : 0;
+    runs.tag = rank << RANK_SHIFT;
+    runs.near = runs.end - runs.begin <= room.runs;
+    /* Runs of the row above have no place there. */
+    const size_t far_at = (size_t)rows.first_y * rows.words * 32;
+    runs.parents = (runs.near ? near : (uint32_t *)(job.workspace + pieces.parents) + far_at) - runs.begin;
+    runs.places = (runs.near ? near + room.runs : (uint32_t *)(job.workspace + pieces.places) + far_at) - runs.begin;
+    if (thread == 0) {
+        piece->parents = runs.near ? cluster.map_shared_rank(near, rank) - runs.begin : runs.parents;
+        piece->places = runs.near ? cluster.map_shared_rank(near + room.runs, rank) - runs.begin : runs.places;
+        piece->last_row = n_segments ? piece->firsts[rows.n * rows.segments] : 0;
+        piece->n_runs = runs.end - runs.begin;
+        piece->crowded = !runs.near;
+    }
+    if (n_segments)
+        list_runs(piece, rows, runs.places);
+    __syncthreads();
+
+    link_piece<EIGHT>(piece, rows, runs, room.pairs);
+    __syncthreads();
+    if (piece->inside.n) {
+        flatten_piece(runs);
+        for_pairs<EIGHT>(piece, piece->inside, rows, runs, room.pairs, false,
+                         [&](uint32_t a, uint32_t b) { unite_in_piece(runs, a, b); });
+        __syncthreads();
+    }
+    give_slots(piece, runs, room.parts);
+    __syncthreads();
+    if (runs.near)
+        sum_parts(piece, rows, runs);
+    cluster.sync();
+
+    if (thread < WHOLE_RANKS) {
+        const Piece *const other = cluster.map_shared_rank(piece, thread);
+        piece->all_parents[thread] = other->parents;
+        piece->all_places[thread] = other->places;
+    }
+    __syncthreads();
+    if (rank && piece->above.n) {
+        const uint32_t above = ((rank - 1) << RANK_SHIFT) + cluster.map_shared_rank(piece, rank - 1)->last_row;
+        for_pairs<EIGHT>(piece, piece->above, rows, runs, room.pairs, true,
+                         [&](uint32_t a, uint32_t b) { unite_parts(piece, runs.tag | a, above + b); });
+    }
+    cluster.sync();
+    number_roots(piece, runs);
+    cluster.sync();
+    add_up_blocks(piece, cluster);
+
+    const Output out = { { (Sums *)(job.workspace + pieces.sums) }, { (uint4 *)(CclComponent *)job.rows }, job.width,
+                         job.height, job.capacity, job.flagged };
+    const uint32_t n_parts = min(piece->n_parts, room.parts);
+    write_parts(piece, rows, runs, out, n_parts);
+    if (piece->crowded)
+        add_runs(piece, rows, runs, out);
+    cluster.sync();
+    for (uint32_t i = thread; i < n_parts * 4; i += WHOLE_THREADS)
+        if (runs.places[piece->roots[i / 4]] & PARTED)
+            write_added(piece, runs, out, piece->roots[i / 4], i % 4);
+    if (piece->crowded)
+        for (uint32_t i = runs.begin * 4 + thread; i < runs.end * 4; i += WHOLE_THREADS)
+            if (slot_of_place(runs.places[i / 4]) == NO_SLOT)
+                write_added(piece, runs, out, i / 4, i % 4);
+    if (rank == 0 && thread == 0)
+        *job.result = CudaResult{ piece->n_found, piece->n_found, (uint32_t)(piece->many ? CUDA_MANY : CUDA_SPARSE) };
+#endif
+}
+
+/* Shared memory for a frame of this size; ~0: it is too large. */
+static size_t whole_memory(uint32_t row_words, uint32_t width, uint32_t height, uint32_t room)
+{
+    const uint64_t n = rows_of_piece(height), n_segments = (n + 1) * ((row_words + 31) / 32);
+    const bool fits = n <= MOST_PIECE_ROWS && row_words <= MOST_PIECE_WORDS && n_segments <= min(PIECE_SEGMENTS, WHOLE_THREADS);
+    /* The sum of y squared is the largest for its 32 bits. */
+    if (!fits || n * n * n / 3 * width >> 32)
+        return ~(size_t)0;
+    return sizeof(Piece) + (n + 1) * row_words * (sizeof(uint64_t) + sizeof(uint32_t)) + 2 * room * sizeof(uint32_t);
+}
+
+#endif
