@@ -784,9 +784,12 @@ static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
     return CCL_OK;
 }
 
-static bool same_shape(const CudaShape *a, const CudaShape *b)
+/* For frames alone CUDA_MANY is nothing else than CUDA_SPARSE. */
+static bool same_shape(const CudaShape *a, CudaShape b)
 {
-    return !memcmp(a, b, sizeof *a);
+    if ((a->density == CUDA_DENSE) == (b.density == CUDA_DENSE))
+        b.density = a->density;
+    return !memcmp(a, &b, sizeof b);
 }
 
 /* Graphs of another one have kernels that work in memory which is gone. */
@@ -860,7 +863,7 @@ static CclStatus replay_frame(CudaSlot *slot)
 static bool replays(CudaSlot *slot)
 {
     const CudaReplay *const replay = replay_of(slot);
-    return replay->exec && same_shape(&slot->frame.shape, &replay->shape) &&
+    return replay->exec && same_shape(&slot->frame.shape, replay->shape) &&
            replay->generation == generation_of(impl(slot->context));
 }
 
@@ -870,7 +873,7 @@ static bool wants_replay(CudaSlot *slot)
 {
     CudaContext *const cuda = impl(slot->context);
     CudaShape *const last = &slot->last_shapes[slot->frame.shape.packed];
-    const bool repeated = same_shape(&slot->frame.shape, last);
+    const bool repeated = same_shape(&slot->frame.shape, *last);
 
     *last = slot->frame.shape;
     if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||

@@ -308,12 +308,12 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     listed->size = offsetof(CudaListed, values) + used;
 }
 
-/* When a kernel starts; any of them together. */
+/* How a kernel starts; any of them together. */
 typedef enum CudaStart {
     CUDA_AFTER = 0,   /* when the one before it has ended */
     CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
     CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for room, which may be many */
-    CUDA_CLUSTERS = 4, /* not that, but: the blocks of a row of the grid are a cluster */
+    CUDA_CLUSTERS = 4, /* the blocks of a row of the grid together: they are a cluster */
 } CudaStart;
 
 /* Launches a kernel as the step `name`, or puts it down in frame->list. */

@@ -36,7 +36,7 @@ static CudaEngine *engine_of(const CclContext *context)
 /* Has a frame a cluster of blocks to itself? */
 static bool is_clustered(const CudaEngine *engine, const CudaShape *shape)
 {
-    return engine->cluster_memory && shape->density == CUDA_SPARSE &&
+    return engine->cluster_memory && (shape->density == CUDA_SPARSE || engine->tests_batches) &&
            engine->batches->memory_in_cluster(shape) <= engine->cluster_memory;
 }
 
@@ -67,26 +67,28 @@ typedef struct Launch {
 static void sort_in(Launch *launch, CudaSlot *slot)
 {
     unsigned i = launch->n++;
-    for (; i && key_of(launch->engine, launch->slots[i - 1]) > key_of(launch->engine, slot); i--)
+    const uint32_t key = key_of(launch->engine, slot);
+    for (; i && key_of(launch->engine, launch->slots[i - 1]) > key; i--)
         launch->slots[i] = launch->slots[i - 1];
     launch->slots[i] = slot;
 }
 
 static unsigned group_end(const Launch *launch, unsigned begin)
 {
+    const uint32_t key = key_of(launch->engine, launch->slots[begin]);
     unsigned end = begin + 1;
-    while (end < launch->n && key_of(launch->engine, launch->slots[end]) == key_of(launch->engine, launch->slots[begin]))
+    while (end < launch->n && key_of(launch->engine, launch->slots[end]) == key)
         end++;
     return end;
 }
 
 /* Are most frames of the group taken to be dense? Launched either way they give the same results. */
-static CudaDensity density_of(const Launch *launch, unsigned begin, unsigned end)
+static bool are_dense(const Launch *launch, unsigned begin, unsigned end)
 {
     unsigned n = 0;
     for (unsigned i = begin; i < end; i++)
         n += launch->slots[i]->frame.shape.density == CUDA_DENSE;
-    return 2 * n > end - begin ? CUDA_DENSE : CUDA_SPARSE;
+    return 2 * n > end - begin;
 }
 
 static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
@@ -96,7 +98,7 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     CudaBatch batch = {};
     batch.shape = launch->slots[begin]->frame.shape;
     batch.shape.width = batch.shape.height = 0;
-    batch.shape.density = density_of(launch, begin, end);
+    batch.shape.density = are_dense(launch, begin, end) ? CUDA_DENSE : CUDA_SPARSE;
     batch.clustered = is_clustered(engine, &launch->slots[begin]->frame.shape);
     batch.connectivity = launch->contexts[begin]->config.connectivity;
     batch.multiprocessors = engine->multiprocessors;
@@ -210,23 +212,35 @@ static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const Cuda
     return found;
 }
 
+static void set_one(CudaBatchGraph *graph, const CudaList *list, unsigned i)
+{
+    memcpy((void *)&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size);
+}
+
+static void set_all(CudaBatchGraph *graph, const CudaList *list)
+{
+    graph->set.n = list->n;
+    for (unsigned i = 0; i < list->n; i++)
+        set_one(graph, list, i);
+}
+
 /* Makes the graph that of the launches in `list`; kernels that come by for the first time are not worth one: no exec. */
 static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *list)
 {
     if (!same_kernels(&graph->set, list)) {
         cuda_drop_replay(&graph->replay);
-        graph->set = *list;
+        set_all(graph, list);
         return CCL_OK;
     }
     if (!graph->replay.exec) {
         CCL_TRY(capture_batch(graph, launch));
-        graph->set = *list;
+        set_all(graph, list);
         return CCL_OK;
     }
     for (unsigned i = 0; i < list->n; i++)
         if (memcmp(&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size)) {
             CCL_TRY(set_node(&graph->replay, i, &list->kernels[i]));
-            memcpy((void *)&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size);
+            set_one(graph, list, i);
         }
     return CCL_OK;
 }
@@ -277,12 +291,11 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_look_at(slot->uploaded) != cudaErrorNotReady;
 }
 
-/* As in a context of its own: a graph, replayed. */
+/* As in a context of its own: a graph, replayed. Batches that run at once want a place each. */
 static bool goes_alone(const CudaEngine *engine, unsigned n)
 {
-    if (n > 1 || !engine->n_places)
-        return n == 1;
-    return !engine->never_alone && (!cuda_engine_is_crowded(engine) || engine->n_places < CCL_MOST_BATCHES);
+    const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_batches;
+    return n == 1 && (is_rare || engine->n_places < min(engine->n_slots, CCL_MOST_BATCHES));
 }
 
 static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *const *tickets, unsigned n)
@@ -404,7 +417,7 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, si
 /* Places for batches that suffice however the frames that there may be are shared out to batches. */
 static unsigned places_wanted(const CudaEngine *engine)
 {
-    return engine->n_slots < 2 && !engine->never_alone ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
+    return engine->n_slots < 2 && !engine->tests_batches ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
 }
 
 /* No batch may be larger, so that all that run have places. */
@@ -526,7 +539,8 @@ static CclStatus open_engine(CudaEngine *engine)
 
     const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
     engine->no_graphs = graphs && !strcmp(graphs, "0");
-    engine->never_alone = getenv("CCL_TEST_BATCHES") != NULL; /* for tests: what batches do, with every frame */
+    const char *const tests_batches = getenv("CCL_TEST_BATCHES"); /* 1: what batches do, with every frame */
+    engine->tests_batches = tests_batches && !strcmp(tests_batches, "1");
     engine->queue = ccl_engine_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");

@@ -53,8 +53,9 @@ CclStatus mask_to_bits(const CudaVars *vars, uint32_t width, uint32_t n_rows, ui
                        cudaStream_t stream)
 {
     const uint32_t row_pieces = (uint32_t)row_words * 4, threads = 256;
+    const dim3 grid(blocks_for((size_t)row_pieces * n_rows, threads));
     if (n_rows)
-        CCL_CUDA_TRY(launch_in(stream, false, 0, 0, pack, dim3(blocks_for((size_t)row_pieces * n_rows, threads)), threads, 0,
-                               *vars, width, n_rows, row_pieces, (uint16_t *)bits));
+        CCL_CUDA_TRY(launch_in(stream, false, 0, 0, pack, grid, threads, 0, *vars, width, n_rows, row_pieces,
+                               (uint16_t *)bits));
     return CCL_OK;
 }

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What a context remembers of masks with many runs, or very many in some tiles: 32 frames after each are taken to be like
- * it. A launch of few tiles does not care for the latter. Results are the business of checkccl; how soon they come, of the benchmark. */
+ * it. A launch of few tiles does not care for the latter. And that tests which are to see clusters do. Results are the
+ * business of checkccl; how soon they come, of the benchmark. */
 #include "cuda/context.cuh"
 
 #include <stdio.h>
@@ -52,7 +53,8 @@ static void check_context(CclContext *context, uint8_t *pixels)
 {
     unsigned frame = 0;
     const auto expect = [&](const char *what, uint32_t n_rows, CudaDensity density, CudaDensity as, unsigned left) {
-        check(analyze(context, pixels, n_rows, density) && taken(context) == as && left_of(context) == left, what, ++frame);
+        const bool right = analyze(context, pixels, n_rows, density);
+        check(right && taken(context) == as && left_of(context) == left, what, ++frame);
     };
     expect("nothing yet", MOST_ROWS, CUDA_SPARSE, CUDA_SPARSE, 0);
     expect("few tiles have room for all", 40, CUDA_DENSE, CUDA_SPARSE, 0);
@@ -69,6 +71,20 @@ static void check_context(CclContext *context, uint8_t *pixels)
     expect("none left", 40, CUDA_SPARSE, CUDA_SPARSE, 0);
 }
 
+/* What CCL_TEST_BATCHES is for: every frame goes by one kernel, a cluster's, whatever there was before. */
+static void check_clusters(CclContext *context, uint8_t *pixels)
+{
+    const CudaEngine *const engine = impl_of(context)->engine;
+    for (unsigned frame = 0; frame < 6; frame++) {
+        const bool right = analyze(context, pixels, MOST_ROWS - frame, frame % 2 ? CUDA_DENSE : CUDA_MANY);
+        unsigned n_graphs = 0;
+        for (const auto &graphs : engine->graphs)
+            for (const CudaBatchGraph &graph : graphs)
+                n_graphs += graph.used && graph.set.n == 1;
+        check(right && engine->n_batches == frame + 1 && n_graphs == min(frame + 1, CCL_MOST_BATCHES), "clusters", frame);
+    }
+}
+
 int main()
 {
     uint8_t *const pixels = (uint8_t *)calloc(WIDTH, MOST_ROWS);
@@ -78,14 +94,16 @@ int main()
     config.max_width = WIDTH;
     config.max_height = MOST_ROWS;
     config.depth = 1;
-    for (unsigned shared = 0; shared < 2; shared++) {
+    void (*const checks[])(CclContext *, uint8_t *) = { check_context, check_context, check_clusters };
+    for (unsigned i = 0; i < 3; i++) {
         CclContext *context;
-        config.shared = shared;
+        config.shared = i > 0;
+        setenv("CCL_TEST_BATCHES", i == 2 ? "1" : "0", 1);
         const bool open = ccl_context_new(&config, &context) == CCL_OK;
         check(open, "context", 0);
         if (!open)
             continue;
-        check_context(context, pixels);
+        checks[i](context, pixels);
         ccl_context_free(context);
     }
     free(pixels);

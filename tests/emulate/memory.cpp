@@ -135,6 +135,8 @@ Allocation &memory_owner(uintptr_t address)
 
 size_t memory_in_use(unsigned *n)
 {
+    if (!memory_size)
+        reserve();
     *n = n_in_use;
     return bytes_in_use;
 }

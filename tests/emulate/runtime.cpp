@@ -412,8 +412,9 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
     ENTER("cudaMemGetInfo");
     unsigned n_blocks;
+    const size_t used = memory_in_use(&n_blocks);
     *total = memory_size;
-    *free = memory_size - memory_in_use(&n_blocks);
+    *free = memory_size - used;
     return cudaSuccess;
 }
 

@@ -213,8 +213,8 @@ sanitize() {
     ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
 }
 
-# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
-# then once more when the other parts have come to an end, too. Under racecheck threads that share a device (suite crowd) mostly wait for ever, all
+# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so: then
+# once more, when the parts beside it have ended, too. Under racecheck threads that share a device (suite crowd) mostly wait for ever, all
 # asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
@@ -223,7 +223,8 @@ part_sanitize() {
         return
     fi
     : > "$logs/again"
-    for list in "memcheck labels, memcheck motion, racecheck clusters" "racecheck api, racecheck motion" \
+    for list in "memcheck labels, memcheck motion, racecheck clusters" \
+        "racecheck api, racecheck motion" \
         "racecheck features, racecheck batch, memcheck api, memcheck strips" \
         "racecheck labels, memcheck features, memcheck clusters" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd"; do
@@ -246,6 +247,7 @@ part_sanitize() {
 sanitize_again() {
     export CCL_TEST_CROWDED=1
     found=$logs/part-sanitize.txt
+    [ -f "$logs/again" ] || return
     mv "$logs/again" "$logs/again-now"
     while read -r tool what; do
         sed -i "/^check: $tool: $what/s/^check:/note: beside others:/" "$found"
@@ -299,7 +301,7 @@ for group in "check elements sanitize" alone bench; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
     wait
-    [ ! -f "$logs/again" ] || (sanitize_again)
+    case "$group $* " in *elements*" sanitize "*) (sanitize_again) ;; esac
 done
 
 "$top/tests/gpu/sources.sh" > "$logs/sources"

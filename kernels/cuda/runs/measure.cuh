@@ -184,24 +184,26 @@ __device__ static inline void add_global(Extent *to, const RunSums &sums, uint32
     atomicMax(&to->y1, y + sums.of[Y1]);
 }
 
-/* A quarter of Sums, of three. */
-__device__ static inline ulonglong2 moments_of(const RunSums &sums, uint32_t quarter, uint32_t x, uint32_t y)
+/* A quarter of Sums, of three; xy: their sum of xy. */
+__device__ static inline ulonglong2 moments_of(const RunSums &sums, uint64_t xy, uint32_t quarter, uint32_t x,
+                                                   uint32_t y)
 {
     const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY], m10 = sx + x * n;
     const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
     const uint64_t m01 = sy + y * n, m20 = xx + x * sx + x * m10;
-    const uint64_t m11 = sums.of[SXY] + x * sy + y * m10, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
+    const uint64_t m11 = xy + x * sy + y * m10, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
     return make_ulonglong2(quarter == 0 ? n : quarter == 1 ? m01 : m11, quarter == 0 ? m10 : quarter == 1 ? m20 : m02);
 }
 
-__device__ static inline void add_quarter(Sums *to, const RunSums &sums, uint32_t quarter, uint32_t x, uint32_t y)
+__device__ static inline void add_quarter(Sums *to, const RunSums &sums, uint64_t xy, uint32_t quarter, uint32_t x,
+                                          uint32_t y)
 {
     if (quarter == 3) {
         atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
         atomicMax(&to->x1, x + sums.of[X1]);
         atomicMax(&to->y1, y + sums.of[Y1]);
     } else {
-        const ulonglong2 moments = moments_of(sums, quarter, x, y);
+        const ulonglong2 moments = moments_of(sums, xy, quarter, x, y);
         atomicAdd(&to->area + 2 * quarter, moments.x);
         atomicAdd(&to->area + 2 * quarter + 1, moments.y);
     }
@@ -211,7 +213,7 @@ __device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t
 {
 #pragma unroll
     for (uint32_t quarter = 0; quarter < 4; quarter++)
-        add_quarter(to, sums, quarter, x, y);
+        add_quarter(to, sums, sums.of[SXY], quarter, x, y);
 }
 
 /* The last quarter of a row of the table from that of Sums. */
@@ -473,11 +475,12 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         if (PASS == PASS_FIND) {
             add_global(&plan.extents[id], sums, tile_x, tile_y);
         } else if (!block.not_firsts[slot]) {
-            add_quarter(&plan.sums[id], sums, quarter, tile_x, tile_y);
+            add_quarter(&plan.sums[id], sums, sums.of[SXY], quarter, tile_x, tile_y);
         } else {
-            const ulonglong2 moments = moments_of(sums, quarter, tile_x, tile_y);
-            const uint4 end = row_end(plan.width, plan.height, id, make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
-                                                           tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
+            const ulonglong2 moments = moments_of(sums, sums.of[SXY], quarter, tile_x, tile_y);
+            const uint4 end = row_end(plan.width, plan.height, id,
+                                      make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
+                                                 tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
             const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
                                                          (uint32_t)moments.y, (uint32_t)(moments.y >> 32)) : end;
             __syncwarp(15u << (lane & ~3u)); /* 64 bytes in one piece, for the bus */

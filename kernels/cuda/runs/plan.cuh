@@ -17,6 +17,9 @@
 #define RUN_SLOTS (32 * COLUMN_SLOTS)
 #define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
 #define MOST_CHUNKS 1024u
+/* Of a frame: with more, the kernels of tiles are quicker than a cluster. They count strips once, and know nothing of
+ * clusters that have no room; so a stream of such masks may go by a cluster every 33rd time. */
+#define MANY_RUNS 32768u
 
 /* Threads that a multiprocessor has at once. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
@@ -48,7 +51,8 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
-    uint32_t n_runs;  /* 0 between frames, as is */
+    /* 0 between frames: */
+    uint32_t n_runs;
     uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
 } Counts;
 

@@ -7,7 +7,6 @@
 
 #include "measure.cuh"
 #include "../scan.cuh"
-#include "whole.cuh"
 
 /* ---------------------------------------------------------------- keep */
 
@@ -90,7 +89,8 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
         if (!__shfl_sync(15u << leader, value.x, leader))
             continue;
         __stcg(sums + i, make_uint4(0, 0, 0, 0));
-        ((uint4 *)(CclComponent *)job.rows)[i] = i % 4 < 3 ? value : row_end(plan.width, plan.height, i / 4, value, flagged);
+        ((uint4 *)(CclComponent *)job.rows)[i] =
+            i % 4 < 3 ? value : row_end(plan.width, plan.height, i / 4, value, flagged);
     }
 }
 

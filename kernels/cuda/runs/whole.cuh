@@ -36,7 +36,6 @@
 #define PIECE_PARTS 640u     /* that are summed there */
 #define PIECE_PAIRS 512u     /* of touching runs, inside the block and with the one above */
 #define PIECE_SEGMENTS 320u  /* of 32 words of a row */
-#define MANY_RUNS (WHOLE_RANKS * PIECE_RUNS / 2) /* of a frame: other kernels are quicker */
 #define PEERS_WORTH 4u    /* runs of a part in a warp that are added up before they go to shared memory */
 #define PEER_ROUNDS 2u
 
@@ -45,16 +44,23 @@
 #define RANK_SHIFT 20
 #define RUN_MASK 0xfffffu
 
-/* places[run]: row << 12 | word << 6 | first column, the row above the block's being 0; then also slot << 21 and PARTED. */
+/* places[run]: row << 12 | word << 6 | first column, the row above the block's being 0. Once parts have been found also:
+ *
+ *     NOT_FIRST << 21           it is not its part's first run
+ *     slot << 21                it is, and the part has this slot
+ *     NO_SLOT << 21             it is, and there was no room
+ *     either of these | PARTED  and other parts have been joined to it
+ */
 #define ROW_SHIFT 12
 #define ROW_MASK 0x1ffu
 #define WORD_MASK 0x3fu
 #define MOST_PIECE_ROWS ROW_MASK
 #define MOST_PIECE_WORDS (WORD_MASK + 1)
 #define SLOT_SHIFT 21
-#define SLOT_MASK 0x3ffu /* of a run that is no root in its block */
-#define NO_SLOT (SLOT_MASK - 1) /* of a root for which there is no room */
-#define PARTED 0x80000000u /* a root to which another was joined */
+#define SLOT_MASK 0x3ffu
+#define NOT_FIRST 0x3ffu
+#define NO_SLOT 0x3feu
+#define PARTED 0x80000000u
 
 static_assert(PIECE_PARTS < NO_SLOT, "a slot has too few bits");
 static_assert(PIECE_RUNS < 0x10000, "a pair is two runs of 16 bits");
@@ -98,9 +104,6 @@ typedef struct PairList {
     uint32_t of[PIECE_PAIRS];
 } PairList;
 
-/* Sums are relative to the block's first row and the image's first column. Those of xy are in two parts, too. */
-enum { SXY_HIGH = N_FIELDS, N_PIECE_FIELDS };
-
 /* What a block has in shared memory, before its bits and runs. */
 typedef struct Piece {
     /* What others look at: */
@@ -111,14 +114,14 @@ typedef struct Piece {
     uint32_t crowded;  /* there was no room for all runs or parts */
 
     uint32_t n_parts, n_found, many;
-    uint32_t warps[WHOLE_WARPS];
     uint32_t bases[WHOLE_RANKS]; /* components of the blocks before */
     uint32_t *all_parents[WHOLE_RANKS], *all_places[WHOLE_RANKS];
     uint32_t firsts[PIECE_SEGMENTS]; /* of 32 words of a row: their first run */
     uint32_t full[PIECE_SEGMENTS];   /* words that are all ones */
     PairList inside, above;          /* the second of a pair `above` is in the row above */
-    uint32_t roots[PIECE_PARTS];
-    uint32_t sums[N_PIECE_FIELDS][PIECE_PARTS];
+    uint32_t roots[PIECE_PARTS];     /* of a part: its first run */
+    uint32_t sums[N_FIELDS][PIECE_PARTS];
+    uint32_t xy_highs[PIECE_PARTS];
 } Piece;
 
 /* The rows of a block and, first, the one above. */
@@ -215,19 +218,6 @@ __device__ static inline void load_rows(Piece *piece, const Rows &rows, const Fr
 __device__ static inline bool are_easy(const FrameJob &job)
 {
     return ((uintptr_t)job.mask | job.mask_stride | job.width) % 16 == 0;
-}
-
-/* Sum over the threads before; *total over the block. Twice in a row only with a barrier in between. */
-__device__ static inline uint32_t piece_scan(Piece *piece, uint32_t value, uint32_t *total)
-{
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint32_t sum = warp_scan(value);
-    if (lane == 31)
-        piece->warps[warp] = sum;
-    __syncthreads();
-    const uint32_t of_warp = lane < WHOLE_WARPS ? piece->warps[lane] : 0;
-    *total = warp_sum(of_warp);
-    return warp_sum(lane < warp ? of_warp : 0) + sum - value;
 }
 
 /* The first run of every word, and where runs are. */
@@ -387,7 +377,7 @@ __device__ static inline void for_pairs(const Piece *piece, const PairList &list
         return;
     }
     for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
-        const uint32_t place = runs.places[run];
+        const uint32_t place = ((volatile uint32_t *)runs.places)[run]; /* others may set PARTED, which is of no matter here */
         if ((row_of(place) == 1) != first_row)
             continue;
         Touching to = touching_in<EIGHT>(piece, rows, place);
@@ -402,7 +392,7 @@ __device__ static inline void for_pairs(const Piece *piece, const PairList &list
 __device__ static inline void give_slots(Piece *piece, const Runs &runs, uint32_t most_parts)
 {
     for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
-        uint32_t slot = SLOT_MASK;
+        uint32_t slot = NOT_FIRST;
         if (flatten_run(runs, run) == run) {
             const uint32_t part = runs.near ? atomicAdd(&piece->n_parts, 1) : most_parts;
             slot = part < most_parts ? part : NO_SLOT;
@@ -420,9 +410,17 @@ __device__ static inline uint32_t slot_of_place(uint32_t place)
     return place >> SLOT_SHIFT & SLOT_MASK;
 }
 
+/* Relative to the block's first row and the image's first column. The sum of xy is in two parts, like that of x squared: in
+ * `sums` is the lower one. */
 typedef struct PartSums {
-    uint32_t of[N_PIECE_FIELDS];
+    RunSums sums;
+    uint32_t xy_high;
 } PartSums;
+
+__device__ static inline uint64_t xy_of(const PartSums &part)
+{
+    return part.sums.of[SXY] + ((uint64_t)part.xy_high << 16);
+}
 
 __device__ static inline PartSums sums_of_run(const Rows &rows, uint32_t place)
 {
@@ -432,29 +430,24 @@ __device__ static inline PartSums sums_of_run(const Rows &rows, uint32_t place)
     const uint32_t length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
     const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
     const uint32_t xx = squares_below(end) - squares_below(begin) + left * (in_word + x), xy = y * x;
-    PartSums sums;
-    sums.of[AREA] = length;
-    sums.of[SX] = x;
-    sums.of[SY] = y * length;
-    sums.of[SXX_LOW] = xx & 0xffff;
-    sums.of[SXX_HIGH] = xx >> 16;
-    sums.of[SXY] = xy & 0xffff;
-    sums.of[SXY_HIGH] = xy >> 16;
-    sums.of[SYY] = y * y * length;
-    sums.of[NOT_X0] = ~(left + begin);
-    sums.of[X1] = left + end;
-    sums.of[Y1] = y + 1;
-    return sums;
-}
-
-__device__ static constexpr bool is_sum(uint32_t field)
-{
-    return field < N_SUMS || field == SXY_HIGH;
+    PartSums part;
+    part.sums.of[AREA] = length;
+    part.sums.of[SX] = x;
+    part.sums.of[SY] = y * length;
+    part.sums.of[SXX_LOW] = xx & 0xffff;
+    part.sums.of[SXX_HIGH] = xx >> 16;
+    part.sums.of[SXY] = xy & 0xffff;
+    part.sums.of[SYY] = y * y * length;
+    part.sums.of[NOT_X0] = ~(left + begin);
+    part.sums.of[X1] = left + end;
+    part.sums.of[Y1] = y + 1;
+    part.xy_high = xy >> 16;
+    return part;
 }
 
 /* Adds up the runs of a warp that are of the same part, of the first parts that have some. Returns whether this lane is to
- * pass on what is in *sums then. */
-__device__ static inline bool add_up_peers(uint32_t slot, PartSums *sums)
+ * pass on what is in *part then. */
+__device__ static inline bool add_up_peers(uint32_t slot, PartSums *part)
 {
     const uint32_t lane = threadIdx.x % 32;
     bool speaks = slot < NO_SLOT;
@@ -467,11 +460,15 @@ __device__ static inline bool add_up_peers(uint32_t slot, PartSums *sums)
         if (__popc(peers) < PEERS_WORTH)
             continue;
 #pragma unroll
-        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++) {
-            const uint32_t value = peer ? sums->of[field] : 0, all = is_sum(field) ? warp_sum(value) : warp_max(value);
+        for (uint32_t field = 0; field < N_FIELDS; field++) {
+            const uint32_t value = peer ? part->sums.of[field] : 0;
+            const uint32_t all = field < N_SUMS ? warp_sum(value) : warp_max(value);
             if (lane == leader)
-                sums->of[field] = all;
+                part->sums.of[field] = all;
         }
+        const uint32_t all = warp_sum(peer ? part->xy_high : 0);
+        if (lane == leader)
+            part->xy_high = all;
         speaks = speaks && (!peer || lane == leader);
     }
     return speaks;
@@ -483,20 +480,21 @@ __device__ static inline void sum_parts(Piece *piece, const Rows &rows, const Ru
     for (uint32_t first = runs.begin + threadIdx.x - lane; first < runs.end; first += WHOLE_THREADS) {
         const uint32_t run = first + lane;
         uint32_t slot = NO_SLOT;
-        PartSums sums = {};
+        PartSums part = {};
         if (run < runs.end) {
             slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
-            sums = sums_of_run(rows, runs.places[run]);
+            part = sums_of_run(rows, runs.places[run]);
         }
-        if (!add_up_peers(slot, &sums))
+        if (!add_up_peers(slot, &part))
             continue;
 #pragma unroll
-        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++) {
-            if (is_sum(field))
-                atomicAdd(&piece->sums[field][slot], sums.of[field]);
+        for (uint32_t field = 0; field < N_FIELDS; field++) {
+            if (field < N_SUMS)
+                atomicAdd(&piece->sums[field][slot], part.sums.of[field]);
             else
-                atomicMax(&piece->sums[field][slot], sums.of[field]);
+                atomicMax(&piece->sums[field][slot], part.sums.of[field]);
         }
+        atomicAdd(&piece->xy_highs[slot], part.xy_high);
     }
 }
 
@@ -530,7 +528,7 @@ __device__ static inline void unite_parts(const Piece *piece, uint32_t a, uint32
     }
 }
 
-/* Ranks of the roots among those of the block. */
+/* Gives roots their ranks among those of the block. */
 __device__ static inline void number_roots(Piece *piece, const Runs &runs)
 {
     const uint32_t each = (runs.end - runs.begin + WHOLE_THREADS - 1) / WHOLE_THREADS;
@@ -538,7 +536,7 @@ __device__ static inline void number_roots(Piece *piece, const Runs &runs)
     uint32_t n = 0, total;
     for (uint32_t run = begin; run < end; run++)
         n += runs.parents[run] == (runs.tag | run);
-    uint32_t rank = piece_scan(piece, n, &total);
+    uint32_t rank = block_scan<WHOLE_THREADS>(n, &total);
     for (uint32_t run = begin; run < end; run++)
         if (runs.parents[run] == (runs.tag | run))
             runs.parents[run] = NUMBERED | rank++;
@@ -577,29 +575,6 @@ __device__ static inline uint32_t number_of(const Piece *piece, uint32_t node, u
 
 /* ---------------------------------------------------------------- rows of the table */
 
-/* A quarter of Sums, of three; y: of the block's first row. */
-__device__ static inline ulonglong2 part_moments(const PartSums &sums, uint32_t quarter, uint32_t y)
-{
-    const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY];
-    const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
-    const uint64_t xy = sums.of[SXY] + ((uint64_t)sums.of[SXY_HIGH] << 16);
-    const uint64_t m01 = sy + y * n, m11 = xy + y * sx, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
-    return make_ulonglong2(quarter == 0 ? n : quarter == 1 ? m01 : m11, quarter == 0 ? sx : quarter == 1 ? xx : m02);
-}
-
-__device__ static inline void add_part_quarter(Sums *to, const PartSums &sums, uint32_t quarter, uint32_t y)
-{
-    if (quarter == 3) {
-        atomicMax(&to->not_x0, sums.of[NOT_X0]);
-        atomicMax(&to->x1, sums.of[X1]);
-        atomicMax(&to->y1, y + sums.of[Y1]);
-    } else {
-        const ulonglong2 moments = part_moments(sums, quarter, y);
-        atomicAdd(&to->area + 2 * quarter, moments.x);
-        atomicAdd(&to->area + 2 * quarter + 1, moments.y);
-    }
-}
-
 __device__ static inline uint32_t first_pixel(const Rows &rows, uint32_t place)
 {
     return (rows.first_y + row_of(place) - 1) << 16 | (place & ((1u << ROW_SHIFT) - 1));
@@ -616,13 +591,14 @@ __device__ static inline void write_parts(const Piece *piece, const Rows &rows, 
         if (id >= out.capacity)
             continue;
         const bool is_root = root == (runs.tag | run);
-        PartSums sums;
+        PartSums part;
 #pragma unroll
-        for (uint32_t field = 0; field < N_PIECE_FIELDS; field++)
-            sums.of[field] = piece->sums[field][slot];
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            part.sums.of[field] = piece->sums[field][slot];
+        part.xy_high = piece->xy_highs[slot];
         if (is_root && !(place & PARTED)) {
-            const ulonglong2 moments = part_moments(sums, quarter, rows.first_y);
-            const uint4 ends = make_uint4(sums.of[NOT_X0], sums.of[X1], rows.first_y + sums.of[Y1],
+            const ulonglong2 moments = moments_of(part.sums, xy_of(part), quarter, 0, rows.first_y);
+            const uint4 ends = make_uint4(part.sums.of[NOT_X0], part.sums.of[X1], rows.first_y + part.sums.of[Y1],
                                           first_pixel(rows, place));
             const uint4 end = row_end(out.width, out.height, id, ends, out.flagged);
             const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
@@ -630,7 +606,7 @@ __device__ static inline void write_parts(const Piece *piece, const Rows &rows, 
             __syncwarp(15u << (threadIdx.x % 32 & ~3u)); /* 64 bytes in one piece, for the bus */
             out.rows[id * 4 + quarter] = value;
         } else {
-            add_part_quarter(&out.sums[id], sums, quarter, rows.first_y);
+            add_quarter(&out.sums[id], part.sums, xy_of(part), quarter, 0, rows.first_y);
             if (is_root && quarter == 3)
                 out.sums[id].first = first_pixel(rows, place);
         }
@@ -643,14 +619,14 @@ __device__ static inline void add_runs(const Piece *piece, const Rows &rows, con
     for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
         const uint32_t place = runs.places[run];
         uint32_t slot = slot_of_place(place), root;
-        if (slot == SLOT_MASK) /* only roots have other parents since */
+        if (slot == NOT_FIRST) /* only roots have other parents since */
             slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
         const uint32_t id = slot == NO_SLOT ? number_of(piece, runs.tag | run, &root) : ~0u;
         if (id >= out.capacity)
             continue;
-        const PartSums sums = sums_of_run(rows, place);
+        const PartSums part = sums_of_run(rows, place);
         for (uint32_t quarter = 0; quarter < 4; quarter++)
-            add_part_quarter(&out.sums[id], sums, quarter, rows.first_y);
+            add_quarter(&out.sums[id], part.sums, xy_of(part), quarter, 0, rows.first_y);
         if (root == (runs.tag | run))
             out.sums[id].first = first_pixel(rows, place);
     }
@@ -669,68 +645,84 @@ __device__ static inline void write_added(const Piece *piece, const Runs &runs, 
     out.rows[id * 4 + quarter] = quarter < 3 ? value : row_end(out.width, out.height, id, value, out.flagged);
 }
 
+/* Rows of components of several parts. */
+__device__ static inline void write_others(const Piece *piece, const Runs &runs, const Output &out, uint32_t n_parts)
+{
+    for (uint32_t i = threadIdx.x; i < n_parts * 4; i += WHOLE_THREADS)
+        if (runs.places[piece->roots[i / 4]] & PARTED)
+            write_added(piece, runs, out, piece->roots[i / 4], i % 4);
+    if (!piece->crowded)
+        return;
+    for (uint32_t i = runs.begin * 4 + threadIdx.x; i < runs.end * 4; i += WHOLE_THREADS)
+        if (slot_of_place(runs.places[i / 4]) == NO_SLOT)
+            write_added(piece, runs, out, i / 4, i % 4);
+}
+
 /* ---------------------------------------------------------------- all of it */
 
-/* What comes after the piece in shared memory. */
-__host__ __device__ static inline uint32_t rows_of_piece(uint32_t height)
+__host__ __device__ static inline uint32_t rows_each(uint32_t height)
 {
     return (height + WHOLE_RANKS - 1) / WHOLE_RANKS;
 }
 
-__device__ static inline Rows rows_for(const FrameJob &job, uint32_t rank, uint8_t *memory)
+#ifdef _CG_HAS_CLUSTER_GROUP
+
+/* The rows of a block, in shared memory that comes after the piece; *past them. */
+__device__ static inline Rows rows_for(const FrameJob &job, uint8_t *memory, uint32_t **past)
 {
     Rows rows;
-    const uint32_t each = rows_of_piece(job.height);
-    rows.first_y = min(rank * each, (uint32_t)job.height);
+    const uint32_t each = rows_each(job.height);
+    rows.first_y = min(blockIdx.x * each, (uint32_t)job.height);
     rows.n = min(each, job.height - rows.first_y);
     rows.words = row_words_of(job.width);
     rows.segments = (rows.words + 31) / 32;
     rows.bits = (uint64_t *)memory;
     rows.first_run = (uint32_t *)(rows.bits + (each + 1) * rows.words);
+    *past = rows.first_run + (each + 1) * rows.words;
     return rows;
 }
 
-/* blockIdx: (block of the cluster, 0, frame). */
-template <bool EIGHT, bool PACKED, uint32_t MOST>
-static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
-    whole(const __grid_constant__ Pieces pieces, const __grid_constant__ Frames<MOST> frames)
+__device__ static inline void clear(Piece *piece)
 {
-#ifdef _CG_HAS_CLUSTER_GROUP
-    extern __shared__ __align__(16) uint8_t piece_memory[];
-    const auto cluster = cooperative_groups::this_cluster();
-    const uint32_t thread = threadIdx.x, rank = blockIdx.x;
-    Piece *const piece = (Piece *)piece_memory;
-    for (uint32_t i = thread; i < N_PIECE_FIELDS * PIECE_PARTS; i += WHOLE_THREADS)
+    for (uint32_t i = threadIdx.x; i < N_FIELDS * PIECE_PARTS; i += WHOLE_THREADS)
         (&piece->sums[0][0])[i] = 0;
-    if (thread == 0)
+    for (uint32_t i = threadIdx.x; i < PIECE_PARTS; i += WHOLE_THREADS)
+        piece->xy_highs[i] = 0;
+    if (threadIdx.x == 0)
         piece->inside.n = piece->above.n = piece->n_parts = 0;
-    const FrameJob &job = frames.of[blockIdx.z];
-    const PieceRoom &room = pieces.room;
-    const Rows rows = rows_for(job, rank, piece_memory + sizeof(Piece));
-    const uint32_t n_segments = rows.n ? (rows.n + 1) * rows.segments : 0;
-    uint32_t *const near = rows.first_run + (rows_of_piece(job.height) + 1) * rows.words;
-    __syncthreads();
+}
 
+/* Mask -> bits -> runs. Those of the row above come first, and have no place in memory. */
+template <bool PACKED, typename Cluster>
+__device__ static inline Runs find_runs(const Cluster &cluster, Piece *piece, const Rows &rows, const FrameJob &job,
+                                        const Pieces &pieces, uint32_t *near)
+{
+    const uint32_t n_segments = rows.n ? (rows.n + 1) * rows.segments : 0;
     if (n_segments && !PACKED && are_easy(job))
         load_rows<false, true>(piece, rows, job);
     else if (n_segments)
         load_rows<PACKED, false>(piece, rows, job);
     __syncthreads();
     Runs runs;
-    const uint32_t first = piece_scan(piece, thread < n_segments ? piece->firsts[thread] : 0, &runs.end);
-    if (thread < n_segments)
-        piece->firsts[thread] = first;
+    const bool mine = threadIdx.x < n_segments;
+    const uint32_t first = block_scan<WHOLE_THREADS>(mine ? piece->firsts[threadIdx.x] : 0, &runs.end);
+    if (mine)
+        piece->firsts[threadIdx.x] = first;
     __syncthreads();
     runs.begin = n_segments ? piece->firsts[rows.segments] : 0;
-    runs.tag = rank << RANK_SHIFT;
-    runs.near = runs.end - runs.begin <= room.runs;
-    /* Runs of the row above have no place there. */
-    const size_t far_at = (size_t)rows.first_y * rows.words * 32;
-    runs.parents = (runs.near ? near : (uint32_t *)(job.workspace + pieces.parents) + far_at) - runs.begin;
-    runs.places = (runs.near ? near + room.runs : (uint32_t *)(job.workspace + pieces.places) + far_at) - runs.begin;
-    if (thread == 0) {
-        piece->parents = runs.near ? cluster.map_shared_rank(near, rank) - runs.begin : runs.parents;
-        piece->places = runs.near ? cluster.map_shared_rank(near + room.runs, rank) - runs.begin : runs.places;
+    runs.tag = blockIdx.x << RANK_SHIFT;
+    runs.near = runs.end - runs.begin <= pieces.room.runs;
+    uint32_t *parents = near, *places = near + pieces.room.runs;
+    if (!runs.near) {
+        const size_t at = (size_t)rows.first_y * rows.words * 32;
+        parents = (uint32_t *)(job.workspace + pieces.parents) + at;
+        places = (uint32_t *)(job.workspace + pieces.places) + at;
+    }
+    runs.parents = parents - runs.begin;
+    runs.places = places - runs.begin;
+    if (threadIdx.x == 0) {
+        piece->parents = (runs.near ? cluster.map_shared_rank(parents, blockIdx.x) : parents) - runs.begin;
+        piece->places = (runs.near ? cluster.map_shared_rank(places, blockIdx.x) : places) - runs.begin;
         piece->last_row = n_segments ? piece->firsts[rows.n * rows.segments] : 0;
         piece->n_runs = runs.end - runs.begin;
         piece->crowded = !runs.near;
@@ -738,7 +730,13 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
     if (n_segments)
         list_runs(piece, rows, runs.places);
     __syncthreads();
+    return runs;
+}
 
+/* What belongs together inside a block, with its sums. */
+template <bool EIGHT>
+__device__ static inline void find_parts(Piece *piece, const Rows &rows, const Runs &runs, const PieceRoom &room)
+{
     link_piece<EIGHT>(piece, rows, runs, room.pairs);
     __syncthreads();
     if (piece->inside.n) {
@@ -751,19 +749,44 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
     __syncthreads();
     if (runs.near)
         sum_parts(piece, rows, runs);
-    cluster.sync();
+}
 
-    if (thread < WHOLE_RANKS) {
-        const Piece *const other = cluster.map_shared_rank(piece, thread);
-        piece->all_parents[thread] = other->parents;
-        piece->all_places[thread] = other->places;
+template <bool EIGHT, typename Cluster>
+__device__ static inline void join_parts(const Cluster &cluster, Piece *piece, const Rows &rows, const Runs &runs,
+                                         uint32_t most_pairs)
+{
+    if (threadIdx.x < WHOLE_RANKS) {
+        const Piece *const other = cluster.map_shared_rank(piece, threadIdx.x);
+        piece->all_parents[threadIdx.x] = other->parents;
+        piece->all_places[threadIdx.x] = other->places;
     }
     __syncthreads();
-    if (rank && piece->above.n) {
-        const uint32_t above = ((rank - 1) << RANK_SHIFT) + cluster.map_shared_rank(piece, rank - 1)->last_row;
-        for_pairs<EIGHT>(piece, piece->above, rows, runs, room.pairs, true,
-                         [&](uint32_t a, uint32_t b) { unite_parts(piece, runs.tag | a, above + b); });
-    }
+    if (!blockIdx.x || !piece->above.n)
+        return;
+    const uint32_t before = blockIdx.x - 1, above = (before << RANK_SHIFT) + cluster.map_shared_rank(piece, before)->last_row;
+    for_pairs<EIGHT>(piece, piece->above, rows, runs, most_pairs, true,
+                     [&](uint32_t a, uint32_t b) { unite_parts(piece, runs.tag | a, above + b); });
+}
+
+#endif
+
+/* blockIdx: (block of the cluster, 0, frame). */
+template <bool EIGHT, bool PACKED, uint32_t MOST>
+static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
+    whole(const __grid_constant__ Pieces pieces, const __grid_constant__ Frames<MOST> frames)
+{
+#ifdef _CG_HAS_CLUSTER_GROUP
+    extern __shared__ __align__(16) uint8_t piece_memory[];
+    const auto cluster = cooperative_groups::this_cluster();
+    const FrameJob &job = frames.of[blockIdx.z];
+    Piece *const piece = (Piece *)piece_memory;
+    uint32_t *near;
+    const Rows rows = rows_for(job, piece_memory + sizeof(Piece), &near);
+    clear(piece);
+    const Runs runs = find_runs<PACKED>(cluster, piece, rows, job, pieces, near);
+    find_parts<EIGHT>(piece, rows, runs, pieces.room);
+    cluster.sync();
+    join_parts<EIGHT>(cluster, piece, rows, runs, pieces.room.pairs);
     cluster.sync();
     number_roots(piece, runs);
     cluster.sync();
@@ -771,19 +794,13 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
 
     const Output out = { { (Sums *)(job.workspace + pieces.sums) }, { (uint4 *)(CclComponent *)job.rows }, job.width,
                          job.height, job.capacity, job.flagged };
-    const uint32_t n_parts = min(piece->n_parts, room.parts);
+    const uint32_t n_parts = min(piece->n_parts, pieces.room.parts);
     write_parts(piece, rows, runs, out, n_parts);
     if (piece->crowded)
         add_runs(piece, rows, runs, out);
-    cluster.sync();
-    for (uint32_t i = thread; i < n_parts * 4; i += WHOLE_THREADS)
-        if (runs.places[piece->roots[i / 4]] & PARTED)
-            write_added(piece, runs, out, piece->roots[i / 4], i % 4);
-    if (piece->crowded)
-        for (uint32_t i = runs.begin * 4 + thread; i < runs.end * 4; i += WHOLE_THREADS)
-            if (slot_of_place(runs.places[i / 4]) == NO_SLOT)
-                write_added(piece, runs, out, i / 4, i % 4);
-    if (rank == 0 && thread == 0)
+    cluster.sync(); /* after it no block looks at another's memory */
+    write_others(piece, runs, out, n_parts);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
         *job.result = CudaResult{ piece->n_found, piece->n_found, (uint32_t)(piece->many ? CUDA_MANY : CUDA_SPARSE) };
 #endif
 }
@@ -791,10 +808,10 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
 /* Shared memory for a frame of this size; ~0: it is too large. */
 static size_t whole_memory(uint32_t row_words, uint32_t width, uint32_t height, uint32_t room)
 {
-    const uint64_t n = rows_of_piece(height), n_segments = (n + 1) * ((row_words + 31) / 32);
-    const bool fits = n <= MOST_PIECE_ROWS && row_words <= MOST_PIECE_WORDS && n_segments <= min(PIECE_SEGMENTS, WHOLE_THREADS);
+    const uint64_t n = rows_each(height), n_segments = (n + 1) * ((row_words + 31) / 32);
+    const bool fits = n <= MOST_PIECE_ROWS && row_words <= MOST_PIECE_WORDS;
     /* The sum of y squared is the largest for its 32 bits. */
-    if (!fits || n * n * n / 3 * width >> 32)
+    if (!fits || n_segments > min(PIECE_SEGMENTS, WHOLE_THREADS) || n * n * n / 3 * width >> 32)
         return ~(size_t)0;
     return sizeof(Piece) + (n + 1) * row_words * (sizeof(uint64_t) + sizeof(uint32_t)) + 2 * room * sizeof(uint32_t);
 }
