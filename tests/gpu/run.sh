@@ -101,11 +101,6 @@ part_check() {
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
-        # Frames of contexts that share the device each go by a cluster of blocks, as in batches; then past its room, too.
-        check "checkccl, clusters" 300 env CCL_TEST_BATCHES=1 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,features
-        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=3 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --every=3 --suite=table,labels
     } &
     {
         check "checkccl, runs, labels, 4-connected" 450 \
@@ -119,6 +114,11 @@ part_check() {
     {
         check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
         check "checkmotion" 300 "$checkmotion" cuda
+        # Frames of contexts that share the device each go by a cluster of blocks, as in batches; then past its room, too.
+        check "checkccl, clusters" 300 env CCL_TEST_BATCHES=1 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,features
+        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --every=3 --suite=table,labels
     } &
     wait
 }
