@@ -61,6 +61,9 @@ static const Way ways[] = {
 };
 enum { N_WAYS = sizeof ways / sizeof *ways };
 
+/* Of contexts that share the device: with CCL_TEST_BATCHES, by clusters of blocks. */
+static const Way table_way = { "tables alone", CCL_MAX_DEPTH, false, 2, 1 };
+
 /* Quiet for as long as the backend takes masks to be dense after one was, and some frames more. */
 static const Way dense_way = { "dense now and then", CCL_MAX_DEPTH, false, 1, 40 };
 
@@ -176,7 +179,7 @@ static void free_scenes(Scene *scenes)
         image_free(&scenes[i].image);
 }
 
-static void draw_scenes(Session *session, Scene *scenes)
+static void draw_scenes(Session *session, Scene *scenes, Product product)
 {
     for (unsigned i = 0; i < N_SCENES; i++) {
         uint32_t width = looks[i].width, height = looks[i].height;
@@ -184,7 +187,7 @@ static void draw_scenes(Session *session, Scene *scenes)
             width = width / 2 | 1;
             height = height / 2 | 1;
         }
-        scene_draw(session, &scenes[i], &looks[i], width, height, PRODUCT_LABELS);
+        scene_draw(session, &scenes[i], &looks[i], width, height, product);
     }
 }
 
@@ -201,8 +204,9 @@ static void draw_dense_scenes(Session *session, Scene *scenes)
 
 void check_repeat(Session *session)
 {
-    Scene scenes[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
-    draw_scenes(session, scenes);
+    Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
+    draw_scenes(session, scenes, PRODUCT_LABELS);
+    draw_scenes(session, tables, PRODUCT_TABLE);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
@@ -214,10 +218,13 @@ void check_repeat(Session *session)
         check_subject(session, subject, scenes, ways, cuda ? N_WAYS : N_WAYS - 1, n);
         if (!cuda || !method_of(&subject->config)->batches)
             continue;
+        if (subject->config.shared)
+            check_subject(session, subject, tables, &table_way, 1, n);
         if (!dense[0].image.pixels)
             draw_dense_scenes(session, dense); /* large: only if somebody looks at them */
         check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
     }
     free_scenes(scenes);
+    free_scenes(tables);
     free_scenes(dense);
 }
