@@ -16,6 +16,10 @@ typedef struct Batch {
     unsigned n;
 } Batch;
 
+/* Batches whose frames, once they are done, are taken to be collected soon: then they are in flight as those that run are.
+ * Others just lie there, as those of a stream that pauses. */
+#define RECENT_BATCHES 32u
+
 struct CclEngine {
     const CclEngineDevice *calls;
     void *device;
@@ -24,8 +28,10 @@ struct CclEngine {
     pthread_cond_t launched; /* nobody launches any more */
     CclTicket *first, **end; /* the queue, and where its next one goes */
     unsigned n_waiting, n_launched; /* frames in the queue, and on the device */
-    unsigned busiest;               /* most of both lately */
-    unsigned n_finished;            /* frames done and not yet collected */
+    unsigned n_ended;               /* batches so far */
+    unsigned finished[RECENT_BATCHES]; /* [batch % RECENT_BATCHES]: its frames that are done and not yet collected */
+    unsigned n_finished;            /* the sum */
+    unsigned busiest;               /* most frames in flight lately */
     Batch batches[CCL_MOST_BATCHES];
     unsigned oldest, n_running; /* the ring of batches */
     unsigned most_frames, least_frames;
@@ -149,8 +155,26 @@ static void finish_ticket(CclEngine *engine, CclTicket *ticket, CclStatus status
 {
     ticket->state = CCL_TICKET_DONE;
     ticket->status = status;
+    ticket->ended = engine->n_ended;
+    engine->finished[engine->n_ended % RECENT_BATCHES]++;
     engine->n_finished++;
     wake_later(engine, ticket);
+}
+
+static void forget_ticket(CclEngine *engine, const CclTicket *ticket)
+{
+    if (engine->n_ended - ticket->ended >= RECENT_BATCHES)
+        return; /* it is forgotten already */
+    engine->finished[ticket->ended % RECENT_BATCHES]--;
+    engine->n_finished--;
+}
+
+/* Those of the oldest batch are recent no more. */
+static void begin_finishing(CclEngine *engine)
+{
+    unsigned *const finished = &engine->finished[++engine->n_ended % RECENT_BATCHES];
+    engine->n_finished -= *finished;
+    *finished = 0;
 }
 
 /* The device has failed, and this thread's error message says how. */
@@ -172,6 +196,7 @@ static void lose(CclEngine *engine, CclStatus status)
 static void finish_oldest(CclEngine *engine, CclStatus status)
 {
     const Batch *const batch = &engine->batches[engine->oldest];
+    begin_finishing(engine);
     for (unsigned i = 0; i < batch->n; i++)
         finish_ticket(engine, batch->tickets[i], status);
     engine->oldest = (engine->oldest + 1) % CCL_MOST_BATCHES;
@@ -218,7 +243,7 @@ static unsigned least_beside(const CclEngine *engine)
     return engine->n_running == 1 && half < least ? half : least;
 }
 
-/* Nobody waits for a frame, and many are done that nobody has collected yet. */
+/* Nobody waits for a frame, and many are done that are to be collected. */
 static bool host_lags(const CclEngine *engine)
 {
     return !engine->n_collecting && engine->n_finished >= CCL_LEAST_OF_MANY;
@@ -338,8 +363,9 @@ CclStatus ccl_engine_submit(CclEngine *engine, CclTicket *ticket)
     *engine->end = ticket;
     engine->end = &ticket->next;
     engine->n_waiting++;
-    if (engine->n_waiting + engine->n_launched > engine->busiest)
-        engine->busiest = engine->n_waiting + engine->n_launched;
+    const unsigned in_flight = engine->n_waiting + engine->n_launched + engine->n_finished;
+    if (in_flight > engine->busiest)
+        engine->busiest = in_flight;
     advance(engine);
     leave(engine);
     return CCL_OK;
@@ -358,7 +384,7 @@ CclStatus ccl_engine_collect(CclEngine *engine, CclTicket *ticket)
             sleep_until_woken(engine, ticket);
     }
     engine->n_collecting--;
-    engine->n_finished--;
+    forget_ticket(engine, ticket);
     ticket->state = CCL_TICKET_FREE;
     const CclStatus status = ticket->status;
     leave(engine);

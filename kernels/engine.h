@@ -9,10 +9,11 @@
  *
  *   - Nobody waits for company. While the device has nothing to do, a frame is launched at once.
  *   - While it works, frames wait, and go together. A second batch is launched beside the one that runs, so that the
- *     device need not wait for the host, once it has half of the frames there have been lately in the queue and on the
- *     device; or a quarter, where that is CCL_LEAST_OF_MANY and more, and then a third and a fourth as large: two halves
- *     or four quarters take turns, and small batches do not keep the device from the many. Of few frames, which one thread
- *     has in flight, CCL_LEAST_BATCH are enough.
+ *     device need not wait for the host, once it has half of the frames there have been in flight lately; or a quarter,
+ *     where that is CCL_LEAST_OF_MANY and more, and then a third and a fourth as large: two halves or four quarters take
+ *     turns, and small batches do not keep the device from the many. Of few frames, which one thread has in flight,
+ *     CCL_LEAST_BATCH are enough. In flight are those in the queue, on the device, and done lately but not yet collected:
+ *     without the last, batches of a thread that is late would shrink, and make it later.
  *   - Where one thread has many frames in flight, the device may be done with them before the thread has collected all.
  *     Launching each new one at once would only keep the thread from the others: so while CCL_LEAST_OF_MANY are done that
  *     nobody has collected, and nobody waits for one, frames go together as if the device were at work.
@@ -66,6 +67,7 @@ typedef struct CclTicket {
     /* The engine's. */
     CclTicketState state;
     CclStatus status;
+    unsigned ended; /* with this batch */
     double submitted_us;
     bool asleep;               /* the owner sleeps on `wake` */
     sem_t wake;

@@ -292,6 +292,47 @@ static void check_lag(Session *session)
     device_close(session, &device, "lag");
 }
 
+static void submit_and_wait(CclEngine *engine, Work *work)
+{
+    ccl_engine_submit(engine, &work->ticket);
+    while (!ccl_engine_ready(engine, &work->ticket))
+        nap(10);
+}
+
+/* Frames that are done and not collected are in flight as well, so that batches stay as large; but not those that have been
+ * lying there for longer than it takes others to come and go. */
+static void check_uncollected(Session *session, unsigned n_others)
+{
+    enum { HELD = 28, TOGETHER = 10 }; /* a quarter of 38 */
+    const unsigned n = HELD + TOGETHER, n_before = HELD + n_others;
+    Device device;
+    device_open(&device, n_before);
+    CclEngine *const engine = ccl_engine_new(&device_calls, &device, CCL_MOST_BATCH);
+    Work *const works = works_new(n), *const other = works_new(1);
+
+    for (unsigned i = 0; i < HELD; i++)
+        submit_and_wait(engine, &works[i]);
+    for (unsigned i = 0; i < n_others; i++) {
+        submit_and_wait(engine, other);
+        ccl_engine_collect(engine, &other->ticket);
+    }
+    for (unsigned i = 1; i <= TOGETHER; i++) {
+        ccl_engine_submit(engine, &works[HELD + i - 1].ticket);
+        const unsigned launched = device_launched(&device) - n_before;
+        const bool right = n_others ? launched >= (i < 2 ? i : 2) : launched == (i == TOGETHER);
+        check(session, right, "engine: %u batches of %u frames, %u lie uncollected since %u batches", launched, i, HELD,
+              n_others);
+    }
+    device_pass(&device, n);
+    for (unsigned i = 0; i < n; i++)
+        check(session, ccl_engine_collect(engine, &works[i].ticket) == CCL_OK && works[i].n_run == 1,
+              "engine: frame %u, of which some lay uncollected, was run %u times", i, works[i].n_run);
+    ccl_engine_free(engine);
+    works_free(works, n);
+    works_free(other, 1);
+    device_close(session, &device, "uncollected");
+}
+
 static void check_pause(Session *session)
 {
     Device device;
@@ -432,6 +473,8 @@ void check_engine(Session *session)
         check_company(session, most);
     check_late(session);
     check_lag(session);
+    check_uncollected(session, 0);
+    check_uncollected(session, 32);
     check_pause(session);
     check_failure(session, true);
     check_failure(session, false);
