@@ -113,6 +113,8 @@ static double percentile(Figure *figure, double percent)
 
 static bool product_wanted(const Bench *bench, Product product)
 {
+    if (product == PRODUCT_PROVISIONAL && bench->options->filter.min_area) /* takes none */
+        return false;
     return kind_wanted(bench->options->products, product_names[product]);
 }
 
@@ -202,9 +204,10 @@ static void check_subjects(Bench *bench, Subject *subjects, unsigned n)
                     Case c = case_new(&bench->frames[f], products[p], "%s", bench->kind);
                     char why[400];
                     c.exact = true;
+                    c.filter = bench->options->filter;
                     if (!known)
-                        expected =
-                            expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS }, connectivity);
+                        expected = expected_outcome(&(Case){ .image = c.image, .product = PRODUCT_LABELS,
+                                                             .filter = c.filter }, connectivity);
                     known = true;
                     double start = now_us();
                     Outcome want = expected, got = actual_outcome_for(subject, &c, expected.table.n_components);
@@ -298,7 +301,7 @@ static void run_cpu_frames(const Bench *bench, const CpuRun *run, uint32_t *labe
         const CclMask mask = mask_at(bench, bench->frames[f].pixels, CCL_MEMORY_HOST);
         CclTable table;
         if (run->subject) {
-            must(ccl_analyze(run->context, &mask, NULL, with_labels ? &image : NULL, &table));
+            must(ccl_analyze(run->context, &mask, &bench->options->filter, with_labels ? &image : NULL, &table));
         } else {
             if (memchr(mask.data, 3, mask_size(bench))) /* a value that no mask has */
                 abort();
@@ -417,7 +420,7 @@ static void submit_frame(const Bench *bench, CclContext *context, const Masks *m
     const CclMask mask = mask_at(bench, masks->data[i % masks->n], masks->memory);
     const CclLabels image = { .data = labels[i % CCL_MAX_DEPTH], .stride = (size_t)bench->width * 4,
                               .memory = CCL_MEMORY_DEVICE, .provisional = product == PRODUCT_PROVISIONAL };
-    must(ccl_submit(context, &mask, NULL, product == PRODUCT_TABLE ? NULL : &image));
+    must(ccl_submit(context, &mask, &bench->options->filter, product == PRODUCT_TABLE ? NULL : &image));
 }
 
 /* `begin` comes before all that is submitted from now on. */
@@ -518,7 +521,7 @@ static void take_turn(BenchStream *stream, unsigned i)
     const CclMask mask = mask_at(stream->bench, stream->masks->data[(stream->first + i) % stream->masks->n],
                                  stream->masks->memory);
     const CclLabels image = { .data = labels, .stride = (size_t)mask.width * 4, .memory = CCL_MEMORY_DEVICE };
-    must(ccl_submit(stream->context, &mask, NULL, labels ? &image : NULL));
+    must(ccl_submit(stream->context, &mask, &stream->bench->options->filter, labels ? &image : NULL));
 }
 
 static void *run_stream(void *data)
@@ -811,7 +814,7 @@ static void bench_steps(Bench *bench, const Subject *subject, Product product)
                                   .provisional = product == PRODUCT_PROVISIONAL };
         CclTable table;
         const CclStep *steps;
-        must(ccl_analyze(context, &mask, NULL, with_labels ? &image : NULL, &table));
+        must(ccl_analyze(context, &mask, &bench->options->filter, with_labels ? &image : NULL, &table));
         n_steps = ccl_steps(context, &steps);
         n_steps = n_steps < MAX_STEPS ? n_steps : MAX_STEPS;
         launches = 0;

@@ -14,6 +14,7 @@ typedef struct BenchOptions {
     const char *images;  /* directory with masks of the user, instead of kinds */
     const char *write;   /* directory for the images, which are not timed then */
     unsigned n_frames;   /* different frames of a kind; 0: 16 on the CPU, 4 on a GPU */
+    CclFilter filter;    /* of every frame: min_area */
     unsigned n_rounds;   /* measurements of each figure; 0: 11 */
     double slow_s;       /* a method that takes longer for a frame is not timed: iterative ones may take a million
                             iterations for a spiral */

@@ -21,6 +21,7 @@ typedef struct Options {
     const char *images;
     unsigned connectivity; /* 0: both */
     unsigned every;        /* 0 and 1: every case */
+    bool shared;           /* contexts that share the device, and no others */
     uint64_t most_pixels;  /* 0: any image */
     const char *tiers;     /* of SIMD, for the benchmark */
     const char *threads;
@@ -41,6 +42,7 @@ static const char usage[] =
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
+    "  --shared            only contexts that share the device (of CUDA), on every case instead of one in 5\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
@@ -59,6 +61,7 @@ static const char usage[] =
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"
+    "  --min-area=N        keep components of so many pixels only; not with provisional labels\n"
     "  --write=DIR         only write the images there, as PGM\n"
     "  --slow=SECONDS      a method that takes longer for a frame is not timed (default 3)\n"
     "  --steps             the time of each step of a method as well\n"
@@ -153,6 +156,8 @@ static Options parse(int argc, char **argv)
             options.bench_options.json = true;
         } else if (!strcmp(a, "--steps")) {
             options.bench_options.steps = true;
+        } else if (!strcmp(a, "--shared")) {
+            options.shared = true;
         } else if ((value = value_of(a, "--size"))) {
             options.bench_options.sizes = value;
         } else if ((value = value_of(a, "--kinds"))) {
@@ -167,6 +172,8 @@ static Options parse(int argc, char **argv)
             options.bench_options.n_frames = (unsigned)number_of(a, value);
         } else if ((value = value_of(a, "--rounds"))) {
             options.bench_options.n_rounds = (unsigned)number_of(a, value);
+        } else if ((value = value_of(a, "--min-area"))) {
+            options.bench_options.filter.min_area = (unsigned)number_of(a, value);
         } else if ((value = value_of(a, "--slow"))) {
             char *end;
             options.bench_options.slow_s = strtod(value, &end);
@@ -242,6 +249,8 @@ static const Variant cuda_variants[] = {
     { " shared", CCL_CPU_ALL, 1, 5, 13, true },     /* through an engine: methods that take batches only */
     { NULL, 0, 0, 0, 0, false },
 };
+static const Variant no_variant[] = { { NULL, 0, 0, 0, 0, false } };
+static const Variant shared_variant[] = { { " shared", CCL_CPU_ALL, 1, 0, 13, true }, { NULL, 0, 0, 0, 0, false } };
 /* The reference is a flood fill and knows no variants. */
 static const Variant one_variant[] = { { "", CCL_CPU_ALL, 1, 0, 0, false }, { NULL, 0, 0, 0, 0, false } };
 
@@ -292,12 +301,18 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     session->cuda |= cuda;
 }
 
+static const Variant *variants_of(const Options *options, const CclAlgorithmInfo *info)
+{
+    if (options->shared)
+        return info->backend == CCL_BACKEND_CUDA && !info->volume ? shared_variant : no_variant;
+    if (info->volume || !strcmp(info->name, "reference"))
+        return one_variant;
+    return info->backend == CCL_BACKEND_CUDA ? cuda_variants : cpu_variants;
+}
+
 static void add_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
-    const Variant *const variants = info->volume                           ? one_variant
-                                    : info->backend == CCL_BACKEND_CUDA      ? cuda_variants
-                                    : !strcmp(info->name, "reference") ? one_variant
-                                                                       : cpu_variants;
+    const Variant *const variants = variants_of(options, info);
     for (unsigned connectivity = 8; connectivity >= 4; connectivity -= 4)
         if (info->connectivity & connectivity && (!options->connectivity || options->connectivity == connectivity))
             for (const Variant *v = variants; v->name; v++)
