@@ -107,18 +107,18 @@ part_check() {
             "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=4
         check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
     } &
-    check "checkccl, every method, labels, some cases" 400 \
+    check "checkccl, every method, labels, some cases" 450 \
         "$checkccl" --backend=cuda --quick --every=9 --suite=labels &
-    check "checkccl, every method, $others, some cases" 400 \
+    check "checkccl, every method, $others, some cases" 450 \
         "$checkccl" --backend=cuda --quick --every=3 --suite="$others" &
     {
         check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
         check "checkmotion" 300 "$checkmotion" cuda
         # Frames of contexts that share the device each go by a cluster of blocks, as in batches; then past its room, too.
-        check "checkccl, clusters" 300 env CCL_TEST_BATCHES=1 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels,features
-        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=3 \
-            "$checkccl" --backend=cuda --algorithm=runs --quick --every=3 --suite=table,labels
+        check "checkccl, clusters" 300 env CCL_TEST_CLUSTERS=1 \
+            "$checkccl" --backend=cuda --algorithm=runs --shared --quick --suite=table,labels,features
+        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_CLUSTERS=1 CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --shared --quick --every=3 --suite=table,labels,features
     } &
     wait
 }
@@ -182,7 +182,7 @@ sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
     labels_every=$([ "$1" = memcheck ] && echo 599 || echo 197)
-    cluster_every=$([ "$1" = memcheck ] && echo 17 || echo 61)
+    cluster_every=$([ "$1" = memcheck ] && echo 83 || echo 307)
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
     case $2 in
@@ -190,13 +190,14 @@ sanitize() {
     volume) check "$1: volume" 300 $under "$checkccl" $few --every=13 ;;
     labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
     strips)
-        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick --suite=labels,table \
-            --algorithm=runs --connectivity=8 --every=61 --pixels=60000
+        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick \
+            --suite=labels,table --algorithm=runs --connectivity=8 --every=61 --pixels=60000
         ;;
     clusters)
         for limit in 99999 3; do
-            check "$1: $2, room for $limit" 300 env CCL_TEST_BATCHES=1 CCL_TEST_LIMIT=$limit $under "$checkccl" \
-                --backend=cuda --quick --suite=labels,table --algorithm=runs --every=$cluster_every --pixels=60000
+            check "$1: $2, room for $limit" 300 env CCL_TEST_CLUSTERS=1 CCL_TEST_LIMIT=$limit $under "$checkccl" \
+                --backend=cuda --quick --shared --suite=labels,table --algorithm=runs --every=$cluster_every \
+                --pixels=60000
         done
         ;;
     table) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=97 --pixels=8000 ;;
@@ -204,18 +205,18 @@ sanitize() {
         in_gst "$folder" check "$1: $2, $(gst_of "$folder")" 300 env CK_FORK=no CK_DEFAULT_TIMEOUT=0 \
             GST_CHECKS_IGNORE="test_device_fails*" $under "$folder/test-$2"
         ;;
-    api | batch) # racecheck looks at kernels, however they are launched: no graphs
-        check "$1: $2, $ours" 300 env CCL_TEST_GRAPHS=$([ "$1" = memcheck ] && echo 1 || echo 0) \
-            $under "$checkccl" $few --algorithm=$ours
+    api | batch) # racecheck looks at kernels, however they are launched: no graphs; a frame by a cluster takes it seconds
+        without=$([ "$1" = memcheck ] || echo "CCL_TEST_GRAPHS=0 CCL_TEST_CLUSTERS=0")
+        check "$1: $2, $ours" 300 env $without $under "$checkccl" $few --algorithm=$ours
         ;;
     *) check "$1: $2, $ours" 300 $under "$checkccl" $few --algorithm=$ours ;;
     esac
     ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
 }
 
-# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so: then
-# once more, when the parts beside it have ended, too. Under racecheck threads that share a device (suite crowd) mostly wait for ever, all
-# asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
+# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
+# then once more, when the parts beside it have ended, too. Under racecheck threads that share a device (suite crowd) mostly
+# wait for ever, all asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
     if ! command -v compute-sanitizer > /dev/null; then
@@ -263,7 +264,7 @@ part_alone() {
         check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
             "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     done
-    check "checkccl, clusters, 1000 repetitions" 60 env CCL_TEST_BATCHES=1 \
+    check "checkccl, clusters, 1000 repetitions" 60 env CCL_TEST_CLUSTERS=1 \
         "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch
     ! skip_without_gst "device memory: elements" || return
