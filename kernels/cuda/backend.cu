@@ -340,6 +340,8 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
+    cuda->density = CUDA_MANY; /* until something is known: very many runs take a cluster of blocks very long */
+    cuda->density_left = 1;
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing)); /* is there code for this device at all? */
     cuda->overlap = attributes.ptxVersion >= 90;
     CCL_TRY(open_streams(context));

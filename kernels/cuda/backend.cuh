@@ -199,7 +199,7 @@ typedef struct CudaBatch {
     void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
     void *d_jobs;                 /* the same for kernels: in device memory, after cuda_fetch_jobs(), ... */
     const void *mapped_jobs;      /* ... and where the host has them */
-    CudaFrame *launcher;          /* for cuda_launch() and nothing else */
+    CudaFrame *launcher;          /* for cuda_launch() and cuda_launch_clusters(), and nothing else */
 } CudaBatch;
 
 /* How a method launches batches. Only for methods with analyze(). */
@@ -263,8 +263,7 @@ typedef struct CudaListed {
     size_t shared;
     unsigned n_arguments;
     uint16_t places[CUDA_MOST_PARAMETERS]; /* of the arguments, in `values` */
-    size_t size; /* bytes up to the end of the last */
-    alignas(16) uint8_t values[4096];
+    alignas(16) uint8_t values[512];
 } CudaListed;
 
 #define CUDA_MOST_LISTED 12
@@ -290,7 +289,7 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     if (list->n++ >= CUDA_MOST_LISTED)
         return;
     CudaListed *const listed = &list->kernels[list->n - 1];
-    memset((void *)listed, 0, offsetof(CudaListed, values) + cuda_arguments_size<Args...>()); /* compared as bytes */
+    memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
     listed->kernel = (const void *)kernel;
     listed->grid = grid;
     listed->threads = threads;
@@ -305,15 +304,13 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
     static_assert(sizeof...(Args) <= CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
     const int in_order[] = { (add(&args, sizeof args), 0)... };
     (void)in_order;
-    listed->size = offsetof(CudaListed, values) + used;
 }
 
-/* How a kernel starts; any of them together. */
+/* When a kernel starts; any of them together. */
 typedef enum CudaStart {
     CUDA_AFTER = 0,   /* when the one before it has ended */
     CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
     CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for room, which may be many */
-    CUDA_CLUSTERS = 4, /* the blocks of a row of the grid together: they are a cluster */
 } CudaStart;
 
 /* Launches a kernel as the step `name`, or puts it down in frame->list. */
@@ -326,7 +323,16 @@ static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start,
         return CCL_OK;
     }
     CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
-                           start & CUDA_CLUSTERS ? grid.x : 0, kernel, grid, threads, shared, args...));
+                           0, kernel, grid, threads, shared, args...));
+    return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
+}
+
+/* The same with the blocks of a row of the grid together, which are a cluster. Never put down. */
+template <typename... Args>
+static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), dim3 grid,
+                                      unsigned threads, size_t shared, const Args &...args)
+{
+    CCL_CUDA_TRY(launch_in(frame->stream, false, 0, grid.x, kernel, grid, threads, shared, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 

@@ -95,7 +95,7 @@ typedef struct CudaEngine {
     CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
-    bool tests_batches; /* every frame goes as in a batch, by a cluster if it can */
+    bool tests_clusters; /* every frame goes as in a batch, by a cluster if it can */
     cudaStream_t watch; /* for `alarm`: of who waits for a batch */
     cudaEvent_t alarm;
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */

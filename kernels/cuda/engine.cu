@@ -6,12 +6,13 @@
  *
  *     wait      for masks on their way up and for their producers
  *     narrow    16-bit masks, one by one
- *     launch    the method, once for each group of frames that run the same kernels and have about the same size; before
- *               most kernels comes `fetch`: what they read of each frame, from page-locked to device memory
+ *     launch    the method, once for each group of frames that run the same kernels and have about the same size: one
+ *               kernel, or two, if each frame has a cluster of blocks; else several, and before them `fetch`: what they
+ *               read of each frame, from page-locked to device memory
  *     labels    to the host, where they are wanted there
  *
- * From launch on it is a graph, whose nodes get the batch's own grids; kernels that come by for the first time are
- * launched one by one, which takes the host longer than some frames take the device.
+ * Kernels without clusters are launched as a graph, whose nodes get the batch's own grids; those that come by for the first
+ * time one by one, which takes the host longer than some frames take the device.
  *
  * Some batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others compute.
  * Their short kernels have priority (CUDA_AHEAD): else each waits until the queue of another batch's blocks is empty.
@@ -36,7 +37,7 @@ static CudaEngine *engine_of(const CclContext *context)
 /* Has a frame a cluster of blocks to itself? */
 static bool is_clustered(const CudaEngine *engine, const CudaShape *shape)
 {
-    return engine->cluster_memory && (shape->density == CUDA_SPARSE || engine->tests_batches) &&
+    return engine->cluster_memory && (shape->density == CUDA_SPARSE || engine->tests_clusters) &&
            engine->batches->memory_in_cluster(shape) <= engine->cluster_memory;
 }
 
@@ -47,8 +48,8 @@ static uint32_t key_of(const CudaEngine *engine, const CudaSlot *slot)
     const CudaShape *const shape = &slot->frame.shape;
     const uint64_t pixels = (uint64_t)shape->width * shape->height;
     const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
-    return magnitude << 7 | is_clustered(engine, shape) << 6 | shape->label_mode << 4 | shape->keep_all << 3 | shape->packed << 2 |
-           (slot->context->config.connectivity == CCL_CONNECT_8);
+    return magnitude << 7 | is_clustered(engine, shape) << 6 | shape->label_mode << 4 | shape->keep_all << 3 |
+           shape->packed << 2 | (slot->context->config.connectivity == CCL_CONNECT_8);
 }
 
 /* A batch as it is launched: its frames by group. */
@@ -130,13 +131,15 @@ CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size)
                        (const uint4 *)batch->mapped_jobs, (uint32_t)(batch->n * job_size / sizeof(uint4)));
 }
 
-static CclStatus launch_kernels(Launch *launch)
+/* For the groups that are clustered, or for the others. */
+static CclStatus launch_kernels(Launch *launch, bool clustered)
 {
     CudaEngine *const engine = launch->engine;
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
-        CCL_TRY(engine->batches->launch(&batch));
+        if (batch.clustered == clustered)
+            CCL_TRY(engine->batches->launch(&batch));
     }
     return CCL_OK;
 }
@@ -169,7 +172,7 @@ static CclStatus capture_batch(CudaBatchGraph *graph, Launch *launch)
     graph->replay.notes_all = true;
     CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     launch->launcher.capture = &graph->replay;
-    const CclStatus status = launch_kernels(launch);
+    const CclStatus status = launch_kernels(launch, false);
     launch->launcher.capture = NULL;
     return cuda_end_capture(&graph->replay, stream, status);
 }
@@ -212,35 +215,23 @@ static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const Cuda
     return found;
 }
 
-static void set_one(CudaBatchGraph *graph, const CudaList *list, unsigned i)
-{
-    memcpy((void *)&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size);
-}
-
-static void set_all(CudaBatchGraph *graph, const CudaList *list)
-{
-    graph->set.n = list->n;
-    for (unsigned i = 0; i < list->n; i++)
-        set_one(graph, list, i);
-}
-
 /* Makes the graph that of the launches in `list`; kernels that come by for the first time are not worth one: no exec. */
 static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *list)
 {
     if (!same_kernels(&graph->set, list)) {
         cuda_drop_replay(&graph->replay);
-        set_all(graph, list);
+        graph->set = *list;
         return CCL_OK;
     }
     if (!graph->replay.exec) {
         CCL_TRY(capture_batch(graph, launch));
-        set_all(graph, list);
+        graph->set = *list;
         return CCL_OK;
     }
     for (unsigned i = 0; i < list->n; i++)
-        if (memcmp(&graph->set.kernels[i], &list->kernels[i], list->kernels[i].size)) {
+        if (memcmp(&graph->set.kernels[i], &list->kernels[i], sizeof list->kernels[i])) {
             CCL_TRY(set_node(&graph->replay, i, &list->kernels[i]));
-            set_one(graph, list, i);
+            graph->set.kernels[i] = list->kernels[i];
         }
     return CCL_OK;
 }
@@ -252,21 +243,24 @@ static CclStatus launch_groups(Launch *launch)
     for (unsigned i = 0; i < launch->n; i++)
         if (launch->frames[i]->shape.narrow)
             CCL_TRY(mask_from_wide(launch->frames[i], &launch->launcher));
+    CCL_TRY(launch_kernels(launch, true));
 
     CudaBatchGraph *graph = NULL;
     if (!engine->no_graphs) {
         CudaList list;
         list.n = 0;
         launch->launcher.list = &list;
-        CCL_TRY(launch_kernels(launch));
+        CCL_TRY(launch_kernels(launch, false));
         launch->launcher.list = NULL;
+        if (!list.n)
+            return CCL_OK;
         if (list.n <= CUDA_MOST_LISTED) {
             graph = find_graph(engine, launch->first_job / CCL_MOST_BATCH, &list);
             engine->no_graphs = prepare_graph(graph, launch, &list) != CCL_OK;
         }
     }
     if (engine->no_graphs || !graph || !graph->replay.exec)
-        return launch_kernels(launch);
+        return launch_kernels(launch, false);
     CCL_CUDA_TRY(cudaGraphLaunch(graph->replay.exec, launch->launcher.stream));
     return CCL_OK;
 }
@@ -294,7 +288,7 @@ static bool arrived(void *device, const CclTicket *ticket)
 /* As in a context of its own: a graph, replayed. Batches that run at once want a place each. */
 static bool goes_alone(const CudaEngine *engine, unsigned n)
 {
-    const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_batches;
+    const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_clusters;
     return n == 1 && (is_rare || engine->n_places < min(engine->n_slots, CCL_MOST_BATCHES));
 }
 
@@ -417,7 +411,7 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, si
 /* Places for batches that suffice however the frames that there may be are shared out to batches. */
 static unsigned places_wanted(const CudaEngine *engine)
 {
-    return engine->n_slots < 2 && !engine->tests_batches ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
+    return engine->n_slots < 2 && !engine->tests_clusters ? 0 : min(engine->n_slots, CCL_MOST_BATCHES * CCL_MOST_BATCH);
 }
 
 /* No batch may be larger, so that all that run have places. */
@@ -539,8 +533,9 @@ static CclStatus open_engine(CudaEngine *engine)
 
     const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
     engine->no_graphs = graphs && !strcmp(graphs, "0");
-    const char *const tests_batches = getenv("CCL_TEST_BATCHES"); /* 1: what batches do, with every frame */
-    engine->tests_batches = tests_batches && !strcmp(tests_batches, "1");
+    /* For tests. 0: no frame goes by a cluster. 1: each does that can, as in a batch. */
+    const char *const clusters = getenv("CCL_TEST_CLUSTERS");
+    engine->tests_clusters = clusters && !strcmp(clusters, "1");
     engine->queue = ccl_engine_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
@@ -548,7 +543,8 @@ static CclStatus open_engine(CudaEngine *engine)
     CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
     CCL_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     engine->multiprocessors = (unsigned)multiprocessors;
-    engine->cluster_memory = engine->batches->cluster_memory ? engine->batches->cluster_memory() : 0;
+    if (engine->batches->cluster_memory && (!clusters || strcmp(clusters, "0")))
+        engine->cluster_memory = engine->batches->cluster_memory();
     engine->ahead = max(highest, -1); /* no more than it takes: the GPU may have other work */
     engine->most_bytes = total_bytes / 8;
     for (cudaStream_t *stream : streams_of(engine))

@@ -23,8 +23,8 @@
  *
  *     keep     components that pass are numbered on
  *
- * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted, and
- * nothing is dropped, one kernel does it all where a device has clusters of blocks: whole.cuh.
+ * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted one
+ * kernel does it all where a device has clusters of blocks: whole.cuh.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start
@@ -249,17 +249,34 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 /* ---------------------------------------------------------------- batches: a frame by a cluster */
 
 /* [8-connected << 1 | packed] */
-template <uint32_t MOST> struct Wholes {
-    typedef void Kernel(Pieces, Frames<MOST>);
-    static constexpr Kernel *of[] = { whole<false, false, MOST>, whole<false, true, MOST>, whole<true, false, MOST>,
-                                      whole<true, true, MOST> };
+template <uint32_t MOST, bool FILTERED> struct Wholes {
+    typedef void Kernel(Pieces, Frames<MOST, FILTERED>);
+    static constexpr Kernel *of[4] = { whole<false, false, MOST, FILTERED>, whole<false, true, MOST, FILTERED>,
+                                      whole<true, false, MOST, FILTERED>, whole<true, true, MOST, FILTERED> };
 };
 
-static cudaError_t allow_clusters(const void *kernel, size_t memory)
+template <uint32_t MOST, bool FILTERED> static cudaError_t allow_clusters(size_t memory)
 {
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    return error != cudaSuccess ? error
-                                : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
+    cudaError_t error = cudaSuccess;
+    for (const auto kernel : Wholes<MOST, FILTERED>::of) {
+        if (error == cudaSuccess)
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        if (error == cudaSuccess)
+            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
+    }
+    return error;
+}
+
+static cudaError_t allow_all_clusters(size_t memory)
+{
+    const cudaError_t errors[] = { allow_clusters<FEW_FRAMES, false>(memory),
+                                   allow_clusters<MANY_FRAMES(false), false>(memory),
+                                   allow_clusters<FEW_FRAMES, true>(memory),
+                                   allow_clusters<MANY_FRAMES(true), true>(memory) };
+    for (const cudaError_t error : errors)
+        if (error != cudaSuccess)
+            return error;
+    return cudaSuccess;
 }
 
 /* How many clusters of such blocks run at once? */
@@ -275,7 +292,7 @@ static cudaError_t count_clusters(size_t memory, int *n)
     config.dynamicSmemBytes = memory;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    return cudaOccupancyMaxActiveClusters(n, Wholes<FEW_FRAMES>::of[0], &config);
+    return cudaOccupancyMaxActiveClusters(n, Wholes<FEW_FRAMES, true>::of[0], &config);
 }
 
 /* *memory: of a block. Stays 0 where there are none. */
@@ -285,17 +302,13 @@ static cudaError_t ask_for_clusters(size_t *memory)
     int device = 0, most = 0, n = 0;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
-        error = cudaFuncGetAttributes(&attributes, Wholes<CCL_MOST_BATCH>::of[0]);
+        error = cudaFuncGetAttributes(&attributes, Wholes<FEW_FRAMES, true>::of[0]);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (error != cudaSuccess || attributes.ptxVersion < 90) /* not compiled for devices that have clusters */
         return error;
     const size_t size = (size_t)most - attributes.sharedSizeBytes;
-    for (unsigned i = 0; i < 4 && error == cudaSuccess; i++) {
-        error = allow_clusters((const void *)Wholes<FEW_FRAMES>::of[i], size);
-        if (error == cudaSuccess)
-            error = allow_clusters((const void *)Wholes<CCL_MOST_BATCH>::of[i], size);
-    }
+    error = allow_all_clusters(size);
     if (error == cudaSuccess)
         error = count_clusters(size, &n);
     if (error == cudaSuccess && n)
@@ -313,7 +326,7 @@ static size_t cluster_memory(void)
 
 static size_t memory_in_cluster(const CudaShape *shape)
 {
-    if (shape->label_mode != CUDA_LABELS_NONE || !shape->keep_all)
+    if (shape->label_mode != CUDA_LABELS_NONE)
         return ~(size_t)0;
     return whole_memory(row_words_of(shape->width), shape->width, shape->height, PIECE_RUNS);
 }
@@ -336,21 +349,39 @@ static FrameJob frame_job_of(const CclContext *context, const CudaFrame *frame, 
     return job;
 }
 
-template <uint32_t MOST> static CclStatus launch_whole(const CudaBatch *batch)
+/* So many frames of a batch. */
+template <uint32_t MOST, bool FILTERED>
+static CclStatus launch_some(const CudaBatch *batch, unsigned begin, unsigned n)
 {
     Plan plan;
     lay_out(&plan, NULL, batch->room);
     const Pieces pieces = { { test_limit(PIECE_RUNS), test_limit(PIECE_PARTS), test_limit(PIECE_PAIRS) },
-                            (size_t)plan.sums.pointer, (size_t)plan.parents.pointer, (size_t)plan.runs.pointer };
-    Frames<MOST> frames = {};
+                            (size_t)plan.sums.pointer, (size_t)plan.extents.pointer, (size_t)plan.parents.pointer,
+                            (size_t)plan.runs.pointer };
+    Frames<MOST, FILTERED> frames = {};
     size_t memory = 0;
-    for (unsigned i = 0; i < batch->n; i++) {
-        frames.of[i] = frame_job_of(batch->contexts[i], batch->frames[i], batch->workspaces[i]);
-        memory = max(memory, memory_in_cluster(&batch->frames[i]->shape));
+    for (unsigned i = 0; i < n; i++) {
+        const CudaFrame *const frame = batch->frames[begin + i];
+        frames.of[i] = frame_job_of(batch->contexts[begin + i], frame, batch->workspaces[begin + i]);
+        if (FILTERED)
+            frames.limits[i] = frame->vars.limits;
+        memory = max(memory, memory_in_cluster(&frame->shape));
     }
-    return cuda_launch(batch->launcher, "whole", CUDA_CLUSTERS,
-                       Wholes<MOST>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | batch->shape.packed],
-                       dim3(WHOLE_RANKS, 1, batch->n), WHOLE_THREADS, memory, pieces, frames);
+    const auto kernel =
+        Wholes<MOST, FILTERED>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | batch->shape.packed];
+    return cuda_launch_clusters(batch->launcher, "whole", kernel, dim3(WHOLE_RANKS, 1, n), WHOLE_THREADS, memory,
+                                pieces, frames);
+}
+
+template <bool FILTERED> static CclStatus launch_whole(const CudaBatch *batch)
+{
+    const unsigned n_launches = blocks_for(batch->n, MANY_FRAMES(FILTERED)), each = blocks_for(batch->n, n_launches);
+    for (unsigned begin = 0, n; begin < batch->n; begin += n) {
+        n = min(batch->n - begin, each);
+        CCL_TRY(n > FEW_FRAMES ? (launch_some<MANY_FRAMES(FILTERED), FILTERED>(batch, begin, n))
+                               : (launch_some<FEW_FRAMES, FILTERED>(batch, begin, n)));
+    }
+    return CCL_OK;
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -376,7 +407,7 @@ static dim3 larger(dim3 a, dim3 b)
 static CclStatus launch_batch(const CudaBatch *batch)
 {
     if (batch->clustered)
-        return batch->n > FEW_FRAMES ? launch_whole<CCL_MOST_BATCH>(batch) : launch_whole<FEW_FRAMES>(batch);
+        return batch->shape.keep_all ? launch_whole<false>(batch) : launch_whole<true>(batch);
     CCL_TRY(cuda_fetch_jobs(batch, sizeof(BatchJob)));
     const BatchJob *const jobs = (const BatchJob *)batch->jobs;
     uint32_t n_tiles = 0;

@@ -17,8 +17,8 @@
 #define RUN_SLOTS (32 * COLUMN_SLOTS)
 #define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
 #define MOST_CHUNKS 1024u
-/* Of a frame: with more, the kernels of tiles are quicker than a cluster. They count strips once, and know nothing of
- * clusters that have no room; so a stream of such masks may go by a cluster every 33rd time. */
+/* Of a frame: with more, the kernels of tiles are quicker than a cluster. They know nothing of blocks of a cluster that
+ * have no room though there are fewer: a stream of such masks goes by a cluster every 33rd time. */
 #define MANY_RUNS 32768u
 
 /* Threads that a multiprocessor has at once. */

@@ -203,6 +203,13 @@ __device__ static inline void note_slots(const Plan &plan, uint32_t n_slots, uin
         atomicAdd(&plan.counts->n_dense, 1);
 }
 
+/* Runs of rows that are not runs of strips. */
+__device__ static inline void note_more_runs(const Plan &plan, uint32_t n)
+{
+    if (threadIdx.x == 0)
+        atomicAdd(&plan.counts->n_runs, n);
+}
+
 template <bool EIGHT, uint32_t LANES>
 __device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few);
 
@@ -221,6 +228,7 @@ __device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan
     const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room.slots) : 0;
     if (n_in_strips) {
         note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], room.few); /* with the keys of strips */
+        note_more_runs(plan, n_runs - n_in_strips);
         solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
     } else if constexpr (!ALL) {
         solve_far<EIGHT, LANES>(tile, plan, where, room.few);

@@ -2,15 +2,16 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A kernel of label/runs.cu for batches: each frame by one cluster of blocks (thread block clusters, sm_90), when its table
- * alone is wanted and nothing is dropped. A block takes some rows. What it finds there stays in its shared memory, where
- * the others of the cluster see it: nothing is launched, and nothing goes through global memory, from step to step.
+ * A kernel of label/runs.cu for batches: each frame by one cluster of blocks (thread block clusters, sm_90), when its
+ * table alone is wanted. A block takes some rows. What it finds there stays in its shared memory, where the others of the
+ * cluster see it: nothing is launched, and next to nothing goes through global memory, from step to step.
  *
  *     load      mask -> bits; how many runs there are
  *     link      runs of the block, as in link.cuh: each to a run before it without atomics, then what that leaves open
  *     sum       of each part, that is what belongs together inside the block
  *     join      parts of neighbouring blocks
  *     number    roots, in raster order
+ *     keep      with a filter: those whose components pass, numbered again
  *     write     rows of components of one part; sums of parts of others, whose rows come last
  *
  * A block has room for so many runs, pairs and parts. With more it takes longer: runs are in global memory, pairs are
@@ -32,11 +33,11 @@
 #endif
 #define WHOLE_BLOCKS (RESIDENT_THREADS / WHOLE_THREADS) /* on a multiprocessor, at least */
 #define WHOLE_WARPS (WHOLE_THREADS / 32)
-#define PIECE_RUNS 4096u     /* of a block in shared memory */
-#define PIECE_PARTS 640u     /* that are summed there */
-#define PIECE_PAIRS 512u     /* of touching runs, inside the block and with the one above */
-#define PIECE_SEGMENTS 320u  /* of 32 words of a row */
-#define PEERS_WORTH 4u    /* runs of a part in a warp that are added up before they go to shared memory */
+#define PIECE_RUNS 4096u    /* of a block in shared memory */
+#define PIECE_PARTS 640u    /* that are summed there */
+#define PIECE_PAIRS 512u    /* of touching runs, inside the block and with the one above */
+#define PIECE_SEGMENTS 320u /* of 32 words of a row */
+#define PEERS_WORTH 4u      /* runs of a part in a warp that are added up before they go to shared memory */
 #define PEER_ROUNDS 2u
 
 /* A node is block << 20 | run. Runs of a block, with those of the row above, are numbered in raster order. The smallest
@@ -62,6 +63,8 @@
 #define NO_SLOT 0x3feu
 #define PARTED 0x80000000u
 
+#define DROPPED 0xffffffffu /* NUMBERED | past the end of every table */
+
 static_assert(PIECE_PARTS < NO_SLOT, "a slot has too few bits");
 static_assert(PIECE_RUNS < 0x10000, "a pair is two runs of 16 bits");
 
@@ -86,17 +89,20 @@ typedef struct FrameJob {
 /* What all frames of a launch share. */
 typedef struct Pieces {
     PieceRoom room;
-    size_t sums, parents, places; /* in every workspace: of Plan sums, parents and, for places, runs */
+    size_t sums, extents, parents, places; /* in every workspace: those of Plan; places: its runs */
 } Pieces;
 
 /* The frames of a launch, by blockIdx.z. They come with it, not over the bus, where they would wait for rows of tables. */
-template <uint32_t MOST> struct Frames {
+template <uint32_t MOST, bool FILTERED> struct Frames {
     FrameJob of[MOST];
+    CclLimits limits[FILTERED ? MOST : 1];
 };
 
 #define FEW_FRAMES 8u /* the host is done sooner where there is not room for more */
+#define MANY_FRAMES(filtered) ((filtered) ? 48u : CCL_MOST_BATCH)
 
-static_assert(sizeof(Pieces) + sizeof(Frames<CCL_MOST_BATCH>) <= 4096, "all devices take arguments of 4 KB");
+static_assert(sizeof(Pieces) + sizeof(Frames<MANY_FRAMES(false), false>) <= 4096 &&
+              sizeof(Pieces) + sizeof(Frames<MANY_FRAMES(true), true>) <= 4096, "all devices take arguments of 4 KB");
 
 /* A list of pairs, run << 16 | run; n may be more than there is room for. */
 typedef struct PairList {
@@ -107,13 +113,14 @@ typedef struct PairList {
 /* What a block has in shared memory, before its bits and runs. */
 typedef struct Piece {
     /* What others look at: */
-    uint32_t *parents; /* [run]: node; in the end, of roots of the image, NUMBERED | rank among those of the block */
+    uint32_t *parents; /* [run]: node; in the end, of roots of the image, NUMBERED | rank among those of the block, or
+                        * DROPPED */
     uint32_t *places;
     uint32_t last_row; /* the first run of the last row */
     uint32_t n_runs, n_roots;
     uint32_t crowded;  /* there was no room for all runs or parts */
 
-    uint32_t n_parts, n_found, many;
+    uint32_t n_parts, n_numbered, many;
     uint32_t bases[WHOLE_RANKS]; /* components of the blocks before */
     uint32_t *all_parents[WHOLE_RANKS], *all_places[WHOLE_RANKS];
     uint32_t firsts[PIECE_SEGMENTS]; /* of 32 words of a row: their first run */
@@ -377,7 +384,8 @@ __device__ static inline void for_pairs(const Piece *piece, const PairList &list
         return;
     }
     for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
-        const uint32_t place = ((volatile uint32_t *)runs.places)[run]; /* others may set PARTED, which is of no matter here */
+        /* Others may set PARTED, which is of no matter here. */
+        const uint32_t place = ((volatile uint32_t *)runs.places)[run];
         if ((row_of(place) == 1) != first_row)
             continue;
         Touching to = touching_in<EIGHT>(piece, rows, place);
@@ -528,17 +536,20 @@ __device__ static inline void unite_parts(const Piece *piece, uint32_t a, uint32
     }
 }
 
-/* Gives roots their ranks among those of the block. */
-__device__ static inline void number_roots(Piece *piece, const Runs &runs)
+/* Gives runs that are chosen their ranks among those of the block. Each is asked for once. */
+template <typename Chosen> __device__ static inline void number_roots(Piece *piece, const Runs &runs, Chosen is_chosen)
 {
     const uint32_t each = (runs.end - runs.begin + WHOLE_THREADS - 1) / WHOLE_THREADS;
     const uint32_t begin = min(runs.begin + threadIdx.x * each, runs.end), end = min(begin + each, runs.end);
     uint32_t n = 0, total;
     for (uint32_t run = begin; run < end; run++)
-        n += runs.parents[run] == (runs.tag | run);
+        if (is_chosen(run)) {
+            runs.parents[run] = NUMBERED;
+            n++;
+        }
     uint32_t rank = block_scan<WHOLE_THREADS>(n, &total);
     for (uint32_t run = begin; run < end; run++)
-        if (runs.parents[run] == (runs.tag | run))
+        if (runs.parents[run] == NUMBERED)
             runs.parents[run] = NUMBERED | rank++;
     if (threadIdx.x == 0)
         piece->n_roots = total;
@@ -556,21 +567,106 @@ template <typename Cluster> __device__ static inline void add_up_blocks(Piece *p
         if (mine)
             piece->bases[threadIdx.x] = sum - n;
         if (threadIdx.x == 31) {
-            piece->n_found = sum;
+            piece->n_numbered = sum;
             piece->many = crowded || n_runs > MANY_RUNS;
         }
     }
     __syncthreads();
 }
 
-/* The number of a run's component, from 0; *root: its root. */
+/* The number, from 0, of a component whose root has this parent. */
+__device__ static inline uint32_t number_with(const Piece *piece, uint32_t root, uint32_t parent)
+{
+    return piece->bases[root >> RANK_SHIFT] + (parent & ~NUMBERED);
+}
+
+/* The number of a run's component; *root: its root. */
 __device__ static inline uint32_t number_of(const Piece *piece, uint32_t node, uint32_t *root)
 {
     uint32_t up;
     while (!((up = *parent_at(piece, node)) & NUMBERED))
         node = up;
     *root = node;
-    return piece->bases[node >> RANK_SHIFT] + (up & ~NUMBERED);
+    return number_with(piece, node, up);
+}
+
+/* ---------------------------------------------------------------- filter */
+
+/* Is the component of this root a single part, which has its sums here? */
+__device__ static inline bool is_whole(uint32_t place)
+{
+    return slot_of_place(place) < NO_SLOT && !(place & PARTED);
+}
+
+__device__ static inline PartSums sums_of_part(const Piece *piece, uint32_t slot)
+{
+    PartSums part;
+#pragma unroll
+    for (uint32_t field = 0; field < N_FIELDS; field++)
+        part.sums.of[field] = piece->sums[field][slot];
+    part.xy_high = piece->xy_highs[slot];
+    return part;
+}
+
+/* Calls with the runs of parts for which there was no slot. */
+template <typename With> __device__ static inline void for_slotless(const Piece *piece, const Runs &runs, With with)
+{
+    if (!piece->crowded)
+        return;
+    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
+        uint32_t slot = slot_of_place(runs.places[run]);
+        if (slot == NOT_FIRST) /* only roots have other parents since */
+            slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
+        if (slot == NO_SLOT)
+            with(run);
+    }
+}
+
+/* What the filter asks of components that are not whole in one block. */
+__device__ static inline void add_extents(const Piece *piece, const Rows &rows, const Runs &runs, Extent *extents,
+                                          uint32_t n_parts)
+{
+    uint32_t root;
+    for (uint32_t slot = threadIdx.x; slot < n_parts; slot += WHOLE_THREADS) {
+        const uint32_t run = piece->roots[slot], id = number_of(piece, runs.tag | run, &root);
+        if (root != (runs.tag | run) || !is_whole(runs.places[run]))
+            add_global(&extents[id], sums_of_part(piece, slot).sums, 0, rows.first_y);
+    }
+    for_slotless(piece, runs, [&](uint32_t run) {
+        const uint32_t id = number_of(piece, runs.tag | run, &root);
+        add_global(&extents[id], sums_of_run(rows, runs.places[run]).sums, 0, rows.first_y);
+    });
+}
+
+/* Of a root's component, which leaves it empty for the next frame. */
+__device__ static inline Extent take_extent(const Piece *piece, const Rows &rows, uint32_t place, Extent *extent)
+{
+    if (is_whole(place)) {
+        const uint32_t slot = slot_of_place(place);
+        return Extent{ piece->sums[AREA][slot], piece->sums[NOT_X0][slot], piece->sums[X1][slot],
+                       rows.first_y + piece->sums[Y1][slot] };
+    }
+    const uint4 value = __ldcg((const uint4 *)extent);
+    __stcg((uint4 *)extent, make_uint4(0, 0, 0, 0));
+    return Extent{ value.x, value.y, value.z, value.w };
+}
+
+/* Numbers the roots whose components pass, and marks the others. */
+__device__ static inline void keep_roots(Piece *piece, const Rows &rows, const Runs &runs, Extent *extents,
+                                         const CclLimits &limits, uint32_t width, uint32_t height)
+{
+    number_roots(piece, runs, [&](uint32_t run) {
+        const uint32_t parent = runs.parents[run], place = runs.places[run];
+        if (!(parent & NUMBERED))
+            return false;
+        const Extent extent = take_extent(piece, rows, place, &extents[number_with(piece, runs.tag, parent)]);
+        const uint32_t x0 = ~extent.not_x0, y0 = rows.first_y + row_of(place) - 1;
+        const bool kept = ccl_keeps(&limits, extent.area, extent.x1 - x0, extent.y1 - y0,
+                                    ccl_border_flags(x0, y0, extent.x1, extent.y1, width, height));
+        if (!kept)
+            runs.parents[run] = DROPPED;
+        return kept;
+    });
 }
 
 /* ---------------------------------------------------------------- rows of the table */
@@ -591,12 +687,8 @@ __device__ static inline void write_parts(const Piece *piece, const Rows &rows, 
         if (id >= out.capacity)
             continue;
         const bool is_root = root == (runs.tag | run);
-        PartSums part;
-#pragma unroll
-        for (uint32_t field = 0; field < N_FIELDS; field++)
-            part.sums.of[field] = piece->sums[field][slot];
-        part.xy_high = piece->xy_highs[slot];
-        if (is_root && !(place & PARTED)) {
+        const PartSums part = sums_of_part(piece, slot);
+        if (is_root && is_whole(place)) {
             const ulonglong2 moments = moments_of(part.sums, xy_of(part), quarter, 0, rows.first_y);
             const uint4 ends = make_uint4(part.sums.of[NOT_X0], part.sums.of[X1], rows.first_y + part.sums.of[Y1],
                                           first_pixel(rows, place));
@@ -616,28 +708,25 @@ __device__ static inline void write_parts(const Piece *piece, const Rows &rows, 
 /* Runs of parts for which there was no slot. */
 __device__ static inline void add_runs(const Piece *piece, const Rows &rows, const Runs &runs, const Output &out)
 {
-    for (uint32_t run = runs.begin + threadIdx.x; run < runs.end; run += WHOLE_THREADS) {
-        const uint32_t place = runs.places[run];
-        uint32_t slot = slot_of_place(place), root;
-        if (slot == NOT_FIRST) /* only roots have other parents since */
-            slot = slot_of_place(runs.places[runs.parents[run] & RUN_MASK]);
-        const uint32_t id = slot == NO_SLOT ? number_of(piece, runs.tag | run, &root) : ~0u;
+    for_slotless(piece, runs, [&](uint32_t run) {
+        uint32_t root;
+        const uint32_t id = number_of(piece, runs.tag | run, &root), place = runs.places[run];
         if (id >= out.capacity)
-            continue;
+            return;
         const PartSums part = sums_of_run(rows, place);
         for (uint32_t quarter = 0; quarter < 4; quarter++)
             add_quarter(&out.sums[id], part.sums, xy_of(part), quarter, 0, rows.first_y);
         if (root == (runs.tag | run))
             out.sums[id].first = first_pixel(rows, place);
-    }
+    });
 }
 
 /* The row of a component that was added up, if the run is its root; the sums are left empty for the next frame. */
 __device__ static inline void write_added(const Piece *piece, const Runs &runs, const Output &out, uint32_t run,
                                           uint32_t quarter)
 {
-    const uint32_t number = runs.parents[run], id = piece->bases[runs.tag >> RANK_SHIFT] + (number & ~NUMBERED);
-    if (!(number & NUMBERED) || id >= out.capacity)
+    const uint32_t parent = runs.parents[run], id = number_with(piece, runs.tag, parent);
+    if (!(parent & NUMBERED) || id >= out.capacity)
         return;
     uint4 *const sums = (uint4 *)&out.sums[id] + quarter;
     const uint4 value = __ldcg(sums);
@@ -763,7 +852,8 @@ __device__ static inline void join_parts(const Cluster &cluster, Piece *piece, c
     __syncthreads();
     if (!blockIdx.x || !piece->above.n)
         return;
-    const uint32_t before = blockIdx.x - 1, above = (before << RANK_SHIFT) + cluster.map_shared_rank(piece, before)->last_row;
+    const uint32_t before = blockIdx.x - 1;
+    const uint32_t above = (before << RANK_SHIFT) + cluster.map_shared_rank(piece, before)->last_row;
     for_pairs<EIGHT>(piece, piece->above, rows, runs, most_pairs, true,
                      [&](uint32_t a, uint32_t b) { unite_parts(piece, runs.tag | a, above + b); });
 }
@@ -771,9 +861,9 @@ __device__ static inline void join_parts(const Cluster &cluster, Piece *piece, c
 #endif
 
 /* blockIdx: (block of the cluster, 0, frame). */
-template <bool EIGHT, bool PACKED, uint32_t MOST>
+template <bool EIGHT, bool PACKED, uint32_t MOST, bool FILTERED>
 static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
-    whole(const __grid_constant__ Pieces pieces, const __grid_constant__ Frames<MOST> frames)
+    whole(const __grid_constant__ Pieces pieces, const __grid_constant__ Frames<MOST, FILTERED> frames)
 {
 #ifdef _CG_HAS_CLUSTER_GROUP
     extern __shared__ __align__(16) uint8_t piece_memory[];
@@ -788,20 +878,27 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
     cluster.sync();
     join_parts<EIGHT>(cluster, piece, rows, runs, pieces.room.pairs);
     cluster.sync();
-    number_roots(piece, runs);
+    number_roots(piece, runs, [&](uint32_t run) { return runs.parents[run] == (runs.tag | run); });
     cluster.sync();
     add_up_blocks(piece, cluster);
 
+    const uint32_t n_found = piece->n_numbered, n_parts = min(piece->n_parts, pieces.room.parts);
+    if (FILTERED) {
+        const GlobalPointer<Extent> extents = { (Extent *)(job.workspace + pieces.extents) };
+        add_extents(piece, rows, runs, extents, n_parts);
+        cluster.sync();
+        keep_roots(piece, rows, runs, extents, frames.limits[blockIdx.z], job.width, job.height);
+        cluster.sync();
+        add_up_blocks(piece, cluster);
+    }
     const Output out = { { (Sums *)(job.workspace + pieces.sums) }, { (uint4 *)(CclComponent *)job.rows }, job.width,
                          job.height, job.capacity, job.flagged };
-    const uint32_t n_parts = min(piece->n_parts, pieces.room.parts);
     write_parts(piece, rows, runs, out, n_parts);
-    if (piece->crowded)
-        add_runs(piece, rows, runs, out);
+    add_runs(piece, rows, runs, out);
     cluster.sync(); /* after it no block looks at another's memory */
     write_others(piece, runs, out, n_parts);
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        *job.result = CudaResult{ piece->n_found, piece->n_found, (uint32_t)(piece->many ? CUDA_MANY : CUDA_SPARSE) };
+        *job.result = CudaResult{ n_found, piece->n_numbered, (uint32_t)(piece->many ? CUDA_MANY : CUDA_SPARSE) };
 #endif
 }
 
