@@ -15,8 +15,8 @@
  *     CCL_LEAST_BATCH are enough. In flight are those in the queue, on the device, and done lately but not yet collected:
  *     without the last, batches of a thread that is late would shrink, and make it later.
  *   - Where one thread has many frames in flight, the device may be done with them before the thread has collected all.
- *     Launching each new one at once would only keep the thread from the others: so while CCL_LEAST_OF_MANY are done that
- *     nobody has collected, and nobody waits for one, frames go together as if the device were at work.
+ *     Launching each new one at once would only keep the thread from the others: so while CCL_LEAST_OF_MANY were done
+ *     lately that nobody has collected, and nobody waits for one, frames go together as if the device were at work.
  *   - First come, first served; a frame whose mask is still on its way up lets others pass.
  *
  * The engine has no thread of its own. Whoever submits a frame launches what may be launched; of the threads that

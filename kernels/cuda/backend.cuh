@@ -129,7 +129,7 @@ typedef struct CudaShape {
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
     uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
-    uint32_t density;    /* CudaDensity, the largest of the context's last masks. May be wrong */
+    uint32_t density;    /* CudaDensity, the largest of the context's last masks; at first CUDA_MANY. May be wrong */
     uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
 } CudaShape;
 

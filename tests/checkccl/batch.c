@@ -339,7 +339,7 @@ static Subject *next_shared(Session *session, unsigned *s)
     return NULL;
 }
 
-/* A launch of few, of many, as many as one takes, more. Quick: the first two. */
+/* More than a launch of few takes, more than one of many with a filter; as many as either; all. Quick: the first two. */
 static const unsigned numbers_alike[] = { 9, 49, 8, 48, N_SLOTS };
 
 void check_batch(Session *session)

@@ -42,7 +42,7 @@ static const char usage[] =
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
-    "  --shared            only contexts that share the device (of CUDA), on every case instead of one in 5\n"
+    "  --shared            only contexts that share the device (of CUDA); otherwise they have one case in 5\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
     "  --verbose           how long each part of a suite took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
