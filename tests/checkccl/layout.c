@@ -36,6 +36,7 @@ const Layout layouts[] = {
     { "inverted, threshold 127", DEVICE, DEVICE, VALUES_ANY, 127, true, 1, 16, 4, true, 16 },
     { "inverted, threshold 254", DEVICE, HOST, VALUES_ANY, 254, true, 1, 64, 16, true, 5 },
     { "0/255 aligned to 64", DEVICE, DEVICE, VALUES_0_255, 0, false, 1, 0, 0, true, 64 },
+    { "threshold 200, aligned to 16", DEVICE, DEVICE, VALUES_ANY, 200, false, 1, 16, 0, true, 16 },
     { "0/255 at offset 2", DEVICE, DEVICE, VALUES_0_255, 0, false, 1, 2, 2, true, 2 },
     { "0/255 at offset 4", DEVICE, PINNED, VALUES_0_255, 0, false, 1, 4, 0, true, 4 },
     { "0/255 at offset 8, wide stride", DEVICE, DEVICE, VALUES_0_255, 0, false, 1, 1000, 1000, true, 8 },

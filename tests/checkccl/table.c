@@ -153,6 +153,19 @@ static void judge_overfull(Session *session)
     image_free(&image);
 }
 
+/* Rows of more than 2048 pixels, in memory in every way. */
+static void judge_wide(Session *session)
+{
+    Image image = image_noise(2112, 40, 40, 2, &session->random);
+    for (const Layout *layout = layouts; layout->name; layout++) {
+        Case c = case_new(&image, PRODUCT_TABLE, "wide noise, %s", layout->name);
+        c.layout = *layout;
+        if (layout_fits(layout, &image))
+            judge(session, &c, 1);
+    }
+    image_free(&image);
+}
+
 void check_table(Session *session)
 {
     static const char *const names[] = { "dots", "frames", "rings", "checkerboard", "empty", "full" };
@@ -173,6 +186,7 @@ void check_table(Session *session)
         }
     judge_borders(session);
     judge_limits(session);
+    judge_wide(session);
     judge_counts(session);
     if (!session->quick)
         judge_overfull(session);
