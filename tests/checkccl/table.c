@@ -156,7 +156,7 @@ static void judge_overfull(Session *session)
 /* Rows of more than 2048 pixels, in memory in every way. */
 static void judge_wide(Session *session)
 {
-    Image image = image_noise(2112, 40, 40, 2, &session->random);
+    Image image = image_noise(2112, 28, 40, 2, &session->random);
     for (const Layout *layout = layouts; layout->name; layout++) {
         Case c = case_new(&image, PRODUCT_TABLE, "wide noise, %s", layout->name);
         c.layout = *layout;
