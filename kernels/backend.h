@@ -130,7 +130,9 @@ extern const CclBackend ccl_cuda_volumes;
 CclStatus ccl_check_volume_config(const CclConfig *config);
 uint32_t ccl_most_volume_components(const CclConfig *config);
 
-/* Argument checks of ccl.c that volumes need too. */
+/* Argument checks of ccl.c that volumes, motion and contours need too. `what`: as in "of the mask". */
+CclStatus ccl_check_connectivity(CclConnectivity connectivity);
+CclStatus ccl_check_memory(CclBackendKind backend, CclMemory memory, const char *what);
 CclStatus ccl_check_alive(const CclContext *context);
 CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask);
 CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels);

@@ -4,6 +4,7 @@
 /* Argument checks, the ring of frames, and what every backend's table goes through last. */
 #include "backend.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,12 +101,18 @@ CclConfig ccl_config_default(void)
     };
 }
 
+CclStatus ccl_check_connectivity(CclConnectivity connectivity)
+{
+    if (connectivity != CCL_CONNECT_4 && connectivity != CCL_CONNECT_8)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "connectivity is 4 or 8, not %d", (int)connectivity);
+    return CCL_OK;
+}
+
 static CclStatus check_config(const CclConfig *config)
 {
     if (config->backend != CCL_BACKEND_CPU && config->backend != CCL_BACKEND_CUDA)
         return ccl_fail(CCL_ERROR_ARGUMENT, "backend %d does not exist", (int)config->backend);
-    if (config->connectivity != CCL_CONNECT_4 && config->connectivity != CCL_CONNECT_8)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "connectivity is 4 or 8, not %d", (int)config->connectivity);
+    CCL_TRY(ccl_check_connectivity(config->connectivity));
     if (config->max_width < 1 || config->max_width > CCL_MAX_SIZE || config->max_height < 1 ||
         config->max_height > CCL_MAX_SIZE)
         return ccl_fail(CCL_ERROR_ARGUMENT, "largest mask %ux%u is outside 1x1 to %ux%u", config->max_width,
@@ -190,11 +197,11 @@ unsigned ccl_steps(const CclContext *context, const CclStep **steps)
 
 /* ---------------------------------------------------------------- frames */
 
-static CclStatus check_memory(const CclConfig *config, CclMemory memory, const char *what)
+CclStatus ccl_check_memory(CclBackendKind backend, CclMemory memory, const char *what)
 {
     if (memory != CCL_MEMORY_HOST && memory != CCL_MEMORY_PINNED && memory != CCL_MEMORY_DEVICE)
         return ccl_fail(CCL_ERROR_ARGUMENT, "memory kind %d of the %s does not exist", (int)memory, what);
-    if (memory == CCL_MEMORY_DEVICE && config->backend != CCL_BACKEND_CUDA)
+    if (memory == CCL_MEMORY_DEVICE && backend != CCL_BACKEND_CUDA)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend cannot reach a %s in device memory", what);
     return CCL_OK;
 }
@@ -211,7 +218,7 @@ CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask)
     if (mask->stride < (size_t)mask->width * (mask->pixel_size == 2 ? 2 : 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
                         mask->width);
-    return check_memory(config, mask->memory, "mask");
+    return ccl_check_memory(config->backend, mask->memory, "mask");
 }
 
 CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels)
@@ -225,8 +232,11 @@ CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const C
     if (labels->stride / 4 > UINT32_MAX / mask->height)
         return ccl_fail(CCL_ERROR_ARGUMENT, "%u rows of a label image with stride %zu are more than 2^32 pixels",
                         mask->height, labels->stride);
-    return check_memory(config, labels->memory, "label image");
+    return ccl_check_memory(config->backend, labels->memory, "label image");
 }
+
+/* How far a share of the pixels may be from what was meant, as 0.07 is no double, and the product is rounded. */
+#define SHARE_SLACK (4 * DBL_EPSILON)
 
 /* An area limit in pixels from an absolute and a relative one; 0 means none. Relative limits round towards keeping less,
  * so that "at least 1 %" is at least 1 %. */
@@ -237,10 +247,10 @@ static CclLimits absolute_limits(const CclFilter *filter, const CclMask *mask)
     const double pixels = (double)mask->width * mask->height;
     CclLimits limits = { .max_area = UINT32_MAX, .max_width = UINT32_MAX, .max_height = UINT32_MAX };
 
-    const double min_area = fmax((double)f->min_area, ceil(f->min_relative_area * pixels));
+    const double min_area = fmax((double)f->min_area, ceil(f->min_relative_area * pixels * (1 - SHARE_SLACK)));
     double max_area = f->max_area ? (double)f->max_area : UINT32_MAX;
     if (f->max_relative_area > 0)
-        max_area = fmin(max_area, floor(f->max_relative_area * pixels));
+        max_area = fmin(max_area, floor(f->max_relative_area * pixels * (1 + SHARE_SLACK)));
     limits.min_area = min_area < UINT32_MAX ? (uint32_t)min_area : UINT32_MAX;
     limits.max_area = max_area < UINT32_MAX ? (uint32_t)max_area : UINT32_MAX;
     limits.min_width = f->min_width;

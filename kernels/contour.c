@@ -225,6 +225,7 @@ CclStatus ccl_contours_add(CclContours *c, const CclMask *mask, const CclCompone
     double epsilon = config->epsilon;
 
     *n_points = 0;
+    CCL_TRY(ccl_check_connectivity(config->connectivity));
     if (!(epsilon >= 0) || config->max_points < CCL_CONTOUR_MIN_POINTS || config->max_points > CCL_CONTOUR_MAX_POINTS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "a contour cannot be simplified to %u points with tolerance %g",
                         config->max_points, epsilon);

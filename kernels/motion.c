@@ -27,8 +27,16 @@ CclMotionParams ccl_motion_params_default(void)
     };
 }
 
+/* Boxes that are averaged are this wide or high, or a pixel less. */
+static uint32_t box_size(uint32_t full, uint32_t work)
+{
+    return work ? (full + work - 1) / work : 1;
+}
+
 static CclStatus check_config(const CclMotionConfig *config)
 {
+    const uint32_t box_width = box_size(config->width, config->work_width);
+    const uint32_t box_height = box_size(config->height, config->work_height);
     if (config->backend != CCL_BACKEND_CPU && config->backend != CCL_BACKEND_CUDA)
         return ccl_fail(CCL_ERROR_ARGUMENT, "backend %d does not exist", (int)config->backend);
     if ((unsigned)config->method > CCL_MOTION_MOG2)
@@ -40,6 +48,9 @@ static CclStatus check_config(const CclMotionConfig *config)
         !config->work_width != !config->work_height)
         return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u is not between 1x1 and the picture's %ux%u",
                         config->work_width, config->work_height, config->width, config->height);
+    if (box_width * box_height > CCL_MOTION_MAX_BOX)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u averages boxes of %ux%u, more than %u pixels",
+                        config->work_width, config->work_height, box_width, box_height, CCL_MOTION_MAX_BOX);
     if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
         return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
     return CCL_OK;
@@ -129,7 +140,6 @@ CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t
 static CclStatus check_picture(const CclMotion *motion, const CclMask *luma, const CclMotionMask *mask)
 {
     const CclMotionConfig *const config = &motion->config;
-    const bool cuda = config->backend == CCL_BACKEND_CUDA;
     if (!luma->data)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the picture has no data");
     if (luma->pixel_size > 1)
@@ -143,9 +153,8 @@ static CclStatus check_picture(const CclMotion *motion, const CclMask *luma, con
     if (mask->data && mask->stride < motion->width)
         return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
                         motion->width);
-    if (!cuda && (luma->memory == CCL_MEMORY_DEVICE || (mask->data && mask->memory == CCL_MEMORY_DEVICE)))
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the CPU backend does not reach device memory");
-    return CCL_OK;
+    CCL_TRY(ccl_check_memory(config->backend, luma->memory, "picture"));
+    return mask->data ? ccl_check_memory(config->backend, mask->memory, "mask") : CCL_OK;
 }
 
 static CclStatus check_params(const CclMotionParams *params)

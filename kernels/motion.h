@@ -37,6 +37,9 @@ extern "C" {
 
 /* Largest radius of open, close and dilate, pixels. */
 #define CCL_MOTION_MAX_RADIUS 15u
+/* Largest box that is averaged, pixels: sums fit 32 bits. */
+#define CCL_MOTION_MAX_BOX (1u << 24)
+
 /* Largest confirm_frames. */
 #define CCL_MOTION_MAX_CONFIRM 30u
 
@@ -51,8 +54,8 @@ typedef struct CclMotionConfig {
     CclBackendKind backend;
     CclMotionMethod method;
     uint32_t width, height; /* of the pictures, 1..CCL_MAX_SIZE each way */
-    uint32_t work_width, work_height; /* size to work at, at most that of the pictures; smaller ones are averages of boxes;
-                                         0: the size of the pictures */
+    uint32_t work_width, work_height; /* size to work at, at most that of the pictures; smaller ones are averages of boxes,
+                                         of up to CCL_MOTION_MAX_BOX pixels; 0: the size of the pictures */
     int device;             /* CUDA: as in CclConfig */
     unsigned depth;         /* pictures submitted and not yet collected, 1..CCL_MAX_DEPTH */
     unsigned threads;       /* CPU: as in CclConfig */

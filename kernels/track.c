@@ -34,6 +34,7 @@ static const double OUTGROWN = 1.2;     /* times its track's area: a blob that h
 static const unsigned MERGED_AGES = 2; /* times max_age, until a track inside a group is given up */
 
 static const double FARTHEST = 1e6; /* coordinates beyond are nonsense */
+static const double SHORTEST = 1e-6; /* sides below are as well: squares of areas must be numbers above 0 */
 
 #define NONE CCL_TRACK_NO_DETECTION
 
@@ -244,7 +245,7 @@ static bool is_place(double value)
 static bool is_usable(const CclDetection *d)
 {
     return is_place(d->x) && is_place(d->y) && is_place(d->x0) && is_place(d->y0) && is_place(d->x1) &&
-           is_place(d->y1) && d->x0 < d->x1 && d->y0 < d->y1;
+           is_place(d->y1) && d->x1 - d->x0 >= SHORTEST && d->y1 - d->y0 >= SHORTEST;
 }
 
 /* A filled box has 1/12 of its squared sides as variances. */

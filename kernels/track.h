@@ -63,7 +63,7 @@ CclTrackerConfig ccl_tracker_config_default(void);
 
 /*
  * One thing seen in a frame. Pixels, in any coordinates that stay the same from frame to frame, within +-1e6. A
- * detection with other numbers (NaN, an empty box) is passed over.
+ * detection with other numbers (NaN, an empty box, sides below 1e-6) is passed over.
  */
 typedef struct CclDetection {
     double x, y;           /* centroid */

@@ -17,7 +17,6 @@ typedef struct RowVectors {
     __m256i factor; /* sum of y, of y squared, of y, 0: each below 2^32 */
     __m256i y1;     /* in its place of the box, with what complements x0 */
     __m128i rows;   /* how many, twice */
-    bool one;       /* row only */
 } RowVectors;
 
 /* A CclPrefix. */
@@ -41,8 +40,8 @@ static inline __m128i times(__m128i v, __m128i factor)
     return _mm_add_epi64(_mm_mul_epu32(v, factor), _mm_slli_epi64(_mm_mul_epu32(_mm_srli_epi64(v, 32), factor), 32));
 }
 
-/* Adds runs of alike rows (a CclPrefix) with the ends of the box around them. */
-static inline void add_vector(CclComponent *sums, __m128i runs, __m256i ends, const RowVectors *row)
+/* Adds runs of alike rows (a CclPrefix) with the ends of the box around them. one: of one row only. */
+ALWAYS_INLINE void add_vector(CclComponent *sums, __m128i runs, __m256i ends, const RowVectors *row, bool one)
 {
     const __m256i spread = _mm256_setr_epi32(0, 7, 1, 7, 7, 7, 2, 3); /* n, x, 0, xx */
     const __m256i by_y = _mm256_setr_epi32(1, 7, 0, 7, 0, 7, 7, 7);   /* x, n, n, 0 */
@@ -51,7 +50,7 @@ static inline void add_vector(CclComponent *sums, __m128i runs, __m256i ends, co
     const __m256i run = _mm256_zextsi128_si256(runs);
     const __m256i box = _mm256_xor_si256(_mm256_shuffle_epi8(ends, place), row->y1);
     const __m256i products = _mm256_mul_epu32(_mm256_permutevar8x32_epi32(run, by_y), row->factor); /* xy, yy, y, 0 */
-    const __m256i all_rows = row->one ? run : _mm256_zextsi128_si256(times(runs, row->rows));
+    const __m256i all_rows = one ? run : _mm256_zextsi128_si256(times(runs, row->rows));
     const __m256i plain = _mm256_permutevar8x32_epi32(all_rows, spread);
     __m256i *const s = (__m256i *)sums;
 
@@ -123,7 +122,7 @@ static inline uint32_t find_others(const uint32_t *labels, uint32_t n, uint32_t 
 /* Most runs have the label `most`: it gets the row's total less the others, and one addition in memory instead of a
  * chain of them. */
 static inline void measure_others(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, uint32_t most,
-                                  const uint16_t *others, uint32_t n_others, const RowVectors *vectors)
+                                  const uint16_t *others, uint32_t n_others, const RowVectors *vectors, bool one)
 {
     const uint16_t *const x = row->x;
     const uint32_t *const label = row->label;
@@ -134,23 +133,23 @@ static inline void measure_others(CclComponent *sums, const CclPrefix *prefix, c
         const size_t k = others[i];
         const __m128i run = run_vector(prefix, x[2 * k], x[2 * k + 1]);
         total = _mm_sub_epi64(total, run);
-        add_vector(&sums[label[k]], run, ends_vector(x + 2 * k), vectors);
+        add_vector(&sums[label[k]], run, ends_vector(x + 2 * k), vectors, one);
     }
     while (label[first] != most)
         first++;
     while (label[last] != most)
         last--;
     const uint16_t box[2] = { x[2 * first], x[2 * last + 1] };
-    add_vector(&sums[most], total, ends_vector(box), vectors);
+    add_vector(&sums[most], total, ends_vector(box), vectors, one);
 }
 
-ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix,
-                                                               const CclRow *row, const RowVectors *vectors)
+ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix, const CclRow *row,
+                                const RowVectors *vectors, bool one)
 {
     const uint16_t *const x = row->x;
     const uint32_t *const label = row->label;
     for (size_t k = 0, n = row->n; k < n; k++)
-        add_vector(&sums[label[k]], run_vector(prefix, x[2 * k], x[2 * k + 1]), ends_vector(x + 2 * k), vectors);
+        add_vector(&sums[label[k]], run_vector(prefix, x[2 * k], x[2 * k + 1]), ends_vector(x + 2 * k), vectors, one);
 }
 
 /* Adds the runs of one or more alike rows to the sums of their labels. */
@@ -161,25 +160,23 @@ static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclR
         measure_by_label(sums, prefix, row, rows);
         return;
     }
-    RowVectors vectors = {
+    const bool one = rows->n == 1;
+    const RowVectors vectors = {
         .factor = _mm256_setr_epi64x((long long)rows->y, (long long)rows->yy, (long long)rows->y, 0),
         .y1 = _mm256_setr_epi64x(0, 0, (long long)0xffff00000000, (long long)((uint64_t)rows->y1 << 16)),
         .rows = _mm_set1_epi64x((long long)rows->n),
-        .one = rows->n == 1,
     };
     if (row->n >= 32 && likely_most(row) != UINT32_MAX) {
         const uint32_t most = likely_most(row), n_others = find_others(row->label, row->n, most, scratch);
         if (n_others < row->n / 2) {
-            measure_others(sums, prefix, row, most, scratch, n_others, &vectors);
+            measure_others(sums, prefix, row, most, scratch, n_others, &vectors, one);
             return;
         }
     }
-    if (vectors.one) {
-        vectors.one = true; /* known to the compiler here */
-        measure_each(sums, prefix, row, &vectors);
-    } else {
-        measure_each(sums, prefix, row, &vectors);
-    }
+    if (one)
+        measure_each(sums, prefix, row, &vectors, true);
+    else
+        measure_each(sums, prefix, row, &vectors, false);
 }
 
 #endif

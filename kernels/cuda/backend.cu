@@ -912,8 +912,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
                               vars->keep_all, packed, (uint32_t)impl(context)->density };
     frame->shape = shape;
-    frame->n_steps = 0;
-    memset(frame->step_counts, 0, sizeof frame->step_counts);
+    cuda_clear_steps(frame);
     return CCL_OK;
 }
 

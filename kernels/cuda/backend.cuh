@@ -169,6 +169,13 @@ typedef struct CudaFrame {
     uint32_t step_counts[CUDA_MOST_STEPS]; /* other steps: 0 */
 } CudaFrame;
 
+/* Before a frame's first launch. */
+static inline void cuda_clear_steps(CudaFrame *frame)
+{
+    frame->n_steps = 0;
+    memset(frame->step_counts, 0, sizeof frame->step_counts);
+}
+
 /* Memory that the context frees; the second page-locked and visible to kernels. cleared: zero. */
 CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared);
 CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size);

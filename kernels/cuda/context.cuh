@@ -86,7 +86,7 @@ typedef struct CudaEngine {
     int device;
     const CudaBatches *batches; /* of the method */
     unsigned n_contexts; /* that share it; atomic, and changed with the registry locked */
-    unsigned n_slots;    /* of theirs */
+    unsigned n_slots;    /* of theirs; atomic as well */
 
     CclEngine *queue;
     cudaStream_t upload, download;

@@ -289,7 +289,8 @@ static bool arrived(void *device, const CclTicket *ticket)
 static bool goes_alone(const CudaEngine *engine, unsigned n)
 {
     const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_clusters;
-    return n == 1 && (is_rare || engine->n_places < min(engine->n_slots, CCL_MOST_BATCHES));
+    const unsigned n_slots = __atomic_load_n(&engine->n_slots, __ATOMIC_RELAXED); /* contexts come and go meanwhile */
+    return n == 1 && (is_rare || engine->n_places < min(n_slots, CCL_MOST_BATCHES));
 }
 
 static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *const *tickets, unsigned n)
@@ -604,7 +605,7 @@ static CclStatus join_locked(CclContext *context)
     CCL_TRY(find_or_open(context->algorithm->batches, &engine));
     cuda->engine = engine;
     set_contexts(engine, engine->n_contexts + 1);
-    engine->n_slots += context->config.depth;
+    __atomic_store_n(&engine->n_slots, engine->n_slots + context->config.depth, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < context->config.depth; i++)
         cuda->slots[i].lane = engine->next_lane++;
     cuda->upload = engine->upload;
@@ -628,7 +629,7 @@ void cuda_engine_leave(CclContext *context)
     if (!engine)
         return;
     pthread_mutex_lock(&registry);
-    engine->n_slots -= context->config.depth;
+    __atomic_store_n(&engine->n_slots, engine->n_slots - context->config.depth, __ATOMIC_RELAXED);
     set_contexts(engine, engine->n_contexts - 1);
     if (!engine->n_contexts) {
         CudaEngine **link = &engines;

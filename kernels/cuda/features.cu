@@ -224,18 +224,18 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const __grid_const
 
     const uint32_t tiles_x = (width + TILE_WIDTH - 1) / TILE_WIDTH, tiles_y = (height + TILE_HEIGHT - 1) / TILE_HEIGHT;
     const uint32_t first_id = round * buffers.n_sums;
-    uint32_t n_measured = UINT32_MAX; /* looked up when the first labels are on their way already */
+    uint32_t past_id = UINT32_MAX; /* looked up when the first labels are on their way already */
 
     for (uint32_t tile = blockIdx.x; tile < tiles_x * tiles_y; tile += gridDim.x) {
         const uint32_t x = tile % tiles_x * TILE_WIDTH, y = tile / tiles_x * TILE_HEIGHT;
         const Quads quads = load_tile(vars, x, y, width, height);
-        if (n_measured == UINT32_MAX) {
+        if (past_id == UINT32_MAX) {
             clear_words(buffers.table_scan, buffers.n_table_scan);
-            n_measured = measured_ids(buffers, vars, capacity);
+            past_id = past_id_of(buffers, vars, capacity, round);
         }
-        if (n_measured <= first_id)
+        if (past_id <= first_id)
             return;
-        const Target t = { { buffers, first_id, min(n_measured, first_id + buffers.n_sums), x, y }, &slots };
+        const Target t = { { buffers, first_id, past_id, x, y }, &slots };
         add_tile(t, quads, width);
     }
 }

@@ -87,10 +87,12 @@ __device__ static inline uint32_t id_of(const StageBuffers &buffers, uint32_t ro
     return buffers.chunk_ids[value / NUMBER_CHUNK] + value % NUMBER_CHUNK;
 }
 
-/* Ids below this are measured: where nothing is dropped, only the rows of the table. */
-__device__ static inline uint32_t measured_ids(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity)
+/* Where the ids of a round end: below this are the components found and, where nothing is dropped, the table's rows. */
+__device__ static inline uint32_t past_id_of(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity,
+                                             unsigned round)
 {
-    return vars.keep_all ? min(buffers.counts->n_found, capacity) : buffers.counts->n_found;
+    const uint32_t n_measured = vars.keep_all ? min(buffers.counts->n_found, capacity) : buffers.counts->n_found;
+    return min(n_measured, (round + 1) * buffers.n_sums);
 }
 
 /* p / width for p < 2^28 and width <= 2^14, with magic = 2^44 / width rounded up: the error p / 2^44 is below 1 / width. */

@@ -68,8 +68,7 @@ __device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
 __device__ static inline SumsTarget sums_target(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity,
                                                 unsigned round, uint32_t x, uint32_t y)
 {
-    const uint32_t first_id = round * buffers.n_sums, n_measured = measured_ids(buffers, vars, capacity);
-    return SumsTarget{ buffers, first_id, min(n_measured, first_id + buffers.n_sums), x, y };
+    return SumsTarget{ buffers, round * buffers.n_sums, past_id_of(buffers, vars, capacity, round), x, y };
 }
 
 /* By all threads of a grid of one or two dimensions. */

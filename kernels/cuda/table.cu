@@ -11,6 +11,8 @@
 #include "scan.cuh"
 #include "stages.cuh"
 
+#include <stdlib.h>
+
 /* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large pieces. */
 __device__ static void write_rows(const CclComponent *from, CclComponent *rows, uint32_t n)
 {
@@ -65,7 +67,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
 
     const uint32_t first_id = round * buffers.n_sums;
     const bool keep_all = vars.keep_all;
-    const uint32_t n_found = buffers.counts->n_found, n_measured = measured_ids(buffers, vars, capacity);
+    const uint32_t n_found = buffers.counts->n_found, past_id = past_id_of(buffers, vars, capacity, round);
     const uint32_t kept_before = round ? buffers.counts->n_kept[round] : 0;
     const CclLimits limits = vars.limits;
 
@@ -76,13 +78,13 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
     for (uint32_t turn = blockIdx.x;; turn += gridDim.x) {
         const uint32_t tile = keep_all ? turn : scan_next_tile(buffers.table_scan);
         const uint32_t start = first_id + tile * TABLE_TILE;
-        if (tile * TABLE_TILE >= buffers.n_sums || start >= n_measured)
+        if (start >= past_id)
             return;
         const uint32_t id = start + threadIdx.x;
         CclComponent c = {};
         uint32_t root = 0;
         bool kept = false;
-        if (id < n_measured && id - first_id < buffers.n_sums) {
+        if (id < past_id) {
             Sums *const sums = &buffers.sums[id - first_id];
             c = component_from_sums(*sums, width);
             root = sums->root;
@@ -105,16 +107,16 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
             c.label = before + rank + 1;
             out[rank] = c;
         }
-        if (!keep_all && id < n_measured && id - first_id < buffers.n_sums)
+        if (!keep_all && id < past_id)
             buffers.root_state[root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
         __syncthreads();
         if (before < capacity)
             write_rows(out, rows + before, min(n_kept, capacity - before));
-        if (!keep_all && threadIdx.x == 0) {
-            if (start + TABLE_TILE >= n_found) {
+        if (!keep_all && threadIdx.x == 0 && start + TABLE_TILE >= past_id) { /* the round's last tile */
+            if (past_id == n_found) {
                 result->n_found = n_found;
                 result->n_kept = before + n_kept;
-            } else if ((tile + 1) * TABLE_TILE >= buffers.n_sums) {
+            } else {
                 buffers.counts->n_kept[round + 1] = before + n_kept;
             }
         }
@@ -195,13 +197,21 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t most_components)
     return blocks_for(most_components, n_sums);
 }
 
-/* Two million components at a time or, in large images, an eighth of what is possible. */
+/* Two million, or what CCL_TEST_SUMS in the environment says, for tests. */
+static uint32_t components_at_a_time(void)
+{
+    const char *const text = getenv("CCL_TEST_SUMS");
+    const int n = text ? atoi(text) : 0;
+    return n > 0 ? (uint32_t)n : 1u << 21;
+}
+
+/* So many components at a time or, in large images, an eighth of what is possible. */
 StageBuffers stage_sizes(const CclContext *context)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
     const uint32_t most = ccl_most_components(width, height, context->config.connectivity);
     StageBuffers sizes = {};
-    sizes.n_sums = min(most, max(1u << 21, blocks_for(most, MOST_ROUNDS)));
+    sizes.n_sums = min(most, max(components_at_a_time(), blocks_for(most, MOST_ROUNDS)));
     sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;

@@ -290,7 +290,7 @@ static void describe(CclContext *context)
     frame->shape.frame_height = size->height;
     frame->shape.label_mode = CUDA_LABELS_FINAL;
     frame->shape.keep_all = 1;
-    frame->n_steps = 0;
+    cuda_clear_steps(frame);
 }
 
 static CclStatus make_table(CclContext *context)

@@ -9,6 +9,7 @@
 #include "motion.h" /* ccl_polygon_fill() */
 #include "patterns.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,8 @@ static void check_errors(Session *session, CclContours *contours)
     const CclComponent component = { .moments = { .area = 1 }, .label = 1, .x1 = 1, .y1 = 1 };
     const CclComponent elsewhere = { .moments = { .area = 1 }, .label = 1, .x0 = 1, .x1 = 2, .y1 = 1, .first_x = 1 };
     const CclContourConfig right = { CCL_CONNECT_8, 1, 64 }, few = { CCL_CONNECT_8, 1, 7 },
-                           negative = { CCL_CONNECT_8, -1, 64 }, nan = { CCL_CONNECT_8, NAN, 64 };
+                           negative = { CCL_CONNECT_8, -1, 64 }, nan = { CCL_CONNECT_8, NAN, 64 },
+                           unconnected = { (CclConnectivity)6, 1, 64 };
     uint8_t changed[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     const CclMask another = { .data = changed, .stride = 8, .width = 8, .height = 1 };
     uint32_t n;
@@ -262,11 +264,42 @@ static void check_errors(Session *session, CclContours *contours)
           "contour: a negative tolerance");
     check(session, ccl_contours_add(contours, &mask, &component, &nan, &n) == CCL_ERROR_ARGUMENT,
           "contour: a tolerance that is no number");
+    check(session,
+          ccl_contours_add(contours, &mask, &component, &unconnected, &n) == CCL_ERROR_ARGUMENT &&
+              strstr(ccl_error_message(), "not 6"),
+          "contour: 6-connected: %s", ccl_error_message());
     mask.memory = CCL_MEMORY_DEVICE;
     check(session, ccl_contours_add(contours, &mask, &component, &right, &n) == CCL_ERROR_ARGUMENT,
           "contour: a mask on a device");
     ccl_contours_points(contours, &all);
     check(session, all == 0, "contour: %zu points appended by errors", all);
+}
+
+/* Polygons with corners that are no places are some polygons: no byte beside the rows is written, and none but `value`. A
+ * side from minus infinity to infinity, half of the picture, is what it should be. */
+static void check_odd_polygons(Session *session)
+{
+    enum { WIDTH = 10, HEIGHT = 6, STRIDE = 16 };
+    static const double odd[] = { NAN, -NAN, INFINITY, -INFINITY, DBL_MAX, -DBL_MAX, 1e300, -1e300, 4e9, -4e9, 3 };
+    enum { N_ODD = sizeof odd / sizeof *odd };
+    const double half[] = { -INFINITY, 0, -INFINITY, 6, 5, 6, 5, 0 };
+    uint8_t picture[HEIGHT + 2][STRIDE];
+    unsigned n_set = 0, n_wrong = 0;
+
+    for (unsigned i = 0; i <= N_ODD * N_ODD * N_ODD; i++) {
+        const double xy[] = { 1, 0, 1, 10, odd[i % N_ODD], odd[i / N_ODD % N_ODD], odd[i / N_ODD / N_ODD % N_ODD], 0 };
+        const bool is_last = i == N_ODD * N_ODD * N_ODD;
+        memset(picture, 0, sizeof picture);
+        n_wrong += ccl_polygon_fill(is_last ? half : xy, 4, 7, picture[1], STRIDE, WIDTH, HEIGHT) != CCL_OK;
+        for (unsigned y = 0; y < HEIGHT + 2; y++)
+            for (unsigned x = 0; x < STRIDE; x++) {
+                const bool is_inside = x < WIDTH && y > 0 && y <= HEIGHT;
+                n_wrong += picture[y][x] && (picture[y][x] != 7 || !is_inside);
+                n_set += is_last && picture[y][x];
+            }
+    }
+    check(session, !n_wrong && n_set == 5 * HEIGHT, "odd polygons: %u bytes wrong, half of the picture is %u of 60 pixels",
+          n_wrong, n_set);
 }
 
 /* Combs whose teeth the widest place of a span would divide one by one. */
@@ -298,5 +331,6 @@ void check_contour(Session *session)
     check_noise(session, contours);
     check_large(session, contours);
     check_errors(session, contours);
+    check_odd_polygons(session);
     ccl_contours_free(contours);
 }

@@ -138,7 +138,7 @@ static bool passes(const CclFilter *filter, const CclComponent *c, const Image *
 {
     const double area = (double)c->moments.area, pixels = (double)image->width * image->height;
     return within(area, (double)filter->min_area, (double)filter->max_area) &&
-           within(area, filter->min_relative_area * pixels, filter->max_relative_area * pixels) &&
+           within(area / pixels, filter->min_relative_area, filter->max_relative_area) &&
            within(c->x1 - c->x0, filter->min_width, filter->max_width) &&
            within(c->y1 - c->y0, filter->min_height, filter->max_height) &&
            !(filter->border == CCL_BORDER_DROP &&

@@ -6,6 +6,7 @@
 #include "patterns.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const CclFilter filters[] = {
     { .min_area = 2 },
@@ -122,6 +123,27 @@ static void judge_limits(Session *session)
     image_free(&image);
 }
 
+/* Every share of a hundred pixels as a limit of itself, and those beside it: most are no doubles. */
+static void judge_shares(Session *session)
+{
+    Image image = image_new(10, 10);
+    for (unsigned area = 1; area <= 100; area++) {
+        image.pixels[area - 1] = 1;
+        const CclFilter limits[] = {
+            { .min_relative_area = area / 100.0 },
+            { .max_relative_area = area / 100.0 },
+            { .min_relative_area = (area + 1) / 100.0 },
+            { .max_relative_area = (area - 1) / 100.0 },
+        };
+        for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
+            Case c = case_new(&image, PRODUCT_TABLE, "%u of 100 pixels, limit %u", area, i);
+            c.filter = limits[i];
+            judge(session, &c, 1);
+        }
+    }
+    image_free(&image);
+}
+
 /* So many components that a block's or a warp's share of them just fits, or just does not. */
 static void judge_counts(Session *session)
 {
@@ -136,6 +158,26 @@ static void judge_counts(Session *session)
             judge(session, &c, 1);
             image_free(&image);
         }
+}
+
+/* With CCL_TEST_SUMS=1 the stages that methods share on CUDA have memory for an eighth of the components there can be, and
+ * begin anew for the next ones. So many that they just fit into some rounds, or just do not; all kept, or some dropped. */
+static void judge_rounds(Session *session, uint32_t across, uint32_t down)
+{
+    const uint32_t per_round = (across * down + 7) / 8; /* 8-connected; twice that 4-connected */
+    setenv("CCL_TEST_SUMS", "1", 1);
+    for (uint32_t n = per_round - 1; n <= across * down; n += n % per_round == 1 ? per_round - 2 : 1) {
+        Image image = image_new(2 * across, 2 * down);
+        for (uint32_t i = 0; i < n; i++)
+            *image_at(&image, 2 * (i % across), 2 * (i / across)) = 1;
+        Case c = case_new(&image, PRODUCT_LABELS, "%u dots in rounds", n);
+        c.max_components = across * down;
+        judge(session, &c, 1);
+        c.filter.border = CCL_BORDER_DROP;
+        judge(session, &c, 1);
+        image_free(&image);
+    }
+    unsetenv("CCL_TEST_SUMS");
 }
 
 /* More components than a table may ever hold: counts stay exact, the table holds the first million. */
@@ -186,8 +228,11 @@ void check_table(Session *session)
         }
     judge_borders(session);
     judge_limits(session);
+    judge_shares(session);
     judge_wide(session);
     judge_counts(session);
+    judge_rounds(session, 8, 10);
+    judge_rounds(session, 33, 32); /* rounds of more than one TABLE_TILE, 4-connected */
     if (!session->quick)
         judge_overfull(session);
 }

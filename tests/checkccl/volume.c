@@ -528,6 +528,30 @@ static void new_fails(Session *session, const CclConfig *config, CclStatus statu
         ccl_context_free(context);
 }
 
+/* Steps are of the last volume: on an empty one an iterative method needs one iteration, each time. */
+static void check_steps(Session *session, const Subject *subject)
+{
+    static const uint8_t pixels[40 * 30];
+    const CclMask mask = { .data = pixels, .stride = 40, .width = 40, .height = 30 };
+    CclConfig config = subject->config;
+    CclContext *context;
+    CclVolumeTable table;
+    const CclStep *steps;
+
+    config.max_width = 40, config.max_height = 30, config.volume = 2, config.timing = true;
+    if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "%s: %s", subject->name, ccl_error_message()))
+        return;
+    for (unsigned time = 0; time < 3; time++) {
+        check(session,
+              ccl_volume_add(context, &mask) == CCL_OK && ccl_volume_label(context, NULL, &table) == CCL_OK,
+              "%s: %s", subject->name, ccl_error_message());
+        for (unsigned n = ccl_steps(context, &steps), i = 0; i < n; i++)
+            check(session, steps[i].count == 1, "%s: empty volume %u has %u times step %s", subject->name, time,
+                  steps[i].count, steps[i].name);
+    }
+    ccl_context_free(context);
+}
+
 static void check_config_errors(Session *session, const Subject *subject)
 {
     CclConfig config = subject->config;
@@ -558,6 +582,7 @@ void check_volume(Session *session)
         parts[i].judge(session);
     for (unsigned s = 0; s < session->n_volumes; s++) {
         check_errors(session, &session->volumes[s]);
+        check_steps(session, &session->volumes[s]);
         check_config_errors(session, &session->volumes[s]);
     }
 }

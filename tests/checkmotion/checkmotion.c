@@ -526,6 +526,34 @@ static void check_sizes(CclBackendKind backend)
             }
 }
 
+/* The largest box there may be, white and then black: two shades that are as far apart as can be. */
+static void check_largest_box(CclBackendKind backend)
+{
+    const size_t size = CCL_MOTION_MAX_BOX;
+    Case c = case_for(backend, CCL_MOTION_DIFF, 4096, 4096);
+    const CclMotionMask none = { 0 };
+    CclMotionInfo info;
+    CclMotion *motion;
+
+    c.config.work_width = c.config.work_height = 1;
+    c.params.threshold = 254;
+    c.params.warmup_frames = 0;
+    uint8_t *const picture = must(malloc(size));
+    const CclMask luma = { .data = picture, .stride = 4096, .width = 4096, .height = 4096 };
+    need(ccl_motion_new(&c.config, &motion));
+    memset(picture, 255, size);
+    need(ccl_motion_apply(motion, &luma, &c.params, &none, NULL));
+    memset(picture, 0, size);
+    need(ccl_motion_apply(motion, &luma, &c.params, &none, &info));
+    n_checks++;
+    if (info.raw_foreground != 1) {
+        n_failures++;
+        printf("FAILED: a box of %zu pixels that was white and is black has not changed by 255\n", size);
+    }
+    ccl_motion_free(motion);
+    free(picture);
+}
+
 /* Large enough for several threads and many blocks. */
 static void check_large(CclBackendKind backend)
 {
@@ -577,6 +605,10 @@ static void check_arguments(CclBackendKind backend)
     WRONG(ccl_motion_new(&wrong, &motion), "17x4");
     wrong = c.config, wrong.work_width = 4;
     WRONG(ccl_motion_new(&wrong, &motion), "4x0");
+    wrong = c.config, wrong.width = wrong.height = 16384, wrong.work_width = 4, wrong.work_height = 3;
+    WRONG(ccl_motion_new(&wrong, &motion), "boxes of 4096x5462");
+    wrong.work_width = wrong.work_height = 1;
+    WRONG(ccl_motion_new(&wrong, &motion), "boxes of 16384x16384");
     wrong = c.config, wrong.method = (CclMotionMethod)3;
     WRONG(ccl_motion_new(&wrong, &motion), "method 3");
     wrong = c.config, wrong.depth = 0;
@@ -598,9 +630,14 @@ static void check_arguments(CclBackendKind backend)
     WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "1 byte");
     WRONG(ccl_motion_apply(motion, &luma, &c.params, &(CclMotionMask){ .data = bytes, .stride = 15 }, NULL),
           "stride 15");
+    CclMotionMask mask = { .data = bytes, .stride = 16, .memory = (CclMemory)3 };
+    bad = luma, bad.memory = (CclMemory)3;
+    WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "memory kind 3 of the picture");
+    WRONG(ccl_motion_apply(motion, &luma, &c.params, &mask, NULL), "memory kind 3 of the mask");
     if (backend == CCL_BACKEND_CPU) {
-        bad = luma, bad.memory = CCL_MEMORY_DEVICE;
-        WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "device memory");
+        bad.memory = mask.memory = CCL_MEMORY_DEVICE;
+        WRONG(ccl_motion_apply(motion, &bad, &c.params, &none, NULL), "a picture in device memory");
+        WRONG(ccl_motion_apply(motion, &luma, &c.params, &mask, NULL), "a mask in device memory");
     }
 #define WRONG_PARAM(field, value, text)                                                \
     do {                                                                               \
@@ -677,6 +714,7 @@ int main(int argc, char **argv)
     if (!quick) {
         check_sizes(backend);
         check_large(backend);
+        check_largest_box(backend);
     }
     check_random(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300);
     check_lively(backend, quick ? 8 : 120);

@@ -579,6 +579,24 @@ static void test_nonsense(void)
     free_scene(&scene);
 }
 
+/* Boxes so small that their area, or its square, is no number above 0 are passed over; larger ones are followed. */
+static void test_small_boxes(void)
+{
+    for (double size = 1; size > 1e-307; size /= 4) {
+        Scene scene = default_scene();
+        const bool usable = size >= 1e-6;
+        for (int frame = 0; frame < 10; frame++) {
+            clear(&scene);
+            add(&scene, box(0, 0, size, size));
+            add(&scene, box(100, 100, 20, 30));
+            step(&scene, 1);
+            check_invariants(&scene);
+            CHECK((scene.ids[0] != 0) == usable && scene.ids[1] != 0, "a box of %g, frame %d", size, frame);
+        }
+        free_scene(&scene);
+    }
+}
+
 /* Same frames, same tracks. */
 static void test_repeatable(void)
 {
@@ -619,6 +637,7 @@ int main(void)
         { "crowds", test_crowds },
         { "churn", test_churn },
         { "nonsense", test_nonsense },
+        { "small boxes", test_small_boxes },
         { "repeatable", test_repeatable },
     };
     for (size_t i = 0; i < COUNT(tests); i++) {

@@ -201,6 +201,13 @@ bool conflict(Access a, Access b, bool shared)
     return shared && (a == Access::STRONG_WRITE || b == Access::STRONG_WRITE || a == Access::READ || b == Access::READ);
 }
 
+/* Cluster barriers that the thread has passed. What it does between arriving at one and waiting there is ordered by the
+ * next: a record counts the one as passed. */
+uint32_t passed_by(const Thread &t)
+{
+    return t.arrived ? t.arrived_after : t.block->cluster->barriers;
+}
+
 /* Did what the record tells of happen before, for this thread? */
 bool ordered(const Record &r, const Thread &t, uint64_t history)
 {
@@ -208,7 +215,7 @@ bool ordered(const Record &r, const Thread &t, uint64_t history)
     if (r.step < history)
         return true;
     const uint32_t size = running->cluster[0];
-    if (r.cluster_barriers < block.cluster->barriers && r.block / size == block.number / size)
+    if (r.cluster_barriers < passed_by(t) && r.block / size == block.number / size)
         return true;
     if (r.block == block.number) {
         if (r.thread == t.linear || r.barriers < block.barriers)
@@ -274,7 +281,7 @@ Record record_of(const Thread &t, Access kind, const void *code)
     r.bytes = 0;
     r.kind = (uint32_t)kind;
     r.barriers = t.block->barriers;
-    r.cluster_barriers = t.block->cluster->barriers;
+    r.cluster_barriers = passed_by(t) + t.arrived;
     r.clock = t.clocks[t.lane()];
     r.code = (uint32_t)((const char *)code - &__executable_start);
     return r;
@@ -285,7 +292,7 @@ void visit(const Block &other, Access kind, const void *code)
 {
     static std::set<const void *> early;
     visits[other.number] = record_of(*self, kind, code);
-    if (other.cluster->barriers)
+    if (passed_by(*self))
         return;
     if (settings().fail)
         raced = true;

@@ -71,8 +71,7 @@ static void bench_close(Bench *bench)
 static CclStatus run(Bench *bench, uint32_t n, uint64_t most)
 {
     CudaFrame *const frame = &bench->frame;
-    frame->n_steps = 0;
-    memset(frame->step_counts, 0, sizeof frame->step_counts);
+    cuda_clear_steps(frame);
     CCL_CUDA_TRY(cudaMemcpy(bench->left, &n, sizeof n, cudaMemcpyHostToDevice));
     CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     CCL_CUDA_LAUNCH(frame, "before", rest, 1, 1, 0);

@@ -12,7 +12,13 @@
 namespace cooperative_groups {
 
 struct cluster_group {
-    EMULATE_INLINE void sync() { emulate::cluster_barrier(); }
+    EMULATE_INLINE void barrier_arrive() { emulate::arrive_at_cluster_barrier(); }
+    EMULATE_INLINE void barrier_wait() { emulate::wait_at_cluster_barrier(); }
+    EMULATE_INLINE void sync()
+    {
+        barrier_arrive();
+        barrier_wait();
+    }
     EMULATE_INLINE unsigned block_rank() { return emulate::cluster_rank(); }
     EMULATE_INLINE unsigned num_blocks() { return emulate::cluster_size(); }
     template <typename T> EMULATE_INLINE T *map_shared_rank(T *shared, unsigned rank)

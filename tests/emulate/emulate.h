@@ -83,7 +83,8 @@ enum class Barrier : uint8_t { PLAIN, OR, AND, COUNT };
 void *shared(Shared *variable, size_t size);
 void *dynamic_shared();
 int barrier(Barrier kind, int value);
-void cluster_barrier();
+void arrive_at_cluster_barrier();
+void wait_at_cluster_barrier();
 unsigned cluster_rank(); /* of this block */
 unsigned cluster_size(); /* in blocks */
 /* What another block of the cluster has in place of this block's. */
@@ -147,6 +148,8 @@ struct Thread {
     uint32_t mask = 0, argument = 0, width = 32;
     uint64_t value = 0, result = 0;
     const void *where = nullptr; /* the call it waits in */
+    bool arrived = false;           /* at a cluster barrier, and has not waited; */
+    uint32_t arrived_after = 0;     /* so many of them */
     uint64_t fenced = 0;
     uint32_t clocks[32] = {}; /* what it knows of the lanes of its warp since the last barrier */
     uint32_t lane() const { return linear % 32; }

@@ -219,6 +219,10 @@ void end_thread(Thread *thread)
     Block *const block = thread->block;
     Cluster *const cluster = block->cluster;
     take_stack(thread);
+    if (thread->arrived) {
+        report("ends between arriving at a cluster barrier and waiting there");
+        cluster->at_barrier -= thread->arrived_after == cluster->barriers;
+    }
     block->live--;
     cluster->live--;
     n_threads_run++;
@@ -599,15 +603,34 @@ int barrier(Barrier kind, int value)
     return (int)t->result;
 }
 
-void cluster_barrier()
+void arrive_at_cluster_barrier()
 {
     Thread *const t = self;
     Cluster *const cluster = t->block->cluster;
-    t->state = Thread::AT_CLUSTER_BARRIER;
-    t->where = __builtin_return_address(0);
+    if (t->arrived) {
+        report("arrives at a cluster barrier a second time, without waiting, %s",
+               place_of(__builtin_return_address(0)).text);
+        abandon();
+    }
+    t->arrived = true;
+    t->arrived_after = cluster->barriers;
     if (++cluster->at_barrier == cluster->live)
         release_cluster_barrier(cluster);
-    to_scheduler();
+}
+
+void wait_at_cluster_barrier()
+{
+    Thread *const t = self;
+    t->where = __builtin_return_address(0);
+    if (!t->arrived) {
+        report("waits at a cluster barrier without having arrived, %s", place_of(t->where).text);
+        abandon();
+    }
+    if (t->arrived_after == t->block->cluster->barriers) {
+        t->state = Thread::AT_CLUSTER_BARRIER;
+        to_scheduler();
+    }
+    t->arrived = false;
 }
 
 uint64_t collective(Collective kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width)

@@ -363,6 +363,67 @@ template <bool FAULT> __global__ static void not_shared(unsigned *data)
     data[blockIdx.x * THREADS + threadIdx.x] = cluster.map_shared_rank(FAULT ? data : &rank, 1) != data;
 }
 
+/* Who has arrived at a barrier does not know yet what others did before they arrived. */
+template <bool FAULT> __global__ static void look_before_waiting(unsigned *data)
+{
+    __shared__ unsigned tile[THREADS];
+    cg::cluster_group cluster = cg::this_cluster();
+    cluster.sync();
+    tile[threadIdx.x] = cluster.block_rank();
+    cluster.barrier_arrive();
+    if (!FAULT)
+        cluster.barrier_wait();
+    data[blockIdx.x * THREADS + threadIdx.x] = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[threadIdx.x];
+    if (FAULT)
+        cluster.barrier_wait();
+    cluster.sync();
+}
+
+/* Nor do others, when they have waited, what somebody does after arriving. */
+template <bool FAULT> __global__ static void write_after_arriving(unsigned *data)
+{
+    __shared__ unsigned tile[THREADS];
+    cg::cluster_group cluster = cg::this_cluster();
+    cluster.barrier_arrive();
+    cluster.barrier_wait();
+    if (!FAULT)
+        tile[threadIdx.x] = cluster.block_rank();
+    cluster.barrier_arrive();
+    if (FAULT)
+        tile[threadIdx.x] = cluster.block_rank();
+    cluster.barrier_wait();
+    data[blockIdx.x * THREADS + threadIdx.x] = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[threadIdx.x];
+    cluster.sync();
+}
+
+template <bool FAULT> __global__ static void arrive_twice(unsigned *data)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    cluster.barrier_arrive();
+    if (FAULT && threadIdx.x == 3)
+        cluster.barrier_arrive();
+    cluster.barrier_wait();
+    data[blockIdx.x * THREADS + threadIdx.x] = 1;
+}
+
+template <bool FAULT> __global__ static void wait_without_arriving(unsigned *data)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    if (!FAULT || threadIdx.x != 3)
+        cluster.barrier_arrive();
+    cluster.barrier_wait();
+    data[blockIdx.x * THREADS + threadIdx.x] = 1;
+}
+
+template <bool FAULT> __global__ static void arrive_and_end(unsigned *data)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    data[blockIdx.x * THREADS + threadIdx.x] = 1;
+    cluster.barrier_arrive();
+    if (!FAULT || threadIdx.x != 3)
+        cluster.barrier_wait();
+}
+
 template <bool FAULT> __global__ static void half_a_cluster(unsigned *data)
 {
     cg::cluster_group cluster = cg::this_cluster();
@@ -391,6 +452,8 @@ static const struct {
     CLUSTER_PLANT(cluster_adds), CLUSTER_PLANT(look_at_neighbour), CLUSTER_PLANT(cluster_in_global),
     CLUSTER_PLANT(last_cluster), CLUSTER_PLANT(wide_in_neighbour), CLUSTER_PLANT(past_neighbour),
     CLUSTER_PLANT(no_such_rank), CLUSTER_PLANT(not_shared), CLUSTER_PLANT(half_a_cluster),
+    CLUSTER_PLANT(look_before_waiting), CLUSTER_PLANT(write_after_arriving), CLUSTER_PLANT(arrive_twice),
+    CLUSTER_PLANT(wait_without_arriving), CLUSTER_PLANT(arrive_and_end),
 };
 
 /* In clusters of so many blocks. */

@@ -182,6 +182,7 @@ sanitize() {
     under="compute-sanitizer --tool $1 --error-exitcode 9"
     few="--backend=cuda --quick --suite=$2"
     labels_every=$([ "$1" = memcheck ] && echo 599 || echo 197)
+    little_every=$([ "$1" = memcheck ] && echo 83 || echo 197)
     cluster_every=$([ "$1" = memcheck ] && echo 83 || echo 307)
     folder=${CCL_GST##* }
     # shellcheck disable=SC2086
@@ -192,6 +193,10 @@ sanitize() {
     strips)
         check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick \
             --suite=labels,table --algorithm=runs --connectivity=8 --every=61 --pixels=60000
+        ;;
+    little)
+        check "$1: little room, runs" 300 env CCL_TEST_LIMIT=3 $under "$checkccl" --backend=cuda --quick \
+            --suite=table --algorithm=runs --every=$little_every --pixels=60000
         ;;
     clusters)
         for limit in 99999 3; do
@@ -228,7 +233,7 @@ part_sanitize() {
         "racecheck api, racecheck motion" \
         "racecheck features, racecheck batch, memcheck api, memcheck strips" \
         "racecheck labels, memcheck features, memcheck clusters" \
-        "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd"; do
+        "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little"; do
         echo "$list" | tr ',' '\n' | while read -r tool what; do
             sanitize "$tool" "$what"
         done &
@@ -236,6 +241,7 @@ part_sanitize() {
     {
         sanitize racecheck volume
         sanitize racecheck strips
+        sanitize racecheck little
         skip_without_gst "memcheck: elements" ||
             for program in ccllabel-cuda ccllabel-contours ccllabel-volume cclmotion; do
                 sanitize memcheck $program

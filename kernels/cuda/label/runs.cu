@@ -326,9 +326,31 @@ static size_t cluster_memory(void)
 
 static size_t memory_in_cluster(const CudaShape *shape)
 {
-    if (shape->label_mode != CUDA_LABELS_NONE)
-        return ~(size_t)0;
-    return whole_memory(row_words_of(shape->width), shape->width, shape->height, PIECE_RUNS);
+    const size_t bare = bare_piece(shape->width, shape->height, WHOLE_THREADS);
+    return shape->label_mode != CUDA_LABELS_NONE || bare == ~(size_t)0 ? ~(size_t)0 : bare + PIECE_RUNS * RUN_MEMORY;
+}
+
+/* A block of a launch. */
+typedef struct PieceSize {
+    uint32_t n_threads;
+    uint32_t n_runs; /* that there is room for */
+    size_t memory;
+} PieceSize;
+
+/* Small, if all frames fit: then with all the runs that there is room for. Tests with little room are to see large ones. */
+static PieceSize piece_size(const CudaBatch *batch, unsigned begin, unsigned n)
+{
+    const bool tests_little = test_limit(~0u) != ~0u;
+    size_t small = tests_little ? SMALL_PIECE : 0, large = 0;
+    for (unsigned i = begin; i < begin + n; i++) {
+        const CudaShape *const shape = &batch->frames[i]->shape;
+        small = max(small, bare_piece(shape->width, shape->height, SMALL_PIECE_THREADS));
+        large = max(large, bare_piece(shape->width, shape->height, WHOLE_THREADS));
+    }
+    if (small > SMALL_PIECE - SMALL_PIECE_RUNS * RUN_MEMORY)
+        return PieceSize{ WHOLE_THREADS, PIECE_RUNS, large + PIECE_RUNS * RUN_MEMORY };
+    const uint32_t n_runs = (uint32_t)min((size_t)PIECE_RUNS, (SMALL_PIECE - small) / RUN_MEMORY);
+    return PieceSize{ SMALL_PIECE_THREADS, n_runs, small + n_runs * RUN_MEMORY };
 }
 
 static FrameJob frame_job_of(const CclContext *context, const CudaFrame *frame, void *workspace)
@@ -355,22 +377,21 @@ static CclStatus launch_some(const CudaBatch *batch, unsigned begin, unsigned n)
 {
     Plan plan;
     lay_out(&plan, NULL, batch->room);
-    const Pieces pieces = { { test_limit(PIECE_RUNS), test_limit(PIECE_PARTS), test_limit(PIECE_PAIRS) },
+    const PieceSize size = piece_size(batch, begin, n);
+    const Pieces pieces = { { test_limit(size.n_runs), test_limit(PIECE_PARTS), test_limit(PIECE_PAIRS) },
                             (size_t)plan.sums.pointer, (size_t)plan.extents.pointer, (size_t)plan.parents.pointer,
                             (size_t)plan.runs.pointer };
     Frames<MOST, FILTERED> frames = {};
-    size_t memory = 0;
     for (unsigned i = 0; i < n; i++) {
         const CudaFrame *const frame = batch->frames[begin + i];
         frames.of[i] = frame_job_of(batch->contexts[begin + i], frame, batch->workspaces[begin + i]);
         if (FILTERED)
             frames.limits[i] = frame->vars.limits;
-        memory = max(memory, memory_in_cluster(&frame->shape));
     }
     const auto kernel =
         Wholes<MOST, FILTERED>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | batch->shape.packed];
-    return cuda_launch_clusters(batch->launcher, "whole", kernel, dim3(WHOLE_RANKS, 1, n), WHOLE_THREADS, memory,
-                                pieces, frames);
+    return cuda_launch_clusters(batch->launcher, "whole", kernel, dim3(WHOLE_RANKS, 1, n), size.n_threads,
+                                size.memory, pieces, frames);
 }
 
 template <bool FILTERED> static CclStatus launch_whole(const CudaBatch *batch)

@@ -207,8 +207,10 @@ __device__ static inline uint32_t warp_scan(uint32_t value)
     return value;
 }
 
-/* Sum over the threads before this one; *total over the block. Once per kernel, or with a barrier in between. */
-template <uint32_t THREADS> __device__ static inline uint32_t block_scan(uint32_t value, uint32_t *total)
+/* Sum over the threads before this one; *total over the block, of THREADS at most. Once per kernel, or with a barrier in
+ * between. */
+template <uint32_t THREADS>
+__device__ static inline uint32_t block_scan(uint32_t value, uint32_t *total, uint32_t n_threads = THREADS)
 {
     __shared__ uint32_t warps[THREADS / 32];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -217,7 +219,7 @@ template <uint32_t THREADS> __device__ static inline uint32_t block_scan(uint32_
     if (lane == 31)
         warps[warp] = sum;
     __syncthreads();
-    const uint32_t of_warp = lane < THREADS / 32 ? warps[lane] : 0;
+    const uint32_t of_warp = lane < n_threads / 32 ? warps[lane] : 0;
     *total = warp_sum(of_warp);
     return warp_sum(lane < warp ? of_warp : 0) + sum - value;
 }
