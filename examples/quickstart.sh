@@ -18,8 +18,8 @@ display, else in a file beside the video. Everything else goes to stderr. It can
 VIDEO           a video file, rtsp://... or another URI, or a camera such as /dev/video0; its camera should not move;
                 without it, a scene that GStreamer makes up: balls that cross
 --video FILE    where to write the annotated video (WebM), also where there is a display
---mask FILE     no motion and no video: the blobs of a mask, a picture (png, jpg, pbm, pgm, ...) or a video, light on
-                dark ground
+--mask FILE     no motion and no video: the blobs of a mask, a picture (png, jpg, pgm, ppm, binary pbm) or a video, light
+                on dark ground
 PROPERTY=VALUE  a property of ccllabel, such as min-area=50, connectivity=4, or invert=true for dark blobs on light
                 ground; `meson devenv -C build gst-inspect-1.0 ccllabel` lists them
 END
@@ -27,6 +27,8 @@ END
 say() { printf '%s\n' "$*" >&2; }
 die() { say "quickstart.sh: $*"; exit 1; }
 wrong() { say "quickstart.sh: $*"; usage >&2; exit 2; }
+
+absolute() { case $1 in /*) printf %s "$1" ;; *) printf %s "$PWD/$1" ;; esac; }
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${CCL_BUILD:-$top/build}
@@ -63,22 +65,31 @@ case $input in
 '') ;;
 /dev/video*) kind=camera ;;
 [a-z]*://*) kind=uri ;;
-*.[pP][nN][gG] | *.[jJ][pP][gG] | *.[jJ][pP][eE][gG] | *.[pP][bBgGpPnN][mM])
+*.[pP][nN][gG] | *.[jJ][pP][gG] | *.[jJ][pP][eE][gG] | *.[pP][aAbBgGpPnN][mM])
     say "$input is a picture, in which nothing moves: taken as a mask"
     mask=$input ;;
 *) kind=file file=$input ;;
 esac
 [ -z "$mask" ] || { kind=mask file=$mask; }
 if [ -n "$file" ]; then
-    [ -e "$file" ] || die "no such file: $file"
+    case $file in
+    *[!a-z-]*) hint= ;;
+    *) hint="; a property is NAME=VALUE" ;;
+    esac
+    [ -e "$file" ] || die "no such file: $file$hint"
     [ -f "$file" ] || die "not a file: $file"
     [ -r "$file" ] || die "not allowed to read: $file"
     [ -s "$file" ] || die "the file is empty: $file"
+    # GStreamer's pnmdec fails on the first and does not know the second.
+    case $(head -c 2 <"$file" | tr -d '\0') in
+    P1) die "$file is a PBM in ASCII (P1), which GStreamer cannot read; binary PBM (P4), PGM, PPM and PNG work" ;;
+    P7) die "$file is a PAM (P7), which GStreamer cannot read; binary PBM (P4), PGM, PPM and PNG work" ;;
+    esac
 fi
 [ $kind != camera ] || [ -c "$input" ] || die "no such camera: $input"
 
 # Where the video goes: a name of its own beside the input, or here.
-window=no
+window=no output='' replace=no
 if [ $kind != mask ] && [ -z "$video" ]; then
     case $kind in
     file) video=${file%.*}-blobs.webm; [ -w "$(dirname "$file")" ] || video=$(basename "$video") ;;
@@ -87,9 +98,39 @@ if [ $kind != mask ] && [ -z "$video" ]; then
     [ -z "${DISPLAY-}${WAYLAND_DISPLAY-}" ] || window=yes
 fi
 if [ $kind != mask ] && [ $window = no ]; then
-    [ -w "$(dirname "$video")" ] || die "not allowed to write: $video"
+    # dash and bash have -ef, and POSIX since 2024.
+    # shellcheck disable=SC3013
+    [ -z "$file" ] || [ ! "$file" -ef "$video" ] || die "--video $video is the input itself: name another file"
     [ ! -d "$video" ] || die "a folder, not a file: $video"
+    [ ! -e "$video" ] || [ -w "$video" ] || die "not allowed to write: $video; name another file with --video FILE"
+    if [ ! -e "$video" ] || [ -f "$video" ]; then
+        # A link stays one; what it leads to is replaced.
+        output=$(readlink -f "$(absolute "$video")") || output=$(absolute "$video")
+        folder=$(dirname "$output")
+        [ -d "$folder" ] || die "no such folder: $folder"
+        [ -w "$folder" ] || die "not allowed to write to the folder $folder: name a file elsewhere with --video FILE"
+        # shellcheck disable=SC3013
+        [ ! "$video" -ef /dev/stdout ] || die "--video $video is where the JSON goes: name another file"
+        replace=yes
+    else
+        output=$(absolute "$video") # a device or a pipe with a name
+    fi
 fi
+
+for folder in "$build" "$build/build.ninja"; do
+    [ ! -e "$folder" ] || [ -w "$folder" ] ||
+        die "not allowed to write: $folder; CCL_BUILD=FOLDER names another build folder"
+done
+
+temporary=${TMPDIR:-/tmp}
+log=$(mktemp -d) || die "no folder for logs: TMPDIR names another place than $temporary"
+part=
+trap 'rm -rf "$log" ${part:+"$part"}' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+head -c 1000000 /dev/zero >"$log/room" || die "cannot write into $temporary: make room there, or let TMPDIR name another folder"
+rm "$log/room"
 
 # ---- install
 
@@ -116,11 +157,6 @@ version=$(pkg-config --modversion gstreamer-1.0) && pkg-config --atleast-version
 
 # ---- build
 
-log=$(mktemp -d)
-trap 'rm -rf "$log"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
 say "Building into $build"
 if [ ! -f "$build/build.ninja" ]; then
     arch=
@@ -131,7 +167,6 @@ meson compile -C "$build" >"$log/build" 2>&1 || { cat "$log/build" >&2; die "the
 
 # ---- run
 
-absolute() { case $1 in /*) printf %s "$1" ;; *) printf %s "$PWD/$1" ;; esac; }
 # Links without spaces, quotes or exclamation marks: gst-launch-1.0 would read them as its own.
 ball() { # INDEX X Y WIDTH HEIGHT COLOUR DIRECTION: the place of its pad, its source
     pads="$pads sink_$1::zorder=$1 sink_$1::xpos=$2 sink_$1::ypos=$3 sink_$1::width=$4 sink_$1::height=$5"
@@ -169,8 +204,11 @@ mask)
         case $kind in file | scene) chain="clocksync ! $chain" ;; esac
         show="both. ! queue ! ccloverlay ! videoconvert ! autovideosink sync=false"
     else
-        : >"$video" || die "not allowed to write: $video"
-        ln -s "$(absolute "$video")" "$log/output"
+        # An earlier video stays until there is a whole new one.
+        if [ $replace = yes ]; then
+            part=$(mktemp "$output.XXXXXX") || die "not allowed to write: $video"
+        fi
+        ln -s "${part:-$output}" "$log/output"
         show="both. ! queue ! ccloverlay ! videoconvert !
             vp8enc deadline=1 cpu-used=8 threads=4 target-bitrate=2000000 keyframe-max-dist=60 ! webmmux !
             filesink location=$log/output"
@@ -180,18 +218,66 @@ esac
 json() {
     # gst-launch-1.0 talks on stdout; the lines of JSON leave through a descriptor of their own. -e: what a camera gave
     # until Ctrl-C is a whole video.
+    # Ctrl-C is for gst-launch-1.0, which heeds it all the same: meson would kill it soon after.
+    trap '' INT
     # shellcheck disable=SC2086
     GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
         meson devenv -C "$build" gst-launch-1.0 -e -v $source ! $chain ! cclmeta2json ! fdsink fd=3 $show $sources \
         3>&1 >"$log/run" 2>"$log/errors"
 }
-status=0
-json || status=$?
-# That whoever reads our stdout has read enough is no failure; 141 and 243 are what SIGPIPE leaves behind.
-case $status in 141 | 243) status=0 ;; esac
-if [ $status != 0 ] && ! grep -q 'Broken pipe' "$log/errors"; then
+# That whoever reads our stdout has read enough is no failure: of a mask nothing else is wanted, a video goes on.
+hand_on() {
+    trap '' INT
+    ! LC_ALL=C cat 2>"$log/cat" || return 0
+    [ ! -s "$log/cat" ] || grep -q 'Broken pipe' "$log/cat" || return 0
+    : >"$log/cat"
+    case $kind in
+    camera | uri) say "Nobody reads the JSON any more; the video goes on until Ctrl-C" ;;
+    *) say "Nobody reads the JSON any more; the video goes on" ;;
+    esac
+    cat >/dev/null
+}
+errors_say() { grep -Eq "$1" "$log/errors"; }
+size() { # of the picture, WIDTHxHEIGHT: as a decoder said, or as the file begins
+    sed -n 's/.*caps = .*width=(int)\([0-9]*\), height=(int)\([0-9]*\).*/\1x\2/p' "$log/run" | head -n 1 | grep . ||
+        { [ -n "$file" ] && head -c 64 <"$file" | tr -d '\0' | LC_ALL=C sed -n '1!{/^#/d
+            s/^\([0-9]\{1,\}\) \([0-9]\{1,\}\).*/\1x\2/p; q
+        }'; }
+}
+reason() { # in short, of what GStreamer says at length
+    if errors_say 'not-negotiated'; then
+        case $(size) in
+        [0-9][0-9][0-9][0-9][0-9]*x* | *x[0-9][0-9][0-9][0-9][0-9]*) echo "$(size): a mask has at most 16384x16384 pixels" ;;
+        esac
+    elif errors_say 'plain text'; then
+        echo "it is a text file, neither picture nor video"
+    elif errors_say 'No valid frames|without buffers'; then
+        echo "it is damaged or cut short"
+    elif errors_say 'Could not determine type'; then
+        echo "GStreamer does not know this format, or there is too little of it"
+    elif [ $kind = uri ] && errors_say 'No URI handler'; then
+        echo "GStreamer knows no addresses like this"
+    elif [ $kind = uri ] && errors_say 'Could not|Failed to connect|typefind|Not found|Unauthorized'; then
+        echo "nothing came from there; check the address, and that the server runs and lets you in"
+    fi
+}
+status=0 interrupted=
+trap 'interrupted=yes' INT
+if [ $kind = mask ]; then
+    (json) || status=$?
+    # 141 and 243 are what SIGPIPE leaves behind.
+    case $status in 141 | 243) status=0 ;; esac
+    ! grep -q 'Broken pipe' "$log/errors" || status=0
+else
+    { (json) || echo $? >"$log/status"; } | hand_on
+    [ ! -s "$log/status" ] || status=$(cat "$log/status")
+fi
+if [ "$status" != 0 ]; then
     sed '/^Traceback/,$d' "$log/errors" >&2
-    die "${input:-${mask:-the built-in source}} could not be processed"
+    [ ! -s "$log/cat" ] || sed 's/^cat: /stdout: /' "$log/cat" >&2
+    [ -z "$interrupted" ] || exit 130
+    why=$(reason)
+    die "${input:-${mask:-the built-in source}} could not be processed${why:+: $why}"
 fi
 
 # What our elements warned of, and what they say can be done.
@@ -206,4 +292,13 @@ cuda) why=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head
 *) why=$(sed -n 's/.*using the CPU because //p' "$log/element" | tail -n 1) ;;
 esac
 say "Backend: ${backend:-none}${why:+: $why}"
-[ $kind = mask ] || [ $window = yes ] || say "Annotated video: $video"
+if [ $kind != mask ] && [ $window = no ]; then
+    case $interrupted$kind in yesfile | yesscene) say "quickstart.sh: interrupted, not written: $video"; exit 130 ;; esac
+    if [ -n "$part" ]; then
+        chmod "$(printf %o $((0666 & ~$(umask))))" "$part" # mktemp lets the owner alone read it
+        mv -f "$part" "$output" || die "not written: $video"
+        part=
+    fi
+    say "Annotated video: $video"
+fi
+[ -z "$interrupted" ] || exit 130

@@ -7,10 +7,13 @@ usage: quickstart.py SOURCE_FOLDER; CCL_BUILD names the build folder to use inst
 import json
 import os
 import pathlib
+import signal
+import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import zlib
 
@@ -40,8 +43,8 @@ def rows(scale=8):
             yield row
 
 
-def png():
-    lines = list(rows())
+def png(lines=None):
+    lines = lines or list(rows())
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -145,6 +148,105 @@ class Quickstart(unittest.TestCase):
                              cwd=self.folder, stdout=broken_pipe(), stderr=subprocess.PIPE, text=True, timeout=300,
                              check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("Annotated video: blobs.webm", run.stderr)
+        self.check_video(os.path.join(self.folder, "blobs.webm"))
+
+    def test_reader_takes_three_lines(self):
+        """With SIGPIPE, and where it is ignored, which is inherited."""
+        for start in "", "trap '' PIPE; ":
+            with self.subTest(start=start):
+                script = os.path.join(source, "examples", "quickstart.sh")
+                run = subprocess.run(["sh", "-c", f'{start}"{script}" --video v.webm | head -n 3'], cwd=self.folder,
+                                     stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual(len(run.stdout.splitlines()), 3, run.stderr)
+                self.check_video(os.path.join(self.folder, "v.webm"))
+                os.remove(os.path.join(self.folder, "v.webm"))
+                self.assertEqual(os.listdir(self.folder), [])
+
+    def test_stdout_is_full(self):
+        self.write("v.webm", b"earlier")
+        with open("/dev/full", "wb") as full:
+            run = subprocess.run([os.path.join(source, "examples", "quickstart.sh"), "--video", "v.webm"],
+                                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                 text=True, timeout=300, check=False)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("No space left", run.stderr)
+        self.check_untouched()
+
+    def check_untouched(self):
+        self.assertEqual(os.listdir(self.folder), ["v.webm"])
+        self.assertEqual(pathlib.Path(self.folder, "v.webm").read_bytes(), b"earlier")
+
+    def test_earlier_video_stays(self):
+        video = self.write("v.webm", b"earlier")
+        self.refuse(1, "could not be processed", "--video", video, "min-area=abc")
+        self.check_untouched()
+        run = quickstart("--video", "/dev/full")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("No space left", run.stderr)
+
+    def test_earlier_video_is_replaced(self):
+        video = self.write("v.webm", b"earlier")
+        os.chmod(video, 0o600)
+        link = os.path.join(self.folder, "link")
+        os.symlink("v.webm", link)
+        self.lines("--video", link)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link", "v.webm"])
+        self.check_video(video)
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(os.stat(video).st_mode & 0o777, 0o666 & ~mask)
+
+    def test_input_is_not_overwritten(self):
+        video = self.write("v.webm", b"earlier")
+        os.symlink(video, os.path.join(self.folder, "soft"))
+        os.link(video, os.path.join(self.folder, "hard"))
+        for other in "v.webm", "soft", "hard":
+            self.refuse(1, "is the input itself: name another file", video, "--video",
+                        os.path.join(self.folder, other))
+            self.refuse(1, "is the input itself: name another file", os.path.join(self.folder, other), "--video", video)
+        os.remove(os.path.join(self.folder, "soft"))
+        os.remove(os.path.join(self.folder, "hard"))
+        self.check_untouched()
+
+    def test_video_among_the_lines(self):
+        path = os.path.join(self.folder, "both")
+        with open(path, "wb") as both:
+            run = subprocess.run([os.path.join(source, "examples", "quickstart.sh"), "--video", path],
+                                 stdin=subprocess.DEVNULL, stdout=both, stderr=subprocess.PIPE, text=True, timeout=300,
+                                 check=False)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("is where the JSON goes", run.stderr)
+
+    def test_video_into_a_pipe(self):
+        path = os.path.join(self.folder, "pipe")
+        os.mkfifo(path)
+        with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as reader:
+            threading.Timer(60, reader.kill).start()
+            with tempfile.TemporaryFile("w+") as messages:
+                run = subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), "--video", path],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages)
+                data = reader.communicate()[0]
+                status = run.wait(60)
+                messages.seek(0)
+                self.assertEqual(status, 0, messages.read())
+        self.assertEqual(data[:4], b"\x1a\x45\xdf\xa3")
+        self.assertGreater(len(data), 10000)
+        self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
+
+    def test_interrupted(self):
+        """Ctrl-C, which all processes of the terminal get, on the first line of a long scene."""
+        self.write("v.webm", b"earlier")
+        with subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), "--video", "v.webm"],
+                              cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+            run.stdout.readline()
+            os.killpg(run.pid, signal.SIGINT)
+            messages = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 130, messages)
+        self.assertIn("interrupted, not written: v.webm", messages)
+        self.check_untouched()
 
     def test_help(self):
         run = quickstart("--help")
@@ -159,16 +261,80 @@ class Quickstart(unittest.TestCase):
         self.refuse(2, "--mask goes alone", "video.mkv", "--mask", "mask.png")
         self.refuse(2, "would take this apart", self.write("mask.png", png()), "min-area=1 ! fakesink")
         self.refuse(1, "no such camera: /dev/video99", "/dev/video99")
+        self.refuse(1, "no such file: min-area; a property is NAME=VALUE", "min-area")
         self.refuse(1, "no such file: /no/such.png", "/no/such.png")
         self.refuse(1, "no such file: /no/such.mkv", "/no/such.mkv")
-        self.refuse(1, "not allowed to write", "--video", "/no/folder/x.webm")
+        self.refuse(1, "no such folder: /no/folder", "--video", "/no/folder/x.webm")
         self.refuse(1, f"not a file: {self.folder}", self.folder)
         self.refuse(1, "the file is empty", self.write("empty.png", b""))
 
     def test_wrong_contents(self):
-        self.refuse(1, "could not be processed", self.write("text.png", b"no picture at all\n" * 100))
-        self.refuse(1, "could not be processed", self.write("half.png", png()[:60]))
-        self.refuse(1, "could not be processed", self.write("text.mkv", b"no video at all\n" * 100))
+        self.refuse(1, "could not be processed: it is a text file", self.write("text.png", b"no picture at all\n" * 100))
+        self.refuse(1, "could not be processed: it is damaged or cut short", self.write("half.png", png()[:60]))
+        self.refuse(1, "could not be processed: it is a text file", self.write("text.mkv", b"no video at all\n" * 100))
+        self.refuse(1, "could not be processed: GStreamer does not know", self.write("noise.png", bytes([200, 7]) * 999))
+
+    def test_formats_that_gstreamer_cannot_read(self):
+        ascii_bitmap = self.write("ascii.pbm", b"P1\n80 40\n" + b"1 0 " * 1600)
+        for arguments in [ascii_bitmap], ["--mask", ascii_bitmap]:
+            self.refuse(1, "ascii.pbm is a PBM in ASCII (P1), which GStreamer cannot read; binary PBM (P4)", *arguments)
+        header = b"P7\nWIDTH 4\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nTUPLTYPE GRAYSCALE\nENDHDR\n"
+        self.refuse(1, "map.pam is a PAM (P7), which GStreamer cannot read", self.write("map.pam", header + b"abcd"))
+        # What the message recommends works; of a PBM 0 is white.
+        line, = self.lines(self.write("binary.pbm", b"P4\n80 40\n" + bytes([255]) * 390 + bytes(10)))
+        self.assertEqual([blob["area"] for blob in line["blobs"]], [80])
+        line, = self.lines(self.write("map.ppm", b"P6\n80 40\n255\n" + b"".join(bytes([v, v, v]) for row in rows() for v in row)))
+        self.assertEqual(line["total"], len(AREAS))
+
+    def test_too_large(self):
+        for size in (16385, 2), (2, 16385):
+            with self.subTest(size=size):
+                data = b"P5\n%d %d\n255\n" % size + bytes(size[0] * size[1])
+                self.refuse(1, "%dx%d: a mask has at most 16384x16384 pixels" % size, self.write("large.pgm", data))
+                self.refuse(1, "%dx%d: a mask has at most 16384x16384 pixels" % size,
+                            self.write("large.png", png([bytes(size[0])] * size[1])))
+
+    def test_nothing_comes(self):
+        for uri in "http://127.0.0.1:1/x.mp4", "rtsp://127.0.0.1:1/x":
+            self.refuse(1, f"{uri} could not be processed: nothing came from there", uri, "--video",
+                        os.path.join(self.folder, "v.webm"))
+        self.refuse(1, "GStreamer knows no addresses like this", "no-such://x", "--video",
+                    os.path.join(self.folder, "v.webm"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_no_room(self):
+        """As on a full disk: nothing can be written that is longer than a few bytes."""
+        script = os.path.join(source, "examples", "quickstart.sh")
+        run = subprocess.run(["sh", "-c", f'trap "" XFSZ; ulimit -f 8; exec "{script}"'], cwd=self.folder,
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False,
+                             env={**os.environ, "TMPDIR": self.folder})
+        self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
+        self.assertIn(f"cannot write into {self.folder}: make room there, or let TMPDIR name another folder", run.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_folder_of_another(self):
+        if os.getuid():
+            self.skipTest("takes root")
+
+        def as_nobody(*arguments, build):
+            script = os.path.join(source, "examples", "quickstart.sh")
+            return subprocess.run([script, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=300, check=False, user=65534, group=65534, extra_groups=[],
+                                  env={"PATH": os.environ["PATH"], "CCL_BUILD": build})
+
+        os.chmod(self.folder, 0o755)
+        if subprocess.run(["cat", os.path.join(source, "examples", "quickstart.sh")], user=65534, group=65534,
+                          extra_groups=[], capture_output=True, check=False).returncode:
+            self.skipTest("the sources are for their owner alone")
+        build = os.path.join(self.folder, "build")
+        os.mkdir(build)
+        run = as_nobody("--video", "/tmp/no-such-video.webm", build=build)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn(f"not allowed to write: {build}; CCL_BUILD=FOLDER names another", run.stderr)
+        run = as_nobody(build=build)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn(f"not allowed to write to the folder {self.folder}: name a file elsewhere with --video FILE",
+                      run.stderr)
 
     def test_wrong_properties(self):
         mask = self.write("mask.png", png())
