@@ -14,8 +14,8 @@ try:
     gi.require_version("GstCcl", "1.0")
     from gi.repository import Gst, GstCcl
 except (ImportError, ValueError) as error:
-    sys.exit(f"blobs.py: {error} ({sys.executable}). Debian's /usr/bin/python3 has PyGObject (python3-gi); the plugin "
-             "is found by `meson devenv -C build /usr/bin/python3 ../examples/blobs.py`.")
+    sys.exit(f"blobs.py: {error} ({sys.executable}). For gi and Gst: apt-get install python3-gi "
+             "gir1.2-gstreamer-1.0. For GstCcl: meson devenv -C build /usr/bin/python3 ../examples/blobs.py")
 
 
 def print_largest(pad, info):

@@ -3,6 +3,7 @@
 
 /* The flat form of a meta: a header, one record per blob, a name, a checksum; docs/metadata.md has it byte by byte. */
 
+#include "gstcclmatrix.h"
 #include "gstcclprivate.h"
 
 #include <math.h>
@@ -25,6 +26,13 @@
 #define COUNTS_SIZE 4           /* of points, per blob */
 #define POINT_SIZE 8
 #define CHECKSUM_SIZE 4
+
+/* Far beyond any frame and any scaling; places of 32 bits that it takes elsewhere are still numbers. */
+#define MATRIX_MAX 1e12
+
+/* Longest name of a source, and different ones taken from bytes: a process never frees a name. */
+#define SOURCE_MAX 255
+#define N_SOURCES_MAX 1024
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -143,12 +151,13 @@ record_size (guint32 version)
 
 /* ---------------------------------------------------------------- writing */
 
+/* None when it is longer than a reader takes. */
 static const gchar *
 get_name (const GstCclBlobMeta * meta)
 {
   const gchar *const name = gst_ccl_blob_meta_get_source (meta);
 
-  return name != NULL ? name : "";
+  return name != NULL && strlen (name) <= SOURCE_MAX ? name : "";
 }
 
 /* Contours and trails of all blobs. */
@@ -277,7 +286,8 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
  * Writes the meta in its flat form, for files, sockets and other processes:
  * little endian and the same on every machine. `docs/metadata.md` describes it
  * byte by byte. #GstCclBlob.mtd_id and #GstCclBlob.zones are left out, since
- * they belong to the buffer.
+ * they belong to the buffer; so is a source whose name is longer than 255
+ * bytes.
  *
  * Returns: (transfer full): the flat form
  *
@@ -349,7 +359,7 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   const gchar *const name = (const gchar *) data + HEADER_SIZE + n * record_size (version);
 
-  if (version == 0 || !g_utf8_validate_len (name, name_size, NULL))
+  if (version == 0 || name_size > SOURCE_MAX || !g_utf8_validate_len (name, name_size, NULL))
     return refuse (error, GST_CCL_ERROR_DATA, "its version or the name of its source is not valid");
   return TRUE;
 }
@@ -442,9 +452,30 @@ get_header (const guint8 ** p, GstCclBlobMeta * meta)
   *p = *p + (MATRIX_AT - N_BLOBS_AT);
   for (gint i = 0; i < 9; i++) {
     meta->matrix[i] = get_double (p);
-    valid = valid && isfinite (meta->matrix[i]);
+    valid = valid && fabs (meta->matrix[i]) <= MATRIX_MAX;
   }
-  return valid;
+  return valid && gst_ccl_matrix_is_usable (meta->matrix);
+}
+
+/* 0 when there have been too many that nobody else in the process uses. */
+static GQuark
+get_quark (const gchar * name, gsize name_size)
+{
+  static GMutex lock;
+  static guint n_sources = 0;
+  gchar terminated[SOURCE_MAX + 1];
+  GQuark quark;
+
+  memcpy (terminated, name, name_size);
+  terminated[name_size] = '\0';
+  g_mutex_lock (&lock);
+  quark = g_quark_try_string (terminated);
+  if (quark == 0 && n_sources < N_SOURCES_MAX) {
+    quark = g_quark_from_string (terminated);
+    n_sources++;
+  }
+  g_mutex_unlock (&lock);
+  return quark;
 }
 
 GstCclBlobMeta *
@@ -487,12 +518,8 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
   meta->n_total = header.n_total;
   meta->connectivity = header.connectivity;
   memcpy (meta->matrix, header.matrix, sizeof (header.matrix));
-  if (name_size > 0) {
-    gchar *const terminated = g_strndup (name, name_size);
-
-    meta->source = g_quark_from_string (terminated);
-    g_free (terminated);
-  }
+  if (name_size > 0)
+    meta->source = get_quark (name, name_size);
   return meta;
 }
 
@@ -503,7 +530,12 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
  * @error: return location for an error of #GST_CCL_ERROR
  *
  * Adds the meta that @bytes describes. Bytes that were cut short or damaged,
- * or are something else, are refused and leave @buffer as it was.
+ * or are something else, are refused and leave @buffer as it was; so are those
+ * whose matrix has no inverse or an entry beyond ±10¹², or whose name of the
+ * source is longer than 255 bytes.
+ *
+ * Names live as long as the process: once 1024 that were new to it have come
+ * from bytes, a meta with another new one is added with `source` 0.
  *
  * Returns: (transfer none): the meta; it belongs to @buffer. %NULL on error
  *

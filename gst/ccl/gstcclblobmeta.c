@@ -190,7 +190,8 @@ gst_ccl_blob_meta_get_info (void)
  * @list, and whose other fields are 0: those are for the caller to set. When
  * mask and frame differ in size, set width, height and the matrix too.
  *
- * Returns: (transfer none): the meta; it belongs to @buffer
+ * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
+ *   when @buffer is not writable
  *
  * Since: 0.1
  */

@@ -388,7 +388,8 @@ guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * 
 GST_CCL_API
 guint gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, const gchar * type, guint max);
 
-/* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). */
+/* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). The name of
+ * a source has at most 255 bytes there, and a process takes at most 1024 new ones from such bytes. */
 
 GST_CCL_API
 GBytes *gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta);

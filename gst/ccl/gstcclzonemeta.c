@@ -204,7 +204,8 @@ gst_ccl_zone_meta_get_info (void)
  *
  * Adds a meta with copies of @zones.
  *
- * Returns: (transfer none): the meta; it belongs to @buffer
+ * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
+ *   when @buffer is not writable
  *
  * Since: 0.1
  */

@@ -308,10 +308,11 @@ reach (const GstCclDrawing * drawing)
   return drawing->line / 2 + drawing->edge + 1;
 }
 
+/* What is no number is far away. */
 static gdouble
 near (gdouble value)
 {
-  return CLAMP (value, -GST_CCL_CANVAS_FAR / 2, GST_CCL_CANVAS_FAR / 2);
+  return fmax (fmin (value, GST_CCL_CANVAS_FAR / 2), -GST_CCL_CANVAS_FAR / 2);
 }
 
 static void
@@ -800,6 +801,14 @@ draw_zone (GstCclDrawing * drawing, const GstCclZone * zone, guint index)
 
 /* ---------------------------------------------------------------- objects */
 
+/* A matrix can take an object beyond what numbers can say. */
+static gboolean
+is_somewhere (const Object * object)
+{
+  return isfinite (object->x0) && isfinite (object->y0) && isfinite (object->x1) && isfinite (object->y1)
+      && isfinite (object->x) && isfinite (object->y);
+}
+
 static void
 collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 {
@@ -819,7 +828,8 @@ collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
     object.y += 0.5;
     gst_ccl_blob_meta_get_covariance (meta, i, &object.xx, &object.xy, &object.yy);
     object.area = gst_ccl_blob_meta_get_area (meta, i);
-    g_array_append_val (drawing->objects, object);
+    if (is_somewhere (&object))
+      g_array_append_val (drawing->objects, object);
   }
 }
 
@@ -891,6 +901,17 @@ draw_object (GstCclDrawing * drawing, const Object * object)
     draw_dot (drawing, object->x, object->y, colour, alpha);
 }
 
+/* As much of the name as is text and has room, and a space behind it. */
+static void
+put_name (gchar * words, const gchar * name)
+{
+  const gchar *valid_end;
+
+  g_snprintf (words, 39, "%s", name);
+  g_utf8_validate (words, -1, &valid_end);
+  strcpy (words + (valid_end - words), " ");
+}
+
 static void
 draw_words (GstCclDrawing * drawing, const Object * object)
 {
@@ -901,7 +922,7 @@ draw_words (GstCclDrawing * drawing, const Object * object)
     const gboolean merged = is_shared (object);
 
     if (object->name)
-      end += g_snprintf (end, 40, "%s ", object->name);
+      put_name (words, object->name);
     end = words + strlen (words);
     if (object->track_id != 0 && !(object->flags & GST_CCL_BLOB_FLAG_TENTATIVE))
       end += g_snprintf (end, 32, "#%" G_GUINT64_FORMAT "%s", object->track_id, merged ? "+" : "");

@@ -156,7 +156,7 @@ zone_names_array (const GstCclZoneMeta * zones, guint32 bits)
 
   for (guint i = 0; i < zones->n_zones; i++)
     if (bits & (1u << i))
-      json_array_add_string_element (array, zones->zones[i].name);
+      json_array_add_element (array, string_node (zones->zones[i].name));
   return array;
 }
 
@@ -460,6 +460,8 @@ text_of_object (JsonObject * object, gint precision)
 
   json_generator_set_root (generator, root);
   raw = json_generator_to_gstring (generator, g_string_sized_new (1024));
+  /* The one control character that json-glib prints as it is. */
+  g_string_replace (raw, "\x1f", "\\u001f", 0);
   text = g_string_sized_new (raw->len + 2);
   append_tidy (text, raw->str, raw->len, precision);
 
@@ -470,13 +472,59 @@ text_of_object (JsonObject * object, gint precision)
   return text;
 }
 
+/* The byte after what is no number but may look like one: a string of either kind, or a comment; p of anything else. */
+static const gchar *
+skip_words (const gchar * p, const gchar * end)
+{
+  const gchar *last;
+
+  if (*p == '"')
+    return skip_string (p, end);
+  if (*p == '\'')
+    return (last = strchr (p + 1, '\'')) ? last + 1 : end;
+  if (p[0] == '/' && p[1] == '*')
+    return (last = strstr (p + 2, "*/")) ? last + 2 : end;
+  return p;
+}
+
+static gboolean
+is_in_range (const gchar * number, gsize length, gboolean is_negative)
+{
+  const gboolean is_hex = length > 1 && g_ascii_tolower (number[1]) == 'x';
+
+  if (!is_hex && (memchr (number, '.', length) || memchr (number, 'e', length) || memchr (number, 'E', length)))
+    return isfinite (g_ascii_strtod (number, NULL));
+  return g_ascii_strtoull (number, NULL, 0) <= (guint64) G_MAXINT64 + is_negative;
+}
+
+/* json-glib reads what is too large as infinity or as another number; nothing of the tree says so. */
+static gboolean
+check_numbers (const gchar * text, GError ** error)
+{
+  const gchar *const end = text + strlen (text);
+  const gchar *p = text;
+
+  while (p < end) {
+    const gchar *const after = skip_words (p, end);
+    const gsize n = g_ascii_isdigit (*p) ? strspn (p, "0123456789abcdefxABCDEFX+-.") : 0;
+
+    if (n > 0 && !is_in_range (p, n, p > text && p[-1] == '-')) {
+      g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "the number %.*s is too large",
+          (gint) MIN (n, 40), p);
+      return FALSE;
+    }
+    p = n > 0 ? p + n : MAX (after, p + 1);
+  }
+  return TRUE;
+}
+
 gchar *
 gst_ccl_json_tags (const gchar * text, GError ** error)
 {
   JsonParser *parser = json_parser_new ();
   gchar *line = NULL;
 
-  if (json_parser_load_from_data (parser, text, -1, error)) {
+  if (json_parser_load_from_data (parser, text, -1, error) && check_numbers (text, error)) {
     JsonNode *root = json_parser_get_root (parser);
 
     if (root && JSON_NODE_HOLDS_OBJECT (root))

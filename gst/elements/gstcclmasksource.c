@@ -108,6 +108,16 @@ read_pixel (const guint8 * row, guint x, GstVideoFormat format)
   return format == GST_VIDEO_FORMAT_GRAY16_LE ? GST_READ_UINT16_LE (row + 2 * x) : GST_READ_UINT16_BE (row + 2 * x);
 }
 
+/* A video meta can say more than its buffer holds. */
+static gboolean
+is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * data, gint stride)
+{
+  const gsize row = (gsize) layout->width * (layout->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
+  const gsize size = map->data + map->size - data;
+
+  return stride > 0 && (gsize) stride >= row && size >= (gsize) stride * (layout->height - 1) + row;
+}
+
 /* Sets what is wanted of it in a picture of `width` x `height` bytes, whose corner is (x, y) of the frame and whose
  * pixels are those of the frame or, with `own`, of the mask. */
 static gboolean
@@ -121,6 +131,10 @@ paint_segmentation (const Segmentation * s, gint region_id, gboolean own, guint8
 
   if (!gst_video_meta_map ((GstVideoMeta *) s->layout, 0, &map, &data, &stride, GST_MAP_READ))
     return FALSE;
+  if (!is_inside (s->layout, &map, data, stride)) {
+    gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
+    return FALSE;
+  }
   for (gint64 y = MAX (top, 0); y < MIN ((gint64) top + to_height, height); y++) {
     const guint8 *const row = (const guint8 *) data + (y - top) * s->layout->height / to_height * stride;
 

@@ -245,8 +245,9 @@ static gboolean
 describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, GstCclMatrixTransform * transform,
     GstVideoInfo infos[2])
 {
-  const gint width = kept->width - (gint) settings->left - (gint) settings->right;
-  const gint height = kept->height - (gint) settings->top - (gint) settings->bottom;
+  /* Each of the four can be as large as any gint. */
+  const gint64 width = (gint64) kept->width - settings->left - settings->right;
+  const gint64 height = (gint64) kept->height - settings->top - settings->bottom;
   gboolean swapped;
   gint out_width, out_height;
 

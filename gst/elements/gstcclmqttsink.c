@@ -40,6 +40,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_mqtt_sink_debug);
 #define SYSTEM_CA_PATH "/etc/ssl/certs"
 #define FIRST_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
 #define LOOP_TIMEOUT_MS 100
+#define GOODBYE_TIME G_TIME_SPAN_SECOND
 
 /* Messages handed to libmosquitto and not yet acknowledged; the rest waits here, where it is counted and bounded. */
 #define MAX_IN_FLIGHT 20
@@ -100,6 +101,7 @@ struct _GstCclMqttSink
   gboolean pumping;             /* a thread is handing over messages; keeps their order */
   gboolean connected, stopping, flushing;
   gboolean outage_told;         /* this outage has been reported */
+  gboolean failed;              /* as an error, with which the stream ends */
   Stats stats;
   gchar *last_error;
 };
@@ -225,6 +227,17 @@ message_new (GstCclMqttSink * self, GstBuffer * buffer)
   return message;
 }
 
+/* The newest of those in flight is not, after all; on_disconnect() may have counted it among the dropped. Under
+ * `lock`. */
+static void
+take_back (GstCclMqttSink * self)
+{
+  if (self->in_flight > 0)
+    self->in_flight--;
+  else
+    self->stats.dropped--;
+}
+
 /* Hands waiting messages to libmosquitto while it may have more. Whoever changes a condition it waits for calls it; a
  * second caller leaves it to the first, who looks again after each message. */
 static void
@@ -236,9 +249,10 @@ pump (GstCclMqttSink * self)
     return;
   }
   self->pumping = TRUE;
-  while (self->connected && self->in_flight < MAX_IN_FLIGHT && !g_queue_is_empty (&self->queue)) {
+  while (self->connected && !self->stopping && self->in_flight < MAX_IN_FLIGHT && !g_queue_is_empty (&self->queue)) {
     Message *const message = g_queue_pop_head (&self->queue);
     const gsize size = g_bytes_get_size (message->payload);
+    gboolean lost;
     gint result;
 
     self->arrived[(self->first_arrived + self->in_flight++) % MAX_IN_FLIGHT] = message->arrived;
@@ -247,15 +261,18 @@ pump (GstCclMqttSink * self)
         g_bytes_get_data (message->payload, NULL), self->qos_level, self->retain);
     g_mutex_lock (&self->lock);
 
-    if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST) {
-      self->in_flight -= self->in_flight > 0;
+    /* When the connection has just been lost, libmosquitto has nothing of a message with QoS 0. From level 1 on it
+     * keeps it, and sends it with the next connection. */
+    lost = result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST;
+    if (lost && self->qos_level == 0) {
+      take_back (self);
       g_queue_push_head (&self->queue, message);
       break;
     }
-    if (result == MOSQ_ERR_SUCCESS) {
+    if (lost || result == MOSQ_ERR_SUCCESS) {
       self->stats.bytes += size;
     } else {
-      self->in_flight -= self->in_flight > 0;
+      take_back (self);
       self->stats.dropped++;
       GST_WARNING_OBJECT (self, "message for topic \"%s\" dropped: %s", message->topic, mosquitto_strerror (result));
     }
@@ -277,6 +294,16 @@ post_state (GstCclMqttSink * self, const gchar * state, const gchar * reason)
   if (reason)
     gst_structure_set (structure, "reason", G_TYPE_STRING, reason, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* Ends the stream, after the error that says why: what comes first is what users see. */
+static void
+fail_stream (GstCclMqttSink * self)
+{
+  g_mutex_lock (&self->lock);
+  self->failed = TRUE;
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
 }
 
 /* Tells of an outage, once however often the attempts fail. */
@@ -305,15 +332,17 @@ report_outage (GstCclMqttSink * self, const gchar * reason)
   if (told)
     return;
   post_state (self, "disconnected", reason);
-  if (fail)
+  if (fail) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s.", self->host,
             self->port, length, reason), ("fail-on-disconnect is set."));
-  else
+    fail_stream (self);
+  } else {
     GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s. Messages wait; "
             "trying again.", self->host, self->port, length, reason), ("%s", self->tls ?
             "With mqtts:// the broker has to speak TLS at this port, with a certificate for this host name from an "
             "authority in ca-file, or from one the system trusts." :
             "uri says where the broker is; fail-on-disconnect=true ends the pipeline instead."));
+  }
 }
 
 static void
@@ -405,6 +434,16 @@ reason_of (gint result, gint saved_errno)
   return result == MOSQ_ERR_ERRNO && saved_errno ? g_strerror (saved_errno) : mosquitto_strerror (result);
 }
 
+/* Sends what stop() has queued: that the connection ends, after all that is still on its way. The loop fails when that
+ * is done. A broker that has not let us in is not waited for. */
+static void
+say_goodbye (GstCclMqttSink * self, gboolean connected)
+{
+  const gint64 end = g_get_monotonic_time () + (connected ? GOODBYE_TIME : LOOP_TIMEOUT_MS * G_TIME_SPAN_MILLISECOND);
+
+  while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
+}
+
 /* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
 static gpointer
 run_connection (gpointer data)
@@ -427,8 +466,10 @@ run_connection (gpointer data)
       was_connected |= self->connected;
       g_mutex_unlock (&self->lock);
     }
-    if (result == MOSQ_ERR_SUCCESS)
+    if (result == MOSQ_ERR_SUCCESS) {
+      say_goodbye (self, was_connected);
       break;
+    }
     if (!was_connected && result != MOSQ_ERR_CONN_REFUSED)
       report_outage (self, reason_of (result, saved_errno));
     if (was_connected)
@@ -518,7 +559,11 @@ set_up_login (GstCclMqttSink * self)
       return FALSE;
     }
   }
-  return !self->username || mosquitto_username_pw_set (self->client, self->username, password) == MOSQ_ERR_SUCCESS;
+  if (!self->username || mosquitto_username_pw_set (self->client, self->username, password) == MOSQ_ERR_SUCCESS)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("username cannot be sent to a broker."),
+      ("It has to be UTF-8, of at most 65535 bytes."));
+  return FALSE;
 }
 
 static gboolean
@@ -589,7 +634,7 @@ start (GstCclMqttSink * self)
     goto failed;
   warn_of_settings (self);
 
-  self->connected = self->stopping = self->outage_told = FALSE;
+  self->connected = self->stopping = self->outage_told = self->failed = FALSE;
   self->in_flight = 0;
   memset (&self->stats, 0, sizeof self->stats);
   g_clear_pointer (&self->last_error, g_free);
@@ -626,12 +671,12 @@ stop (GstCclMqttSink * self)
 {
   guint left;
 
-  /* A clean goodbye, so that the broker does not publish the will. */
-  mosquitto_disconnect (self->client);
   g_mutex_lock (&self->lock);
   self->stopping = TRUE;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
+  /* A clean goodbye, so that the broker does not publish the will. This queues it, and wakes the thread. */
+  mosquitto_disconnect (self->client);
   g_thread_join (self->thread);
   self->thread = NULL;
 
@@ -666,12 +711,49 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
 
 /* ---------------------------------------------------------------- data */
 
+/* Waits until fewer than `size` messages wait, also while the element is paused, or the connection has failed for good.
+ * Under `lock`, which it gives up. */
+static GstFlowReturn
+wait_for_room (GstCclMqttSink * self, guint size)
+{
+  GstFlowReturn result = GST_FLOW_OK;
+
+  while (result == GST_FLOW_OK && !self->failed && g_queue_get_length (&self->queue) >= size) {
+    if (self->flushing) {
+      g_mutex_unlock (&self->lock);
+      result = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
+      g_mutex_lock (&self->lock);
+    } else {
+      g_cond_wait (&self->cond, &self->lock);
+    }
+  }
+  return result;
+}
+
+/* Takes the message, or drops it. Under `lock`. */
+static void
+enqueue (GstCclMqttSink * self, Message * message, gint overflow, guint size)
+{
+  if (g_queue_get_length (&self->queue) >= size && self->stats.dropped == 0)
+    GST_WARNING_OBJECT (self, "the queue of %u messages is full; dropping", size);
+  if (g_queue_get_length (&self->queue) >= size && overflow == OVERFLOW_DROP_NEWEST) {
+    message_free (message);
+    self->stats.dropped++;
+    return;
+  }
+  g_queue_push_tail (&self->queue, message);
+  /* Several, where queue-size has been lowered. */
+  for (; g_queue_get_length (&self->queue) > size; self->stats.dropped++)
+    message_free (g_queue_pop_head (&self->queue));
+}
+
 static GstFlowReturn
 gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
   const GstClockTime start = gst_util_get_timestamp ();
-  Message *message = message_new (self, buffer), *dropped = NULL;
+  Message *const message = message_new (self, buffer);
+  GstFlowReturn result = GST_FLOW_OK;
   gint overflow;
   guint size;
 
@@ -685,22 +767,17 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   GST_OBJECT_UNLOCK (self);
 
   g_mutex_lock (&self->lock);
-  while (overflow == OVERFLOW_BLOCK && g_queue_get_length (&self->queue) >= size && !self->flushing)
-    g_cond_wait (&self->cond, &self->lock);
-  if (self->flushing) {
+  if (overflow == OVERFLOW_BLOCK)
+    result = wait_for_room (self, size);
+  if (self->failed)
+    result = GST_FLOW_ERROR;
+  if (result != GST_FLOW_OK) {
     g_mutex_unlock (&self->lock);
     message_free (message);
-    return GST_FLOW_FLUSHING;
+    return result;
   }
-  if (g_queue_get_length (&self->queue) >= size) {
-    dropped = overflow == OVERFLOW_DROP_NEWEST ? g_steal_pointer (&message) : g_queue_pop_head (&self->queue);
-    if (self->stats.dropped++ == 0)
-      GST_WARNING_OBJECT (self, "the queue of %u messages is full; dropping", size);
-  }
-  if (message)
-    g_queue_push_tail (&self->queue, message);
+  enqueue (self, message, overflow, size);
   g_mutex_unlock (&self->lock);
-  g_clear_pointer (&dropped, message_free);
   pump (self);
 
   g_mutex_lock (&self->lock);

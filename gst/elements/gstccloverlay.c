@@ -93,7 +93,7 @@ struct _GstCclOverlay
 
   /* Streaming thread. */
   gint is_refused;              /* atomic: downstream said that it draws nothing */
-  gboolean is_negotiated;       /* the path is that of the caps that flow */
+  gint is_negotiated;           /* atomic: the path is that of the caps that flow and of who is downstream */
   GstVideoInfo info;            /* width 0: caps that say no size, or that this GStreamer cannot read */
   GstCclDrawing *drawing;
   guint font_version;
@@ -221,7 +221,7 @@ gst_ccl_overlay_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCa
     self->no_canvas = FALSE;
     gst_clear_buffer (&self->last);
   }
-  self->is_negotiated = FALSE;
+  g_atomic_int_set (&self->is_negotiated, FALSE);
   return TRUE;
 }
 
@@ -445,9 +445,9 @@ gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   guint n_objects = 0;
   gboolean ok;
 
-  if (!self->is_negotiated)
+  /* Set before: who is downstream may change again while the path is chosen. */
+  if (g_atomic_int_compare_and_exchange (&self->is_negotiated, FALSE, TRUE))
     choose_path (self);
-  self->is_negotiated = TRUE;
   hint_when_in_vain (self, buffer, style.draw);
   if (get_canvas (self, metas))
     n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
@@ -486,12 +486,16 @@ gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
-/* Whoever is downstream now may draw. */
+/* Whoever is downstream now may draw, or not; equal caps are not set again. */
 static gboolean
 gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
-    g_atomic_int_set (&GST_CCL_OVERLAY (transform)->is_refused, FALSE);
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE) {
+    g_atomic_int_set (&self->is_refused, FALSE);
+    g_atomic_int_set (&self->is_negotiated, FALSE);
+  }
   return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
 }
 

@@ -97,9 +97,12 @@ struct _GstCclzone
   guint width, height;
   gboolean is_placed;           /* the zones were compared with the frame */
   guint n_without_zones, n_without_blobs, n_without_tracks;     /* see gstcclhint.h */
+  gboolean warned_of_number;    /* with those of elements before it there are too many zones */
+  guint n_before;               /* zones that the frame has from elements before */
   gboolean tracked;             /* a blob with a track was seen */
   GHashTable *objects;          /* guint64 id -> Object */
-  GstClockTime now;             /* of the frame, running time */
+  GstClockTime frame_duration;  /* of the caps, or a guess */
+  GstClockTime now;             /* of the frame, running time; made up where frames have none */
   GstBuffer *buffer;            /* the frame */
 };
 
@@ -133,7 +136,7 @@ GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE
 
 /* ---------------------------------------------------------------- zones */
 
-/* Takes the set, or the error. While running a wrong set is only warned of: the zones stay as they are. */
+/* Takes the set, or the error, or neither. While running a wrong set is only warned of: the zones stay as they are. */
 static gboolean
 take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 {
@@ -175,7 +178,7 @@ take_file (GstCclzone * self)
   path = g_strdup (self->config);
   GST_OBJECT_UNLOCK (self);
   if (!path)
-    return FALSE;
+    return take_set (self, NULL, NULL);
   set = gst_ccl_zone_set_new_from_file (path, &error);
   g_free (path);
   return take_set (self, set, error);
@@ -547,7 +550,7 @@ count_untracked (GstCclzone * self, const GstCclBlob * blobs, guint n)
   for (guint i = 0; i < self->n_zones; i++) {
     self->zones[i].n_inside = 0;
     for (guint k = 0; k < n; k++)
-      self->zones[i].n_inside += blobs[k].zones >> i & 1;
+      self->zones[i].n_inside += (guint64) blobs[k].zones >> (self->n_before + i) & 1;
   }
   GST_OBJECT_UNLOCK (self);
 }
@@ -556,6 +559,15 @@ static gboolean
 is_followed (const GstCclBlob * blob)
 {
   return blob->track_id != 0 && !(blob->flags & (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_LOST));
+}
+
+/* The bits of the blob: those of zones from elements before, and ours behind them. */
+static guint32
+all_zones_of (GstCclzone * self, const GstCclBlob * blob, const Sighting * sighting)
+{
+  const guint64 before = ((guint64) 1 << self->n_before) - 1;
+
+  return (guint32) ((blob->zones & before) | (guint64) zones_of (self, sighting) << self->n_before);
 }
 
 /* A new list: copies of the buffer may hold the old one. */
@@ -574,7 +586,7 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
       if (is_followed (&blobs[i]))
         follow_object (self, blobs[i].track_id, &sighting);
       self->tracked |= blobs[i].track_id != 0;
-      blobs[i].zones = zones_of (self, &sighting);
+      blobs[i].zones = all_zones_of (self, &blobs[i], &sighting);
     }
     gst_ccl_blob_meta_set_list (meta, list);
     gst_ccl_blob_list_unref (list);
@@ -590,8 +602,26 @@ take_time (GstCclzone * self, GstBuffer * buffer)
 {
   const GstClockTime running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), GST_BUFFER_PTS (buffer));
 
-  if (GST_CLOCK_TIME_IS_VALID (running_time))
-    self->now = running_time;
+  self->now = GST_CLOCK_TIME_IS_VALID (running_time) ? running_time : self->now + self->frame_duration;
+}
+
+/* One meta has all zones of a frame, those of elements before first. */
+static void
+attach_zones (GstCclzone * self, GstBuffer * buffer, GstCclZoneMeta * before)
+{
+  const guint n = MIN (self->n_zones, GST_CCL_ZONES_MAX - self->n_before);
+  GstCclZone zones[GST_CCL_ZONES_MAX];
+
+  if (n < self->n_zones && !self->warned_of_number)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("A frame has at most %d zones: %u of these are left out.",
+            GST_CCL_ZONES_MAX, self->n_zones - n), ("A cclzone before this one has %u.", self->n_before));
+  self->warned_of_number |= n < self->n_zones;
+  if (self->n_before > 0)
+    memcpy (zones, before->zones, self->n_before * sizeof *zones);
+  memcpy (zones + self->n_before, self->zones, n * sizeof *zones);
+  gst_buffer_add_ccl_zone_meta (buffer, zones, self->n_before + n);
+  if (before)
+    gst_buffer_remove_meta (buffer, &before->meta);
 }
 
 static GstFlowReturn
@@ -600,6 +630,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   GstCclzone *const self = GST_CCLZONE (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  GstCclZoneMeta *const before = gst_buffer_get_ccl_zone_meta (buffer);
   GstClockTime linger;
   gint evaluation_point;
 
@@ -614,6 +645,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 
   warn_of_places (self);
   self->buffer = buffer;
+  self->n_before = before ? before->n_zones : 0;
   take_time (self, buffer);
   if (meta && self->n_zones > 0
       && !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE)))
@@ -621,7 +653,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   hint_when_in_vain (self, meta);
   dismiss_objects (self, linger);
   if (self->n_zones > 0)
-    gst_buffer_add_ccl_zone_meta (buffer, self->zones, self->n_zones);
+    attach_zones (self, buffer, before);
   self->buffer = NULL;
 
   GST_OBJECT_LOCK (self);
@@ -636,10 +668,12 @@ gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps *
 {
   GstCclzone *const self = GST_CCLZONE (transform);
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
-  gint width = 0, height = 0;
+  gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 
   gst_structure_get_int (structure, "width", &width);
   gst_structure_get_int (structure, "height", &height);
+  gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
+  self->frame_duration = fps_n > 0 ? gst_util_uint64_scale_int (GST_SECOND, fps_d, fps_n) : GST_SECOND / 25;
   GST_OBJECT_LOCK (self);
   self->is_placed &= self->width == (guint) width && self->height == (guint) height;
   self->width = width;
@@ -676,7 +710,7 @@ gst_cclzone_start (GstBaseTransform * transform)
 
   g_hash_table_remove_all (self->objects);
   clear_counts (self);
-  self->tracked = self->is_placed = FALSE;
+  self->tracked = self->is_placed = self->warned_of_number = FALSE;
   self->n_without_zones = self->n_without_blobs = self->n_without_tracks = 0;
   self->now = 0;
   if (!self->zones_text)

@@ -11,7 +11,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
-#include <gst/ccl/gstcclblobmeta.h>
+#include <gst/ccl/ccl.h>
 #include <json-glib/json-glib.h>
 #ifdef HAVE_GST_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -564,8 +564,38 @@ GST_START_TEST (test_source_defaults_to_name)
   fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
       "caf\xef\xbf\xbd\t1");
   json_node_unref (line);
+
+  /* Nor must control characters. */
+  g_object_set (element, "source-id", "a\x01\x1e\x1f\x7f\x1f", "tags", "{\"\\u001f\":\"\\u001f\"}", NULL);
+  line = push_for_json (h, small_frame (2));
+  fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
+      "a\x01\x1e\x1f\x7f\x1f");
+  fail_unless_equals_string (json_object_get_string_member (json_object_get_object_member (json_node_get_object (line),
+              "tags"), "\x1f"), "\x1f");
+  json_node_unref (line);
   g_free (name);
   gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* Zones of other programs may have any name. */
+GST_START_TEST (test_names_of_zones)
+{
+  const GstCclZone zone = {.name = (gchar *) "caf\xe9\x1f",.kind = GST_CCL_ZONE_POLYGON };
+  GstCclBlob blob = rectangle (1, 10, 20, 3, 2);
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = plain_frame (0);
+  JsonNode *line;
+
+  blob.zones = 1;
+  add_blobs (frame, &blob, 1);
+  gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
+  line = push_for_json (h, frame);
+  fail_unless_equals_string (json_array_get_string_element (json_object_get_array_member (first_blob (line), "zones"),
+          0), "caf\xef\xbf\xbd\x1f");
+  json_node_unref (line);
   gst_harness_teardown (h);
 }
 
@@ -1235,7 +1265,11 @@ GST_END_TEST;
 
 GST_START_TEST (test_malformed_tags)
 {
-  const gchar *wrong[] = { "{site:A}", "[1]", "3", "{\"a\":1", "site=A", "{\"a\":1} {" };
+  const gchar *wrong[] = { "{site:A}", "[1]", "3", "{\"a\":1", "site=A", "{\"a\":1} {",
+    "{\"a\":1e400}", "{\"a\":[{\"b\":-1e400}]}", "{\"a\":123456789012345678901234567890}",
+    "{\"a\":-123456789012345678901234567890}", "{\"a\":9223372036854775808}", "{\"a\":-9223372036854775809}",
+    "{\"a\\\"\":0xfffffffffffffffff}", "{'1e400':1e400}", "{\"a\":/* \" */1e400}",
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
     GstElement *element = gst_element_factory_make ("cclmeta2json", NULL);
@@ -1264,6 +1298,24 @@ GST_START_TEST (test_malformed_tags)
     gst_object_unref (bus);
     gst_object_unref (element);
   }
+}
+
+GST_END_TEST;
+
+/* The largest there are, and what only looks like a number. */
+GST_START_TEST (test_large_numbers_in_tags)
+{
+  GstHarness *h = new_harness ();
+  gchar *line;
+
+  g_object_set (h->element, "tags", "{\"a\":[9223372036854775807,-9223372036854775808,1.5e+308,-1E308],"
+      "\"1e400\":\"\\\"123456789012345678901234567890\" /* it's 1e400 */ , 'b\"':0x7fffffffffffffff}", NULL);
+  line = push_for_line (h, small_frame (0));
+  fail_unless (strstr (line, "[9223372036854775807,-9223372036854775808,1.5"), "%s", line);
+  fail_unless (strstr (line, "\"1e400\":\"\\\"123456789012345678901234567890\",\"b\\\"\":9223372036854775807}"),
+      "%s", line);
+  g_free (line);
+  gst_harness_teardown (h);
 }
 
 GST_END_TEST;
@@ -1422,6 +1474,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_polygon);
   tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_source_defaults_to_name);
+  tcase_add_test (tc, test_names_of_zones);
   tcase_add_test (tc, test_precision);
   tcase_add_test (tc, test_locale);
   tcase_add_test (tc, test_pathological_doubles);
@@ -1441,6 +1494,7 @@ cclmeta2json_suite (void)
 #endif
   tcase_add_test (tc, test_hint_without_metadata);
   tcase_add_test (tc, test_malformed_tags);
+  tcase_add_test (tc, test_large_numbers_in_tags);
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_state_cycles);
   tcase_add_test (tc, test_seq_starts_again);

@@ -190,7 +190,11 @@ GST_START_TEST (test_nothing)
 {
   static const gchar *const lines[] = { "cclmetaremap mode=keep ! cclmetaremap mode=restore",
     "cclmetaremap mode=restore",
-    "ccllabel ! cclmetaremap mode=keep ! videocrop left=4 ! cclmetaremap mode=restore crop-left=64"
+    "ccllabel ! cclmetaremap mode=keep ! videocrop left=4 ! cclmetaremap mode=restore crop-left=64",
+    "ccllabel ! cclmetaremap mode=keep ! videocrop left=4 ! cclmetaremap mode=restore "
+        "crop-left=2147483647 crop-right=2147483647",
+    "ccllabel ! cclmetaremap mode=keep ! videocrop top=4 ! cclmetaremap mode=restore "
+        "crop-top=2147483647 crop-bottom=2147483647"
   };
   GstCaps *caps;
 

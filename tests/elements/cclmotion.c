@@ -534,6 +534,42 @@ GST_START_TEST (test_label_chooses_segmentations)
 }
 
 GST_END_TEST;
+
+/* Layouts that say more than the buffer of the mask holds, or run backwards: no mask, and nothing is read there. */
+GST_START_TEST (test_label_refuses_a_short_segmentation)
+{
+  static const struct
+  {
+    gsize size;
+    gint stride;
+    gboolean is_read;
+  } layouts[] = { {12, 4, TRUE}, {11, 4, FALSE}, {12, 5, FALSE}, {12, 3, FALSE}, {12, 0, FALSE}, {12, -4, FALSE} };
+  GstHarness *harness = label_harness (0, "mask-source=segmentation-mtd region-id=3");
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
+  Mask mask = MASK ("##..", "...#", "...#");
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint i = 0; i < G_N_ELEMENTS (layouts); i++) {
+    GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, i, G_MAXUINT);
+    GstBuffer *regions = buffer_from_values (GST_VIDEO_FORMAT_GRAY8, &mask, 3, 0);
+    guint ids[] = { 0, 3 };
+    GstAnalyticsSegmentationMtd segmentation;
+
+    gst_buffer_add_video_meta (regions, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 3)->stride[0] =
+        layouts[i].stride;
+    gst_buffer_set_size (regions, layouts[i].size);
+    fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (frame),
+            regions, GST_SEGMENTATION_TYPE_SEMANTIC, G_N_ELEMENTS (ids), ids, 20, 30, 40, 60, &segmentation));
+    frame = gst_harness_push_and_pull (harness, frame);
+    fail_unless ((n_blobs (frame) > 0) == layouts[i].is_read, "layout %u", i);
+    gst_buffer_unref (frame);
+  }
+  mask_free (&mask);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
 #endif
 
 /* ---------------------------------------------------------------- messages */
@@ -1273,6 +1309,7 @@ cclmotion_suite (void)
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
   tcase_add_test (cases, test_label_takes_a_segmentation);
   tcase_add_loop_test (cases, test_label_chooses_segmentations, 0, G_N_ELEMENTS (choices));
+  tcase_add_test (cases, test_label_refuses_a_short_segmentation);
 #endif
   tcase_add_test (cases, test_messages);
   tcase_add_test (cases, test_global_change);

@@ -8,6 +8,8 @@
 #include <gst/check/gstharness.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
+#include <gmodule.h>
+#include <mosquitto.h>
 #include <string.h>
 
 #define CAPS "application/x-json"
@@ -201,6 +203,40 @@ close_listener (Listener * listener)
   g_object_unref (listener->process);
 }
 
+/* A broker of our own, which answers when it is told to. */
+static GSocketListener *
+new_listener (guint * port)
+{
+  GSocketListener *listener = g_socket_listener_new ();
+
+  *port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  fail_unless (*port);
+  return listener;
+}
+
+/* The next client, which says that it is one, and is not answered. */
+static GSocketConnection *
+accept_client (GSocketListener * listener)
+{
+  GSocketConnection *connection = g_socket_listener_accept (listener, NULL, NULL, NULL);
+  guint8 packet[256];
+
+  fail_unless (connection != NULL);
+  fail_unless (g_input_stream_read (g_io_stream_get_input_stream (G_IO_STREAM (connection)), packet, sizeof packet,
+          NULL, NULL) > 0);
+  fail_unless_equals_int (packet[0], 0x10);     /* CONNECT */
+  return connection;
+}
+
+static void
+welcome_client (GSocketConnection * connection)
+{
+  static const guint8 connack[] = { 0x20, 2, 0, 0 };
+
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connack,
+          sizeof connack, NULL, NULL, NULL));
+}
+
 /* ---------------------------------------------------------------- the near end */
 
 typedef struct
@@ -277,6 +313,49 @@ wait_for_stat (Publisher * publisher, const gchar * field, guint64 value)
         stat_of (publisher, field), value);
     g_usleep (20000);
   }
+}
+
+/* Pushes until that is the answer. */
+static void
+wait_for_flow (Publisher * publisher, GstFlowReturn flow)
+{
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+
+  while (push_number (publisher, 0) != flow) {
+    fail_unless (g_get_monotonic_time () < end, "the stream goes on");
+    g_usleep (20000);
+  }
+}
+
+/* The plugin's calls come here: a program's own functions go before those of libraries. */
+static Publisher *interrupted;
+static guint interrupted_port;
+
+/* Of two clients with one name a broker keeps the one that comes last. */
+static void
+interrupt (Publisher * publisher, guint port)
+{
+  static const guint8 connect[] = { 0x10, 16, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 60, 0, 4, 'c', 'a', 'm', '1' };
+  GSocketClient *client = g_socket_client_new ();
+  GSocketConnection *connection;
+
+  g_socket_client_set_enable_proxy (client, FALSE);
+  connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
+  fail_unless (connection != NULL);
+  fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), connect,
+          sizeof connect, NULL, NULL, NULL));
+  wait_for_stat (publisher, "connected", FALSE);
+  g_object_unref (connection);
+  g_object_unref (client);
+}
+
+G_MODULE_EXPORT int
+mosquitto_publish (struct mosquitto *client, int *id, const char *topic, int size, const void *payload, int qos,
+    bool retain)
+{
+  if (interrupted)
+    interrupt (g_steal_pointer (&interrupted), interrupted_port);
+  return mosquitto_publish_v5 (client, id, topic, size, payload, qos, retain, NULL);
 }
 
 /* The next warning or error on the bus, other than those that say `past` (NULL: none), says `words`. */
@@ -398,6 +477,39 @@ GST_START_TEST (test_broker_restarts)
 
 GST_END_TEST;
 
+/* The connection goes just as a message is handed over: it is published once all the same. */
+GST_START_TEST (test_interrupted_message)
+{
+  const guint port = free_port ();
+  GSubprocess *broker = start_broker (port, OPEN_TO_ALL);
+  Listener listener = listen_for (port, 1000, NULL);
+
+  for (gint level = 0; level <= 2; level++) {
+    GstElement *sink = new_sink ("mqtt", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "qos-level", level, "client-id", "cam1", NULL);
+    publisher = publish_with (sink);
+    wait_for_stat (&publisher, "connected", TRUE);
+    interrupted_port = port;
+    interrupted = &publisher;
+    push_numbers (&publisher, 1, 1);
+    fail_unless (interrupted == NULL);
+    wait_for_stat (&publisher, "published", 1);
+    push_numbers (&publisher, 2, 3);
+    wait_for_stat (&publisher, "published", 3);
+    fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 2);
+    fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+    fail_unless_equals_uint64 (stat_of (&publisher, "queued") + stat_of (&publisher, "in-flight"), 0);
+    expect_numbers (&listener, "t", 1, 3);
+    close_publisher (&publisher);
+  }
+  close_listener (&listener);
+  stop_program (broker);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_full_queue)
 {
   const guint port = free_port ();
@@ -432,6 +544,34 @@ GST_START_TEST (test_full_queue)
 
 GST_END_TEST;
 
+/* Of the messages that wait only as many stay as a lower queue-size allows; drop-newest drops no other than the one
+ * that comes. */
+GST_START_TEST (test_shorter_queue)
+{
+  static const struct
+  {
+    const gchar *policy;
+    guint queued;
+  } cases[] = { {"drop-oldest", 3}, {"drop-newest", 10} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *sink = new_sink ("mqtt", free_port (), "t");
+    Publisher publisher;
+
+    g_object_set (sink, "queue-size", 10, NULL);
+    gst_util_set_object_arg (G_OBJECT (sink), "overflow", cases[i].policy);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 10);
+    g_object_set (sink, "queue-size", 3, NULL);
+    push_numbers (&publisher, 11, 11);
+    fail_unless_equals_uint64 (stat_of (&publisher, "queued"), cases[i].queued);
+    fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 11 - cases[i].queued);
+    close_publisher (&publisher);
+  }
+}
+
+GST_END_TEST;
+
 static gpointer
 push_one_more (gpointer data)
 {
@@ -455,6 +595,39 @@ GST_START_TEST (test_full_queue_blocks_and_unblocks)
   fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_flush_start ()));
   fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_FLUSHING);
   close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
+/* A pause is no flush: the message that waits for room is there when the pipeline plays again. */
+GST_START_TEST (test_full_queue_blocks_through_a_pause)
+{
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  GSocketConnection *connection;
+  Publisher publisher;
+  GThread *thread;
+
+  g_object_set (sink, "queue-size", 10, "qos-level", 0, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
+  publisher = publish_with (sink);
+  connection = accept_client (broker);
+  push_numbers (&publisher, 1, 10);
+  thread = g_thread_new ("pusher", push_one_more, &publisher);
+  g_usleep (100000);
+  for (guint i = 0; i < 3; i++) {
+    fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
+  }
+  fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
+  welcome_client (connection);
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
+  wait_for_stat (&publisher, "published", 11);
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+  close_publisher (&publisher);
+  g_object_unref (connection);
+  g_object_unref (broker);
 }
 
 GST_END_TEST;
@@ -596,10 +769,62 @@ GST_START_TEST (test_fail_on_disconnect)
   g_object_set (sink, "fail-on-disconnect", TRUE, NULL);
   publisher = publish_with (sink);
   expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
+  wait_for_flow (&publisher, GST_FLOW_ERROR);
+
+  /* Once more from the start, now with patience. */
+  gst_element_set_state (sink, GST_STATE_NULL);
+  g_object_set (sink, "fail-on-disconnect", FALSE, NULL);
+  gst_element_set_state (sink, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (publisher.harness, CAPS);
+  push_numbers (&publisher, 1, 3);
+  fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 3);
   close_publisher (&publisher);
 }
 
 GST_END_TEST;
+
+/* Who waits for room hears of it, too. */
+GST_START_TEST (test_fail_on_disconnect_unblocks)
+{
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  GSocketConnection *connection;
+  Publisher publisher;
+  GThread *thread;
+
+  g_object_set (sink, "queue-size", 10, "fail-on-disconnect", TRUE, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
+  publisher = publish_with (sink);
+  connection = accept_client (broker);
+  push_numbers (&publisher, 1, 10);
+  thread = g_thread_new ("pusher", push_one_more, &publisher);
+  g_usleep (100000);
+  g_object_unref (connection);  /* closes it */
+  expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
+  fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_ERROR);
+  close_publisher (&publisher);
+  g_object_unref (broker);
+}
+
+GST_END_TEST;
+
+static void
+expect_wrong_setting (const gchar * property, const gchar * value, const gchar * words)
+{
+  GstElement *sink = new_sink ("mqtt", 1883, "t");
+  Publisher publisher = {.bus = gst_bus_new () };
+
+  g_object_set (sink, property, value, NULL);
+  gst_element_set_bus (sink, publisher.bus);
+  fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  expect_message (&publisher, GST_MESSAGE_ERROR, words);
+  fail_unless (gst_bus_pop_filtered (publisher.bus, GST_MESSAGE_ERROR) == NULL, "one error is enough");
+  gst_element_set_bus (sink, NULL);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (publisher.bus);
+}
 
 GST_START_TEST (test_wrong_settings)
 {
@@ -613,25 +838,17 @@ GST_START_TEST (test_wrong_settings)
     {"uri", "mqtt://me:secret@localhost", "holds a user name or password"},
     {"topic", "blobs/#", "is no topic to publish to"},
     {"topic", "", "is no topic to publish to"},
+    {"username", "\xff\xfe", "username cannot be sent"},
     {"password-env", "CCL_TEST_NOT_SET", "CCL_TEST_NOT_SET"},
     {"will-topic", "a/+/b", "is no topic for a will"},
   };
+  gchar *long_name = g_strnfill (70000, 'x');
 
   g_unsetenv ("CCL_TEST_NOT_SET");
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    GstElement *sink = new_sink ("mqtt", 1883, "t");
-    Publisher publisher = {.bus = gst_bus_new () };
-
-    g_object_set (sink, cases[i].property, cases[i].value, NULL);
-    gst_element_set_bus (sink, publisher.bus);
-    fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-    expect_message (&publisher, GST_MESSAGE_ERROR, cases[i].words);
-    fail_unless (gst_bus_pop_filtered (publisher.bus, GST_MESSAGE_ERROR) == NULL, "one error is enough");
-    gst_element_set_bus (sink, NULL);
-    gst_element_set_state (sink, GST_STATE_NULL);
-    gst_object_unref (sink);
-    gst_object_unref (publisher.bus);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    expect_wrong_setting (cases[i].property, cases[i].value, cases[i].words);
+  expect_wrong_setting ("username", long_name, "username cannot be sent");
+  g_free (long_name);
 }
 
 GST_END_TEST;
@@ -682,6 +899,54 @@ GST_START_TEST (test_settings_in_vain)
 
 GST_END_TEST;
 
+/* A broker that takes what comes only after a while: whether it ends with a DISCONNECT. */
+static gpointer
+read_late (gpointer data)
+{
+  GInputStream *const stream = g_io_stream_get_input_stream (data);
+  guint8 *const part = g_malloc (65536);
+  guint8 last[2] = { 0 };
+  gssize size;
+
+  g_usleep (200000);
+  while ((size = g_input_stream_read (stream, part, 65536, NULL, NULL)) > 0) {
+    last[0] = size > 1 ? part[size - 2] : last[1];
+    last[1] = part[size - 1];
+  }
+  g_free (part);
+  return GINT_TO_POINTER (last[0] == 0xe0 && last[1] == 0);
+}
+
+/* More than a socket holds, so that the goodbye waits behind it: without one the broker publishes the will. */
+GST_START_TEST (test_stop_on_a_slow_link)
+{
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  GSocketConnection *connection;
+  Publisher publisher;
+  GThread *thread;
+
+  g_object_set (sink, "qos-level", 0, "will-topic", "gone", NULL);
+  publisher = publish_with (sink);
+  connection = accept_client (broker);
+  welcome_client (connection);
+  wait_for_stat (&publisher, "connected", TRUE);
+  for (guint i = 0; i < 30; i++) {
+    const gsize size = 400000;
+    fail_unless_equals_int (gst_harness_push (publisher.harness, gst_buffer_new_wrapped (g_strnfill (size, 'x'), size)),
+        GST_FLOW_OK);
+  }
+  thread = g_thread_new ("broker", read_late, connection);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  fail_unless (GPOINTER_TO_INT (g_thread_join (thread)), "no DISCONNECT");
+  close_publisher (&publisher);
+  g_object_unref (connection);
+  g_object_unref (broker);
+}
+
+GST_END_TEST;
+
 static void
 find_programs (void)
 {
@@ -720,12 +985,16 @@ cclmqttsink_suite (void)
   TCase *tests = tcase_create ("settings"), *broker_tests;
 
   tcase_set_timeout (tests, 60);
+  tcase_add_test (tests, test_shorter_queue);
   tcase_add_test (tests, test_full_queue_blocks_and_unblocks);
+  tcase_add_test (tests, test_full_queue_blocks_through_a_pause);
   tcase_add_test (tests, test_end_without_a_broker);
   tcase_add_test (tests, test_fail_on_disconnect);
+  tcase_add_test (tests, test_fail_on_disconnect_unblocks);
   tcase_add_test (tests, test_wrong_settings);
   tcase_add_test (tests, test_missing_ca_file);
   tcase_add_test (tests, test_settings_in_vain);
+  tcase_add_test (tests, test_stop_on_a_slow_link);
   suite_add_tcase (suite, tests);
 
   if (!broker_path || !sub_path || !passwd_path) {
@@ -737,6 +1006,7 @@ cclmqttsink_suite (void)
   tcase_add_test (broker_tests, test_delivers_in_order);
   tcase_add_test (broker_tests, test_broker_comes_late);
   tcase_add_test (broker_tests, test_broker_restarts);
+  tcase_add_test (broker_tests, test_interrupted_message);
   tcase_add_test (broker_tests, test_full_queue);
   tcase_add_test (broker_tests, test_password);
   tcase_add_test (broker_tests, test_tls);

@@ -7,6 +7,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/ccl/ccl.h>
 #include <gst/video/video.h>
+#include <math.h>
 #include <string.h>
 
 #define FRAME (100 * GST_MSECOND)
@@ -317,6 +318,35 @@ GST_START_TEST (test_border)
 }
 
 GST_END_TEST
+/* Matrices that take a blob beyond all numbers: nothing is drawn, no text either; the next is where it should be. */
+GST_START_TEST (test_nowhere)
+{
+  static const gdouble matrices[][9] = {
+    {1e308, -1e308, 0, 0, 1, 0, 0, 0, 1}, {1e308, -1e308, 0, 1e308, -1e308, 0, 0, 0, 1},
+    {1e307, -1e308, 1.7e308, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, 0, 1e-300, 0, 1e-320},
+    {1, 0, 0, 0, 1, 0, 0, 0, 1e-307}, {NAN, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, INFINITY, 0, 0, 1},
+    {1, 0, 0, 0, 1, 0, 0, 0, NAN},
+  };
+  Fixture f = new_fixture ("draw=box+centroid+ellipse+id+area+trail color-by=fixed line-width=1", "BGRx", 320, 240);
+  GstBuffer *out;
+
+  for (guint i = 0; i < G_N_ELEMENTS (matrices); i++) {
+    const GstCclBlob blobs[2] = { new_blob (1, 3, 100, 80, 40, 60), new_blob (2, 0, 100, 80, 40, 60) };
+    GstBuffer *buffer = new_frame (&f, i);
+    GstCclBlobMeta *meta = add_blobs (&f, buffer, blobs, 2);
+
+    memcpy (meta->matrix, matrices[i], sizeof matrices[i]);
+    out = push (&f, buffer);
+    fail_unless (count_changed (out) == 0, "matrix %u", i);
+    gst_buffer_unref (out);
+  }
+  out = push_blob (&f, G_N_ELEMENTS (matrices), new_blob (1, 3, 100, 80, 40, 60));
+  assert_equals_int (pixel (&f, out, 98, 110), 0x00ff00);
+  gst_buffer_unref (out);
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
 GST_START_TEST (test_nothing_to_draw)
 {
   Fixture f = new_fixture ("", "I420", 320, 240);
@@ -549,6 +579,43 @@ GST_START_TEST (test_negotiates_once)
 }
 
 GST_END_TEST
+static GstPadProbeReturn
+answer_allocation (GstPad * pad, GstPadProbeInfo * info, gpointer draws)
+{
+  GstQuery *const query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  (void) pad;
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION || !*(const gboolean *) draws)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_meta (query, GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE, NULL);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Who is downstream changes, and says so; the caps it takes stay the same. */
+GST_START_TEST (test_reconfigure)
+{
+  Fixture f = new_fixture ("draw=box", "BGRx", 320, 240);
+  gboolean draws = TRUE;
+
+  gst_pad_add_probe (f.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_allocation, &draws, NULL);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *out;
+
+    draws = i % 2 == 0;
+    if (i > 0)
+      gst_harness_push_upstream_event (f.harness, gst_event_new_reconfigure ());
+    for (guint j = 0; j < 3; j++) {
+      out = push_blob (&f, 3 * i + j, new_blob (1, 3, 100, 80, 40, 60));
+      fail_unless ((gst_buffer_get_video_overlay_composition_meta (out) != NULL) == draws, "%u", i);
+      fail_unless ((count_changed (out) == 0) == draws, "%u", i);
+      gst_buffer_unref (out);
+    }
+    assert_path (&f, draws ? "attach" : "blend");
+  }
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
 /* ---------------------------------------------------------------- what is drawn */
 static gint
 difference (guint32 a, guint32 b)
@@ -747,6 +814,39 @@ GST_START_TEST (test_regions_of_others)
 }
 
 GST_END_TEST
+static guint n_warnings = 0;
+
+/* Pango's own, which pass by g_log_set_handler(). */
+static GLogWriterOutput
+count_warning (GLogLevelFlags level, const GLogField * fields, gsize n_fields, gpointer user_data)
+{
+  n_warnings += (level & G_LOG_LEVEL_WARNING) != 0;
+  return g_log_writer_default (level, fields, n_fields, user_data);
+}
+
+/* Pango, which warns of anything else, is given whole characters only. */
+GST_START_TEST (test_names_that_are_cut)
+{
+  static const gchar *const names[] = {
+    "автомобильавтомобиль", "xавтомобильавтомобиль",     /* of two bytes each: one of them is cut in the middle */
+    "caf\xe9", "\xff", "",
+  };
+
+  g_log_set_writer_func (count_warning, NULL, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    Fixture f = new_fixture ("draw=id+area", "BGRx", 320, 240);
+    GstBuffer *buffer = new_frame (&f, 0);
+
+    gst_buffer_add_video_region_of_interest_meta (buffer, names[i], 100, 80, 40, 60);
+    buffer = push (&f, buffer);
+    fail_unless (count_changed (buffer) > 0);
+    fail_unless (n_warnings == 0, "%s", names[i]);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (f.harness);
+  }
+}
+
+GST_END_TEST
 GST_START_TEST (test_expire)
 {
   Fixture f = new_fixture ("draw=box color-by=fixed line-width=1 expire=250000000", "BGRx", 320, 240);
@@ -863,6 +963,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_contour);
   tcase_add_test (tc, test_colours_of_video);
   tcase_add_test (tc, test_border);
+  tcase_add_test (tc, test_nowhere);
   tcase_add_test (tc, test_nothing_to_draw);
   tcase_add_test (tc, test_shared_memory);
   tcase_add_loop_test (tc, test_formats_and_sizes, 0, G_N_ELEMENTS (formats) * G_N_ELEMENTS (sizes));
@@ -870,6 +971,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_others_overlay);
   tcase_add_test (tc, test_foreign_memory);
   tcase_add_test (tc, test_negotiates_once);
+  tcase_add_test (tc, test_reconfigure);
   tcase_add_test (tc, test_colours);
   tcase_add_test (tc, test_colours_side_by_side);
   tcase_add_test (tc, test_states);
@@ -877,6 +979,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_trail_of_the_tracker);
   tcase_add_test (tc, test_zones);
   tcase_add_test (tc, test_regions_of_others);
+  tcase_add_test (tc, test_names_that_are_cut);
   tcase_add_test (tc, test_expire);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_thousand);

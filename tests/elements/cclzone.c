@@ -487,6 +487,64 @@ GST_START_TEST (test_odd_timestamps)
 GST_END_TEST;
 
 /* Frames that were not analysed change nothing. */
+/* Raw pictures from a file have no timestamps: their frames go by all the same. */
+GST_START_TEST (test_no_timestamps)
+{
+  const GstCclBlob blob = blob_at (150, 100, 7, GST_CCL_BLOB_FLAG_CONFIRMED);
+  Test t = new_test (ZONES (ROOM));
+
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (push_at (&t, GST_CLOCK_TIME_NONE, &blob, 1));
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  for (guint i = 0; i < 20; i++)
+    gst_buffer_unref (push_at (&t, GST_CLOCK_TIME_NONE, &blob, 0));
+  fail_unless_equals_string (next_event (&t, NULL), "leave room");
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Zones of a second element come behind those of the first, in the list and in the bits of blobs. */
+GST_START_TEST (test_two_in_a_row)
+{
+  const GstCclBlob blob = blob_at (150, 100, 0, 0);
+  Test first = new_test (ZONES ("{\"name\":\"corner\",\"polygon\":[[0,0],[10,0],[10,10]]}"));
+  Test second = new_test (ZONES (ROOM));
+  GstBuffer *buffer = push (&first, &blob, 1);
+  GstCclZoneMeta *meta;
+
+  buffer = gst_harness_push_and_pull (second.h, buffer);
+  meta = gst_buffer_get_ccl_zone_meta (buffer);
+  fail_unless_equals_int (gst_buffer_get_n_meta (buffer, GST_CCL_ZONE_META_API_TYPE), 1);
+  fail_unless_equals_int (meta->n_zones, 2);
+  fail_unless_equals_string (meta->zones[0].name, "corner");
+  fail_unless_equals_string (meta->zones[1].name, "room");
+  fail_unless_equals_int (meta->zones[0].n_inside, 0);
+  fail_unless_equals_int (meta->zones[1].n_inside, 1);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_blob (gst_buffer_get_ccl_blob_meta (buffer), 0)->zones, 2);
+  gst_buffer_unref (buffer);
+  end_test (&first);
+  end_test (&second);
+}
+
+GST_END_TEST;
+
+/* A file that could not be read is forgotten with its name. */
+GST_START_TEST (test_error_forgotten)
+{
+  GstElement *zone = gst_object_ref_sink (gst_element_factory_make ("cclzone", NULL));
+
+  g_object_set (zone, "config", "/nonexistent", NULL);
+  fail_unless_equals_int (gst_element_set_state (zone, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (zone, GST_STATE_NULL);
+  g_object_set (zone, "config", NULL, NULL);
+  fail_unless (gst_element_set_state (zone, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (zone, GST_STATE_NULL);
+  gst_object_unref (zone);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_skipped)
 {
   Test t = new_test (ZONES (ROOM));
@@ -591,6 +649,9 @@ cclzone_suite (void)
   tcase_add_test (tests, test_wrong_text);
   tcase_add_test (tests, test_wrong_start);
   tcase_add_test (tests, test_odd_timestamps);
+  tcase_add_test (tests, test_no_timestamps);
+  tcase_add_test (tests, test_two_in_a_row);
+  tcase_add_test (tests, test_error_forgotten);
   tcase_add_test (tests, test_skipped);
   tcase_add_test (tests, test_json);
   tcase_add_test (tests, test_chain_in_bytes);

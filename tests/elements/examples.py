@@ -163,6 +163,8 @@ class PeopleCounter(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertNotIn("Traceback", result.stderr)
             self.assertIn("meson devenv", result.stderr)
+            if script == "blobs.py":
+                self.assertIn("apt-get install python3-gi gir1.2-gstreamer-1.0", result.stderr)
 
     def test_wrong(self):
         for arguments, status, word in ((["/nowhere/v.mp4"], 1, "v.mp4"), (["--line", "2,0,1"], 2, "X1,Y1,X2,Y2"),
