@@ -41,6 +41,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_mqtt_sink_debug);
 #define FIRST_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
 #define LOOP_TIMEOUT_MS 100
 #define GOODBYE_TIME G_TIME_SPAN_SECOND
+#define FOREVER (-1)
 
 /* Messages handed to libmosquitto and not yet acknowledged; the rest waits here, where it is counted and bounded. */
 #define MAX_IN_FLIGHT 20
@@ -99,7 +100,7 @@ struct _GstCclMqttSink
   GstClockTime arrived[MAX_IN_FLIGHT];  /* of those in flight: a ring, acknowledged in the order they were sent */
   guint first_arrived;
   gboolean pumping;             /* a thread is handing over messages; keeps their order */
-  gboolean connected, stopping, flushing;
+  gboolean connected, stopping;
   gboolean outage_told;         /* this outage has been reported */
   gboolean failed;              /* as an error, with which the stream ends */
   Stats stats;
@@ -652,7 +653,25 @@ waiting_messages (GstCclMqttSink * self)
   return g_queue_get_length (&self->queue) + self->in_flight;
 }
 
-/* Until all is delivered, the time is up, or the element is flushed. Returns what is left. */
+/* Waits until something under `lock` has changed, or a pause or a flush begins. Under the base class's preroll lock and
+ * `lock`, and gives up both meanwhile: no change of state goes on without the former. FALSE: it is past `end`. */
+static gboolean
+wait_for_change (GstCclMqttSink * self, gint64 end)
+{
+  gboolean in_time = TRUE;
+
+  GST_BASE_SINK_PREROLL_UNLOCK (self);
+  if (end == FOREVER)
+    g_cond_wait (&self->cond, &self->lock);
+  else
+    in_time = g_cond_wait_until (&self->cond, &self->lock, end);
+  g_mutex_unlock (&self->lock);
+  GST_BASE_SINK_PREROLL_LOCK (self);
+  g_mutex_lock (&self->lock);
+  return in_time;
+}
+
+/* Until all is delivered, the time is up, or the element is flushed. Returns what is left. Under the preroll lock. */
 static guint
 drain (GstCclMqttSink * self)
 {
@@ -660,7 +679,7 @@ drain (GstCclMqttSink * self)
   guint left;
 
   g_mutex_lock (&self->lock);
-  while (waiting_messages (self) && !self->flushing && g_cond_wait_until (&self->cond, &self->lock, end));
+  while (waiting_messages (self) && !GST_BASE_SINK (self)->flushing && wait_for_change (self, end));
   left = waiting_messages (self);
   g_mutex_unlock (&self->lock);
   return left;
@@ -712,20 +731,19 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
 /* ---------------------------------------------------------------- data */
 
 /* Waits until fewer than `size` messages wait, also while the element is paused, or the connection has failed for good.
- * Under `lock`, which it gives up. */
+ * Under the preroll lock and `lock`; gives up both meanwhile. */
 static GstFlowReturn
-wait_for_room (GstCclMqttSink * self, guint size)
+wait_for_room (GstCclMqttSink * self, GstBuffer * buffer, guint size)
 {
+  GstBaseSink *const sink = GST_BASE_SINK (self);
   GstFlowReturn result = GST_FLOW_OK;
 
   while (result == GST_FLOW_OK && !self->failed && g_queue_get_length (&self->queue) >= size) {
-    if (self->flushing) {
-      g_mutex_unlock (&self->lock);
-      result = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
-      g_mutex_lock (&self->lock);
-    } else {
-      g_cond_wait (&self->cond, &self->lock);
-    }
+    wait_for_change (self, FOREVER);
+    g_mutex_unlock (&self->lock);
+    /* Returns at once, or at the end of a pause; does not ask for a flush that was there before it. */
+    result = sink->flushing ? GST_FLOW_FLUSHING : gst_base_sink_do_preroll (sink, GST_MINI_OBJECT (buffer));
+    g_mutex_lock (&self->lock);
   }
   return result;
 }
@@ -768,7 +786,7 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 
   g_mutex_lock (&self->lock);
   if (overflow == OVERFLOW_BLOCK)
-    result = wait_for_room (self, size);
+    result = wait_for_room (self, buffer, size);
   if (self->failed)
     result = GST_FLOW_ERROR;
   if (result != GST_FLOW_OK) {
@@ -800,28 +818,16 @@ gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
   return GST_BASE_SINK_CLASS (parent_class)->event (sink, event);
 }
 
+/* A pause or a flush begins; and, as unlock_stop(), with the preroll lock, which whoever waits gets when it has begun. */
 static gboolean
-set_flushing (GstBaseSink * sink, gboolean flushing)
+gst_ccl_mqtt_sink_unlock (GstBaseSink * sink)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
 
   g_mutex_lock (&self->lock);
-  self->flushing = flushing;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
   return TRUE;
-}
-
-static gboolean
-gst_ccl_mqtt_sink_unlock (GstBaseSink * sink)
-{
-  return set_flushing (sink, TRUE);
-}
-
-static gboolean
-gst_ccl_mqtt_sink_unlock_stop (GstBaseSink * sink)
-{
-  return set_flushing (sink, FALSE);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -1103,7 +1109,7 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   sink->render = gst_ccl_mqtt_sink_render;
   sink->event = gst_ccl_mqtt_sink_event;
   sink->unlock = gst_ccl_mqtt_sink_unlock;
-  sink->unlock_stop = gst_ccl_mqtt_sink_unlock_stop;
+  sink->unlock_stop = gst_ccl_mqtt_sink_unlock;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_MQTT_OVERFLOW, 0);
 }
