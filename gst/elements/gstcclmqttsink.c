@@ -25,7 +25,10 @@
 #include "gstcclmqttsink.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <json-glib/json-glib.h>
 #include <mosquitto.h>
@@ -445,28 +448,78 @@ say_goodbye (GstCclMqttSink * self, gboolean connected)
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
+/* Whether the socket of a connection that is being made has failed, with the reason in errno. Where TLS comes next
+ * libmosquitto takes it for one that is not ready yet, and asks it again for ever. */
+static gboolean
+socket_has_failed (GstCclMqttSink * self)
+{
+  const gint descriptor = mosquitto_socket (self->client);
+  struct sockaddr_storage peer;
+  socklen_t size = sizeof peer;
+  gchar byte;
+  const gssize n = recv (descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+  if (n == 0)                   /* the end of what comes, or the reason has been asked for before */
+    errno = getpeername (descriptor, (struct sockaddr *) &peer, &size) ? ECONNREFUSED : ECONNRESET;
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+/* One connection, from the attempt to its end or that of the element, from a local address if one is given. Returns
+ * what ended it, and in saved_errno the system's reason. */
+static gint
+connect_once (GstCclMqttSink * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
+{
+  gint result;
+
+  errno = 0;
+  result = mosquitto_connect_bind_async (self->client, self->host, self->port, (int) self->keep_alive, local);
+  *saved_errno = errno;
+  while (result == MOSQ_ERR_SUCCESS && !is_stopping (self)) {
+    errno = 0;
+    if (self->tls && !*was_connected && socket_has_failed (self))
+      result = MOSQ_ERR_ERRNO;
+    else
+      result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
+    *saved_errno = errno;
+    g_mutex_lock (&self->lock);
+    *was_connected |= self->connected;
+    g_mutex_unlock (&self->lock);
+  }
+  return result;
+}
+
+/* The same by IPv4, if the host has not been reached: libmosquitto tries the first address of a host alone, mostly one of
+ * IPv6. With a local address of IPv4 it leaves those out. */
+static gint
+connect_either (GstCclMqttSink * self, gboolean * was_connected, gint * saved_errno)
+{
+  const gint first = connect_once (self, NULL, was_connected, saved_errno);
+  gint second, ignored;
+
+  if (first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected)
+    return first;
+  second = connect_once (self, "0.0.0.0", was_connected, &ignored);
+  return second == MOSQ_ERR_ERRNO && !*was_connected ? first : second;
+}
+
 /* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
 static gpointer
 run_connection (gpointer data)
 {
   GstCclMqttSink *const self = data;
   gint64 pause = FIRST_PAUSE;
+  sigset_t broken_pipe;
+
+  /* What TLS writes to a socket that is gone would end the process. */
+  sigemptyset (&broken_pipe);
+  sigaddset (&broken_pipe, SIGPIPE);
+  pthread_sigmask (SIG_BLOCK, &broken_pipe, NULL);
 
   while (!is_stopping (self)) {
     gboolean was_connected = FALSE;
-    gint result, saved_errno;
+    gint saved_errno;
+    const gint result = connect_either (self, &was_connected, &saved_errno);
 
-    errno = 0;
-    result = mosquitto_connect_async (self->client, self->host, self->port, (int) self->keep_alive);
-    saved_errno = errno;
-    while (result == MOSQ_ERR_SUCCESS && !is_stopping (self)) {
-      errno = 0;
-      result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
-      saved_errno = errno;
-      g_mutex_lock (&self->lock);
-      was_connected |= self->connected;
-      g_mutex_unlock (&self->lock);
-    }
     if (result == MOSQ_ERR_SUCCESS) {
       say_goodbye (self, was_connected);
       break;
@@ -490,19 +543,23 @@ parse_uri (GstCclMqttSink * self)
   GstUri *uri = self->uri ? gst_uri_from_string (self->uri) : NULL;
   const gchar *const scheme = uri ? gst_uri_get_scheme (uri) : NULL;
   const gchar *const host = uri ? gst_uri_get_host (uri) : NULL;
+  guint port = uri ? gst_uri_get_port (uri) : GST_URI_NO_PORT;
   gboolean ok = FALSE;
 
   self->tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
+  if (port == GST_URI_NO_PORT)
+    port = self->tls ? 8883 : 1883;
   if (!scheme || (!self->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address.", self->uri ? self->uri : ""),
         ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
+  } else if (port > G_MAXUINT16) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("There is no port %u.", port), ("Ports are numbers up to 65535."));
   } else if (gst_uri_get_userinfo (uri)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The MQTT address holds a user name or password."),
         ("Others can read it there. Use username, and password-env for the name of an environment variable."));
   } else {
-    const guint port = gst_uri_get_port (uri);
     self->host = g_strdup (host);
-    self->port = port != GST_URI_NO_PORT ? (gint) port : self->tls ? 8883 : 1883;
+    self->port = (gint) port;
     ok = TRUE;
   }
   g_clear_pointer (&uri, gst_uri_unref);
