@@ -68,6 +68,7 @@
 #include "gstcclenums.h"
 #include "gstcclfield.h"
 #include "gstcclheld.h"
+#include "gstcclhint.h"
 #include "gstcclmask.h"
 #include "gstcclmasksource.h"
 #include "gstcclpinned.h"
@@ -82,6 +83,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_label_debug);
 
 /* Frames in a row without any background after which the user is told. */
 #define FULL_FRAMES_UNTIL_HINT 10
+#define MOST_CLASSES 15         /* the greatest value of a pixel that is no black of video's */
 
 #define SIZE_RANGE "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ], framerate = " GST_VIDEO_FPS_RANGE
 #define YUV_FORMATS "NV12, NV21, I420, YV12, Y42B, Y444"
@@ -230,6 +232,7 @@ struct _GstCclLabel
   guint64 n_submitted;          /* since start or flush, for interval */
   gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold;
   gint limited_width, limited_height;   /* of the mask the limits were last compared with */
+  guint n_without_blobs;        /* gst_ccl_waits_in_vain() */
   guint n_full_frames;          /* in a row; stays at FULL_FRAMES_UNTIL_HINT once the user was told */
 
   /* Object lock. */
@@ -856,6 +859,29 @@ list_with_contours (GstCclLabel * self, Frame * frame, const CclTable * table)
   return list;
 }
 
+/* Masks of classes, 0 and 1 mostly, have no blobs to a threshold that is meant for black and white. Video without anything
+ * in it has none either, but its black is 16. */
+static void
+hint_when_dim (GstCclLabel * self, const Frame * frame)
+{
+  const CclMask *const mask = &frame->view.mask;
+  guint most = 0;
+
+  if (!frame->analysed || !gst_ccl_waits_in_vain (&self->n_without_blobs, self->result.table.n_found > 0)
+      || mask->threshold == 0 || mask->invert || mask->memory == CCL_MEMORY_DEVICE || mask->pixel_size > 1)
+    return;
+  for (guint y = 0; y < mask->height; y++) {
+    const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
+    for (guint x = 0; x < mask->width; x++)
+      most = MAX (most, row[x]);
+  }
+  if (most > 0 && most <= MOST_CLASSES)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("No blob in the first %d frames: their pixels are up to %u, and only those above the threshold, %u, count.",
+            GST_CCL_FRAMES_UNTIL_HINT, most, mask->threshold),
+        ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
+}
+
 /* Waits for the oldest frame and lets the base class make its output: transform_ip() or transform() below see it as
  * self->result. */
 static GstFlowReturn
@@ -892,6 +918,7 @@ finish_frame (GstCclLabel * self, GstBuffer ** output, GstClockTime * came)
     self->result.list = frame->analysed && frame->settings.contours
         ? list_with_contours (self, frame, &self->result.table) : list_from_table (&self->result.table);
 
+  hint_when_dim (self, frame);
   unmap_frame (frame);
   transform->queued_buf = g_steal_pointer (&frame->buffer);
   release_frame (self);
@@ -1452,7 +1479,7 @@ gst_ccl_label_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps
   self->mask_width = GST_VIDEO_INFO_WIDTH (&in_info);
   self->mask_height = GST_VIDEO_INFO_HEIGHT (&in_info);
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
-  self->n_full_frames = 0;
+  self->n_full_frames = self->n_without_blobs = 0;
   set_output (self, get_output (self));
   copy_settings (self);
   if (!ensure_labeller (self))

@@ -338,6 +338,45 @@ GST_START_TEST (test_frames_without_background_are_warned_of)
 
 GST_END_TEST;
 
+/* Masks of 0 and 1 to a threshold for black and white; not video's black, nor masks that have had a blob. */
+GST_START_TEST (test_masks_below_the_threshold_are_warned_of)
+{
+  static const struct
+  {
+    const gchar *properties;
+    guint first, all;
+    gboolean is_warned_of;
+  } cases[] = {
+    {"threshold=127", 1, 1, TRUE},
+    {"threshold=127", 255, 1, FALSE},
+    {"threshold=127", 16, 16, FALSE},
+    {"threshold=127", 0, 0, FALSE},
+    {"threshold=0", 1, 1, FALSE},
+    {"threshold=127 invert=true", 1, 1, FALSE},
+  };
+
+  NEED_BACKEND (__i__);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstHarness *harness = label_harness (__i__, cases[i].properties);
+    GstBus *bus = watch_bus (harness);
+    Mask black = mask_new (20, 10);
+
+    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &black);
+    push_black_video (harness, &black, 1, cases[i].first);
+    push_black_video (harness, &black, 28, cases[i].all);
+    assert_no_message (bus, GST_MESSAGE_WARNING);
+    push_black_video (harness, &black, 10, cases[i].all);
+    if (cases[i].is_warned_of)
+      assert_message (bus, GST_MESSAGE_WARNING, "pixels are up to 1, and only those above the threshold, 127, count");
+    assert_no_message (bus, GST_MESSAGE_WARNING);
+    drop_bus (harness, bus);
+    gst_harness_teardown (harness);
+    mask_free (&black);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_limits_that_leave_nothing_are_warned_of)
 {
   GstHarness *harness = label_harness (0, "min-area=50 max-area=10 min-width=5 max-width=5 min-height=9");
@@ -1931,6 +1970,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_filters, 0, n);
   tcase_add_loop_test (both, test_sort, 0, n);
   tcase_add_loop_test (both, test_frames_without_background_are_warned_of, 0, n);
+  tcase_add_loop_test (both, test_masks_below_the_threshold_are_warned_of, 0, n);
   tcase_add_test (both, test_limits_that_leave_nothing_are_warned_of);
   tcase_add_loop_test (both, test_truncation_is_flagged_and_warned_of_once_per_caps, 0, n);
   tcase_add_loop_test (both, test_attach, 0, n);
