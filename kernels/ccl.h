@@ -133,7 +133,7 @@ typedef struct CclConfig {
                                      current in every later call too */
     unsigned threads;             /* CPU: threads to use, the caller's too; 0: as many as help, fewer while other contexts
                                      are at work; 1: only the caller's. All contexts of the process share the others.
-                                     CUDA: those that pack a mask in ordinary memory to bits, 0 as 1. Contexts that share a
+                                     CUDA: those that pack masks in host memory to bits, 0 as 1. Contexts that share a
                                      device have them in common: as many as the first to ask for more than one wants */
     uint32_t cpu_flags;           /* CPU: SIMD tiers that may be used (tests force each in turn); CCL_CPU_ALL otherwise */
 } CclConfig;

@@ -340,6 +340,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
+    cuda->share = CUDA_FIRST_SHARE;
     cuda->density = CUDA_MANY; /* until something is known: very many runs take a cluster of blocks very long */
     cuda->density_left = 1;
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing)); /* is there code for this device at all? */
@@ -510,17 +511,18 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
  * another kernel is not worth it. */
 #define LEAST_BYTES_SHARED (3u << 19)
 
+/* The rows of a mask from `first` on. */
 typedef struct PackJob {
     CudaContext *cuda;
     const CclMask *mask;
     uint64_t *bits;
-    uint32_t rows_each;
+    uint32_t first, rows_each;
 } PackJob;
 
 static void pack_some(void *data, unsigned i)
 {
     const PackJob *const job = (const PackJob *)data;
-    const uint32_t y0 = i * job->rows_each, y1 = min(y0 + job->rows_each, job->mask->height);
+    const uint32_t y0 = job->first + i * job->rows_each, y1 = min(y0 + job->rows_each, job->mask->height);
     job->cuda->tier->pack(job->mask, y0, y1, job->bits, row_words(job->mask->width));
 }
 
@@ -531,6 +533,19 @@ static bool follows_soon(CudaContext *cuda)
     const bool soon = now - cuda->packed < std::chrono::microseconds(150);
     cuda->packed = now;
     return soon;
+}
+
+/* Packs the rows from `first` on to where they belong in the slot's pinned memory. */
+static void pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
+{
+    const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
+    PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, first, most_rows };
+    const unsigned n = blocks_for(mask->height - first, most_rows);
+    const bool more = follows_soon(cuda);
+    if (cuda->engine)
+        cuda_engine_pack(cuda->engine, pack_some, &job, n, more);
+    else
+        ccl_pool_run(cuda->packers, pack_some, &job, n, more);
 }
 
 /* Then what is in host memory may be read over the bus by the kernels, which saves the copy and its start. When there are
@@ -545,15 +560,7 @@ static bool device_is_idle(const CclContext *context)
 static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
 {
     CudaContext *const cuda = impl(context);
-    const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
-    PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, most_rows };
-    const unsigned n = blocks_for(mask->height, most_rows);
-    const bool more = follows_soon(cuda);
-    if (cuda->engine)
-        cuda_engine_pack(cuda->engine, pack_some, &job, n, more);
-    else
-        ccl_pool_run(cuda->packers, pack_some, &job, n, more);
-
+    pack_rows(cuda, slot, mask, 0);
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
@@ -653,15 +660,39 @@ static bool shares_packing(const CclContext *context, const CclMask *mask, const
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
 }
 
-/* The caller has a third of the rows. A mask in its caches it has packed long before the device is done, one in memory at
- * about the same time. */
-#define SHARE_OF_CALLER 3u
+/* The caller's share of the rows, at least and at most. */
+#define LEAST_SHARE (1.0f / 16)
+#define MOST_SHARE (3.0f / 4)
+/* What the device reads over the bus in 1 us while the host packs beside it, in bytes; what it takes to bring up the bits
+ * of the caller, in us. */
+#define BUS_BYTES 50e3f
+#define COPY_TAKES 6.0f
+
+/* Device and caller are to be done at the same time. How long the caller takes depends on where masks lie (its caches, or
+ * memory) and on the threads that help it, so the last masks say it: `n_bytes` of this one, of which it packed
+ * `n_packed` in `took` us. */
+static float next_share(float share, size_t n_bytes, size_t n_packed, float took)
+{
+    const float by_device = (float)n_bytes / BUS_BYTES, by_caller = (float)n_bytes * took / (float)n_packed;
+    const float best = (by_device - COPY_TAKES) / (by_device + by_caller);
+    return min(max((share + best) / 2, LEAST_SHARE), MOST_SHARE);
+}
+
+/* Packs the caller's rows, those from `first` on, beside the device. */
+static void pack_share(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
+{
+    const size_t width = mask->width;
+    const auto begin = std::chrono::steady_clock::now();
+    pack_rows(cuda, slot, mask, first);
+    const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - begin;
+    cuda->share = next_share(cuda->share, width * mask->height, width * (mask->height - first), took.count());
+}
 
 /* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
 static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const uint8_t *there, CudaVars *vars)
 {
     const size_t words = row_words(mask->width), stride = words * sizeof(uint64_t);
-    const uint32_t n_rows = mask->height - mask->height / SHARE_OF_CALLER;
+    const uint32_t n_rows = mask->height - (uint32_t)((float)mask->height * cuda->share);
     const size_t begin = n_rows * stride, size = (mask->height - n_rows) * stride;
 
     CudaVars pixels = *vars;
@@ -670,8 +701,8 @@ static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *
     pixels.threshold = mask->threshold;
     pixels.invert = mask->invert;
     CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
-    cuda->tier->pack(mask, n_rows, mask->height, (uint64_t *)slot->h_mask, words);
     if (size) {
+        pack_share(cuda, slot, mask, n_rows);
         /* Beside the kernel. No label image is on its way down: the device was idle. */
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
                                      cuda->download));

@@ -119,6 +119,8 @@ typedef struct CudaEngine {
     pthread_mutex_t packing;
 } CudaEngine;
 
+#define CUDA_FIRST_SHARE (1.0f / 3) /* of CudaContext.share, until it is known how long packing takes */
+
 /* CclContext.impl of a CUDA context. */
 typedef struct CudaContext {
     CudaEngine *engine; /* NULL: streams and workspaces are the context's own */
@@ -137,6 +139,7 @@ typedef struct CudaContext {
     const CclTier *tier;   /* packs masks */
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
+    float share;           /* of a page-locked mask's rows, that the caller packs */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
     CudaDensity density;   /* that masks are taken to have, ... */
     unsigned density_left; /* ... of so many frames to come */
