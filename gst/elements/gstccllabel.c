@@ -1940,7 +1940,7 @@ install_properties (GObjectClass * klass)
       "CPU has to do", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
       "CPU threads to label with, which all streams of a process share; 0: as many as help, 1: the stream's own. On a "
-      "GPU: those that pack a mask in system memory to bits before it goes up; 0: the stream's own",
+      "GPU: those that pack a mask in system or page-locked memory to bits on its way up; 0: the stream's own",
       0, 1024, 0, playing);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
       "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "

@@ -17,6 +17,7 @@
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
  *         pinned_latency, pinned_wall  mask in page-locked memory
  *         packed_latency, packed_wall  mask in ordinary memory, packed to bits by as many threads as there are CPUs
+ *         shared_latency               mask in page-locked memory, packed to bits by them and by the GPU
  *
  *         plain_cold as lane_cold, every kernel launched by itself instead of by a graph
  *
@@ -613,10 +614,11 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
 /* ---------------------------------------------------------------- one stream */
 
 enum { HOT, COLD, WALL, PLAIN, LANE_HOT, LANE_COLD, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL,
-       PACKED_LATENCY, PACKED_WALL, N_MEASURES };
+       PACKED_LATENCY, PACKED_WALL, SHARED_LATENCY, N_MEASURES };
 static const char *const measure_names[N_MEASURES] = {
     "gpu_hot",   "gpu_cold",       "wall_cold",   "plain_cold",     "lane_hot",   "lane_cold",  "latency",
-    "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall"
+    "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall",
+    "shared_latency"
 };
 
 /* The same with one frame after the other on the GPU, and perhaps kernels launched one by one. */
@@ -664,11 +666,12 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
                   (i < HOST_LATENCY || product != PRODUCT_PROVISIONAL);
     want[PACKED_LATENCY] &= algorithm_of(subject)->takes_bits;
     want[PACKED_WALL] &= algorithm_of(subject)->takes_bits;
+    want[SHARED_LATENCY] &= algorithm_of(subject)->takes_bits;
     if (want[PLAIN])
         plain = open_lane(bench, subject, with_labels, false);
     if (want[LANE_HOT] || want[LANE_COLD])
         lane = open_lane(bench, subject, with_labels, true);
-    if (want[PACKED_LATENCY] || want[PACKED_WALL])
+    if (want[PACKED_LATENCY] || want[PACKED_WALL] || want[SHARED_LATENCY])
         packing = open_packing(bench, subject, with_labels);
     const bool upload = want[HOST_WALL] || want[PINNED_WALL];
     unsigned n = frames_for(time_stream(bench, context, device, device->n, product, labels, 2).wall_us);
@@ -707,6 +710,8 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
         if (want[PACKED_WALL])
             add_sample(&figures[PACKED_WALL],
                        time_stream(bench, packing, host, bench->n_frames, product, labels, n).wall_us);
+        if (want[SHARED_LATENCY])
+            add_sample(&figures[SHARED_LATENCY], time_latency(bench, packing, pinned, product, labels));
     }
     for (unsigned i = 0; i < N_MEASURES; i++)
         if (want[i])
