@@ -860,24 +860,27 @@ list_with_contours (GstCclLabel * self, Frame * frame, const CclTable * table)
 }
 
 /* Masks of classes, 0 and 1 mostly, have no blobs to a threshold that is meant for black and white. Video without anything
- * in it has none either, but its black is 16. */
+ * in it has none either, but its black is 16; and in the noise of a difference no two neighbours are alike. */
 static void
 hint_when_dim (GstCclLabel * self, const Frame * frame)
 {
   const CclMask *const mask = &frame->view.mask;
-  guint most = 0;
+  guint most = 0, n_dim = 0, n_steps = 0;
 
   if (!frame->analysed || !gst_ccl_waits_in_vain (&self->n_without_blobs, self->result.table.n_found > 0)
       || mask->threshold == 0 || mask->invert || mask->memory == CCL_MEMORY_DEVICE || mask->pixel_size > 1)
     return;
   for (guint y = 0; y < mask->height; y++) {
     const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
-    for (guint x = 0; x < mask->width; x++)
+    for (guint x = 0; x < mask->width; x++) {
       most = MAX (most, row[x]);
+      n_dim += row[x] > 0;
+      n_steps += x > 0 && row[x] != row[x - 1];
+    }
   }
-  if (most > 0 && most <= MOST_CLASSES)
+  if (most > 0 && most <= MOST_CLASSES && n_steps <= n_dim / 2)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("No blob in the first %d frames: their pixels are up to %u, and only those above the threshold, %u, count.",
+        ("No blob in the first %d frames: pixels are up to %u in the last, and only those above the threshold, %u, count.",
             GST_CCL_FRAMES_UNTIL_HINT, most, mask->threshold),
         ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
 }

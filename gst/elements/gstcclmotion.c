@@ -1478,7 +1478,7 @@ install_properties (GObjectClass * klass)
       "noise, in proportion to it); 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
   properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
       "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames, 0 learns "
-      "nothing; the first frames count for more; -1: 0.003", -1, 1, params.learning_rate, controlled);
+      "nothing; the first frames count for more; -1, as all below 0: 0.003", -1, 1, params.learning_rate, controlled);
   properties[PROP_WARMUP_FRAMES] = g_param_spec_uint ("warmup-frames", "Warm-up frames",
       "First frames, to learn from: their masks are empty; 0: none", 0, G_MAXUINT, params.warmup_frames, controlled);
   properties[PROP_FREEZE_ON_MOTION] = g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",

@@ -338,6 +338,33 @@ GST_START_TEST (test_frames_without_background_are_warned_of)
 
 GST_END_TEST;
 
+/* The noise of a difference, in which nothing has moved yet. */
+GST_START_TEST (test_noise_below_the_threshold_is_not_warned_of)
+{
+  GstHarness *harness = label_harness (0, "threshold=25");
+  GstBus *bus = watch_bus (harness);
+  Mask noise = mask_new (20, 10);
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &noise);
+  for (guint i = 0; i < 40; i++) {
+    GstBuffer *const buffer = buffer_from_values (GST_VIDEO_FORMAT_GRAY8, &noise, 0, 0);
+    GstMapInfo map;
+
+    fail_unless (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+    for (gsize k = 0; k < map.size; k++)
+      map.data[k] = k * 7 % 12;
+    gst_buffer_unmap (buffer, &map);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&noise);
+}
+
+GST_END_TEST;
+
 /* Masks of 0 and 1 to a threshold for black and white; not video's black, nor masks that have had a blob. */
 GST_START_TEST (test_masks_below_the_threshold_are_warned_of)
 {
@@ -367,7 +394,7 @@ GST_START_TEST (test_masks_below_the_threshold_are_warned_of)
     assert_no_message (bus, GST_MESSAGE_WARNING);
     push_black_video (harness, &black, 10, cases[i].all);
     if (cases[i].is_warned_of)
-      assert_message (bus, GST_MESSAGE_WARNING, "pixels are up to 1, and only those above the threshold, 127, count");
+      assert_message (bus, GST_MESSAGE_WARNING, "pixels are up to 1 in the last, and only those above the threshold, 127, count");
     assert_no_message (bus, GST_MESSAGE_WARNING);
     drop_bus (harness, bus);
     gst_harness_teardown (harness);
@@ -1971,6 +1998,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_sort, 0, n);
   tcase_add_loop_test (both, test_frames_without_background_are_warned_of, 0, n);
   tcase_add_loop_test (both, test_masks_below_the_threshold_are_warned_of, 0, n);
+  tcase_add_test (both, test_noise_below_the_threshold_is_not_warned_of);
   tcase_add_test (both, test_limits_that_leave_nothing_are_warned_of);
   tcase_add_loop_test (both, test_truncation_is_flagged_and_warned_of_once_per_caps, 0, n);
   tcase_add_loop_test (both, test_attach, 0, n);
