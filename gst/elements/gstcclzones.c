@@ -132,6 +132,36 @@ twice_area (const gdouble * points, guint n)
   return fabs (sum);
 }
 
+static gdouble
+length (const gdouble * a, const gdouble * b)
+{
+  return fabs (b[0] - a[0]) + fabs (b[1] - a[1]);
+}
+
+/* Whether the ways from a to b and from c to d cross, and not only touch, as far as a double can tell. */
+static gboolean
+cross (const gdouble * a, const gdouble * b, const gdouble * c, const gdouble * d)
+{
+  const gdouble least = 1e-9 * length (a, b) * length (c, d);
+  const gdouble c_side = side (a[0], a[1], b[0], b[1], c[0], c[1]), d_side = side (a[0], a[1], b[0], b[1], d[0], d[1]);
+  const gdouble a_side = side (c[0], c[1], d[0], d[1], a[0], a[1]), b_side = side (c[0], c[1], d[0], d[1], b[0], b[1]);
+
+  return MIN (c_side, d_side) < -least && MAX (c_side, d_side) > least && MIN (a_side, b_side) < -least
+      && MAX (a_side, b_side) > least;
+}
+
+/* As it does when corners are given in another order than round the polygon: a part of it would be outside. */
+static gboolean
+check_outline (const gdouble * points, guint n, const Place * place, GError ** error)
+{
+  for (guint i = 0; i < n; i++)
+    for (guint j = i + 2; j < n; j++)
+      if (cross (&points[2 * i], &points[2 * (i + 1)], &points[2 * j], &points[2 * ((j + 1) % n)]))
+        return fail (error, place, "polygon crosses itself: from point %u to %u, and from %u to %u", i, i + 1, j,
+            (j + 1) % n);
+  return TRUE;
+}
+
 static gboolean
 check_shape (const GstCclZoneRule * rule, const Place * place, GError ** error)
 {
@@ -139,6 +169,8 @@ check_shape (const GstCclZoneRule * rule, const Place * place, GError ** error)
 
   if (rule->kind == GST_CCL_ZONE_LINE && p[0] == p[2] && p[1] == p[3])
     return fail (error, place, "both points of line are the same");
+  if (rule->kind == GST_CCL_ZONE_POLYGON && !check_outline (p, rule->n_points, place, error))
+    return FALSE;
   if (rule->kind == GST_CCL_ZONE_POLYGON && twice_area (p, rule->n_points) == 0)
     return fail (error, place, "polygon has no area");
   return TRUE;
@@ -284,14 +316,36 @@ set_of_parser (JsonParser * parser, GError ** error)
   return set;
 }
 
+/* Of members that an object has more than once the parser keeps the last. */
+typedef struct
+{
+  GHashTable *members;          /* "object member" */
+  gchar *repeated;              /* the first that came again */
+} Seen;
+
+static void
+note_member (JsonParser * parser, JsonObject * object, const gchar * name, Seen * seen)
+{
+  if (!g_hash_table_add (seen->members, g_strdup_printf ("%p %s", (gpointer) object, name)) && !seen->repeated)
+    seen->repeated = g_strdup (name);
+}
+
 GstCclZoneSet *
 gst_ccl_zone_set_new (const gchar * text, GError ** error)
 {
   JsonParser *parser = json_parser_new ();
+  Seen seen = {.members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL) };
   GstCclZoneSet *set = NULL;
 
-  if (json_parser_load_from_data (parser, text, -1, error))
-    set = set_of_parser (parser, error);
+  g_signal_connect (parser, "object-member", G_CALLBACK (note_member), &seen);
+  if (json_parser_load_from_data (parser, text, -1, error)) {
+    if (seen.repeated)
+      fail (error, NULL, "an object has the member \"%s\" more than once", seen.repeated);
+    else
+      set = set_of_parser (parser, error);
+  }
+  g_hash_table_unref (seen.members);
+  g_free (seen.repeated);
   g_object_unref (parser);
   return set;
 }
