@@ -48,6 +48,7 @@ typedef struct
   GstMeta meta;
   GstBuffer *holder;            /* nothing but our metas */
   gint width, height;           /* of the frame they were on */
+  gint par_n, par_d;            /* shape of its pixels */
 } Kept;
 
 static gboolean
@@ -82,6 +83,8 @@ kept_transform (GstBuffer * target, GstMeta * meta, GstBuffer * buffer, GQuark t
 
   kept->width = from->width;
   kept->height = from->height;
+  kept->par_n = from->par_n;
+  kept->par_d = from->par_d;
   return TRUE;
 }
 
@@ -137,7 +140,8 @@ struct _GstCclMetaRemap
   Settings settings;            /* under the object lock */
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
-  gboolean warned;              /* that the crop leaves nothing. Streaming thread */
+  gint par_n, par_d;            /* of the caps. Streaming thread */
+  gboolean warned;              /* of the crop. Streaming thread */
   guint n_without_kept;         /* see gstcclhint.h. Streaming thread */
 };
 
@@ -199,6 +203,8 @@ keep (GstCclMetaRemap * self, GstBuffer * buffer)
     kept = kept_add (buffer, holder);
     kept->width = blobs ? (gint) blobs->width : self->width;
     kept->height = blobs ? (gint) blobs->height : self->height;
+    kept->par_n = self->par_n;
+    kept->par_d = self->par_d;
   }
   gst_buffer_unref (holder);
   return any;
@@ -240,6 +246,20 @@ turn (gfloat m[3][3], gint direction, gdouble w, gdouble h)
   return xy != 0;
 }
 
+/* One side is as the crop leaves it, the other is not: nobody scales like that, unless for pixels of another shape. */
+static void
+warn_of_crop (GstCclMetaRemap * self, const Kept * kept, gint width, gint height, gint out_width, gint out_height)
+{
+  if (self->warned || (width == out_width) == (height == out_height) || kept->par_n != self->par_n
+      || kept->par_d != self->par_d)
+    return;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("Crop and turn leave %dx%d of a frame of %dx%d pixels, but here it has %dx%d.", width, height, kept->width,
+          kept->height, out_width, out_height),
+      ("The blobs are stretched to that. Set crop and direction to what the elements between do. Said once per caps."));
+  self->warned = TRUE;
+}
+
 /* What the elements between have done to a frame of the kept size: crop, turn, scale to the size of the caps. */
 static gboolean
 describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, GstCclMatrixTransform * transform,
@@ -261,6 +281,7 @@ describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, 
   swapped = turn (transform->matrix, settings->direction, width, height);
   out_width = self->width > 0 && self->height > 0 ? self->width : swapped ? height : width;
   out_height = self->width > 0 && self->height > 0 ? self->height : swapped ? width : height;
+  warn_of_crop (self, kept, swapped ? height : width, swapped ? width : height, out_width, out_height);
   for (gint i = 0; i < 3; i++) {
     transform->matrix[0][i] *= (gdouble) out_width / (swapped ? height : width);
     transform->matrix[1][i] *= (gdouble) out_height / (swapped ? width : height);
@@ -328,9 +349,11 @@ gst_ccl_meta_remap_set_caps (GstBaseTransform * transform, GstCaps * in_caps, Gs
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
 
   self->width = self->height = 0;
+  self->par_n = self->par_d = 1;
   self->warned = FALSE;
   gst_structure_get_int (structure, "width", &self->width);
   gst_structure_get_int (structure, "height", &self->height);
+  gst_structure_get_fraction (structure, "pixel-aspect-ratio", &self->par_n, &self->par_d);
   return TRUE;
 }
 

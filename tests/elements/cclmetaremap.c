@@ -7,6 +7,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/ccl/ccl.h>
+#include <string.h>
 
 #define WIDTH 64
 #define HEIGHT 48
@@ -208,6 +209,52 @@ GST_START_TEST (test_nothing)
 }
 
 GST_END_TEST
+/* Scaling changes both sides, or the shape of the pixels. */
+GST_START_TEST (test_wrong_crop_is_warned_of)
+{
+  static const struct
+  {
+    const gchar *between, *settings, *warning;
+  } cases[] = {
+    {"videocrop left=4 top=6", "crop-left=4 crop-top=6", NULL},
+    {"videocrop left=4 top=6", "crop-left=14 crop-top=6", "Crop and turn leave 50x42 of a frame of 64x48 pixels, but "
+          "here it has 60x42."},
+    {"videocrop left=4", "", "leave 64x48 of a frame of 64x48 pixels, but here it has 60x48."},
+    {"videocrop left=4 ! videoflip video-direction=90r", "direction=90r", "leave 48x64"},
+    {"videoscale ! video/x-raw,width=32,height=32", "", NULL},
+    {"videoscale ! video/x-raw,width=32,height=48,pixel-aspect-ratio=2/1", "", NULL},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *line = g_strdup_printf ("ccllabel ! cclmetaremap mode=keep ! %s ! cclmetaremap mode=restore %s",
+        cases[i].between, cases[i].settings);
+    GstHarness *h = gst_harness_new_parse (line);
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (h->element, bus);
+    gst_harness_set_src_caps_str (h,
+        "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1,pixel-aspect-ratio=1/1");
+    for (guint k = 0; k < 2; k++)
+      gst_buffer_unref (gst_harness_push_and_pull (h, new_mask ()));
+    for (guint k = 0; k < 2; k++) {
+      GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+      GError *error = NULL;
+
+      if (message)
+        gst_message_parse_warning (message, &error, NULL);
+      fail_unless ((message != NULL) == (k == 0 && cases[i].warning), "%s: %s", line, error ? error->message : "");
+      fail_unless (!error || strstr (error->message, cases[i].warning), "%s: %s", line, error ? error->message : "");
+      g_clear_error (&error);
+      g_clear_pointer (&message, gst_message_unref);
+    }
+    gst_element_set_bus (h->element, NULL);
+    gst_object_unref (bus);
+    gst_harness_teardown (h);
+    g_free (line);
+  }
+}
+
+GST_END_TEST
 static Suite *
 cclmetaremap_suite (void)
 {
@@ -218,6 +265,7 @@ cclmetaremap_suite (void)
   tcase_add_loop_test (tc, test_ways, 0, G_N_ELEMENTS (ways));
   tcase_add_test (tc, test_mask);
   tcase_add_test (tc, test_nothing);
+  tcase_add_test (tc, test_wrong_crop_is_warned_of);
   return s;
 }
 
