@@ -10,6 +10,10 @@
  * the connection is tried again with growing pauses, and the pipeline goes on all the while. What a full queue does
  * is #cclmqttsink:overflow; how it all went is #cclmqttsink:stats.
  *
+ * With overflow=block and no broker the end of the stream waits behind the messages, for ever if need be:
+ * `gst-launch-1.0 -e` then takes a second Ctrl-C, and a program sets another #cclmqttsink:overflow, or the pipeline to
+ * NULL.
+ *
  * ## Blobs to a broker on this machine
  * |[
  * gst-launch-1.0 videotestsrc pattern=ball is-live=true ! video/x-raw,format=GRAY8 ! ccllabel threshold=100 !
@@ -25,6 +29,8 @@
 #include "gstcclmqttsink.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -43,6 +49,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_mqtt_sink_debug);
 #define SYSTEM_CA_PATH "/etc/ssl/certs"
 #define FIRST_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
 #define LOOP_TIMEOUT_MS 100
+#define CONNECT_TIME (5 * G_TIME_SPAN_SECOND)
 #define GOODBYE_TIME G_TIME_SPAN_SECOND
 #define FOREVER (-1)
 
@@ -448,24 +455,53 @@ say_goodbye (GstCclMqttSink * self, gboolean connected)
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
-/* Whether the socket of a connection that is being made has failed, with the reason in errno. Where TLS comes next
- * libmosquitto takes it for one that is not ready yet, and asks it again for ever. */
+/* Why a socket that can be written to has no connection, or 0 when it has one. */
+static gint
+failure_of (gint descriptor)
+{
+  struct sockaddr_storage peer;
+  socklen_t size = sizeof peer, reason_size = sizeof (gint);
+  gint reason = 0;
+
+  if (getsockopt (descriptor, SOL_SOCKET, SO_ERROR, &reason, &reason_size))
+    return errno;
+  /* It is told once; with TLS libmosquitto may have been, if the host was quick. */
+  return !reason && getpeername (descriptor, (struct sockaddr *) &peer, &size) ? ECONNREFUSED : reason;
+}
+
+/* Waits until the connection that is being made has come about, or the element stops. Returns 0, or the system's reason
+ * why it has not. */
+static gint
+wait_for_connection (GstCclMqttSink * self)
+{
+  const gint64 end = g_get_monotonic_time () + CONNECT_TIME;
+  struct pollfd descriptor = {.fd = mosquitto_socket (self->client),.events = POLLOUT };
+
+  while (!is_stopping (self)) {
+    if (poll (&descriptor, 1, LOOP_TIMEOUT_MS) > 0)
+      return failure_of (descriptor.fd);
+    if (g_get_monotonic_time () >= end)
+      return ETIMEDOUT;
+  }
+  return 0;
+}
+
+/* Whether a connection has ended before TLS was agreed upon, with the reason in errno: libmosquitto takes it for one
+ * that is not ready yet, and asks it again for ever. */
 static gboolean
-socket_has_failed (GstCclMqttSink * self)
+has_ended (GstCclMqttSink * self)
 {
   const gint descriptor = mosquitto_socket (self->client);
-  struct sockaddr_storage peer;
-  socklen_t size = sizeof peer;
   gchar byte;
-  const gssize n = recv (descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const gssize n = descriptor < 0 ? 1 : recv (descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-  if (n == 0)                   /* the end of what comes, or the reason has been asked for before */
-    errno = getpeername (descriptor, (struct sockaddr *) &peer, &size) ? ECONNREFUSED : ECONNRESET;
+  if (n == 0)                   /* also when libmosquitto has been given the reason */
+    errno = ECONNRESET;
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-/* One connection, from the attempt to its end or that of the element, from a local address if one is given. Returns
- * what ended it, and in saved_errno the system's reason. */
+/* One connection, from the attempt to its end or that of the element, from a local address. Returns what ended it, and
+ * in saved_errno the system's reason. */
 static gint
 connect_once (GstCclMqttSink * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
 {
@@ -474,9 +510,14 @@ connect_once (GstCclMqttSink * self, const gchar * local, gboolean * was_connect
   errno = 0;
   result = mosquitto_connect_bind_async (self->client, self->host, self->port, (int) self->keep_alive, local);
   *saved_errno = errno;
+  if (result == MOSQ_ERR_SUCCESS) {
+    *saved_errno = wait_for_connection (self);
+    if (*saved_errno)
+      result = MOSQ_ERR_ERRNO;
+  }
   while (result == MOSQ_ERR_SUCCESS && !is_stopping (self)) {
     errno = 0;
-    if (self->tls && !*was_connected && socket_has_failed (self))
+    if (self->tls && !*was_connected && has_ended (self))
       result = MOSQ_ERR_ERRNO;
     else
       result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
@@ -485,21 +526,52 @@ connect_once (GstCclMqttSink * self, const gchar * local, gboolean * was_connect
     *was_connected |= self->connected;
     g_mutex_unlock (&self->lock);
   }
+  if (result == MOSQ_ERR_KEEPALIVE && !*was_connected) {        /* mosquitto_strerror() does not know it */
+    *saved_errno = ETIMEDOUT;
+    result = MOSQ_ERR_ERRNO;
+  }
   return result;
 }
 
-/* The same by IPv4, if the host has not been reached: libmosquitto tries the first address of a host alone, mostly one of
- * IPv6. With a local address of IPv4 it leaves those out. */
+/* Where to connect from: any address of each family that the host has one of, in the order of those. Returns how
+ * many. */
+static guint
+local_addresses (GstCclMqttSink * self, const gchar * local[2])
+{
+  const struct addrinfo hints = {.ai_family = AF_UNSPEC,.ai_socktype = SOCK_STREAM };
+  struct addrinfo *addresses = NULL;
+  guint n = 0;
+
+  if (getaddrinfo (self->host, NULL, &hints, &addresses))
+    addresses = NULL;
+  for (const struct addrinfo * address = addresses; address; address = address->ai_next) {
+    const gchar *const any = address->ai_family == AF_INET6 ? "::" : "0.0.0.0";
+    if (n == 0 || (n == 1 && strcmp (any, local[0])))
+      local[n++] = any;
+  }
+  if (addresses)
+    freeaddrinfo (addresses);
+  else
+    local[n++] = "0.0.0.0";     /* no such host, says libmosquitto */
+  return n;
+}
+
+/* The same by IPv6 and by IPv4, if the host has both and is not reached by the first: libmosquitto tries the first
+ * address of a host alone. With a local address it leaves out those of the other family; and without one it takes the
+ * last one given. */
 static gint
 connect_either (GstCclMqttSink * self, gboolean * was_connected, gint * saved_errno)
 {
-  const gint first = connect_once (self, NULL, was_connected, saved_errno);
-  gint second, ignored;
+  const gchar *local[2];
+  const guint n = local_addresses (self, local);
+  gint result = MOSQ_ERR_ERRNO;
 
-  if (first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected)
-    return first;
-  second = connect_once (self, "0.0.0.0", was_connected, &ignored);
-  return second == MOSQ_ERR_ERRNO && !*was_connected ? first : second;
+  for (guint i = 0; i < n; i++) {
+    result = connect_once (self, local[i], was_connected, saved_errno);
+    if (result != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))
+      break;
+  }
+  return result;
 }
 
 /* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
@@ -540,29 +612,31 @@ run_connection (gpointer data)
 static gboolean
 parse_uri (GstCclMqttSink * self)
 {
-  GstUri *uri = self->uri ? gst_uri_from_string (self->uri) : NULL;
-  const gchar *const scheme = uri ? gst_uri_get_scheme (uri) : NULL;
-  const gchar *const host = uri ? gst_uri_get_host (uri) : NULL;
-  guint port = uri ? gst_uri_get_port (uri) : GST_URI_NO_PORT;
+  gchar *scheme = NULL, *user = NULL, *host = NULL;
+  GError *error = NULL;
+  gint port = -1;
   gboolean ok = FALSE;
 
+  if (self->uri)
+    g_uri_split (self->uri, G_URI_FLAGS_NONE, &scheme, &user, &host, &port, NULL, NULL, NULL, &error);
   self->tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
-  if (port == GST_URI_NO_PORT)
-    port = self->tls ? 8883 : 1883;
   if (!scheme || (!self->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address.", self->uri ? self->uri : ""),
-        ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
-  } else if (port > G_MAXUINT16) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("There is no port %u.", port), ("Ports are numbers up to 65535."));
-  } else if (gst_uri_get_userinfo (uri)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address%s%s.", self->uri ? self->uri : "",
+            error ? ": " : "", error ? error->message : ""), ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
+  } else if (port == 0) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("There is no port 0."), ("Ports are numbers from 1 to 65535."));
+  } else if (user) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The MQTT address holds a user name or password."),
         ("Others can read it there. Use username, and password-env for the name of an environment variable."));
   } else {
     self->host = g_strdup (host);
-    self->port = (gint) port;
+    self->port = port > 0 ? port : self->tls ? 8883 : 1883;
     ok = TRUE;
   }
-  g_clear_pointer (&uri, gst_uri_unref);
+  g_free (scheme);
+  g_free (user);
+  g_free (host);
+  g_clear_error (&error);
   return ok;
 }
 
@@ -787,15 +861,28 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
 
 /* ---------------------------------------------------------------- data */
 
-/* Waits until fewer than `size` messages wait, also while the element is paused, or the connection has failed for good.
- * Under the preroll lock and `lock`; gives up both meanwhile. */
+static gint
+get_limit (GstCclMqttSink * self, guint * size)
+{
+  gint overflow;
+
+  GST_OBJECT_LOCK (self);
+  overflow = self->overflow;
+  *size = self->queue_size;
+  GST_OBJECT_UNLOCK (self);
+  return overflow;
+}
+
+/* Waits until there is room, also while the element is paused, or the connection has failed for good; not where
+ * `overflow` asks for something else, or no longer for that. Under the preroll lock and `lock`; gives up both meanwhile. */
 static GstFlowReturn
-wait_for_room (GstCclMqttSink * self, GstBuffer * buffer, guint size)
+wait_for_room (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guint * size)
 {
   GstBaseSink *const sink = GST_BASE_SINK (self);
   GstFlowReturn result = GST_FLOW_OK;
 
-  while (result == GST_FLOW_OK && !self->failed && g_queue_get_length (&self->queue) >= size) {
+  while (result == GST_FLOW_OK && (*overflow = get_limit (self, size)) == OVERFLOW_BLOCK && !self->failed
+      && g_queue_get_length (&self->queue) >= *size) {
     wait_for_change (self, FOREVER);
     g_mutex_unlock (&self->lock);
     /* Returns at once, or at the end of a pause; does not ask for a flush that was there before it. */
@@ -828,7 +915,7 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
   const GstClockTime start = gst_util_get_timestamp ();
   Message *const message = message_new (self, buffer);
-  GstFlowReturn result = GST_FLOW_OK;
+  GstFlowReturn result;
   gint overflow;
   guint size;
 
@@ -836,14 +923,9 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("A buffer cannot be read."), (NULL));
     return GST_FLOW_ERROR;
   }
-  GST_OBJECT_LOCK (self);
-  overflow = self->overflow;
-  size = self->queue_size;
-  GST_OBJECT_UNLOCK (self);
 
   g_mutex_lock (&self->lock);
-  if (overflow == OVERFLOW_BLOCK)
-    result = wait_for_room (self, buffer, size);
+  result = wait_for_room (self, buffer, &overflow, &size);
   if (self->failed)
     result = GST_FLOW_ERROR;
   if (result != GST_FLOW_OK) {
@@ -875,15 +957,19 @@ gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
   return GST_BASE_SINK_CLASS (parent_class)->event (sink, event);
 }
 
+static void
+wake_waiting (GstCclMqttSink * self)
+{
+  g_mutex_lock (&self->lock);
+  g_cond_broadcast (&self->cond);
+  g_mutex_unlock (&self->lock);
+}
+
 /* A pause or a flush begins; and, as unlock_stop(), with the preroll lock, which whoever waits gets when it has begun. */
 static gboolean
 gst_ccl_mqtt_sink_unlock (GstBaseSink * sink)
 {
-  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
-
-  g_mutex_lock (&self->lock);
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
+  wake_waiting (GST_CCL_MQTT_SINK (sink));
   return TRUE;
 }
 
@@ -966,6 +1052,8 @@ gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value
       break;
   }
   GST_OBJECT_UNLOCK (self);
+  if (id == PROP_QUEUE_SIZE || id == PROP_OVERFLOW)
+    wake_waiting (self);
 }
 
 static GstStructure *

@@ -65,14 +65,14 @@ free_port (void)
 }
 
 static gboolean
-accepts_connections (guint port)
+accepts_connections (const gchar * address, guint port)
 {
   GSocketClient *client = g_socket_client_new ();
   GSocketConnection *connection;
   gboolean ok;
 
   g_socket_client_set_enable_proxy (client, FALSE);     /* libproxy throws exceptions that valgrind cannot follow */
-  connection = g_socket_client_connect_to_host (client, "127.0.0.1", port, NULL, NULL);
+  connection = g_socket_client_connect_to_host (client, address, port, NULL, NULL);
   ok = connection != NULL;
   g_clear_object (&connection);
   g_object_unref (client);
@@ -99,9 +99,9 @@ run_program (const gchar * const *arguments)
 }
 
 static GSubprocess *
-start_broker (guint port, const gchar * settings)
+start_broker_at (const gchar * address, guint port, const gchar * settings)
 {
-  gchar *text = g_strdup_printf ("listener %u 127.0.0.1\n%s\n", port, settings);
+  gchar *text = g_strdup_printf ("listener %u %s\n%s\n", port, address, settings);
   gchar *path = in_folder ("broker.conf");
   const gchar *const arguments[] = { broker_path, "-c", path, NULL };
   const gint64 end = g_get_monotonic_time () + PATIENCE;
@@ -109,13 +109,19 @@ start_broker (guint port, const gchar * settings)
 
   write_file ("broker.conf", text);
   broker = spawn (arguments, G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
-  while (!accepts_connections (port)) {
+  while (!accepts_connections (address, port)) {
     fail_unless (g_get_monotonic_time () < end, "the broker does not start");
     g_usleep (20000);
   }
   g_free (text);
   g_free (path);
   return broker;
+}
+
+static GSubprocess *
+start_broker (guint port, const gchar * settings)
+{
+  return start_broker_at ("127.0.0.1", port, settings);
 }
 
 static void
@@ -624,6 +630,36 @@ GST_START_TEST (test_full_queue_blocks_and_unblocks)
 
 GST_END_TEST;
 
+/* Who lets the pipeline wait no longer, or not yet, need not wait for the broker. */
+GST_START_TEST (test_new_settings_end_the_wait_for_room)
+{
+  static const struct
+  {
+    const gchar *property, *value;
+    guint queued;
+  } cases[] = { {"queue-size", "20", 11}, {"overflow", "drop-oldest", 10}, {"overflow", "drop-newest", 10} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *sink = new_sink ("mqtt", free_port (), "t");
+    Publisher publisher;
+    GThread *thread;
+
+    g_object_set (sink, "queue-size", 10, NULL);
+    gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 10);
+    thread = g_thread_new ("pusher", push_one_more, &publisher);
+    g_usleep (100000);
+    gst_util_set_object_arg (G_OBJECT (sink), cases[i].property, cases[i].value);
+    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
+    fail_unless_equals_uint64 (stat_of (&publisher, "queued"), cases[i].queued);
+    fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 11 - cases[i].queued);
+    close_publisher (&publisher);
+  }
+}
+
+GST_END_TEST;
+
 /* A pause is no flush: the message that waits for room is there when the pipeline plays again. */
 GST_START_TEST (test_full_queue_blocks_through_a_pause)
 {
@@ -653,6 +689,86 @@ GST_START_TEST (test_full_queue_blocks_through_a_pause)
   close_publisher (&publisher);
   g_object_unref (connection);
   g_object_unref (broker);
+}
+
+GST_END_TEST;
+
+/* A socket of IPv6 at the port, or NULL where there is no such thing. */
+static GSocket *
+ipv6_socket (guint port)
+{
+  GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV6, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  GSocketAddress *address = g_inet_socket_address_new_from_string ("::1", port);
+
+  if (socket && !g_socket_bind (socket, address, TRUE, NULL))
+    g_clear_object (&socket);
+  g_object_unref (address);
+  return socket;
+}
+
+/* Attempts by IPv4 in between do no harm. */
+GST_START_TEST (test_ipv6_broker_comes_late)
+{
+  static const gchar *const hosts[] = { "[::1]", "localhost" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (hosts); i++) {
+    const guint port = free_port ();
+    GSocket *probe = ipv6_socket (port);
+    GstElement *sink = new_sink ("mqtt", port, "t");
+    gchar *uri = g_strdup_printf ("mqtt://%s:%u", hosts[i], port);
+    Publisher publisher;
+    GSubprocess *broker;
+
+    g_object_set (sink, "uri", uri, NULL);
+    publisher = publish_with (sink);
+    if (probe) {
+      g_object_unref (probe);
+      push_numbers (&publisher, 1, 5);
+      expect_message (&publisher, GST_MESSAGE_WARNING, "Connection refused");
+      wait_for_stat (&publisher, "failures", 2);
+      broker = start_broker_at ("::1", port, OPEN_TO_ALL);
+      wait_for_stat (&publisher, "published", 5);
+      expect_all_published (&publisher, 5);
+      stop_program (broker);
+    }
+    close_publisher (&publisher);
+    g_free (uri);
+  }
+}
+
+GST_END_TEST;
+
+/* Nobody answers at the first address, as behind a firewall: its queue is full. */
+GST_START_TEST (test_first_address_is_silent)
+{
+  const guint port = free_port ();
+  GSocket *silent = ipv6_socket (port), *clients[4];
+  GSocketAddress *address = g_inet_socket_address_new_from_string ("::1", port);
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  Publisher publisher;
+  GSubprocess *broker;
+
+  if (silent) {
+    g_socket_set_listen_backlog (silent, 0);
+    fail_unless (g_socket_listen (silent, NULL));
+    for (guint i = 0; i < G_N_ELEMENTS (clients); i++) {
+      clients[i] = g_socket_new (G_SOCKET_FAMILY_IPV6, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+      g_socket_set_blocking (clients[i], FALSE);
+      g_socket_connect (clients[i], address, NULL, NULL);
+    }
+  }
+  broker = start_broker (port, OPEN_TO_ALL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 5);
+  wait_for_stat (&publisher, "published", 5);
+  expect_all_published (&publisher, 5);
+  fail_unless_equals_uint64 (stat_of (&publisher, "failures"), 0);
+  close_publisher (&publisher);
+  stop_program (broker);
+  for (guint i = 0; silent && i < G_N_ELEMENTS (clients); i++)
+    g_object_unref (clients[i]);
+  g_clear_object (&silent);
+  g_object_unref (address);
 }
 
 GST_END_TEST;
@@ -887,7 +1003,10 @@ GST_START_TEST (test_wrong_settings)
     {"uri", "http://localhost", "is not an MQTT address"},
     {"uri", "localhost:1883", "is not an MQTT address"},
     {"uri", "mqtt://", "is not an MQTT address"},
-    {"uri", "mqtt://localhost:65536", "no port 65536"},
+    {"uri", "mqtt://localhost:0", "no port 0"},
+    {"uri", "mqtt://localhost:65536", "65536\" is not an MQTT address: "},
+    {"uri", "mqtt://localhost:4294969179", "is not an MQTT address: "},
+    {"uri", "mqtt://localhost:1883x", "is not an MQTT address: "},
     {"uri", "mqtt://me:secret@localhost", "holds a user name or password"},
     {"topic", "blobs/#", "is no topic to publish to"},
     {"topic", "", "is no topic to publish to"},
@@ -1040,6 +1159,7 @@ cclmqttsink_suite (void)
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_shorter_queue);
   tcase_add_test (tests, test_full_queue_blocks_and_unblocks);
+  tcase_add_test (tests, test_new_settings_end_the_wait_for_room);
   tcase_add_test (tests, test_full_queue_blocks_through_a_pause);
   tcase_add_test (tests, test_end_without_a_broker);
   tcase_add_test (tests, test_fail_on_disconnect);
@@ -1058,6 +1178,8 @@ cclmqttsink_suite (void)
   tcase_set_timeout (broker_tests, 120);
   tcase_add_test (broker_tests, test_delivers_in_order);
   tcase_add_test (broker_tests, test_broker_comes_late);
+  tcase_add_test (broker_tests, test_ipv6_broker_comes_late);
+  tcase_add_test (broker_tests, test_first_address_is_silent);
   tcase_add_test (broker_tests, test_broker_restarts);
   tcase_add_test (broker_tests, test_interrupted_message);
   tcase_add_test (broker_tests, test_full_queue);
