@@ -499,7 +499,7 @@ number (const GstStructure * stats, const gchar * field)
 static gchar *
 describe_labels (const Camera * cameras, guint n)
 {
-  gdouble batch = 0, largest = 0, wait = 0, host = 0;
+  gdouble batch = 0, largest = 0, wait = 0, pack = 0, host = 0;
   const gchar *backend = "none", *algorithm = "none", *path = "none";
   GstStructure *stats = NULL;
   GString *text;
@@ -510,6 +510,7 @@ describe_labels (const Camera * cameras, guint n)
     g_object_get (cameras[i].label, "stats", &stats, NULL);
     batch += number (stats, "batch-avg") / n;
     wait += number (stats, "wait-us-avg") / n;
+    pack += number (stats, "pack-us-avg") / n;
     host += number (stats, "host-us-avg") / n;
     largest = MAX (largest, number (stats, "batch-max"));
   }
@@ -520,8 +521,8 @@ describe_labels (const Camera * cameras, guint n)
   g_string_append_printf (text, "labelled   by %s on %s, masks by way of %s, %.0f us a frame in ccllabel\n", algorithm,
       backend, path, host);
   if (g_strcmp0 (backend, "cuda") == 0)
-    g_string_append_printf (text, "batches    of %.1f frames, the largest of %.0f; waited for %.0f us\n", batch, largest,
-        wait);
+    g_string_append_printf (text, "batches    of %.1f frames, the largest of %.0f; waited for %.0f us; "
+        "masks packed to bits in %.0f us\n", batch, largest, wait, pack);
   gst_structure_free (stats);
   return g_string_free (text, FALSE);
 }

@@ -293,7 +293,7 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
     frame->limits = absolute_limits(filter, mask);
     frame->labels = labels ? *labels : (CclLabels){ 0 };
     frame->table = (CclTable){ .components = frame->rows, .width = mask->width, .height = mask->height, .batch_size = 1,
-                               .wait_us = -1, .upload_us = -1, .kernel_us = -1 };
+                               .wait_us = -1, .pack_us = -1, .upload_us = -1, .kernel_us = -1 };
 
     /* All that a caller can have wrong was refused above: a frame that fails from here on was begun. */
     const CclStatus status = context->backend->submit(context, frame);

@@ -284,6 +284,7 @@ typedef struct CclTable {
     uint32_t width, height;
     uint32_t batch_size;   /* frames launched together, this one too: 1 unless CclConfig.shared */
     float wait_us;         /* with CclConfig.shared: from submission to launch, else -1 */
+    float pack_us;         /* CUDA: for packing rows of the mask to bits on the host, 0 when none were; CPU: -1 */
     float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;

@@ -197,6 +197,7 @@ typedef struct
   guint64 late;
   GstCclSpread upload, kernel, contour, host, latency;
   GstCclSpread batch, wait;     /* frames launched together; before that */
+  GstCclSpread pack;
   const gchar *path;
   const gchar *algorithm, *volume_algorithm;
   gsize host_bytes, device_bytes;
@@ -725,6 +726,7 @@ count_frame (GstCclLabel * self, const Frame * frame)
     gst_ccl_spread_add (&stats->kernel, table->kernel_us);
     gst_ccl_spread_add (&stats->batch, table->batch_size);
     gst_ccl_spread_add (&stats->wait, table->wait_us);
+    gst_ccl_spread_add (&stats->pack, table->pack_us);
   } else {
     stats->skipped++;
   }
@@ -1822,6 +1824,7 @@ create_stats (GstCclLabel * self)
   gst_ccl_spread_to_structure (&stats->latency, "latency", structure);
   gst_ccl_spread_to_structure (&stats->contour, "contour", structure);
   gst_ccl_spread_to_structure (&stats->wait, "wait", structure);
+  gst_ccl_spread_to_structure (&stats->pack, "pack", structure);
   return structure;
 }
 
@@ -1954,8 +1957,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
       "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us "
-      "(for that), upload-us, kernel-us, contour-us, host-us (time spent on a frame) and latency-us (from its arrival "
-      "until it leaves), each -min, -avg and -max in microseconds (-1: not measured)", GST_TYPE_STRUCTURE, reading);
+      "(for that), pack-us (to pack a mask to bits before it goes up), upload-us, kernel-us, contour-us, host-us (time "
+      "spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in microseconds "
+      "(-1: not measured)", GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 

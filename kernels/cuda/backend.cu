@@ -535,9 +535,10 @@ static bool follows_soon(CudaContext *cuda)
     return soon;
 }
 
-/* Packs the rows from `first` on to where they belong in the slot's pinned memory. */
-static void pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
+/* Packs the rows from `first` on to where they belong in the slot's pinned memory. Returns how long that took, in us. */
+static float pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
 {
+    const auto begin = std::chrono::steady_clock::now();
     const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
     PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, first, most_rows };
     const unsigned n = blocks_for(mask->height - first, most_rows);
@@ -546,6 +547,9 @@ static void pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, ui
         cuda_engine_pack(cuda->engine, pack_some, &job, n, more);
     else
         ccl_pool_run(cuda->packers, pack_some, &job, n, more);
+    const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - begin;
+    slot->ccl_frame->table.pack_us = took.count();
+    return took.count();
 }
 
 /* Then what is in host memory may be read over the bus by the kernels, which saves the copy and its start. When there are
@@ -669,23 +673,14 @@ static bool shares_packing(const CclContext *context, const CclMask *mask, const
 #define COPY_TAKES 6.0f
 
 /* Device and caller are to be done at the same time. How long the caller takes depends on where masks lie (its caches, or
- * memory) and on the threads that help it, so the last masks say it: `n_bytes` of this one, of which it packed
- * `n_packed` in `took` us. */
-static float next_share(float share, size_t n_bytes, size_t n_packed, float took)
+ * memory) and on the threads that help it, so the last masks say it: of this one it packed the rows from `first` on in
+ * `took` us. */
+static float next_share(float share, const CclMask *mask, uint32_t first, float took)
 {
-    const float by_device = (float)n_bytes / BUS_BYTES, by_caller = (float)n_bytes * took / (float)n_packed;
+    const float by_device = (float)mask->width * (float)mask->height / BUS_BYTES;
+    const float by_caller = took * (float)mask->height / (float)(mask->height - first);
     const float best = (by_device - COPY_TAKES) / (by_device + by_caller);
     return min(max((share + best) / 2, LEAST_SHARE), MOST_SHARE);
-}
-
-/* Packs the caller's rows, those from `first` on, beside the device. */
-static void pack_share(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
-{
-    const size_t width = mask->width;
-    const auto begin = std::chrono::steady_clock::now();
-    pack_rows(cuda, slot, mask, first);
-    const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - begin;
-    cuda->share = next_share(cuda->share, width * mask->height, width * (mask->height - first), took.count());
 }
 
 /* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
@@ -702,7 +697,8 @@ static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *
     pixels.invert = mask->invert;
     CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
     if (size) {
-        pack_share(cuda, slot, mask, n_rows);
+        const float took = pack_rows(cuda, slot, mask, n_rows);
+        cuda->share = next_share(cuda->share, mask, n_rows, took);
         /* Beside the kernel. No label image is on its way down: the device was idle. */
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
                                      cuda->download));
@@ -731,6 +727,7 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
     const uint8_t *const there = on_device(mask);
 
     slot->uploads = false;
+    slot->ccl_frame->table.pack_us = 0;
     CCL_TRY(mark_producer(slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;

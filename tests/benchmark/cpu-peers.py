@@ -113,7 +113,7 @@ class Table(ctypes.Structure):
     _fields_ = [('components', ctypes.c_void_p), ('n_components', ctypes.c_uint32), ('n_kept', ctypes.c_uint32),
                 ('n_found', ctypes.c_uint32), ('flags', ctypes.c_uint32), ('width', ctypes.c_uint32),
                 ('height', ctypes.c_uint32), ('batch_size', ctypes.c_uint32), ('wait_us', ctypes.c_float),
-                ('upload_us', ctypes.c_float), ('kernel_us', ctypes.c_float)]
+                ('pack_us', ctypes.c_float), ('upload_us', ctypes.c_float), ('kernel_us', ctypes.c_float)]
 
 
 COMPONENT = np.dtype([('area', '<u8'), ('m10', '<u8'), ('m01', '<u8'), ('m20', '<u8'), ('m11', '<u8'), ('m02', '<u8'),

@@ -467,8 +467,9 @@ static void check_timing(Session *session, const Subject *subject)
             ok = ok && table.upload_us >= 0 && table.kernel_us > 0 && table.kernel_us < 10e6f;
         else
             ok = ok && table.upload_us == -1 && table.kernel_us == -1;
-        check(session, ok, "%s: times with timing=%u: upload %g us, kernels %g us", subject->name, timing,
-              (double)table.upload_us, (double)table.kernel_us);
+        ok = ok && (config.backend == CCL_BACKEND_CUDA ? table.pack_us >= 0 : table.pack_us == -1);
+        check(session, ok, "%s: times with timing=%u: upload %g us, kernels %g us, packing %g us", subject->name, timing,
+              (double)table.upload_us, (double)table.kernel_us, (double)table.pack_us);
 
         const CclStep *steps;
         const unsigned n = ccl_steps(context, &steps);

@@ -113,7 +113,7 @@ static bool camera_collect(Camera *camera)
         camera->largest_batch = table.batch_size;
     const Outcome got = { .table = table };
     table_only.product = PRODUCT_TABLE;
-    return table.batch_size >= 1 && table.wait_us >= 0 &&
+    return table.batch_size >= 1 && table.wait_us >= 0 && table.pack_us >= 0 &&
            same_outcome(&table_only, &camera->expected, &got, camera->why);
 }
 

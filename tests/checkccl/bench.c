@@ -17,6 +17,7 @@
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
  *         pinned_latency, pinned_wall  mask in page-locked memory
  *         packed_latency, packed_wall  mask in ordinary memory, packed to bits by as many threads as there are CPUs
+ *         host_rest, packed_rest       of host_latency and packed_latency what is not packing: bits up, kernels, table
  *         shared_latency               mask in page-locked memory, packed to bits by them and by the GPU
  *
  *         plain_cold as lane_cold, every kernel launched by itself instead of by a graph
@@ -467,18 +468,22 @@ static Times time_stream(const Bench *bench, CclContext *context, const Masks *m
     return times;
 }
 
-/* The median of some frames by themselves. */
+/* The median of some frames by themselves, and of what of them is not packing, if that is asked for. */
 static double time_latency(const Bench *bench, CclContext *context, const Masks *masks, Product product,
-                           void *const *labels)
+                           void *const *labels, Figure *rest)
 {
-    Figure figure = { .n = 0 };
+    Figure figure = { .n = 0 }, rests = { .n = 0 };
     for (unsigned i = 0; i < 31; i++) {
         CclTable table;
         const double start = now_us();
         submit_frame(bench, context, masks, i, product, labels);
         must(ccl_collect(context, &table));
-        add_sample(&figure, now_us() - start);
+        const double us = now_us() - start;
+        add_sample(&figure, us);
+        add_sample(&rests, us - (double)table.pack_us);
     }
+    if (rest)
+        add_sample(rest, percentile(&rests, 50));
     return percentile(&figure, 50);
 }
 
@@ -614,11 +619,11 @@ static void bench_streams(Bench *bench, const Subject *subject, Product product,
 /* ---------------------------------------------------------------- one stream */
 
 enum { HOT, COLD, WALL, PLAIN, LANE_HOT, LANE_COLD, LATENCY, HOST_LATENCY, HOST_WALL, PINNED_LATENCY, PINNED_WALL,
-       PACKED_LATENCY, PACKED_WALL, SHARED_LATENCY, N_MEASURES };
+       PACKED_LATENCY, PACKED_WALL, HOST_REST, PACKED_REST, SHARED_LATENCY, N_MEASURES };
 static const char *const measure_names[N_MEASURES] = {
     "gpu_hot",   "gpu_cold",       "wall_cold",   "plain_cold",     "lane_hot",   "lane_cold",  "latency",
     "host_latency", "host_wall", "pinned_latency", "pinned_wall", "packed_latency", "packed_wall",
-    "shared_latency"
+    "host_rest", "packed_rest", "shared_latency"
 };
 
 /* The same with one frame after the other on the GPU, and perhaps kernels launched one by one. */
@@ -664,14 +669,13 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     for (unsigned i = 0; i < N_MEASURES; i++) /* nobody has provisional labels brought home */
         want[i] = kind_wanted(bench->options->measures, measure_names[i]) &&
                   (i < HOST_LATENCY || product != PRODUCT_PROVISIONAL);
-    want[PACKED_LATENCY] &= algorithm_of(subject)->takes_bits;
-    want[PACKED_WALL] &= algorithm_of(subject)->takes_bits;
-    want[SHARED_LATENCY] &= algorithm_of(subject)->takes_bits;
+    for (unsigned i = PACKED_LATENCY; i < N_MEASURES; i++)
+        want[i] &= algorithm_of(subject)->takes_bits;
     if (want[PLAIN])
         plain = open_lane(bench, subject, with_labels, false);
     if (want[LANE_HOT] || want[LANE_COLD])
         lane = open_lane(bench, subject, with_labels, true);
-    if (want[PACKED_LATENCY] || want[PACKED_WALL] || want[SHARED_LATENCY])
+    if (want[PACKED_LATENCY] || want[PACKED_WALL] || want[PACKED_REST] || want[SHARED_LATENCY])
         packing = open_packing(bench, subject, with_labels);
     const bool upload = want[HOST_WALL] || want[PINNED_WALL];
     unsigned n = frames_for(time_stream(bench, context, device, device->n, product, labels, 2).wall_us);
@@ -694,24 +698,26 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
         if (want[LANE_COLD])
             add_sample(&figures[LANE_COLD], time_stream(bench, lane, device, device->n, product, labels, n).gpu_us);
         if (want[LATENCY])
-            add_sample(&figures[LATENCY], time_latency(bench, context, device, product, labels));
-        if (want[HOST_LATENCY])
-            add_sample(&figures[HOST_LATENCY], time_latency(bench, context, host, product, labels));
+            add_sample(&figures[LATENCY], time_latency(bench, context, device, product, labels, NULL));
+        if (want[HOST_LATENCY] || want[HOST_REST])
+            add_sample(&figures[HOST_LATENCY],
+                       time_latency(bench, context, host, product, labels, &figures[HOST_REST]));
         if (want[HOST_WALL])
             add_sample(&figures[HOST_WALL],
                        time_stream(bench, context, host, bench->n_frames, product, labels, n_up).wall_us);
         if (want[PINNED_LATENCY])
-            add_sample(&figures[PINNED_LATENCY], time_latency(bench, context, pinned, product, labels));
+            add_sample(&figures[PINNED_LATENCY], time_latency(bench, context, pinned, product, labels, NULL));
         if (want[PINNED_WALL])
             add_sample(&figures[PINNED_WALL],
                        time_stream(bench, context, pinned, bench->n_frames, product, labels, n_up).wall_us);
-        if (want[PACKED_LATENCY])
-            add_sample(&figures[PACKED_LATENCY], time_latency(bench, packing, host, product, labels));
+        if (want[PACKED_LATENCY] || want[PACKED_REST])
+            add_sample(&figures[PACKED_LATENCY],
+                       time_latency(bench, packing, host, product, labels, &figures[PACKED_REST]));
         if (want[PACKED_WALL])
             add_sample(&figures[PACKED_WALL],
                        time_stream(bench, packing, host, bench->n_frames, product, labels, n).wall_us);
         if (want[SHARED_LATENCY])
-            add_sample(&figures[SHARED_LATENCY], time_latency(bench, packing, pinned, product, labels));
+            add_sample(&figures[SHARED_LATENCY], time_latency(bench, packing, pinned, product, labels, NULL));
     }
     for (unsigned i = 0; i < N_MEASURES; i++)
         if (want[i])
