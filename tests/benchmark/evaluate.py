@@ -578,7 +578,7 @@ def show(data, out):
     columns = min(3, len(panels)) or 1
     n_rows = (len(panels) + columns - 1) // columns or 1
     tall = max([3.2] + [.16 * len(p.lines) + .8 for p in panels])
-    figure, axes = plt.subplots(n_rows, columns, figsize=(4.6 * columns + 1.6, tall * n_rows + .5), squeeze=False,
+    figure, axes = plt.subplots(n_rows, columns, figsize=(4.6 * columns, tall * n_rows + .5), squeeze=False,
                                 layout='constrained')
     names = [part for p in panels if isinstance(p, Bars) for line in p.lines.values() for part in line]
     names = list(dict.fromkeys(names + [m for p in panels if isinstance(p, Panel) for m, _ in p.ranking()]))
@@ -590,10 +590,11 @@ def show(data, out):
     for place in axes.flat:
         for handle, label in zip(*place.get_legend_handles_labels()):
             found.setdefault(label, handle)
-    figure.legend(found.values(), found.keys(), loc='outside right upper', fontsize=7)
+    figure.legend(found.values(), found.keys(), loc='upper left', bbox_to_anchor=(1, 1), fontsize=7)  # beside it
     figure.supxlabel(textwrap.fill(head, 80 * columns + 40), fontsize=6, color='gray')
     for kind in data['formats']:
-        figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130)
+        figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130,
+                       bbox_inches='tight')
         files.append(base.with_suffix('.' + kind).name)
     plt.close(figure)
     print(f'{out}: {", ".join(files)}')
