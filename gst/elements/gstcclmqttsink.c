@@ -564,14 +564,16 @@ connect_either (GstCclMqttSink * self, gboolean * was_connected, gint * saved_er
 {
   const gchar *local[2];
   const guint n = local_addresses (self, local);
-  gint result = MOSQ_ERR_ERRNO;
+  const gint first = connect_once (self, local[0], was_connected, saved_errno);
+  gint second, second_errno;
 
-  for (guint i = 0; i < n; i++) {
-    result = connect_once (self, local[i], was_connected, saved_errno);
-    if (result != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))
-      break;
-  }
-  return result;
+  if (n < 2 || first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))
+    return first;
+  second = connect_once (self, local[1], was_connected, &second_errno);
+  if (second == MOSQ_ERR_ERRNO && second_errno != ECONNRESET && !*was_connected)
+    return first;               /* the family that the host prefers says why */
+  *saved_errno = second_errno;
+  return second;
 }
 
 /* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
@@ -620,14 +622,14 @@ parse_uri (GstCclMqttSink * self)
   if (self->uri)
     g_uri_split (self->uri, G_URI_FLAGS_NONE, &scheme, &user, &host, &port, NULL, NULL, NULL, &error);
   self->tls = scheme && !g_ascii_strcasecmp (scheme, "mqtts");
-  if (!scheme || (!self->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
+  if (user || (error && strchr (self->uri, '@'))) {     /* what is wrong is not said: it may be the password */
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The MQTT address holds a user name or password."),
+        ("Others can read it there. Use username, and password-env for the name of an environment variable."));
+  } else if (!scheme || (!self->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("\"%s\" is not an MQTT address%s%s.", self->uri ? self->uri : "",
             error ? ": " : "", error ? error->message : ""), ("uri is mqtt://HOST[:PORT], or mqtts:// for TLS."));
   } else if (port == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("There is no port 0."), ("Ports are numbers from 1 to 65535."));
-  } else if (user) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The MQTT address holds a user name or password."),
-        ("Others can read it there. Use username, and password-env for the name of an environment variable."));
   } else {
     self->host = g_strdup (host);
     self->port = port > 0 ? port : self->tls ? 8883 : 1883;

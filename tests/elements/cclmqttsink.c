@@ -1008,6 +1008,8 @@ GST_START_TEST (test_wrong_settings)
     {"uri", "mqtt://localhost:4294969179", "is not an MQTT address: "},
     {"uri", "mqtt://localhost:1883x", "is not an MQTT address: "},
     {"uri", "mqtt://me:secret@localhost", "holds a user name or password"},
+    {"uri", "mqtt://me:secret@localhost:65536", "holds a user name or password"},
+    {"uri", "mqtt://me:p/ss@localhost", "holds a user name or password"},
     {"topic", "blobs/#", "is no topic to publish to"},
     {"topic", "", "is no topic to publish to"},
     {"username", "\xff\xfe", "username cannot be sent"},
