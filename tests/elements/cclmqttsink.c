@@ -609,17 +609,24 @@ push_one_more (gpointer data)
   return GINT_TO_POINTER (push_number (data, 11));
 }
 
-GST_START_TEST (test_full_queue_blocks_and_unblocks)
+/* A sink without a broker, its queue full, and a thread that waits for room in it. */
+static GThread *
+start_waiting_for_room (Publisher * publisher)
 {
   GstElement *sink = new_sink ("mqtt", free_port (), "t");
-  Publisher publisher;
-  GThread *thread;
 
   g_object_set (sink, "queue-size", 10, NULL);
   gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
-  publisher = publish_with (sink);
-  push_numbers (&publisher, 1, 10);
-  thread = g_thread_new ("pusher", push_one_more, &publisher);
+  *publisher = publish_with (sink);
+  push_numbers (publisher, 1, 10);
+  return g_thread_new ("pusher", push_one_more, publisher);
+}
+
+GST_START_TEST (test_full_queue_blocks_and_unblocks)
+{
+  Publisher publisher;
+  GThread *thread = start_waiting_for_room (&publisher);
+
   g_usleep (300000);
   fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
   fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
@@ -640,17 +647,11 @@ GST_START_TEST (test_new_settings_end_the_wait_for_room)
   } cases[] = { {"queue-size", "20", 11}, {"overflow", "drop-oldest", 10}, {"overflow", "drop-newest", 10} };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    GstElement *sink = new_sink ("mqtt", free_port (), "t");
     Publisher publisher;
-    GThread *thread;
+    GThread *thread = start_waiting_for_room (&publisher);
 
-    g_object_set (sink, "queue-size", 10, NULL);
-    gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
-    publisher = publish_with (sink);
-    push_numbers (&publisher, 1, 10);
-    thread = g_thread_new ("pusher", push_one_more, &publisher);
     g_usleep (100000);
-    gst_util_set_object_arg (G_OBJECT (sink), cases[i].property, cases[i].value);
+    gst_util_set_object_arg (G_OBJECT (publisher.harness->element), cases[i].property, cases[i].value);
     fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
     fail_unless_equals_uint64 (stat_of (&publisher, "queued"), cases[i].queued);
     fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 11 - cases[i].queued);
