@@ -533,8 +533,8 @@ connect_once (GstCclMqttSink * self, const gchar * local, gboolean * was_connect
   return result;
 }
 
-/* Where to connect from: any address of each family that the host has one of, in the order of those. Returns how
- * many. */
+/* Where to connect from: any address of each family that the host has one of, in the order of those. Returns how many:
+ * none where there is no such host. */
 static guint
 local_addresses (GstCclMqttSink * self, const gchar * local[2])
 {
@@ -543,16 +543,13 @@ local_addresses (GstCclMqttSink * self, const gchar * local[2])
   guint n = 0;
 
   if (getaddrinfo (self->host, NULL, &hints, &addresses))
-    addresses = NULL;
+    return 0;
   for (const struct addrinfo * address = addresses; address; address = address->ai_next) {
     const gchar *const any = address->ai_family == AF_INET6 ? "::" : "0.0.0.0";
     if (n == 0 || (n == 1 && strcmp (any, local[0])))
       local[n++] = any;
   }
-  if (addresses)
-    freeaddrinfo (addresses);
-  else
-    local[n++] = "0.0.0.0";     /* no such host, says libmosquitto */
+  freeaddrinfo (addresses);
   return n;
 }
 
@@ -564,9 +561,13 @@ connect_either (GstCclMqttSink * self, gboolean * was_connected, gint * saved_er
 {
   const gchar *local[2];
   const guint n = local_addresses (self, local);
-  const gint first = connect_once (self, local[0], was_connected, saved_errno);
-  gint second, second_errno;
+  gint first, second, second_errno;
 
+  if (n == 0)
+    return MOSQ_ERR_EAI;
+  if (is_stopping (self))       /* looking a name up may take long */
+    return MOSQ_ERR_SUCCESS;
+  first = connect_once (self, local[0], was_connected, saved_errno);
   if (n < 2 || first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))
     return first;
   second = connect_once (self, local[1], was_connected, &second_errno);
@@ -591,14 +592,14 @@ run_connection (gpointer data)
 
   while (!is_stopping (self)) {
     gboolean was_connected = FALSE;
-    gint saved_errno;
+    gint saved_errno = 0;
     const gint result = connect_either (self, &was_connected, &saved_errno);
 
     if (result == MOSQ_ERR_SUCCESS) {
       say_goodbye (self, was_connected);
       break;
     }
-    if (!was_connected && result != MOSQ_ERR_CONN_REFUSED)
+    if (!was_connected && result != MOSQ_ERR_CONN_REFUSED && !is_stopping (self))
       report_outage (self, reason_of (result, saved_errno));
     if (was_connected)
       pause = FIRST_PAUSE;
