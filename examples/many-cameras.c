@@ -520,9 +520,12 @@ describe_labels (const Camera * cameras, guint n)
   text = g_string_new (NULL);
   g_string_append_printf (text, "labelled   by %s on %s, masks by way of %s, %.0f us a frame in ccllabel\n", algorithm,
       backend, path, host);
-  if (g_strcmp0 (backend, "cuda") == 0)
-    g_string_append_printf (text, "batches    of %.1f frames, the largest of %.0f; waited for %.0f us; "
-        "masks packed to bits in %.0f us\n", batch, largest, wait, pack);
+  if (g_strcmp0 (backend, "cuda") == 0) {
+    g_string_append_printf (text, "batches    of %.1f frames, the largest of %.0f; waited for %.0f us", batch, largest, wait);
+    if (pack > 0)
+      g_string_append_printf (text, "; masks packed to bits in %.0f us", pack);
+    g_string_append_c (text, '\n');
+  }
   gst_structure_free (stats);
   return g_string_free (text, FALSE);
 }
