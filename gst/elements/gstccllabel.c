@@ -862,7 +862,8 @@ list_with_contours (GstCclLabel * self, Frame * frame, const CclTable * table)
 }
 
 /* Masks of classes, 0 and 1 mostly, have no blobs to a threshold that is meant for black and white. Video without anything
- * in it has none either, but its black is 16; and in the noise of a difference no two neighbours are alike. */
+ * in it has none either, but its black is 16; and the noise of a difference changes every few
+ * pixels. */
 static void
 hint_when_dim (GstCclLabel * self, const Frame * frame)
 {
@@ -1957,9 +1958,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
       "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us "
-      "(for that), pack-us (to pack a mask to bits before it goes up), upload-us, kernel-us, contour-us, host-us (time "
-      "spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in microseconds "
-      "(-1: not measured)", GST_TYPE_STRUCTURE, reading);
+      "(for that), pack-us (to pack a mask to bits on the host, 0 where the GPU reads pixels), upload-us, kernel-us, "
+      "contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg "
+      "and -max in microseconds (-1: not measured)", GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 
