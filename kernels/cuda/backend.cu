@@ -321,6 +321,21 @@ static CclStatus open_lanes(CclContext *context, size_t n_pixels)
     return CCL_OK;
 }
 
+/* CCL_TEST_SHARED in the environment: all page-locked masks that may be packed by device and caller are, of any size, and
+ * four rows are a task. ... */
+static bool tests_shared(void)
+{
+    static const bool is_set = getenv("CCL_TEST_SHARED") != NULL;
+    return is_set;
+}
+
+/* ... The caller always has so many percent of the rows; 0: as otherwise. */
+static float tested_share(void)
+{
+    static const float share = tests_shared() ? (float)atof(getenv("CCL_TEST_SHARED")) / 100 : 0;
+    return min(max(share, 0.0f), 1.0f);
+}
+
 static CclStatus cuda_open(CclContext *context)
 {
     const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
@@ -340,7 +355,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
-    cuda->share = CUDA_FIRST_SHARE;
+    cuda->share = tested_share() > 0 ? tested_share() : CCL_SHARE_FIRST;
     cuda->density = CUDA_MANY; /* until something is known: very many runs take a cluster of blocks very long */
     cuda->density_left = 1;
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing)); /* is there code for this device at all? */
@@ -539,7 +554,7 @@ static bool follows_soon(CudaContext *cuda)
 static float pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
 {
     const auto begin = std::chrono::steady_clock::now();
-    const uint32_t most_rows = max(1u, (128u << 10) / mask->width);
+    const uint32_t most_rows = tests_shared() ? 4 : max(1u, (128u << 10) / mask->width);
     PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, first, most_rows };
     const unsigned n = blocks_for(mask->height - first, most_rows);
     const bool more = follows_soon(cuda);
@@ -647,58 +662,63 @@ static bool reads_quickly(const CclMask *mask)
     return false;
 }
 
-/* CCL_TEST_SHARED in the environment: all that may be shared is, for tests. */
-static size_t least_shared(void)
-{
-    static const size_t least = getenv("CCL_TEST_SHARED") ? 0 : LEAST_BYTES_SHARED;
-    return least;
-}
-
 /* Is a pinned mask packed to bits by the device and, its last rows, by the caller's thread, which would only wait? Not
  * where contexts share streams: those of others would wait for what this one does on them. */
 static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = impl(context);
-    return (size_t)mask->width * mask->height >= least_shared() && there && reads_in_place(context, mask) &&
+    const size_t least = tests_shared() ? 0 : LEAST_BYTES_SHARED;
+    return (size_t)mask->width * mask->height >= least && there && reads_in_place(context, mask) &&
            !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
 }
 
-/* The caller's share of the rows, at least and at most. */
-#define LEAST_SHARE (1.0f / 16)
-#define MOST_SHARE (3.0f / 4)
-/* What the device reads over the bus in 1 us while the host packs beside it, in bytes; what it takes to bring up the bits
- * of the caller, in us. */
-#define BUS_BYTES 50e3f
-#define COPY_TAKES 6.0f
-
-/* Device and caller are to be done at the same time. How long the caller takes depends on where masks lie (its caches, or
- * memory) and on the threads that help it, so the last masks say it: of this one it packed the rows from `first` on in
- * `took` us. */
-static float next_share(float share, const CclMask *mask, uint32_t first, float took)
+/* What the device reads of a mask over the bus in 1 us, in bytes: by packing some of this one, the quickest of three times,
+ * each behind another so that nothing of a launch counts. That takes the time of a few frames, so it is done for the first
+ * mask and with pauses ever twice as long, and the quickest counts: a bus may have slept, or had other work. */
+static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const CudaVars *pixels)
 {
-    const float by_device = (float)mask->width * (float)mask->height / BUS_BYTES;
-    const float by_caller = took * (float)mask->height / (float)(mask->height - first);
-    const float best = (by_device - COPY_TAKES) / (by_device + by_caller);
-    return min(max((share + best) / 2, LEAST_SHARE), MOST_SHARE);
+    const uint32_t n_rows = min(mask->height, max(1u, LEAST_BYTES_SHARED / mask->width));
+    float least_ms = 1e3f;
+    for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
+        if (!*event)
+            CCL_CUDA_TRY(cudaEventCreate(event));
+    for (unsigned i = 0; i < 3; i++) {
+        float ms;
+        for (cudaEvent_t event : { slot->upload_start, slot->upload_end }) {
+            CCL_TRY(mask_to_bits(pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, row_words(mask->width),
+                                 cuda->upload));
+            CCL_CUDA_TRY(cudaEventRecord(event, cuda->upload));
+        }
+        CCL_CUDA_TRY(cudaEventSynchronize(slot->upload_end));
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
+        least_ms = min(least_ms, ms);
+    }
+    cuda->bus = max(cuda->bus, (float)mask->width * (float)n_rows / max(1e3f * least_ms, 1.0f));
+    return CCL_OK;
 }
 
 /* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
 static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const uint8_t *there, CudaVars *vars)
 {
     const size_t words = row_words(mask->width), stride = words * sizeof(uint64_t);
-    const uint32_t n_rows = mask->height - (uint32_t)((float)mask->height * cuda->share);
-    const size_t begin = n_rows * stride, size = (mask->height - n_rows) * stride;
+    const uint32_t by_caller = (uint32_t)((float)mask->height * cuda->share), n_rows = mask->height - by_caller;
+    const size_t begin = n_rows * stride, size = by_caller * stride;
 
     CudaVars pixels = *vars;
     pixels.mask = there;
     pixels.mask_stride = mask->stride;
     pixels.threshold = mask->threshold;
     pixels.invert = mask->invert;
+    if (!(cuda->n_shared & (cuda->n_shared - 1)))
+        CCL_TRY(measure_bus(cuda, slot, mask, &pixels));
+    cuda->n_shared++;
     CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
     if (size) {
         const float took = pack_rows(cuda, slot, mask, n_rows);
-        cuda->share = next_share(cuda->share, mask, n_rows, took);
+        if (!tested_share())
+            cuda->share = ccl_share_next((float)by_caller / (float)mask->height, took,
+                                         (float)mask->width * (float)mask->height / cuda->bus);
         /* Beside the kernel. No label image is on its way down: the device was idle. */
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
                                      cuda->download));

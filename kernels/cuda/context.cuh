@@ -11,6 +11,7 @@
 #ifndef CCL_CUDA_CONTEXT_CUH
 #define CCL_CUDA_CONTEXT_CUH
 
+#include "share.h"
 #include "stages.cuh"
 
 #include "../cpu/pool.h"
@@ -61,7 +62,7 @@ typedef struct CudaSlot {
     CudaResult *h_result; /* mapped; frame.result on the device */
 
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
-    cudaEvent_t upload_start, upload_end; /* with timing */
+    cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     CclTicket ticket;                     /* with an engine */
 
@@ -119,8 +120,6 @@ typedef struct CudaEngine {
     pthread_mutex_t packing;
 } CudaEngine;
 
-#define CUDA_FIRST_SHARE (1.0f / 3) /* of CudaContext.share, until it is known how long packing takes */
-
 /* CclContext.impl of a CUDA context. */
 typedef struct CudaContext {
     CudaEngine *engine; /* NULL: streams and workspaces are the context's own */
@@ -139,7 +138,9 @@ typedef struct CudaContext {
     const CclTier *tier;   /* packs masks */
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
-    float share;           /* of a page-locked mask's rows, that the caller packs */
+    float share;           /* of a page-locked mask's rows, that the caller packs: share.h */
+    float bus;             /* bytes of a mask that the device reads over it in 1 us */
+    unsigned n_shared;     /* masks so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
     CudaDensity density;   /* that masks are taken to have, ... */
     unsigned density_left; /* ... of so many frames to come */

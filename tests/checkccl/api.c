@@ -363,7 +363,7 @@ static void check_lifetime(Session *session, const Subject *subject)
     bool ok = frame_submit(context, &frames[0]) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
     for (unsigned i = 1; i < CCL_MAX_DEPTH; i++)
         ok = ok && frame_submit(context, &frames[i]) == CCL_OK;
-    for (unsigned long i = 0; ok && i < 2000000000 && !ccl_ready(context); i++)
+    for (const double start = seconds(); ok && !ccl_ready(context) && seconds() < start + 60;)
         ;
     check(session, ok && ccl_ready(context), "%s: frames submitted never become ready", subject->name);
     check(session, ok && frame_is_right(&frames[0], &table, why), "%s: a table did not outlive %u more frames",
@@ -615,6 +615,8 @@ void check_api(Session *session)
         if (subject->dead)
             continue;
         layout_now_running(subject, NULL);
+        if (session->verbose)
+            printf("  %s\n", subject->name);
         if (!s || subject->config.backend != subject[-1].config.backend)
             check_config_errors(session, subject);
         check_frame_errors(session, subject);

@@ -66,9 +66,7 @@ typedef struct Bench {
 
 static double now_us(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+    return 1e6 * seconds();
 }
 
 static void *must_have(void *memory)

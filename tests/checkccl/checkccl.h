@@ -105,7 +105,7 @@ typedef struct Session {
     uint64_t seed;
     bool quick;
     uint64_t most_pixels; /* of an image that judge() looks at; 0: none */
-    bool verbose;         /* say how long each part took */
+    bool verbose;         /* say how far it is, how long each part took */
     bool quiet;           /* self-test: count, print nothing */
     bool cuda;            /* a CUDA subject is among them */
     const char *images;   /* directory, or NULL */
@@ -140,6 +140,9 @@ bool shrink(Subject *subject, Case *c, Image *image, char why[400]);
 
 /* One more check outside judge(): counts it, and prints the sentence when it failed. */
 bool check(Session *session, bool passed, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* By a clock that only goes forward. */
+double seconds(void);
 
 bool subjects_active(const Session *session);
 /* Is this image beyond what the session or the subject is to be judged on? */

@@ -489,7 +489,7 @@ static bool case_fails(Subject *subject, const Case *c, char why[400])
     return false;
 }
 
-static double now(void)
+double seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -528,7 +528,7 @@ static bool drop_rows(Subject *subject, Case *c, Image *image, bool columns, dou
     while (most <= size / 4)
         most *= 2;
     for (uint32_t n = most; n > 0; n /= 2)
-        for (uint32_t at = 0; now() < deadline;) {
+        for (uint32_t at = 0; seconds() < deadline;) {
             const uint32_t left = columns ? image->width : image->height;
             if (left <= n || at + n > left)
                 break;
@@ -554,7 +554,7 @@ static bool clear_pixels(Subject *subject, Case *c, Image *image, double deadlin
     bool any = false;
     const size_t size = (size_t)image->width * image->height;
     for (size_t n = size / 2 ? size / 2 : 1; n > 0; n /= 2)
-        for (size_t at = 0; at < size && now() < deadline; at += n) {
+        for (size_t at = 0; at < size && seconds() < deadline; at += n) {
             const size_t end = at + n < size ? at + n : size;
             if (!memchr(image->pixels + at, 1, end - at))
                 continue;
@@ -567,11 +567,11 @@ static bool clear_pixels(Subject *subject, Case *c, Image *image, double deadlin
 
 bool shrink(Subject *subject, Case *c, Image *image, char why[400])
 {
-    const double deadline = now() + 8;
+    const double deadline = seconds() + 8;
     if (!case_fails(subject, c, why))
         return false;
     bool smaller = true;
-    while (smaller && now() < deadline && !subject->dead) {
+    while (smaller && seconds() < deadline && !subject->dead) {
         smaller = drop_rows(subject, c, image, false, deadline);
         smaller |= drop_rows(subject, c, image, true, deadline);
         smaller |= clear_pixels(subject, c, image, deadline);

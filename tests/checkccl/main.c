@@ -44,7 +44,7 @@ static const char usage[] =
     "  --pixels=N          no image of more pixels\n"
     "  --shared            only contexts that share the device (of CUDA); otherwise they have one case in 5\n"
     "  --huge              the suite huge as well: masks of 16384x16384, with some 12 GB of memory, for minutes\n"
-    "  --verbose           how long each part of a suite took\n"
+    "  --verbose           which method a suite is at, or how long each part of it took\n"
     "  --seed=N            of the random images (default 1); 0: by the clock\n"
     "  --images=DIR        the PGM and PBM masks there as well\n"
     "  --self-test         plant faults in a method; each must be found\n"
@@ -380,13 +380,6 @@ static void list(void)
     for (unsigned i = 0; i < N_SUITES; i++)
         printf(" %s", suites[i].name);
     printf("\nCUDA: %s, %d device(s)\n", ccl_backend_built(CCL_BACKEND_CUDA) ? "built" : "not built", device_count());
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void print_subject(const Subject *subject)

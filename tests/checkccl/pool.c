@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Suite `pool`: the threads of the CPU backend. Every task is run once, whoever runs it; there are no more threads than
- * that takes, and none when nobody needs them; and contexts that share the CPUs with threads=0 give the bytes of one
- * thread. For the thread sanitizer too: small, and little else. */
+ * that takes, and none when nobody needs them; contexts that share the CPUs with threads=0 give the bytes of one thread;
+ * and how rows are shared between a calling thread and a device. For the thread sanitizer too: small, and little else. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -12,6 +12,7 @@
 #include "affinity.h"
 #include "cpu/cpus.h"
 #include "cpu/pool.h"
+#include "cuda/share.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -269,6 +270,31 @@ static void check_sharing(Session *session)
     free(pixels);
 }
 
+/* ---------------------------------------------------------------- caller and device */
+
+/* A frame after the other, both need as long for a row as ever: the device comes to have both parts at the same time, or the
+ * caller has as few or as many rows as it may have. */
+static void check_share(Session *session)
+{
+    static const float times[] = { 1, 20, 41, 57, 166, 1000, 20000 }; /* for all rows, in us */
+    for (unsigned d = 0; d < sizeof times / sizeof *times; d++)
+        for (unsigned c = 0; c < sizeof times / sizeof *times; c++) {
+            const float by_device = times[d], by_caller = times[c];
+            float share = CCL_SHARE_FIRST;
+            for (unsigned frame = 0; frame < 30; frame++)
+                share = ccl_share_next(share, share * by_caller, by_device);
+            const float early = (1 - share) * by_device - share * (by_caller + by_device / 8) - CCL_SHARE_COPY_US;
+            const bool fair = early * early <= 1e-6f * by_device * by_device;
+            check(session,
+                  fair || (share == 0.0625f && early < 0) || (share == 0.875f && early > 0),
+                  "share: %g of the rows, where all take the device %g us and the caller %g: done %g us apart",
+                  (double)share, (double)by_device, (double)by_caller, (double)early);
+        }
+    /* (41 - 6) / (41 * 9 / 8 + 20 * 3) is 0.33, half way from 0.2. */
+    const float next = ccl_share_next(0.2f, 12, 41);
+    check(session, next > 0.264f && next < 0.266f, "share: %g, not 0.265", (double)next);
+}
+
 void check_pool(Session *session)
 {
     for (unsigned s = 0; s < session->n_subjects; s++) {
@@ -280,6 +306,7 @@ void check_pool(Session *session)
         check_worker_cpus(session);
         check_fork(session);
         check_sharing(session);
+        check_share(session);
         return;
     }
 }
