@@ -9,7 +9,8 @@
 # From a build with CUDA and GStreamer in BUILD: the plugin, libgstccl-1.0, the test programs of the elements that know
 # of CUDA and examples/many-cameras go to FOLDER, the real masks of ../shared/data (CCL_TEST_DATA) to FOLDER/data.
 # GStreamer itself is expected in FOLDER/gst, however it got there: bin/ with gst-launch-1.0, gst-inspect-1.0 and
-# gst-plugin-scanner, lib/ with what all of this is linked with, plugins/; without it the host's own GStreamer runs.
+# gst-plugin-scanner, lib/ with what all of this is linked with, plugins/; without it the host's own GStreamer runs. BUILD
+# is made with the version that is there: the tests use functions of its CUDA library that change from one to the next.
 # Then, on the host: CCL_GST=FOLDER tests/gpu/run.sh; or with several folders, made with several versions of GStreamer.
 set -eu
 build=$1
@@ -21,6 +22,19 @@ for program in ccllabel ccllabel-contours ccllabel-cuda ccllabel-volume cclmotio
 done
 cp "$build/examples/many-cameras" "$folder"
 strip "$folder"/*.so "$folder"/libgstccl-1.0.so.0 "$folder"/test-* "$folder/many-cameras"
+
+# fits FOLDER/gst: has it what the programs are linked with, in the version that they were built with?
+fits() {
+    readelf -d "$folder"/*.so* "$folder"/test-* "$folder/many-cameras" | sed -n 's/.*NEEDED.*\[\(libgst.*\)\]/\1/p' |
+        sort -u | while read -r library; do
+            [ -e "$folder/$library" ] || [ -e "$1/lib/$library" ] || { echo "no $library in $1/lib" >&2; exit 1; }
+        done || return 1
+    there=$(LD_LIBRARY_PATH="$1/lib" "$1/bin/gst-inspect-1.0" --version | sed -n 's/^GStreamer \([0-9]*\.[0-9]*\).*/\1/p')
+    built=$(meson introspect "$build" --dependencies | tr '{' '\n' |
+        sed -n 's/.*"name": "gstreamer-1.0".*"version": "\([0-9]*\.[0-9]*\).*/\1/p')
+    [ "$there" = "$built" ] || { echo "GStreamer $there in $1, $build is made with $built" >&2; return 1; }
+}
+[ ! -d "$folder/gst" ] || fits "$folder/gst"
 
 data=${CCL_TEST_DATA:-$(dirname "$0")/../../../shared/data}/masks
 if [ -f "$data/still/feyn.png" ]; then

@@ -99,7 +99,7 @@ part_check() {
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
         # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
         # masks too are packed by device and caller.
-        check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 \
+        check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
     } &
     {
@@ -184,14 +184,16 @@ sanitize() {
     labels_every=$([ "$1" = memcheck ] && echo 599 || echo 197)
     little_every=$([ "$1" = memcheck ] && echo 83 || echo 197)
     cluster_every=$([ "$1" = memcheck ] && echo 83 || echo 307)
-    folder=${CCL_GST##* }
+    folder=${CCL_GST:-}
+    folder=${folder##* }
+    rm -f "$logs/$1-$2"*.log
     # shellcheck disable=SC2086
     case $2 in
     motion) check "$1: motion" 300 $under "$checkmotion" cuda 9 ;;
     volume) check "$1: volume" 300 $under "$checkccl" $few --every=13 ;;
     labels) check "$1: $2, every method, a few cases" 300 $under "$checkccl" $few --every=$labels_every --pixels=8000 ;;
     strips)
-        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=1 $under "$checkccl" --backend=cuda --quick \
+        check "$1: $2, runs" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 $under "$checkccl" --backend=cuda --quick \
             --suite=labels,table --algorithm=runs --connectivity=8 --every=61 --pixels=60000
         ;;
     little)
@@ -212,16 +214,20 @@ sanitize() {
         ;;
     api | batch) # racecheck looks at kernels, however they are launched: no graphs; a frame by a cluster takes it seconds
         without=$([ "$1" = memcheck ] || echo "CCL_TEST_GRAPHS=0 CCL_TEST_CLUSTERS=0")
-        check "$1: $2, $ours" 300 env $without $under "$checkccl" $few --algorithm=$ours
+        for methods in runs ${ours#runs,}; do # all four in a process sometimes wait for ever under racecheck
+            check "$1: $2, $methods" 200 env $without $under "$checkccl" $few --algorithm=$methods
+        done
         ;;
     *) check "$1: $2, $ours" 300 $under "$checkccl" $few --algorithm=$ours ;;
     esac
-    ! grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || echo "$1 $2" >> "$logs/again"
+    if grep -q "Internal Sanitizer Error" "$logs/$1-$2"*.log || grep -q "^check: racecheck: $2.*still running" "$found"; then
+        echo "$1 $2" >> "$logs/again"
+    fi
 }
 
-# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so:
-# then once more, when the parts beside it have ended, too. Under racecheck threads that share a device (suite crowd) mostly
-# wait for ever, all asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
+# Never more than six at a time, the long ones first. Even so compute-sanitizer may lose track of a launch, and says so, and
+# racecheck may wait for ever: then once more, when the parts beside it have ended, too. Under racecheck threads that share a
+# device (suite crowd) mostly wait so, all asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
     if ! command -v compute-sanitizer > /dev/null; then
@@ -250,16 +256,17 @@ part_sanitize() {
     wait
 }
 
-# What compute-sanitizer lost track of.
+# What compute-sanitizer lost track of, or did not end.
 sanitize_again() {
     export CCL_TEST_CROWDED=1
     found=$logs/part-sanitize.txt
-    [ -f "$logs/again" ] || return
+    [ -s "$logs/again" ] || return
     mv "$logs/again" "$logs/again-now"
     while read -r tool what; do
         sed -i "/^check: $tool: $what/s/^check:/note: beside others:/" "$found"
         sanitize "$tool" "$what"
     done < "$logs/again-now"
+    rm -f "$logs/again"
 }
 
 # ---------------------------------------------------------------- alone
@@ -300,6 +307,7 @@ run_part() {
     rm -f "$found.sources"
     : > "$found"
     "part_$1"
+    [ -s "$found" ] || echo "check: $1: failed: it noted nothing" > "$found"
     "$top/tests/gpu/sources.sh" > "$found.sources"
 }
 
@@ -308,7 +316,7 @@ for group in "check elements sanitize" alone bench; do
         case " $* " in *" $part "*) run_part "$part" & ;; esac
     done
     wait
-    case "$group $* " in *elements*" sanitize "*) (sanitize_again) ;; esac
+    case "$group; $* " in check*";"*" sanitize "*) (sanitize_again) ;; esac
 done
 
 "$top/tests/gpu/sources.sh" > "$logs/sources"
