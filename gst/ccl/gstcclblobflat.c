@@ -487,6 +487,10 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
   const gchar *name;
   guint32 version, name_size;
 
+  if (!gst_buffer_is_writable (buffer)) {
+    refuse (error, GST_CCL_ERROR_DATA, "the buffer is not writable");
+    return NULL;
+  }
   if (!check_envelope (data, size, error))
     return NULL;
   version = get32_at (data, VERSION_AT);
@@ -506,11 +510,6 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
 
   meta = gst_buffer_add_ccl_blob_meta (buffer, list, header.ref_width, header.ref_height);
   gst_ccl_blob_list_unref (list);
-  if (meta == NULL) {
-    refuse (error, GST_CCL_ERROR_DATA, "the buffer is not writable");
-    return NULL;
-  }
-
   meta->flags = header.flags;
   meta->width = header.width;
   meta->height = header.height;

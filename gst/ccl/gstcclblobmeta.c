@@ -313,6 +313,23 @@ gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list)
     gst_ccl_blob_list_unref (old);
 }
 
+/**
+ * gst_ccl_blob_meta_set_matrix:
+ * @meta: a blob meta of a writable buffer
+ * @matrix: (array fixed-size=9): row-major, from mask to frame
+ *
+ * Sets #GstCclBlobMeta.matrix; for languages that cannot write to the field.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_set_matrix (GstCclBlobMeta * meta, const gdouble * matrix)
+{
+  g_return_if_fail (meta != NULL && matrix != NULL);
+
+  memcpy (meta->matrix, matrix, sizeof (meta->matrix));
+}
+
 GstCclBlob *
 gst_ccl_blob_meta_edit (GstCclBlobMeta * meta)
 {
@@ -375,7 +392,8 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
   shape->xx = j[0] * j[0] * xx + 2 * j[0] * j[1] * xy + j[1] * j[1] * yy;
   shape->xy = j[0] * j[2] * xx + (j[0] * j[3] + j[1] * j[2]) * xy + j[1] * j[3] * yy;
   shape->yy = j[2] * j[2] * xx + 2 * j[2] * j[3] * xy + j[3] * j[3] * yy;
-  ccl_axes_from_covariance (shape);
+  if (gst_ccl_blob_meta_get_blob (meta, index)->area > 0)       /* without pixels there is no direction */
+    ccl_axes_from_covariance (shape);
   return TRUE;
 }
 

@@ -332,6 +332,9 @@ GST_CCL_API
 void gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list);
 
 GST_CCL_API
+void gst_ccl_blob_meta_set_matrix (GstCclBlobMeta * meta, const gdouble * matrix);
+
+GST_CCL_API
 const gchar *gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta);
 
 GST_CCL_API

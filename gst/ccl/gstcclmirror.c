@@ -89,7 +89,8 @@ gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, 
 {
   guint n, n_added = 0;
 
-  g_return_val_if_fail (GST_IS_BUFFER (buffer), 0);
+  /* Adding a region does not outlive a buffer that others look at, too. */
+  g_return_val_if_fail (GST_IS_BUFFER (buffer) && gst_buffer_is_writable (buffer), 0);
   g_return_val_if_fail (meta != NULL && type != NULL, 0);
 
   n = gst_ccl_blob_meta_get_length (meta);
@@ -156,7 +157,7 @@ gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, 
 {
   guint n_added = 0;
 
-  g_return_val_if_fail (GST_IS_BUFFER (buffer), 0);
+  g_return_val_if_fail (GST_IS_BUFFER (buffer) && gst_buffer_is_writable (buffer), 0);
   g_return_val_if_fail (meta != NULL && type != NULL, 0);
 
 #ifdef HAVE_GST_ANALYTICS

@@ -141,7 +141,7 @@ struct _GstCclMetaRemap
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gint par_n, par_d;            /* of the caps. Streaming thread */
-  gboolean warned;              /* of the crop. Streaming thread */
+  gboolean warned;              /* of the crop, or of what is kept twice. Streaming thread */
   guint n_without_kept;         /* see gstcclhint.h. Streaming thread */
 };
 
@@ -181,6 +181,20 @@ get_meta (GstBuffer * buffer, guint index)
 
 #define N_METAS 3
 
+/* What was kept before goes when a frame is kept again: its places are those of another moment. */
+static void
+warn_of_loss (GstCclMetaRemap * self, const Kept * old, GstBuffer * holder)
+{
+  gboolean is_lost = FALSE;
+
+  for (guint i = 0; i < N_METAS; i++)
+    is_lost |= get_meta (old->holder, i) && !get_meta (holder, i);
+  if (is_lost && !self->warned)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("What was kept before is lost."),
+        ("A frame keeps one set: put cclmetaremap mode=restore before the next mode=keep. Said once per caps."));
+  self->warned |= is_lost;
+}
+
 static gboolean
 keep (GstCclMetaRemap * self, GstBuffer * buffer)
 {
@@ -198,8 +212,10 @@ keep (GstCclMetaRemap * self, GstBuffer * buffer)
     const GstCclBlobMeta *const blobs = gst_buffer_get_ccl_blob_meta (buffer);
     Kept *kept;
 
-    if (old)
+    if (old) {
+      warn_of_loss (self, old, holder);
       gst_buffer_remove_meta (buffer, &old->meta);
+    }
     kept = kept_add (buffer, holder);
     kept->width = blobs ? (gint) blobs->width : self->width;
     kept->height = blobs ? (gint) blobs->height : self->height;

@@ -255,6 +255,39 @@ GST_START_TEST (test_wrong_crop_is_warned_of)
 }
 
 GST_END_TEST
+/* Blobs are kept, then zones alone: the blobs are gone, and not silently. */
+GST_START_TEST (test_loss_is_warned_of)
+{
+  static const gchar *const between[] = { "cclmetaremap mode=restore", "identity" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (between); i++) {
+    gchar *line = g_strdup_printf ("ccllabel ! cclmetaremap mode=keep ! videoflip video-direction=horiz ! %s ! "
+        "cclzone zones={\\\"zones\\\":[{\\\"name\\\":\\\"a\\\",\\\"polygon\\\":[[0,0],[9,0],[9,9]]}]} ! "
+        "cclmetaremap mode=keep", between[i]);
+    GstHarness *h = gst_harness_new_parse (line);
+    GstBus *bus = gst_bus_new ();
+    guint n_warnings = 0;
+
+    gst_element_set_bus (h->element, bus);
+    gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1");
+    for (guint k = 0; k < 3; k++)
+      gst_buffer_unref (gst_harness_push_and_pull (h, new_mask ()));
+    for (GstMessage * message; (message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)); gst_message_unref (message)) {
+      GError *error = NULL;
+
+      gst_message_parse_warning (message, &error, NULL);
+      n_warnings += strstr (error->message, "kept before is lost") != NULL;
+      g_error_free (error);
+    }
+    fail_unless_equals_int (n_warnings, i);
+    gst_element_set_bus (h->element, NULL);
+    gst_object_unref (bus);
+    gst_harness_teardown (h);
+    g_free (line);
+  }
+}
+
+GST_END_TEST
 static Suite *
 cclmetaremap_suite (void)
 {
@@ -266,6 +299,7 @@ cclmetaremap_suite (void)
   tcase_add_test (tc, test_mask);
   tcase_add_test (tc, test_nothing);
   tcase_add_test (tc, test_wrong_crop_is_warned_of);
+  tcase_add_test (tc, test_loss_is_warned_of);
   return s;
 }
 

@@ -228,7 +228,42 @@ GST_START_TEST (test_set_list_leaves_copies_alone)
 
 GST_END_TEST;
 
+GST_START_TEST (test_set_matrix)
+{
+  const gdouble matrix[9] = { 2, 0, 0, 0, 3, 0, 0, 0, 1 };
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+  gdouble x, y, width, height;
+
+  gst_ccl_blob_meta_set_matrix (meta, matrix);
+  gst_ccl_blob_meta_get_box (meta, 0, &x, &y, &width, &height);
+  fail_unless (x == 0 && y == 6 && width == 8 && height == 6);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- transforms */
+
+/* A tracker's prediction has no axes in any frame. */
+GST_START_TEST (test_axes_without_pixels)
+{
+  const GstCclBlob blob = {.x = 10,.y = 20,.width = 5,.height = 4 };
+  const gdouble matrices[][9] = { {1, 0, 0, 0, 1, 0, 0, 0, 1}, {2, 0, 0, 0, 3, 0, 0, 0, 1}, {0, -1, 9, 1, 0, 0, 0, 0, 1} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (matrices); i++) {
+    GstBuffer *const buffer = gst_buffer_new ();
+    GstCclBlobMeta *const meta = add_blobs (buffer, &blob, 1, 64, 48);
+    gdouble major = -1, minor = -1, orientation = -1;
+
+    gst_ccl_blob_meta_set_matrix (meta, matrices[i]);
+    gst_ccl_blob_meta_get_axes (meta, 0, &major, &minor, &orientation);
+    fail_unless (major == 0 && minor == 0 && orientation == 0, "matrix %u: %g %g %g", i, major, minor, orientation);
+    gst_buffer_unref (buffer);
+  }
+}
+
+GST_END_TEST;
 
 GST_START_TEST (test_copy_shares_the_list)
 {
@@ -668,6 +703,8 @@ blobmeta_suite (void)
   tcase_add_test (tests, test_meta_tags);
   tcase_add_test (tests, test_meta_defaults);
   tcase_add_test (tests, test_set_list_leaves_copies_alone);
+  tcase_add_test (tests, test_set_matrix);
+  tcase_add_test (tests, test_axes_without_pixels);
   tcase_add_test (tests, test_copy_shares_the_list);
   tcase_add_test (tests, test_copy_of_some_bytes_is_no_frame);
   tcase_add_test (tests, test_scale);

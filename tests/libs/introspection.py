@@ -147,6 +147,9 @@ class Frames(unittest.TestCase):
         self.assertTrue(meta.is_identity())
         self.assertEqual(list(meta.matrix), [1, 0, 0, 0, 1, 0, 0, 0, 1])
         self.assertEqual(tuple(meta.map_point(2.5, 3)), (2.5, 3))
+        meta.set_matrix([2, 0, 0, 0, 4, 0, 0, 0, 1])
+        self.assertEqual(tuple(meta.map_point(2.5, 3)), (5, 12))
+        self.assertRaises(ValueError, meta.set_matrix, [1, 0, 0])
 
     def test_through_videoscale(self):
         pipeline = Gst.parse_launch("appsrc name=in caps=video/x-raw,format=GRAY8,width=10,height=8,framerate=1/1 ! "

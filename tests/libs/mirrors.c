@@ -167,6 +167,22 @@ GST_START_TEST (test_roi_stays_inside_the_frame)
 
 GST_END_TEST;
 
+/* Who looks at a buffer besides must not find it changed; nor may it end in a crash. */
+GST_START_TEST (test_unwritable_buffer_is_refused)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = add_sample (buffer);
+
+  gst_buffer_ref (buffer);
+  ASSERT_CRITICAL (fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 9), 0));
+  ASSERT_CRITICAL (fail_unless_equals_int (gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", 9), 0));
+  gst_buffer_unref (buffer);
+  fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 9), 3);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_roi_is_capped)
 {
   GstBuffer *const buffer = gst_buffer_new ();
@@ -305,6 +321,7 @@ mirrors_suite (void)
   tcase_add_test (tests, test_roi_of_ratios_in_floats);
   tcase_add_test (tests, test_roi_stays_inside_the_frame);
   tcase_add_test (tests, test_roi_is_capped);
+  tcase_add_test (tests, test_unwritable_buffer_is_refused);
 #ifndef HAVE_GST_ANALYTICS
   tcase_add_test (tests, test_analytics_not_built);
 #else
