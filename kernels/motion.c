@@ -226,10 +226,12 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
         frame->params.confirm_frames = 1;
     if (motion->config.method == CCL_MOTION_DIFF)
         frame->params.drop_shadow = false;
+    frame->forgets = frame->params.confirm_frames <= 1 && motion->confirm_frames > 1;
     frame->most = (uint64_t)((double)motion->pixels * params->max_motion);
     place(frame, motion->n_learnt);
 
     CCL_TRY(motion->backend->start(motion, frame));
+    motion->confirm_frames = frame->params.confirm_frames;
     motion->n_learnt = one_more(motion->n_learnt);
     motion->n_seen = one_more(motion->n_seen);
     motion->n_waiting++;

@@ -24,6 +24,7 @@ typedef struct MotionFrame {
     MotionRates rates;
     bool seed;              /* the first picture: the model becomes it */
     bool silent;            /* warm-up: the mask is empty */
+    bool forgets;           /* nothing is confirmed any more: the counts begin at 0 when something is again */
     uint64_t most;          /* raw foreground above this is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
     float kernel_us;        /* -1: not measured */
@@ -52,6 +53,7 @@ struct CclMotion {
     uint32_t n_learnt;      /* pictures since the model was made, if none in flight is a global change */
     uint32_t n_seen;        /* pictures since the last reset */
     uint32_t n_resets;
+    unsigned confirm_frames; /* of the last picture submitted */
     MotionFrame frames[CCL_MAX_DEPTH]; /* a ring of config.depth: those in flight */
     unsigned first, n_waiting;
     size_t host_bytes, device_bytes;

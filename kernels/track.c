@@ -329,6 +329,15 @@ static void correct_axis(Axis *a, double seen, double variance)
     a->pp *= 1 - kp;
 }
 
+/* By overlap alone there is no model to correct: it is where it was seen last. */
+static void place_axis(Axis *a, CclTrackMethod method, double seen, double variance)
+{
+    if (method == CCL_TRACK_KALMAN)
+        correct_axis(a, seen, variance);
+    else
+        a->p = seen;
+}
+
 static double item_size(const Item *item)
 {
     return sqrt(item->w * item->h);
@@ -551,26 +560,27 @@ static double shift_into(double p0, double p1, double d0, double d1)
     return p0 < d0 ? d0 - p0 : p1 > d1 ? d1 - p1 : 0;
 }
 
-static void follow_group(Item *item, const CclDetection *d, unsigned max_age)
+static void follow_group(Item *item, const CclDetection *d, const CclTrackerConfig *config)
 {
     CclTrack *const t = &item->track;
     const double more = MERGED_NOISE * MERGED_NOISE;
-    correct_axis(&item->ax, t->x + shift_into(t->x0, t->x1, d->x0, d->x1), more * noise_variance(item, t->xx));
-    correct_axis(&item->ay, t->y + shift_into(t->y0, t->y1, d->y0, d->y1), more * noise_variance(item, t->yy));
+    const double x = t->x + shift_into(t->x0, t->x1, d->x0, d->x1), y = t->y + shift_into(t->y0, t->y1, d->y0, d->y1);
+    place_axis(&item->ax, config->method, x, more * noise_variance(item, t->xx));
+    place_axis(&item->ay, config->method, y, more * noise_variance(item, t->yy));
     place_box(item);
     t->detection = item->group;
     t->flags |= CCL_TRACK_MERGED;
-    t->state = ++item->merged_frames > MERGED_AGES * max_age ? CCL_TRACK_LOST : CCL_TRACK_PREDICTED;
+    t->state = ++item->merged_frames > MERGED_AGES * config->max_age ? CCL_TRACK_LOST : CCL_TRACK_PREDICTED;
 }
 
 /* ---------------------------------------------------------------- life */
 
-static void see(Item *item, unsigned min_hits)
+static void see(Item *item, const CclTrackerConfig *config)
 {
     CclTrack *const t = &item->track;
     const CclDetection *const d = &item->seen;
-    correct_axis(&item->ax, d->x, noise_variance(item, t->xx));
-    correct_axis(&item->ay, d->y, noise_variance(item, t->yy));
+    place_axis(&item->ax, config->method, d->x, noise_variance(item, t->xx));
+    place_axis(&item->ay, config->method, d->y, noise_variance(item, t->yy));
     /* Parts teach nothing about the shape: it would grow as they drift apart, and hold them together for ever. */
     see_shape(item, d, item->in_parts ? 0 : most(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
     place_box(item);
@@ -578,7 +588,7 @@ static void see(Item *item, unsigned min_hits)
     t->hits++;
     t->misses = 0;
     item->merged_frames = 0;
-    if (t->state != CCL_TRACK_TENTATIVE || t->hits >= min_hits)
+    if (t->state != CCL_TRACK_TENTATIVE || t->hits >= config->min_hits)
         t->state = CCL_TRACK_CONFIRMED;
 }
 
@@ -598,9 +608,9 @@ static void update_tracks(CclTracker *tracker, uint32_t frames)
         if (item->track.state == CCL_TRACK_LOST)
             continue;
         if (item->group != NONE)
-            follow_group(item, &tracker->detections[item->group], config->max_age);
+            follow_group(item, &tracker->detections[item->group], config);
         else if (item->track.detection != NONE)
-            see(item, config->min_hits);
+            see(item, config);
         else
             miss(item, config->max_age, frames);
     }
@@ -675,12 +685,18 @@ static double bounded_frames(const CclTracker *tracker, double frames)
     return frames > 0 ? least(frames, tracker->config.max_age + 2.0) : 0;
 }
 
+/* Timestamps are whole nanoseconds: an interval of 1/30 s is a little more than one, or less. */
+static uint32_t whole_frames(double elapsed)
+{
+    return elapsed >= 1 ? (uint32_t)(elapsed + 0.5) : 1;
+}
+
 /* Whoever was out of sight for too long by the time of this frame is not looked for in it. */
-static void end_overdue(CclTracker *tracker, double frames)
+static void end_overdue(CclTracker *tracker, double elapsed)
 {
     for (uint32_t i = 0; i < tracker->n; i++) {
         CclTrack *const t = &tracker->items[i].track;
-        if (t->misses + frames - 1 > tracker->config.max_age)
+        if (t->misses + whole_frames(elapsed) - 1 > tracker->config.max_age)
             t->state = CCL_TRACK_LOST;
     }
 }
@@ -702,7 +718,7 @@ CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections
         join_groups(tracker);
         join_parts(tracker, n);
     }
-    update_tracks(tracker, elapsed >= 1 ? (uint32_t)(elapsed + 0.5) : 1);
+    update_tracks(tracker, whole_frames(elapsed));
     name_detections(tracker, n, track_of);
     show(tracker);
     return CCL_OK;
@@ -710,12 +726,15 @@ CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections
 
 void ccl_tracker_skip(CclTracker *tracker, double frames)
 {
+    const double elapsed = bounded_frames(tracker, frames);
+
     bury(tracker);
     for (uint32_t i = 0; i < tracker->n; i++) {
         CclTrack *const t = &tracker->items[i].track;
-        predict(&tracker->items[i], &tracker->config, bounded_frames(tracker, frames));
+        predict(&tracker->items[i], &tracker->config, elapsed);
         if (t->state == CCL_TRACK_CONFIRMED)
             t->state = CCL_TRACK_PREDICTED;
     }
+    end_overdue(tracker, elapsed);
     show(tracker);
 }

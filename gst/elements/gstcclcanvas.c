@@ -233,8 +233,10 @@ gst_ccl_canvas_can_blend (const GstVideoInfo * info)
 {
   const GstVideoFormatInfo *const format = info->finfo;
 
+  /* Buffers that hold a field each are half as high as their caps say. */
   return format && format->pack_func && format->unpack_func && GST_VIDEO_FORMAT_INFO_FORMAT (format) !=
-      GST_VIDEO_FORMAT_ENCODED && GST_VIDEO_INFO_WIDTH (info) > 0 && GST_VIDEO_INFO_HEIGHT (info) > 0;
+      GST_VIDEO_FORMAT_ENCODED && GST_VIDEO_INFO_WIDTH (info) > 0 && GST_VIDEO_INFO_HEIGHT (info) > 0
+      && GST_VIDEO_INFO_INTERLACE_MODE (info) != GST_VIDEO_INTERLACE_MODE_ALTERNATE;
 }
 
 /* Can a part of a frame be addressed like a frame? Not where pixels are packed in groups, or tiles. */

@@ -15,8 +15,8 @@
  *
  * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time
  * (back, or more than two seconds ahead); other gaps and steps back in time do not matter to it. Every property can be
- * changed while playing; #cclmotion:method, #cclmotion:work-height and #cclmotion:backend start learning again, the
- * others keep what was learnt.
+ * changed while playing; #cclmotion:method, #cclmotion:work-height, #cclmotion:backend and #cclmotion:threads start learning
+ * again, the others keep what was learnt.
  *
  * With #cclmotion:async-depth frames leave so many frames late, and the GPU begins with one while it ends the one before
  * it: masks, messages and metadata are the same. The latency of the pipeline says so. Nothing overtakes a frame held
@@ -1533,7 +1533,8 @@ install_properties (GObjectClass * klass)
       "Index of the GPU to use; -1: any. One that is not there is an error with backend=cuda; with auto a warning, and the "
       "CPU has to do", -1, G_MAXINT, -1, always | GST_PARAM_MUTABLE_READY);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to detect with, which all streams of a process share; 0: as many as help, 1: the stream's own",
+      "CPU threads to detect with, which all streams of a process share; 0: as many as help, 1: the stream's own. Changed "
+      "while playing: learns again",
       0, 1024, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "

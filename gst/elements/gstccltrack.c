@@ -107,6 +107,7 @@ struct _GstCclTrack
   GstClockTime frame_duration;  /* of the caps; GST_CLOCK_TIME_NONE: the rate varies */
   GstClockTime mean_duration;   /* as seen; GST_CLOCK_TIME_NONE until then */
   GstClockTime last_pts;
+  guint n_untimed;              /* frames without a timestamp since then, each of which was counted as an interval */
   GArray *detections;           /* of CclDetection: this frame's */
   GArray *ids;                  /* of guint64: their tracks */
   GHashTable *lives;            /* guint64 id -> Life; living tracks only */
@@ -212,10 +213,13 @@ static gdouble
 frames_since_last (GstCclTrack * self, GstBuffer * buffer)
 {
   const GstClockTime pts = GST_BUFFER_PTS (buffer), last = self->last_pts;
+  const guint n_untimed = self->n_untimed;
   GstClockTime duration = self->frame_duration;
 
+  self->n_untimed++;
   if (!GST_CLOCK_TIME_IS_VALID (pts))
     return 1;
+  self->n_untimed = 0;
   self->last_pts = pts;
   if (!GST_CLOCK_TIME_IS_VALID (last))
     return 1;
@@ -228,7 +232,7 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
     return 1;
   }
   if (!GST_CLOCK_TIME_IS_VALID (duration)) {
-    const GstClockTime mean = self->mean_duration, passed = pts - last;
+    const GstClockTime mean = self->mean_duration, passed = (pts - last) / (1 + n_untimed);
 
     if (!GST_CLOCK_TIME_IS_VALID (mean) || mean == 0)
       self->mean_duration = passed;
@@ -236,7 +240,7 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
       self->mean_duration = (15 * mean + MIN (passed, 4 * mean)) / 16;
     duration = self->mean_duration;
   }
-  return duration > 0 ? (gdouble) (pts - last) / duration : 1;
+  return duration > 0 ? MAX ((gdouble) (pts - last) / duration - n_untimed, 0) : 1;
 }
 
 /* ---------------------------------------------------------------- detections */
@@ -428,7 +432,7 @@ name_blob (GstCclTrack * self, GstCclBlob * blob, guint index)
     return;
   }
   write_track (blob, track);
-  if (track->flags & CCL_TRACK_MERGED)
+  if (track->flags & CCL_TRACK_MERGED && track->state == CCL_TRACK_PREDICTED)
     blob->flags ^= GST_CCL_BLOB_FLAG_PREDICTED | GST_CCL_BLOB_FLAG_CONFIRMED;
 }
 
@@ -1011,7 +1015,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Which metadata is followed, and gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "How long a confirmed track lives on unseen, frame intervals; 0: not at all", 0, 3600, config.max_age, playing);
+      "How long a confirmed track lives on unseen, frame intervals (frames that were not analysed do not count); 0: not "
+      "at all", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
       "Frames in a row in which a new track must be seen before it is confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",

@@ -141,14 +141,17 @@ static void cut_strips(const CclMotion *motion, CpuMotion *cpu, const MotionFram
 }
 
 /* The filters, in the order the parameters list them. Opening ends and closing begins with a dilation: one for both. */
-static void filter(const CpuMotion *cpu, const CclMotionParams *params)
+static void filter(const CpuMotion *cpu, const MotionFrame *frame)
 {
+    const CclMotionParams *const params = &frame->params;
     const MotionTier *const tier = cpu->tier;
     const size_t n = (size_t)cpu->bits.words * cpu->bits.height;
 
     tier->median(&cpu->bits, params->median);
     if (params->confirm_frames > 1)
         tier->confirm(&cpu->bits, cpu->confirm, params->confirm_frames);
+    else if (frame->forgets)
+        memset(cpu->confirm, 0, 5 * n * 8);
     tier->erode(&cpu->bits, params->open);
     tier->dilate(&cpu->bits, params->open + params->close);
     tier->erode(&cpu->bits, params->close);
@@ -171,7 +174,7 @@ static CclStatus cpu_start(CclMotion *motion, MotionFrame *frame)
     } else {
         if (frame->params.drop_shadow)
             ccl_pool_run(cpu->pool, run_unshadow, cpu, cpu->n_strips, false);
-        filter(cpu, &frame->params);
+        filter(cpu, frame);
         frame->foreground = cpu->tier->count(&cpu->bits);
     }
     if (frame->mask.data)

@@ -997,6 +997,8 @@ static CclStatus run_filters(const CclMotion *motion, const MotionFrame *frame, 
     filter.silent = frame->silent;
     filter.result = cuda->d_results + frame->serial % RESULTS;
     filter.serial = frame->serial % RESULT_FRAMES;
+    if (frame->forgets)
+        CCL_CUDA_TRY(cudaMemsetAsync(cuda->confirm, 0, (size_t)5 * motion->words * motion->height * 8, cuda->stream));
     add_step(&filter, FILTER_MEDIAN, params->median);
     if (params->confirm_frames > 1) {
         filter.to = cuda->kept;

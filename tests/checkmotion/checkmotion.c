@@ -191,6 +191,8 @@ static void plain_apply(Plain *p, const CclMask *luma, const CclMotionParams *pa
         if (params->drop_shadow && p->method != CCL_MOTION_DIFF)
             plain_unshadow(p);
         plain_filter(p, 'm', params->median);
+        if (params->confirm_frames <= 1)
+            memset(p->count, 0, n);
         for (size_t i = 0; i < n && params->confirm_frames > 1; i++) {
             p->count[i] = p->mask[i] ? (uint8_t)(p->count[i] < 31 ? p->count[i] + 1 : 31) : 0;
             p->mask[i] = p->count[i] >= params->confirm_frames;
@@ -239,6 +241,7 @@ typedef struct Case {
     bool ignore;
     bool resident;  /* picture and mask in device memory */
     bool late;      /* resident: the picture comes by a stream that is not done yet */
+    bool confirms;  /* three pictures in a row, and one, in turns */
     bool lively;    /* resets, other parameters and another light all the time; else another light now and then */
 } Case;
 
@@ -437,6 +440,8 @@ static bool run(const Case *asked, unsigned n_frames)
 
     course_new(&course, &c);
     for (unsigned frame = 0; ok && frame < n_frames; frame++) {
+        if (c.confirms)
+            c.params.confirm_frames = frame / 2 % 2 ? 1 : 3;
         const double light = c.lively ? happen(&course, &c, frame) : frame % 17 == 16 ? 0.3 : 1;
         if (frame - collected == depth || (c.lively && frame > collected && random_below(4) == 0)) {
             ok = collect(&course, &course.flights[collected % depth]);
@@ -562,6 +567,10 @@ static void check_large(CclBackendKind backend)
         c.config.threads = 4;
         c.params.confirm_frames = 2;
         run(&c, 6);
+        c.confirms = true;
+        c.params.warmup_frames = 1;
+        run(&c, 16);
+        c.confirms = false;
         c.config.work_width = 640, c.config.work_height = 447;
         c.config.threads = 3;
         c.resident = backend == CCL_BACKEND_CUDA;

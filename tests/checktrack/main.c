@@ -396,6 +396,43 @@ static void test_intervals(void)
     free_scene(&scene);
 }
 
+/* Whoever lives on unseen for no frame is seen in the next one, also if that comes a nanosecond late. */
+static void test_intervals_in_nanoseconds(void)
+{
+    CclTrackerConfig config = ccl_tracker_config_default();
+    for (config.max_age = 0; config.max_age < 6; config.max_age += 5) {
+        Scene scene = new_scene(config);
+        for (unsigned frame = 0; frame < 40; frame++) {
+            const bool hidden = frame > 20 && frame <= 20 + config.max_age;
+            clear(&scene);
+            if (!hidden)
+                add(&scene, box(100, 100, 20, 20));
+            step(&scene, frame % 3 ? 1.00000003 : 0.99999997);
+            CHECK(hidden || scene.ids[0] == 1, "max_age %u, frame %u: %llu", config.max_age, frame,
+                  (unsigned long long)scene.ids[0]);
+        }
+        free_scene(&scene);
+    }
+}
+
+/* However long the gap, and whoever looks first. */
+static void test_gap_before_a_skipped_frame(void)
+{
+    Scene scene = default_scene();
+    for (unsigned frame = 0; frame < 5; frame++) {
+        clear(&scene);
+        add(&scene, box(100, 100, 20, 20));
+        step(&scene, 1);
+    }
+    ccl_tracker_skip(scene.tracker, 3);
+    CHECK(state_of(&scene, 1) == CCL_TRACK_PREDICTED, "a short gap ends a track");
+    ccl_tracker_skip(scene.tracker, 100000);
+    CHECK(state_of(&scene, 1) == CCL_TRACK_LOST, "a gap that ends in a skipped frame ends no track");
+    step(&scene, 1);
+    CHECK(scene.ids[0] == 2, "id %llu", (unsigned long long)scene.ids[0]);
+    free_scene(&scene);
+}
+
 static void test_types(void)
 {
     for (int single = 0; single < 2; single++) {
@@ -425,6 +462,33 @@ static void test_iou_method(void)
         add(&scene, box(15 * frame, 200, 20, 20)); /* 5 of 35: below the threshold */
         step(&scene, 1);
         CHECK(scene.ids[0] == 1 && (frame == 0 || scene.ids[1] > 2), "frame %d", frame);
+    }
+    free_scene(&scene);
+}
+
+/* By overlap alone a track is where it was seen last, and inside of what it merges with. */
+static void test_places_of_iou(void)
+{
+    CclTrackerConfig config = ccl_tracker_config_default();
+    config.method = CCL_TRACK_IOU;
+    Scene scene = new_scene(config);
+    for (int frame = 0; frame < 70; frame++) {
+        const double left = 20 + 4 * frame, right = 500 - 4 * frame; /* they touch from frame 56 on */
+        clear(&scene);
+        add_as_blob(&scene, box(left, 100, 40, 40));
+        add_as_blob(&scene, box(right, 110, 40, 40));
+        step(&scene, 1);
+        if (scene.n == 2) {
+            CHECK(frame > 56 || fabs(find_track(&scene, 1)->x - left - 20) < 1e-9, "frame %d: at %g", frame,
+                  find_track(&scene, 1)->x);
+            continue;
+        }
+        const CclDetection *const d = scene.detections;
+        for (uint64_t id = 1; id <= 2; id++) {
+            const CclTrack *const t = find_track(&scene, id);
+            CHECK(t && t->x >= d->x0 && t->x <= d->x1, "frame %d: %llu is %s", frame, (unsigned long long)id,
+                  t ? "outside" : "gone");
+        }
     }
     free_scene(&scene);
 }
@@ -632,8 +696,11 @@ int main(void)
         { "splitting", test_splitting },
         { "parts", test_parts },
         { "intervals", test_intervals },
+        { "intervals in nanoseconds", test_intervals_in_nanoseconds },
+        { "gap before a skipped frame", test_gap_before_a_skipped_frame },
         { "types", test_types },
         { "method iou", test_iou_method },
+        { "places of iou", test_places_of_iou },
         { "crowds", test_crowds },
         { "churn", test_churn },
         { "nonsense", test_nonsense },

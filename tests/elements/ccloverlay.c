@@ -800,6 +800,52 @@ GST_START_TEST (test_zones)
 }
 
 GST_END_TEST
+/* What is drawn goes with the frame, however sharp a corner is. */
+GST_START_TEST (test_sharp_corners)
+{
+  gdouble sharp[] = { 0.5, 0.5, 0.03125, 0.4233, 0.03125, 0.5767 }, other[] = { 0.6, 0.1, 0.9, 0.1, 0.9, 0.9, 0.6, 0.9 };
+  const GstCclZone zones[] = {
+    {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 3,.points = sharp},
+    {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 4,.points = other},
+  };
+  Fixture f = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
+  gsize n_changed[2];
+
+  for (guint i = 0; i < 2; i++) {
+    Fixture fresh = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
+    GstBuffer *buffers[] = { new_frame (&f, i), new_frame (&fresh, 0) };
+
+    for (guint k = 0; k < 2; k++) {
+      gst_buffer_add_ccl_zone_meta (buffers[k], &zones[i], 1);
+      buffers[k] = push (k ? &fresh : &f, buffers[k]);
+      n_changed[k] = count_changed (buffers[k]);
+      gst_buffer_unref (buffers[k]);
+    }
+    assert_equals_uint64 (n_changed[0], n_changed[1]);
+    gst_harness_teardown (fresh.harness);
+  }
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
+/* Buffers of a field each have half the lines that the caps say. */
+GST_START_TEST (test_fields_are_not_drawn_into)
+{
+  Fixture f = new_fixture ("draw=box", "I420", 320, 240);
+  GstBuffer *buffer;
+
+  gst_harness_set_src_caps_str (f.harness, "video/x-raw(format:Interlaced),format=I420,width=320,height=240,"
+      "framerate=25/1,interlace-mode=alternate");
+  buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&f.info) / 2, NULL);
+  gst_buffer_memset (buffer, 0, GROUND, -1);
+  add_blobs (&f, buffer, &(GstCclBlob) {.x = 10,.y = 130,.width = 50,.height = 90,.area = 9 }, 1);
+  buffer = push (&f, buffer);
+  assert_equals_int (count_changed (buffer), 0);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (f.harness);
+}
+
+GST_END_TEST
 GST_START_TEST (test_regions_of_others)
 {
   Fixture f = new_fixture ("color-by=fixed line-width=1", "BGRx", 320, 240);
@@ -978,6 +1024,8 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_trail_of_the_tracker);
   tcase_add_test (tc, test_zones);
+  tcase_add_test (tc, test_sharp_corners);
+  tcase_add_test (tc, test_fields_are_not_drawn_into);
   tcase_add_test (tc, test_regions_of_others);
   tcase_add_test (tc, test_names_that_are_cut);
   tcase_add_test (tc, test_expire);

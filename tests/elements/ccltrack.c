@@ -575,6 +575,27 @@ GST_START_TEST (test_variable_rate)
 
 GST_END_TEST;
 
+/* Half of the frames have no timestamp: that is no reason to count time twice. */
+GST_START_TEST (test_missing_timestamps)
+{
+  GstHarness *h = new_harness ("max-age=20");
+  guint64 id = 0;
+
+  for (guint frame = 0; frame < 60; frame++) {
+    const gboolean hidden = frame > 20 && frame <= 40;
+    GstBuffer *buffer = push_boxes (h, frame % 2 ? GST_CLOCK_TIME_NONE : frame * FRAME,
+        &(Box) { 10 + 3 * (gint) frame, 50, 20, 40 }, !hidden);
+
+    if (!hidden)
+      id = id ? id : blob_at (buffer, 0).track_id;
+    fail_unless (hidden || blob_at (buffer, 0).track_id == id, "frame %u", frame);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_odd_timestamps)
 {
   GstHarness *h = new_harness ("");
@@ -895,6 +916,7 @@ ccltrack_suite (void)
   tcase_add_test (tests, test_dropped_frames);
   tcase_add_test (tests, test_gap_ends_tracks);
   tcase_add_test (tests, test_variable_rate);
+  tcase_add_test (tests, test_missing_timestamps);
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_skipped_frames);
   tcase_add_test (tests, test_reset);
