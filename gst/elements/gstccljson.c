@@ -472,7 +472,8 @@ text_of_object (JsonObject * object, gint precision)
   return text;
 }
 
-/* The byte after what is no number but may look like one: a string of either kind, or a comment; p of anything else. */
+/* The byte after what is no number but may look like one: a string of either kind, or a comment of either kind that
+ * json-glib knows; p of anything else. */
 static const gchar *
 skip_words (const gchar * p, const gchar * end)
 {
@@ -484,7 +485,73 @@ skip_words (const gchar * p, const gchar * end)
     return (last = strchr (p + 1, '\'')) ? last + 1 : end;
   if (p[0] == '/' && p[1] == '*')
     return (last = strstr (p + 2, "*/")) ? last + 2 : end;
+  if (*p == '/')
+    return (last = strchr (p + 1, '/')) ? last + 1 : end;
   return p;
+}
+
+#define NO_CODE G_MAXUINT32
+
+/* XXXX of an escape \uXXXX; NO_CODE when there is none at p. */
+static guint32
+code_of_escape (const gchar * p)
+{
+  guint32 code = 0;
+
+  if (p[0] != '\\' || p[1] != 'u')
+    return NO_CODE;
+  for (guint i = 2; i < 6; i++) {
+    if (!g_ascii_isxdigit (p[i]))
+      return NO_CODE;
+    code = code << 4 | (guint32) g_ascii_xdigit_value (p[i]);
+  }
+  return code;
+}
+
+/* The byte after the escape at p, NULL when json-glib would make something else of it than JSON says: it cuts a string at
+ * U+0000, 1.6 writes half a pair of surrogates as bytes that are not UTF-8, and it knows octal numbers. */
+static const gchar *
+skip_escape (const gchar * p, GError ** error)
+{
+  const guint32 code = code_of_escape (p);
+  const gboolean is_surrogate = code >= 0xd800 && code < 0xe000;
+
+  if (code == 0) {
+    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\u0000 in it");
+  } else if (is_surrogate && (code >= 0xdc00 || code_of_escape (p + 6) - 0xdc00 >= 0x400)) {
+    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\u%04x in it, half a pair of "
+        "surrogates", code);
+  } else if (p[1] >= '0' && p[1] <= '7') {
+    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\%c in it, which is no escape",
+        p[1]);
+  } else {
+    return p + (is_surrogate ? 12 : 2);
+  }
+  return NULL;
+}
+
+static gboolean
+check_string (const gchar * p, const gchar * end, GError ** error)
+{
+  while (p && p < end)
+    p = *p == '\\' ? skip_escape (p, error) : p + 1;
+  return p != NULL;
+}
+
+static gboolean
+check_strings (const gchar * text, GError ** error)
+{
+  const gchar *const end = text + strlen (text);
+  const gchar *p = text;
+
+  while (p < end) {
+    const gchar *const after = skip_words (p, end);
+
+    if (*p == '"' && !check_string (p, after, error))
+      return FALSE;
+    p = MAX (after, p + 1);
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -524,7 +591,8 @@ gst_ccl_json_tags (const gchar * text, GError ** error)
   JsonParser *parser = json_parser_new ();
   gchar *line = NULL;
 
-  if (json_parser_load_from_data (parser, text, -1, error) && check_numbers (text, error)) {
+  if (check_strings (text, error) && json_parser_load_from_data (parser, text, -1, error)
+      && check_numbers (text, error)) {
     JsonNode *root = json_parser_get_root (parser);
 
     if (root && JSON_NODE_HOLDS_OBJECT (root))

@@ -51,8 +51,8 @@ typedef struct
 /* Line feed included. The caller owns the string; precision is the number of digits after the point, -1 for all. */
 GString *gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision);
 
-/* Checks that text holds one JSON object, of numbers that doubles and signed 64 bits hold, and returns it on a single
- * line. */
+/* Checks that text holds one JSON object, of numbers that doubles and signed 64 bits hold and of strings that can be
+ * written as they are, and returns it on a single line. */
 gchar *gst_ccl_json_tags (const gchar * text, GError ** error);
 
 /* RFC 3339 with microseconds; NULL when the time is unknown. */

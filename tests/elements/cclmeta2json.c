@@ -1268,7 +1268,11 @@ GST_START_TEST (test_malformed_tags)
   const gchar *wrong[] = { "{site:A}", "[1]", "3", "{\"a\":1", "site=A", "{\"a\":1} {",
     "{\"a\":1e400}", "{\"a\":[{\"b\":-1e400}]}", "{\"a\":123456789012345678901234567890}",
     "{\"a\":-123456789012345678901234567890}", "{\"a\":9223372036854775808}", "{\"a\":-9223372036854775809}",
-    "{\"a\\\"\":0xfffffffffffffffff}", "{'1e400':1e400}", "{\"a\":/* \" */1e400}",
+    "{\"a\\\"\":0xfffffffffffffffff}", "{'1e400':1e400}", "{\"a\":/* \" */1e400}", "{\"a\":/ \" /1e400}",
+    "{\"a\":\"\\ud800x\"}", "{\"a\":\"\\uDFFF\"}", "{\"a\":\"\\ud83d\\n\"}", "{\"a\":\"\\ud83d\\ud83d\"}",
+    "{\"a\":\"\\ud800\",\"b\":1}",
+    "{\"a\":\"x\\u0000y\"}", "{\"\\u0000\":1}", "{\"a\":[\"\\\\\\u0000\"]}", "{\"a\":\"\\0\"}",
+    "{\"a\":\"\\377\"}", "{\"a\":\"\xff\"}", "{\"a\":\"\\", "{\"a\":\"\\u00",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
@@ -1314,6 +1318,21 @@ GST_START_TEST (test_large_numbers_in_tags)
   fail_unless (strstr (line, "[9223372036854775807,-9223372036854775808,1.5"), "%s", line);
   fail_unless (strstr (line, "\"1e400\":\"\\\"123456789012345678901234567890\",\"b\\\"\":9223372036854775807}"),
       "%s", line);
+  g_free (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* What only looks like an escape that is refused. */
+GST_START_TEST (test_escapes_in_tags)
+{
+  GstHarness *h = new_harness ();
+  gchar *line;
+
+  g_object_set (h->element, "tags", "{\"a\":\"\\uD83D\\uDE00\\\\u0000\\\\ud800\\u0001\\/\\n\",/ \"\\0 / 'b\\u0000':1}", NULL);
+  line = push_for_line (h, small_frame (0));
+  fail_unless (strstr (line, "{\"a\":\"\xf0\x9f\x98\x80\\\\u0000\\\\ud800\\u0001/\\n\",\"b\\\\u0000\":1}"), "%s", line);
   g_free (line);
   gst_harness_teardown (h);
 }
@@ -1495,6 +1514,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_hint_without_metadata);
   tcase_add_test (tc, test_malformed_tags);
   tcase_add_test (tc, test_large_numbers_in_tags);
+  tcase_add_test (tc, test_escapes_in_tags);
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_state_cycles);
   tcase_add_test (tc, test_seq_starts_again);
