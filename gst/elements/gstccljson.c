@@ -18,6 +18,9 @@
 /* 2^53: doubles from here on have no digits after the point. */
 #define LARGEST_EXACT 9007199254740992.0
 
+/* Arrays and objects in each other, in text from outside. */
+#define DEPTH_MAX 100
+
 /* --- leaves --- */
 
 /* JSON has no word for NaN and infinity. */
@@ -585,14 +588,34 @@ check_numbers (const gchar * text, GError ** error)
   return TRUE;
 }
 
+gboolean
+gst_ccl_json_check_depth (const gchar * text, GError ** error)
+{
+  const gchar *const end = text + strlen (text);
+  guint depth = 0;
+
+  for (const gchar * p = text; p < end;) {
+    if (*p == '[' || *p == '{')
+      depth++;
+    else if ((*p == ']' || *p == '}') && depth > 0)
+      depth--;
+    if (depth > DEPTH_MAX) {
+      g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "nested deeper than %u levels", DEPTH_MAX);
+      return FALSE;
+    }
+    p = MAX (skip_words (p, end), p + 1);
+  }
+  return TRUE;
+}
+
 gchar *
 gst_ccl_json_tags (const gchar * text, GError ** error)
 {
   JsonParser *parser = json_parser_new ();
   gchar *line = NULL;
 
-  if (check_strings (text, error) && json_parser_load_from_data (parser, text, -1, error)
-      && check_numbers (text, error)) {
+  if (check_strings (text, error) && gst_ccl_json_check_depth (text, error)
+      && json_parser_load_from_data (parser, text, -1, error) && check_numbers (text, error)) {
     JsonNode *root = json_parser_get_root (parser);
 
     if (root && JSON_NODE_HOLDS_OBJECT (root))

@@ -55,6 +55,10 @@ GString *gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema sche
  * written as they are, and returns it on a single line. */
 gchar *gst_ccl_json_tags (const gchar * text, GError ** error);
 
+/* Before text from outside is parsed: json-glib 1.6 calls itself for every array or object in another one, until there is no
+ * stack left. */
+gboolean gst_ccl_json_check_depth (const gchar * text, GError ** error);
+
 /* RFC 3339 with microseconds; NULL when the time is unknown. */
 gchar *gst_ccl_json_utc (GstClockTime unix_time);
 

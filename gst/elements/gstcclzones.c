@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "gstcclzones.h"
+#include "gstccljson.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -338,7 +339,7 @@ gst_ccl_zone_set_new (const gchar * text, GError ** error)
   GstCclZoneSet *set = NULL;
 
   g_signal_connect (parser, "object-member", G_CALLBACK (note_member), &seen);
-  if (json_parser_load_from_data (parser, text, -1, error)) {
+  if (gst_ccl_json_check_depth (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
     if (seen.repeated)
       fail (error, NULL, "an object has the member \"%s\" more than once", seen.repeated);
     else

@@ -1339,6 +1339,38 @@ GST_START_TEST (test_escapes_in_tags)
 
 GST_END_TEST;
 
+/* {"a":[[...]]} with `depth` brackets of all kinds open at a time. */
+static gchar *
+nested_tags (guint depth)
+{
+  gchar *const opening = g_strnfill (depth - 1, '['), *const closing = g_strnfill (depth - 1, ']');
+  gchar *const tags = g_strdup_printf ("{\"[[]{\":[[],{}],'[{':/* [ */ / { / 1,\"a\":%s%s}", opening, closing);
+
+  g_free (opening);
+  g_free (closing);
+  return tags;
+}
+
+/* Without a limit json-glib 1.6 runs out of stack. */
+GST_START_TEST (test_deep_tags)
+{
+  const guint depths[] = { 2, 100, 101, 100000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (depths); i++) {
+    GstElement *element = gst_element_factory_make ("cclmeta2json", NULL);
+    gchar *const tags = nested_tags (depths[i]);
+
+    g_object_set (element, "tags", tags, NULL);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        depths[i] <= 100 ? GST_STATE_CHANGE_SUCCESS : GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_object_unref (element);
+    g_free (tags);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_tags)
 {
   const gchar *tags = "{\"site\":\"A\\n\\u00e9\",\"n\":[1,2.5,true,null,{}],\"gain\":0.1}";
@@ -1515,6 +1547,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_malformed_tags);
   tcase_add_test (tc, test_large_numbers_in_tags);
   tcase_add_test (tc, test_escapes_in_tags);
+  tcase_add_test (tc, test_deep_tags);
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_state_cycles);
   tcase_add_test (tc, test_seq_starts_again);

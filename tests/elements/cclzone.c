@@ -446,6 +446,24 @@ GST_START_TEST (test_wrong_text)
 
 GST_END_TEST;
 
+/* Without a limit json-glib 1.6 runs out of stack. */
+GST_START_TEST (test_deep_text)
+{
+  Test t = new_test (ZONES (ROOM));
+  gchar *const brackets = g_strnfill (100000, '['), *const text = g_strdup_printf ("{\"zones\":%s", brackets);
+  gchar *warning;
+
+  g_object_set (t.element, "zones", text, NULL);
+  warning = pop_warning (&t);
+  fail_unless (strstr (warning, "nested deeper than 100 levels") != NULL, "%s", warning);
+  g_free (warning);
+  g_free (text);
+  g_free (brackets);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
 /* At the start a mistake is an error. */
 GST_START_TEST (test_wrong_start)
 {
@@ -651,6 +669,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_change_while_playing);
   tcase_add_test (tests, test_reload);
   tcase_add_test (tests, test_wrong_text);
+  tcase_add_test (tests, test_deep_text);
   tcase_add_test (tests, test_wrong_start);
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_no_timestamps);
