@@ -41,12 +41,34 @@ measure_node (gdouble value, gboolean whole)
   return json_node_init_int (json_node_alloc (), (gint64) value);
 }
 
+/* json-glib writes whole numbers with a sign. */
+static gboolean
+has_room (guint64 value)
+{
+  return value <= G_MAXINT64;
+}
+
+/* GST_CLOCK_TIME_NONE is one of those that have no room. */
 static JsonNode *
 time_node (GstClockTime time)
 {
   JsonNode *node = json_node_alloc ();
 
-  return GST_CLOCK_TIME_IS_VALID (time) ? json_node_init_int (node, (gint64) time) : json_node_init_null (node);
+  return has_room (time) ? json_node_init_int (node, (gint64) time) : json_node_init_null (node);
+}
+
+/* Nothing when there is none. */
+static void
+set_id (JsonObject * object, const gchar * name, guint64 id)
+{
+  if (id != 0 && has_room (id))
+    json_object_set_int_member (object, name, (gint64) id);
+}
+
+static void
+set_count (JsonObject * object, const gchar * name, guint64 count)
+{
+  json_object_set_int_member (object, name, (gint64) MIN (count, G_MAXINT64));
 }
 
 /* JSON is UTF-8; names from outside need not be. */
@@ -176,8 +198,8 @@ zones_array (const GstCclZoneMeta * zones)
     json_object_set_member (object, "name", string_node (zone->name));
     if (zone->kind == GST_CCL_ZONE_POLYGON)
       json_object_set_int_member (object, "inside", zone->n_inside);
-    json_object_set_int_member (object, "forward", (gint64) zone->n_forward);
-    json_object_set_int_member (object, "backward", (gint64) zone->n_backward);
+    set_count (object, "forward", zone->n_forward);
+    set_count (object, "backward", zone->n_backward);
     json_array_add_object_element (array, object);
   }
   return array;
@@ -223,12 +245,9 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   json_object_set_member (object, "orientation", number_node (orientation));
   set_numbers (object, "axes", axes, 2);
   set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
-  if (blob->track_id != 0)
-    json_object_set_int_member (object, "track", (gint64) blob->track_id);
-  if (blob->parent_id != 0)
-    json_object_set_int_member (object, "parent", (gint64) blob->parent_id);
-  if (blob->volume_id != 0)
-    json_object_set_int_member (object, "volume", (gint64) blob->volume_id);
+  set_id (object, "track", blob->track_id);
+  set_id (object, "parent", blob->parent_id);
+  set_id (object, "volume", blob->volume_id);
   set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
   if (frame->zones)
     json_object_set_array_member (object, "zones", zone_names_array (frame->zones, blob->zones));
@@ -291,7 +310,7 @@ region_of_blob (const GstCclBlob * blob)
 {
   return (GstCclJsonRegion) {
     .type = "blob",
-    .id = (gint) (blob->mtd_id != GST_CCL_MTD_ID_NONE ? blob->mtd_id : blob->label),
+    .id = blob->mtd_id != GST_CCL_MTD_ID_NONE ? blob->mtd_id : blob->label,
     .parent_id = -1,
     .label_id = 0,
     .confidence = 1.0,
@@ -343,8 +362,7 @@ dlstreamer_region_object (const GstCclBlobMeta * meta, guint index, const GstCcl
   json_object_set_int_member (object, "region_id", region->id);
   if (region->parent_id >= 0)
     json_object_set_int_member (object, "parent_id", region->parent_id);
-  if (blob->track_id != 0)
-    json_object_set_int_member (object, "id", (gint64) blob->track_id);
+  set_id (object, "id", blob->track_id);
   json_object_set_member (object, "roi_type", string_node (region->type));
   json_object_set_object_member (object, "detection", detection_object (meta, box, region));
   return object;
@@ -377,7 +395,7 @@ dlstreamer_object (const GstCclJsonFrame * frame)
     json_object_set_array_member (object, "objects", dlstreamer_regions (frame, n_blobs));
   json_object_set_object_member (object, "resolution", size_object ("width", meta->width, "height", meta->height));
   json_object_set_member (object, "source", string_node (frame->source));
-  if (GST_CLOCK_TIME_IS_VALID (frame->stream_time))
+  if (has_room (frame->stream_time))
     json_object_set_int_member (object, "timestamp", (gint64) frame->stream_time);
   if (utc)
     json_object_set_string_member (object, "system_timestamp", utc);

@@ -24,7 +24,7 @@ typedef enum
 typedef struct
 {
   const gchar *type;            /* of a quark: never freed */
-  gint id;
+  gint64 id;
   gint parent_id;               /* -1: none */
   gint label_id;                /* -1: none */
   gdouble confidence;           /* 0..1; less than 0: unknown */

@@ -357,7 +357,7 @@ add_detections (Regions * list, GstBuffer * buffer)
   gpointer state = NULL;
 
   while (meta && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &detection)) {
-    GstCclJsonRegion region = {.id = (gint) detection.id,.parent_id = -1,.label_id = -1,.confidence = -1 };
+    GstCclJsonRegion region = {.id = detection.id,.parent_id = -1,.label_id = -1,.confidence = -1 };
     gfloat confidence = -1;
     gint x, y, width, height;
     GstCclBlob blob;

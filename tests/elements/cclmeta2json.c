@@ -548,6 +548,48 @@ GST_START_TEST (test_optional_fields)
 
 GST_END_TEST;
 
+/* json-glib has no whole numbers from 2^63 on. */
+GST_START_TEST (test_beyond_63_bits)
+{
+  const guint64 least = G_GUINT64_CONSTANT (1) << 63;
+  const GstCclZone zone = {.name = (gchar *) "door",.n_forward = least,.n_backward = G_MAXUINT64 };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = plain_frame (0);
+  GstCclBlob blob = rectangle (G_MAXUINT32, 10, 20, 3, 2);
+  JsonNode *line;
+  JsonObject *object;
+
+  blob.track_id = G_MAXUINT64;
+  blob.parent_id = least;
+  blob.volume_id = least + 5;
+  add_blobs (frame, &blob, 1);
+  gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
+  GST_BUFFER_PTS (frame) = least + 5;
+  line = push_for_json (h, gst_buffer_copy (frame));
+  assert_schema ("ccl-blob-1.schema.json", line);
+  object = json_node_get_object (line);
+  fail_unless (is_null (object, "pts") && is_null (object, "running_time") && is_null (object, "stream_time"));
+  object = first_blob (line);
+  fail_if (json_object_has_member (object, "track") || json_object_has_member (object, "parent")
+      || json_object_has_member (object, "volume"));
+  object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "zones"), 0);
+  fail_unless_equals_int64 (json_object_get_int_member (object, "forward"), G_MAXINT64);
+  fail_unless_equals_int64 (json_object_get_int_member (object, "backward"), G_MAXINT64);
+  json_node_unref (line);
+
+  gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
+  line = push_for_json (h, frame);
+  assert_schema ("dlstreamer.schema.json", line);
+  fail_if (json_object_has_member (json_node_get_object (line), "timestamp"));
+  object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
+  fail_if (json_object_has_member (object, "id"));
+  fail_unless_equals_int64 (json_object_get_int_member (object, "region_id"), G_MAXUINT32);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_source_defaults_to_name)
 {
   GstHarness *h = new_harness ();
@@ -1522,6 +1564,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_line_byte_for_byte);
   tcase_add_test (tc, test_every_field_read_back);
   tcase_add_test (tc, test_optional_fields);
+  tcase_add_test (tc, test_beyond_63_bits);
   tcase_add_test (tc, test_polygon);
   tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_source_defaults_to_name);
