@@ -320,12 +320,14 @@ region_of_blob (const GstCclBlob * blob)
 static JsonObject *
 bounding_box_object (const GstCclBlobMeta * meta, const gdouble * box)
 {
+  /* Its readers expect numbers: pixels, where the caps have no size. */
+  const gdouble width = MAX (meta->width, 1), height = MAX (meta->height, 1);
   JsonObject *object = json_object_new ();
 
-  json_object_set_member (object, "x_min", number_node (box[0] / meta->width));
-  json_object_set_member (object, "x_max", number_node ((box[0] + box[2]) / meta->width));
-  json_object_set_member (object, "y_min", number_node (box[1] / meta->height));
-  json_object_set_member (object, "y_max", number_node ((box[1] + box[3]) / meta->height));
+  json_object_set_member (object, "x_min", number_node (box[0] / width));
+  json_object_set_member (object, "x_max", number_node ((box[0] + box[2]) / width));
+  json_object_set_member (object, "y_min", number_node (box[1] / height));
+  json_object_set_member (object, "y_max", number_node ((box[1] + box[3]) / height));
   return object;
 }
 
@@ -337,7 +339,7 @@ detection_object (const GstCclBlobMeta * meta, const gdouble * box, const GstCcl
   json_object_set_object_member (object, "bounding_box", bounding_box_object (meta, box));
   if (region->confidence >= 0)
     json_object_set_member (object, "confidence", number_node (region->confidence));
-  json_object_set_member (object, "label", string_node (region->type));
+  json_object_set_member (object, "label", string_node (region->type ? region->type : ""));
   if (region->label_id >= 0)
     json_object_set_int_member (object, "label_id", region->label_id);
   return object;
@@ -363,7 +365,7 @@ dlstreamer_region_object (const GstCclBlobMeta * meta, guint index, const GstCcl
   if (region->parent_id >= 0)
     json_object_set_int_member (object, "parent_id", region->parent_id);
   set_id (object, "id", blob->track_id);
-  json_object_set_member (object, "roi_type", string_node (region->type));
+  json_object_set_member (object, "roi_type", string_node (region->type ? region->type : ""));
   json_object_set_object_member (object, "detection", detection_object (meta, box, region));
   return object;
 }

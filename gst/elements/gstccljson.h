@@ -23,7 +23,7 @@ typedef enum
  * for them, see gst_ccl_json_line(). */
 typedef struct
 {
-  const gchar *type;            /* of a quark: never freed */
+  const gchar *type;            /* (nullable): of a quark, never freed */
   gint64 id;
   gint parent_id;               /* -1: none */
   gint label_id;                /* -1: none */

@@ -1224,6 +1224,36 @@ GST_START_TEST (test_regions_of_others)
 
 GST_END_TEST;
 
+/* Of regions without a type in frames without a size there is as much as the schemas want. */
+GST_START_TEST (test_region_without_type)
+{
+  GstHarness *h = gst_harness_new ("cclmeta2json");
+  GstBuffer *frame = plain_frame (0);
+  JsonNode *line;
+  JsonObject *object, *detection, *box;
+
+  gst_harness_set_src_caps_str (h, "application/x-thing");
+  gst_buffer_add_video_region_of_interest_meta_id (frame, 0, 10, 20, 3, 2);
+  line = push_for_json (h, gst_buffer_ref (frame));
+  assert_schema ("ccl-blob-1.schema.json", line);
+  json_node_unref (line);
+
+  gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
+  line = push_for_json (h, frame);
+  assert_schema ("dlstreamer.schema.json", line);
+  object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
+  detection = json_object_get_object_member (object, "detection");
+  box = json_object_get_object_member (detection, "bounding_box");
+  fail_unless_equals_string (json_object_get_string_member (object, "roi_type"), "");
+  fail_unless_equals_string (json_object_get_string_member (detection, "label"), "");
+  fail_unless (json_object_get_double_member (box, "x_min") == 10 && json_object_get_double_member (box, "x_max") == 13);
+  fail_unless (json_object_get_double_member (box, "y_min") == 20 && json_object_get_double_member (box, "y_max") == 22);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 #ifdef HAVE_GST_ANALYTICS
 GST_START_TEST (test_detections_of_others)
 {
@@ -1583,6 +1613,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_allocation_stops_here);
   tcase_add_test (tc, test_dlstreamer);
   tcase_add_test (tc, test_regions_of_others);
+  tcase_add_test (tc, test_region_without_type);
 #ifdef HAVE_GST_ANALYTICS
   tcase_add_test (tc, test_detections_of_others);
 #endif
