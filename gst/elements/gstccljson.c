@@ -32,11 +32,12 @@ number_node (gdouble value)
   return isfinite (value) ? json_node_init_double (node, value) : json_node_init_null (node);
 }
 
-/* Boxes and areas are whole in the plane they were measured in, and fractions in a scaled frame. */
+/* Boxes and areas are whole in the plane they were measured in, and fractions in a scaled frame; corners of contours of
+ * another program may be anywhere. */
 static JsonNode *
 measure_node (gdouble value, gboolean whole)
 {
-  if (!whole || !(fabs (value) < LARGEST_EXACT))
+  if (!whole || !(fabs (value) < LARGEST_EXACT) || value != floor (value))
     return number_node (value);
   return json_node_init_int (json_node_alloc (), (gint64) value);
 }
