@@ -259,14 +259,21 @@ sum_of_squares_below (guint64 n)
   return n == 0 ? 0 : n * (n - 1) * (2 * n - 1) / 6;
 }
 
-/* A region has no mask: it counts as its filled rectangle, and is measured as one. Coordinates are held between 0 and
- * 2^15 so that no sum overflows. */
+/* Regions have to end here so that no sum of squares overflows. */
+#define REGION_END_MAX 32767
+
+static gboolean
+can_be_measured (gint64 x, gint64 y, gint64 width, gint64 height)
+{
+  return MAX (x, x + width) <= REGION_END_MAX && MAX (y, y + height) <= REGION_END_MAX;
+}
+
+/* A region has no mask: it counts as its filled rectangle, and is measured as one, from column and row 0 on. */
 static GstCclBlob
 blob_of_rectangle (gint64 x, gint64 y, gint64 width, gint64 height)
 {
-  const gint64 limit = 32767;
-  const guint64 x0 = CLAMP (x, 0, limit), x1 = CLAMP (x + width, (gint64) x0, limit);
-  const guint64 y0 = CLAMP (y, 0, limit), y1 = CLAMP (y + height, (gint64) y0, limit);
+  const guint64 x0 = MAX (x, 0), x1 = MAX (x + width, (gint64) x0);
+  const guint64 y0 = MAX (y, 0), y1 = MAX (y + height, (gint64) y0);
   const guint64 n_x = x1 - x0, n_y = y1 - y0;
   const guint64 sum_x = sum_below (x1) - sum_below (x0), sum_y = sum_below (y1) - sum_below (y0);
 
@@ -312,6 +319,7 @@ typedef struct
 {
   GArray *blobs;                /* of GstCclBlob */
   GArray *regions;              /* of GstCclJsonRegion */
+  guint n_left_out;             /* that cannot be measured */
 } Regions;
 
 static void
@@ -329,8 +337,12 @@ add_rois (Regions * list, GstBuffer * buffer)
   gpointer state = NULL;
 
   while ((roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
-    add_region (list, blob_of_roi (roi), region_of_roi (roi));
+              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    if (can_be_measured (roi->x, roi->y, roi->w, roi->h))
+      add_region (list, blob_of_roi (roi), region_of_roi (roi));
+    else
+      list->n_left_out++;
+  }
 }
 
 #ifdef HAVE_GST_ANALYTICS
@@ -364,6 +376,10 @@ add_detections (Regions * list, GstBuffer * buffer)
 
     if (!gst_analytics_od_mtd_get_location (&detection, &x, &y, &width, &height, &confidence))
       continue;
+    if (!can_be_measured (x, y, width, height)) {
+      list->n_left_out++;
+      continue;
+    }
     region.type = g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&detection));
     region.confidence = confidence;
     blob = blob_of_rectangle (x, y, width, height);
@@ -383,7 +399,7 @@ regions_of_buffer (GstBuffer * buffer)
 
   add_rois (&list, buffer);
 #ifdef HAVE_GST_ANALYTICS
-  if (list.blobs->len == 0)
+  if (list.blobs->len + list.n_left_out == 0)
     add_detections (&list, buffer);
 #endif
   return list;
@@ -463,12 +479,14 @@ line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
   GstCclBlobMeta view = {
     .list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, n),
     .ref_width = self->width,.ref_height = self->height,.width = self->width,.height = self->height,
-    .n_kept = n,.n_total = n,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+    .n_kept = n,.n_total = n + list.n_left_out,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
   };
   GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view,.regions = (GstCclJsonRegion *) list.regions->data };
   GString *line = line_of_frame (self, buffer, &frame);
 
-  hint_when_no_meta (self, n > 0);
+  hint_when_no_meta (self, view.n_total > 0);
+  if (list.n_left_out > 0)
+    GST_WARNING_OBJECT (self, "%u regions left out, which reach beyond %d columns or rows", list.n_left_out, REGION_END_MAX);
   gst_ccl_blob_list_unref (view.list);
   g_array_unref (list.blobs);
   g_array_unref (list.regions);

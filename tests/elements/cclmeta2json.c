@@ -1193,7 +1193,7 @@ frame_with_regions (guint number)
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, 0.,
           "confidence", G_TYPE_DOUBLE, 0.75, "label_id", G_TYPE_INT, 4, NULL));
   gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id", G_TYPE_INT, 123, NULL));
-  roi = gst_buffer_add_video_region_of_interest_meta (frame, "face", 4000000000u, 5, 0, 1);
+  roi = gst_buffer_add_video_region_of_interest_meta (frame, "face", 4, 5, 0, 1);
   roi->parent_id = 9;
   return frame;
 }
@@ -1240,6 +1240,39 @@ GST_START_TEST (test_regions_of_others)
     line = push_for_json (h, both);
   }
   fail_unless_equals_int (json_object_get_int_member (json_node_get_object (line), "total"), 1);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* What cannot be measured is not written as something else. */
+GST_START_TEST (test_regions_far_away)
+{
+  const guint far[][4] = { {40000, 0, 50, 50}, {32760, 0, 8, 1}, {0, 32768, 0, 0}, {0, 4000000000u, 1, 1},
+    {G_MAXUINT, 0, G_MAXUINT, 1}, {0, 0, 1, G_MAXUINT}
+  };
+  GstHarness *h = gst_harness_new ("cclmeta2json");
+  GstBuffer *frame = plain_frame (0);
+  GstVideoRegionOfInterestMeta *roi;
+  JsonNode *line;
+  JsonObject *object;
+
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=50000,height=8,framerate=25/1");
+  for (guint i = 0; i < G_N_ELEMENTS (far); i++)
+    gst_buffer_add_video_region_of_interest_meta (frame, "far", far[i][0], far[i][1], far[i][2], far[i][3]);
+  roi = gst_buffer_add_video_region_of_interest_meta (frame, "near", 32717, 0, 50, 32767);
+  roi->id = 9;
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  object = json_node_get_object (line);
+  fail_unless_equals_int (json_object_get_int_member (object, "total"), 1 + G_N_ELEMENTS (far));
+  fail_unless_equals_int (json_array_get_length (json_object_get_array_member (object, "blobs")), 1);
+  object = first_blob (line);
+  fail_unless_equals_int (number_at (object, "bbox", 0), 32717);
+  fail_unless_equals_int (number_at (object, "bbox", 2), 50);
+  fail_unless_equals_int (json_object_get_int_member (object, "area"), 50 * 32767);
+  fail_unless (number_at (object, "centroid", 0) == 32741.5 && number_at (object, "centroid", 1) == 16383);
   json_node_unref (line);
   gst_harness_teardown (h);
 }
@@ -1636,6 +1669,7 @@ cclmeta2json_suite (void)
   tcase_add_test (tc, test_allocation_stops_here);
   tcase_add_test (tc, test_dlstreamer);
   tcase_add_test (tc, test_regions_of_others);
+  tcase_add_test (tc, test_regions_far_away);
   tcase_add_test (tc, test_region_without_type);
 #ifdef HAVE_GST_ANALYTICS
   tcase_add_test (tc, test_detections_of_others);
