@@ -15,6 +15,8 @@ import json
 import pathlib
 import sys
 
+HOW = "the plugin is found by `meson devenv -C build -w . /usr/bin/python3 examples/people-counter.py`"
+
 try:
     import gi
     gi.require_version("Gst", "1.0")
@@ -22,7 +24,7 @@ try:
     from gi.repository import GLib, Gst, GstCcl
 except (ImportError, ValueError) as error:
     sys.exit(f"people-counter.py: {error} ({sys.executable}). Debian's /usr/bin/python3 has PyGObject (python3-gi); "
-             "the plugin is found by `meson devenv -C build -w . /usr/bin/python3 examples/people-counter.py`.")
+             f"{HOW}.")
 
 SIZE = "width=640,height=360,framerate=30/1"
 BALL = f"videotestsrc num-buffers=300 pattern=ball background-color=0 ! video/x-raw,format=AYUV,{SIZE}"
@@ -94,10 +96,12 @@ class Counter:
 
 
 def wait(bus):
-    """Until the end, which may be an error: its words are returned. Warnings go to stderr."""
+    """Until the end, which may be an error: its words are returned. Warnings go to stderr. Ctrl-C is seen between two pops."""
     kinds = Gst.MessageType.EOS | Gst.MessageType.ERROR | Gst.MessageType.WARNING
     while True:
-        message = bus.timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)
+        message = bus.timed_pop_filtered(200 * Gst.MSECOND, kinds)
+        if not message:
+            continue
         if message.type == Gst.MessageType.EOS:
             return None
         if message.type == Gst.MessageType.ERROR:
@@ -111,7 +115,7 @@ def main():
     try:
         pipeline = build(options)
     except GLib.Error as error:
-        sys.exit(f"people-counter.py: {error.message}")
+        sys.exit(f"people-counter.py: {error.message}. If it is one of gst-ccl: {HOW}.")
     counter = Counter()
     pipeline.get_by_name("end").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, counter.frame)
     pipeline.set_state(Gst.State.PLAYING)

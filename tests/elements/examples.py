@@ -8,6 +8,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -134,6 +135,37 @@ class ManyCameras(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
 
 
+class EndlessPython(unittest.TestCase):
+    """The examples in Python with a source that does not end: Ctrl-C does."""
+
+    def interrupt(self, name, finite):
+        """Runs it without `finite`, and interrupts it after its first line; returns its last one."""
+        if not can_introspect():
+            self.skipTest("needs python3-gi and the typelib GstCcl-1.0")
+        text = (source / "examples" / name).read_text()
+        self.assertIn(finite, text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.write_text(text.replace(finite, ""))
+            with subprocess.Popen([sys.executable, os.fspath(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+                try:
+                    self.assertTrue(process.stdout.readline())
+                    process.send_signal(signal.SIGINT)
+                    output, errors = process.communicate(timeout=30)
+                finally:
+                    process.kill()
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertNotIn("Traceback", errors)
+        return output.splitlines()[-1]
+
+    def test_people_counter(self):
+        self.assertRegex(self.interrupt("people-counter.py", " num-buffers=300"), r"^\d+ frames: forward \d+, backward \d+$")
+
+    def test_blobs(self):
+        self.assertIn("largest of 1", self.interrupt("blobs.py", " num-buffers=60"))
+
+
 class PeopleCounter(unittest.TestCase):
     def run_counter(self, *arguments):
         if not can_introspect():
@@ -165,6 +197,22 @@ class PeopleCounter(unittest.TestCase):
             self.assertIn("meson devenv", result.stderr)
             if script == "blobs.py":
                 self.assertIn("apt-get install python3-gi gir1.2-gstreamer-1.0", result.stderr)
+
+    def test_without_the_plugin(self):
+        if not can_introspect():
+            self.skipTest("needs python3-gi and the typelib GstCcl-1.0")
+        with tempfile.TemporaryDirectory() as folder:
+            registry = os.fspath(pathlib.Path(folder) / "registry.bin")
+            for script in "people-counter.py", "blobs.py":
+                result = subprocess.run([sys.executable, os.fspath(source / "examples" / script)], capture_output=True,
+                                        text=True, timeout=60, check=False,
+                                        env=dict(os.environ, GST_PLUGIN_PATH="/nowhere", GST_REGISTRY=registry))
+                if result.returncode == 0:
+                    self.skipTest("the plugin is installed")
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertNotIn("Traceback", result.stderr)
+                self.assertIn('no element "ccl', result.stderr)
+                self.assertIn("meson devenv", result.stderr)
 
     def test_wrong(self):
         for arguments, status, word in ((["/nowhere/v.mp4"], 1, "v.mp4"), (["--line", "2,0,1"], 2, "X1,Y1,X2,Y2"),
