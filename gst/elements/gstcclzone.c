@@ -597,6 +597,13 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 
 /* ---------------------------------------------------------------- one frame */
 
+/* Frames nobody analysed say neither who is there nor who is gone. */
+static gboolean
+was_analysed (const GstCclBlobMeta * meta)
+{
+  return !meta || !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE));
+}
+
 static void
 take_time (GstCclzone * self, GstBuffer * buffer)
 {
@@ -647,11 +654,11 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   self->buffer = buffer;
   self->n_before = before ? before->n_zones : 0;
   take_time (self, buffer);
-  if (meta && self->n_zones > 0
-      && !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE)))
+  if (meta && self->n_zones > 0 && was_analysed (meta))
     check_blobs (self, meta, evaluation_point);
   hint_when_in_vain (self, meta);
-  dismiss_objects (self, linger);
+  if (was_analysed (meta))
+    dismiss_objects (self, linger);
   if (self->n_zones > 0)
     attach_zones (self, buffer, before);
   self->buffer = NULL;

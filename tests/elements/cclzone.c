@@ -508,7 +508,6 @@ GST_START_TEST (test_odd_timestamps)
 
 GST_END_TEST;
 
-/* Frames that were not analysed change nothing. */
 /* Raw pictures from a file have no timestamps: their frames go by all the same. */
 GST_START_TEST (test_no_timestamps)
 {
@@ -567,19 +566,57 @@ GST_START_TEST (test_error_forgotten)
 
 GST_END_TEST;
 
+static void
+skip (Test * t, guint n, GstCclBlobMetaFlags why)
+{
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+
+    GST_BUFFER_PTS (buffer) = t->frame++ * FRAME;
+    gst_buffer_add_ccl_blob_meta (buffer, NULL, 320, 240)->flags |= why;
+    buffer = gst_harness_push_and_pull (t->h, buffer);
+    fail_unless_equals_int (zone_of (buffer, 0).n_inside, 1);
+    fail_unless (next_event (t, NULL) == NULL);
+    gst_buffer_unref (buffer);
+  }
+}
+
+/* Frames that were not analysed change nothing, however many they are. */
 GST_START_TEST (test_skipped)
 {
+  Test t = new_test (ZONES (ROOM "," GATE));
+
+  walk (&t, 140, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  skip (&t, 1, GST_CCL_BLOB_META_FLAG_SKIPPED);
+  skip (&t, 1, GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE);
+  walk (&t, 140, 100);
+  fail_unless (next_event (&t, NULL) == NULL);
+  skip (&t, 15, GST_CCL_BLOB_META_FLAG_SKIPPED);        /* longer than linger */
+  walk (&t, 160, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "dwell room");
+  fail_unless_equals_string (next_event (&t, NULL), "cross gate");
+  fail_unless (next_event (&t, NULL) == NULL);
+  skip (&t, 15, GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE);
+  walk (&t, 160, 100);
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* The next frame that was analysed shows who has gone meanwhile. */
+GST_START_TEST (test_gone_while_skipped)
+{
   Test t = new_test (ZONES (ROOM));
-  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+  const GstStructure *s;
 
   walk (&t, 150, 100);
-  next_event (&t, NULL);
-  GST_BUFFER_PTS (buffer) = t.frame++ * FRAME;
-  gst_buffer_add_ccl_blob_meta (buffer, NULL, 320, 240)->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
-  buffer = gst_harness_push_and_pull (t.h, buffer);
-  fail_unless_equals_int (zone_of (buffer, 0).n_inside, 1);
-  fail_unless (next_event (&t, NULL) == NULL);
-  gst_buffer_unref (buffer);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  skip (&t, 15, GST_CCL_BLOB_META_FLAG_SKIPPED);
+  walk (&t, -1, 0);
+  fail_unless_equals_string (next_event (&t, &s), "leave room");
+  fail_unless_equals_uint64 (get_uint64 (s, "duration"), 16 * FRAME);
   end_test (&t);
 }
 
@@ -676,6 +713,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_two_in_a_row);
   tcase_add_test (tests, test_error_forgotten);
   tcase_add_test (tests, test_skipped);
+  tcase_add_test (tests, test_gone_while_skipped);
   tcase_add_test (tests, test_json);
   tcase_add_test (tests, test_chain_in_bytes);
   return suite;
