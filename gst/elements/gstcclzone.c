@@ -533,13 +533,19 @@ dismiss_objects (GstCclzone * self, GstClockTime linger)
 }
 
 static void
-forget_objects (GstCclzone * self)
+clear_inside (GstCclzone * self)
 {
-  g_hash_table_remove_all (self->objects);
   GST_OBJECT_LOCK (self);
   for (guint i = 0; i < self->n_zones; i++)
     self->zones[i].n_inside = 0;
   GST_OBJECT_UNLOCK (self);
+}
+
+static void
+forget_objects (GstCclzone * self)
+{
+  g_hash_table_remove_all (self->objects);
+  clear_inside (self);
 }
 
 /* Without tracks only how many are where is known. A blob that several tracks share is not one more of them. */
@@ -553,6 +559,17 @@ count_untracked (GstCclzone * self, const GstCclBlob * blobs, guint n)
       self->zones[i].n_inside += (guint64) blobs[k].zones >> (self->n_before + i) & 1;
   }
   GST_OBJECT_UNLOCK (self);
+}
+
+/* From the first track on those that enter are counted, and no longer the blobs before it. */
+static void
+note_tracks (GstCclzone * self, const GstCclBlob * blobs, guint n)
+{
+  for (guint i = 0; i < n && !self->tracked; i++)
+    if (blobs[i].track_id != 0) {
+      self->tracked = TRUE;
+      clear_inside (self);
+    }
 }
 
 static gboolean
@@ -580,12 +597,12 @@ check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gint evaluation_point)
 
   if (n > 0) {
     list = gst_ccl_blob_list_copy (meta->list, &blobs);
+    note_tracks (self, blobs, n);
     for (guint i = 0; i < n; i++) {
       Sighting sighting = see_blob (self, meta, i, evaluation_point);
 
       if (is_followed (&blobs[i]))
         follow_object (self, blobs[i].track_id, &sighting);
-      self->tracked |= blobs[i].track_id != 0;
       blobs[i].zones = all_zones_of (self, &blobs[i], &sighting);
     }
     gst_ccl_blob_meta_set_list (meta, list);

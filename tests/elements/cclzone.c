@@ -268,6 +268,30 @@ GST_START_TEST (test_untracked)
 
 GST_END_TEST;
 
+/* Blobs from before the first track, as with ccltrack emit=0, are not counted beside the objects that enter. */
+GST_START_TEST (test_first_track)
+{
+  static const guint32 states[] = { GST_CCL_BLOB_FLAG_CONFIRMED, GST_CCL_BLOB_FLAG_TENTATIVE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
+    Test t = new_test (ZONES (ROOM));
+    const gboolean is_confirmed = states[i] == GST_CCL_BLOB_FLAG_CONFIRMED;
+    const GstCclBlob before[] = { blob_at (150, 100, 0, 0), blob_at (120, 60, 0, 0) };
+    const GstCclBlob after[] = { before[0], blob_at (120, 60, 7, states[i]) };
+    GstBuffer *buffer = push (&t, before, 2);
+
+    fail_unless_equals_int (zone_of (buffer, 0).n_inside, 2);
+    gst_buffer_unref (buffer);
+    buffer = push (&t, after, 2);
+    fail_unless_equals_int (zone_of (buffer, 0).n_inside, is_confirmed);
+    fail_unless ((next_event (&t, NULL) != NULL) == is_confirmed);
+    gst_buffer_unref (buffer);
+    end_test (&t);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_min_area)
 {
   Test t = new_test (ZONES ("{\"name\":\"big\",\"polygon\":[[0,0],[320,0],[320,240]],\"min_area\":101}"));
@@ -700,6 +724,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_out_of_sight);
   tcase_add_test (tests, test_blobs_and_counts);
   tcase_add_test (tests, test_untracked);
+  tcase_add_test (tests, test_first_track);
   tcase_add_test (tests, test_min_area);
   tcase_add_test (tests, test_bottom_center);
   tcase_add_test (tests, test_relative);
