@@ -55,15 +55,18 @@ typedef struct
   const gchar *name;            /* NULL until known */
 } Place;
 
+/* What it quotes may be no UTF-8 (see read_name()), as messages are. */
 static gboolean
 fail (GError ** error, const Place * place, const gchar * format, ...)
 {
   va_list args;
-  gchar *what, *where;
+  gchar *raw, *what, *where;
 
   va_start (args, format);
-  what = g_strdup_vprintf (format, args);
+  raw = g_strdup_vprintf (format, args);
   va_end (args);
+  what = g_utf8_make_valid (raw, -1);
+  g_free (raw);
   where = !place ? g_strdup ("") : place->name ? g_strdup_printf ("zones[%u] \"%s\": ", place->index, place->name)
       : g_strdup_printf ("zones[%u]: ", place->index);
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "%s%s", where, what);
@@ -222,6 +225,7 @@ read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GE
   return check_shape (rule, place, error);
 }
 
+/* Half of a surrogate pair alone ("\ud800") is let pass by json-glib, and is no UTF-8, which messages and JSON are. */
 static gboolean
 read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set, Place * place, GError ** error)
 {
@@ -232,6 +236,8 @@ read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set
 
   if (!name || !*name)
     return fail (error, place, "needs a name");
+  if (!g_utf8_validate (name, -1, NULL))
+    return fail (error, place, "the name is no valid UTF-8");
   for (const GstCclZoneRule * other = set->rules; other < rule; other++)
     if (strcmp (other->name, name) == 0)
       return fail (error, place, "the name \"%s\" is taken already", name);

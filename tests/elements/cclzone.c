@@ -488,6 +488,32 @@ GST_START_TEST (test_deep_text)
 
 GST_END_TEST;
 
+/* Half of a surrogate pair. Some versions of json-glib let it pass, others name the line. */
+GST_START_TEST (test_no_utf8)
+{
+  static const struct
+  {
+    const gchar *text, *says;
+  } cases[] = {
+    {ZONES ("{\"name\":\"\\ud800x\",\"polygon\":[[0,0],[9,0],[9,9]]}"), "zones[0]: the name is no valid UTF-8"},
+    {ZONES ("{\"name\":\"a\",\"\\ud800x\":0}"), "zones[0] \"a\": there is no member"},
+  };
+  Test t = new_test (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *warning;
+
+    g_object_set (t.element, "zones", cases[i].text, NULL);
+    warning = pop_warning (&t);
+    fail_unless (strstr (warning, cases[i].says) || strstr (warning, ":1:"), "%s", warning);
+    fail_unless (g_utf8_validate (warning, -1, NULL));
+    g_free (warning);
+  }
+  end_test (&t);
+}
+
+GST_END_TEST;
+
 /* At the start a mistake is an error. */
 GST_START_TEST (test_wrong_start)
 {
@@ -732,6 +758,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_reload);
   tcase_add_test (tests, test_wrong_text);
   tcase_add_test (tests, test_deep_text);
+  tcase_add_test (tests, test_no_utf8);
   tcase_add_test (tests, test_wrong_start);
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_no_timestamps);
