@@ -41,10 +41,11 @@ static gboolean
 map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
 {
   const gsize stride = GST_VIDEO_INFO_PLANE_STRIDE (info, 0);
+  const gsize row = (gsize) info->width * GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
   guint index, length;
   gsize skip;
 
-  if (!gst_buffer_find_memory (view->buffer, GST_VIDEO_INFO_PLANE_OFFSET (info, 0), stride * (info->height - 1) + 1,
+  if (!gst_buffer_find_memory (view->buffer, GST_VIDEO_INFO_PLANE_OFFSET (info, 0), stride * (info->height - 1) + row,
           &index, &length, &skip)
       || !gst_buffer_map_range (view->buffer, index, length, &view->map, GST_MAP_READ))
     return FALSE;

@@ -180,6 +180,32 @@ GST_START_TEST (test_plane_per_memory)
 
 GST_END_TEST;
 
+/* Memories that end where they like, within the last row too. */
+GST_START_TEST (test_memories_split_anywhere)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (16, 8, 3, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint at = 1; at < 16 * 8; at++) {
+    GstBuffer *whole = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask), *buffer;
+
+    buffer = gst_buffer_copy_region (whole, GST_BUFFER_COPY_MEMORY, 0, at);
+    buffer = gst_buffer_append (buffer, gst_buffer_copy_region (whole, GST_BUFFER_COPY_MEMORY, at, -1));
+    gst_buffer_unref (whole);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+    buffer = gst_harness_pull (harness);
+    assert_blobs (buffer, &mask, 8);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- foreground */
 
 static void
@@ -1993,6 +2019,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_formats, 0, n);
   tcase_add_loop_test (both, test_window_by_video_meta, 0, n);
   tcase_add_loop_test (both, test_plane_per_memory, 0, n);
+  tcase_add_loop_test (both, test_memories_split_anywhere, 0, n);
   tcase_add_loop_test (both, test_thresholds, 0, n);
   tcase_add_loop_test (both, test_filters, 0, n);
   tcase_add_loop_test (both, test_sort, 0, n);
