@@ -1700,6 +1700,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->latency = 0;
   self->streaming = TRUE;
+  g_atomic_int_set (&self->output, self->settings.output);
   GST_OBJECT_UNLOCK (self);
   memset (&self->accepted, 0, sizeof self->accepted);
   memset (&self->rejected, 0, sizeof self->rejected);
@@ -1713,7 +1714,13 @@ gst_ccl_label_start (GstBaseTransform * transform)
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
-  return ensure_labeller (self);
+  if (ensure_labeller (self))
+    return TRUE;
+  /* After a start that failed there is no stop. */
+  GST_OBJECT_LOCK (self);
+  self->streaming = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  return FALSE;
 }
 
 static gboolean

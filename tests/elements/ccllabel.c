@@ -1817,6 +1817,21 @@ GST_START_TEST (test_contradictions_stop_the_start)
 
 GST_END_TEST;
 
+/* What kept it from starting can be corrected. */
+GST_START_TEST (test_output_is_corrected_after_a_failed_start)
+{
+  GstElement *label = gst_parse_launch ("ccllabel backend=cpu volume=5 output=mask", NULL);
+
+  fail_unless_equals_int (gst_element_set_state (label, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (label, GST_STATE_NULL);
+  gst_util_set_object_arg (G_OBJECT (label), "output", "passthrough");
+  fail_unless_equals_int (gst_element_set_state (label, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (label, GST_STATE_NULL);
+  gst_object_unref (label);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_cuda_without_a_device)
 {
   gchar *text;
@@ -2062,6 +2077,7 @@ ccllabel_suite (void)
   tcase_add_test (once, test_bad_caps);
   tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
+  tcase_add_test (once, test_output_is_corrected_after_a_failed_start);
   tcase_add_test (once, test_cuda_without_a_device);
   tcase_add_test (once, test_auto_without_the_device_asked_for);
   suite_add_tcase (suite, once);
