@@ -1213,6 +1213,8 @@ take_output (GstCclLabel * self)
   drain (self);
   set_output (self, output);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  /* In place upstream's buffers go on downstream, which has not agreed to their layout yet. */
+  gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
 }
 
 static GstFlowReturn

@@ -1297,6 +1297,39 @@ GST_START_TEST (test_output_changes_while_playing)
 
 GST_END_TEST;
 
+static guint
+n_reconfigures (GstHarness * harness)
+{
+  GstEvent *event;
+  guint n = 0;
+
+  while ((event = gst_harness_try_pull_upstream_event (harness))) {
+    n += GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE;
+    gst_event_unref (event);
+  }
+  return n;
+}
+
+/* In place, downstream has a say in upstream's buffers. */
+GST_START_TEST (test_output_change_reaches_upstream)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_dots (8);
+  GstHarness *harness = label_harness (__i__, "output=mask");
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  push_mask (harness, &mask, 0);
+  n_reconfigures (harness);
+  set_label (harness, "output", "passthrough");
+  push_mask (harness, &mask, 1);
+  fail_unless (n_reconfigures (harness) > 0);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_skipped_frames_have_empty_pictures)
 {
   NEED_BACKEND (__i__);
@@ -2061,6 +2094,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_skip_when_late, 0, n);
   tcase_add_loop_test (both, test_outputs, 0, n);
   tcase_add_loop_test (both, test_output_changes_while_playing, 0, n);
+  tcase_add_loop_test (both, test_output_change_reaches_upstream, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);
