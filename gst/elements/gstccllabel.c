@@ -64,6 +64,7 @@
 
 #include "ccl.h"
 #include "contour.h"
+#include "gstcclcrop.h"
 #include "gstcclcuda.h"
 #include "gstcclenums.h"
 #include "gstcclfield.h"
@@ -1556,6 +1557,7 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
     offer_pinned_memory (self, query);
     ok = TRUE;
   }
+  gst_ccl_crop_refuse (query);
   gst_ccl_held_ask_for_buffers (query, frames_held_back (self));
   return ok;
 }

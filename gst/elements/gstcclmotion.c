@@ -55,6 +55,7 @@
 #include <gst/ccl/gstcclmaskmeta.h>
 
 #include "motion.h"
+#include "gstcclcrop.h"
 #include "gstcclcuda.h"
 #include "gstccldevice.h"
 #include "gstcclenums.h"
@@ -1207,6 +1208,7 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
 
+  gst_ccl_crop_refuse (query);
   gst_ccl_held_ask_for_buffers (query, self->depth);
   /* In place the buffers go on downstream, which says itself what it understands. */
   if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)

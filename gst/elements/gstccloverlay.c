@@ -37,6 +37,7 @@
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
 
+#include "gstcclcrop.h"
 #include "gstccldrawing.h"
 #include "gstcclenums.h"
 #include "gstcclfield.h"
@@ -263,6 +264,16 @@ choose_path (GstCclOverlay * self)
     set_path (self, is_drawn ? PATH_ATTACH : PATH_CARRY);
   }
   gst_caps_unref (caps);
+}
+
+/* Boxes are drawn where the caps have the frame. */
+static gboolean
+gst_ccl_overlay_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
+{
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
+
+  gst_ccl_crop_refuse (query);
+  return ok;
 }
 
 /* ---------------------------------------------------------------- drawing */
@@ -681,6 +692,7 @@ gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
   transform->stop = gst_ccl_overlay_stop;
   transform->set_caps = gst_ccl_overlay_set_caps;
   transform->transform_caps = gst_ccl_overlay_transform_caps;
+  transform->propose_allocation = gst_ccl_overlay_propose_allocation;
   transform->sink_event = gst_ccl_overlay_sink_event;
   transform->src_event = gst_ccl_overlay_src_event;
   transform->before_transform = gst_ccl_sync_properties;

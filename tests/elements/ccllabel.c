@@ -1551,6 +1551,35 @@ GST_START_TEST (test_allocation)
 
 GST_END_TEST;
 
+/* A sink that crops by itself: upstream must not leave that to it, since we see the pixels before. */
+GST_START_TEST (test_cropping_is_not_left_to_downstream)
+{
+  static const gchar *const elements[] = { "ccllabel", "cclmotion", "ccloverlay" };
+  Mask mask = mask_new (32, 16);
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    GstElement *element = gst_element_factory_make (elements[i], NULL);
+    GstHarness *harness;
+    GstQuery *query;
+
+    if (!element)               /* ccloverlay needs pango */
+      continue;
+    harness = gst_harness_new_with_element (element, "sink", "src");
+    gst_harness_add_propose_allocation_meta (harness, GST_VIDEO_META_API_TYPE, NULL);
+    gst_harness_add_propose_allocation_meta (harness, GST_VIDEO_CROP_META_API_TYPE, NULL);
+    set_mask_caps (harness, GST_VIDEO_FORMAT_I420, &mask);
+    query = query_allocation (harness, GST_VIDEO_FORMAT_I420, &mask);
+    fail_unless (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL), "%s", elements[i]);
+    fail_if (gst_query_find_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL), "%s", elements[i]);
+    gst_query_unref (query);
+    gst_harness_teardown (harness);
+    gst_object_unref (element);
+  }
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- stats */
 
 GST_START_TEST (test_stats)
@@ -2108,6 +2137,7 @@ ccllabel_suite (void)
 
   tcase_add_test (once, test_caps);
   tcase_add_test (once, test_negotiation);
+  tcase_add_test (once, test_cropping_is_not_left_to_downstream);
   tcase_add_test (once, test_bad_caps);
   tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
