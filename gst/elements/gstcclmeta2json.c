@@ -259,8 +259,8 @@ sum_of_squares_below (guint64 n)
   return n == 0 ? 0 : n * (n - 1) * (2 * n - 1) / 6;
 }
 
-/* Regions have to end here so that no sum of squares overflows. */
-#define REGION_END_MAX 32767
+/* Up to here no sum of squares overflows: 65535^4 / 3 is less than 2^64. */
+#define REGION_END_MAX 65535
 
 static gboolean
 can_be_measured (gint64 x, gint64 y, gint64 width, gint64 height)

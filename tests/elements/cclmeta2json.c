@@ -1249,30 +1249,36 @@ GST_END_TEST;
 /* What cannot be measured is not written as something else. */
 GST_START_TEST (test_regions_far_away)
 {
-  const guint far[][4] = { {40000, 0, 50, 50}, {32760, 0, 8, 1}, {0, 32768, 0, 0}, {0, 4000000000u, 1, 1},
+  const guint far[][4] = { {70000, 0, 50, 50}, {65530, 0, 6, 1}, {0, 65536, 0, 0}, {0, 4000000000u, 1, 1},
     {G_MAXUINT, 0, G_MAXUINT, 1}, {0, 0, 1, G_MAXUINT}
   };
   GstHarness *h = gst_harness_new ("cclmeta2json");
   GstBuffer *frame = plain_frame (0);
-  GstVideoRegionOfInterestMeta *roi;
   JsonNode *line;
   JsonObject *object;
+  JsonArray *blobs;
 
-  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=50000,height=8,framerate=25/1");
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=70000,height=8,framerate=25/1");
   for (guint i = 0; i < G_N_ELEMENTS (far); i++)
     gst_buffer_add_video_region_of_interest_meta (frame, "far", far[i][0], far[i][1], far[i][2], far[i][3]);
-  roi = gst_buffer_add_video_region_of_interest_meta (frame, "near", 32717, 0, 50, 32767);
-  roi->id = 9;
+  gst_buffer_add_video_region_of_interest_meta (frame, "near", 40000, 2, 50, 4);
+  gst_buffer_add_video_region_of_interest_meta (frame, "all", 0, 0, 65535, 65535);
   line = push_for_json (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   object = json_node_get_object (line);
-  fail_unless_equals_int (json_object_get_int_member (object, "total"), 1 + G_N_ELEMENTS (far));
-  fail_unless_equals_int (json_array_get_length (json_object_get_array_member (object, "blobs")), 1);
-  object = first_blob (line);
-  fail_unless_equals_int (number_at (object, "bbox", 0), 32717);
+  fail_unless_equals_int (json_object_get_int_member (object, "total"), 2 + G_N_ELEMENTS (far));
+  blobs = json_object_get_array_member (object, "blobs");
+  fail_unless_equals_int (json_array_get_length (blobs), 2);
+  object = json_array_get_object_element (blobs, 0);
+  fail_unless_equals_int (number_at (object, "bbox", 0), 40000);
   fail_unless_equals_int (number_at (object, "bbox", 2), 50);
-  fail_unless_equals_int (json_object_get_int_member (object, "area"), 50 * 32767);
-  fail_unless (number_at (object, "centroid", 0) == 32741.5 && number_at (object, "centroid", 1) == 16383);
+  fail_unless_equals_int (json_object_get_int_member (object, "area"), 200);
+  fail_unless (number_at (object, "centroid", 0) == 40024.5 && number_at (object, "centroid", 1) == 3.5);
+  fail_unless (number_at (object, "cov", 0) == 208.25 && number_at (object, "cov", 2) == 1.25);
+  object = json_array_get_object_element (blobs, 1);
+  fail_unless_equals_int64 (json_object_get_int_member (object, "area"), G_GINT64_CONSTANT (65535) * 65535);
+  fail_unless (number_at (object, "centroid", 0) == 32767 && number_at (object, "cov", 1) == 0);
+  fail_unless (fabs (number_at (object, "cov", 0) / ((65535. * 65535 - 1) / 12) - 1) < 1e-12);
   json_node_unref (line);
   gst_harness_teardown (h);
 }
