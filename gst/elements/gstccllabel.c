@@ -1230,6 +1230,9 @@ gst_ccl_label_submit_input_buffer (GstBaseTransform * transform, gboolean is_dis
   if (GST_BUFFER_IS_DISCONT (input))
     drain (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
+  /* So it does after a frame that qos=true dropped. */
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    drain (self);
   if (flow != GST_FLOW_OK)
     return flow;
 

@@ -1580,6 +1580,36 @@ GST_START_TEST (test_cropping_is_not_left_to_downstream)
 
 GST_END_TEST;
 
+/* The frame that follows those dropped is the one that does not follow on. */
+GST_START_TEST (test_discont_after_frames_dropped)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_dots (6);
+  GstHarness *harness = label_harness (__i__, "qos=true async-depth=2");
+  GstBuffer *buffer;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint i = 0; i < 8; i++) {
+    /* What is due before 180 ms is late: frame 4. */
+    if (i == 4)
+      gst_harness_push_upstream_event (harness,
+          gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 10 * GST_MSECOND, 160 * GST_MSECOND));
+    fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  while ((buffer = gst_harness_try_pull (harness))) {
+    const guint n = GST_BUFFER_PTS (buffer) / (40 * GST_MSECOND);
+
+    fail_unless (GST_BUFFER_IS_DISCONT (buffer) == (n == 5), "frame %u", n);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- stats */
 
 GST_START_TEST (test_stats)
@@ -2127,6 +2157,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);
+  tcase_add_loop_test (both, test_discont_after_frames_dropped, 0, n);
   tcase_add_loop_test (both, test_stats, 0, n);
   tcase_add_loop_test (both, test_buffer_smaller_than_caps, 0, n);
   tcase_add_loop_test (both, test_video_meta_of_another_frame, 0, n);
