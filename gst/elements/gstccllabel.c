@@ -219,7 +219,8 @@ struct _GstCclLabel
   gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; atomic */
   gboolean streaming;
-  Method accepted, rejected;    /* last method that worked; last that contradicts itself */
+  Method accepted, rejected;    /* last method that worked; last that contradicts itself, until something else is set */
+  guint rejected_volume;        /* with this many frames */
   gboolean cuda_lost;
   gboolean failed;              /* and the application has been told: nothing comes any more */
   Request request;
@@ -519,19 +520,35 @@ update_latency (GstCclLabel * self)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
+static guint
+wanted_volume (GstCclLabel * self)
+{
+  return self->now.volume > 1 ? self->now.volume : 0;
+}
+
+/* A method that cannot be is not tried for every frame, but again once something it depends on was changed. */
+static gboolean
+is_rejected (GstCclLabel * self)
+{
+  const gboolean same = self->rejected_volume == wanted_volume (self)
+      && !memcmp (&self->now.method, &self->rejected, sizeof self->rejected);
+
+  if (!same)
+    memset (&self->rejected, 0, sizeof self->rejected);
+  return same;
+}
+
 static void
 fill_request (GstCclLabel * self, Request * request)
 {
-  const Method *const method = &self->now.method;
-
   memset (request, 0, sizeof *request);
-  request->method = memcmp (method, &self->rejected, sizeof *method) ? *method : self->accepted;
+  request->method = is_rejected (self) ? self->accepted : self->now.method;
   request->width = self->mask_width;
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
   request->depth = self->now.async_depth;
-  request->volume = self->now.volume > 1 ? self->now.volume : 0;
+  request->volume = wanted_volume (self);
   request->threads = self->now.threads;
   request->labels = get_output (self) != GST_CCL_OUTPUT_PASSTHROUGH;
   request->timing = self->now.timing;
@@ -548,8 +565,37 @@ copy_settings (GstCclLabel * self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* A method that contradicts itself is an error at first; later, while playing, it is a warning and the one before
- * stays. */
+/* The method before, or any where that one does not go with the volume any more. */
+static CclStatus
+fall_back (GstCclLabel * self, Request * request, CclStatus status, gchar ** message)
+{
+  const Method wanted = request->method;
+  gboolean stays = memcmp (&wanted, &self->accepted, sizeof wanted) != 0;
+  gchar *why = g_steal_pointer (message);
+
+  request->method = self->accepted;
+  if (stays)
+    status = open_labeller (self, request, message);
+  if (status == CCL_ERROR_UNSUPPORTED && self->accepted.algorithm != GST_CCL_ALGORITHM_AUTO) {
+    g_clear_pointer (message, g_free);
+    stays = FALSE;
+    request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
+    status = open_labeller (self, request, message);
+  }
+  if (status == CCL_OK) {
+    self->rejected = wanted;
+    self->rejected_volume = request->volume;
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. %s", why,
+            stays ? "The method stays as it was." : "Going on with algorithm=auto."),
+        ("Choose another algorithm, connectivity or backend."));
+  }
+  if (status != CCL_OK && !*message)
+    *message = g_steal_pointer (&why);
+  g_free (why);
+  return status;
+}
+
+/* A method that contradicts itself is an error at first; later, while playing, it is a warning. */
 static gboolean
 rebuild_labeller (GstCclLabel * self, Request request)
 {
@@ -558,15 +604,8 @@ rebuild_labeller (GstCclLabel * self, Request request)
 
   close_labeller (self);
   status = open_labeller (self, &request, &message);
-  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity
-      && memcmp (&request.method, &self->accepted, sizeof request.method)) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. The method stays as it was.", message),
-        ("Choose another algorithm, connectivity or backend."));
-    g_clear_pointer (&message, g_free);
-    self->rejected = request.method;
-    request.method = self->accepted;
-    status = open_labeller (self, &request, &message);
-  }
+  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
+    status = fall_back (self, &request, status, &message);
   if (status == CCL_OK && !allocate_label_images (self, &request)) {
     status = CCL_ERROR_OUT_OF_MEMORY;
     message = g_strdup_printf ("no memory for label images of %dx%d", request.width, request.height);

@@ -2029,6 +2029,36 @@ GST_START_TEST (test_contradiction_while_playing)
 
 GST_END_TEST;
 
+/* A method for volumes without one: a warning as well, and none once there is a volume again. */
+GST_START_TEST (test_volume_is_switched_off_while_playing)
+{
+  Mask mask = mask_random (40, 30, 2, 0.4);
+  GstHarness *harness = label_harness (0, "volume=2 algorithm=reference-3d");
+  GstBus *bus = watch_bus (harness);
+  gchar *algorithm;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint i = 0; i < 8; i++) {
+    if (i == 2 || i == 4)
+      set_label (harness, "volume", i == 2 ? "0" : "2");
+    if (i == 6)
+      set_label (harness, "volume", "0");
+    fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
+    if (i == 2 || i == 6)
+      assert_message (bus, GST_MESSAGE_WARNING, "Going on with algorithm=auto");
+    algorithm = stat_string (harness, "volume-algorithm");
+    fail_unless_equals_string (algorithm, i / 2 % 2 ? "none" : "reference-3d");
+    g_free (algorithm);
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- many times over */
 
 static gsize
@@ -2172,6 +2202,7 @@ ccllabel_suite (void)
   tcase_add_test (once, test_bad_caps);
   tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
+  tcase_add_test (once, test_volume_is_switched_off_while_playing);
   tcase_add_test (once, test_output_is_corrected_after_a_failed_start);
   tcase_add_test (once, test_cuda_without_a_device);
   tcase_add_test (once, test_auto_without_the_device_asked_for);
