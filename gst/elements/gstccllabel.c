@@ -599,6 +599,7 @@ fall_back (GstCclLabel * self, Request * request, CclStatus status, gchar ** mes
 static gboolean
 rebuild_labeller (GstCclLabel * self, Request request)
 {
+  const guint held_before = self->accepted.connectivity ? frames_held_back (self) : G_MAXUINT;
   gchar *message = NULL;
   CclStatus status;
 
@@ -623,6 +624,9 @@ rebuild_labeller (GstCclLabel * self, Request request)
   request.no_cuda = self->cuda_lost;
   self->request = request;
   self->depth = request.depth;
+  /* A pool that was large enough may not be so any more: upstream would wait for the frames held for ever. */
+  if (frames_held_back (self) > held_before)
+    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
   announce_labeller (self);
   update_latency (self);
   return TRUE;

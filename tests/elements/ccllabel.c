@@ -1330,6 +1330,29 @@ GST_START_TEST (test_output_change_reaches_upstream)
 
 GST_END_TEST;
 
+/* Its pool has to have as many buffers more. */
+GST_START_TEST (test_more_frames_held_back_reaches_upstream)
+{
+  NEED_BACKEND (__i__);
+
+  static const gchar *const steps[][2] = { {"async-depth", "3"}, {"async-depth", "1"}, {"volume", "4"} };
+  Mask mask = mask_dots (8);
+  GstHarness *harness = label_harness (__i__, "");
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  push_mask (harness, &mask, 0);
+  n_reconfigures (harness);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    set_label (harness, steps[i][0], steps[i][1]);
+    push_mask (harness, &mask, i + 1);
+    fail_unless_equals_int (n_reconfigures (harness), i != 1);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_skipped_frames_have_empty_pictures)
 {
   NEED_BACKEND (__i__);
@@ -2184,6 +2207,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_outputs, 0, n);
   tcase_add_loop_test (both, test_output_changes_while_playing, 0, n);
   tcase_add_loop_test (both, test_output_change_reaches_upstream, 0, n);
+  tcase_add_loop_test (both, test_more_frames_held_back_reaches_upstream, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);
