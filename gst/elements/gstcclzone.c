@@ -82,7 +82,6 @@ struct _GstCclzone
   /* Under the object lock. */
   gchar *zones_text;
   gchar *config;
-  GError *error;                /* of either, until started */
   GstCclZoneSet *next_set;      /* for the next frame; NULL: as before */
   gint evaluation_point;
   gboolean post_messages;
@@ -136,52 +135,63 @@ GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE
 
 /* ---------------------------------------------------------------- zones */
 
-/* Takes the set, or the error, or neither. While running a wrong set is only warned of: the zones stay as they are. */
+static GstCclZoneSet *
+set_of_text (const gchar * text, GError ** error)
+{
+  return gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", error);
+}
+
+/* That of a start gives way to one that was set while it was read. */
+static void
+take_set (GstCclzone * self, GstCclZoneSet * set, gboolean is_start)
+{
+  GstCclZoneSet *other = set;
+
+  GST_OBJECT_LOCK (self);
+  if (!is_start || !self->next_set) {
+    other = self->next_set;
+    self->next_set = set;
+  }
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&other, gst_ccl_zone_set_free);
+}
+
+/* Takes the set, or the error. While running a mistake is only warned of: the zones stay as they are. Before, nothing is
+ * said of it: the start reads everything again. */
 static gboolean
-take_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
+change_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 {
   gboolean running;
 
+  if (set) {
+    take_set (self, set, FALSE);
+    return TRUE;
+  }
   GST_OBJECT_LOCK (self);
   running = GST_STATE (self) > GST_STATE_READY;
-  g_clear_error (&self->error);
-  if (set) {
-    g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
-    self->next_set = set;
-  } else if (error && !running) {
-    self->error = g_error_copy (error);
-  }
   GST_OBJECT_UNLOCK (self);
-  if (error && running)
+  if (running)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The new zones are not taken: %s", error->message), (NULL));
-  g_clear_error (&error);
-  return set != NULL;
+  g_error_free (error);
+  return FALSE;
 }
 
-static gboolean
-take_text (GstCclzone * self, const gchar * text)
+/* The set that the properties ask for, and no other. */
+static GstCclZoneSet *
+read_set (GstCclzone * self, GError ** error)
 {
-  GError *error = NULL;
-  GstCclZoneSet *set = gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", &error);
-
-  return take_set (self, set, error);
-}
-
-static gboolean
-take_file (GstCclzone * self)
-{
-  GError *error = NULL;
   GstCclZoneSet *set;
-  gchar *path;
+  gchar *text, *path;
 
   GST_OBJECT_LOCK (self);
+  text = g_strdup (self->zones_text);
   path = g_strdup (self->config);
+  g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
   GST_OBJECT_UNLOCK (self);
-  if (!path)
-    return take_set (self, NULL, NULL);
-  set = gst_ccl_zone_set_new_from_file (path, &error);
+  set = !text && path ? gst_ccl_zone_set_new_from_file (path, error) : set_of_text (text, error);
   g_free (path);
-  return take_set (self, set, error);
+  g_free (text);
+  return set;
 }
 
 /* The points of the zones in fractions of frames as they are now. Under the object lock. */
@@ -730,20 +740,18 @@ static gboolean
 gst_cclzone_start (GstBaseTransform * transform)
 {
   GstCclzone *const self = GST_CCLZONE (transform);
-  GError *error;
+  GError *error = NULL;
+  GstCclZoneSet *const set = read_set (self, &error);
 
   g_hash_table_remove_all (self->objects);
   clear_counts (self);
   self->tracked = self->is_placed = self->warned_of_number = FALSE;
   self->n_without_zones = self->n_without_blobs = self->n_without_tracks = 0;
   self->now = 0;
-  if (!self->zones_text)
-    take_file (self);
-  GST_OBJECT_LOCK (self);
-  error = self->error ? g_error_copy (self->error) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (!error)
+  if (set) {
+    take_set (self, set, TRUE);
     return TRUE;
+  }
   GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("The zones cannot be read: %s", error->message),
       ("They are JSON such as {\"zones\":[{\"name\":\"door\",\"polygon\":[[0,0],[90,0],[90,90]]}]}: see "
           "docs/zones.md."));
@@ -756,7 +764,33 @@ gst_cclzone_start (GstBaseTransform * transform)
 static gboolean
 gst_cclzone_reload (GstCclzone * self)
 {
-  return take_file (self);
+  GError *error = NULL;
+  GstCclZoneSet *set;
+  gchar *path;
+
+  GST_OBJECT_LOCK (self);
+  path = g_strdup (self->config);
+  GST_OBJECT_UNLOCK (self);
+  if (!path)
+    return FALSE;
+  set = gst_ccl_zone_set_new_from_file (path, &error);
+  g_free (path);
+  return change_set (self, set, error);
+}
+
+static void
+set_zones (GstCclzone * self, const gchar * text)
+{
+  GError *error = NULL;
+  GstCclZoneSet *set;
+
+  /* Before it is parsed: a start meanwhile reads it, or gives way to what comes of it. */
+  GST_OBJECT_LOCK (self);
+  g_free (self->zones_text);
+  self->zones_text = g_strdup (text);
+  GST_OBJECT_UNLOCK (self);
+  set = set_of_text (text, &error);
+  change_set (self, set, error);
 }
 
 /* The properties that are fields and nothing else. */
@@ -770,16 +804,10 @@ static void
 gst_cclzone_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GstCclzone *const self = GST_CCLZONE (object);
-  gchar *text;
 
   switch (id) {
     case PROP_ZONES:
-      text = g_value_dup_string (value);
-      take_text (self, text);
-      GST_OBJECT_LOCK (self);
-      g_free (self->zones_text);
-      self->zones_text = text;
-      GST_OBJECT_UNLOCK (self);
+      set_zones (self, g_value_get_string (value));
       break;
     case PROP_CONFIG:
       GST_OBJECT_LOCK (self);
@@ -890,7 +918,6 @@ gst_cclzone_finalize (GObject * object)
   clear_zones (self->zones, self->n_zones);
   g_clear_pointer (&self->set, gst_ccl_zone_set_free);
   g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
-  g_clear_error (&self->error);
   g_free (self->zones_text);
   g_free (self->config);
   g_hash_table_unref (self->objects);

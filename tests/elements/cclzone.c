@@ -542,6 +542,85 @@ GST_START_TEST (test_wrong_start)
 
 GST_END_TEST;
 
+static GstStateChangeReturn
+restart (Test * t)
+{
+  GstStateChangeReturn ret;
+
+  gst_element_set_state (t->element, GST_STATE_NULL);
+  ret = gst_element_set_state (t->element, GST_STATE_PLAYING);
+  if (ret != GST_STATE_CHANGE_FAILURE) {
+    gst_harness_push_event (t->h, gst_event_new_stream_start ("again"));
+    gst_harness_set_src_caps_str (t->h, "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  }
+  return ret;
+}
+
+/* A mistake that was only warned of while frames flowed is none less at the next start. */
+GST_START_TEST (test_wrong_restart)
+{
+  Test t = new_test (ZONES (ROOM));
+  GstMessage *message;
+
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  g_object_set (t.element, "zones", "garbage", NULL);
+  g_free (pop_warning (&t));
+  fail_unless_equals_int (restart (&t), GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (t.bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+
+  g_object_set (t.element, "zones", ZONES (ROOM), NULL);
+  fail_if (restart (&t) == GST_STATE_CHANGE_FAILURE);
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* A start takes the zones from the properties as they are then. */
+GST_START_TEST (test_restart)
+{
+  gchar *path = g_build_filename (g_get_tmp_dir (), "cclzone-test-XXXXXX", NULL);
+  Test t = new_test (NULL);
+  GstBuffer *buffer;
+
+  g_close (g_mkstemp (path), NULL);
+  g_file_set_contents (path, ZONES (GATE), -1, NULL);
+  g_object_set (t.element, "config", path, NULL);
+  fail_if (restart (&t) == GST_STATE_CHANGE_FAILURE);
+  buffer = push (&t, NULL, 0);
+  fail_unless_equals_string (zone_of (buffer, 0).name, "gate");
+  gst_buffer_unref (buffer);
+
+  g_object_set (t.element, "zones", ZONES (ROOM), NULL);
+  fail_if (restart (&t) == GST_STATE_CHANGE_FAILURE);
+  buffer = push (&t, NULL, 0);
+  fail_unless_equals_string (zone_of (buffer, 0).name, "room");
+  gst_buffer_unref (buffer);
+
+  g_object_set (t.element, "zones", NULL, NULL);
+  fail_if (restart (&t) == GST_STATE_CHANGE_FAILURE);
+  buffer = push (&t, NULL, 0);
+  fail_unless_equals_string (zone_of (buffer, 0).name, "gate");
+  gst_buffer_unref (buffer);
+
+  gst_element_set_state (t.element, GST_STATE_NULL);
+  g_object_set (t.element, "config", NULL, NULL);
+  fail_if (restart (&t) == GST_STATE_CHANGE_FAILURE);
+  buffer = push (&t, NULL, 0);
+  fail_unless (gst_buffer_get_ccl_zone_meta (buffer) == NULL);
+  gst_buffer_unref (buffer);
+
+  g_unlink (path);
+  g_free (path);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
 /* Time that goes back, or is missing, ends nothing and counts nothing twice. */
 GST_START_TEST (test_odd_timestamps)
 {
@@ -760,6 +839,8 @@ cclzone_suite (void)
   tcase_add_test (tests, test_deep_text);
   tcase_add_test (tests, test_no_utf8);
   tcase_add_test (tests, test_wrong_start);
+  tcase_add_test (tests, test_wrong_restart);
+  tcase_add_test (tests, test_restart);
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_no_timestamps);
   tcase_add_test (tests, test_two_in_a_row);
