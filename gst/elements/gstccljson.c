@@ -589,8 +589,8 @@ is_in_range (const gchar * number, gsize length, gboolean is_negative)
 }
 
 /* json-glib reads what is too large as infinity or as another number; nothing of the tree says so. */
-static gboolean
-check_numbers (const gchar * text, GError ** error)
+gboolean
+gst_ccl_json_check_numbers (const gchar * text, GError ** error)
 {
   const gchar *const end = text + strlen (text);
   const gchar *p = text;
@@ -636,7 +636,7 @@ gst_ccl_json_tags (const gchar * text, GError ** error)
   gchar *line = NULL;
 
   if (check_strings (text, error) && gst_ccl_json_check_depth (text, error)
-      && json_parser_load_from_data (parser, text, -1, error) && check_numbers (text, error)) {
+      && json_parser_load_from_data (parser, text, -1, error) && gst_ccl_json_check_numbers (text, error)) {
     JsonNode *root = json_parser_get_root (parser);
 
     if (root && JSON_NODE_HOLDS_OBJECT (root))

@@ -62,6 +62,9 @@ gboolean gst_ccl_json_check_depth (const gchar * text, GError ** error);
 /* RFC 3339 with microseconds; NULL when the time is unknown. */
 gchar *gst_ccl_json_utc (GstClockTime unix_time);
 
+/* Whether doubles and signed 64 bits hold the numbers of a text that was parsed. */
+gboolean gst_ccl_json_check_numbers (const gchar * text, GError ** error);
+
 G_END_DECLS
 
 #endif

@@ -348,7 +348,7 @@ gst_ccl_zone_set_new (const gchar * text, GError ** error)
   if (gst_ccl_json_check_depth (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
     if (seen.repeated)
       fail (error, NULL, "an object has the member \"%s\" more than once", seen.repeated);
-    else
+    else if (gst_ccl_json_check_numbers (text, error))
       set = set_of_parser (parser, error);
   }
   g_hash_table_unref (seen.members);
