@@ -125,7 +125,8 @@ map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, 
     return fail_too_small (view, info, size, error);
   }
 
-  if (view->mask.memory == CCL_MEMORY_HOST && gst_ccl_is_pinned_memory (memory)) {
+  /* Not the first memory: mapping may have merged it with others, into one that is not pinned. */
+  if (view->mask.memory == CCL_MEMORY_HOST && gst_ccl_is_pinned_memory (view->map.memory)) {
     view->mask.memory = CCL_MEMORY_PINNED;
     view->path = "pinned";
   }

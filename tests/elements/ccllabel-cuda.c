@@ -567,6 +567,57 @@ GST_START_TEST (test_pinned_memory)
 
 GST_END_TEST;
 
+/* What is mapped of a mask in two page-locked memories is a copy of both, which is not. */
+GST_START_TEST (test_pinned_memories_that_are_merged)
+{
+  GstCudaContext *context = new_context ();
+  GstHarness *harness = harness_with (1, "max-components=100000", context);
+  Mask mask = mask_random (640, 480, 1, 0.4);
+  const gsize sizes[] = { 640 * 100 + 77, 640 * 380 - 77 };
+  GstBuffer *whole = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask), *buffer;
+  GstCaps *caps;
+  GstQuery *query;
+  GstAllocator *allocator;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  caps = gst_pad_get_current_caps (harness->srcpad);
+  query = gst_query_new_allocation (caps, TRUE);
+  gst_caps_unref (caps);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  gst_query_unref (query);
+  fail_unless (allocator != NULL);
+
+  for (guint i = 0; i < 3; i++) {
+    gsize offset = 0;
+
+    buffer = gst_buffer_new ();
+    for (guint m = 0; m < 2; offset += sizes[m++]) {
+      GstMemory *const memory = gst_allocator_alloc (allocator, sizes[m], NULL);
+      GstMapInfo map;
+
+      fail_unless (gst_memory_is_type (memory, "CclPinnedMemory"));
+      gst_memory_map (memory, &map, GST_MAP_WRITE);
+      gst_buffer_extract (whole, offset, map.data, sizes[m]);
+      gst_memory_unmap (memory, &map);
+      gst_buffer_append_memory (buffer, memory);
+    }
+    buffer = gst_harness_push_and_pull (harness, buffer);
+    fail_unless (buffer != NULL);
+    assert_blobs (buffer, &mask, 8);
+    gst_buffer_unref (buffer);
+  }
+  assert_path (harness, "system");
+  gst_buffer_unref (whole);
+  gst_object_unref (allocator);
+  gst_harness_teardown (harness);
+  ASSERT_OBJECT_REFCOUNT (context, "context", 1);
+  gst_object_unref (context);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- a device that fails */
 
 /* A kernel that traps leaves a context in which every later call fails. */
@@ -837,6 +888,7 @@ ccllabel_cuda_suite (void)
   tcase_add_test (cuda, test_stream_of_a_frame_is_waited_for_by_cclmotion);
 #endif
   tcase_add_test (cuda, test_pinned_memory);
+  tcase_add_test (cuda, test_pinned_memories_that_are_merged);
   tcase_add_loop_test (cuda, test_device_fails_with_auto, 0, 4);
   tcase_add_test (cuda, test_device_fails_with_cuda);
   tcase_add_test (cuda, test_between_cudaupload_and_cudadownload);
