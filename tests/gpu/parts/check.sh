@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Labelling: every method against the reference.
+
+part_check() {
+    export CCL_TEST_CROWDED=1
+    # All suites but those that get a program of their own.
+    others=$("$checkccl" --list | sed -n '/^suites:/{n;s/^ *//;s/ /,/g;s/labels,//;s/repeat,//;s/,huge//;p;}')
+    check "checkccl, runs, labels, 8-connected" 450 \
+        "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=8 &
+    {
+        check "checkccl, bke,ha4,ha8, labels, a third of the cases" 450 \
+            "$checkccl" --backend=cuda --algorithm=bke,ha4,ha8 --suite=labels --every=3
+        # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
+        check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
+        # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
+        # masks too are packed by device and caller.
+        check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
+            "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
+    } &
+    {
+        check "checkccl, runs, labels, 4-connected" 450 \
+            "$checkccl" --backend=cuda --algorithm=runs --suite=labels --connectivity=4
+        check "checkccl, $ours, $others" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite="$others"
+    } &
+    check "checkccl, every method, labels, some cases" 450 \
+        "$checkccl" --backend=cuda --quick --every=9 --suite=labels &
+    check "checkccl, every method, $others, some cases" 450 \
+        "$checkccl" --backend=cuda --quick --every=3 --suite="$others" &
+    {
+        check "checkccl, 16384x16384" 300 "$checkccl" --backend=cuda --algorithm=$ours --suite=huge --quick
+        # Frames of contexts that share the device each go by a cluster of blocks, as in batches; then past its room, too.
+        check "checkccl, clusters" 300 env CCL_TEST_CLUSTERS=1 \
+            "$checkccl" --backend=cuda --algorithm=runs --shared --quick --suite=table,labels,features
+        check "checkccl, clusters, little shared memory" 300 env CCL_TEST_CLUSTERS=1 CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=runs --shared --quick --every=3 --suite=table,labels,features
+    } &
+    wait
+}

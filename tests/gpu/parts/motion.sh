@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# The motion detector against the plain one, and under compute-sanitizer.
+
+part_motion() {
+    check "checkmotion" 300 "$checkmotion" cuda &
+    {
+        sanitize memcheck "motion" "" "$checkmotion" cuda 9
+        sanitize racecheck "motion" "" "$checkmotion" cuda 9
+    } &
+    wait
+}
