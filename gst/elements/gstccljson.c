@@ -338,7 +338,7 @@ detection_object (const GstCclBlobMeta * meta, const gdouble * box, const GstCcl
   JsonObject *object = json_object_new ();
 
   json_object_set_object_member (object, "bounding_box", bounding_box_object (meta, box));
-  if (region->confidence >= 0)
+  if (region->confidence >= 0 && region->confidence <= 1)
     json_object_set_member (object, "confidence", number_node (region->confidence));
   json_object_set_member (object, "label", string_node (region->type ? region->type : ""));
   if (region->label_id >= 0)
@@ -496,24 +496,6 @@ text_of_object (JsonObject * object, gint precision)
   return text;
 }
 
-/* The byte after what is no number but may look like one: a string of either kind, or a comment of either kind that
- * json-glib knows; p of anything else. */
-static const gchar *
-skip_words (const gchar * p, const gchar * end)
-{
-  const gchar *last;
-
-  if (*p == '"')
-    return skip_string (p, end);
-  if (*p == '\'')
-    return (last = strchr (p + 1, '\'')) ? last + 1 : end;
-  if (p[0] == '/' && p[1] == '*')
-    return (last = strstr (p + 2, "*/")) ? last + 2 : end;
-  if (*p == '/')
-    return (last = strchr (p + 1, '/')) ? last + 1 : end;
-  return p;
-}
-
 #define NO_CODE G_MAXUINT32
 
 /* XXXX of an escape \uXXXX; NO_CODE when there is none at p. */
@@ -532,99 +514,83 @@ code_of_escape (const gchar * p)
   return code;
 }
 
-/* The byte after the escape at p, NULL when json-glib would make something else of it than JSON says: it cuts a string at
- * U+0000, 1.6 writes half a pair of surrogates as bytes that are not UTF-8, and it knows octal numbers. */
-static const gchar *
-skip_escape (const gchar * p, GError ** error)
+static gboolean
+refuse (GError ** error, const gchar * format, ...)
 {
-  const guint32 code = code_of_escape (p);
-  const gboolean is_surrogate = code >= 0xd800 && code < 0xe000;
+  va_list args;
 
-  if (code == 0) {
-    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\u0000 in it");
-  } else if (is_surrogate && (code >= 0xdc00 || code_of_escape (p + 6) - 0xdc00 >= 0x400)) {
-    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\u%04x in it, half a pair of "
-        "surrogates", code);
-  } else if (p[1] >= '0' && p[1] <= '7') {
-    g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "a string has \\%c in it, which is no escape",
-        p[1]);
-  } else {
-    return p + (is_surrogate ? 12 : 2);
-  }
-  return NULL;
+  va_start (args, format);
+  if (error)
+    *error = g_error_new_valist (JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, format, args);
+  va_end (args);
+  return FALSE;
 }
 
+/* The string from p to end, without its quotation marks. json-glib cuts it at U+0000, 1.6 writes half a pair of surrogates as
+ * bytes that are not UTF-8, and takes what follows a backslash, even a quotation mark, for part of any escape. */
 static gboolean
 check_string (const gchar * p, const gchar * end, GError ** error)
 {
-  while (p && p < end)
-    p = *p == '\\' ? skip_escape (p, error) : p + 1;
-  return p != NULL;
-}
+  while (p < end && (p = memchr (p, '\\', end - p))) {
+    const guint32 code = code_of_escape (p);
+    const gboolean is_surrogate = code >= 0xd800 && code < 0xe000;
 
-static gboolean
-check_strings (const gchar * text, GError ** error)
-{
-  const gchar *const end = text + strlen (text);
-  const gchar *p = text;
-
-  while (p < end) {
-    const gchar *const after = skip_words (p, end);
-
-    if (*p == '"' && !check_string (p, after, error))
-      return FALSE;
-    p = MAX (after, p + 1);
+    if (p[1] == 'u' ? code == NO_CODE : !strchr ("\"\\/bfnrt", p[1]))
+      return refuse (error, "a string has a backslash in it with which no escape begins");
+    if (code == 0)
+      return refuse (error, "a string has \\u0000 in it");
+    if (is_surrogate && (code >= 0xdc00 || code_of_escape (p + 6) - 0xdc00 >= 0x400))
+      return refuse (error, "a string has \\u%04x in it, half a pair of surrogates", code);
+    p += is_surrogate ? 12 : 2;
   }
   return TRUE;
 }
 
+/* The number from p to end; is_negative: a sign stands before it. json-glib reads what is too large as infinity or as another
+ * number, and one that begins with 0 as octal. */
 static gboolean
-is_in_range (const gchar * number, gsize length, gboolean is_negative)
+check_number (const gchar * p, const gchar * end, gboolean is_negative, GError ** error)
 {
-  const gboolean is_hex = length > 1 && g_ascii_tolower (number[1]) == 'x';
+  const gsize n = end - p;
+  const gboolean is_whole = strspn (p, "0123456789") >= n;
 
-  if (!is_hex && (memchr (number, '.', length) || memchr (number, 'e', length) || memchr (number, 'E', length)))
-    return isfinite (g_ascii_strtod (number, NULL));
-  return g_ascii_strtoull (number, NULL, 0) <= (guint64) G_MAXINT64 + is_negative;
+  if (*p == '0' && g_ascii_isdigit (p[1]))
+    return refuse (error, "a number begins with 0");
+  if (is_whole ? g_ascii_strtoull (p, NULL, 10) <= (guint64) G_MAXINT64 + is_negative
+      : isfinite (g_ascii_strtod (p, NULL)))
+    return TRUE;
+  return refuse (error, "the number %.*s is too large", (gint) MIN (n, 40), p);
 }
 
-/* json-glib reads what is too large as infinity or as another number; nothing of the tree says so. */
+/* json-glib takes more than JSON: comments, strings between single quotation marks, numbers to other bases. So none of that is
+ * let through, and what is left can be read here as it will be there. */
 gboolean
-gst_ccl_json_check_numbers (const gchar * text, GError ** error)
+gst_ccl_json_check (const gchar * text, GError ** error)
 {
   const gchar *const end = text + strlen (text);
-  const gchar *p = text;
-
-  while (p < end) {
-    const gchar *const after = skip_words (p, end);
-    const gsize n = g_ascii_isdigit (*p) ? strspn (p, "0123456789abcdefxABCDEFX+-.") : 0;
-
-    if (n > 0 && !is_in_range (p, n, p > text && p[-1] == '-')) {
-      g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "the number %.*s is too large",
-          (gint) MIN (n, 40), p);
-      return FALSE;
-    }
-    p = n > 0 ? p + n : MAX (after, p + 1);
-  }
-  return TRUE;
-}
-
-gboolean
-gst_ccl_json_check_depth (const gchar * text, GError ** error)
-{
-  const gchar *const end = text + strlen (text);
+  const gchar *after;
   guint depth = 0;
 
-  for (const gchar * p = text; p < end;) {
-    if (*p == '[' || *p == '{')
-      depth++;
-    else if ((*p == ']' || *p == '}') && depth > 0)
-      depth--;
-    if (depth > DEPTH_MAX) {
-      g_set_error (error, JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, "nested deeper than %u levels", DEPTH_MAX);
-      return FALSE;
+  for (const gchar * p = text; p < end; p = after) {
+    after = p + 1;
+    if (*p == '"') {
+      after = skip_string (p, end);
+      if (!check_string (p + 1, after - 1, error))
+        return FALSE;
+    } else if (g_ascii_isdigit (*p)) {
+      after = p + strspn (p, "0123456789eE+-.");
+      if (!check_number (p, after, p > text && p[-1] == '-', error))
+        return FALSE;
+      if (g_ascii_isalpha (*after))
+        return refuse (error, "a number has the letter %c in it", *after);
+    } else if (*p == '[' || *p == '{') {
+      if (++depth > DEPTH_MAX)
+        return refuse (error, "nested deeper than %u levels", DEPTH_MAX);
+    } else if (*p == ']' || *p == '}') {
+      depth -= depth > 0;
+    } else if (g_ascii_ispunct (*p) && !strchr (":,+-.", *p)) {
+      return refuse (error, "JSON has %c in strings only", *p);
     }
-    p = MAX (skip_words (p, end), p + 1);
   }
   return TRUE;
 }
@@ -635,8 +601,7 @@ gst_ccl_json_tags (const gchar * text, GError ** error)
   JsonParser *parser = json_parser_new ();
   gchar *line = NULL;
 
-  if (check_strings (text, error) && gst_ccl_json_check_depth (text, error)
-      && json_parser_load_from_data (parser, text, -1, error) && gst_ccl_json_check_numbers (text, error)) {
+  if (gst_ccl_json_check (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
     JsonNode *root = json_parser_get_root (parser);
 
     if (root && JSON_NODE_HOLDS_OBJECT (root))

@@ -27,7 +27,7 @@ typedef struct
   gint64 id;
   gint parent_id;               /* -1: none */
   gint label_id;                /* -1: none */
-  gdouble confidence;           /* 0..1; less than 0: unknown */
+  gdouble confidence;           /* 0..1; others: unknown */
 } GstCclJsonRegion;
 
 /* One frame. All times are nanoseconds, GST_CLOCK_TIME_NONE when unknown. */
@@ -51,19 +51,16 @@ typedef struct
 /* Line feed included. The caller owns the string; precision is the number of digits after the point, -1 for all. */
 GString *gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint precision);
 
-/* Checks that text holds one JSON object, of numbers that doubles and signed 64 bits hold and of strings that can be
- * written as they are, and returns it on a single line. */
+/* Checks that text holds one JSON object and what gst_ccl_json_check() asks for, and returns it on a single line. */
 gchar *gst_ccl_json_tags (const gchar * text, GError ** error);
 
-/* Before text from outside is parsed: json-glib 1.6 calls itself for every array or object in another one, until there is no
- * stack left. */
-gboolean gst_ccl_json_check_depth (const gchar * text, GError ** error);
+/* Before text from outside is parsed: whether json-glib will read it as JSON says. Refused are strings that cannot be written as
+ * they are, numbers that neither doubles nor signed 64 bits hold, arrays and objects in each other so deep that 1.6 would run
+ * out of stack, and what is not in JSON at all, such as comments. It does not look at the grammar. */
+gboolean gst_ccl_json_check (const gchar * text, GError ** error);
 
 /* RFC 3339 with microseconds; NULL when the time is unknown. */
 gchar *gst_ccl_json_utc (GstClockTime unix_time);
-
-/* Whether doubles and signed 64 bits hold the numbers of a text that was parsed. */
-gboolean gst_ccl_json_check_numbers (const gchar * text, GError ** error);
 
 G_END_DECLS
 

@@ -645,7 +645,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   GST_OBJECT_UNLOCK (self);
   if (!error)
     return TRUE;
-  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("Property tags is not a JSON object: %s", error->message),
+  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("Property tags cannot be used: %s", error->message),
       ("Give one such as tags='{\"site\":\"A\"}', with quotation marks around the names."));
   g_error_free (error);
   return FALSE;
@@ -659,7 +659,7 @@ set_tags (GstCclMeta2Json * self, const gchar * text)
   gchar *line = text && *text ? gst_ccl_json_tags (text, &error) : NULL;
 
   if (error && GST_BASE_TRANSFORM_SRC_PAD (self) && GST_PAD_IS_ACTIVE (GST_BASE_TRANSFORM_SRC_PAD (self))) {
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Property tags is not a JSON object: %s", error->message),
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Property tags cannot be used: %s", error->message),
         ("The tags set before are kept."));
     g_error_free (error);
     return;

@@ -55,18 +55,15 @@ typedef struct
   const gchar *name;            /* NULL until known */
 } Place;
 
-/* What it quotes may be no UTF-8 (see read_name()), as messages are. */
 static gboolean
 fail (GError ** error, const Place * place, const gchar * format, ...)
 {
   va_list args;
-  gchar *raw, *what, *where;
+  gchar *what, *where;
 
   va_start (args, format);
-  raw = g_strdup_vprintf (format, args);
+  what = g_strdup_vprintf (format, args);
   va_end (args);
-  what = g_utf8_make_valid (raw, -1);
-  g_free (raw);
   where = !place ? g_strdup ("") : place->name ? g_strdup_printf ("zones[%u] \"%s\": ", place->index, place->name)
       : g_strdup_printf ("zones[%u]: ", place->index);
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "%s%s", where, what);
@@ -225,7 +222,6 @@ read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GE
   return check_shape (rule, place, error);
 }
 
-/* Half of a surrogate pair alone ("\ud800") is let pass by json-glib, and is no UTF-8, which messages and JSON are. */
 static gboolean
 read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set, Place * place, GError ** error)
 {
@@ -236,8 +232,6 @@ read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set
 
   if (!name || !*name)
     return fail (error, place, "needs a name");
-  if (!g_utf8_validate (name, -1, NULL))
-    return fail (error, place, "the name is no valid UTF-8");
   for (const GstCclZoneRule * other = set->rules; other < rule; other++)
     if (strcmp (other->name, name) == 0)
       return fail (error, place, "the name \"%s\" is taken already", name);
@@ -345,10 +339,10 @@ gst_ccl_zone_set_new (const gchar * text, GError ** error)
   GstCclZoneSet *set = NULL;
 
   g_signal_connect (parser, "object-member", G_CALLBACK (note_member), &seen);
-  if (gst_ccl_json_check_depth (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
+  if (gst_ccl_json_check (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
     if (seen.repeated)
       fail (error, NULL, "an object has the member \"%s\" more than once", seen.repeated);
-    else if (gst_ccl_json_check_numbers (text, error))
+    else
       set = set_of_parser (parser, error);
   }
   g_hash_table_unref (seen.members);
