@@ -118,7 +118,7 @@ void ccl_tracker_reset(CclTracker *tracker);
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
                              uint64_t *track_of);
 
-/* A frame nobody looked at: tracks move on as predicted and none counts as unseen. */
+/* A frame nobody looked at: tracks move on as predicted and none counts as unseen; after a gap longer than max_age all end. */
 void ccl_tracker_skip(CclTracker *tracker, double frames);
 
 /* The tracks as of the last update, oldest first; returns how many. Owned by the tracker until the next call. */

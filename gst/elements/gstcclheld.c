@@ -27,8 +27,15 @@ gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency)
 }
 
 void
-gst_ccl_held_ask_for_buffers (GstQuery * query, guint n_frames)
+gst_ccl_held_reset (GstCclHeld * held)
 {
+  *held = (GstCclHeld) {.granted = G_MAXUINT };
+}
+
+void
+gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames)
+{
+  *held = (GstCclHeld) {.granted = G_MAXUINT,.asked = n_frames };
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
     GstBufferPool *pool;
     guint size, min, max;
@@ -36,8 +43,21 @@ gst_ccl_held_ask_for_buffers (GstQuery * query, guint n_frames)
     gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
     min += n_frames;
     gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + n_frames) : 0);
+    if (max)
+      held->granted = n_frames;
     gst_clear_object (&pool);
   }
+}
+
+gboolean
+gst_ccl_held_has_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames)
+{
+  if (n_frames <= held->granted)
+    return TRUE;
+  if (n_frames != held->asked)
+    gst_base_transform_reconfigure_sink (transform);
+  held->asked = n_frames;
+  return FALSE;
 }
 
 GstFlowReturn

@@ -14,8 +14,21 @@ G_BEGIN_DECLS
 GstClockTime gst_ccl_held_latency (const GstVideoInfo * info, guint n_frames);
 void gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency);
 
-/* In an allocation query: a pool has to do without the frames we hold. */
-void gst_ccl_held_ask_for_buffers (GstQuery * query, guint n_frames);
+/* How many may be held back: upstream, which takes its buffers from a pool of some size, would else wait for those we hold, for
+ * ever. Of the streaming thread. */
+typedef struct
+{
+  guint granted;                /* of how many it knows; G_MAXUINT: of any number */
+  guint asked;                  /* of how many it was told to ask */
+} GstCclHeld;
+
+void gst_ccl_held_reset (GstCclHeld * held);
+
+/* In an allocation query: a pool has to do without so many. */
+void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames);
+
+/* Whether so many may be held back; if not, upstream is told, once, to ask for buffers again. */
+gboolean gst_ccl_held_has_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames);
 
 /* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is held
  * back. */

@@ -224,6 +224,7 @@ struct _GstCclLabel
   gboolean cuda_lost;
   gboolean failed;              /* and the application has been told: nothing comes any more */
   Request request;
+  GstCclHeld held;
   CclContext *labeller;
   CclContours *contours;
   GQuark source;
@@ -501,15 +502,16 @@ announce_labeller (GstCclLabel * self)
 
 /* A volume leaves when its last frame is there, in flight or not. */
 static guint
-frames_held_back (GstCclLabel * self)
+frames_held_back (guint volume, guint depth)
 {
-  return self->request.volume ? self->request.volume - 1 : self->depth;
+  return volume ? volume - 1 : depth;
 }
 
 static void
 update_latency (GstCclLabel * self)
 {
-  const GstClockTime latency = gst_ccl_held_latency (&self->in_info, frames_held_back (self));
+  const GstClockTime latency = gst_ccl_held_latency (&self->in_info,
+      frames_held_back (self->request.volume, self->depth));
   gboolean changed;
 
   GST_OBJECT_LOCK (self);
@@ -538,6 +540,12 @@ is_rejected (GstCclLabel * self)
   return same;
 }
 
+static guint
+wanted_frames_held_back (GstCclLabel * self)
+{
+  return frames_held_back (wanted_volume (self), self->now.async_depth);
+}
+
 static void
 fill_request (GstCclLabel * self, Request * request)
 {
@@ -555,6 +563,13 @@ fill_request (GstCclLabel * self, Request * request)
   request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
   request->cuda_context = self->cuda.current;
+  /* What there is no room for yet stays as it was, and a method with it, which may be for volumes only. */
+  if (self->accepted.connectivity
+      && !gst_ccl_held_has_room (&self->held, GST_BASE_TRANSFORM (self), wanted_frames_held_back (self))) {
+    request->method = self->accepted;
+    request->depth = self->request.depth;
+    request->volume = self->request.volume;
+  }
 }
 
 static void
@@ -587,7 +602,7 @@ fall_back (GstCclLabel * self, Request * request, CclStatus status, gchar ** mes
     self->rejected_volume = request->volume;
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. %s", why,
             stays ? "The method stays as it was." : "Going on with algorithm=auto."),
-        ("Choose another algorithm, connectivity or backend."));
+        ("Choose another algorithm, connectivity or backend, or set volume."));
   }
   if (status != CCL_OK && !*message)
     *message = g_steal_pointer (&why);
@@ -599,7 +614,6 @@ fall_back (GstCclLabel * self, Request * request, CclStatus status, gchar ** mes
 static gboolean
 rebuild_labeller (GstCclLabel * self, Request request)
 {
-  const guint held_before = self->accepted.connectivity ? frames_held_back (self) : G_MAXUINT;
   gchar *message = NULL;
   CclStatus status;
 
@@ -624,9 +638,6 @@ rebuild_labeller (GstCclLabel * self, Request request)
   request.no_cuda = self->cuda_lost;
   self->request = request;
   self->depth = request.depth;
-  /* A pool that was large enough may not be so any more: upstream would wait for the frames held for ever. */
-  if (frames_held_back (self) > held_before)
-    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
   announce_labeller (self);
   update_latency (self);
   return TRUE;
@@ -1604,7 +1615,8 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
     ok = TRUE;
   }
   gst_ccl_crop_refuse (query);
-  gst_ccl_held_ask_for_buffers (query, frames_held_back (self));
+  copy_settings (self);         /* they may be why upstream asks */
+  gst_ccl_held_ask_for_buffers (&self->held, query, wanted_frames_held_back (self));
   return ok;
 }
 
@@ -1652,13 +1664,20 @@ gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, Gs
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
   GstClockTime latency;
+  gboolean ok;
+  gint output;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
   /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
     drain (self);
-  if (!GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query))
+  /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
+  do {
+    output = get_output (self);
+    ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
+  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS && output != get_output (self));
+  if (!ok)
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     GST_OBJECT_LOCK (self);
@@ -1740,10 +1759,8 @@ warn_of_mask_source (GstCclLabel * self)
 /* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
  * before the first frame. */
 static gboolean
-gst_ccl_label_start (GstBaseTransform * transform)
+start (GstCclLabel * self)
 {
-  GstCclLabel *const self = GST_CCL_LABEL (transform);
-
   copy_settings (self);
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
@@ -1752,6 +1769,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   self->streaming = TRUE;
   g_atomic_int_set (&self->output, self->settings.output);
   GST_OBJECT_UNLOCK (self);
+  gst_ccl_held_reset (&self->held);
   memset (&self->accepted, 0, sizeof self->accepted);
   memset (&self->rejected, 0, sizeof self->rejected);
   self->cuda_lost = self->failed = FALSE;
@@ -1764,13 +1782,7 @@ gst_ccl_label_start (GstBaseTransform * transform)
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
-  if (ensure_labeller (self))
-    return TRUE;
-  /* After a start that failed there is no stop. */
-  GST_OBJECT_LOCK (self);
-  self->streaming = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  return FALSE;
+  return ensure_labeller (self);
 }
 
 static gboolean
@@ -1788,6 +1800,16 @@ gst_ccl_label_stop (GstBaseTransform * transform)
   g_atomic_int_set (&self->output, self->settings.output);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
+}
+
+/* After a start that failed the base class does not stop. */
+static gboolean
+gst_ccl_label_start (GstBaseTransform * transform)
+{
+  if (start (GST_CCL_LABEL (transform)))
+    return TRUE;
+  gst_ccl_label_stop (transform);
+  return FALSE;
 }
 
 /* ---------------------------------------------------------------- properties */

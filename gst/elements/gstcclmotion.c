@@ -165,6 +165,7 @@ struct _GstCclMotion
   GQuark source;
   Frame frames[CCL_MAX_DEPTH];
   guint first, n_frames, depth;
+  GstCclHeld held;
   GstBuffer *mask;              /* of the frame on its way out, */
   CclMotionInfo info;           /* and what is known of it */
 
@@ -608,7 +609,8 @@ take_depth (GstCclMotion * self)
   GstClockTime latency;
   gboolean changed;
 
-  if (self->depth != self->now.async_depth) {
+  if (self->depth != self->now.async_depth
+      && gst_ccl_held_has_room (&self->held, GST_BASE_TRANSFORM (self), self->now.async_depth)) {
     drain (self);
     self->depth = self->now.async_depth;
   }
@@ -1071,6 +1073,8 @@ take_output (GstCclMotion * self)
     self->pool = create_pool (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  /* In place upstream's buffers go on downstream, which has not agreed to their layout yet. */
+  gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
 }
 
 static GstFlowReturn
@@ -1085,6 +1089,9 @@ gst_ccl_motion_submit_input_buffer (GstBaseTransform * transform, gboolean is_di
   if (GST_BUFFER_IS_DISCONT (input))
     drain (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
+  /* So it does after a frame that qos=true dropped. */
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    drain (self);
   if (flow != GST_FLOW_OK || !transform->queued_buf)
     return flow;
   input = g_steal_pointer (&transform->queued_buf);
@@ -1209,7 +1216,8 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
   const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
 
   gst_ccl_crop_refuse (query);
-  gst_ccl_held_ask_for_buffers (query, self->depth);
+  copy_settings (self);         /* they may be why upstream asks */
+  gst_ccl_held_ask_for_buffers (&self->held, query, self->now.async_depth);
   /* In place the buffers go on downstream, which says itself what it understands. */
   if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     return ok;
@@ -1250,13 +1258,23 @@ gst_ccl_motion_query (GstBaseTransform * transform, GstPadDirection direction, G
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   GstClockTime latency;
+  gboolean ok;
+  gint output;
+  guint height;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
   /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
     drain (self);
-  if (!GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query))
+  /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
+  do {
+    output = get_output (self);
+    height = get_output_height (self);
+    ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
+  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS
+      && (output != get_output (self) || height != get_output_height (self)));
+  if (!ok)
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     GST_OBJECT_LOCK (self);
@@ -1276,9 +1294,9 @@ gst_ccl_motion_set_context (GstElement * element, GstContext * context)
 
 /* Opens a small detector, so that a device that is not there stops the pipeline before the first frame. */
 static gboolean
-gst_ccl_motion_start (GstBaseTransform * transform)
+start (GstCclMotion * self)
 {
-  GstCclMotion *const self = GST_CCL_MOTION (transform);
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   gchar *wrong_ignore;
 
   copy_settings (self);
@@ -1299,6 +1317,7 @@ gst_ccl_motion_start (GstBaseTransform * transform)
   self->cuda_lost = FALSE;
   self->first = self->n_frames = 0;
   self->depth = self->now.async_depth;
+  gst_ccl_held_reset (&self->held);
   self->moving = FALSE;
   self->last_time = GST_CLOCK_TIME_NONE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
@@ -1318,8 +1337,20 @@ gst_ccl_motion_stop (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->streaming = FALSE;
+  g_atomic_int_set (&self->output, self->wanted_output);
+  g_atomic_int_set (&self->output_height, self->settings.work_height);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
+}
+
+/* After a start that failed the base class does not stop. */
+static gboolean
+gst_ccl_motion_start (GstBaseTransform * transform)
+{
+  if (start (GST_CCL_MOTION (transform)))
+    return TRUE;
+  gst_ccl_motion_stop (transform);
+  return FALSE;
 }
 
 /* ---------------------------------------------------------------- properties */

@@ -198,7 +198,8 @@ set_path (GstCclOverlay * self, Path path)
   if (path == PATH_CARRY)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Nobody downstream draws on pictures in this memory or format."),
         ("The drawing is attached to every buffer all the same (GstVideoOverlayCompositionMeta). To see it, put "
-            "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays."));
+            "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays; of "
+            "fields in buffers of their own (interlace-mode=alternate) before interlace or behind deinterlace."));
   GST_OBJECT_LOCK (self);
   self->path = path;
   GST_OBJECT_UNLOCK (self);

@@ -559,6 +559,17 @@ static void check_largest_box(CclBackendKind backend)
     free(picture);
 }
 
+/* What begins to be confirmed anew after a while without. */
+static void check_confirming_again(CclBackendKind backend)
+{
+    for (unsigned method = 0; method < 3; method++) {
+        Case c = case_for(backend, (CclMotionMethod)method, 67, 45);
+        c.confirms = true;
+        c.params.warmup_frames = 1;
+        run(&c, 24);
+    }
+}
+
 /* Large enough for several threads and many blocks. */
 static void check_large(CclBackendKind backend)
 {
@@ -567,10 +578,6 @@ static void check_large(CclBackendKind backend)
         c.config.threads = 4;
         c.params.confirm_frames = 2;
         run(&c, 6);
-        c.confirms = true;
-        c.params.warmup_frames = 1;
-        run(&c, 16);
-        c.confirms = false;
         c.config.work_width = 640, c.config.work_height = 447;
         c.config.threads = 3;
         c.resident = backend == CCL_BACKEND_CUDA;
@@ -720,6 +727,7 @@ int main(int argc, char **argv)
     const bool quick = argc > 2 && atoi(argv[2]) < 10;
     check_arguments(backend);
     check_absorption(backend);
+    check_confirming_again(backend);
     if (!quick) {
         check_sizes(backend);
         check_large(backend);

@@ -1297,19 +1297,6 @@ GST_START_TEST (test_output_changes_while_playing)
 
 GST_END_TEST;
 
-static guint
-n_reconfigures (GstHarness * harness)
-{
-  GstEvent *event;
-  guint n = 0;
-
-  while ((event = gst_harness_try_pull_upstream_event (harness))) {
-    n += GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE;
-    gst_event_unref (event);
-  }
-  return n;
-}
-
 /* In place, downstream has a say in upstream's buffers. */
 GST_START_TEST (test_output_change_reaches_upstream)
 {
@@ -1330,22 +1317,97 @@ GST_START_TEST (test_output_change_reaches_upstream)
 
 GST_END_TEST;
 
-/* Its pool has to have as many buffers more. */
-GST_START_TEST (test_more_frames_held_back_reaches_upstream)
+typedef struct
+{
+  GstHarness *harness;
+  gint stop;
+  guint n_asked, n_empty;
+} Asker;
+
+static gpointer
+ask_for_caps (gpointer data)
+{
+  Asker *const asker = data;
+  GstCaps *const filter = gst_caps_from_string ("video/x-raw,format=I420,width=16,height=16");
+
+  for (; !g_atomic_int_get (&asker->stop); asker->n_asked++) {
+    GstCaps *const caps = gst_pad_peer_query_caps (asker->harness->srcpad, filter);
+
+    asker->n_empty += gst_caps_is_empty (caps);
+    gst_caps_unref (caps);
+  }
+  gst_caps_unref (filter);
+  return NULL;
+}
+
+/* A queue has the source ask in a thread of its own. */
+GST_START_TEST (test_caps_while_output_changes)
 {
   NEED_BACKEND (__i__);
 
-  static const gchar *const steps[][2] = { {"async-depth", "3"}, {"async-depth", "1"}, {"volume", "4"} };
+  static const gchar *const outputs[] = { "mask", "labels", "passthrough" };
   Mask mask = mask_dots (8);
   GstHarness *harness = label_harness (__i__, "");
+  Asker asker = {.harness = harness };
+  GThread *thread;
 
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  push_mask (harness, &mask, 0);
-  n_reconfigures (harness);
-  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
-    set_label (harness, steps[i][0], steps[i][1]);
-    push_mask (harness, &mask, i + 1);
-    fail_unless_equals_int (n_reconfigures (harness), i != 1);
+  thread = g_thread_new ("asker", ask_for_caps, &asker);
+  for (guint i = 0; i < 1000; i++) {
+    set_label (harness, "output", outputs[i % 3]);
+    fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (harness));
+  }
+  g_atomic_int_set (&asker.stop, TRUE);
+  g_thread_join (thread);
+  fail_unless (asker.n_asked > 0);
+  fail_unless_equals_int (asker.n_empty, 0);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* A pool of so many buffers and no more would leave upstream without one, for ever. */
+GST_START_TEST (test_more_frames_held_back_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  static const struct
+  {
+    const gchar *name, *value;
+    guint held;
+  } steps[] = { {"async-depth", "3", 3}, {"async-depth", "1", 1}, {"volume", "4", 3}, {"volume", "9", 8} };
+  Mask mask = mask_dots (8);
+  GstHarness *harness = label_harness (__i__, "");
+  guint n = 0, before = 0;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  fail_unless_equals_int (ask_for_buffers (harness), 2);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); before = steps[i++].held) {
+    guint n_out;
+
+    n_reconfigures (harness);
+    set_label (harness, steps[i].name, steps[i].value);
+    n_out = gst_harness_buffers_received (harness);
+    if (steps[i].held > before) {
+      /* As before until there is room; upstream is told once. */
+      push_mask (harness, &mask, n++);
+      push_mask (harness, &mask, n++);
+      fail_unless_equals_int (gst_harness_buffers_received (harness) - n_out, before < 2 ? 2 - before : 0);
+      fail_unless_equals_int (n_reconfigures (harness), 1);
+      fail_unless_equals_int (ask_for_buffers (harness), 2 + steps[i].held);
+      n_out = gst_harness_buffers_received (harness);
+      fail_unless_equals_int (n_out, n);
+    }
+    for (guint k = 0; k < steps[i].held; k++)
+      push_mask (harness, &mask, n++);
+    fail_unless_equals_int (gst_harness_buffers_received (harness), n_out);
+    push_mask (harness, &mask, n++);
+    fail_unless (gst_harness_buffers_received (harness) > n_out);
+    fail_unless_equals_int (n_reconfigures (harness), 0);
+    ask_for_buffers (harness);
   }
   gst_harness_teardown (harness);
   mask_free (&mask);
@@ -2207,7 +2269,8 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_outputs, 0, n);
   tcase_add_loop_test (both, test_output_changes_while_playing, 0, n);
   tcase_add_loop_test (both, test_output_change_reaches_upstream, 0, n);
-  tcase_add_loop_test (both, test_more_frames_held_back_reaches_upstream, 0, n);
+  tcase_add_loop_test (both, test_caps_while_output_changes, 0, n);
+  tcase_add_loop_test (both, test_more_frames_held_back_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);

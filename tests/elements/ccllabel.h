@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ccl.h"
+#include "upstream.h"
 
 /* 1: foreground. Value-sized so that tests can write MASK ("#.", ".#"). */
 typedef struct

@@ -1049,6 +1049,77 @@ GST_START_TEST (test_async_latency)
 
 GST_END_TEST;
 
+/* A pool of so many buffers and no more would leave upstream without one, for ever. */
+GST_START_TEST (test_more_frames_held_back_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  GstHarness *harness = harness_of_depth (__i__, 1);
+  guint n = 0;
+
+  limit_pool (harness->sinkpad, 2);
+  ck_assert_uint_eq (ask_for_buffers (harness), 3);
+  n_reconfigures (harness);
+  set_motion (harness, "async-depth", "3");
+  for (; n < 3; n++)
+    gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8));
+  ck_assert_uint_eq (gst_harness_buffers_received (harness), n - 1);
+  ck_assert_uint_eq (n_reconfigures (harness), 1);
+  ck_assert_uint_eq (ask_for_buffers (harness), 5);
+  ck_assert_uint_eq (gst_harness_buffers_received (harness), n);
+  for (; n < 10; n++)
+    gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8));
+  ck_assert_uint_eq (gst_harness_buffers_received (harness), n - 3);
+  ck_assert_uint_eq (n_reconfigures (harness), 0);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* The mark of a gap is on the frame after the one that qos dropped, not on an older one. */
+GST_START_TEST (test_discont_after_frames_dropped)
+{
+  NEED_BACKEND (__i__);
+
+  GstHarness *harness = harness_of_depth (__i__, 2);
+  GstBuffer *buffer;
+
+  set_motion (harness, "qos", "true");
+  for (guint n = 0; n < 8; n++) {
+    /* What is due before 180 ms is late: frame 4. */
+    if (n == 4)
+      gst_harness_push_upstream_event (harness,
+          gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 10 * GST_MSECOND, 160 * GST_MSECOND));
+    ck_assert_int_eq (gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8)), GST_FLOW_OK);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  ck_assert_uint_eq (gst_harness_buffers_received (harness), 7);
+  while ((buffer = gst_harness_try_pull (harness))) {
+    const guint n = GST_BUFFER_PTS (buffer) / FRAME;
+
+    fail_unless (GST_BUFFER_IS_DISCONT (buffer) == (n == 5), "frame %u", n);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* In place, downstream has a say in upstream's buffers. */
+GST_START_TEST (test_output_change_reaches_upstream)
+{
+  GstHarness *harness = motion_harness ("output=mask", GST_VIDEO_FORMAT_GRAY8, W, H);
+
+  gst_buffer_unref (gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 0, 8)));
+  n_reconfigures (harness);
+  set_motion (harness, "output", "passthrough");
+  gst_buffer_unref (gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 1, 8)));
+  fail_unless (n_reconfigures (harness) > 0);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 /* Nothing may overtake a frame: each of these comes out after the frames that went in before it. */
 GST_START_TEST (test_events_wait_for_frames)
 {
@@ -1165,8 +1236,12 @@ GST_START_TEST (test_no_gpu)
   g_error_free (error);
   gst_message_unref (message);
   gst_element_set_state (element, GST_STATE_NULL);
+  /* A start that failed leaves nothing behind: it is as before the first, where nobody hears a warning yet. */
   gst_util_set_object_arg (G_OBJECT (element), "backend", "auto");
+  g_object_set (element, "ignore", "rubbish", NULL);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
   ck_assert_int_ne (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  assert_message (bus, GST_MESSAGE_WARNING, "rubbish");
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
   gst_object_unref (bus);
@@ -1321,6 +1396,9 @@ cclmotion_suite (void)
   tcase_add_test (cases, test_stats);
   tcase_add_loop_test (cases, test_async_is_the_same, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (cases, test_async_latency, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (cases, test_more_frames_held_back_wait_for_room, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (cases, test_discont_after_frames_dropped, 0, G_N_ELEMENTS (backends));
+  tcase_add_test (cases, test_output_change_reaches_upstream);
   tcase_add_loop_test (cases, test_events_wait_for_frames, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (cases, test_frames_in_flight_go, 0, G_N_ELEMENTS (backends));
   tcase_add_test (cases, test_buffer_too_small);

@@ -801,28 +801,36 @@ GST_START_TEST (test_zones)
 
 GST_END_TEST
 /* What is drawn goes with the frame, however sharp a corner is. */
-GST_START_TEST (test_sharp_corners)
+GST_START_TEST (test_corners)
 {
-  gdouble sharp[] = { 0.5, 0.5, 0.03125, 0.4233, 0.03125, 0.5767 }, other[] = { 0.6, 0.1, 0.9, 0.1, 0.9, 0.9, 0.6, 0.9 };
-  const GstCclZone zones[] = {
-    {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 3,.points = sharp},
-    {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 4,.points = other},
-  };
+  /* What reaches furthest: a point that is cut off, and one of nearly 84 degrees, which just is not. */
+  gdouble corners[][6] = { {0.4, 0.5, 0.1, 0.45, 0.1, 0.55}, {0.1, 0.5, 0.2, 0.38, 0.2, 0.62} };
+  gdouble other[] = { 0.6, 0.1, 0.9, 0.1, 0.9, 0.9, 0.6, 0.9 };
   Fixture f = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
-  gsize n_changed[2];
 
-  for (guint i = 0; i < 2; i++) {
-    Fixture fresh = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
-    GstBuffer *buffers[] = { new_frame (&f, i), new_frame (&fresh, 0) };
+  for (guint i = 0; i < 32; i++) {
+    gdouble *const corner = corners[i % 2];
+    const GstCclZone zones[] = {
+      {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 3,.points = corner},
+      {.name = (gchar *) "",.kind = GST_CCL_ZONE_POLYGON,.n_points = 4,.points = other},
+    };
+    gsize n_changed[2];
 
-    for (guint k = 0; k < 2; k++) {
-      gst_buffer_add_ccl_zone_meta (buffers[k], &zones[i], 1);
-      buffers[k] = push (k ? &fresh : &f, buffers[k]);
-      n_changed[k] = count_changed (buffers[k]);
-      gst_buffer_unref (buffers[k]);
+    for (guint k = 0; k < 3; k++)
+      corner[2 * k] += 2 / 320.0;       /* wherever it may be */
+    for (guint step = 0; step < 2; step++) {
+      Fixture fresh = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
+      GstBuffer *buffers[] = { new_frame (&f, 2 * i + step), new_frame (&fresh, 0) };
+
+      for (guint k = 0; k < 2; k++) {
+        gst_buffer_add_ccl_zone_meta (buffers[k], &zones[step], 1);
+        buffers[k] = push (k ? &fresh : &f, buffers[k]);
+        n_changed[k] = count_changed (buffers[k]);
+        gst_buffer_unref (buffers[k]);
+      }
+      assert_equals_uint64 (n_changed[0], n_changed[1]);
+      gst_harness_teardown (fresh.harness);
     }
-    assert_equals_uint64 (n_changed[0], n_changed[1]);
-    gst_harness_teardown (fresh.harness);
   }
   gst_harness_teardown (f.harness);
 }
@@ -1024,7 +1032,7 @@ ccloverlay_suite (void)
   tcase_add_test (tc, test_trail);
   tcase_add_test (tc, test_trail_of_the_tracker);
   tcase_add_test (tc, test_zones);
-  tcase_add_test (tc, test_sharp_corners);
+  tcase_add_test (tc, test_corners);
   tcase_add_test (tc, test_fields_are_not_drawn_into);
   tcase_add_test (tc, test_regions_of_others);
   tcase_add_test (tc, test_names_that_are_cut);

@@ -17,6 +17,8 @@
 # include <malloc.h>
 #endif
 
+#include "upstream.h"
+
 #define FRAME (GST_SECOND / 25)
 
 /* Pictures leave through the only pad without a peer; the lines of JSON end in fakesink. */
@@ -677,6 +679,49 @@ GST_START_TEST (test_another_thread)
 
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- pools */
+
+static GstPadProbeReturn
+count_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer count)
+{
+  (void) pad, (void) info;
+  g_atomic_int_inc ((gint *) count);
+  return GST_PAD_PROBE_OK;
+}
+
+/* More frames are held back while a source, behind a queue, waits for one of the few buffers there are. */
+GST_START_TEST (test_more_frames_held_back_behind_a_queue)
+{
+  static const gchar *const names[] = { "ccllabel", "cclmotion" };
+  gchar *const line = g_strdup_printf ("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=64,height=48,"
+      "framerate=100/1 ! queue ! %s name=element ! fakesink name=sink sync=false", names[__i__]);
+  GstElement *const pipeline = gst_parse_launch (line, NULL);
+  GstElement *const held = gst_bin_get_by_name (GST_BIN (pipeline), "element");
+  GstElement *const sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  GstPad *const pad = gst_element_get_static_pad (sink, "sink");
+  gint count = 0;
+
+  limit_pool (pad, 2);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_buffer, &count, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint depth = 0; depth <= 3; depth++) {
+    const gint before = g_atomic_int_get (&count);
+
+    g_object_set (held, "async-depth", depth, NULL);
+    for (guint i = 0; i < 1000 && g_atomic_int_get (&count) < before + 20; i++)
+      g_usleep (10000);
+    fail_unless (g_atomic_int_get (&count) >= before + 20, "%s stands still, async-depth=%u", names[__i__], depth);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  gst_object_unref (held);
+  gst_object_unref (pipeline);
+  g_free (line);
+}
+
+GST_END_TEST;
+
 static Suite *
 chain_suite (void)
 {
@@ -689,6 +734,7 @@ chain_suite (void)
   tcase_add_test (tests, test_stats);
   tcase_add_test (tests, test_latency_of_frames_in_flight);
   tcase_add_test (tests, test_another_thread);
+  tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, 2);
   return suite;
 }
 

@@ -31,7 +31,7 @@ elements | cameras)
     list() {
         sources_in kernels
         sources_in gst | xargs grep -li cuda
-        find tests/elements -name 'ccllabel*' -o -name 'cclmotion*'
+        find tests/elements -name 'ccllabel*' -o -name 'cclmotion*' -o -name upstream.h
         echo examples/many-cameras.c
     }
     ;;

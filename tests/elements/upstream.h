@@ -1,0 +1,65 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What upstream of an element is told, and how many buffers it may have. */
+#ifndef CCL_TEST_UPSTREAM_H
+#define CCL_TEST_UPSTREAM_H
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+
+static inline guint
+n_reconfigures (GstHarness * harness)
+{
+  GstEvent *event;
+  guint n = 0;
+
+  while ((event = gst_harness_try_pull_upstream_event (harness))) {
+    n += GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE;
+    gst_event_unref (event);
+  }
+  return n;
+}
+
+static inline GstPadProbeReturn
+answer_with_limited_pool (GstPad * pad, GstPadProbeInfo * info, gpointer max)
+{
+  GstQuery *const query = GST_PAD_PROBE_INFO_QUERY (info);
+  GstVideoInfo video;
+  GstCaps *caps;
+
+  (void) pad;
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_parse_allocation (query, &caps, NULL);
+  fail_unless (gst_video_info_from_caps (&video, caps));
+  gst_query_add_allocation_pool (query, NULL, video.size, 0, GPOINTER_TO_UINT (max));
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Whoever is behind `pad` has pools of at most `max` buffers. */
+static inline void
+limit_pool (GstPad * pad, guint max)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH, answer_with_limited_pool,
+      GUINT_TO_POINTER (max), NULL);
+}
+
+/* As upstream does when it is told to. The most buffers that a pool of its may have. */
+static inline guint
+ask_for_buffers (GstHarness * harness)
+{
+  GstCaps *const caps = gst_pad_get_current_caps (harness->srcpad);
+  GstQuery *const query = gst_query_new_allocation (caps, TRUE);
+  guint max = 0;
+
+  gst_caps_unref (caps);
+  fail_unless (gst_pad_peer_query (harness->srcpad, query));
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++)
+    gst_query_parse_nth_allocation_pool (query, i, NULL, NULL, NULL, &max);
+  gst_query_unref (query);
+  return max;
+}
+
+#endif
