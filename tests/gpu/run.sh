@@ -51,6 +51,12 @@ for part; do
     esac
 done
 
+# gpu_says WHAT
+gpu_says() {
+    nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1
+}
+[ -n "$(gpu_says name)" ] || { echo "there is no GPU here, or no driver for it"; exit 2; }
+
 if [ ! -x "$build/tests/checkccl/checkccl" ]; then
     meson setup "$build" "$top" -Dcuda=enabled -Dcuda-arch="${CCL_CUDA_ARCH:-native}" -Dgst=disabled &&
         meson compile -C "$build" || exit 1
@@ -169,15 +175,13 @@ for part; do
     case " $together " in *" $part "*) ;; *) run_part "$part" ;; esac
 done
 
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
-driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
 cuda=$(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')
 [ -f "$record" ] || : > "$record"
 for part in $("$here/sources.sh" --parts); do
     case " $* " in
     *" $part "*)
         printf 'part: %s\ndate: %s\ngpu: %s\ndriver: %s\ncuda: %s\n' \
-            "$part" "$(date -u +%Y-%m-%dT%H:%MZ)" "$gpu" "$driver" "$cuda"
+            "$part" "$(date -u +%Y-%m-%dT%H:%MZ)" "$(gpu_says name)" "$(gpu_says driver_version)" "$cuda"
         cat "$logs/part-$part.txt"
         echo "sources of $part:"
         "$here/sources.sh" "$part"
