@@ -218,6 +218,7 @@ struct _GstCclLabel
   gboolean has_mask;
   gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; atomic */
+  gint n_output_changes;        /* twice as many, odd in the middle of one; atomic */
   gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself, until something else is set */
   guint rejected_volume;        /* with this many frames */
@@ -301,6 +302,14 @@ static gint
 get_output (GstCclLabel * self)
 {
   return g_atomic_int_get (&self->output);
+}
+
+static void
+put_output (GstCclLabel * self, gint output)
+{
+  g_atomic_int_inc (&self->n_output_changes);
+  g_atomic_int_set (&self->output, output);
+  g_atomic_int_inc (&self->n_output_changes);
 }
 
 /* ---------------------------------------------------------------- the labeller */
@@ -1250,7 +1259,7 @@ enqueue (GstCclLabel * self, GstBuffer * buffer, GstClockTime arrived)
 static void
 set_output (GstCclLabel * self, gint output)
 {
-  g_atomic_int_set (&self->output, output);
+  put_output (self, output);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_OUTPUT_PASSTHROUGH);
 }
 
@@ -1664,8 +1673,8 @@ gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, Gs
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
   GstClockTime latency;
+  gint n_changes;
   gboolean ok;
-  gint output;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
@@ -1674,9 +1683,10 @@ gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, Gs
     drain (self);
   /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
   do {
-    output = get_output (self);
+    n_changes = g_atomic_int_get (&self->n_output_changes);
     ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
-  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS && output != get_output (self));
+  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS
+      && (n_changes % 2 || n_changes != g_atomic_int_get (&self->n_output_changes)));
   if (!ok)
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
@@ -1767,7 +1777,7 @@ start (GstCclLabel * self)
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->latency = 0;
   self->streaming = TRUE;
-  g_atomic_int_set (&self->output, self->settings.output);
+  put_output (self, self->settings.output);
   GST_OBJECT_UNLOCK (self);
   gst_ccl_held_reset (&self->held);
   memset (&self->accepted, 0, sizeof self->accepted);
@@ -1797,7 +1807,7 @@ gst_ccl_label_stop (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->streaming = FALSE;
-  g_atomic_int_set (&self->output, self->settings.output);
+  put_output (self, self->settings.output);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -1867,7 +1877,7 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
     case PROP_OUTPUT:
       settings->output = g_value_get_enum (value);
       if (!self->streaming)
-        g_atomic_int_set (&self->output, settings->output);
+        put_output (self, settings->output);
       break;
     default:
       if (!gst_ccl_field_set (self, &fields[id], value))

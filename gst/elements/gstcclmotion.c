@@ -155,6 +155,7 @@ struct _GstCclMotion
   GstVideoInfo in_info;
   gint output;                  /* GstCclMotionOutput in effect; atomic */
   gint output_height;           /* work-height in effect for output=mask; atomic */
+  gint n_output_changes;        /* of both, twice as many, odd in the middle of one; atomic */
   gboolean streaming;
   gboolean cuda_lost;
   Request request;
@@ -227,6 +228,15 @@ static guint
 get_output_height (GstCclMotion * self)
 {
   return (guint) g_atomic_int_get (&self->output_height);
+}
+
+static void
+put_output (GstCclMotion * self, gint output, guint height)
+{
+  g_atomic_int_inc (&self->n_output_changes);
+  g_atomic_int_set (&self->output, output);
+  g_atomic_int_set (&self->output_height, height);
+  g_atomic_int_inc (&self->n_output_changes);
 }
 
 static GstFlowReturn drain (GstCclMotion * self);
@@ -1067,8 +1077,7 @@ take_output (GstCclMotion * self)
     return;
   drain (self);
   drop_pool (self);
-  g_atomic_int_set (&self->output, output);
-  g_atomic_int_set (&self->output_height, height);
+  put_output (self, output, height);
   if (self->detector)
     self->pool = create_pool (self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), output == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
@@ -1258,9 +1267,8 @@ gst_ccl_motion_query (GstBaseTransform * transform, GstPadDirection direction, G
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   GstClockTime latency;
+  gint n_changes;
   gboolean ok;
-  gint output;
-  guint height;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
@@ -1269,11 +1277,10 @@ gst_ccl_motion_query (GstBaseTransform * transform, GstPadDirection direction, G
     drain (self);
   /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
   do {
-    output = get_output (self);
-    height = get_output_height (self);
+    n_changes = g_atomic_int_get (&self->n_output_changes);
     ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
   } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS
-      && (output != get_output (self) || height != get_output_height (self)));
+      && (n_changes % 2 || n_changes != g_atomic_int_get (&self->n_output_changes)));
   if (!ok)
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
@@ -1304,8 +1311,7 @@ start (GstCclMotion * self)
   memset (&self->stats, 0, sizeof self->stats);
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->latency = 0;
-  g_atomic_int_set (&self->output, self->wanted_output);
-  g_atomic_int_set (&self->output_height, self->settings.work_height);
+  put_output (self, self->wanted_output, self->settings.work_height);
   self->streaming = TRUE;
   wrong_ignore = g_steal_pointer (&self->wrong_ignore);
   GST_OBJECT_UNLOCK (self);
@@ -1337,8 +1343,7 @@ gst_ccl_motion_stop (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   self->active_backend = GST_CCL_BACKEND_AUTO;
   self->streaming = FALSE;
-  g_atomic_int_set (&self->output, self->wanted_output);
-  g_atomic_int_set (&self->output_height, self->settings.work_height);
+  put_output (self, self->wanted_output, self->settings.work_height);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -1426,7 +1431,7 @@ gst_ccl_motion_set_property (GObject * object, guint id, const GValue * value, G
     case PROP_OUTPUT:
       self->wanted_output = g_value_get_enum (value);
       if (!self->streaming)
-        g_atomic_int_set (&self->output, self->wanted_output);
+        put_output (self, self->wanted_output, settings->work_height);
       break;
     case PROP_SHADOW:
       params->drop_shadow = g_value_get_enum (value) == GST_CCL_SHADOW_DROP;
@@ -1434,7 +1439,7 @@ gst_ccl_motion_set_property (GObject * object, guint id, const GValue * value, G
     case PROP_WORK_HEIGHT:
       settings->work_height = g_value_get_uint (value);
       if (!self->streaming)
-        g_atomic_int_set (&self->output_height, settings->work_height);
+        put_output (self, self->wanted_output, settings->work_height);
       break;
     default:
       if (!gst_ccl_field_set (self, &fields[id], value))

@@ -170,7 +170,7 @@ for part in $together; do
     case " $* " in *" $part "*) run_part "$part" & ;; esac
 done
 wait
-sanitize_again
+(sanitize_again)
 for part; do
     case " $together " in *" $part "*) ;; *) run_part "$part" ;; esac
 done
