@@ -1335,6 +1335,7 @@ ask_for_caps (gpointer data)
 
     asker->n_empty += gst_caps_is_empty (caps);
     gst_caps_unref (caps);
+    g_usleep (1);               /* valgrind lets others on when one waits */
   }
   gst_caps_unref (filter);
   return NULL;
