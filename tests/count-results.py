@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds up Meson's test logs into the line that closes tests/run.sh.
 
-usage: count-results.py [--broken N] TESTLOG.json...
+usage: count-results.py [--broken N] [!]TESTLOG.json...
 
 A test program that reports its own checks (gst-check's closing line, Python's unittest, TAP) counts as many; any other
 counts as one.
-N passes that did not come as far as their tests count as a failure each.
+N passes that did not come as far as their tests count as a failure each, and so does one that failed (!) with no failure
+in its log: it was stopped.
 """
 import argparse
 import json
@@ -57,7 +58,9 @@ def main():
 
     passed = skipped = 0
     failed = arguments.broken
-    for log in arguments.logs:
+    for name in arguments.logs:
+        log = name.removeprefix("!")
+        failed_before = failed
         with open(log, encoding="utf-8") as lines:
             for line in lines:
                 test = json.loads(line)
@@ -65,6 +68,9 @@ def main():
                 passed, failed, skipped = passed + result[0], failed + result[1], skipped + result[2]
                 if result[1]:
                     print(f"FAILED ({test['result']}): {test['name']}, see {log.replace('.json', '.txt')}")
+        if name != log and failed == failed_before:
+            failed += 1
+            print(f"FAILED: stopped before all tests had run, see {log.replace('.json', '.txt')}")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed or not passed else 0)
 

@@ -19,7 +19,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
-logs=   # testlog.json of every pass
+logs=   # testlog.json of every pass, those of passes that Meson calls failed with a ! before
 broken=0 # passes that did not come as far as their tests
 
 step() { printf '\n==== %s (%s s)\n' "$*" $(($(date +%s) - started)); }
@@ -49,9 +49,10 @@ check() {
     log=$folder/meson-logs/$2.json
     shift 2
     rm -f "$log"
-    meson test -C "$folder" --no-rebuild --print-errorlogs "$@"
+    mark=
+    meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || mark=!
     if [ -f "$log" ]; then
-        logs="$logs $log"
+        logs="$logs $mark$log"
     else
         broken=$((broken + 1))
     fi
