@@ -43,8 +43,7 @@ gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frame
     gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
     min += n_frames;
     gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + n_frames) : 0);
-    if (max)
-      held->granted = n_frames;
+    held->granted = n_frames;   /* of one without a largest size, too, many take as many as it asks for and no more */
     gst_clear_object (&pool);
   }
 }
@@ -54,8 +53,11 @@ gst_ccl_held_has_room (GstCclHeld * held, GstBaseTransform * transform, guint n_
 {
   if (n_frames <= held->granted)
     return TRUE;
-  if (n_frames != held->asked)
+  if (n_frames != held->asked) {
+    GST_INFO_OBJECT (transform, "upstream has buffers for %u frames held back, and is told to ask for %u", held->granted,
+        n_frames);
     gst_base_transform_reconfigure_sink (transform);
+  }
   held->asked = n_frames;
   return FALSE;
 }

@@ -18,8 +18,8 @@ void gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency);
  * ever. Of the streaming thread. */
 typedef struct
 {
-  guint granted;                /* of how many it knows; G_MAXUINT: of any number */
-  guint asked;                  /* of how many it was told to ask */
+  guint granted;                /* for how many it has buffers; G_MAXUINT: it never asked for a pool */
+  guint asked;                  /* for how many it was told to ask */
 } GstCclHeld;
 
 void gst_ccl_held_reset (GstCclHeld * held);

@@ -514,7 +514,7 @@ code_of_escape (const gchar * p)
   return code;
 }
 
-static gboolean
+static const gchar *
 refuse (GError ** error, const gchar * format, ...)
 {
   va_list args;
@@ -523,73 +523,105 @@ refuse (GError ** error, const gchar * format, ...)
   if (error)
     *error = g_error_new_valist (JSON_PARSER_ERROR, JSON_PARSER_ERROR_INVALID_DATA, format, args);
   va_end (args);
-  return FALSE;
+  return NULL;
 }
 
-/* The string from p to end, without its quotation marks. json-glib cuts it at U+0000, 1.6 writes half a pair of surrogates as
+/* The check_ functions return what is behind, NULL when they refuse something. */
+
+/* The string from p to end, without its quotation marks: json-glib cuts it at U+0000, 1.6 writes half a pair of surrogates as
  * bytes that are not UTF-8, and takes what follows a backslash, even a quotation mark, for part of any escape. */
-static gboolean
+static const gchar *
 check_string (const gchar * p, const gchar * end, GError ** error)
 {
-  while (p < end && (p = memchr (p, '\\', end - p))) {
+  while (p < end) {
     const guint32 code = code_of_escape (p);
     const gboolean is_surrogate = code >= 0xd800 && code < 0xe000;
 
-    if (p[1] == 'u' ? code == NO_CODE : !strchr ("\"\\/bfnrt", p[1]))
+    if ((guchar) *p < ' ')
+      return refuse (error, "a string has a control character in it, such as a line break");
+    if (*p == '\\' && (p[1] == 'u' ? code == NO_CODE : !strchr ("\"\\/bfnrt", p[1])))
       return refuse (error, "a string has a backslash in it with which no escape begins");
     if (code == 0)
       return refuse (error, "a string has \\u0000 in it");
     if (is_surrogate && (code >= 0xdc00 || code_of_escape (p + 6) - 0xdc00 >= 0x400))
       return refuse (error, "a string has \\u%04x in it, half a pair of surrogates", code);
-    p += is_surrogate ? 12 : 2;
+    p += is_surrogate ? 12 : *p == '\\' ? 2 : 1;
   }
-  return TRUE;
+  return end + 1;
 }
 
-/* The number from p to end; is_negative: a sign stands before it. json-glib reads what is too large as infinity or as another
- * number, and one that begins with 0 as octal. */
-static gboolean
-check_number (const gchar * p, const gchar * end, gboolean is_negative, GError ** error)
+/* The number from p to end: json-glib reads what is too large as infinity or as another number, one that begins with 0 as octal,
+ * and leaves some signs and points to chance. */
+static const gchar *
+check_number (const gchar * p, const gchar * end, GError ** error)
 {
-  const gsize n = end - p;
-  const gboolean is_whole = strspn (p, "0123456789") >= n;
+  const gboolean is_negative = *p == '-';
+  const gchar *const digits = p + is_negative;
+  const gchar *rest = digits + strspn (digits, "0123456789");
+  const gboolean is_whole = rest == end;
 
-  if (*p == '0' && g_ascii_isdigit (p[1]))
-    return refuse (error, "a number begins with 0");
-  if (is_whole ? g_ascii_strtoull (p, NULL, 10) <= (guint64) G_MAXINT64 + is_negative
+  if (rest == digits || (*digits == '0' && rest > digits + 1))
+    return refuse (error, "a number has no digit in front, or a 0 before others");
+  if (*rest == '.') {
+    const gsize n = strspn (rest + 1, "0123456789");
+
+    if (n == 0)
+      return refuse (error, "a number has no digit behind its point");
+    rest += 1 + n;
+  }
+  if (*rest == 'e' || *rest == 'E') {
+    rest += 1 + (rest[1] == '+' || rest[1] == '-');
+    rest += strspn (rest, "0123456789");
+  }
+  if (rest < end || !g_ascii_isdigit (rest[-1]) || g_ascii_isalpha (*rest))
+    return refuse (error, "%.*s is no number", (gint) MIN (end - p + 1, 40), p);
+  if (is_whole ? g_ascii_strtoull (digits, NULL, 10) <= (guint64) G_MAXINT64 + is_negative
       : isfinite (g_ascii_strtod (p, NULL)))
-    return TRUE;
-  return refuse (error, "the number %.*s is too large", (gint) MIN (n, 40), p);
+    return end;
+  return refuse (error, "the number %.*s is too large", (gint) MIN (end - p, 40), p);
 }
 
-/* json-glib takes more than JSON: comments, strings between single quotation marks, numbers to other bases. So none of that is
- * let through, and what is left can be read here as it will be there. */
+/* What begins at p and is no space. */
+static const gchar *
+check_token (const gchar * p, const gchar * end, guint * depth, GError ** error)
+{
+  if (*p == '"')
+    return check_string (p + 1, skip_string (p, end) - 1, error);
+  if (g_ascii_isdigit (*p) || strchr ("+-.", *p))
+    return check_number (p, p + strspn (p, "0123456789eE+-."), error);
+  if (*p == '[' || *p == '{') {
+    if (++*depth > DEPTH_MAX)
+      return refuse (error, "nested deeper than %u levels", DEPTH_MAX);
+  } else if (*p == ']' || *p == '}') {
+    --*depth;
+  } else if (g_ascii_ispunct (*p) && !strchr (":,", *p)) {
+    return refuse (error, "JSON has %c in strings only", *p);
+  }
+  return p + 1;
+}
+
+/* json-glib takes more than JSON: comments, strings between single quotation marks, numbers to other bases, several values one
+ * behind the other. So none of that is let through, and what is left can be read here as it will be there. */
 gboolean
 gst_ccl_json_check (const gchar * text, GError ** error)
 {
   const gchar *const end = text + strlen (text);
-  const gchar *after;
-  guint depth = 0;
+  gboolean has_begun = FALSE;
+  guint depth = 0, line = 1;
 
-  for (const gchar * p = text; p < end; p = after) {
-    after = p + 1;
-    if (*p == '"') {
-      after = skip_string (p, end);
-      if (!check_string (p + 1, after - 1, error))
-        return FALSE;
-    } else if (g_ascii_isdigit (*p)) {
-      after = p + strspn (p, "0123456789eE+-.");
-      if (!check_number (p, after, p > text && p[-1] == '-', error))
-        return FALSE;
-      if (g_ascii_isalpha (*after))
-        return refuse (error, "a number has the letter %c in it", *after);
-    } else if (*p == '[' || *p == '{') {
-      if (++depth > DEPTH_MAX)
-        return refuse (error, "nested deeper than %u levels", DEPTH_MAX);
-    } else if (*p == ']' || *p == '}') {
-      depth -= depth > 0;
-    } else if (g_ascii_ispunct (*p) && !strchr (":,+-.", *p)) {
-      return refuse (error, "JSON has %c in strings only", *p);
+  for (const gchar * p = text; p < end;) {
+    if (g_ascii_isspace (*p)) {
+      line += *p++ == '\n';
+      continue;
+    }
+    if (depth > 0 || (!has_begun && *p == '{'))
+      p = check_token (p, end, &depth, error);
+    else
+      p = refuse (error, has_begun ? "something follows after its end" : "not an object, in curly brackets");
+    has_begun = TRUE;
+    if (!p) {
+      g_prefix_error (error, "line %u: ", line);
+      return FALSE;
     }
   }
   return TRUE;

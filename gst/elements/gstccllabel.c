@@ -572,10 +572,11 @@ fill_request (GstCclLabel * self, Request * request)
   request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
   request->cuda_context = self->cuda.current;
-  /* What there is no room for yet stays as it was, and a method with it, which may be for volumes only. */
+  /* What there is no room for yet stays as it was; with a volume the method, which may be for volumes only. */
   if (self->accepted.connectivity
       && !gst_ccl_held_has_room (&self->held, GST_BASE_TRANSFORM (self), wanted_frames_held_back (self))) {
-    request->method = self->accepted;
+    if (request->volume != self->request.volume)
+      request->method = self->accepted;
     request->depth = self->request.depth;
     request->volume = self->request.volume;
   }

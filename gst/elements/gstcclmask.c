@@ -31,7 +31,8 @@ map_with_meta (GstCclMaskView * view, gsize * size)
     return FALSE;
   view->mask.data = data;
   view->mask.stride = stride;
-  *size = view->map.data + view->map.size - (guint8 *) data;
+  /* One that maps by itself (as gstreamer-vaapi's) need not say what. */
+  *size = view->map.data ? (gsize) (view->map.data + view->map.size - (guint8 *) data) : G_MAXSIZE;
   return TRUE;
 }
 
@@ -126,7 +127,7 @@ map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, 
   }
 
   /* Not the first memory: mapping may have merged it with others, into one that is not pinned. */
-  if (view->mask.memory == CCL_MEMORY_HOST && gst_ccl_is_pinned_memory (view->map.memory)) {
+  if (view->mask.memory == CCL_MEMORY_HOST && view->map.memory && gst_ccl_is_pinned_memory (view->map.memory)) {
     view->mask.memory = CCL_MEMORY_PINNED;
     view->path = "pinned";
   }

@@ -1254,6 +1254,8 @@ gst_ccl_motion_sink_event (GstBaseTransform * transform, GstEvent * event)
     forget (self);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     drain (self);
+    if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+      take_output (self);
   }
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     end_motion (self, self->now.post_messages, NULL);

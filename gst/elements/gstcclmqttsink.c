@@ -955,7 +955,7 @@ gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     const guint left = drain (self);
 
-    if (left)
+    if (left && self->drain_timeout && !sink->flushing)
       GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%u messages are still waiting at the end of the stream.", left),
           ("The broker %s:%d did not take them within drain-timeout; they are lost if the element stops now.",
               self->host, self->port));

@@ -1370,21 +1370,20 @@ GST_START_TEST (test_caps_while_output_changes)
 GST_END_TEST;
 
 /* A pool of so many buffers and no more would leave upstream without one, for ever. */
-GST_START_TEST (test_more_frames_held_back_wait_for_room)
+static void
+hold_more_frames_back (guint backend, guint max)
 {
-  NEED_BACKEND (__i__);
-
   static const struct
   {
     const gchar *name, *value;
     guint held;
   } steps[] = { {"async-depth", "3", 3}, {"async-depth", "1", 1}, {"volume", "4", 3}, {"volume", "9", 8} };
   Mask mask = mask_dots (8);
-  GstHarness *harness = label_harness (__i__, "");
+  GstHarness *harness = label_harness (backend, "");
   guint n = 0, before = 0;
 
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  limit_pool (harness->sinkpad, 2);
+  limit_pool (harness->sinkpad, max);
   fail_unless_equals_int (ask_for_buffers (harness), 2);
   for (guint i = 0; i < G_N_ELEMENTS (steps); before = steps[i++].held) {
     guint n_out;
@@ -1412,6 +1411,13 @@ GST_START_TEST (test_more_frames_held_back_wait_for_room)
   }
   gst_harness_teardown (harness);
   mask_free (&mask);
+}
+
+GST_START_TEST (test_more_frames_held_back_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+  hold_more_frames_back (__i__, 2);
+  hold_more_frames_back (__i__, 0);
 }
 
 GST_END_TEST;
@@ -1862,6 +1868,50 @@ GST_START_TEST (test_buffer_smaller_than_caps)
 
 GST_END_TEST;
 
+static gboolean
+map_by_itself (GstVideoMeta * meta, guint plane, GstMapInfo * map, gpointer * data, gint * stride, GstMapFlags flags)
+{
+  GstMemory *const memory = gst_buffer_peek_memory (meta->buffer, 0);
+  GstMapInfo info;
+
+  (void) plane;
+  gst_memory_map (memory, &info, flags);
+  *data = info.data;
+  *stride = meta->stride[0];
+  gst_memory_unmap (memory, &info);     /* memory of the system stays where it is */
+  map->flags = flags;
+  return TRUE;
+}
+
+static gboolean
+unmap_by_itself (GstVideoMeta * meta, guint plane, GstMapInfo * map)
+{
+  (void) meta, (void) plane, (void) map;
+  return TRUE;
+}
+
+/* As those of gstreamer-vaapi: of what is mapped nothing is said but where its pixels are. */
+GST_START_TEST (test_video_meta_that_maps_by_itself)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (64, 48, 1, 0.3);
+  GstHarness *harness = label_harness (__i__, "");
+  GstBuffer *buffer = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask);
+  GstVideoMeta *const meta = gst_buffer_add_video_meta (buffer, 0, GST_VIDEO_FORMAT_GRAY8, 64, 48);
+
+  meta->map = map_by_itself;
+  meta->unmap = unmap_by_itself;
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  buffer = gst_harness_push_and_pull (harness, buffer);
+  assert_blobs (buffer, &mask, 8);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_video_meta_of_another_frame)
 {
   NEED_BACKEND (__i__);
@@ -2278,6 +2328,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_discont_after_frames_dropped, 0, n);
   tcase_add_loop_test (both, test_stats, 0, n);
   tcase_add_loop_test (both, test_buffer_smaller_than_caps, 0, n);
+  tcase_add_loop_test (both, test_video_meta_that_maps_by_itself, 0, n);
   tcase_add_loop_test (both, test_video_meta_of_another_frame, 0, n);
   tcase_add_loop_test (both, test_caps_change_mid_stream, 0, n);
   tcase_add_loop_test (both, test_contradiction_while_playing, 0, n);

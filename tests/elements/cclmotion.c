@@ -1057,7 +1057,7 @@ GST_START_TEST (test_more_frames_held_back_wait_for_room)
   GstHarness *harness = harness_of_depth (__i__, 1);
   guint n = 0;
 
-  limit_pool (harness->sinkpad, 2);
+  limit_pool (harness->sinkpad, 0);
   ck_assert_uint_eq (ask_for_buffers (harness), 3);
   n_reconfigures (harness);
   set_motion (harness, "async-depth", "3");
@@ -1101,6 +1101,23 @@ GST_START_TEST (test_discont_after_frames_dropped)
     gst_buffer_unref (buffer);
   }
   gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* Caps that come with another output are for that one: downstream would not take the one before. */
+GST_START_TEST (test_output_changes_with_the_caps)
+{
+  GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, W, H);
+
+  gst_harness_set_sink_caps_str (harness, "video/x-raw,format=GRAY8");
+  gst_buffer_unref (gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 0, 8)));
+  set_motion (harness, "output", "mask");
+  gst_harness_set_src_caps_str (harness, caps);
+  ck_assert_int_eq (gst_harness_push (harness, scene (GST_VIDEO_FORMAT_I420, W, H, 1, 8)), GST_FLOW_OK);
+  gst_harness_teardown (harness);
+  g_free (caps);
 }
 
 GST_END_TEST;
@@ -1398,6 +1415,7 @@ cclmotion_suite (void)
   tcase_add_loop_test (cases, test_async_latency, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (cases, test_more_frames_held_back_wait_for_room, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (cases, test_discont_after_frames_dropped, 0, G_N_ELEMENTS (backends));
+  tcase_add_test (cases, test_output_changes_with_the_caps);
   tcase_add_test (cases, test_output_change_reaches_upstream);
   tcase_add_loop_test (cases, test_events_wait_for_frames, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (cases, test_frames_in_flight_go, 0, G_N_ELEMENTS (backends));

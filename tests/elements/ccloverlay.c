@@ -804,7 +804,7 @@ GST_END_TEST
 GST_START_TEST (test_corners)
 {
   /* What reaches furthest: a point that is cut off, and one of nearly 84 degrees, which just is not. */
-  gdouble corners[][6] = { {0.4, 0.5, 0.1, 0.45, 0.1, 0.55}, {0.1, 0.5, 0.2, 0.38, 0.2, 0.62} };
+  gdouble corners[][6] = { {0.5, 0.5, 0.2, 0.45, 0.2, 0.55}, {0.2, 0.5, 0.3, 0.38, 0.3, 0.62} };
   gdouble other[] = { 0.6, 0.1, 0.9, 0.1, 0.9, 0.9, 0.6, 0.9 };
   Fixture f = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
 
@@ -817,7 +817,7 @@ GST_START_TEST (test_corners)
     gsize n_changed[2];
 
     for (guint k = 0; k < 3; k++)
-      corner[2 * k] += 2 / 320.0;       /* wherever it may be */
+      corner[2 * k] -= 1 / 320.0;       /* wherever it may be, and away from what it may leave behind */
     for (guint step = 0; step < 2; step++) {
       Fixture fresh = new_fixture ("draw=zone line-width=6", "BGRx", 320, 240);
       GstBuffer *buffers[] = { new_frame (&f, 2 * i + step), new_frame (&fresh, 0) };

@@ -424,6 +424,8 @@ GST_START_TEST (test_wrong_text)
     {"{", "1:"},
     {"{\"zones\":[", "1:"},
     {"[]", "not an object"},
+    {ZONES (ROOM) ZONES (ROOM), "something follows after its end"},
+    {"{\n\"zones\":[\n\n{\"name\":a_1}]}", "line 4: JSON has _ in strings only"},
     {"{}", "zones is missing"},
     {"{\"zones\":{}}", "not a list"},
     {"{\"zones\":[],\"unit\":1}", "no member \"unit\"; there are: units, zones"},

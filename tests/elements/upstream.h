@@ -34,11 +34,11 @@ answer_with_limited_pool (GstPad * pad, GstPadProbeInfo * info, gpointer max)
     return GST_PAD_PROBE_OK;
   gst_query_parse_allocation (query, &caps, NULL);
   fail_unless (gst_video_info_from_caps (&video, caps));
-  gst_query_add_allocation_pool (query, NULL, video.size, 0, GPOINTER_TO_UINT (max));
+  gst_query_add_allocation_pool (query, NULL, video.size, 2, GPOINTER_TO_UINT (max));
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Whoever is behind `pad` has pools of at most `max` buffers. */
+/* Whoever is behind `pad` has pools of two buffers, and at most `max`; 0: any number, if somebody makes them. */
 static inline void
 limit_pool (GstPad * pad, guint max)
 {
@@ -46,20 +46,20 @@ limit_pool (GstPad * pad, guint max)
       GUINT_TO_POINTER (max), NULL);
 }
 
-/* As upstream does when it is told to. The most buffers that a pool of its may have. */
+/* As upstream does when it is told to. The least buffers that a pool of its is to have. */
 static inline guint
 ask_for_buffers (GstHarness * harness)
 {
   GstCaps *const caps = gst_pad_get_current_caps (harness->srcpad);
   GstQuery *const query = gst_query_new_allocation (caps, TRUE);
-  guint max = 0;
+  guint min = 0;
 
   gst_caps_unref (caps);
   fail_unless (gst_pad_peer_query (harness->srcpad, query));
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++)
-    gst_query_parse_nth_allocation_pool (query, i, NULL, NULL, NULL, &max);
+    gst_query_parse_nth_allocation_pool (query, i, NULL, NULL, &min, NULL);
   gst_query_unref (query);
-  return max;
+  return min;
 }
 
 #endif

@@ -23,6 +23,9 @@ done
 cp "$build/examples/many-cameras" "$folder"
 strip "$folder"/*.so "$folder"/libgstccl-1.0.so.0 "$folder"/test-* "$folder/many-cameras"
 
+# What run.sh compares: these programs are of these sources.
+"$(dirname "$0")/sources.sh" elements > "$folder/sources.txt"
+
 # fits FOLDER/gst: has it what the programs are linked with, in the version that they were built with?
 fits() {
     readelf -d "$folder"/*.so* "$folder"/test-* "$folder/many-cameras" | sed -n 's/.*NEEDED.*\[\(libgst.*\)\]/\1/p' |

@@ -16,7 +16,7 @@
 #
 # The first four run at the same time, then each of the others: the device must have nothing else to do.
 #
-# Without arguments all of them that can run. Writes their sections of tests/gpu/record.txt and leaves the others as they are: date, GPU,
+# Without arguments all of them that can run: without CCL_GST, or the toolkit's compute-sanitizer, some cannot. Writes their sections of tests/gpu/record.txt and leaves the others as they are: date, GPU,
 # driver, every check with its result, and the digests of the sources that it ran on. So after a change only the parts whose
 # sources have changed (check-record.sh names them) have to run again. Ends with 0 only if no check failed.
 #
@@ -33,29 +33,33 @@ logs=$build/gpu-logs
 together="check motion elements sanitize"
 PATH=$PATH:/usr/local/cuda/bin
 
-if [ $# = 0 ]; then
-    # shellcheck disable=SC2046
-    set -- $("$here/sources.sh" --parts)
-    [ -n "${CCL_GST:-}" ] || set -- $(echo "$@" | sed 's/elements//;s/cameras//')
-fi
-for part; do
-    [ -f "$here/parts/$part.sh" ] || { sed -n '/^# Everything/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-    case $part in
+# can_run PART: says why not
+can_run() {
+    case $1 in
     elements | cameras)
         [ -n "${CCL_GST:-}" ] ||
-            { echo "$part: CCL_GST must name a folder with the plugin and its tests (tests/gpu/pack.sh makes it)"; exit 2; }
+            { echo "$1: CCL_GST must name a folder with the plugin and its tests (tests/gpu/pack.sh makes it)"; return 1; }
+        for folder in $CCL_GST; do
+            [ "$("$here/sources.sh" elements)" = "$(cat "$folder/sources.txt" 2> /dev/null)" ] ||
+                { echo "$1: $folder was packed from other sources: tests/gpu/pack.sh makes it"; return 1; }
+        done
         ;;
     sanitize | motion)
-        command -v compute-sanitizer > /dev/null || { echo "$part: needs compute-sanitizer, of the CUDA toolkit"; exit 2; }
+        command -v compute-sanitizer > /dev/null || { echo "$1: needs compute-sanitizer, of the CUDA toolkit"; return 1; }
         ;;
     esac
-done
-
-# gpu_says WHAT
-gpu_says() {
-    nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1
 }
-[ -n "$(gpu_says name)" ] || { echo "there is no GPU here, or no driver for it"; exit 2; }
+
+for part; do
+    [ -f "$here/parts/$part.sh" ] || { sed -n '/^# Everything/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+    can_run "$part" || exit 2
+done
+if [ $# = 0 ]; then
+    for part in $("$here/sources.sh" --parts); do
+        ! can_run "$part" || set -- "$@" "$part"
+    done
+fi
+nvidia-smi > /dev/null 2>&1 || { echo "there is no GPU here, or no driver for it"; exit 2; }
 
 if [ ! -x "$build/tests/checkccl/checkccl" ]; then
     meson setup "$build" "$top" -Dcuda=enabled -Dcuda-arch="${CCL_CUDA_ARCH:-native}" -Dgst=disabled &&
@@ -63,8 +67,10 @@ if [ ! -x "$build/tests/checkccl/checkccl" ]; then
 fi
 checkccl=$build/tests/checkccl/checkccl
 checkmotion=$build/tests/checkmotion/checkmotion
-newer=$(find "$top/kernels" "$top/tests/checkccl" "$top/tests/checkmotion" -type f -newer "$checkccl" | head -n 1)
-[ -z "$newer" ] || { echo "$checkccl is older than $newer: build it again"; exit 1; }
+for program in "$checkccl" "$checkmotion"; do
+    newer=$(find "$top/kernels" "$top/tests/checkccl" "$top/tests/checkmotion" -type f -newer "$program" | head -n 1)
+    [ -z "$newer" ] || { echo "$program is older than $newer: build it again"; exit 1; }
+done
 mkdir -p "$logs"
 rm -f "$logs/again"
 
@@ -160,6 +166,7 @@ run_part() {
     part=$1
     found=$logs/part-$part.txt
     : > "$found"
+    "$here/sources.sh" "$part" > "$logs/sources-$part.txt"
     # shellcheck source=/dev/null
     . "$here/parts/$part.sh"
     "part_$part"
@@ -175,6 +182,11 @@ for part; do
     case " $together " in *" $part "*) ;; *) run_part "$part" ;; esac
 done
 
+# gpu_says WHAT
+gpu_says() {
+    nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1
+}
+
 cuda=$(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')
 [ -f "$record" ] || : > "$record"
 for part in $("$here/sources.sh" --parts); do
@@ -184,7 +196,7 @@ for part in $("$here/sources.sh" --parts); do
             "$part" "$(date -u +%Y-%m-%dT%H:%MZ)" "$(gpu_says name)" "$(gpu_says driver_version)" "$cuda"
         cat "$logs/part-$part.txt"
         echo "sources of $part:"
-        "$here/sources.sh" "$part"
+        cat "$logs/sources-$part.txt"
         echo
         ;;
     *) sed -n "/^part: $part\$/,/^part: /{/^part: $part\$/p;/^part: /!p;}" "$record" ;;

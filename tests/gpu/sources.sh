@@ -18,8 +18,11 @@ case ${1:-} in
     echo check motion elements sanitize alone cameras bench
     exit
     ;;
-check | sanitize | alone | bench) # labelling: what of the core checkccl does not use is left out
-    list() { sources_in kernels tests/checkccl | grep -vE '^kernels/(.*/)?(assign|motion|polygon|track)[._]'; }
+check | sanitize | alone | bench) # labelling: of the core neither motion nor tracks
+    list() {
+        sources_in kernels tests/checkccl | grep -vE '^kernels/(.*/)?(assign|motion|track)[._]'
+        echo kernels/motion.h # names what is in polygon.c, too
+    }
     ;;
 motion)
     list() {
@@ -30,7 +33,8 @@ motion)
 elements | cameras)
     list() {
         sources_in kernels
-        sources_in gst | xargs grep -li cuda
+        # Of the elements those that run on the device.
+        sources_in gst | grep -vE '^gst/elements/gstccl(canvas|drawing|json|meta|mqtt|overlay|track|zone)'
         find tests/elements -name 'ccllabel*' -o -name 'cclmotion*' -o -name upstream.h
         echo examples/many-cameras.c
     }
