@@ -1413,6 +1413,32 @@ hold_more_frames_back (guint backend, guint max)
   mask_free (&mask);
 }
 
+/* What needs no room does not wait with it. */
+GST_START_TEST (test_method_does_not_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+  GstBuffer *buffer;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  gst_buffer_unref (gst_harness_pull (harness));
+  set_label (harness, "async-depth", "2");
+  set_label (harness, "connectivity", "4");
+  push_mask (harness, &mask, 1);
+  buffer = gst_harness_pull (harness);
+  assert_blobs (buffer, &mask, 4);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_more_frames_held_back_wait_for_room)
 {
   NEED_BACKEND (__i__);
@@ -2322,6 +2348,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_output_change_reaches_upstream, 0, n);
   tcase_add_loop_test (both, test_caps_while_output_changes, 0, n);
   tcase_add_loop_test (both, test_more_frames_held_back_wait_for_room, 0, n);
+  tcase_add_loop_test (both, test_method_does_not_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);
