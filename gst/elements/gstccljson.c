@@ -574,7 +574,7 @@ check_number (const gchar * p, const gchar * end, GError ** error)
     rest += strspn (rest, "0123456789");
   }
   if (rest < end || !g_ascii_isdigit (rest[-1]) || g_ascii_isalpha (*rest))
-    return refuse (error, "%.*s is no number", (gint) MIN (end - p + 1, 40), p);
+    return refuse (error, "%.*s is no number", (gint) MIN (end - p + g_ascii_isalpha (*end), 40), p);
   if (is_whole ? g_ascii_strtoull (digits, NULL, 10) <= (guint64) G_MAXINT64 + is_negative
       : isfinite (g_ascii_strtod (p, NULL)))
     return end;

@@ -74,6 +74,7 @@
 #include "gstcclmasksource.h"
 #include "gstcclpinned.h"
 #include "gstcclspread.h"
+#include "gstcclsteady.h"
 #include "gstccltime.h"
 #include "gstcclvolume.h"
 
@@ -218,7 +219,7 @@ struct _GstCclLabel
   gboolean has_mask;
   gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; atomic */
-  gint n_output_changes;        /* twice as many, odd in the middle of one; atomic */
+  gint n_output_changes;        /* see gstcclsteady.h */
   gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself, until something else is set */
   guint rejected_volume;        /* with this many frames */
@@ -1674,21 +1675,14 @@ gst_ccl_label_query (GstBaseTransform * transform, GstPadDirection direction, Gs
 {
   GstCclLabel *const self = GST_CCL_LABEL (transform);
   GstClockTime latency;
-  gint n_changes;
-  gboolean ok;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
   /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
     drain (self);
-  /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
-  do {
-    n_changes = g_atomic_int_get (&self->n_output_changes);
-    ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
-  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS
-      && (n_changes % 2 || n_changes != g_atomic_int_get (&self->n_output_changes)));
-  if (!ok)
+  if (!gst_ccl_query_steadily (GST_BASE_TRANSFORM_CLASS (parent_class), transform, direction, query,
+          &self->n_output_changes))
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     GST_OBJECT_LOCK (self);

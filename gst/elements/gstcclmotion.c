@@ -63,6 +63,7 @@
 #include "gstcclheld.h"
 #include "gstcclmask.h"
 #include "gstcclspread.h"
+#include "gstcclsteady.h"
 #include "gstccltime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_motion_debug);
@@ -155,7 +156,7 @@ struct _GstCclMotion
   GstVideoInfo in_info;
   gint output;                  /* GstCclMotionOutput in effect; atomic */
   gint output_height;           /* work-height in effect for output=mask; atomic */
-  gint n_output_changes;        /* of both, twice as many, odd in the middle of one; atomic */
+  gint n_output_changes;        /* of both; see gstcclsteady.h */
   gboolean streaming;
   gboolean cuda_lost;
   Request request;
@@ -1269,21 +1270,14 @@ gst_ccl_motion_query (GstBaseTransform * transform, GstPadDirection direction, G
 {
   GstCclMotion *const self = GST_CCL_MOTION (transform);
   GstClockTime latency;
-  gint n_changes;
-  gboolean ok;
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_ccl_cuda_query_context (&self->cuda, query))
     return TRUE;
   /* DRAIN and ALLOCATION: whoever asks wants its buffers back. */
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query))
     drain (self);
-  /* Caps are asked for from any thread, and all of an answer has to be about the same output. */
-  do {
-    n_changes = g_atomic_int_get (&self->n_output_changes);
-    ok = GST_BASE_TRANSFORM_CLASS (parent_class)->query (transform, direction, query);
-  } while (GST_QUERY_TYPE (query) == GST_QUERY_CAPS
-      && (n_changes % 2 || n_changes != g_atomic_int_get (&self->n_output_changes)));
-  if (!ok)
+  if (!gst_ccl_query_steadily (GST_BASE_TRANSFORM_CLASS (parent_class), transform, direction, query,
+          &self->n_output_changes))
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
     GST_OBJECT_LOCK (self);

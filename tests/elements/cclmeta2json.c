@@ -1403,7 +1403,7 @@ GST_START_TEST (test_malformed_tags)
     "{\"a\":-123456789012345678901234567890}", "{\"a\":9223372036854775808}", "{\"a\":-9223372036854775809}",
     "{\"a\\\"\":0xfffffffffffffffff}", "{\"a\":0x1f}", "{\"a\":$ffffffffffffffffff}", "{\"a\":$1}", "{\"a\":0b11}",
     "{\"a\":1}{\"b\":2}", "{\"a\":1}3", "3{\"a\":1}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":1.e5}", "{\"a\":.e1}", "{\"a\":1e}",
-    "{\"a\":- 1}", "{\"a\":+1}", "{\"a\":1.5.5}", "{\"a\":1-1}", "{\"a\":\"b\nc\"}", "{\"a\":\"b\tc\"}", "{\"a\":1}]", "{\"a\":017}", "{\"a\":-09}", "{\"a\":.5e999}", "{'1e400':1e400}", "{'a':1}", "{\"a\":/* \" */1e400}",
+    "{\"a\":- 1}", "{\"a\":+1}", "{\"a\":1.5.5}", "{\"a\":1.5.5\xc3\xa9}", "{\"a\":1-1}", "{\"a\":\"b\nc\"}", "{\"a\":\"b\tc\"}", "{\"a\":1}]", "{\"a\":017}", "{\"a\":-09}", "{\"a\":.5e999}", "{'1e400':1e400}", "{'a':1}", "{\"a\":/* \" */1e400}",
     "{\"a\":/ \" /1e400}", "{\"a\":/*/1e400}", "{\"a\":1} // b", "{\"a\":1}\\", "{\"a\":1}#",
     "{\"a\":\"\\ud800x\"}", "{\"a\":\"\\uDFFF\"}", "{\"a\":\"\\ud83d\\n\"}", "{\"a\":\"\\ud83d\\ud83d\"}",
     "{\"a\":\"\\ud800\",\"b\":1}",
@@ -1426,6 +1426,7 @@ GST_START_TEST (test_malformed_tags)
     fail_unless (message != NULL, "%s: no message", wrong[i]);
     gst_message_parse_error (message, &error, &debug);
     fail_unless (g_str_has_prefix (error->message, "Property tags cannot be used: "), "%s", error->message);
+    fail_unless (g_utf8_validate (error->message, -1, NULL));
     fail_unless (strstr (debug, "{\"site\":\"A\"}"), "%s", debug);
     g_clear_error (&error);
     g_free (debug);
