@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "cpus.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,46 +18,68 @@
  * a third of what a video-like mask takes in all. */
 #define AWAKE_US 100.0
 
-/* Held for some nanoseconds: who finds it taken looks again before sleeping, where there is such a lock. */
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-#define LOCK_INITIALIZER PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-#else
-#define LOCK_INITIALIZER PTHREAD_MUTEX_INITIALIZER
-#endif
-
 #define MOST_WORKERS 1023u
 
+/* CclPool.left, from the top: seats (workers that may still come), tasks, the next of them. Who adds 1 has the task of the
+ * number before; from the number of tasks on there is none. One word, so that a seat is taken together with a task of the same
+ * call. */
+#define TASK_BITS 24u
+#define MOST_TASKS ((1u << TASK_BITS) - 1 - MOST_WORKERS)
+#define SEAT (1ull << 2 * TASK_BITS)
+
+static unsigned next_of(uint64_t left)
+{
+    return left & ((1u << TASK_BITS) - 1);
+}
+
+static bool is_used_up(uint64_t left)
+{
+    return left < SEAT || next_of(left) >= (left >> TASK_BITS & ((1u << TASK_BITS) - 1));
+}
+
+/* Freed only when there are no workers, and used again until then: one may look at a pool that is gone. */
 struct CclPool {
     unsigned n_threads;
-    void (*task)(void *data, unsigned i);
+    void (*task)(void *data, unsigned i); /* these three may be read only by who has a task */
     void *data;
-    unsigned n;           /* tasks of this call */
-    atomic_uint next;     /* who adds 1 has the task of that number; past the last there is none */
-    atomic_uint n_done;   /* have returned */
-    unsigned n_helpers;   /* workers that have come to this call */
-    bool more;            /* the next call follows at once */
-    CclPool *later;       /* in line after this one */
+    unsigned n;            /* tasks of this call */
+    _Atomic uint64_t left;
+    atomic_uint n_done;    /* have returned */
+    CclPool *later;        /* in line after this one, or unused */
 };
 
-/* The workers of the process. `lock` guards the calls and everything of the pools that is not atomic; `crew` is held,
- * before it, by who changes the number of pools or workers. */
+/* The workers of the process. `lock` guards the line of calls; `crew` is held, before it, by who changes the number of pools or
+ * workers. */
 static struct {
     pthread_mutex_t crew, lock;
     pthread_cond_t wake;  /* there are tasks, or it is time to quit */
     pthread_cond_t done;  /* a call's last task has returned */
     CclPool *line;        /* calls with tasks to hand out, first come first */
-    atomic_uint n_calls;  /* of ccl_pool_run(), and 1 for quitting; may be looked at without the lock */
+    _Atomic(CclPool *) last; /* that came into line */
+    atomic_uint n_in_line;
+    atomic_uint calls;    /* ONE_CALL for each that was begun, and for quitting; and the workers that look out for the next */
     atomic_uint n_asleep; /* callers that wait for `done` */
-    unsigned n_watching;  /* workers that look out for the next call */
+    atomic_uint more;     /* the next call is expected at once: so many workers look out for it, the seats of the last call.
+                           * Those that came too late for that as well: they would come too late again */
     bool quit;
     unsigned n_pools, n_wanted; /* threads they want, their callers not counted */
+    CclPool *unused;
     cpu_set_t cpus;       /* where their makers may run */
     unsigned n_workers;
     pthread_t worker[MOST_WORKERS];
-} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
+} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER };
 
+#define ONE_CALL 1024u
+#define WATCHING (ONE_CALL - 1)
+_Static_assert(MOST_WORKERS <= WATCHING, "all of them may look out");
+
 /* ---------------------------------------------------------------- tasks */
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
 
 static void relax(void)
 {
@@ -67,31 +90,33 @@ static void relax(void)
 #endif
 }
 
-/* Looks at `value` until it is (or, `differs`, is not) `other`, or AWAKE_US have passed. */
-static void watch(const atomic_uint *value, unsigned other, bool differs)
+/* Looks at `value` until what `mask` leaves of it is (or, `differs`, is not) `other`, or AWAKE_US have passed. */
+static void watch(const atomic_uint *value, unsigned mask, unsigned other, bool differs)
 {
     const double end = ccl_now_us() + AWAKE_US;
     do {
         for (unsigned i = 0; i < 16; i++) {
-            if ((atomic_load(value) != other) == differs)
+            if (((atomic_load(value) & mask) != other) == differs)
                 return;
             relax();
         }
     } while (ccl_now_us() < end);
 }
 
-/* A call in line that a further worker may help with, and in `i` a task of it. Called with the lock held. */
-static CclPool *next_task(unsigned *i)
+/* A seat in a call, and a task of it. */
+static bool join(CclPool *pool, unsigned *i)
 {
-    for (CclPool *pool = all.line; pool; pool = pool->later)
-        if (pool->n_helpers + 1 < pool->n_threads && atomic_load(&pool->next) < pool->n &&
-            (*i = atomic_fetch_add(&pool->next, 1)) < pool->n)
-            return pool;
-    return NULL;
+    uint64_t left = atomic_load(&pool->left);
+    while (!is_used_up(left))
+        if (atomic_compare_exchange_weak(&pool->left, &left, left - SEAT + 1)) {
+            *i = next_of(left);
+            return true;
+        }
+    return false;
 }
 
 /* Task i of a call, and what more there is. The next is taken before the last is called done: until all are done the pool
- * is not the caller's to use again or to free. */
+ * is not the caller's to use again. */
 static void run_tasks(CclPool *pool, unsigned i)
 {
     void (*const task)(void *, unsigned) = pool->task;
@@ -99,7 +124,7 @@ static void run_tasks(CclPool *pool, unsigned i)
     const unsigned n = pool->n;
     while (i < n) {
         task(data, i);
-        i = atomic_fetch_add(&pool->next, 1);
+        i = next_of(atomic_fetch_add(&pool->left, 1));
         if (atomic_fetch_add(&pool->n_done, 1) + 1 < n || !atomic_load(&all.n_asleep))
             continue;
         pthread_mutex_lock(&all.lock);
@@ -108,50 +133,103 @@ static void run_tasks(CclPool *pool, unsigned i)
     }
 }
 
-/* Runs tasks until there are none. Called and returns with the lock held. Returns whether more follow. */
+/* Runs tasks of the calls in line until there are none; was there any? Called and returns with the lock held. */
 static bool help(void)
 {
-    bool more = false;
-    unsigned i;
-    for (CclPool *pool; (pool = next_task(&i));) {
-        more = pool->more;
-        pool->n_helpers++;
+    bool any = false;
+    for (CclPool *pool = all.line; pool;) {
+        unsigned i;
+        if (!join(pool, &i)) {
+            pool = pool->later;
+            continue;
+        }
         pthread_mutex_unlock(&all.lock);
         run_tasks(pool, i);
         pthread_mutex_lock(&all.lock);
+        any = true;
+        pool = all.line;
     }
-    return more;
+    return any;
+}
+
+/* The call begun last, as a number. */
+static unsigned last_call(void)
+{
+    return atomic_load(&all.calls) & ~WATCHING;
+}
+
+/* Counts this worker among those that look out for a call after `calls`. False: one has come already, or there are enough. */
+static bool begin_watching(unsigned calls)
+{
+    unsigned now = atomic_load(&all.calls);
+    while ((now & ~WATCHING) == calls && (now & WATCHING) < atomic_load(&all.more))
+        if (atomic_compare_exchange_weak(&all.calls, &now, now + 1))
+            return true;
+    return false;
+}
+
+/* No more. False: a call has come, which has counted on all who looked out. */
+static bool end_watching(unsigned calls)
+{
+    unsigned now = atomic_load(&all.calls);
+    while ((now & ~WATCHING) == calls)
+        if (atomic_compare_exchange_weak(&all.calls, &now, now - 1))
+            return true;
+    return false;
+}
+
+/* Looks out for calls after `*calls`, and helps those that come without the lock, which all workers would want at once. Returns
+ * when none has come for a while, or this one is not to look out, and `*calls` is still the last: false; or when there may be
+ * more to do than the last call. */
+static bool look_out(unsigned *calls)
+{
+    for (;;) {
+        unsigned i;
+        if (begin_watching(*calls)) {
+            watch(&all.calls, ~WATCHING, *calls, true);
+            if (end_watching(*calls))
+                return false;
+        } else if (last_call() == *calls) {
+            return false;
+        }
+        *calls = last_call();
+        CclPool *const pool = atomic_load(&all.last);
+        if (!join(pool, &i))
+            return true;
+        const bool alone = atomic_load(&all.n_in_line) <= 1;
+        run_tasks(pool, i);
+        if (!alone || atomic_load(&all.n_in_line) > 1)
+            return true;
+    }
 }
 
 static void *work(void *unused)
 {
     pthread_mutex_lock(&all.lock);
     while (!all.quit) {
-        const bool more = help();
-        const unsigned n_calls = all.n_calls;
-        if (more) {
-            all.n_watching++;
+        help();
+        unsigned calls = last_call();
+        if (atomic_load(&all.more)) {
             pthread_mutex_unlock(&all.lock);
-            watch(&all.n_calls, n_calls, true);
+            const bool more = look_out(&calls);
             pthread_mutex_lock(&all.lock);
-            if (all.n_calls == n_calls) /* otherwise the call has counted on us */
-                all.n_watching--;
+            if (more || help()) /* of calls that the last one has hidden */
+                continue;
         }
-        /* The call that counts on nobody, for quitting, may have come before we did from the last task. */
-        while (all.n_calls == n_calls && !all.quit)
+        while (last_call() == calls && !all.quit)
             pthread_cond_wait(&all.wake, &all.lock);
     }
     pthread_mutex_unlock(&all.lock);
     return unused;
 }
 
-/* How many to wake, so that as many as may help are awake: the caller and those who look out are. Called with the lock
- * held. */
-static unsigned n_to_wake(const CclPool *pool)
+/* Notes a call; returns how many workers come by themselves, as they look out for it. Called with the lock held. */
+static unsigned next_call(void)
 {
-    const unsigned n = pool->n < pool->n_threads ? pool->n : pool->n_threads, n_awake = 1 + all.n_watching;
-    all.n_watching = 0;
-    return n > n_awake ? n - n_awake : 0;
+    unsigned calls = atomic_load(&all.calls);
+    while (!atomic_compare_exchange_weak(&all.calls, &calls, (calls & ~WATCHING) + ONE_CALL)) {
+    }
+    return calls & WATCHING;
 }
 
 static void enter_line(CclPool *pool)
@@ -161,6 +239,7 @@ static void enter_line(CclPool *pool)
         at = &(*at)->later;
     pool->later = NULL;
     *at = pool;
+    atomic_fetch_add(&all.n_in_line, 1);
 }
 
 static void leave_line(const CclPool *pool)
@@ -169,6 +248,7 @@ static void leave_line(const CclPool *pool)
     while (*at != pool)
         at = &(*at)->later;
     *at = pool->later;
+    atomic_fetch_sub(&all.n_in_line, 1);
 }
 
 static void sleep_until_done(CclPool *pool)
@@ -181,34 +261,46 @@ static void sleep_until_done(CclPool *pool)
     pthread_mutex_unlock(&all.lock);
 }
 
-void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
+void ccl_pool_begin(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
+{
+    if (!pool || n < 2)
+        return;
+    const unsigned n_seats = least(least(n, pool->n_threads) - 1, MOST_WORKERS);
+    assert(n <= MOST_TASKS);
+    pthread_mutex_lock(&all.lock);
+    pool->task = task, pool->data = data;
+    pool->n = n;
+    atomic_store(&pool->n_done, 0);
+    atomic_store(&pool->left, n_seats * SEAT | (uint64_t)n << TASK_BITS);
+    enter_line(pool);
+    atomic_store(&all.more, more ? n_seats : 0);
+    atomic_store(&all.last, pool);
+    const unsigned n_awake = next_call();
+    pthread_mutex_unlock(&all.lock);
+    for (unsigned i = n_awake; i < n_seats; i++)
+        pthread_cond_signal(&all.wake);
+}
+
+void ccl_pool_end(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n)
 {
     if (!pool || n < 2) {
         for (unsigned i = 0; i < n; i++)
             task(data, i);
         return;
     }
-    pthread_mutex_lock(&all.lock);
-    pool->task = task, pool->data = data;
-    pool->n = n;
-    pool->n_helpers = 0;
-    pool->more = more;
-    atomic_store(&pool->next, 0);
-    atomic_store(&pool->n_done, 0);
-    enter_line(pool);
-    const unsigned n_asleep = n_to_wake(pool);
-    atomic_fetch_add(&all.n_calls, 1);
-    pthread_mutex_unlock(&all.lock);
-    for (unsigned i = 0; i < n_asleep; i++)
-        pthread_cond_signal(&all.wake);
-
-    run_tasks(pool, atomic_fetch_add(&pool->next, 1));
+    run_tasks(pool, next_of(atomic_fetch_add(&pool->left, 1)));
     pthread_mutex_lock(&all.lock);
     leave_line(pool);
     pthread_mutex_unlock(&all.lock);
-    watch(&pool->n_done, n, false);
+    watch(&pool->n_done, ~0u, n, false);
     if (atomic_load(&pool->n_done) < n)
         sleep_until_done(pool);
+}
+
+void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more)
+{
+    ccl_pool_begin(pool, task, data, n, more);
+    ccl_pool_end(pool, task, data, n);
 }
 
 /* ---------------------------------------------------------------- workers */
@@ -229,8 +321,9 @@ static void after_fork(void)
 static void after_fork_in_child(void)
 {
     all.line = NULL;
-    all.n_workers = all.n_watching = 0;
-    all.n_asleep = 0;
+    all.n_workers = 0;
+    all.n_in_line = all.n_asleep = all.more = 0;
+    next_call(); /* none of the workers looks out any more */
     all.wake = all.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     after_fork();
 }
@@ -263,11 +356,6 @@ static void start_worker(pthread_t *worker)
     pthread_setaffinity_np(*worker, sizeof all.cpus, &all.cpus);
 }
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* Starts what is missing for a pool of `n_threads`. Called with the crew held. */
 static void start_workers(unsigned n_threads)
 {
@@ -278,32 +366,56 @@ static void start_workers(unsigned n_threads)
         start_worker(&all.worker[all.n_workers]);
 }
 
-/* Called with the crew held; nobody calls ccl_pool_run() any more. */
+/* Called with the crew held, and no pool left. */
 static void stop_workers(void)
 {
     pthread_mutex_lock(&all.lock);
     all.quit = true;
-    all.n_calls++;
+    all.more = 0;
+    next_call();
     pthread_cond_broadcast(&all.wake);
     pthread_mutex_unlock(&all.lock);
     for (unsigned i = 0; i < all.n_workers; i++)
         pthread_join(all.worker[i], NULL);
     all.n_workers = 0;
-    all.n_watching = 0;
     all.quit = false;
     CPU_ZERO(&all.cpus);
+    all.last = NULL;
+    for (CclPool *pool; (pool = all.unused);) {
+        all.unused = pool->later;
+        free(pool);
+    }
+}
+
+/* Called with the crew held. */
+static CclPool *take_unused(void)
+{
+    CclPool *const pool = all.unused;
+    if (!pool)
+        return calloc(1, sizeof *pool);
+    all.unused = pool->later;
+    return pool;
+}
+
+static void leave_unused(CclPool *pool)
+{
+    pool->later = all.unused;
+    all.unused = pool;
 }
 
 CclPool *ccl_pool_new(unsigned n_threads)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    CclPool *const pool = n_threads > 1 ? calloc(1, sizeof *pool) : NULL;
-    if (!pool)
+    if (n_threads < 2)
         return NULL;
-    pool->n_threads = n_threads;
-
     pthread_mutex_lock(&all.crew);
+    CclPool *const pool = take_unused();
+    if (!pool) {
+        pthread_mutex_unlock(&all.crew);
+        return NULL;
+    }
+    pool->n_threads = n_threads;
     all.n_pools++;
     all.n_wanted += n_threads - 1;
     widen_affinity();
@@ -322,8 +434,8 @@ void ccl_pool_free(CclPool *pool)
         return;
     pthread_mutex_lock(&all.crew);
     all.n_wanted -= pool->n_threads - 1;
+    leave_unused(pool);
     if (!--all.n_pools)
         stop_workers();
     pthread_mutex_unlock(&all.crew);
-    free(pool);
 }

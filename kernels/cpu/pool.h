@@ -25,8 +25,13 @@ void ccl_pool_free(CclPool *pool);
 
 /* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned: the caller does what no worker
  * is free for. Without a pool: all of it. With `more` the caller comes back at once: the workers stay awake for that,
- * for 0.1 ms at most. */
+ * for 0.1 ms at most, unless another call says otherwise. */
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
+
+/* The same in two parts, for a caller who has something else to do first: workers begin at once. The second, by the same thread
+ * and with the same arguments, must follow; no fork() in between. */
+void ccl_pool_begin(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
+void ccl_pool_end(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n);
 
 #ifdef __cplusplus
 }
