@@ -284,7 +284,8 @@ typedef struct CclTable {
     uint32_t width, height;
     uint32_t batch_size;   /* frames launched together, this one too: 1 unless CclConfig.shared */
     float wait_us;         /* with CclConfig.shared: from submission to launch, else -1 */
-    float pack_us;         /* CUDA: for packing rows of the mask to bits on the host, 0 when none were; CPU: -1 */
+    float pack_us;         /* CUDA: from the beginning of packing rows of the mask to bits on the host to its end, which may
+                            * be beside the launch; 0 when none were packed; CPU: -1 */
     float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;
@@ -321,7 +322,7 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
  * ccl_submit(), and the frame is gone. */
 CclStatus ccl_collect(CclContext *context, CclTable *table);
 
-/* True when ccl_collect() would not wait. */
+/* True when ccl_collect() would not wait, but for a frame that it has to launch again: ccl_context_late(). */
 bool ccl_ready(CclContext *context);
 
 /* ccl_submit() and ccl_collect() in one; no other frame may be in flight. */
@@ -416,6 +417,10 @@ unsigned ccl_steps(const CclContext *context, const CclStep **steps);
  * them: frames in flight run beside each other. NULL past the last one; on the CPU; and with CclConfig.shared, where a
  * frame submitted need not be in a stream yet. */
 void *ccl_context_stream(const CclContext *context, unsigned i);
+
+/* For tests: frames of this context, on CUDA, whose kernels waited in vain for the host to pack the mask, and which were
+ * launched again. */
+unsigned ccl_context_late(const CclContext *context);
 
 #ifdef __cplusplus
 }

@@ -203,6 +203,16 @@ static bool packs_masks(const CclContext *context)
     return context->algorithm->takes_bits;
 }
 
+/* A mask is packed by the host in pieces, by whoever has time: 32 to 64 of them, of a multiple of so many rows (see BitsJob),
+ * or fewer if it is low. */
+#define PIECE_ROWS 16u
+#define MOST_PIECES 64u
+
+static uint32_t piece_rows(uint32_t height)
+{
+    return max(height / (32 * PIECE_ROWS), 1u) * PIECE_ROWS;
+}
+
 /* One allocation of each kind: pinning takes its time, and there may be a thousand contexts to open. */
 static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
 {
@@ -210,13 +220,21 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
+    const size_t ready_size = align((1 + MOST_PIECES) * READY_STEP * sizeof(uint32_t));
     uint8_t *host, *device;
 
-    CCL_TRY(cuda_pinned_alloc(context, (void **)&host, up_size + result_size + context->capacity * sizeof(CclComponent)));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
+                              up_size + result_size + ready_size + context->capacity * sizeof(CclComponent)));
     slot->h_mask = host;
     slot->h_result = (CudaResult *)(host + up_size);
     *slot->h_result = CudaResult{};
-    ccl_frame->rows = (CclComponent *)(host + up_size + result_size);
+    slot->h_late = (volatile uint32_t *)(host + up_size + result_size);
+    slot->h_ready = (uint32_t *)slot->h_late + READY_STEP;
+    memset((void *)slot->h_late, 0, ready_size);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->mapped_mask, slot->h_mask, 0));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.late, (void *)slot->h_late, 0));
+    slot->bits.ready = slot->bits.late + READY_STEP;
+    ccl_frame->rows = (CclComponent *)(host + up_size + result_size + ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
 
@@ -321,21 +339,6 @@ static CclStatus open_lanes(CclContext *context, size_t n_pixels)
     return CCL_OK;
 }
 
-/* CCL_TEST_SHARED in the environment: all page-locked masks that may be packed by device and caller are, of any size, and
- * four rows are a task. ... */
-static bool tests_shared(void)
-{
-    static const bool is_set = getenv("CCL_TEST_SHARED") != NULL;
-    return is_set;
-}
-
-/* ... The caller always has so many percent of the rows; 0: as otherwise. */
-static float tested_share(void)
-{
-    static const float share = tests_shared() ? (float)atof(getenv("CCL_TEST_SHARED")) / 100 : 0;
-    return min(max(share, 0.0f), 1.0f);
-}
-
 static CclStatus cuda_open(CclContext *context)
 {
     const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
@@ -355,7 +358,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
     cuda->tier = ccl_tier(context->config.cpu_flags);
-    cuda->share = tested_share() > 0 ? tested_share() : CCL_SHARE_FIRST;
+    cuda->share = CCL_SHARE_FIRST;
     cuda->density = CUDA_MANY; /* until something is known: very many runs take a cluster of blocks very long */
     cuda->density_left = 1;
     CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing)); /* is there code for this device at all? */
@@ -452,6 +455,43 @@ static void cuda_close(CclContext *context)
     free(cuda);
 }
 
+/* ---------------------------------------------------------------- what a frame's launches depend on */
+
+static CudaLabelMode label_mode(const CclLabels *labels)
+{
+    if (!labels->data)
+        return CUDA_LABELS_NONE;
+    return labels->provisional ? CUDA_LABELS_PROVISIONAL : CUDA_LABELS_FINAL;
+}
+
+static CudaShape shape_of(const CclContext *context, const CclFrame *frame, const CudaVars *vars, CudaMaskForm form)
+{
+    return CudaShape{ frame->mask.width, frame->mask.height, (uint32_t)label_mode(&frame->labels), vars->wide != NULL,
+                      vars->keep_all, (uint32_t)form, (uint32_t)impl(context)->density };
+}
+
+/* For frames alone CUDA_MANY is nothing else than CUDA_SPARSE. */
+static bool same_shape(const CudaShape *a, CudaShape b)
+{
+    if ((a->density == CUDA_DENSE) == (b.density == CUDA_DENSE))
+        b.density = a->density;
+    return !memcmp(a, &b, sizeof b);
+}
+
+/* Graphs of another one have kernels that work in memory which is gone. */
+static unsigned generation_of(const CudaContext *cuda)
+{
+    return cuda->engine ? __atomic_load_n(&cuda->engine->generation, __ATOMIC_RELAXED) : 0; /* contexts come meanwhile */
+}
+
+/* Masks come as bits or as pixels, in turns where that depends on what the device does: a graph for each. Has the slot the
+ * graph for a shape? */
+static bool has_graph(const CudaSlot *slot, CudaShape shape)
+{
+    const CudaReplay *const replay = &slot->replays[shape.form];
+    return replay->exec && same_shape(&shape, replay->shape) && replay->generation == generation_of(impl(slot->context));
+}
+
 /* ---------------------------------------------------------------- the mask */
 
 cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
@@ -526,19 +566,32 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
  * another kernel is not worth it. */
 #define LEAST_BYTES_SHARED (3u << 19)
 
-/* The rows of a mask from `first` on. */
-typedef struct PackJob {
-    CudaContext *cuda;
-    const CclMask *mask;
-    uint64_t *bits;
-    uint32_t first, rows_each;
-} PackJob;
-
-static void pack_some(void *data, unsigned i)
+/* CCL_TEST_SHARED in the environment: all page-locked masks that may be packed by device and caller are, of any size, ... */
+static bool tests_shared(void)
 {
-    const PackJob *const job = (const PackJob *)data;
-    const uint32_t y0 = job->first + i * job->rows_each, y1 = min(y0 + job->rows_each, job->mask->height);
-    job->cuda->tier->pack(job->mask, y0, y1, job->bits, row_words(job->mask->width));
+    static const bool is_set = getenv("CCL_TEST_SHARED") != NULL;
+    return is_set;
+}
+
+/* ... and the caller always has so many percent of the rows; 0: as otherwise. */
+static float tested_share(void)
+{
+    static const float share = tests_shared() ? (float)atof(getenv("CCL_TEST_SHARED")) / 100 : 0;
+    return min(max(share, 0.0f), 1.0f);
+}
+
+/* What is packed after the launch: masks of so many pixels at most, which take a thread 8 ms or so, ... */
+#define MOST_MEANWHILE (1u << 25)
+/* ... for which kernels look at least so often, every microsecond or so. */
+#define LEAST_LOOKS 2000u
+
+static void pack_piece(void *data, unsigned i)
+{
+    const CudaSlot *const slot = (const CudaSlot *)data;
+    const CclMask *const mask = &slot->ccl_frame->mask;
+    const uint32_t y0 = slot->bits.n_rows + i * slot->piece_rows, y1 = min(y0 + slot->piece_rows, mask->height);
+    impl(slot->context)->tier->pack(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
+    __atomic_store_n(&slot->h_ready[i * READY_STEP], slot->bits.number, __ATOMIC_RELEASE);
 }
 
 /* Frames in quick succession: threads that help to pack are not worth putting to sleep in between. */
@@ -550,21 +603,50 @@ static bool follows_soon(CudaContext *cuda)
     return soon;
 }
 
-/* Packs the rows from `first` on to where they belong in the slot's pinned memory. Returns how long that took, in us. */
-static float pack_rows(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, uint32_t first)
+/* The host is to pack the rows from `first` on, to where they belong in the slot's pinned memory. */
+static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first)
 {
-    const auto begin = std::chrono::steady_clock::now();
-    const uint32_t most_rows = tests_shared() ? 4 : max(1u, (128u << 10) / mask->width);
-    PackJob job = { cuda, mask, (uint64_t *)slot->h_mask, first, most_rows };
-    const unsigned n = blocks_for(mask->height - first, most_rows);
+    BitsJob *const bits = &slot->bits;
+    slot->piece_rows = piece_rows(mask->height);
+    bits->bits = (uint64_t *)slot->d_mask;
+    bits->width = mask->width;
+    bits->row_words = row_words(mask->width);
+    bits->n_rows = first;
+    bits->n_pieces = blocks_for(mask->height - first, slot->piece_rows);
+    bits->piece_words = slot->piece_rows * bits->row_words;
+    bits->n_words = (mask->height - first) * bits->row_words;
+    bits->most_looks = LEAST_LOOKS + bits->n_words / 16;
+    bits->words = slot->mapped_mask + (size_t)first * bits->row_words;
+    if (!++bits->number)
+        bits->number = 1;
+}
+
+/* Helpers begin at once, the caller when it comes to end_packing(). */
+static void begin_packing(CudaContext *cuda, CudaSlot *slot)
+{
+    slot->pack_begin = std::chrono::steady_clock::now();
+    slot->helpers = cuda->engine ? cuda_engine_lend_packers(cuda->engine) : cuda->packers;
     const bool more = follows_soon(cuda);
-    if (cuda->engine)
-        cuda_engine_pack(cuda->engine, pack_some, &job, n, more);
-    else
-        ccl_pool_run(cuda->packers, pack_some, &job, n, more);
-    const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - begin;
+    ccl_pool_begin(slot->helpers, pack_piece, slot, slot->bits.n_pieces, more);
+}
+
+static void end_packing(CudaContext *cuda, CudaSlot *slot)
+{
+    const CclMask *const mask = &slot->ccl_frame->mask;
+    ccl_pool_end(slot->helpers, pack_piece, slot, slot->bits.n_pieces);
+    if (cuda->engine && slot->helpers)
+        cuda_engine_return_packers(cuda->engine);
+    const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - slot->pack_begin;
     slot->ccl_frame->table.pack_us = took.count();
-    return took.count();
+    if (slot->bits.n_rows && slot->bits.n_pieces)
+        cuda->share = ccl_share_next(1 - (float)slot->bits.n_rows / (float)mask->height, took.count(),
+                                     (float)mask->width * (float)mask->height / cuda->bus);
+}
+
+static void pack(CudaContext *cuda, CudaSlot *slot)
+{
+    begin_packing(cuda, slot);
+    end_packing(cuda, slot);
 }
 
 /* Then what is in host memory may be read over the bus by the kernels, which saves the copy and its start. When there are
@@ -575,16 +657,42 @@ static bool device_is_idle(const CclContext *context)
     return !context->n_waiting && (!cuda->engine || ccl_engine_idle(cuda->engine->queue));
 }
 
-/* Packs a mask from ordinary memory into the slot's pinned memory; an eighth of it is to be brought up. */
-static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaVars *vars)
+/* May a frame's kernels wait for the host to pack its mask? Not where others would wait behind them, and not for a while after
+ * they waited in vain: the host is busy, or launches block, as under a debugger. */
+static bool may_wait_for_host(CudaContext *cuda, const CclContext *context, const CclMask *mask)
+{
+    if (cuda->wary) {
+        cuda->wary--;
+        return false;
+    }
+    return (size_t)mask->width * mask->height <= MOST_MEANWHILE && device_is_idle(context) && !context->config.timing &&
+           (!cuda->engine || cuda_engine_is_own(cuda->engine)) && !cuda->no_graphs;
+}
+
+/* Then it is launched before its mask is packed, so that launching takes no time of its own; but only if its kernels are known
+ * to the device by now: the driver may wait for that to be idle before it loads one. */
+static bool packs_meanwhile(const CclContext *context, const CudaSlot *slot, const CudaVars *vars)
+{
+    return has_graph(slot, shape_of(context, slot->ccl_frame, vars, CUDA_BITS_BROUGHT));
+}
+
+/* A mask from ordinary memory is packed into the slot's pinned memory, and that brought up, an eighth of it. */
+static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                            CudaVars *vars)
 {
     CudaContext *const cuda = impl(context);
-    pack_rows(cuda, slot, mask, 0);
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
+    *form = may_wait_for_host(cuda, context, mask) ? CUDA_BITS_BROUGHT : CUDA_BITS;
+    slot->packs_meanwhile = *form == CUDA_BITS_BROUGHT && packs_meanwhile(context, slot, vars);
+    plan_packing(slot, mask, 0);
+    if (!slot->packs_meanwhile)
+        pack(cuda, slot);
+    if (*form == CUDA_BITS_BROUGHT)
+        return CCL_OK;
     if (size <= MOST_BITS_IN_PLACE) {
-        CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&vars->mask, slot->h_mask, 0));
+        vars->mask = (const uint8_t *)slot->mapped_mask;
         return CCL_OK;
     }
     slot->uploads = true;
@@ -627,6 +735,11 @@ CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream)
     if (slot->uploads)
         CCL_CUDA_TRY(cudaStreamWaitEvent(stream, slot->uploaded, 0));
     return CCL_OK;
+}
+
+CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream)
+{
+    return slot->frame.shape.form == CUDA_BITS_BROUGHT ? mask_to_bits(&slot->bits, stream) : CCL_OK;
 }
 
 /* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
@@ -676,18 +789,20 @@ static bool shares_packing(const CclContext *context, const CclMask *mask, const
 /* What the device reads of a mask over the bus in 1 us, in bytes: by packing some of this one, the quickest of three times,
  * each behind another so that nothing of a launch counts. That takes the time of a few frames, so it is done for the first
  * mask and with pauses ever twice as long, and the quickest counts: a bus may have slept, or had other work. */
-static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const CudaVars *pixels)
+static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
 {
+    BitsJob some = slot->bits;
     const uint32_t n_rows = min(mask->height, max(1u, LEAST_BYTES_SHARED / mask->width));
     float least_ms = 1e3f;
+    some.n_rows = n_rows;
+    some.n_pieces = 0;
     for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
         if (!*event)
             CCL_CUDA_TRY(cudaEventCreate(event));
     for (unsigned i = 0; i < 3; i++) {
         float ms;
         for (cudaEvent_t event : { slot->upload_start, slot->upload_end }) {
-            CCL_TRY(mask_to_bits(pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, row_words(mask->width),
-                                 cuda->upload));
+            CCL_TRY(mask_to_bits(&some, cuda->upload));
             CCL_CUDA_TRY(cudaEventRecord(event, cuda->upload));
         }
         CCL_CUDA_TRY(cudaEventSynchronize(slot->upload_end));
@@ -699,36 +814,26 @@ static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *m
 }
 
 /* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
-static CclStatus place_shared(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, const uint8_t *there, CudaVars *vars)
+static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const CclMask *mask, const uint8_t *there,
+                              CudaVars *vars)
 {
-    const size_t words = row_words(mask->width), stride = words * sizeof(uint64_t);
-    const uint32_t by_caller = (uint32_t)((float)mask->height * cuda->share), n_rows = mask->height - by_caller;
-    const size_t begin = n_rows * stride, size = by_caller * stride;
-
-    CudaVars pixels = *vars;
-    pixels.mask = there;
-    pixels.mask_stride = mask->stride;
-    pixels.threshold = mask->threshold;
-    pixels.invert = mask->invert;
-    if (!(cuda->n_shared & (cuda->n_shared - 1)))
-        CCL_TRY(measure_bus(cuda, slot, mask, &pixels));
-    cuda->n_shared++;
-    CCL_TRY(mask_to_bits(&pixels, mask->width, n_rows, (uint64_t *)slot->d_mask, words, cuda->upload));
-    if (size) {
-        const float took = pack_rows(cuda, slot, mask, n_rows);
-        if (!tested_share())
-            cuda->share = ccl_share_next((float)by_caller / (float)mask->height, took,
-                                         (float)mask->width * (float)mask->height / cuda->bus);
-        /* Beside the kernel. No label image is on its way down: the device was idle. */
-        CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask + begin, slot->h_mask + begin, size, cudaMemcpyHostToDevice,
-                                     cuda->download));
-        CCL_TRY(record(&slot->uploaded, cuda->download));
-        CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->upload, slot->uploaded, 0));
-    }
-    CCL_TRY(record(&slot->uploaded, cuda->upload));
-    slot->uploads = true;
-    vars->mask_stride = stride;
+    CudaContext *const cuda = impl(context);
+    slot->bits.mask = there;
+    slot->bits.mask_stride = mask->stride;
+    slot->bits.threshold = mask->threshold;
+    slot->bits.invert = mask->invert;
+    vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
+    slot->packs_meanwhile = may_wait_for_host(cuda, context, mask) && packs_meanwhile(context, slot, vars);
+    /* One after the other it would take longer than by the device alone. */
+    const float share = tested_share() > 0 ? tested_share() : slot->packs_meanwhile ? cuda->share : 0;
+    const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
+    plan_packing(slot, mask, share > 0 ? n_rows / PIECE_ROWS * PIECE_ROWS : mask->height);
+    if (!(cuda->n_shared & (cuda->n_shared - 1)))
+        CCL_TRY(measure_bus(cuda, slot, mask));
+    cuda->n_shared++;
+    if (!slot->packs_meanwhile)
+        pack(cuda, slot);
     return CCL_OK;
 }
 
@@ -739,24 +844,25 @@ static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, 
     return packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || (mask->pixel_size == 2 && !there));
 }
 
-/* Brings the mask to where kernels read it, and says where that is. *packed: as bits. */
-static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, bool *packed, CudaVars *vars)
+/* Brings the mask to where kernels read it, and says where that is, and how. */
+static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                            CudaVars *vars)
 {
     CudaContext *const cuda = impl(context);
     const size_t pitch = mask_pitch(mask->width);
     const uint8_t *const there = on_device(mask);
 
-    slot->uploads = false;
+    slot->uploads = slot->packs_meanwhile = false;
     slot->ccl_frame->table.pack_us = 0;
     CCL_TRY(mark_producer(slot, mask));
     vars->mask = slot->d_mask;
     vars->mask_stride = pitch;
-    *packed = true;
     if (is_packed_by_caller(context, mask, there))
-        return place_bits(context, slot, mask, vars);
+        return place_bits(context, slot, mask, form, vars);
+    *form = CUDA_BITS_BROUGHT;
     if (shares_packing(context, mask, there))
-        return place_shared(cuda, slot, mask, there, vars);
-    *packed = false;
+        return place_shared(context, slot, mask, there, vars);
+    *form = CUDA_PIXELS;
     if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
         vars->threshold = 0;
         vars->invert = 0;
@@ -789,13 +895,6 @@ static void place_labels(const CclContext *context, const CudaSlot *slot, const 
         return;
     vars->labels = on_device ? frame->labels.data : slot->d_labels;
     vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
-}
-
-static CudaLabelMode label_mode(const CclLabels *labels)
-{
-    if (!labels->data)
-        return CUDA_LABELS_NONE;
-    return labels->provisional ? CUDA_LABELS_PROVISIONAL : CUDA_LABELS_FINAL;
 }
 
 /* Our label image to the caller's in host memory, on the download stream. */
@@ -834,20 +933,6 @@ static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
     return CCL_OK;
 }
 
-/* For frames alone CUDA_MANY is nothing else than CUDA_SPARSE. */
-static bool same_shape(const CudaShape *a, CudaShape b)
-{
-    if ((a->density == CUDA_DENSE) == (b.density == CUDA_DENSE))
-        b.density = a->density;
-    return !memcmp(a, &b, sizeof b);
-}
-
-/* Graphs of another one have kernels that work in memory which is gone. */
-static unsigned generation_of(const CudaContext *cuda)
-{
-    return cuda->engine ? cuda->engine->generation : 0;
-}
-
 CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status)
 {
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
@@ -857,26 +942,30 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
     CCL_CUDA_TRY(end);
     for (unsigned i = 0; i < replay->n_nodes; i++)
         CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->nodes[i].node, &replay->nodes[i].params));
+    if (replay->bits.node)
+        CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->bits.node, &replay->bits.params));
     CCL_CUDA_TRY(cudaGraphInstantiate(&replay->exec, replay->graph, cudaGraphInstantiateFlagUseNodePriority));
     return CCL_OK;
 }
 
-/* Masks come as bits or as pixels, in turns where that depends on what the device does: a graph for each. */
-static CudaReplay *replay_of(CudaSlot *slot)
+static CclStatus capture_launches(CudaSlot *slot, CudaReplay *replay)
 {
-    return &slot->replays[slot->frame.shape.packed];
+    CCL_TRY(cuda_bring_bits(slot, slot->frame.stream));
+    if (slot->frame.shape.form == CUDA_BITS_BROUGHT)
+        CCL_TRY(find_last_node(slot->frame.stream, &replay->bits.node));
+    return launch_frame(slot->context, slot->ccl_frame);
 }
 
 /* Captures the frame's launches. */
 static CclStatus capture_frame(CudaSlot *slot)
 {
-    CudaReplay *const replay = replay_of(slot);
+    CudaReplay *const replay = &slot->replays[slot->frame.shape.form];
     const cudaStream_t stream = slot->frame.stream;
 
     cuda_drop_replay(replay);
     CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     slot->frame.capture = replay;
-    const CclStatus status = launch_frame(slot->context, slot->ccl_frame);
+    const CclStatus status = capture_launches(slot, replay);
     slot->frame.capture = NULL;
     CCL_TRY(cuda_end_capture(replay, stream, status));
     replay->shape = slot->frame.shape;
@@ -885,12 +974,14 @@ static CclStatus capture_frame(CudaSlot *slot)
     return CCL_OK;
 }
 
-static CclStatus set_vars(cudaGraphExec_t exec, const CudaReplayNode *node, CudaVars *vars)
+/* Sets a node's grid and the first of its kernel's arguments. */
+static CclStatus set_node(cudaGraphExec_t exec, const CudaReplayNode *node, dim3 grid, void *first)
 {
-    void *arguments[CUDA_MOST_PARAMETERS] = { vars };
+    void *arguments[CUDA_MOST_PARAMETERS] = { first };
     cudaKernelNodeParams params = node->params;
     for (unsigned i = 1; i < node->n_parameters; i++)
         arguments[i] = node->params.kernelParams[i];
+    params.gridDim = grid;
     params.kernelParams = arguments;
     CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(exec, node->node, &params));
     return CCL_OK;
@@ -899,22 +990,17 @@ static CclStatus set_vars(cudaGraphExec_t exec, const CudaReplayNode *node, Cuda
 /* Arguments are part of the launch: no copy, no kernel to make one, no load of a pointer before what it points to. */
 static CclStatus replay_frame(CudaSlot *slot)
 {
-    CudaReplay *const replay = replay_of(slot);
+    CudaReplay *const replay = &slot->replays[slot->frame.shape.form];
     CudaVars *const vars = &slot->frame.vars;
     if (memcmp(&replay->vars, vars, sizeof *vars)) {
         for (unsigned i = 0; i < replay->n_nodes; i++)
-            CCL_TRY(set_vars(replay->exec, &replay->nodes[i], vars));
+            CCL_TRY(set_node(replay->exec, &replay->nodes[i], replay->nodes[i].params.gridDim, vars));
         memcpy(&replay->vars, vars, sizeof *vars);
     }
+    if (replay->bits.node)
+        CCL_TRY(set_node(replay->exec, &replay->bits, mask_to_bits_grid(&slot->bits), &slot->bits));
     CCL_CUDA_TRY(cudaGraphLaunch(replay->exec, slot->frame.stream));
     return CCL_OK;
-}
-
-static bool replays(CudaSlot *slot)
-{
-    const CudaReplay *const replay = replay_of(slot);
-    return replay->exec && same_shape(&slot->frame.shape, replay->shape) &&
-           replay->generation == generation_of(impl(slot->context));
 }
 
 /* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. Nor are many
@@ -922,14 +1008,14 @@ static bool replays(CudaSlot *slot)
 static bool wants_replay(CudaSlot *slot)
 {
     CudaContext *const cuda = impl(slot->context);
-    CudaShape *const last = &slot->last_shapes[slot->frame.shape.packed];
+    CudaShape *const last = &slot->last_shapes[slot->frame.shape.form];
     const bool repeated = same_shape(&slot->frame.shape, *last);
 
     *last = slot->frame.shape;
     if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||
         (cuda->engine && cuda_engine_is_crowded(cuda->engine)))
         return false;
-    if (!replays(slot) && capture_frame(slot) != CCL_OK)
+    if (!has_graph(slot, slot->frame.shape) && capture_frame(slot) != CCL_OK)
         cuda->no_graphs = true;
     return !cuda->no_graphs;
 }
@@ -954,12 +1040,10 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->limits = ccl_frame->limits;
     vars->keep_all = drops_nothing(&vars->limits);
-    bool packed;
-    CCL_TRY(place_mask(context, slot, mask, &packed, vars));
+    CudaMaskForm form;
+    CCL_TRY(place_mask(context, slot, mask, &form, vars));
     place_labels(context, slot, ccl_frame, vars);
-    const CudaShape shape = { mask->width, mask->height, (uint32_t)label_mode(&ccl_frame->labels), vars->wide != NULL,
-                              vars->keep_all, packed, (uint32_t)impl(context)->density };
-    frame->shape = shape;
+    frame->shape = shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
     return CCL_OK;
 }
@@ -976,7 +1060,10 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     if (frame->shape.narrow)
         CCL_TRY(mask_from_wide(frame, frame));
-    return replayed ? replay_frame(slot) : launch_frame(slot->context, slot->ccl_frame);
+    if (replayed)
+        return replay_frame(slot);
+    CCL_TRY(cuda_bring_bits(slot, frame->stream));
+    return launch_frame(slot->context, slot->ccl_frame);
 }
 
 static bool downloads_behind(const CudaSlot *slot)
@@ -1002,16 +1089,26 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
     return record(done, last);
 }
 
+static CclStatus launch(const CudaContext *cuda, CudaSlot *slot)
+{
+    if (cuda->engine)
+        return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
+    CCL_TRY(cuda_launch_slot(slot));
+    return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
+}
+
 static CclStatus bring_and_launch(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
 
     CCL_TRY(bring(context, ccl_frame));
-    if (cuda->engine)
-        return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
-    CCL_TRY(cuda_launch_slot(slot));
-    return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
+    if (!slot->packs_meanwhile)
+        return launch(cuda, slot);
+    begin_packing(cuda, slot);
+    const CclStatus status = launch(cuda, slot);
+    end_packing(cuda, slot); /* whatever became of the launch: helpers are at it */
+    return status;
 }
 
 static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
@@ -1103,18 +1200,30 @@ static void note_density(CudaContext *cuda, CudaDensity density)
     cuda->density_left = density ? DENSE_FRAMES : 0;
 }
 
+static CclStatus await(CudaContext *cuda, CudaSlot *slot)
+{
+    if (cuda->engine)
+        return ccl_engine_collect(cuda->engine->queue, &slot->ticket);
+    CCL_CUDA_TRY(cuda_wait_for(slot->done, &cuda->watch, &cuda->alarm));
+    return CCL_OK;
+}
+
 static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
     CclTable *const table = &ccl_frame->table;
 
+    CCL_TRY(await(cuda, slot));
+    if (slot->packs_meanwhile && *slot->h_late == slot->bits.number) { /* it went on without, but by now all is packed */
+        cuda->n_late++;
+        cuda->wary = 16u << min(cuda->n_late, 12u);
+        CCL_TRY(launch(cuda, slot));
+        CCL_TRY(await(cuda, slot));
+    }
     if (cuda->engine) {
-        CCL_TRY(ccl_engine_collect(cuda->engine->queue, &slot->ticket));
         table->batch_size = slot->ticket.batch_size;
         table->wait_us = slot->ticket.wait_us;
-    } else {
-        CCL_CUDA_TRY(cuda_wait_for(slot->done, &cuda->watch, &cuda->alarm));
     }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
         CCL_TRY(download_labels(cuda, slot, ccl_frame));
@@ -1229,4 +1338,9 @@ void *ccl_context_stream(const CclContext *context, unsigned i)
     if (context->config.backend != CCL_BACKEND_CUDA || impl(context)->engine || i >= impl(context)->n_lanes)
         return NULL;
     return (void *)impl(context)->lanes[i].stream;
+}
+
+unsigned ccl_context_late(const CclContext *context)
+{
+    return context->config.backend == CCL_BACKEND_CUDA ? impl(context)->n_late : 0;
 }

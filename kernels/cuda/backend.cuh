@@ -7,12 +7,13 @@
  * A frame runs on one stream, that of its lane, in this order:
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
- *     narrow     16-bit masks only: to 8 bits
+ *     narrow     16-bit masks only: to 8 bits; or
+ *     bits       masks that the host packs to bits, or has packed, and the device with it
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only
  *
- * Everything from label() on is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
+ * Everything from bits on is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
  * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars:
@@ -83,7 +84,7 @@ typedef struct __align__(16) CudaVars {
      * aligned to 128 bytes and so is their stride. */
     GlobalPointer<const uint8_t> mask;
     size_t mask_stride;   /* bytes */
-    /* With CudaShape.packed, bits instead: row y begins at mask + y * mask_stride, aligned to 8; bit 0 of its first
+    /* Or bits, see CudaMaskForm: row y begins at mask + y * mask_stride, aligned to 8; bit 0 of its first
      * 64-bit word is pixel 0, bits past the width are 0. Perhaps in mapped host memory. */
 
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
@@ -122,13 +123,21 @@ typedef enum CudaLabelMode {
     CUDA_LABELS_PROVISIONAL, /* what label() computes, no table */
 } CudaLabelMode;
 
+/* How a mask comes. */
+typedef enum CudaMaskForm {
+    CUDA_PIXELS = 0,
+    CUDA_BITS,         /* see CudaVars; only with CclAlgorithm.takes_bits */
+    CUDA_BITS_BROUGHT, /* likewise, by mask_to_bits() just before */
+    CUDA_MASK_FORMS
+} CudaMaskForm;
+
 /* What a captured graph depends on; compared as bytes. */
 typedef struct CudaShape {
     uint32_t width, height;
     uint32_t label_mode; /* CudaLabelMode */
     uint32_t narrow;     /* 1: a narrow stage comes first */
     uint32_t keep_all;   /* CudaVars.keep_all */
-    uint32_t packed;     /* 1: the mask comes as bits; only with CclAlgorithm.takes_bits */
+    uint32_t form;       /* CudaMaskForm */
     uint32_t density;    /* CudaDensity, the largest of the context's last masks; at first CUDA_MANY. May be wrong */
     uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
 } CudaShape;
@@ -193,7 +202,7 @@ typedef struct CudaRoom {
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */
 typedef struct CudaBatch {
-    CudaShape shape; /* of all: label_mode, keep_all, packed; of most: density; width and height are 0 */
+    CudaShape shape; /* of all: label_mode, keep_all, bits or not; of most: density; width and height are 0 */
     bool clustered;  /* each frame by a cluster */
     CclConnectivity connectivity;
     unsigned multiprocessors;

@@ -38,6 +38,7 @@ typedef struct CudaReplay {
     CudaReplayNode nodes[CUDA_MOST_STEPS];
     unsigned n_nodes;
     bool notes_all;       /* a node for every kernel */
+    CudaReplayNode bits;  /* of mask_to_bits(), with CUDA_BITS_BROUGHT */
     CudaVars vars; /* as last set in all of them */
 } CudaReplay;
 
@@ -60,14 +61,24 @@ typedef struct CudaSlot {
     uint8_t *d_mask;     /* uploaded or narrowed masks */
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
+    const uint64_t *mapped_mask; /* h_mask on the device */
+    volatile uint32_t *h_late;   /* BitsJob.late */
+    uint32_t *h_ready;           /* BitsJob.ready */
 
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
+    /* Rows that the host packs: from bits.n_rows on, some rows a piece. */
+    bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_BROUGHT then */
+    uint32_t piece_rows;
+    CclPool *helpers;
+    std::chrono::steady_clock::time_point pack_begin;
+    BitsJob bits;
+
     CclTicket ticket;                     /* with an engine */
 
-    CudaReplay replays[2]; /* [CudaShape.packed], as below */
-    CudaShape last_shapes[2];
+    CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], as below */
+    CudaShape last_shapes[CUDA_MASK_FORMS];
 } CudaSlot;
 
 /* The launches of a batch, captured: for all that run the same kernels. */
@@ -129,7 +140,7 @@ typedef struct CudaContext {
     unsigned n_lanes;
     const CudaLane *lane;  /* of the frame that is being launched */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
-    cudaStream_t download; /* label images down, while kernels of the frame after run; the caller's share of bits up */
+    cudaStream_t download; /* label images down, while kernels of the frame after run */
     cudaStream_t watch;    /* for `alarm`: of who waits for a frame; both NULL until first needed */
     cudaEvent_t alarm;
     CudaSlot slots[CCL_MAX_DEPTH];
@@ -141,6 +152,8 @@ typedef struct CudaContext {
     float share;           /* of a page-locked mask's rows, that the caller packs: share.h */
     float bus;             /* bytes of a mask that the device reads over it in 1 us */
     unsigned n_shared;     /* masks so far */
+    unsigned n_late;       /* frames that went on without what the host packed, and were launched again */
+    unsigned wary;         /* frames to come that do not wait for the host */
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
     CudaDensity density;   /* that masks are taken to have, ... */
     unsigned density_left; /* ... of so many frames to come */
@@ -167,6 +180,8 @@ void cuda_drop_replay(CudaReplay *replay);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
+/* With CUDA_BITS_BROUGHT: mask_to_bits(). */
+CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream);
 /* Launches a frame alone, in its lane: on the stream of slot->frame. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */
@@ -188,7 +203,8 @@ bool cuda_engine_is_crowded(const CudaEngine *engine);
 /* The lane of a slot with this number, in a context that shares the engine. */
 const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane);
 
-/* ccl_pool_run() with the engine's threads when nobody else has them. */
-void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more);
+/* The engine's threads, to be given back; NULL: somebody else has them, or there are none. */
+CclPool *cuda_engine_lend_packers(CudaEngine *engine);
+void cuda_engine_return_packers(CudaEngine *engine);
 
 #endif

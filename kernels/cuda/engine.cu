@@ -5,6 +5,7 @@
  * Contexts that share a device: what the engine of ../engine.h drives. The way of a batch:
  *
  *     wait      for masks on their way up and for their producers
+ *     bits      of a mask that a context still packs, one by one
  *     narrow    16-bit masks, one by one
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size: one
  *               kernel, or two, if each frame has a cluster of blocks; else several, and before them `fetch`: what they
@@ -49,7 +50,7 @@ static uint32_t key_of(const CudaEngine *engine, const CudaSlot *slot)
     const uint64_t pixels = (uint64_t)shape->width * shape->height;
     const uint32_t magnitude = (63 - (uint32_t)__builtin_clzll(pixels)) / 2;
     return magnitude << 7 | is_clustered(engine, shape) << 6 | shape->label_mode << 4 | shape->keep_all << 3 |
-           shape->packed << 2 | (slot->context->config.connectivity == CCL_CONNECT_8);
+           (shape->form != CUDA_PIXELS) << 2 | (slot->context->config.connectivity == CCL_CONNECT_8);
 }
 
 /* A batch as it is launched: its frames by group. */
@@ -308,8 +309,10 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < n; i++) {
             CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
+            CCL_TRY(cuda_bring_bits(launch.slots[i], launch.launcher.stream));
+        }
         CCL_TRY(launch_groups(&launch));
     }
     return cuda_finish_slots(launch.slots, n, launch.launcher.stream, &engine->computed[index],
@@ -390,6 +393,12 @@ static void free_workspaces(CudaEngine *engine)
     engine->n_lanes = engine->n_places = 0;
 }
 
+/* Contexts look at it that have a frame to bring. */
+static void next_generation(CudaEngine *engine)
+{
+    __atomic_store_n(&engine->generation, engine->generation + 1, __ATOMIC_RELAXED);
+}
+
 /* Workspaces of another size: the first of them before the old ones are given up, which go on if there is no memory. */
 static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, size_t size)
 {
@@ -405,7 +414,7 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, si
     engine->room = *room;
     engine->lanes[0].workspace = first;
     engine->n_lanes = 1;
-    engine->generation++;
+    next_generation(engine);
     return CCL_OK;
 }
 
@@ -446,7 +455,7 @@ static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool repl
     while (engine->n_lanes < min(engine->n_slots, CCL_MOST_BATCHES) &&
            add_workspace(engine, &engine->lanes[engine->n_lanes].workspace)) {
         engine->n_lanes++;
-        engine->generation++; /* slots change lanes */
+        next_generation(engine); /* slots change lanes */
     }
     while (engine->n_places < places_wanted(engine) && add_workspace(engine, &engine->places[engine->n_places]))
         engine->n_places++; /* with fewer, batches are smaller */
@@ -641,13 +650,13 @@ void cuda_engine_leave(CclContext *context)
     pthread_mutex_unlock(&registry);
 }
 
-void cuda_engine_pack(CudaEngine *engine, void (*pack)(void *data, unsigned i), void *data, unsigned n, bool more)
+CclPool *cuda_engine_lend_packers(CudaEngine *engine)
 {
     CclPool *const packers = __atomic_load_n(&engine->packers, __ATOMIC_ACQUIRE);
-    if (!packers || pthread_mutex_trylock(&engine->packing)) {
-        ccl_pool_run(NULL, pack, data, n, false);
-        return;
-    }
-    ccl_pool_run(packers, pack, data, n, more);
+    return packers && !pthread_mutex_trylock(&engine->packing) ? packers : NULL;
+}
+
+void cuda_engine_return_packers(CudaEngine *engine)
+{
     pthread_mutex_unlock(&engine->packing);
 }

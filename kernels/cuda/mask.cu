@@ -29,33 +29,76 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 
 /* ---------------------------------------------------------------- 8-bit masks -> bits */
 
-/* A thread has 16 pixels: a piece. */
-__global__ static void pack(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t n_rows, uint32_t row_pieces,
-                            uint16_t *bits)
+#define PACK_THREADS 256u
+#define BRING_EACH 8u /* 16 bytes that a thread has on their way over the bus at once */
+
+/* Waits for a piece of what the host packs. Is it there? */
+__device__ static bool await_piece(const BitsJob &job, uint32_t piece)
 {
-    const uint32_t piece = blockIdx.x * blockDim.x + threadIdx.x, y = piece / row_pieces, x = piece % row_pieces * 16;
-    if (y >= n_rows)
+    __shared__ bool there;
+    if (!threadIdx.x) {
+        uint32_t looks = 0;
+        while (!(there = __ldcv(job.ready + piece * READY_STEP) == job.number) && ++looks < job.most_looks)
+            __nanosleep(100);
+        if (there)
+            __threadfence_system(); /* the host wrote the bits before that word */
+        else
+            *(volatile uint32_t *)job.late = job.number; /* others do, too */
+    }
+    __syncthreads();
+    return there;
+}
+
+/* Brings it to device memory; zeros if it is not there: what was there before may be anything. */
+__device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
+{
+    const uint32_t begin = piece * job.piece_words / 2, end = min(begin + job.piece_words / 2, (job.n_words + 1) / 2);
+    const uint4 *const from = (const uint4 *)job.words;
+    uint4 *const to = (uint4 *)(job.bits + (size_t)job.n_rows * job.row_words);
+    for (uint32_t i = begin + threadIdx.x; i < end; i += BRING_EACH * PACK_THREADS) {
+        uint4 words[BRING_EACH] = {};
+#pragma unroll
+        for (uint32_t k = 0; k < BRING_EACH; k++)
+            if (there && i + k * PACK_THREADS < end)
+                words[k] = __ldcv(from + i + k * PACK_THREADS); /* no old ones from a cache */
+#pragma unroll
+        for (uint32_t k = 0; k < BRING_EACH; k++)
+            if (i + k * PACK_THREADS < end)
+                to[i + k * PACK_THREADS] = words[k];
+    }
+}
+
+/* The first blocks have a piece of the host's each: what they wait for comes last. Of the others a thread has 16 pixels. */
+__global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
+{
+    if (blockIdx.x < job.n_pieces) {
+        bring(job, blockIdx.x, await_piece(job, blockIdx.x));
         return;
-    const uint8_t *const pixels = vars.mask + y * vars.mask_stride + x;
-    const uint32_t n = x < width ? min(width - x, 16u) : 0;
+    }
+    const uint32_t sixteen = (blockIdx.x - job.n_pieces) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;
+    const uint32_t y = sixteen / row_sixteens, x = sixteen % row_sixteens * 16;
+    if (y >= job.n_rows)
+        return;
+    const uint8_t *const pixels = job.mask + y * job.mask_stride + x;
+    const uint32_t n = x < job.width ? min(job.width - x, 16u) : 0;
     uint4 bytes = make_uint4(0, 0, 0, 0);
     if (n == 16 && (uintptr_t)pixels % 16 == 0)
         bytes = __ldg((const uint4 *)pixels);
     else if (n)
         bytes = load16_bytes(pixels, n);
-    const Comparison than = comparison(vars);
+    const Comparison than = comparison(min(job.threshold, 255u), job.invert != 0);
     if (than.complements)
         bytes = complement(bytes);
-    bits[piece] = (uint16_t)(pack16(bytes, than) & ((1u << n) - 1));
+    ((uint16_t *)job.bits)[sixteen] = (uint16_t)(pack16(bytes, than) & ((1u << n) - 1));
 }
 
-CclStatus mask_to_bits(const CudaVars *vars, uint32_t width, uint32_t n_rows, uint64_t *bits, size_t row_words,
-                       cudaStream_t stream)
+dim3 mask_to_bits_grid(const BitsJob *job)
 {
-    const uint32_t row_pieces = (uint32_t)row_words * 4, threads = 256;
-    const dim3 grid(blocks_for((size_t)row_pieces * n_rows, threads));
-    if (n_rows)
-        CCL_CUDA_TRY(launch_in(stream, false, 0, 0, pack, grid, threads, 0, *vars, width, n_rows, row_pieces,
-                               (uint16_t *)bits));
+    return dim3(job->n_pieces + blocks_for((size_t)job->row_words * 4 * job->n_rows, PACK_THREADS));
+}
+
+CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream)
+{
+    CCL_CUDA_TRY(launch_in(stream, false, 0, 0, pack, mask_to_bits_grid(job), PACK_THREADS, 0, *job));
     return CCL_OK;
 }

@@ -12,16 +12,13 @@
 #define CCL_SHARE_LEAST (1.0f / 16)
 #define CCL_SHARE_MOST (7.0f / 8)
 
-/* What it takes to begin to bring the caller's bits to the device, in us. */
-#define CCL_SHARE_COPY_US 6.0f
-
 /* The next mask's share, with which the device has its own rows and the caller's at the same time. How long the caller takes
  * depends on where masks lie (its caches, or memory) and on the threads that help it, so the last mask says it, of which it
  * packed a part of `share` in `caller_us`. The device takes `device_us` to pack a whole mask, and an eighth of that to get
  * one as bits. */
 static inline float ccl_share_next(float share, float caller_us, float device_us)
 {
-    const float best = (device_us - CCL_SHARE_COPY_US) / (device_us + device_us / 8 + caller_us / share);
+    const float best = device_us / (device_us + device_us / 8 + caller_us / share);
     const float next = (share + best) / 2;
     return next < CCL_SHARE_LEAST ? CCL_SHARE_LEAST : next > CCL_SHARE_MOST ? CCL_SHARE_MOST : next;
 }

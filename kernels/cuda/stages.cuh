@@ -75,9 +75,33 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
 /* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. `launcher`: whose stream and steps. */
 CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher);
 
-/* The first rows of the mask in `vars` -> bits, of `row_words` words a row, with 0 past the width. */
-CclStatus mask_to_bits(const CudaVars *vars, uint32_t width, uint32_t n_rows, uint64_t *bits, size_t row_words,
-                       cudaStream_t stream);
+/* A mask -> bits, of `row_words` words a row, with 0 past the width: of the first `n_rows` rows, which are of 8 bits, by the
+ * device; the others by the host, a piece after the other, perhaps while the device waits for them. A piece is there when its
+ * word of `ready` is `number`. */
+typedef struct BitsJob {
+    uint64_t *bits;
+    uint32_t width, row_words;
+
+    uint32_t n_rows;
+    uint32_t threshold, invert; /* as in CudaVars */
+    GlobalPointer<const uint8_t> mask;
+    size_t mask_stride;
+
+    uint32_t n_pieces;
+    uint32_t piece_words;  /* a multiple of 16, as are the words before the first: no line of memory belongs to two */
+    uint32_t n_words;      /* in all */
+    uint32_t most_looks;   /* after so many at a piece that is not there the kernel goes on with zeros, so that it ends if
+                            * launches block */
+    uint32_t number;       /* not 0; another for each frame in turn */
+    const uint64_t *words; /* these three in mapped host memory, device addresses */
+    const uint32_t *ready; /* [n_pieces * READY_STEP] */
+    uint32_t *late;        /* takes `number` if the kernel went on */
+} BitsJob;
+
+#define READY_STEP 16u /* a cache line: who packs one piece does not wait for who looks at another */
+
+CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream);
+dim3 mask_to_bits_grid(const BitsJob *job); /* how it launches its kernel, whose only argument is the job */
 
 /* ---------------------------------------------------------------- inside kernels */
 

@@ -52,3 +52,9 @@ void *ccl_context_stream(const CclContext *context, unsigned i)
     (void)context, (void)i;
     return NULL;
 }
+
+unsigned ccl_context_late(const CclContext *context)
+{
+    (void)context;
+    return 0;
+}

@@ -45,9 +45,18 @@ static const Look dense_looks[N_SCENES] = {
     { "video_salt0.05", 2339, 8003, CCL_MEMORY_DEVICE },
 };
 
+/* All alike for the backend, so that one launched with what was brought for another is seen. */
+static const Look alike_looks[N_SCENES] = {
+    { "noise_g4_d50", 397, 397, CCL_MEMORY_HOST },
+    { "spiral", 397, 397, CCL_MEMORY_HOST },
+    { "video_salt0.05", 397, 397, CCL_MEMORY_PINNED },
+    { "noise_g1_d50", 397, 397, CCL_MEMORY_PINNED },
+};
+
 /* How they are run. */
 typedef struct Way {
     const char *name;
+    unsigned depth; /* of the context */
     unsigned in_flight;
     bool by_itself; /* every kernel is launched by itself, not by a CUDA graph */
     unsigned part;  /* one in so many of the thousand */
@@ -55,17 +64,20 @@ typedef struct Way {
 } Way;
 
 static const Way ways[] = {
-    { "alone", 1, false, 2, 1 },
-    { "in flight", CCL_MAX_DEPTH, false, 2, 1 },
-    { "in flight, without graphs", CCL_MAX_DEPTH, true, 4, 1 }, /* of CUDA only: the last */
+    { "alone", CCL_MAX_DEPTH, 1, false, 2, 1 },
+    { "in flight", CCL_MAX_DEPTH, CCL_MAX_DEPTH, false, 2, 1 },
+    { "in flight, without graphs", CCL_MAX_DEPTH, CCL_MAX_DEPTH, true, 4, 1 }, /* of CUDA only: the last */
 };
 enum { N_WAYS = sizeof ways / sizeof *ways };
 
 /* Of contexts that share the device: with CCL_TEST_CLUSTERS, by clusters of blocks. Every other scene has a filter. */
-static const Way table_way = { "tables alone", CCL_MAX_DEPTH, false, 2, 1 };
+static const Way table_way = { "tables alone", CCL_MAX_DEPTH, CCL_MAX_DEPTH, false, 2, 1 };
+
+/* Masks that are packed, each where the one before was. */
+static const Way alike_way = { "one place for all", 1, 1, false, 2, 1 };
 
 /* Quiet for as long as the backend takes masks to be dense after one was, and some frames more. */
-static const Way dense_way = { "dense now and then", CCL_MAX_DEPTH, false, 1, 40 };
+static const Way dense_way = { "dense now and then", CCL_MAX_DEPTH, CCL_MAX_DEPTH, false, 1, 40 };
 
 static void scene_draw(Session *session, Scene *scene, const Look *look, uint32_t width, uint32_t height, Product product)
 {
@@ -131,6 +143,10 @@ static void check_way(Session *session, const Subject *subject, const CclConfig 
     const Scene *const scene = scene_of(scenes, way, n_right);
     check(session, n_right == n, "%s, %s: %s %ux%u, frame %u of %u: %s", subject->name, way->name, scene->c.name,
           scene->image.width, scene->image.height, n_right + 1, n, why);
+    /* Launches block, see ccl_context_late(); but helpers pack all the same. */
+    if (way == &alike_way && config->threads == 1 && getenv("CCL_TEST_LATE"))
+        check(session, ccl_context_late(context), "%s, %s: no frame was launched before its mask was packed", subject->name,
+              way->name);
     ccl_context_free(context);
 }
 
@@ -150,7 +166,6 @@ static void check_subject(Session *session, const Subject *subject, Scene *scene
                           unsigned n)
 {
     CclConfig config = subject->config;
-    config.depth = CCL_MAX_DEPTH;
     config.labels = scenes[0].c.product == PRODUCT_LABELS;
     config.max_components = 1;
     for (unsigned i = 0; i < N_SCENES; i++) {
@@ -162,8 +177,10 @@ static void check_subject(Session *session, const Subject *subject, Scene *scene
         if (scene->expected.table.n_found > config.max_components)
             config.max_components = scene->expected.table.n_found;
     }
-    for (unsigned i = 0; i < n_ways; i++)
+    for (unsigned i = 0; i < n_ways; i++) {
+        config.depth = some_ways[i].depth;
         check_way(session, subject, &config, scenes, &some_ways[i], n / some_ways[i].part * N_SCENES);
+    }
     for (unsigned i = 0; i < N_SCENES; i++) {
         Outcome last = { .table = { 0 } };
         layout_finish(i, &last);
@@ -179,17 +196,15 @@ static void free_scenes(Scene *scenes)
         image_free(&scenes[i].image);
 }
 
-static void draw_scenes(Session *session, Scene *scenes, Product product)
+static void draw_scenes(Session *session, Scene *scenes, const Look *some_looks, Product product)
 {
     for (unsigned i = 0; i < N_SCENES; i++) {
-        uint32_t width = looks[i].width, height = looks[i].height;
+        uint32_t width = some_looks[i].width, height = some_looks[i].height;
         while (session->most_pixels && (uint64_t)width * height > session->most_pixels) {
             width = width / 2 | 1;
             height = height / 2 | 1;
         }
-        scene_draw(session, &scenes[i], &looks[i], width, height, product);
-        if (product == PRODUCT_TABLE && i % 2 == 0) /* the spiral is at the border */
-            scenes[i].c.filter = (CclFilter){ .min_area = 3, .border = i ? CCL_BORDER_KEEP : CCL_BORDER_DROP };
+        scene_draw(session, &scenes[i], &some_looks[i], width, height, product);
     }
 }
 
@@ -206,9 +221,12 @@ static void draw_dense_scenes(Session *session, Scene *scenes)
 
 void check_repeat(Session *session)
 {
-    Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
-    draw_scenes(session, scenes, PRODUCT_LABELS);
-    draw_scenes(session, tables, PRODUCT_TABLE);
+    Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, alike[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
+    draw_scenes(session, scenes, looks, PRODUCT_LABELS);
+    draw_scenes(session, tables, looks, PRODUCT_TABLE);
+    draw_scenes(session, alike, alike_looks, PRODUCT_TABLE);
+    for (unsigned i = 0; i < N_SCENES; i += 2) /* the spiral is at the border */
+        tables[i].c.filter = (CclFilter){ .min_area = 3, .border = i ? CCL_BORDER_KEEP : CCL_BORDER_DROP };
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
@@ -218,6 +236,8 @@ void check_repeat(Session *session)
         subject_close(subject);
         layout_now_running(subject, NULL);
         check_subject(session, subject, scenes, ways, cuda ? N_WAYS : N_WAYS - 1, n);
+        if (cuda && method_of(&subject->config)->takes_bits)
+            check_subject(session, subject, alike, &alike_way, 1, n);
         if (!cuda || !method_of(&subject->config)->batches)
             continue;
         if (subject->config.shared)
@@ -228,5 +248,6 @@ void check_repeat(Session *session)
     }
     free_scenes(scenes);
     free_scenes(tables);
+    free_scenes(alike);
     free_scenes(dense);
 }

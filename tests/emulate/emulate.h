@@ -33,6 +33,7 @@ struct Settings {
     bool fail = false;     /* a race is an error of the launch, so that checkccl says which image it was */
     unsigned seconds = 60; /* a kernel that takes longer does not end */
     bool summary = false;  /* at the end: kernels, threads, accesses */
+    bool blocking = false; /* what is put into a stream is done when the call returns, as with CUDA_LAUNCH_BLOCKING=1 */
 };
 const Settings &settings();
 

@@ -52,9 +52,11 @@ Settings parse()
             s.seconds = (unsigned)value;
         else if (name == "summary")
             s.summary = value;
+        else if (name == "blocking")
+            s.blocking = value;
         else {
             fprintf(stderr, "emulation: CCL_EMULATE has no \"%s\"; there are seed, blocks, burst, races, fail, "
-                            "seconds, summary\n", name.c_str());
+                            "seconds, summary, blocking\n", name.c_str());
             exit(2);
         }
         at = end + 1;

@@ -191,9 +191,10 @@ cudaError_t put(cudaStream_t stream, Operation operation)
     if (s->capturing) {
         s->captured.push_back(std::move(operation));
         s->captured.back().node = std::make_shared<CUgraphNode_st>();
-    } else
-        s->queue.push_back(std::move(operation));
-    return cudaSuccess;
+        return cudaSuccess;
+    }
+    s->queue.push_back(std::move(operation));
+    return settings().blocking ? work_until([=] { return s->queue.empty(); }) : cudaSuccess;
 }
 
 /* A call that a stream which is captured cannot have: the capture is spoilt. */

@@ -192,7 +192,7 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
     const auto solve_bits = all ? solve<EIGHT, LANES, true, true, Jobs> : solve<EIGHT, LANES, true, false, Jobs>;
     const auto solve_pixels = all ? solve<EIGHT, LANES, false, true, Jobs> : solve<EIGHT, LANES, false, false, Jobs>;
-    const auto solve_input = shape->packed ? solve_bits : solve_pixels;
+    const auto solve_input = shape->form == CUDA_PIXELS ? solve_pixels : solve_bits;
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     CCL_TRY(cuda_launch(frame, "solve", CUDA_AFTER, solve_input, grids.solve, SOLVE_THREADS(LANES),
                    jobs.room.slots * sizeof(uint32_t), given, jobs));
@@ -389,7 +389,7 @@ static CclStatus launch_some(const CudaBatch *batch, unsigned begin, unsigned n)
             frames.limits[i] = frame->vars.limits;
     }
     const auto kernel =
-        Wholes<MOST, FILTERED>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | batch->shape.packed];
+        Wholes<MOST, FILTERED>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | (batch->shape.form != CUDA_PIXELS)];
     return cuda_launch_clusters(batch->launcher, "whole", kernel, dim3(WHOLE_RANKS, 1, n), size.n_threads,
                                 size.memory, pieces, frames);
 }
