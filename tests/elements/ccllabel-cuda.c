@@ -636,7 +636,8 @@ break_device (GstCudaContext * context)
   gst_cuda_context_pop (NULL);
 }
 
-/* backend=auto: one warning, the CPU goes on, every frame comes out with its blobs. */
+/* backend=auto: one warning, when a frame of the device's is waited for at the latest, the CPU goes on, every frame comes out
+ * with its blobs. */
 GST_START_TEST (test_device_fails_with_auto)
 {
   const guint depth = __i__;
@@ -656,7 +657,8 @@ GST_START_TEST (test_device_fails_with_auto)
       break_device (context);
     fail_unless_equals_int (push_mask (harness, &masks[i], i), GST_FLOW_OK);
     g_object_get (label_of (harness), "active-backend", &active, NULL);
-    fail_unless_equals_int (active, i < 5 ? 1 : 2);
+    if (i < 5 || i >= 5 + depth)
+      fail_unless_equals_int (active, i < 5 ? 1 : 2);
   }
   gst_harness_push_event (harness, gst_event_new_eos ());
   for (guint i = 0; i < 12; i++) {

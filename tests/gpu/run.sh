@@ -16,9 +16,10 @@
 #
 # The first four run at the same time, then each of the others: the device must have nothing else to do.
 #
-# Without arguments all of them that can run: without CCL_GST, or the toolkit's compute-sanitizer, some cannot. Writes their sections of tests/gpu/record.txt and leaves the others as they are: date, GPU,
-# driver, every check with its result, and the digests of the sources that it ran on. So after a change only the parts whose
-# sources have changed (check-record.sh names them) have to run again. Ends with 0 only if no check failed.
+# Without arguments all of them that can run: without CCL_GST, or the toolkit's compute-sanitizer, some cannot. Writes their
+# sections of tests/gpu/record.txt and leaves the others as they are: date, GPU, driver, every check with its result, and the
+# digests of the sources that it ran on. So after a change only the parts whose sources have changed (check-record.sh names
+# them) have to run again. Ends with 0 only if no check failed.
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)

@@ -9,6 +9,8 @@ part_alone() {
         check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
             "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     done
+    check "checkccl, shared masks, 1000 repetitions" 60 env CCL_TEST_SHARED=60 \
+        "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     check "checkccl, clusters, 1000 repetitions" 60 env CCL_TEST_CLUSTERS=1 \
         "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
     check "device memory: checkccl, $ours, batch" 100 "$checkccl" --backend=cuda --algorithm=$ours --suite=batch

@@ -18,6 +18,10 @@ sanitize_suite() {
         sanitize $1 "$2, runs" "CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60" "$checkccl" --backend=cuda --quick \
             --suite=labels,table --algorithm=runs --connectivity=8 --every=61 --pixels=60000
         ;;
+    meanwhile) # masks that are packed after the launch
+        sanitize $1 "$2, runs" "CCL_TEST_SHARED=60" "$checkccl" --backend=cuda --quick --suite=repeat --algorithm=runs \
+            --pixels=8000
+        ;;
     little)
         sanitize $1 "little room, runs" "CCL_TEST_LIMIT=3" "$checkccl" --backend=cuda --quick \
             --suite=table --algorithm=runs --every=$little_every --pixels=60000
@@ -48,7 +52,7 @@ part_sanitize() {
         "racecheck features, racecheck batch, memcheck api, memcheck strips" \
         "racecheck labels, memcheck features, memcheck clusters" \
         "racecheck table, memcheck volume, memcheck table, memcheck batch, memcheck crowd, memcheck little" \
-        "racecheck volume, racecheck strips, racecheck little"; do
+        "racecheck volume, racecheck strips, racecheck little, memcheck meanwhile"; do
         echo "$list" | tr ',' '\n' | while read -r tool suite; do
             sanitize_suite "$tool" "$suite"
         done &
