@@ -2042,7 +2042,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
       "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us "
-      "(for that), pack-us (to pack a mask to bits on the host, 0 where none is), upload-us, kernel-us, "
+      "(for that), pack-us (from the beginning of packing a mask to bits on the host to its end, 0 where none is), "
+      "upload-us, kernel-us, "
       "contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg "
       "and -max in microseconds (-1: not measured)", GST_TYPE_STRUCTURE, reading);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);

@@ -18,6 +18,13 @@
  * a third of what a video-like mask takes in all. */
 #define AWAKE_US 100.0
 
+/* Held for some hundred nanoseconds: who finds it taken looks again before sleeping, where there is such a lock. */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define LOCK_INITIALIZER PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define LOCK_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+#endif
+
 #define MOST_WORKERS 1023u
 
 /* CclPool.left, from the top: seats (workers that may still come), tasks, the next of them. Who adds 1 has the task of the
@@ -59,15 +66,15 @@ static struct {
     atomic_uint n_in_line;
     atomic_uint calls;    /* ONE_CALL for each that was begun, and for quitting; and the workers that look out for the next */
     atomic_uint n_asleep; /* callers that wait for `done` */
-    atomic_uint more;     /* the next call is expected at once: so many workers look out for it, the seats of the last call.
-                           * Those that came too late for that as well: they would come too late again */
+    atomic_uint more;     /* the next call is expected at once: so many workers look out for it, the seats of the last call. Who
+                           * came too late for a task of that does, too: asleep it would be late for the next as well */
     bool quit;
     unsigned n_pools, n_wanted; /* threads they want, their callers not counted */
     CclPool *unused;
     cpu_set_t cpus;       /* where their makers may run */
     unsigned n_workers;
     pthread_t worker[MOST_WORKERS];
-} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
+} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER };
 
 #define ONE_CALL 1024u
@@ -178,9 +185,9 @@ static bool end_watching(unsigned calls)
     return false;
 }
 
-/* Looks out for calls after `*calls`, and helps those that come without the lock, which all workers would want at once. Returns
- * when none has come for a while, or this one is not to look out, and `*calls` is still the last: false; or when there may be
- * more to do than the last call. */
+/* Looks out for calls after `*calls`, and helps those that come without the lock, which all workers would want at once. False:
+ * none has come for a while, or enough others look out, and `*calls` is still the last. True: there may be more to do, which
+ * help() finds. */
 static bool look_out(unsigned *calls)
 {
     for (;;) {
@@ -194,9 +201,9 @@ static bool look_out(unsigned *calls)
         }
         *calls = last_call();
         CclPool *const pool = atomic_load(&all.last);
+        const bool alone = atomic_load(&all.n_in_line) <= 1;
         if (!join(pool, &i))
             return true;
-        const bool alone = atomic_load(&all.n_in_line) <= 1;
         run_tasks(pool, i);
         if (!alone || atomic_load(&all.n_in_line) > 1)
             return true;

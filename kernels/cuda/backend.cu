@@ -580,10 +580,10 @@ static float tested_share(void)
     return min(max(share, 0.0f), 1.0f);
 }
 
-/* What is packed after the launch: masks of so many pixels at most, which take a thread 8 ms or so, ... */
-#define MOST_MEANWHILE (1u << 25)
-/* ... for which kernels look at least so often, every microsecond or so. */
+/* Kernels look for what is packed after the launch at least so often, every microsecond or so; more often for more of it. */
 #define LEAST_LOOKS 2000u
+/* After so many frames that were not late the next late one counts for less. */
+#define FRAMES_IN_TIME 1024u
 
 static void pack_piece(void *data, unsigned i)
 {
@@ -659,14 +659,14 @@ static bool device_is_idle(const CclContext *context)
 
 /* May a frame's kernels wait for the host to pack its mask? Not where others would wait behind them, and not for a while after
  * they waited in vain: the host is busy, or launches block, as under a debugger. */
-static bool may_wait_for_host(CudaContext *cuda, const CclContext *context, const CclMask *mask)
+static bool may_wait_for_host(CudaContext *cuda, const CclContext *context)
 {
     if (cuda->wary) {
         cuda->wary--;
         return false;
     }
-    return (size_t)mask->width * mask->height <= MOST_MEANWHILE && device_is_idle(context) && !context->config.timing &&
-           (!cuda->engine || cuda_engine_is_own(cuda->engine)) && !cuda->no_graphs;
+    return device_is_idle(context) && !context->config.timing && (!cuda->engine || cuda_engine_is_own(cuda->engine)) &&
+           !cuda->no_graphs;
 }
 
 /* Then it is launched before its mask is packed, so that launching takes no time of its own; but only if its kernels are known
@@ -684,7 +684,7 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
-    *form = may_wait_for_host(cuda, context, mask) ? CUDA_BITS_BROUGHT : CUDA_BITS;
+    *form = may_wait_for_host(cuda, context) ? CUDA_BITS_BROUGHT : CUDA_BITS;
     slot->packs_meanwhile = *form == CUDA_BITS_BROUGHT && packs_meanwhile(context, slot, vars);
     plan_packing(slot, mask, 0);
     if (!slot->packs_meanwhile)
@@ -824,15 +824,15 @@ static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const C
     slot->bits.invert = mask->invert;
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
-    slot->packs_meanwhile = may_wait_for_host(cuda, context, mask) && packs_meanwhile(context, slot, vars);
-    /* One after the other it would take longer than by the device alone. */
+    slot->packs_meanwhile = may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars);
+    /* Where it is packed before the launch that would take longer than by the device alone. */
     const float share = tested_share() > 0 ? tested_share() : slot->packs_meanwhile ? cuda->share : 0;
     const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
     plan_packing(slot, mask, share > 0 ? n_rows / PIECE_ROWS * PIECE_ROWS : mask->height);
     if (!(cuda->n_shared & (cuda->n_shared - 1)))
         CCL_TRY(measure_bus(cuda, slot, mask));
     cuda->n_shared++;
-    if (!slot->packs_meanwhile)
+    if (!slot->packs_meanwhile && slot->bits.n_pieces)
         pack(cuda, slot);
     return CCL_OK;
 }
@@ -1208,6 +1208,20 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
     return CCL_OK;
 }
 
+/* Did the frame's kernels go on without what the host packed? Takes note for those to come. */
+static bool is_late(CudaContext *cuda, const CudaSlot *slot)
+{
+    if (*slot->h_late != slot->bits.number) {
+        if (cuda->wariness && ++cuda->n_in_time % FRAMES_IN_TIME == 0)
+            cuda->wariness--;
+        return false;
+    }
+    cuda->n_late++;
+    cuda->wariness = min(cuda->wariness + 1, 12u);
+    cuda->wary = 16u << cuda->wariness;
+    return true;
+}
+
 static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
 {
     CudaContext *const cuda = impl(context);
@@ -1215,9 +1229,7 @@ static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(await(cuda, slot));
-    if (slot->packs_meanwhile && *slot->h_late == slot->bits.number) { /* it went on without, but by now all is packed */
-        cuda->n_late++;
-        cuda->wary = 16u << min(cuda->n_late, 12u);
+    if (slot->packs_meanwhile && is_late(cuda, slot)) { /* by now all is packed */
         CCL_TRY(launch(cuda, slot));
         CCL_TRY(await(cuda, slot));
     }

@@ -8,7 +8,7 @@
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits; or
- *     bits       masks that the host packs to bits, or has packed, and the device with it
+ *     bits       CUDA_BITS_BROUGHT only: what the host packs, or has packed, is brought up, and the device's own rows packed
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only

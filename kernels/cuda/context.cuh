@@ -153,7 +153,9 @@ typedef struct CudaContext {
     float bus;             /* bytes of a mask that the device reads over it in 1 us */
     unsigned n_shared;     /* masks so far */
     unsigned n_late;       /* frames that went on without what the host packed, and were launched again */
-    unsigned wary;         /* frames to come that do not wait for the host */
+    unsigned wary;         /* frames to come that do not wait for the host, ... */
+    unsigned wariness;     /* ... twice as many for each one that was late lately */
+    unsigned n_in_time;
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
     CudaDensity density;   /* that masks are taken to have, ... */
     unsigned density_left; /* ... of so many frames to come */

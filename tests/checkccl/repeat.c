@@ -143,7 +143,8 @@ static void check_way(Session *session, const Subject *subject, const CclConfig 
     const Scene *const scene = scene_of(scenes, way, n_right);
     check(session, n_right == n, "%s, %s: %s %ux%u, frame %u of %u: %s", subject->name, way->name, scene->c.name,
           scene->image.width, scene->image.height, n_right + 1, n, why);
-    /* Launches block, see ccl_context_late(); but helpers pack all the same. */
+    /* Where launches block, CCL_TEST_LATE says, the caller packs only when the kernels have given up; helpers would have packed
+     * by then. */
     if (way == &alike_way && config->threads == 1 && getenv("CCL_TEST_LATE"))
         check(session, ccl_context_late(context), "%s, %s: no frame was launched before its mask was packed", subject->name,
               way->name);
