@@ -27,15 +27,21 @@ gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency)
 }
 
 void
-gst_ccl_held_reset (GstCclHeld * held)
+gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform)
 {
-  *held = (GstCclHeld) {.granted = G_MAXUINT };
+  GstPad *peer = gst_pad_get_peer (GST_BASE_TRANSFORM_SINK_PAD (transform));
+
+  if (!peer || peer != held->upstream)
+    *held = (GstCclHeld) {.granted = G_MAXUINT,.upstream = peer };
+  held->asked = held->granted;
+  gst_clear_object (&peer);
 }
 
 void
 gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames)
 {
-  *held = (GstCclHeld) {.granted = G_MAXUINT,.asked = n_frames };
+  held->granted = G_MAXUINT;
+  held->asked = n_frames;
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
     GstBufferPool *pool;
     guint size, min, max;
@@ -49,17 +55,20 @@ gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frame
 }
 
 gboolean
-gst_ccl_held_has_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames)
+gst_ccl_held_has_room (const GstCclHeld * held, guint n_frames)
 {
-  if (n_frames <= held->granted)
-    return TRUE;
-  if (n_frames != held->asked) {
-    GST_INFO_OBJECT (transform, "upstream has buffers for %u frames held back, and is told to ask for %u", held->granted,
-        n_frames);
-    gst_base_transform_reconfigure_sink (transform);
-  }
+  return n_frames <= held->granted;
+}
+
+void
+gst_ccl_held_want_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames)
+{
+  if (n_frames == held->asked)
+    return;
+  GST_INFO_OBJECT (transform, "upstream has buffers for %u frames held back, and is told to ask for %u", held->granted,
+      n_frames);
   held->asked = n_frames;
-  return FALSE;
+  gst_base_transform_reconfigure_sink (transform);
 }
 
 GstFlowReturn

@@ -20,15 +20,19 @@ typedef struct
 {
   guint granted;                /* for how many it has buffers; G_MAXUINT: it never asked for a pool */
   guint asked;                  /* for how many it was told to ask */
+  gconstpointer upstream;       /* the pad that this was of; only compared */
 } GstCclHeld;
 
-void gst_ccl_held_reset (GstCclHeld * held);
+/* At the start. Upstream that went on meanwhile has the pool it had. */
+void gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform);
 
 /* In an allocation query: a pool has to do without so many. */
 void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames);
 
-/* Whether so many may be held back; if not, upstream is told, once, to ask for buffers again. */
-gboolean gst_ccl_held_has_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames);
+gboolean gst_ccl_held_has_room (const GstCclHeld * held, guint n_frames);
+
+/* There is no room for so many: upstream is told, once, to ask for buffers again. */
+void gst_ccl_held_want_room (GstCclHeld * held, GstBaseTransform * transform, guint n_frames);
 
 /* What may leave next, NULL when nothing may; `all`: before something that must not overtake the frames, so none is held
  * back. */

@@ -220,7 +220,7 @@ struct _GstCclLabel
   gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; atomic */
   gint n_output_changes;        /* see gstcclsteady.h */
-  gboolean streaming;
+  gboolean streaming, starting;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself, until something else is set */
   guint rejected_volume;        /* with this many frames */
   gboolean cuda_lost;
@@ -573,9 +573,9 @@ fill_request (GstCclLabel * self, Request * request)
   request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
   request->cuda_context = self->cuda.current;
-  /* What there is no room for yet stays as it was; with a volume the method, which may be for volumes only. */
-  if (self->accepted.connectivity
-      && !gst_ccl_held_has_room (&self->held, GST_BASE_TRANSFORM (self), wanted_frames_held_back (self))) {
+  /* What there is no room for yet stays as it was, in the run before if need be; with a volume the method, which may be for
+   * volumes only. */
+  if (!gst_ccl_held_has_room (&self->held, wanted_frames_held_back (self))) {
     if (request->volume != self->request.volume)
       request->method = self->accepted;
     request->depth = self->request.depth;
@@ -630,7 +630,7 @@ rebuild_labeller (GstCclLabel * self, Request request)
 
   close_labeller (self);
   status = open_labeller (self, &request, &message);
-  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
+  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && !self->starting)
     status = fall_back (self, &request, status, &message);
   if (status == CCL_OK && !allocate_label_images (self, &request)) {
     status = CCL_ERROR_OUT_OF_MEMORY;
@@ -1161,6 +1161,8 @@ static gboolean
 take_settings (GstCclLabel * self, GstBuffer * buffer)
 {
   copy_settings (self);
+  if (!gst_ccl_held_has_room (&self->held, wanted_frames_held_back (self)))
+    gst_ccl_held_want_room (&self->held, GST_BASE_TRANSFORM (self), wanted_frames_held_back (self));
   find_mask (self, buffer);
 
   GstBuffer *const mask = self->mask.buffer ? self->mask.buffer : buffer;
@@ -1774,8 +1776,7 @@ start (GstCclLabel * self)
   self->streaming = TRUE;
   put_output (self, self->settings.output);
   GST_OBJECT_UNLOCK (self);
-  gst_ccl_held_reset (&self->held);
-  memset (&self->accepted, 0, sizeof self->accepted);
+  gst_ccl_held_start (&self->held, GST_BASE_TRANSFORM (self));
   memset (&self->rejected, 0, sizeof self->rejected);
   self->cuda_lost = self->failed = FALSE;
   self->volume.n_components = self->volume.n_volumes = 0;
@@ -1787,7 +1788,10 @@ start (GstCclLabel * self)
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
-  return ensure_labeller (self);
+  self->starting = TRUE;
+  const gboolean ok = ensure_labeller (self);
+  self->starting = FALSE;
+  return ok;
 }
 
 static gboolean

@@ -620,8 +620,9 @@ take_depth (GstCclMotion * self)
   GstClockTime latency;
   gboolean changed;
 
-  if (self->depth != self->now.async_depth
-      && gst_ccl_held_has_room (&self->held, GST_BASE_TRANSFORM (self), self->now.async_depth)) {
+  if (!gst_ccl_held_has_room (&self->held, self->now.async_depth)) {
+    gst_ccl_held_want_room (&self->held, GST_BASE_TRANSFORM (self), self->now.async_depth);
+  } else if (self->depth != self->now.async_depth) {
     drain (self);
     self->depth = self->now.async_depth;
   }
@@ -1318,8 +1319,8 @@ start (GstCclMotion * self)
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
   self->first = self->n_frames = 0;
-  self->depth = self->now.async_depth;
-  gst_ccl_held_reset (&self->held);
+  gst_ccl_held_start (&self->held, transform);
+  self->depth = MIN (self->now.async_depth, self->held.granted);
   self->moving = FALSE;
   self->last_time = GST_CLOCK_TIME_NONE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));

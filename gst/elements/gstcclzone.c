@@ -82,6 +82,7 @@ struct _GstCclzone
   /* Under the object lock. */
   gchar *zones_text;
   gchar *config;
+  gboolean running;             /* since these two were read at the start */
   GstCclZoneSet *next_set;      /* for the next frame; NULL: as before */
   gint evaluation_point;
   gboolean post_messages;
@@ -168,7 +169,7 @@ change_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
     return TRUE;
   }
   GST_OBJECT_LOCK (self);
-  running = GST_STATE (self) > GST_STATE_READY;
+  running = self->running;
   GST_OBJECT_UNLOCK (self);
   if (running)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The new zones are not taken: %s", error->message), (NULL));
@@ -187,6 +188,7 @@ read_set (GstCclzone * self, GError ** error)
   text = g_strdup (self->zones_text);
   path = g_strdup (self->config);
   g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
+  self->running = TRUE;
   GST_OBJECT_UNLOCK (self);
   set = !text && path ? gst_ccl_zone_set_new_from_file (path, error) : set_of_text (text, error);
   g_free (path);
@@ -737,6 +739,17 @@ clear_counts (GstCclzone * self)
 }
 
 static gboolean
+gst_cclzone_stop (GstBaseTransform * transform)
+{
+  GstCclzone *const self = GST_CCLZONE (transform);
+
+  GST_OBJECT_LOCK (self);
+  self->running = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
 gst_cclzone_start (GstBaseTransform * transform)
 {
   GstCclzone *const self = GST_CCLZONE (transform);
@@ -756,6 +769,7 @@ gst_cclzone_start (GstBaseTransform * transform)
       ("They are JSON such as {\"zones\":[{\"name\":\"door\",\"polygon\":[[0,0],[90,0],[90,90]]}]}: see "
           "docs/zones.md."));
   g_error_free (error);
+  gst_cclzone_stop (transform);
   return FALSE;
 }
 
@@ -942,6 +956,7 @@ gst_cclzone_class_init (GstCclzoneClass * klass)
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
 
   transform->start = gst_cclzone_start;
+  transform->stop = gst_cclzone_stop;
   transform->set_caps = gst_cclzone_set_caps;
   transform->sink_event = gst_cclzone_sink_event;
   transform->transform_ip = gst_cclzone_transform_ip;

@@ -598,6 +598,29 @@ GST_START_TEST (test_wrong_restart)
 
 GST_END_TEST;
 
+/* Between reading the zones, when a pad comes to life, and PAUSED a mistake is warned of; before, the start will tell. */
+GST_START_TEST (test_wrong_meanwhile)
+{
+  Test t = new_test (ZONES (ROOM));
+  GstPad *const pad = gst_element_get_static_pad (t.element, "sink");
+
+  gst_element_set_state (t.element, GST_STATE_READY);
+  fail_unless (gst_pad_set_active (pad, TRUE));
+  fail_unless_equals_int (GST_STATE (t.element), GST_STATE_READY);
+  g_object_set (t.element, "zones", "garbage", NULL);
+  g_free (pop_warning (&t));
+  fail_unless (gst_pad_set_active (pad, FALSE));
+  g_object_set (t.element, "zones", "rubbish", NULL);
+  fail_if (gst_bus_pop_filtered (t.bus, GST_MESSAGE_WARNING));
+  fail_unless_equals_int (gst_element_set_state (t.element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  g_object_set (t.element, "zones", "trash", NULL);
+  fail_if (gst_bus_pop_filtered (t.bus, GST_MESSAGE_WARNING));
+  gst_object_unref (pad);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
 /* A start takes the zones from the properties as they are then. */
 GST_START_TEST (test_restart)
 {
@@ -858,6 +881,7 @@ cclzone_suite (void)
   tcase_add_test (tests, test_names_that_are_no_text);
   tcase_add_test (tests, test_wrong_start);
   tcase_add_test (tests, test_wrong_restart);
+  tcase_add_test (tests, test_wrong_meanwhile);
   tcase_add_test (tests, test_restart);
   tcase_add_test (tests, test_odd_timestamps);
   tcase_add_test (tests, test_no_timestamps);

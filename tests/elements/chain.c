@@ -689,35 +689,108 @@ count_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer count)
   return GST_PAD_PROBE_OK;
 }
 
-/* More frames are held back while a source, behind a queue, waits for one of the few buffers there are. */
-GST_START_TEST (test_more_frames_held_back_behind_a_queue)
+/* An element that holds frames back, behind a source that waits for one of the few buffers there are. */
+typedef struct
 {
-  static const gchar *const names[] = { "ccllabel", "cclmotion" };
+  const gchar *name;
+  GstElement *pipeline, *held;
+  gint count;                   /* of frames that came out */
+} FewBuffers;
+
+static FewBuffers *
+few_buffers_new (const gchar * name)
+{
+  FewBuffers *const few = g_new0 (FewBuffers, 1);
   gchar *const line = g_strdup_printf ("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=64,height=48,"
-      "framerate=100/1 ! queue ! %s name=element ! fakesink name=sink sync=false", names[__i__]);
-  GstElement *const pipeline = gst_parse_launch (line, NULL);
-  GstElement *const held = gst_bin_get_by_name (GST_BIN (pipeline), "element");
-  GstElement *const sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+      "framerate=100/1 ! queue ! %s name=element ! fakesink name=sink sync=false", name);
+
+  few->name = name;
+  few->pipeline = gst_parse_launch (line, NULL);
+  few->held = gst_bin_get_by_name (GST_BIN (few->pipeline), "element");
+  GstElement *const sink = gst_bin_get_by_name (GST_BIN (few->pipeline), "sink");
   GstPad *const pad = gst_element_get_static_pad (sink, "sink");
-  gint count = 0;
 
   limit_pool (pad, 2);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_buffer, &count, NULL);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  for (guint depth = 0; depth <= 3; depth++) {
-    const gint before = g_atomic_int_get (&count);
-
-    g_object_set (held, "async-depth", depth, NULL);
-    for (guint i = 0; i < 1000 && g_atomic_int_get (&count) < before + 20; i++)
-      g_usleep (10000);
-    fail_unless (g_atomic_int_get (&count) >= before + 20, "%s stands still, async-depth=%u", names[__i__], depth);
-  }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_buffer, &few->count, NULL);
+  gst_element_set_state (few->pipeline, GST_STATE_PLAYING);
   gst_object_unref (pad);
   gst_object_unref (sink);
-  gst_object_unref (held);
-  gst_object_unref (pipeline);
   g_free (line);
+  return few;
+}
+
+static void
+few_buffers_expect_frames (FewBuffers * few)
+{
+  const gint before = g_atomic_int_get (&few->count);
+
+  for (guint i = 0; i < 1000 && g_atomic_int_get (&few->count) < before + 20; i++)
+    g_usleep (10000);
+  fail_unless (g_atomic_int_get (&few->count) >= before + 20, "%s stands still", few->name);
+}
+
+static void
+few_buffers_free (FewBuffers * few)
+{
+  gst_element_set_state (few->pipeline, GST_STATE_NULL);
+  gst_object_unref (few->held);
+  gst_object_unref (few->pipeline);
+  g_free (few);
+}
+
+static const gchar *const holding_elements[] = { "ccllabel", "cclmotion" };
+
+GST_START_TEST (test_more_frames_held_back_behind_a_queue)
+{
+  FewBuffers *const few = few_buffers_new (holding_elements[__i__]);
+
+  for (guint depth = 0; depth <= 3; depth++) {
+    g_object_set (few->held, "async-depth", depth, NULL);
+    few_buffers_expect_frames (few);
+  }
+  few_buffers_free (few);
+}
+
+GST_END_TEST;
+
+static GstPadProbeReturn
+note_block (GstPad * pad, GstPadProbeInfo * info, gpointer blocked)
+{
+  (void) pad, (void) info;
+  g_atomic_int_set ((gint *) blocked, TRUE);
+  return GST_PAD_PROBE_OK;
+}
+
+static const struct
+{
+  const gchar *name, *property;
+} holding_settings[] = { {"ccllabel", "async-depth"}, {"cclmotion", "async-depth"}, {"ccllabel", "volume"} };
+
+/* Stopped and started by itself, while upstream stands at a blocked pad and keeps its buffers. */
+GST_START_TEST (test_more_frames_held_back_after_a_start)
+{
+  FewBuffers *const few = few_buffers_new (holding_settings[__i__].name);
+  GstPad *const sinkpad = gst_element_get_static_pad (few->held, "sink");
+  GstPad *const pad = gst_pad_get_peer (sinkpad);
+
+  few_buffers_expect_frames (few);
+  for (guint value = 1; value <= 3; value++) {
+    gint blocked = FALSE;
+    const gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block, &blocked,
+        NULL);
+
+    for (guint i = 0; i < 1000 && !g_atomic_int_get (&blocked); i++)
+      g_usleep (10000);
+    fail_unless (g_atomic_int_get (&blocked));
+    gst_element_set_state (few->held, GST_STATE_READY);
+    g_object_set (few->held, holding_settings[__i__].property, value, NULL);
+    fail_unless (gst_element_sync_state_with_parent (few->held));
+    gst_pad_remove_probe (pad, probe);
+    few_buffers_expect_frames (few);
+  }
+  gst_object_unref (pad);
+  gst_object_unref (sinkpad);
+  few_buffers_free (few);
 }
 
 GST_END_TEST;
@@ -734,7 +807,8 @@ chain_suite (void)
   tcase_add_test (tests, test_stats);
   tcase_add_test (tests, test_latency_of_frames_in_flight);
   tcase_add_test (tests, test_another_thread);
-  tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, 2);
+  tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, G_N_ELEMENTS (holding_elements));
+  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start, 0, G_N_ELEMENTS (holding_settings));
   return suite;
 }
 
