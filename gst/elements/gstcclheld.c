@@ -26,20 +26,40 @@ gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency)
   gst_query_set_latency (query, live, min, max);
 }
 
-void
-gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform)
+/* Through the pads of bins to the pad that feeds them. */
+static GstPad *
+find_upstream (GstBaseTransform * transform)
 {
   GstPad *peer = gst_pad_get_peer (GST_BASE_TRANSFORM_SINK_PAD (transform));
 
-  if (!peer || peer != held->upstream)
+  while (peer && GST_IS_PROXY_PAD (peer) && !GST_IS_GHOST_PAD (peer)) {
+    GstProxyPad *ghost = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
+
+    gst_object_unref (peer);
+    peer = ghost ? gst_pad_get_peer (GST_PAD (ghost)) : NULL;
+    gst_clear_object (&ghost);
+  }
+  return peer;
+}
+
+void
+gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform)
+{
+  GstPad *peer = find_upstream (transform);
+
+  if (!peer || peer != held->upstream || !gst_pad_is_active (peer))
     *held = (GstCclHeld) {.granted = G_MAXUINT,.upstream = peer };
   held->asked = held->granted;
   gst_clear_object (&peer);
 }
 
 void
-gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames)
+gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstBaseTransform * transform, GstQuery * query, guint n_frames)
 {
+  GstPad *peer = find_upstream (transform);
+
+  held->upstream = peer;
+  gst_clear_object (&peer);
   held->granted = G_MAXUINT;
   held->asked = n_frames;
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {

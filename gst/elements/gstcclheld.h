@@ -19,15 +19,15 @@ void gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency);
 typedef struct
 {
   guint granted;                /* for how many it has buffers; G_MAXUINT: it never asked for a pool */
-  guint asked;                  /* for how many it was told to ask */
+  guint asked;                  /* for how many it was told to ask; not told again */
   gconstpointer upstream;       /* the pad that this was of; only compared */
 } GstCclHeld;
 
-/* At the start. Upstream that went on meanwhile has the pool it had. */
+/* At the start. Upstream that went on meanwhile, while this element alone was stopped, has the pool it had. */
 void gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform);
 
 /* In an allocation query: a pool has to do without so many. */
-void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames);
+void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstBaseTransform * transform, GstQuery * query, guint n_frames);
 
 gboolean gst_ccl_held_has_room (const GstCclHeld * held, guint n_frames);
 

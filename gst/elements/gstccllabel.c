@@ -220,7 +220,7 @@ struct _GstCclLabel
   gint mask_width, mask_height; /* of the last mask seen */
   gint output;                  /* GstCclOutput in effect; atomic */
   gint n_output_changes;        /* see gstcclsteady.h */
-  gboolean streaming, starting;
+  gboolean streaming;
   Method accepted, rejected;    /* last method that worked; last that contradicts itself, until something else is set */
   guint rejected_volume;        /* with this many frames */
   gboolean cuda_lost;
@@ -556,6 +556,20 @@ wanted_frames_held_back (GstCclLabel * self)
   return frames_held_back (wanted_volume (self), self->now.async_depth);
 }
 
+/* Until upstream has buffers for what is wanted. A volume goes on with the method that it had, since one may be for volumes
+ * only, or for frames. */
+static void
+fit_in_room (GstCclLabel * self, Request * request)
+{
+  request->depth = MIN (request->depth, self->held.granted);
+  if (!request->volume)
+    return;
+  request->volume = self->request.volume;
+  if (!gst_ccl_held_has_room (&self->held, frames_held_back (request->volume, request->depth)))
+    request->volume = 0;
+  request->method = self->accepted;
+}
+
 static void
 fill_request (GstCclLabel * self, Request * request)
 {
@@ -573,14 +587,9 @@ fill_request (GstCclLabel * self, Request * request)
   request->batch = self->now.batch;
   request->no_cuda = self->cuda_lost;
   request->cuda_context = self->cuda.current;
-  /* What there is no room for yet stays as it was, in the run before if need be; with a volume the method, which may be for
-   * volumes only. */
-  if (!gst_ccl_held_has_room (&self->held, wanted_frames_held_back (self))) {
-    if (request->volume != self->request.volume)
-      request->method = self->accepted;
-    request->depth = self->request.depth;
-    request->volume = self->request.volume;
-  }
+  /* Not before the start has found out whether the settings go together. */
+  if (self->accepted.connectivity && !gst_ccl_held_has_room (&self->held, wanted_frames_held_back (self)))
+    fit_in_room (self, request);
 }
 
 static void
@@ -630,7 +639,7 @@ rebuild_labeller (GstCclLabel * self, Request request)
 
   close_labeller (self);
   status = open_labeller (self, &request, &message);
-  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && !self->starting)
+  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
     status = fall_back (self, &request, status, &message);
   if (status == CCL_OK && !allocate_label_images (self, &request)) {
     status = CCL_ERROR_OUT_OF_MEMORY;
@@ -1629,7 +1638,7 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
   }
   gst_ccl_crop_refuse (query);
   copy_settings (self);         /* they may be why upstream asks */
-  gst_ccl_held_ask_for_buffers (&self->held, query, wanted_frames_held_back (self));
+  gst_ccl_held_ask_for_buffers (&self->held, transform, query, wanted_frames_held_back (self));
   return ok;
 }
 
@@ -1764,7 +1773,24 @@ warn_of_mask_source (GstCclLabel * self)
 }
 
 /* Opens a small labeller, so that settings that contradict each other and devices that are not there stop the pipeline
- * before the first frame. */
+ * before the first frame. The frames themselves go on as in the run before until upstream has buffers for more. */
+static gboolean
+open_first_labeller (GstCclLabel * self)
+{
+  const Method accepted = self->accepted;
+  const guint volume = self->request.volume;
+
+  memset (&self->accepted, 0, sizeof self->accepted);
+
+  const gboolean ok = ensure_labeller (self);
+
+  if (accepted.connectivity && !(ok && gst_ccl_held_has_room (&self->held, wanted_frames_held_back (self)))) {
+    self->accepted = accepted;
+    self->request = (Request) {.volume = volume };      /* no other field, so that the first frame opens anew */
+  }
+  return ok;
+}
+
 static gboolean
 start (GstCclLabel * self)
 {
@@ -1788,10 +1814,7 @@ start (GstCclLabel * self)
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
-  self->starting = TRUE;
-  const gboolean ok = ensure_labeller (self);
-  self->starting = FALSE;
-  return ok;
+  return open_first_labeller (self);
 }
 
 static gboolean

@@ -1228,7 +1228,7 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
 
   gst_ccl_crop_refuse (query);
   copy_settings (self);         /* they may be why upstream asks */
-  gst_ccl_held_ask_for_buffers (&self->held, query, self->now.async_depth);
+  gst_ccl_held_ask_for_buffers (&self->held, transform, query, self->now.async_depth);
   /* In place the buffers go on downstream, which says itself what it understands. */
   if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     return ok;

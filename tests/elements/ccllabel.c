@@ -1439,6 +1439,39 @@ GST_START_TEST (test_method_does_not_wait_for_room)
 
 GST_END_TEST;
 
+/* Nor does the end of volumes, with as many frames held back meanwhile as there is room for. */
+GST_START_TEST (test_end_of_volumes_does_not_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "volume=3");
+  GstBuffer *buffer;
+  guint n = 0;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  fail_unless_equals_int (ask_for_buffers (harness), 4);
+  while (n < 3)
+    push_mask (harness, &mask, n++);
+  while ((buffer = gst_harness_try_pull (harness)))
+    gst_buffer_unref (buffer);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 3);
+  set_label (harness, "volume", "0");
+  set_label (harness, "async-depth", "3");
+  set_label (harness, "connectivity", "4");
+  while (n < 6)
+    push_mask (harness, &mask, n++);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 4);
+  buffer = gst_harness_pull (harness);
+  assert_blobs (buffer, &mask, 4);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_more_frames_held_back_wait_for_room)
 {
   NEED_BACKEND (__i__);
@@ -2349,6 +2382,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_caps_while_output_changes, 0, n);
   tcase_add_loop_test (both, test_more_frames_held_back_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_method_does_not_wait_for_room, 0, n);
+  tcase_add_loop_test (both, test_end_of_volumes_does_not_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
   tcase_add_loop_test (both, test_allocation, 0, n);

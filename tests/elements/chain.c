@@ -694,6 +694,9 @@ typedef struct
 {
   const gchar *name;
   GstElement *pipeline, *held;
+  GstPad *upstream;             /* that feeds it */
+  gulong block;                 /* while it is stopped by itself */
+  gint blocked;
   gint count;                   /* of frames that came out */
 } FewBuffers;
 
@@ -709,7 +712,10 @@ few_buffers_new (const gchar * name)
   few->held = gst_bin_get_by_name (GST_BIN (few->pipeline), "element");
   GstElement *const sink = gst_bin_get_by_name (GST_BIN (few->pipeline), "sink");
   GstPad *const pad = gst_element_get_static_pad (sink, "sink");
+  GstPad *const fed = gst_element_get_static_pad (few->held, "sink");
 
+  few->upstream = gst_pad_get_peer (fed);
+  gst_object_unref (fed);
   limit_pool (pad, 2);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_buffer, &few->count, NULL);
   gst_element_set_state (few->pipeline, GST_STATE_PLAYING);
@@ -729,10 +735,42 @@ few_buffers_expect_frames (FewBuffers * few)
   fail_unless (g_atomic_int_get (&few->count) >= before + 20, "%s stands still", few->name);
 }
 
+/* None yet, maybe, while upstream starts. */
+static gboolean
+query_latency (GstPad * pad, GstClockTime * min)
+{
+  GstQuery *const query = gst_query_new_latency ();
+  const gboolean ok = gst_pad_query (pad, query);
+
+  gst_query_parse_latency (query, NULL, min, NULL);
+  gst_query_unref (query);
+  return ok;
+}
+
+/* What the element adds to the latency is so many frames in the end. */
+static void
+few_buffers_expect_latency (FewBuffers * few, guint n_frames)
+{
+  const GstClockTime wanted = n_frames * GST_SECOND / 100;
+  GstPad *const pad = gst_element_get_static_pad (few->held, "src");
+  GstClockTime latency = GST_CLOCK_TIME_NONE, before, after;
+
+  for (guint i = 0; i < 1000 && latency != wanted; i++) {
+    if (i)
+      g_usleep (10000);
+    if (query_latency (few->upstream, &before) && query_latency (pad, &after))
+      latency = after - before;
+  }
+  fail_unless (latency == wanted, "%s adds %" GST_TIME_FORMAT ", not %u frames", few->name, GST_TIME_ARGS (latency),
+      n_frames);
+  gst_object_unref (pad);
+}
+
 static void
 few_buffers_free (FewBuffers * few)
 {
   gst_element_set_state (few->pipeline, GST_STATE_NULL);
+  gst_object_unref (few->upstream);
   gst_object_unref (few->held);
   gst_object_unref (few->pipeline);
   g_free (few);
@@ -761,35 +799,139 @@ note_block (GstPad * pad, GstPadProbeInfo * info, gpointer blocked)
   return GST_PAD_PROBE_OK;
 }
 
+/* By itself, while upstream stands at a blocked pad and keeps its buffers. */
+static void
+few_buffers_stop (FewBuffers * few)
+{
+  g_atomic_int_set (&few->blocked, FALSE);
+  few->block = gst_pad_add_probe (few->upstream, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block,
+      &few->blocked, NULL);
+  for (guint i = 0; i < 1000 && !g_atomic_int_get (&few->blocked); i++)
+    g_usleep (10000);
+  fail_unless (g_atomic_int_get (&few->blocked));
+  gst_element_set_state (few->held, GST_STATE_READY);
+}
+
+static void
+few_buffers_start (FewBuffers * few)
+{
+  fail_unless (gst_element_sync_state_with_parent (few->held));
+  gst_pad_remove_probe (few->upstream, few->block);
+}
+
 static const struct
 {
   const gchar *name, *property;
-} holding_settings[] = { {"ccllabel", "async-depth"}, {"cclmotion", "async-depth"}, {"ccllabel", "volume"} };
+  guint not_held;               /* of the frames that the property says */
+} holding_settings[] = { {"ccllabel", "async-depth", 0}, {"cclmotion", "async-depth", 0}, {"ccllabel", "volume", 1} };
 
-/* Stopped and started by itself, while upstream stands at a blocked pad and keeps its buffers. */
 GST_START_TEST (test_more_frames_held_back_after_a_start)
 {
   FewBuffers *const few = few_buffers_new (holding_settings[__i__].name);
-  GstPad *const sinkpad = gst_element_get_static_pad (few->held, "sink");
-  GstPad *const pad = gst_pad_get_peer (sinkpad);
 
   few_buffers_expect_frames (few);
   for (guint value = 1; value <= 3; value++) {
-    gint blocked = FALSE;
-    const gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block, &blocked,
-        NULL);
-
-    for (guint i = 0; i < 1000 && !g_atomic_int_get (&blocked); i++)
-      g_usleep (10000);
-    fail_unless (g_atomic_int_get (&blocked));
-    gst_element_set_state (few->held, GST_STATE_READY);
+    few_buffers_stop (few);
     g_object_set (few->held, holding_settings[__i__].property, value, NULL);
-    fail_unless (gst_element_sync_state_with_parent (few->held));
-    gst_pad_remove_probe (pad, probe);
+    few_buffers_start (few);
+    few_buffers_expect_frames (few);
+    few_buffers_expect_latency (few, value - holding_settings[__i__].not_held);
     few_buffers_expect_frames (few);
   }
-  gst_object_unref (pad);
-  gst_object_unref (sinkpad);
+  few_buffers_free (few);
+}
+
+GST_END_TEST;
+
+/* What upstream has asked for counts for an element that was linked after its start, too. */
+GST_START_TEST (test_more_frames_held_back_after_a_late_link)
+{
+  FewBuffers *const few = few_buffers_new (holding_elements[__i__]);
+  GstPad *const fed = gst_pad_get_peer (few->upstream);
+
+  few_buffers_expect_frames (few);
+  few_buffers_stop (few);
+  fail_unless (gst_pad_unlink (few->upstream, fed));
+  fail_unless (gst_element_sync_state_with_parent (few->held));
+  fail_unless_equals_int (gst_pad_link (few->upstream, fed), GST_PAD_LINK_OK);
+  few_buffers_start (few);
+  few_buffers_expect_frames (few);
+  few_buffers_stop (few);
+  g_object_set (few->held, "async-depth", 3, NULL);
+  few_buffers_start (few);
+  few_buffers_expect_frames (few);
+  few_buffers_expect_latency (few, 3);
+  gst_object_unref (fed);
+  few_buffers_free (few);
+}
+
+GST_END_TEST;
+
+/* Upstream that was stopped as well will ask for buffers: the latency is right before there is a frame. */
+GST_START_TEST (test_latency_after_a_start_of_all)
+{
+  FewBuffers *const few = few_buffers_new (holding_settings[__i__].name);
+
+  few_buffers_expect_frames (few);
+  gst_element_set_state (few->pipeline, GST_STATE_READY);
+  g_object_set (few->held, holding_settings[__i__].property, 3, NULL);
+  g_atomic_int_set (&few->count, 0);
+  gst_element_set_state (few->pipeline, GST_STATE_PAUSED);
+  few_buffers_expect_latency (few, 3 - holding_settings[__i__].not_held);
+  fail_unless_equals_int (g_atomic_int_get (&few->count), 0);
+  gst_element_set_state (few->pipeline, GST_STATE_PLAYING);
+  few_buffers_expect_frames (few);
+  few_buffers_expect_latency (few, 3 - holding_settings[__i__].not_held);
+  few_buffers_free (few);
+}
+
+GST_END_TEST;
+
+static void
+few_buffers_expect_error (FewBuffers * few)
+{
+  GstBus *const bus = gst_element_get_bus (few->pipeline);
+  GstMessage *const message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+
+  fail_unless (message != NULL);
+  fail_unless (GST_MESSAGE_SRC (message) == GST_OBJECT (few->held));
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
+/* Settings that do not go together are an error at any start, for buffers or not. */
+static const struct
+{
+  gboolean alone;
+  guint volume;                 /* before: without, or with some */
+} contradictions[] = { {FALSE, 0}, {TRUE, 0}, {FALSE, 2}, {TRUE, 2} };
+
+GST_START_TEST (test_contradiction_at_a_start)
+{
+  FewBuffers *const few = few_buffers_new ("ccllabel");
+
+  g_object_set (few->held, "volume", contradictions[__i__].volume, NULL);
+  few_buffers_expect_frames (few);
+  if (contradictions[__i__].alone)
+    few_buffers_stop (few);
+  else
+    gst_element_set_state (few->pipeline, GST_STATE_READY);
+  g_object_set (few->held, "volume", 4, NULL);
+  gst_util_set_object_arg (G_OBJECT (few->held), "algorithm", "runs");  /* which is of the CPU */
+  gst_util_set_object_arg (G_OBJECT (few->held), "backend", "cuda");
+  if (contradictions[__i__].alone)
+    fail_if (gst_element_sync_state_with_parent (few->held));
+  else
+    fail_unless_equals_int (gst_element_set_state (few->pipeline, GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  few_buffers_expect_error (few);
+
+  gst_util_set_object_arg (G_OBJECT (few->held), "backend", "cpu");
+  if (contradictions[__i__].alone)
+    few_buffers_start (few);
+  else
+    gst_element_set_state (few->pipeline, GST_STATE_PLAYING);
+  few_buffers_expect_frames (few);
+  few_buffers_expect_latency (few, 3);
   few_buffers_free (few);
 }
 
@@ -809,6 +951,9 @@ chain_suite (void)
   tcase_add_test (tests, test_another_thread);
   tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, G_N_ELEMENTS (holding_elements));
   tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start, 0, G_N_ELEMENTS (holding_settings));
+  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_late_link, 0, G_N_ELEMENTS (holding_elements));
+  tcase_add_loop_test (tests, test_latency_after_a_start_of_all, 0, G_N_ELEMENTS (holding_settings));
+  tcase_add_loop_test (tests, test_contradiction_at_a_start, 0, G_N_ELEMENTS (contradictions));
   return suite;
 }
 
