@@ -203,11 +203,7 @@ static bool packs_masks(const CclContext *context)
     return context->algorithm->takes_bits;
 }
 
-/* A mask is packed by the host in pieces, by whoever has time: 32 to 64 of them, of a multiple of so many rows (see BitsJob),
- * or fewer if it is low. */
-#define PIECE_ROWS 16u
-#define MOST_PIECES 64u
-
+/* A mask is packed by the host in pieces, by whoever has time: 32 to 64 of them, or fewer if it is low. */
 static uint32_t piece_rows(uint32_t height)
 {
     return max(height / (32 * PIECE_ROWS), 1u) * PIECE_ROWS;
@@ -220,7 +216,7 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
-    const size_t ready_size = align((1 + MOST_PIECES) * READY_STEP * sizeof(uint32_t));
+    const size_t line = READY_STEP * sizeof(uint32_t), ready_size = align((1 + MOST_PIECES) * line);
     uint8_t *host, *device;
 
     CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
@@ -232,15 +228,19 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     slot->h_ready = (uint32_t *)slot->h_late + READY_STEP;
     memset((void *)slot->h_late, 0, ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->mapped_mask, slot->h_mask, 0));
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.late, (void *)slot->h_late, 0));
-    slot->bits.ready = slot->bits.late + READY_STEP;
+    slot->frame.pieces = &slot->bits.pieces;
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.pieces.late, (void *)slot->h_late, 0));
+    slot->bits.pieces.ready = slot->bits.pieces.late + READY_STEP;
     ccl_frame->rows = (CclComponent *)(host + up_size + result_size + ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
 
-    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
+    const size_t arrived_size = MOST_PIECES * sizeof(uint32_t);
+    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + arrived_size + sizeof(CudaVars), false));
     slot->d_mask = device;
-    slot->frame.kept = (CudaVars *)(device + mask_size);
+    slot->bits.pieces.arrived = (uint32_t *)(device + mask_size);
+    CCL_CUDA_TRY(cudaMemsetAsync(slot->bits.pieces.arrived, 0, arrived_size, impl(context)->lanes[0].stream));
+    slot->frame.kept = (CudaVars *)(device + mask_size + arrived_size);
     return CCL_OK;
 }
 
@@ -589,9 +589,10 @@ static void pack_piece(void *data, unsigned i)
 {
     const CudaSlot *const slot = (const CudaSlot *)data;
     const CclMask *const mask = &slot->ccl_frame->mask;
-    const uint32_t y0 = slot->bits.n_rows + i * slot->piece_rows, y1 = min(y0 + slot->piece_rows, mask->height);
+    const HostPieces *const pieces = &slot->bits.pieces;
+    const uint32_t y0 = slot->bits.n_rows + i * pieces->rows, y1 = min(y0 + pieces->rows, mask->height);
     impl(slot->context)->tier->pack(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
-    __atomic_store_n(&slot->h_ready[i * READY_STEP], slot->bits.number, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->h_ready[i * READY_STEP], pieces->number, __ATOMIC_RELEASE);
 }
 
 /* Frames in quick succession: threads that help to pack are not worth putting to sleep in between. */
@@ -607,18 +608,19 @@ static bool follows_soon(CudaContext *cuda)
 static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first)
 {
     BitsJob *const bits = &slot->bits;
-    slot->piece_rows = piece_rows(mask->height);
+    HostPieces *const pieces = &bits->pieces;
     bits->bits = (uint64_t *)slot->d_mask;
     bits->width = mask->width;
     bits->row_words = row_words(mask->width);
     bits->n_rows = first;
-    bits->n_pieces = blocks_for(mask->height - first, slot->piece_rows);
-    bits->piece_words = slot->piece_rows * bits->row_words;
+    pieces->rows = piece_rows(mask->height);
+    pieces->n = blocks_for(mask->height - first, pieces->rows);
+    bits->piece_words = pieces->rows * bits->row_words;
     bits->n_words = (mask->height - first) * bits->row_words;
-    bits->most_looks = LEAST_LOOKS + bits->n_words / 16;
-    bits->words = slot->mapped_mask + (size_t)first * bits->row_words;
-    if (!++bits->number)
-        bits->number = 1;
+    pieces->most_looks = LEAST_LOOKS + bits->n_words / 16;
+    pieces->words = slot->mapped_mask + (size_t)first * bits->row_words;
+    if (!++pieces->number)
+        pieces->number = 1;
 }
 
 /* Helpers begin at once, the caller when it comes to end_packing(). */
@@ -627,18 +629,18 @@ static void begin_packing(CudaContext *cuda, CudaSlot *slot)
     slot->pack_begin = std::chrono::steady_clock::now();
     slot->helpers = cuda->engine ? cuda_engine_lend_packers(cuda->engine) : cuda->packers;
     const bool more = follows_soon(cuda);
-    ccl_pool_begin(slot->helpers, pack_piece, slot, slot->bits.n_pieces, more);
+    ccl_pool_begin(slot->helpers, pack_piece, slot, slot->bits.pieces.n, more);
 }
 
 static void end_packing(CudaContext *cuda, CudaSlot *slot)
 {
     const CclMask *const mask = &slot->ccl_frame->mask;
-    ccl_pool_end(slot->helpers, pack_piece, slot, slot->bits.n_pieces);
+    ccl_pool_end(slot->helpers, pack_piece, slot, slot->bits.pieces.n);
     if (cuda->engine && slot->helpers)
         cuda_engine_return_packers(cuda->engine);
     const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - slot->pack_begin;
     slot->ccl_frame->table.pack_us = took.count();
-    if (slot->bits.n_rows && slot->bits.n_pieces)
+    if (slot->bits.n_rows && slot->bits.pieces.n)
         cuda->share = ccl_share_next(1 - (float)slot->bits.n_rows / (float)mask->height, took.count(),
                                      (float)mask->width * (float)mask->height / cuda->bus);
 }
@@ -671,12 +673,12 @@ static bool may_wait_for_host(CudaContext *cuda, const CclContext *context)
 
 /* Then it is launched before its mask is packed, so that launching takes no time of its own; but only if its kernels are known
  * to the device by now: the driver may wait for that to be idle before it loads one. */
-static bool packs_meanwhile(const CclContext *context, const CudaSlot *slot, const CudaVars *vars)
+static bool packs_meanwhile(const CclContext *context, const CudaSlot *slot, const CudaVars *vars, CudaMaskForm form)
 {
-    return has_graph(slot, shape_of(context, slot->ccl_frame, vars, CUDA_BITS_BROUGHT));
+    return has_graph(slot, shape_of(context, slot->ccl_frame, vars, form));
 }
 
-/* A mask from ordinary memory is packed into the slot's pinned memory, and that brought up, an eighth of it. */
+/* A mask from ordinary memory is packed into the slot's pinned memory, an eighth of it, and read there or brought up. */
 static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
                             CudaVars *vars)
 {
@@ -684,14 +686,12 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
-    *form = may_wait_for_host(cuda, context) ? CUDA_BITS_BROUGHT : CUDA_BITS;
-    slot->packs_meanwhile = *form == CUDA_BITS_BROUGHT && packs_meanwhile(context, slot, vars);
+    *form = may_wait_for_host(cuda, context) ? CUDA_BITS_AWAITED : CUDA_BITS;
+    slot->packs_meanwhile = *form == CUDA_BITS_AWAITED && packs_meanwhile(context, slot, vars, *form);
     plan_packing(slot, mask, 0);
     if (!slot->packs_meanwhile)
         pack(cuda, slot);
-    if (*form == CUDA_BITS_BROUGHT)
-        return CCL_OK;
-    if (size <= MOST_BITS_IN_PLACE) {
+    if (*form == CUDA_BITS_AWAITED || size <= MOST_BITS_IN_PLACE) {
         vars->mask = (const uint8_t *)slot->mapped_mask;
         return CCL_OK;
     }
@@ -740,6 +740,15 @@ CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream)
 CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream)
 {
     return slot->frame.shape.form == CUDA_BITS_BROUGHT ? mask_to_bits(&slot->bits, stream) : CCL_OK;
+}
+
+CclStatus cuda_bring_bits_for_batch(CudaSlot *slot, cudaStream_t stream)
+{
+    if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
+        slot->frame.shape.form = CUDA_BITS_BROUGHT;
+        slot->frame.vars.mask = slot->d_mask;
+    }
+    return cuda_bring_bits(slot, stream);
 }
 
 /* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
@@ -795,7 +804,7 @@ static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *m
     const uint32_t n_rows = min(mask->height, max(1u, LEAST_BYTES_SHARED / mask->width));
     float least_ms = 1e3f;
     some.n_rows = n_rows;
-    some.n_pieces = 0;
+    some.pieces.n = 0;
     for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
         if (!*event)
             CCL_CUDA_TRY(cudaEventCreate(event));
@@ -824,7 +833,7 @@ static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const C
     slot->bits.invert = mask->invert;
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
-    slot->packs_meanwhile = may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars);
+    slot->packs_meanwhile = may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars, CUDA_BITS_BROUGHT);
     /* Where it is packed before the launch that would take longer than by the device alone. */
     const float share = tested_share() > 0 ? tested_share() : slot->packs_meanwhile ? cuda->share : 0;
     const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
@@ -832,7 +841,7 @@ static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const C
     if (!(cuda->n_shared & (cuda->n_shared - 1)))
         CCL_TRY(measure_bus(cuda, slot, mask));
     cuda->n_shared++;
-    if (!slot->packs_meanwhile && slot->bits.n_pieces)
+    if (!slot->packs_meanwhile && slot->bits.pieces.n)
         pack(cuda, slot);
     return CCL_OK;
 }
@@ -987,14 +996,23 @@ static CclStatus set_node(cudaGraphExec_t exec, const CudaReplayNode *node, dim3
     return CCL_OK;
 }
 
+static CclStatus set_nodes(CudaReplay *replay, void *first)
+{
+    for (unsigned i = 0; i < replay->n_nodes; i++)
+        CCL_TRY(set_node(replay->exec, &replay->nodes[i], replay->nodes[i].params.gridDim, first));
+    return CCL_OK;
+}
+
 /* Arguments are part of the launch: no copy, no kernel to make one, no load of a pointer before what it points to. */
 static CclStatus replay_frame(CudaSlot *slot)
 {
     CudaReplay *const replay = &slot->replays[slot->frame.shape.form];
     CudaVars *const vars = &slot->frame.vars;
-    if (memcmp(&replay->vars, vars, sizeof *vars)) {
-        for (unsigned i = 0; i < replay->n_nodes; i++)
-            CCL_TRY(set_node(replay->exec, &replay->nodes[i], replay->nodes[i].params.gridDim, vars));
+    if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
+        CudaAwaited awaited = { *vars, slot->bits.pieces };
+        CCL_TRY(set_nodes(replay, &awaited));
+    } else if (memcmp(&replay->vars, vars, sizeof *vars)) {
+        CCL_TRY(set_nodes(replay, vars));
         memcpy(&replay->vars, vars, sizeof *vars);
     }
     if (replay->bits.node)
@@ -1211,7 +1229,7 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 /* Did the frame's kernels go on without what the host packed? Takes note for those to come. */
 static bool is_late(CudaContext *cuda, const CudaSlot *slot)
 {
-    if (*slot->h_late != slot->bits.number) {
+    if (*slot->h_late != slot->bits.pieces.number) {
         if (cuda->wariness && ++cuda->n_in_time % FRAMES_IN_TIME == 0)
             cuda->wariness--;
         return false;

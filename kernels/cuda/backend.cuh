@@ -8,7 +8,8 @@
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits; or
- *     bits       CUDA_BITS_BROUGHT only: what the host packs, or has packed, is brought up, and the device's own rows packed
+ *     bits       CUDA_BITS_BROUGHT only: what the host packs, or has packed, is brought up, and the device's own rows packed;
+ *                with CUDA_BITS_AWAITED that is left to analyze()
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only
@@ -28,6 +29,7 @@
 
 #include "../algorithms.h"
 #include "overlap.cuh"
+#include "pieces.cuh"
 
 #include <cuda_runtime.h>
 #include <string.h>
@@ -104,6 +106,12 @@ typedef struct __align__(16) CudaVars {
     uint32_t wide_threshold, wide_invert;
 } CudaVars;
 
+/* The same, and what the host packs of the mask. */
+typedef struct CudaAwaited {
+    CudaVars vars;
+    HostPieces pieces;
+} CudaAwaited;
+
 /* How much there is in a mask, as a method sees it that is launched differently then. */
 typedef enum CudaDensity {
     CUDA_SPARSE = 0,
@@ -128,6 +136,7 @@ typedef enum CudaMaskForm {
     CUDA_PIXELS = 0,
     CUDA_BITS,         /* see CudaVars; only with CclAlgorithm.takes_bits */
     CUDA_BITS_BROUGHT, /* likewise, by mask_to_bits() just before */
+    CUDA_BITS_AWAITED, /* likewise, in mapped host memory, where analyze() waits for CudaFrame.pieces */
     CUDA_MASK_FORMS
 } CudaMaskForm;
 
@@ -161,6 +170,7 @@ typedef struct CudaFrame {
     CudaVars vars;
     CudaVars *kept;        /* device memory: analyze() may keep them there, so that its first kernel alone is handed them */
     CudaResult *result;    /* mapped host memory, device address */
+    const HostPieces *pieces; /* of the mask, with CUDA_BITS_AWAITED */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
@@ -246,10 +256,16 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
     return (CudaFrame *)frame->slot;
 }
 
-/* How many parameters a kernel has if CudaVars is the first of them, else 0. */
+/* How many parameters a kernel has if CudaVars, or CudaAwaited, is the first of them, else 0. */
 #define CUDA_MOST_PARAMETERS 12
 
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
+{
+    static_assert(sizeof...(Rest) < CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    return 1 + sizeof...(Rest);
+}
+
+template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaAwaited, Rest...))
 {
     static_assert(sizeof...(Rest) < CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
     return 1 + sizeof...(Rest);

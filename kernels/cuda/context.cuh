@@ -21,7 +21,7 @@
 #include <chrono>
 #include <pthread.h>
 
-/* A kernel of a graph: of a frame's, one that has CudaVars as its first argument. */
+/* A kernel of a graph: of a frame's, one that has CudaVars, or CudaAwaited, as its first argument. */
 typedef struct CudaReplayNode {
     cudaGraphNode_t node;
     cudaKernelNodeParams params; /* as captured */
@@ -62,15 +62,14 @@ typedef struct CudaSlot {
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
     const uint64_t *mapped_mask; /* h_mask on the device */
-    volatile uint32_t *h_late;   /* BitsJob.late */
-    uint32_t *h_ready;           /* BitsJob.ready */
+    volatile uint32_t *h_late;   /* HostPieces.late */
+    uint32_t *h_ready;           /* HostPieces.ready */
 
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     /* Rows that the host packs: from bits.n_rows on, some rows a piece. */
-    bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_BROUGHT then */
-    uint32_t piece_rows;
+    bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_BROUGHT or CUDA_BITS_AWAITED then */
     CclPool *helpers;
     std::chrono::steady_clock::time_point pack_begin;
     BitsJob bits;
@@ -184,6 +183,8 @@ void cuda_drop_replay(CudaReplay *replay);
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
 /* With CUDA_BITS_BROUGHT: mask_to_bits(). */
 CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream);
+/* Likewise with CUDA_BITS_AWAITED: kernels for batches do not wait for the host. */
+CclStatus cuda_bring_bits_for_batch(CudaSlot *slot, cudaStream_t stream);
 /* Launches a frame alone, in its lane: on the stream of slot->frame. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
 /* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */

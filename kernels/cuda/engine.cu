@@ -5,7 +5,7 @@
  * Contexts that share a device: what the engine of ../engine.h drives. The way of a batch:
  *
  *     wait      for masks on their way up and for their producers
- *     bits      of masks with CUDA_BITS_BROUGHT, one by one
+ *     bits      of masks with CUDA_BITS_BROUGHT or CUDA_BITS_AWAITED, one by one
  *     narrow    16-bit masks, one by one
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size: one
  *               kernel, or two, if each frame has a cluster of blocks; else several, and before them `fetch`: what they
@@ -311,7 +311,7 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
     } else {
         for (unsigned i = 0; i < n; i++) {
             CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
-            CCL_TRY(cuda_bring_bits(launch.slots[i], launch.launcher.stream));
+            CCL_TRY(cuda_bring_bits_for_batch(launch.slots[i], launch.launcher.stream));
         }
         CCL_TRY(launch_groups(&launch));
     }

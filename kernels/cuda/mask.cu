@@ -32,35 +32,18 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 #define PACK_THREADS 256u
 #define BRING_EACH 8u /* 16 bytes that a thread has on their way over the bus at once */
 
-/* Waits for a piece of what the host packs. Is it there? */
-__device__ static bool await_piece(const BitsJob &job, uint32_t piece)
-{
-    __shared__ bool there;
-    if (!threadIdx.x) {
-        uint32_t looks = 0;
-        while (!(there = __ldcv(job.ready + piece * READY_STEP) == job.number) && ++looks < job.most_looks)
-            __nanosleep(100);
-        if (there)
-            __threadfence_system(); /* the host wrote the bits before that word */
-        else
-            *(volatile uint32_t *)job.late = job.number; /* others do, too */
-    }
-    __syncthreads();
-    return there;
-}
-
-/* Brings it to device memory; zeros if it is not there: what was there before may be anything. */
+/* Brings a piece of what the host packs to device memory; zeros if it is not there: what was there before may be anything. */
 __device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
 {
     const uint32_t begin = piece * job.piece_words / 2, end = min(begin + job.piece_words / 2, (job.n_words + 1) / 2);
-    const uint4 *const from = (const uint4 *)job.words;
+    const uint4 *const from = (const uint4 *)job.pieces.words;
     uint4 *const to = (uint4 *)(job.bits + (size_t)job.n_rows * job.row_words);
     for (uint32_t i = begin + threadIdx.x; i < end; i += BRING_EACH * PACK_THREADS) {
         uint4 words[BRING_EACH] = {};
 #pragma unroll
         for (uint32_t k = 0; k < BRING_EACH; k++)
             if (there && i + k * PACK_THREADS < end)
-                words[k] = __ldcv(from + i + k * PACK_THREADS); /* no old ones from a cache */
+                words[k] = from[i + k * PACK_THREADS];
 #pragma unroll
         for (uint32_t k = 0; k < BRING_EACH; k++)
             if (i + k * PACK_THREADS < end)
@@ -71,11 +54,11 @@ __device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
 /* The first blocks have a piece of the host's each: what they wait for comes last. Of the others a thread has 16 pixels. */
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
-    if (blockIdx.x < job.n_pieces) {
-        bring(job, blockIdx.x, await_piece(job, blockIdx.x));
+    if (blockIdx.x < job.pieces.n) {
+        bring(job, blockIdx.x, __syncthreads_or(threadIdx.x == 0 && await_piece<true>(job.pieces, blockIdx.x)));
         return;
     }
-    const uint32_t sixteen = (blockIdx.x - job.n_pieces) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;
+    const uint32_t sixteen = (blockIdx.x - job.pieces.n) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;
     const uint32_t y = sixteen / row_sixteens, x = sixteen % row_sixteens * 16;
     if (y >= job.n_rows)
         return;
@@ -94,7 +77,7 @@ __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constan
 
 dim3 mask_to_bits_grid(const BitsJob *job)
 {
-    return dim3(job->n_pieces + blocks_for((size_t)job->row_words * 4 * job->n_rows, PACK_THREADS));
+    return dim3(job->pieces.n + blocks_for((size_t)job->row_words * 4 * job->n_rows, PACK_THREADS));
 }
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream)

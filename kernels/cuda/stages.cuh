@@ -76,8 +76,7 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
 CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher);
 
 /* A mask -> bits, of `row_words` words a row, with 0 past the width: of the first `n_rows` rows, which are of 8 bits, by the
- * device; the others by the host, a piece after the other, perhaps while the device waits for them. A piece is there when its
- * word of `ready` is `number`. */
+ * device; the others by the host, perhaps while the device waits for them. */
 typedef struct BitsJob {
     uint64_t *bits;
     uint32_t width, row_words;
@@ -87,18 +86,10 @@ typedef struct BitsJob {
     GlobalPointer<const uint8_t> mask;
     size_t mask_stride;
 
-    uint32_t n_pieces;
-    uint32_t piece_words;  /* a multiple of 16, as are the words before the first: no line of memory belongs to two */
+    HostPieces pieces;
+    uint32_t piece_words;  /* a multiple of 16, as are the words before the first */
     uint32_t n_words;      /* in all */
-    uint32_t most_looks;   /* after so many at a piece that is not there the kernel goes on with zeros, so that it ends if
-                            * launches block */
-    uint32_t number;       /* not 0; another for each frame in turn */
-    const uint64_t *words; /* these three in mapped host memory, device addresses */
-    const uint32_t *ready; /* [n_pieces * READY_STEP] */
-    uint32_t *late;        /* takes `number` if the kernel went on */
 } BitsJob;
-
-#define READY_STEP 16u /* a cache line: who packs one piece does not wait for who looks at another */
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream);
 dim3 mask_to_bits_grid(const BitsJob *job); /* how it launches its kernel, whose only argument is the job */

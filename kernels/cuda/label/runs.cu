@@ -190,12 +190,18 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     };
 
     const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
-    const auto solve_bits = all ? solve<EIGHT, LANES, true, true, Jobs> : solve<EIGHT, LANES, true, false, Jobs>;
-    const auto solve_pixels = all ? solve<EIGHT, LANES, false, true, Jobs> : solve<EIGHT, LANES, false, false, Jobs>;
-    const auto solve_input = shape->form == CUDA_PIXELS ? solve_pixels : solve_bits;
+    const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
+        return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grids.solve, SOLVE_THREADS(LANES),
+                           jobs.room.slots * sizeof(uint32_t), given, jobs);
+    };
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
-    CCL_TRY(cuda_launch(frame, "solve", CUDA_AFTER, solve_input, grids.solve, SOLVE_THREADS(LANES),
-                   jobs.room.slots * sizeof(uint32_t), given, jobs));
+    if (shape->form == CUDA_PIXELS)
+        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_PIXELS, true, Jobs>, solve<EIGHT, LANES, SOLVE_PIXELS, false, Jobs>, given));
+    else if (Jobs::MANY || shape->form != CUDA_BITS_AWAITED)
+        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given));
+    else if constexpr (!Jobs::MANY)
+        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
+                          CudaAwaited{ given, *frame->pieces }));
     if (grids.join.y)
         CCL_TRY(cuda_launch(frame, "join", brief, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
     CCL_TRY(cuda_launch(frame, "number", brief, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));

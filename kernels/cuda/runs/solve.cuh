@@ -64,10 +64,33 @@ __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_
         out[i * 32 + first] = (uint16_t)(pack16(bytes[i], than) & valid[i]);
 }
 
-/* Mask -> bits, of an image of this size. */
-template <uint32_t LANES, bool PACKED>
+/* Where a tile's bits come from. */
+enum SolveInput {
+    SOLVE_PIXELS,
+    SOLVE_BITS,
+    SOLVE_AWAITED, /* from the host, which may have to pack them yet */
+};
+
+/* One thread waits for the pieces that a tile has rows of, the lower one first; are they there? The tile that a piece begins in
+ * looks over the bus, and tells the others: looks at one line of host memory come one after the other, a microsecond each. */
+__device__ static inline bool await_pieces(const HostPieces &pieces, TileAt where, uint32_t height)
+{
+    static_assert(PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
+    const uint32_t top = where.band * TILE_ROWS, first = (max(top, 1u) - 1) / pieces.rows;
+    bool there = true;
+    for (uint32_t piece = (min(top + TILE_ROWS, height) - 1) / pieces.rows + 1; there && piece-- > first;) {
+        const bool tells = where.x == 0 && piece * pieces.rows >= top;
+        there = tells ? await_piece<true>(pieces, piece) : await_piece<false>(pieces, piece);
+        if (tells && there)
+            store_release(&pieces.arrived[piece], pieces.number);
+    }
+    return there;
+}
+
+/* Mask -> bits, of an image of this size; those that are not there are 0. */
+template <uint32_t LANES, SolveInput INPUT>
 __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width, uint32_t height,
-                                        const CudaVars *vars)
+                                        const CudaVars *vars, bool there)
 {
     const uint32_t thread = threadIdx.x, at = word_of_thread<LANES>(), lane = at % 32;
     const uint32_t y = where.band * TILE_ROWS + at / 32 - 1, word_x = where.x * 32 + lane;
@@ -75,9 +98,9 @@ __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width
     const bool mine = share_of_thread<LANES>() == 0;
 
     const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
-    if (PACKED && mine)
-        tile->bits[at] = in_image && word_x * 64 < width ? packed_row[word_x] : 0;
-    else if (!PACKED)
+    if (INPUT != SOLVE_PIXELS && mine)
+        tile->bits[at] = there && in_image && word_x * 64 < width ? packed_row[word_x] : 0;
+    else if (INPUT == SOLVE_PIXELS)
         pack_row<LANES>(vars, where.x * 2048, y, in_image ? width : 0, (uint16_t *)(tile->bits + at - lane));
     if (mine)
         tile->heads[at] = 0;
@@ -244,14 +267,24 @@ __device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, Tile
     solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, TileRoom{ RUN_SLOTS, few });
 }
 
+/* What solve is given with its launch. */
+template <SolveInput INPUT> struct GivenFor {
+    typedef CudaVars Type;
+};
+template <> struct GivenFor<SOLVE_AWAITED> {
+    typedef CudaAwaited Type;
+};
+__device__ static inline const CudaVars &vars_of(const CudaVars &given) { return given; }
+__device__ static inline const CudaVars &vars_of(const CudaAwaited &given) { return given.vars; }
+
 /* Where solve reads the frame's variables before the job is there: its pixels are on their way the sooner. */
 __device__ static inline const CudaVars *first_vars(const CudaVars &given, const Alone &) { return &given; }
 __device__ static inline const CudaVars *first_vars(const CudaVars &, const Listed &jobs) { return &jobs.vars(); }
 
 /* A tile a block. */
-template <bool EIGHT, uint32_t LANES, bool PACKED, bool ALL, typename Jobs>
+template <bool EIGHT, uint32_t LANES, SolveInput INPUT, bool ALL, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
-    solve(const __grid_constant__ CudaVars given, const __grid_constant__ Jobs jobs)
+    solve(const __grid_constant__ typename GivenFor<INPUT>::Type given, const __grid_constant__ Jobs jobs)
 {
     __shared__ Tile tile;
     extern __shared__ uint32_t slots[];
@@ -259,11 +292,14 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
     const Job &job = jobs.fetch();
     const Plan &plan = job.plan, &source = jobs.source().plan;
 
-    load_tile<LANES, PACKED>(&tile, where, source.width, source.height, first_vars(given, jobs));
+    bool there = true;
+    if constexpr (INPUT == SOLVE_AWAITED)
+        there = __syncthreads_or(threadIdx.x == 0 && await_pieces(given.pieces, where, source.height));
+    load_tile<LANES, INPUT>(&tile, where, source.width, source.height, first_vars(vars_of(given), jobs), there);
     if (Jobs::MANY && (where.x >= plan.tiles_x || where.band >= plan.bands))
         return;
     if (!Jobs::MANY && where.x == 0 && where.band == 0 && threadIdx.x == 0)
-        *job.vars = given;
+        *job.vars = vars_of(given);
     solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.room);
 }
 
