@@ -239,7 +239,7 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + arrived_size + sizeof(CudaVars), false));
     slot->d_mask = device;
     slot->bits.pieces.arrived = (uint32_t *)(device + mask_size);
-    CCL_CUDA_TRY(cudaMemsetAsync(slot->bits.pieces.arrived, 0, arrived_size, impl(context)->lanes[0].stream));
+    CCL_CUDA_TRY(cudaMemsetAsync(slot->bits.pieces.arrived, 0, arrived_size, impl(context)->upload));
     slot->frame.kept = (CudaVars *)(device + mask_size + arrived_size);
     return CCL_OK;
 }
@@ -367,6 +367,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_TRY(open_loop(context));
     for (unsigned i = 0; i < context->config.depth; i++)
         CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->upload)); /* what slots have cleared */
     CCL_TRY(open_labels(context, n_pixels));
     if (context->config.volume)
         CCL_TRY(cuda_volume_open(context));
@@ -580,7 +581,8 @@ static float tested_share(void)
     return min(max(share, 0.0f), 1.0f);
 }
 
-/* Kernels look for what is packed after the launch at least so often, every microsecond or so; more often for more of it. */
+/* Kernels look over the bus for what is packed after the launch at least so often, every microsecond or so; more often for more of
+ * it. */
 #define LEAST_LOOKS 2000u
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
@@ -619,7 +621,7 @@ static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first)
     bits->n_words = (mask->height - first) * bits->row_words;
     pieces->most_looks = LEAST_LOOKS + bits->n_words / 16;
     pieces->words = slot->mapped_mask + (size_t)first * bits->row_words;
-    if (!++pieces->number)
+    if (++pieces->number >> 31)
         pieces->number = 1;
 }
 
@@ -686,11 +688,15 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
-    *form = may_wait_for_host(cuda, context) ? CUDA_BITS_AWAITED : CUDA_BITS;
-    slot->packs_meanwhile = *form == CUDA_BITS_AWAITED && packs_meanwhile(context, slot, vars, *form);
+    *form = !may_wait_for_host(cuda, context)                                    ? CUDA_BITS
+            : context->algorithm->awaits_bits(context, mask->width, mask->height) ? CUDA_BITS_AWAITED
+                                                                                  : CUDA_BITS_BROUGHT;
+    slot->packs_meanwhile = *form != CUDA_BITS && packs_meanwhile(context, slot, vars, *form);
     plan_packing(slot, mask, 0);
     if (!slot->packs_meanwhile)
         pack(cuda, slot);
+    if (*form == CUDA_BITS_BROUGHT)
+        return CCL_OK;
     if (*form == CUDA_BITS_AWAITED || size <= MOST_BITS_IN_PLACE) {
         vars->mask = (const uint8_t *)slot->mapped_mask;
         return CCL_OK;
@@ -1230,7 +1236,7 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 static bool is_late(CudaContext *cuda, const CudaSlot *slot)
 {
     if (*slot->h_late != slot->bits.pieces.number) {
-        if (cuda->wariness && ++cuda->n_in_time % FRAMES_IN_TIME == 0)
+        if (slot->packs_meanwhile && cuda->wariness && ++cuda->n_in_time % FRAMES_IN_TIME == 0)
             cuda->wariness--;
         return false;
     }
@@ -1247,7 +1253,9 @@ static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(await(cuda, slot));
-    if (slot->packs_meanwhile && is_late(cuda, slot)) { /* by now all is packed */
+    if (slot->frame.shape.form >= CUDA_BITS_BROUGHT && is_late(cuda, slot)) { /* by now all is packed */
+        if (slot->frame.shape.form == CUDA_BITS_AWAITED)
+            slot->frame.shape.form = CUDA_BITS; /* in the same place */
         CCL_TRY(launch(cuda, slot));
         CCL_TRY(await(cuda, slot));
     }

@@ -17,7 +17,8 @@
  * Everything from bits on is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
- * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars:
+ * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars (or, with
+ * CUDA_BITS_AWAITED, CudaAwaited, and CudaFrame.pieces besides):
  * where a graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *

@@ -39,7 +39,7 @@ typedef struct CudaReplay {
     unsigned n_nodes;
     bool notes_all;       /* a node for every kernel */
     CudaReplayNode bits;  /* of mask_to_bits(), with CUDA_BITS_BROUGHT */
-    CudaVars vars; /* as last set in all of them */
+    CudaVars vars; /* as last set in all of them; with CUDA_BITS_AWAITED they are set for each frame */
 } CudaReplay;
 
 /* Where frames run one after the other: those of one lane share its memory, those of different lanes run beside each

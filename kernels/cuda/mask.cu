@@ -55,7 +55,10 @@ __device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
     if (blockIdx.x < job.pieces.n) {
-        bring(job, blockIdx.x, __syncthreads_or(threadIdx.x == 0 && await_piece<true>(job.pieces, blockIdx.x)));
+        const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.pieces, blockIdx.x));
+        bring(job, blockIdx.x, there);
+        if (!there && threadIdx.x == 0)
+            note_late(job.pieces);
         return;
     }
     const uint32_t sixteen = (blockIdx.x - job.pieces.n) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;

@@ -12,8 +12,8 @@ typedef struct __align__(16) HostPieces {
     const uint64_t *words; /* of the first piece; these three in mapped host memory, device addresses */
     const uint32_t *ready; /* [n * READY_STEP]: a piece is there when its word is `number` */
     uint32_t *late;        /* takes `number` if a kernel went on without a piece */
-    uint32_t *arrived;     /* [n], device memory: likewise, when a block has told the others of its piece */
-    uint32_t number;       /* not 0; another for each frame in turn */
+    uint32_t *arrived;     /* [n], device memory: what blocks that share a piece make of it, see decide() */
+    uint32_t number;       /* 1 to 2^31 - 1, another for each frame in turn */
     uint32_t n, rows;      /* pieces; of each but the last */
     uint32_t most_looks;   /* after so many at a piece that is not there the kernel goes on with zeros, so that it ends if
                             * launches block */
@@ -28,42 +28,78 @@ typedef struct __align__(16) HostPieces {
 template <bool BY_HOST> __device__ static inline uint32_t load_acquire(const uint32_t *word)
 {
     uint32_t value;
-#ifndef __CUDA_ARCH__
-    value = __ldcv(word);
-    __threadfence_system();
-#else
+#if defined __CUDA_ARCH__ && defined __NVCC__
     if (BY_HOST)
         asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     else
         asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+#else
+    value = __ldcv(word);
+    __threadfence_system();
 #endif
     return value;
 }
 
-__device__ static inline void store_release(uint32_t *word, uint32_t value)
+/* atomicCAS(), and whoever sees the new value sees what was written, or seen, before it. */
+__device__ static inline uint32_t replace(uint32_t *word, uint32_t from, uint32_t to)
 {
-#ifndef __CUDA_ARCH__
-    __threadfence();
-    *(volatile uint32_t *)word = value;
+    uint32_t old;
+#if defined __CUDA_ARCH__ && defined __NVCC__
+    asm volatile("atom.acq_rel.gpu.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(word), "r"(from), "r"(to) : "memory");
 #else
-    asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+    __threadfence();
+    old = atomicCAS(word, from, to);
+    __threadfence();
 #endif
+    return old;
 }
 
-/* One thread waits until a piece is there, or another block says so; is it? Then others may read it behind a barrier. */
-template <bool BY_HOST> __device__ static inline bool await_piece(const HostPieces &pieces, uint32_t piece)
+/* One thread looks at a piece's word until the host has packed it. False: not after so many looks. Others may read the bits behind
+ * a barrier. */
+__device__ static inline bool await_host(const HostPieces &pieces, uint32_t piece)
 {
-    const uint32_t *const word = BY_HOST ? pieces.ready + piece * READY_STEP : pieces.arrived + piece;
-    const uint32_t most_looks = BY_HOST ? pieces.most_looks : 4 * pieces.most_looks; /* quicker ones */
     uint32_t looks = 0;
-    while (load_acquire<BY_HOST>(word) != pieces.number) {
-        if (++looks >= most_looks) {
-            *(volatile uint32_t *)pieces.late = pieces.number; /* others do, too */
+    while (load_acquire<true>(pieces.ready + piece * READY_STEP) != pieces.number) {
+        if (++looks >= pieces.most_looks)
             return false;
-        }
         __nanosleep(100);
     }
     return true;
+}
+
+/* The frame is to be launched again. Many may say so. */
+__device__ static inline void note_late(const HostPieces &pieces)
+{
+    *(volatile uint32_t *)pieces.late = pieces.number;
+}
+
+/* Is a piece there, or do kernels go on without? Who asks first says it for all: they have to agree on what runs there are. */
+__device__ static inline bool decide(const HostPieces &pieces, uint32_t piece, bool there)
+{
+    uint32_t *const word = pieces.arrived + piece;
+    uint32_t known = load_acquire<false>(word);
+    while (known >> 1 != pieces.number) {
+        const uint32_t ours = 2 * pieces.number + there, old = replace(word, known, ours);
+        known = old == known ? ours : old;
+    }
+    if (!(known & 1))
+        note_late(pieces);
+    return known & 1;
+}
+
+/* Like await_host(), for blocks that share a piece. The one that `tells` looks over the bus, the others at what it says: loads of one
+ * line of host memory come one after the other, a microsecond each. */
+__device__ static inline bool await_piece(const HostPieces &pieces, uint32_t piece, bool tells)
+{
+    if (tells)
+        return decide(pieces, piece, await_host(pieces, piece));
+    for (uint32_t looks = 0; looks < 4 * pieces.most_looks; looks++) { /* quicker ones */
+        const uint32_t known = load_acquire<false>(pieces.arrived + piece);
+        if (known >> 1 == pieces.number)
+            return decide(pieces, piece, known & 1);
+        __nanosleep(100);
+    }
+    return decide(pieces, piece, false);
 }
 
 #endif

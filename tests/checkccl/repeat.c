@@ -53,6 +53,15 @@ static const Look alike_looks[N_SCENES] = {
     { "noise_g1_d50", 397, 397, CCL_MEMORY_PINNED },
 };
 
+/* The same of several tiles side by side, the last piece a short one. As high as that for 130 multiprocessors and more, so that
+ * `runs` waits for the host itself. */
+static const Look wide_looks[N_SCENES] = {
+    { "noise_g4_d50", 2113, 1041, CCL_MEMORY_HOST },
+    { "spiral", 2113, 1041, CCL_MEMORY_HOST },
+    { "video_salt0.05", 2113, 1041, CCL_MEMORY_PINNED },
+    { "comb", 2113, 1041, CCL_MEMORY_HOST },
+};
+
 /* How they are run. */
 typedef struct Way {
     const char *name;
@@ -209,25 +218,38 @@ static void draw_scenes(Session *session, Scene *scenes, const Look *some_looks,
     }
 }
 
+/* As wide as they are, and not as high where the device is that of the emulation, which is small. */
+static void draw_wide_scenes(Session *session, Scene *scenes, const Look *some_looks, uint32_t emulated_height)
+{
+    for (unsigned i = 0; i < N_SCENES; i++)
+        scene_draw(session, &scenes[i], &some_looks[i], some_looks[i].width,
+                   session->most_pixels ? emulated_height : some_looks[i].height, PRODUCT_TABLE);
+}
+
 static void draw_dense_scenes(Session *session, Scene *scenes)
 {
+    draw_wide_scenes(session, scenes, dense_looks, 107);
     for (unsigned i = 0; i < N_SCENES; i++) {
-        const Look *const look = &dense_looks[i];
-        const uint32_t height = session->most_pixels ? 107 : look->height; /* the device of the emulation is small */
-        scene_draw(session, &scenes[i], look, look->width, height, PRODUCT_TABLE);
         const Image *const image = &scenes[i].image;
-        memset(image_at(image, 0, DENSE_ROWS), 0, (size_t)image->width * (height - 2 * DENSE_ROWS));
+        memset(image_at(image, 0, DENSE_ROWS), 0, (size_t)image->width * (image->height - 2 * DENSE_ROWS));
     }
+}
+
+/* One scene in so many is filtered. */
+static void filter_scenes(Scene *scenes, unsigned step)
+{
+    for (unsigned i = 0; i < N_SCENES; i += step) /* the spiral is at the border */
+        scenes[i].c.filter = (CclFilter){ .min_area = 3, .border = i ? CCL_BORDER_KEEP : CCL_BORDER_DROP };
 }
 
 void check_repeat(Session *session)
 {
-    Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, alike[N_SCENES] = { 0 }, dense[N_SCENES] = { 0 };
+    Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, alike[N_SCENES] = { 0 }, wide[N_SCENES] = { 0 },
+          dense[N_SCENES] = { 0 };
     draw_scenes(session, scenes, looks, PRODUCT_LABELS);
     draw_scenes(session, tables, looks, PRODUCT_TABLE);
     draw_scenes(session, alike, alike_looks, PRODUCT_TABLE);
-    for (unsigned i = 0; i < N_SCENES; i += 2) /* the spiral is at the border */
-        tables[i].c.filter = (CclFilter){ .min_area = 3, .border = i ? CCL_BORDER_KEEP : CCL_BORDER_DROP };
+    filter_scenes(tables, 2);
     for (unsigned s = 0; s < session->n_subjects; s++) {
         Subject *const subject = &session->subjects[s];
         const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
@@ -237,8 +259,14 @@ void check_repeat(Session *session)
         subject_close(subject);
         layout_now_running(subject, NULL);
         check_subject(session, subject, scenes, ways, cuda ? N_WAYS : N_WAYS - 1, n);
-        if (cuda && method_of(&subject->config)->takes_bits)
+        if (cuda && method_of(&subject->config)->takes_bits) {
+            if (!wide[0].image.pixels) {
+                draw_wide_scenes(session, wide, wide_looks, 25);
+                filter_scenes(wide, 1); /* filtered or not is other kernels */
+            }
             check_subject(session, subject, alike, &alike_way, 1, n);
+            check_subject(session, subject, wide, &alike_way, 1, session->most_pixels ? n : n / 10);
+        }
         if (!cuda || !method_of(&subject->config)->batches)
             continue;
         if (subject->config.shared)
@@ -250,5 +278,6 @@ void check_repeat(Session *session)
     free_scenes(scenes);
     free_scenes(tables);
     free_scenes(alike);
+    free_scenes(wide);
     free_scenes(dense);
 }

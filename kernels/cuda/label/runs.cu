@@ -12,8 +12,8 @@
  * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels. Of
  * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
- *     solve    pack a tile and the row above it; link and unite its runs, in shared memory or, where there is no room for
- *              so many, in global memory
+ *     solve    pack a tile and the row above it, or wait for the host to pack them; link and unite its runs, in shared memory
+ *              or, where there is no room for so many, in global memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile
@@ -197,9 +197,9 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     if (shape->form == CUDA_PIXELS)
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_PIXELS, true, Jobs>, solve<EIGHT, LANES, SOLVE_PIXELS, false, Jobs>, given));
-    else if (Jobs::MANY || shape->form != CUDA_BITS_AWAITED)
+    else if (Jobs::MANY || LANES != SMALL_LANES || shape->form != CUDA_BITS_AWAITED) /* see awaits_bits() */
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given));
-    else if constexpr (!Jobs::MANY)
+    else if constexpr (!Jobs::MANY && LANES == SMALL_LANES)
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
                           CudaAwaited{ given, *frame->pieces }));
     if (grids.join.y)
@@ -238,6 +238,12 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
     if (n_tiles <= test_limit(LOOSE_TILES * multiprocessors))
         return TileRoom{ RUN_SLOTS, RUN_SLOTS };
     return TileRoom{ test_limit(density == CUDA_DENSE ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
+}
+
+/* All tiles that wait are to run at once, and to leave room for kernels of others. */
+static bool awaits_bits(const CclContext *context, uint32_t width, uint32_t height)
+{
+    return tiles_x_of(width) * bands_of(height) <= SMALL_TILES * cuda_multiprocessors(context);
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
@@ -468,6 +474,7 @@ const CclAlgorithm ccl_cuda_runs = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_bits = true,
+    .awaits_bits = awaits_bits,
     .analyze = analyze,
     .batches = &batches,
 };

@@ -71,35 +71,38 @@ enum SolveInput {
     SOLVE_AWAITED, /* from the host, which may have to pack them yet */
 };
 
-/* One thread waits for the pieces that a tile has rows of, the lower one first; are they there? The tile that a piece begins in
- * looks over the bus, and tells the others: looks at one line of host memory come one after the other, a microsecond each. */
-__device__ static inline bool await_pieces(const HostPieces &pieces, TileAt where, uint32_t height)
+/* Which of a tile's rows are there: its own, and the one above. */
+typedef struct RowsThere {
+    bool own, above;
+} RowsThere;
+
+/* Called by all threads: waits for the pieces that a tile has rows of. Who has the first row of a piece tells the others, before it
+ * waits for the piece above. */
+__device__ static inline RowsThere await_rows(const HostPieces &pieces, TileAt where)
 {
     static_assert(PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
-    const uint32_t top = where.band * TILE_ROWS, first = (max(top, 1u) - 1) / pieces.rows;
-    bool there = true;
-    for (uint32_t piece = (min(top + TILE_ROWS, height) - 1) / pieces.rows + 1; there && piece-- > first;) {
-        const bool tells = where.x == 0 && piece * pieces.rows >= top;
-        there = tells ? await_piece<true>(pieces, piece) : await_piece<false>(pieces, piece);
-        if (tells && there)
-            store_release(&pieces.arrived[piece], pieces.number);
-    }
+    const uint32_t top = where.band * TILE_ROWS, piece = top / pieces.rows;
+    const bool is_first = piece * pieces.rows == top, tells = is_first && where.x == 0;
+    RowsThere there;
+    there.own = there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece, tells));
+    if (is_first && piece)
+        there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece - 1, false));
     return there;
 }
 
 /* Mask -> bits, of an image of this size; those that are not there are 0. */
 template <uint32_t LANES, SolveInput INPUT>
 __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width, uint32_t height,
-                                        const CudaVars *vars, bool there)
+                                        const CudaVars *vars, RowsThere there)
 {
     const uint32_t thread = threadIdx.x, at = word_of_thread<LANES>(), lane = at % 32;
     const uint32_t y = where.band * TILE_ROWS + at / 32 - 1, word_x = where.x * 32 + lane;
-    const bool in_image = y < height; /* above band 0, y wraps around */
+    const bool in_image = y < height && (at < 32 ? there.above : there.own); /* above band 0, y wraps around */
     const bool mine = share_of_thread<LANES>() == 0;
 
     const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
     if (INPUT != SOLVE_PIXELS && mine)
-        tile->bits[at] = there && in_image && word_x * 64 < width ? packed_row[word_x] : 0;
+        tile->bits[at] = in_image && word_x * 64 < width ? packed_row[word_x] : 0;
     else if (INPUT == SOLVE_PIXELS)
         pack_row<LANES>(vars, where.x * 2048, y, in_image ? width : 0, (uint16_t *)(tile->bits + at - lane));
     if (mine)
@@ -292,9 +295,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
     const Job &job = jobs.fetch();
     const Plan &plan = job.plan, &source = jobs.source().plan;
 
-    bool there = true;
+    RowsThere there = { true, true };
     if constexpr (INPUT == SOLVE_AWAITED)
-        there = __syncthreads_or(threadIdx.x == 0 && await_pieces(given.pieces, where, source.height));
+        there = await_rows(given.pieces, where);
     load_tile<LANES, INPUT>(&tile, where, source.width, source.height, first_vars(vars_of(given), jobs), there);
     if (Jobs::MANY && (where.x >= plan.tiles_x || where.band >= plan.bands))
         return;
