@@ -12,7 +12,7 @@ typedef struct __align__(16) HostPieces {
     const uint64_t *words; /* of the first piece; these three in mapped host memory, device addresses */
     const uint32_t *ready; /* [n * READY_STEP]: a piece is there when its word is `number` */
     uint32_t *late;        /* takes `number` if a kernel went on without a piece */
-    uint32_t *arrived;     /* [n], device memory: what blocks that share a piece make of it, see decide() */
+    uint32_t *arrived;     /* [n], device memory: what blocks that share a piece say of it, see is_said() */
     uint32_t number;       /* 1 to 2^31 - 1, another for each frame in turn */
     uint32_t n, rows;      /* pieces; of each but the last */
     uint32_t most_looks;   /* after so many at a piece that is not there the kernel goes on with zeros, so that it ends if
@@ -67,24 +67,28 @@ __device__ static inline bool await_host(const HostPieces &pieces, uint32_t piec
     return true;
 }
 
-/* The frame is to be launched again. Many may say so. */
+/* The frame is to be launched again. Whoever goes on without a piece says so. */
 __device__ static inline void note_late(const HostPieces &pieces)
 {
     *(volatile uint32_t *)pieces.late = pieces.number;
 }
 
-/* Is a piece there, or do kernels go on without? Who asks first says it for all: they have to agree on what runs there are. */
+/* What is said of a piece, for this frame: 2 * number + 1 that it is there, 2 * number that kernels go on without. */
+__device__ static inline bool is_said(const HostPieces &pieces, uint32_t said)
+{
+    return said >> 1 == pieces.number;
+}
+
+/* Is a piece there? Who says it first says it for all: they have to agree on what runs there are. */
 __device__ static inline bool decide(const HostPieces &pieces, uint32_t piece, bool there)
 {
-    uint32_t *const word = pieces.arrived + piece;
-    uint32_t known = load_acquire<false>(word);
-    while (known >> 1 != pieces.number) {
-        const uint32_t ours = 2 * pieces.number + there, old = replace(word, known, ours);
-        known = old == known ? ours : old;
+    const uint32_t ours = 2 * pieces.number + there;
+    uint32_t said = 2 * pieces.number - 1; /* of the frame before, it may be */
+    while (!is_said(pieces, said)) {
+        const uint32_t old = replace(pieces.arrived + piece, said, ours);
+        said = old == said ? ours : old;
     }
-    if (!(known & 1))
-        note_late(pieces);
-    return known & 1;
+    return said & 1;
 }
 
 /* Like await_host(), for blocks that share a piece. The one that `tells` looks over the bus, the others at what it says: loads of one
@@ -94,9 +98,9 @@ __device__ static inline bool await_piece(const HostPieces &pieces, uint32_t pie
     if (tells)
         return decide(pieces, piece, await_host(pieces, piece));
     for (uint32_t looks = 0; looks < 4 * pieces.most_looks; looks++) { /* quicker ones */
-        const uint32_t known = load_acquire<false>(pieces.arrived + piece);
-        if (known >> 1 == pieces.number)
-            return decide(pieces, piece, known & 1);
+        const uint32_t said = load_acquire<false>(pieces.arrived + piece);
+        if (is_said(pieces, said))
+            return said & 1;
         __nanosleep(100);
     }
     return decide(pieces, piece, false);

@@ -87,6 +87,8 @@ __device__ static inline RowsThere await_rows(const HostPieces &pieces, TileAt w
     there.own = there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece, tells));
     if (is_first && piece)
         there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece - 1, false));
+    if (threadIdx.x == 0 && !(there.own && there.above))
+        note_late(pieces);
     return there;
 }
 
