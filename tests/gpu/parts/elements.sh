@@ -14,7 +14,7 @@ elements_in() {
     for program in ccllabel-contours ccllabel-volume cclmotion; do
         check_in "$1" "$program" 300 "$1/test-$program"
     done &
-    check_in "$1" "ccllabel" 300 "$1/test-ccllabel"
+    check_in "$1" "ccllabel" 600 "$1/test-ccllabel"
     wait
 }
 
