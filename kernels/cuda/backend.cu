@@ -1078,6 +1078,7 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     CudaContext *const cuda = impl(slot->context);
     cuda->lane = cuda->engine ? cuda_engine_lane(cuda->engine, slot->lane) : &cuda->lanes[slot->lane];
     frame->stream = cuda->lane->stream;
+    slot->h_result->complete = 0;
     CCL_TRY(cuda_await_mask(slot, frame->stream));
     const bool replayed = wants_replay(slot);
     if (frame->timing)
@@ -1149,10 +1150,10 @@ cudaError_t cuda_look_at(cudaEvent_t event)
     return error;
 }
 
-/* Some hundred nanoseconds: each look takes the driver's lock, which those who launch need. */
-static void pause_briefly(void)
+/* Some hundred nanoseconds for 8. */
+static void pause_briefly(unsigned n)
 {
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < n; i++) {
 #if defined(__x86_64__)
         asm volatile("pause");
 #elif defined(__aarch64__)
@@ -1161,17 +1162,40 @@ static void pause_briefly(void)
     }
 }
 
+const uint32_t *cuda_early_word(const CudaSlot *slot)
+{
+    return downloads_behind(slot) || slot->frame.timing ? NULL : &slot->h_result->complete;
+}
+
+bool cuda_is_complete(const uint32_t *early)
+{
+    return early && __atomic_load_n(early, __ATOMIC_ACQUIRE);
+}
+
+#define LOOKS_AT_WORD 16u
+
+/* Looks at an event, each time after some looks at a word if there is one. */
+static cudaError_t look_at_both(cudaEvent_t event, const uint32_t *early)
+{
+    for (unsigned i = 0; early && i < LOOKS_AT_WORD; i++) {
+        if (cuda_is_complete(early))
+            return cudaSuccess;
+        pause_briefly(1);
+    }
+    return cuda_look_at(event);
+}
+
 /* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
  * machine is virtual and idle some hundreds. One that could be slept on is seen late even by who looks at it, if that is
  * on the CPU which takes the device's interrupts. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t *watch, cudaEvent_t *alarm)
+cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *early, cudaStream_t *watch, cudaEvent_t *alarm)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
-        const cudaError_t error = cuda_look_at(event);
+        const cudaError_t error = look_at_both(event, early);
         if (error != cudaErrorNotReady)
             return error;
-        pause_briefly();
+        pause_briefly(8); /* each look at an event takes the driver's lock, which those who launch need */
     } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200));
     if ((!*watch && cudaStreamCreateWithFlags(watch, cudaStreamNonBlocking) != cudaSuccess) ||
         (!*alarm && cudaEventCreateWithFlags(alarm, cudaEventDisableTiming | cudaEventBlockingSync) != cudaSuccess)) {
@@ -1228,7 +1252,7 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 {
     if (cuda->engine)
         return ccl_engine_collect(cuda->engine->queue, &slot->ticket);
-    CCL_CUDA_TRY(cuda_wait_for(slot->done, &cuda->watch, &cuda->alarm));
+    CCL_CUDA_TRY(cuda_wait_for(slot->done, cuda_early_word(slot), &cuda->watch, &cuda->alarm));
     return CCL_OK;
 }
 
@@ -1291,7 +1315,7 @@ static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
     if (cuda_use_device(context->config.device) != CCL_OK)
         return true;
     return cuda->engine ? ccl_engine_ready(cuda->engine->queue, &slot->ticket)
-                        : cuda_look_at(slot->done) != cudaErrorNotReady;
+                        : cuda_is_complete(cuda_early_word(slot)) || cuda_look_at(slot->done) != cudaErrorNotReady;
 }
 
 const CclBackend ccl_cuda_backend = {

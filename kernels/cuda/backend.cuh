@@ -120,10 +120,11 @@ typedef enum CudaDensity {
     CUDA_DENSE, /* so much that blocks want room for it all */
 } CudaDensity;
 
-/* Counts of a frame; mapped host memory, written by the last kernel. */
+/* Counts of a frame; mapped host memory. */
 typedef struct CudaResult {
     uint32_t n_found, n_kept;
-    uint32_t density; /* CudaDensity */
+    uint32_t density;  /* CudaDensity */
+    uint32_t complete; /* a kernel may say that all of the frame is there, labels too, before the last one has ended: 1 */
 } CudaResult;
 
 typedef enum CudaLabelMode {

@@ -103,6 +103,7 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
+    const uint32_t *early[CCL_MOST_BATCHES]; /* cuda_early_word() of a batch that is one frame alone, else NULL */
     CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
@@ -171,9 +172,13 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if need be. An
- * event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
-cudaError_t cuda_wait_for(cudaEvent_t event, cudaStream_t *watch, cudaEvent_t *alarm);
+/* Looks a while, also at `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if
+ * need be. An event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
+cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *early, cudaStream_t *watch, cudaEvent_t *alarm);
+
+/* Of a frame that was launched alone: what may say that it is complete before its event does; NULL: nothing does. */
+const uint32_t *cuda_early_word(const CudaSlot *slot);
+bool cuda_is_complete(const uint32_t *early);
 
 /* Ends the capture on a stream, and makes a graph ready of what was captured; `status`: of the launches. */
 CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);

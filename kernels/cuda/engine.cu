@@ -305,7 +305,9 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
+    engine->early[index] = NULL;
     if (goes_alone(engine, n)) {
+        engine->early[index] = cuda_early_word(launch.slots[0]);
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
@@ -339,12 +341,13 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
 /* An error counts as the end: waiting tells. */
 static bool ended(void *device, unsigned index)
 {
-    return cuda_look_at(((CudaEngine *)device)->done[index]) != cudaErrorNotReady;
+    const CudaEngine *const engine = (CudaEngine *)device;
+    return cuda_is_complete(engine->early[index]) || cuda_look_at(engine->done[index]) != cudaErrorNotReady;
 }
 
 static CclStatus wait_for_batch(CudaEngine *engine, unsigned index)
 {
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], &engine->watch, &engine->alarm));
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->early[index], &engine->watch, &engine->alarm));
     return CCL_OK;
 }
 

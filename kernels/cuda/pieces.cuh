@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_PIECES_CUH
 #define CCL_CUDA_PIECES_CUH
 
-#include <stdint.h>
+#include "order.cuh"
 
 /* The rows of a mask that the host packs, a piece after the other. */
 typedef struct __align__(16) HostPieces {
@@ -22,37 +22,6 @@ typedef struct __align__(16) HostPieces {
 #define READY_STEP 16u /* a cache line: who packs one piece does not wait for who looks at another */
 #define PIECE_ROWS 16u /* HostPieces.rows is a multiple of it: no line of memory belongs to two pieces */
 #define MOST_PIECES 64u
-
-/* Who sees a value sees what was written before it: by the host, or by another block. (A fence behind a plain load would do, and
- * take 3 us.) */
-template <bool BY_HOST> __device__ static inline uint32_t load_acquire(const uint32_t *word)
-{
-    uint32_t value;
-#if defined __CUDA_ARCH__ && defined __NVCC__
-    if (BY_HOST)
-        asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-    else
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-#else
-    value = __ldcv(word);
-    __threadfence_system();
-#endif
-    return value;
-}
-
-/* atomicCAS(), and whoever sees the new value sees what was written, or seen, before it. */
-__device__ static inline uint32_t replace(uint32_t *word, uint32_t from, uint32_t to)
-{
-    uint32_t old;
-#if defined __CUDA_ARCH__ && defined __NVCC__
-    asm volatile("atom.acq_rel.gpu.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(word), "r"(from), "r"(to) : "memory");
-#else
-    __threadfence();
-    old = atomicCAS(word, from, to);
-    __threadfence();
-#endif
-    return old;
-}
 
 /* One thread looks at a piece's word until the host has packed it. False: not after so many looks. Others may read the bits behind
  * a barrier. */

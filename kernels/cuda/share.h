@@ -14,8 +14,8 @@
 
 /* The next mask's share, with which the device has its own rows and the caller's at the same time. How long the caller takes
  * depends on where masks lie (its caches, or memory) and on the threads that help it, so the last mask says it, of which it
- * packed a part of `share` in `caller_us`, the launch included. The device takes `device_us` to pack a whole mask, and an eighth of that to get
- * one as bits. */
+ * packed a part of `share` in `caller_us`, the launch included. The device takes `device_us` to pack a whole mask, and an
+ * eighth of that to get one as bits. */
 static inline float ccl_share_next(float share, float caller_us, float device_us)
 {
     const float best = device_us / (device_us + device_us / 8 + caller_us / share);

@@ -53,7 +53,7 @@ static const Look alike_looks[N_SCENES] = {
     { "noise_g1_d50", 397, 397, CCL_MEMORY_PINNED },
 };
 
-/* The same of several tiles side by side, the last piece a short one. As high as that for 130 multiprocessors and more, so that
+/* The same of several tiles side by side, the last piece a short one. As high as that for 131 multiprocessors and more, so that
  * `runs` waits for the host itself. */
 static const Look wide_looks[N_SCENES] = {
     { "noise_g4_d50", 2113, 1041, CCL_MEMORY_HOST },

@@ -16,7 +16,8 @@
  *              or, where there is no room for so many, in global memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
- *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile
+ *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile. Of a frame
+ *              alone its last block writes the other rows as well, if they are few, and tells the host: end.cuh
  *     rows     sums -> the other rows
  *
  * A filter adds two steps: measure, then for area and box alone, comes before
@@ -28,7 +29,8 @@
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start
- * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors.
+ * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame alone
+ * number does, too, but not before solve and join have ended: so measure may read what solve has written.
  */
 #include "../runs/join.cuh"
 #include "../runs/measure.cuh"
@@ -115,6 +117,7 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
     plan->finals = (uint32_t *)(workspace + take(&used, max(most, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MOST_CHUNKS * sizeof(uint32_t)));
+    plan->added = (uint32_t *)(workspace + take(&used, MOST_ADDED * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
     plan->roots = (uint2 *)(workspace + take(&used, n_words * sizeof(uint2)));
     plan->runs = (uint32_t *)(workspace + take(&used, n_tiles * TILE_RUNS * sizeof(uint32_t)));
@@ -150,6 +153,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.slots = test_limit(SLOTS);
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);
+    plan.most_added = test_limit(MOST_ADDED);
     lay_out(&plan, (uint8_t *)workspace, room);
     return plan;
 }

@@ -99,11 +99,16 @@ __device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32
     const uint2 masks = plan.border[below];
     const uint32_t joined = masks.y & ours, several = joined & (joined - 1) ? joined : 0;
     const uint32_t climbers = (masks.x & ours) | several; /* several would climb one after the other */
+    const auto partner_of = [&](uint32_t ranks) { return ranks ? plan.partners[below << 5 | (__ffs(ranks) - 1)] : 0; };
+    uint32_t noted = ~0u, partner = partner_of(joined); /* on its way meanwhile */
     if (climbers)
         climb_from(plan, first_node | threadIdx.x % 8, climbers >> threadIdx.x % 8);
-    uint32_t noted = ~0u;
-    for (uint32_t left = joined; left; left &= left - 1)
-        unite_nodes(plan, first_node | (__ffs(left) - 1), plan.partners[below << 5 | (__ffs(left) - 1)], &noted);
+    for (uint32_t left = joined; left;) {
+        const uint32_t node = first_node | (__ffs(left) - 1), other = partner;
+        left &= left - 1;
+        partner = partner_of(left);
+        unite_nodes(plan, node, other, &noted);
+    }
 }
 
 /* Between tiles side by side: what the row above does not imply. */
@@ -154,6 +159,8 @@ template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS
     const uint32_t first = blockIdx.x * plan.chunk_words + threadIdx.x * each;
 
     wait_for_predecessor();
+    if (!Jobs::MANY)
+        let_successor_start(); /* solve and join have ended: measure relies on that */
     uint32_t n_roots = 0, total;
     for (uint32_t i = 0; i < each && first + i < n_words; i++)
         n_roots += __popc(plan.roots[first + i].x);

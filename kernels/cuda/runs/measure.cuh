@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_RUNS_MEASURE_CUH
 #define CCL_CUDA_RUNS_MEASURE_CUH
 
-#include "plan.cuh"
+#include "end.cuh"
 
 #include <type_traits>
 
@@ -216,14 +216,6 @@ __device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t
         add_quarter(to, sums, sums.of[SXY], quarter, x, y);
 }
 
-/* The last quarter of a row of the table from that of Sums. */
-__device__ static inline uint4 row_end(uint32_t width, uint32_t height, uint32_t id, uint4 sums, bool flagged)
-{
-    const uint32_t x0 = ~sums.x & 0xffff, x1 = sums.y, y1 = sums.z, y0 = sums.w >> 16;
-    const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, width, height) : 0;
-    return make_uint4(id + 1, x0 | y0 << 16, x1 | y1 << 16, (sums.w & 0xffff) | flags << 16);
-}
-
 /* The slot of a component, or SLOTS when those near its place are taken. */
 __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
 {
@@ -315,9 +307,11 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
+    constexpr bool ENDS_EARLY = !Jobs::MANY && PASS != PASS_FIND;
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MOST_CHUNKS];
     __shared__ uint64_t tile_bits[TILE_WORDS];
+    __shared__ AddedIds added;
     __shared__ uint32_t near_labels[LABELS ? NEAR_LABELS : 1]; /* of the tile's runs */
 
     /* As painters, a warp has four words of eight rows. */
@@ -337,14 +331,20 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         for (uint32_t field = 0; field < N_FIELDS; field++)
             block.fields[field][i] = 0;
     }
-    wait_for_predecessor();
-
-    const uint64_t bits = inside ? plan.bits[word] : 0;
-    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
-    const uint32_t first_entry = runs[thread]; /* perhaps in vain: to know takes as long */
-    const uint32_t first_run = LABELS && bits ? plan.first_runs[word] : 0;
-    const uint32_t n_listed = plan.n_runs[tile_at], n_runs = n_listed & ~OF_STRIPS;
+    if (thread == 0)
+        added.n = 0;
+    /* What solve has written is there: of a frame alone since number has let this kernel start. */
+    if (Jobs::MANY)
+        wait_for_predecessor();
+    const uint64_t bits = inside ? __ldcg(&plan.bits[word]) : 0;
+    const uint32_t first_entry = __ldcg(&runs[thread]); /* perhaps in vain: to know takes as long */
+    const uint32_t first_run = LABELS && bits ? __ldcg(&plan.first_runs[word]) : 0;
+    const uint32_t n_listed = __ldcg(&plan.n_runs[tile_at]), n_runs = n_listed & ~OF_STRIPS;
     const bool strips = n_listed & OF_STRIPS;
+    if (!Jobs::MANY)
+        wait_for_predecessor();
+
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
     /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
@@ -368,6 +368,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         tile_bits[row * 32 + column] = bits;
 
     /* Chunk counts -> ids of their first components. */
+    uint32_t n_found;
     {
         uint32_t counts[MOST_CHUNKS / THREADS], sum = 0, total;
 #pragma unroll
@@ -384,6 +385,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         }
         if (PASS != PASS_KEPT && thread == 0 && blockIdx.x == 0 && blockIdx.y == 0)
             plan.counts->found = plan.counts->kept = total;
+        n_found = total;
         __syncthreads();
     }
 
@@ -437,6 +439,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
                         block.not_firsts[slot] = ~first;
                     else
                         plan.sums[id].first = first;
+                    if (ENDS_EARLY && slot >= SLOTS)
+                        note_added(&added, id);
                 }
                 entry_before = entry;
             }
@@ -463,6 +467,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add(current, sums);
     }
     __syncthreads();
+    if (ENDS_EARLY && thread / 32 == THREADS / 32 - 1) /* a warp that has less to do then */
+        publish_added(plan, added);
     /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
     constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
     for (uint32_t i = thread; i < plan.slots * PARTS; i += THREADS) {
@@ -493,6 +499,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         paint<LANES, true>(plan, job.vars, labels, bits, first_run);
     else if (LABELS)
         paint<LANES, false>(plan, job.vars, labels, bits, first_run);
+    if constexpr (ENDS_EARLY)
+        end_early<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
 }
 
 #endif

@@ -30,6 +30,8 @@
 #define RESIDENT_THREADS 1536u
 #endif
 
+#define MOST_ADDED 512u /* components of a frame alone, of which the last block of measure writes the rows itself */
+
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
 #define NUMBERED 0x80000000u
 #define INSIDE 0x40000000u
@@ -51,9 +53,12 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
+    uint32_t complete; /* nothing is left for `rows`; of frames alone */
     /* 0 between frames: */
     uint32_t n_runs;
     uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
+    uint32_t n_measured; /* blocks of measure that are done; this and the next of frames alone */
+    uint32_t n_added;    /* components that have sums in global memory; past MOST_ADDED they are not all counted */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -64,7 +69,7 @@ typedef struct Plan {
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
     uint32_t most_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
-    uint32_t slots, near_pairs, near_labels; /* at most SLOTS and so on; fewer to test what happens past them */
+    uint32_t slots, near_pairs, near_labels, most_added; /* at most SLOTS and so on; fewer to test what happens past them */
 
     GlobalPointer<Counts> counts;
     GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
@@ -86,6 +91,7 @@ typedef struct Plan {
                                          * of the band, y: that it joined to others there */
     GlobalPointer<uint32_t> partners;   /* [band][word of a row][rank]: to which */
     GlobalPointer<uint32_t> chunk_counts;
+    GlobalPointer<uint32_t> added;      /* [MOST_ADDED]: ids of Counts.n_added */
 } Plan;
 
 /* A frame, for the kernels. */

@@ -66,20 +66,17 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     const uint32_t thread = blockIdx.x * ROWS_THREADS + threadIdx.x, n_threads = gridDim.x * ROWS_THREADS;
 
     wait_for_predecessor();
-    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
-    uint4 *const sums = (uint4 *)(Sums *)plan.sums;
+    const uint4 *const sums = (const uint4 *)(Sums *)plan.sums;
     uint4 next = thread < plan.capacity * 4 ? __ldcg(sums + thread) : make_uint4(0, 0, 0, 0);
     const uint32_t found = plan.counts->found, kept = plan.counts->kept, n = min(kept, plan.capacity);
-    if (thread == 0) {
-        const CudaDensity density = plan.counts->n_dense             ? CUDA_DENSE
-                                    : plan.counts->n_runs > MANY_RUNS ? CUDA_MANY
-                                                                      : CUDA_SPARSE;
-        *job.result = CudaResult{ found, kept, (uint32_t)density };
-        plan.counts->n_runs = plan.counts->n_dense = 0;
-    }
     if (filtered)
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
             plan.keep_scan[i] = 0;
+    if (!Jobs::MANY && plan.counts->complete)
+        return; /* the host may have freed by now what is its own */
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
+    if (thread == 0)
+        write_result(job, found, kept, density_of(plan.counts));
     for (uint32_t i = thread; i < n * 4; i += n_threads) {
         const uint4 value = next;
         if (i + n_threads < n * 4)
@@ -88,9 +85,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
         const uint32_t leader = threadIdx.x % 32 & ~3u;
         if (!__shfl_sync(15u << leader, value.x, leader))
             continue;
-        __stcg(sums + i, make_uint4(0, 0, 0, 0));
-        ((uint4 *)(CclComponent *)job.rows)[i] =
-            i % 4 < 3 ? value : row_end(plan.width, plan.height, i / 4, value, flagged);
+        write_quarter(job, i, value, flagged);
     }
 }
 
