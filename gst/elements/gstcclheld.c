@@ -26,40 +26,30 @@ gst_ccl_held_add_latency (GstQuery * query, GstClockTime latency)
   gst_query_set_latency (query, live, min, max);
 }
 
-/* Through the pads of bins to the pad that feeds them. */
-static GstPad *
-find_upstream (GstBaseTransform * transform)
-{
-  GstPad *peer = gst_pad_get_peer (GST_BASE_TRANSFORM_SINK_PAD (transform));
-
-  while (peer && GST_IS_PROXY_PAD (peer) && !GST_IS_GHOST_PAD (peer)) {
-    GstProxyPad *ghost = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
-
-    gst_object_unref (peer);
-    peer = ghost ? gst_pad_get_peer (GST_PAD (ghost)) : NULL;
-    gst_clear_object (&ghost);
-  }
-  return peer;
-}
-
 void
-gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform)
+gst_ccl_held_start (GstCclHeld * held)
 {
-  GstPad *peer = find_upstream (transform);
-
-  if (!peer || peer != held->upstream || !gst_pad_is_active (peer))
-    *held = (GstCclHeld) {.granted = G_MAXUINT,.upstream = peer };
+  if (held->stream == GST_SEQNUM_INVALID)
+    held->granted = G_MAXUINT;
   held->asked = held->granted;
-  gst_clear_object (&peer);
+  held->started = TRUE;
+}
+
+/* One that comes while playing, as of an input-selector, may have a pool of before: what was granted holds until it asks. */
+void
+gst_ccl_held_start_stream (GstCclHeld * held, GstEvent * event)
+{
+  const guint32 stream = gst_event_get_seqnum (event);
+
+  if (held->started && stream != held->stream)
+    held->granted = held->asked = G_MAXUINT;
+  held->stream = stream;
+  held->started = FALSE;
 }
 
 void
-gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstBaseTransform * transform, GstQuery * query, guint n_frames)
+gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames)
 {
-  GstPad *peer = find_upstream (transform);
-
-  held->upstream = peer;
-  gst_clear_object (&peer);
   held->granted = G_MAXUINT;
   held->asked = n_frames;
   for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {

@@ -20,14 +20,19 @@ typedef struct
 {
   guint granted;                /* for how many it has buffers; G_MAXUINT: it never asked for a pool */
   guint asked;                  /* for how many it was told to ask; not told again */
-  gconstpointer upstream;       /* the pad that this was of; only compared */
+  guint32 stream;               /* seqnum of the start of the last one; none: GST_SEQNUM_INVALID */
+  gboolean started;             /* the element was, and no stream since */
 } GstCclHeld;
 
-/* At the start. Upstream that went on meanwhile, while this element alone was stopped, has the pool it had. */
-void gst_ccl_held_start (GstCclHeld * held, GstBaseTransform * transform);
+/* At the start of the element. */
+void gst_ccl_held_start (GstCclHeld * held);
+
+/* At the start of a stream. Upstream that went on while the element was stopped, be it alone or with a queue before it, sends
+ * the same event again, and has the pool it had. */
+void gst_ccl_held_start_stream (GstCclHeld * held, GstEvent * event);
 
 /* In an allocation query: a pool has to do without so many. */
-void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstBaseTransform * transform, GstQuery * query, guint n_frames);
+void gst_ccl_held_ask_for_buffers (GstCclHeld * held, GstQuery * query, guint n_frames);
 
 gboolean gst_ccl_held_has_room (const GstCclHeld * held, guint n_frames);
 

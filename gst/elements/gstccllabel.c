@@ -1638,7 +1638,7 @@ gst_ccl_label_propose_allocation (GstBaseTransform * transform, GstQuery * decid
   }
   gst_ccl_crop_refuse (query);
   copy_settings (self);         /* they may be why upstream asks */
-  gst_ccl_held_ask_for_buffers (&self->held, transform, query, wanted_frames_held_back (self));
+  gst_ccl_held_ask_for_buffers (&self->held, query, wanted_frames_held_back (self));
   return ok;
 }
 
@@ -1654,7 +1654,9 @@ gst_ccl_label_sink_event (GstBaseTransform * transform, GstEvent * event)
     reset_lateness (self);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     drain (self);
-    if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+      gst_ccl_held_start_stream (&self->held, event);
+    else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
       take_output (self);
     else if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
       reset_lateness (self);
@@ -1802,7 +1804,7 @@ start (GstCclLabel * self)
   self->streaming = TRUE;
   put_output (self, self->settings.output);
   GST_OBJECT_UNLOCK (self);
-  gst_ccl_held_start (&self->held, GST_BASE_TRANSFORM (self));
+  gst_ccl_held_start (&self->held);
   memset (&self->rejected, 0, sizeof self->rejected);
   self->cuda_lost = self->failed = FALSE;
   self->volume.n_components = self->volume.n_volumes = 0;

@@ -1228,7 +1228,7 @@ gst_ccl_motion_propose_allocation (GstBaseTransform * transform, GstQuery * deci
 
   gst_ccl_crop_refuse (query);
   copy_settings (self);         /* they may be why upstream asks */
-  gst_ccl_held_ask_for_buffers (&self->held, transform, query, self->now.async_depth);
+  gst_ccl_held_ask_for_buffers (&self->held, query, self->now.async_depth);
   /* In place the buffers go on downstream, which says itself what it understands. */
   if (get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH)
     return ok;
@@ -1256,7 +1256,9 @@ gst_ccl_motion_sink_event (GstBaseTransform * transform, GstEvent * event)
     forget (self);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     drain (self);
-    if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+      gst_ccl_held_start_stream (&self->held, event);
+    else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
       take_output (self);
   }
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
@@ -1319,7 +1321,7 @@ start (GstCclMotion * self)
   gst_base_transform_set_in_place (transform, get_output (self) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH);
   self->cuda_lost = FALSE;
   self->first = self->n_frames = 0;
-  gst_ccl_held_start (&self->held, transform);
+  gst_ccl_held_start (&self->held);
   self->depth = MIN (self->now.async_depth, self->held.granted);
   self->moving = FALSE;
   self->last_time = GST_CLOCK_TIME_NONE;

@@ -693,9 +693,10 @@ count_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer count)
 typedef struct
 {
   const gchar *name;
-  GstElement *pipeline, *held;
+  GstElement *pipeline, *queue, *held;
   GstPad *upstream;             /* that feeds it */
-  gulong block;                 /* while it is stopped by itself */
+  GstPad *blocked_pad;          /* while it is stopped by itself, or with the queue */
+  gulong block;
   gint blocked;
   gint count;                   /* of frames that came out */
 } FewBuffers;
@@ -705,10 +706,11 @@ few_buffers_new (const gchar * name)
 {
   FewBuffers *const few = g_new0 (FewBuffers, 1);
   gchar *const line = g_strdup_printf ("videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=64,height=48,"
-      "framerate=100/1 ! queue ! %s name=element ! fakesink name=sink sync=false", name);
+      "framerate=100/1 ! queue name=queue ! %s name=element ! fakesink name=sink sync=false", name);
 
   few->name = name;
   few->pipeline = gst_parse_launch (line, NULL);
+  few->queue = gst_bin_get_by_name (GST_BIN (few->pipeline), "queue");
   few->held = gst_bin_get_by_name (GST_BIN (few->pipeline), "element");
   GstElement *const sink = gst_bin_get_by_name (GST_BIN (few->pipeline), "sink");
   GstPad *const pad = gst_element_get_static_pad (sink, "sink");
@@ -771,6 +773,7 @@ few_buffers_free (FewBuffers * few)
 {
   gst_element_set_state (few->pipeline, GST_STATE_NULL);
   gst_object_unref (few->upstream);
+  gst_object_unref (few->queue);
   gst_object_unref (few->held);
   gst_object_unref (few->pipeline);
   g_free (few);
@@ -799,16 +802,34 @@ note_block (GstPad * pad, GstPadProbeInfo * info, gpointer blocked)
   return GST_PAD_PROBE_OK;
 }
 
-/* By itself, while upstream stands at a blocked pad and keeps its buffers. */
 static void
-few_buffers_stop (FewBuffers * few)
+few_buffers_block (FewBuffers * few, GstElement * before)
 {
+  GstPad *const fed = gst_element_get_static_pad (before, "sink");
+
+  few->blocked_pad = gst_pad_get_peer (fed);
   g_atomic_int_set (&few->blocked, FALSE);
-  few->block = gst_pad_add_probe (few->upstream, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block,
+  few->block = gst_pad_add_probe (few->blocked_pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, note_block,
       &few->blocked, NULL);
   for (guint i = 0; i < 1000 && !g_atomic_int_get (&few->blocked); i++)
     g_usleep (10000);
   fail_unless (g_atomic_int_get (&few->blocked));
+  gst_object_unref (fed);
+}
+
+/* By itself, while upstream stands at a blocked pad and keeps its buffers. */
+static void
+few_buffers_stop (FewBuffers * few)
+{
+  few_buffers_block (few, few->held);
+  gst_element_set_state (few->held, GST_STATE_READY);
+}
+
+static void
+few_buffers_stop_with_queue (FewBuffers * few)
+{
+  few_buffers_block (few, few->queue);
+  gst_element_set_state (few->queue, GST_STATE_READY);
   gst_element_set_state (few->held, GST_STATE_READY);
 }
 
@@ -816,7 +837,9 @@ static void
 few_buffers_start (FewBuffers * few)
 {
   fail_unless (gst_element_sync_state_with_parent (few->held));
-  gst_pad_remove_probe (few->upstream, few->block);
+  fail_unless (gst_element_sync_state_with_parent (few->queue));
+  gst_pad_remove_probe (few->blocked_pad, few->block);
+  gst_clear_object (&few->blocked_pad);
 }
 
 static const struct
@@ -825,20 +848,34 @@ static const struct
   guint not_held;               /* of the frames that the property says */
 } holding_settings[] = { {"ccllabel", "async-depth", 0}, {"cclmotion", "async-depth", 0}, {"ccllabel", "volume", 1} };
 
-GST_START_TEST (test_more_frames_held_back_after_a_start)
+static void
+hold_more_frames_back_after_starts (guint setting, void (*stop) (FewBuffers * few))
 {
-  FewBuffers *const few = few_buffers_new (holding_settings[__i__].name);
+  FewBuffers *const few = few_buffers_new (holding_settings[setting].name);
 
   few_buffers_expect_frames (few);
   for (guint value = 1; value <= 3; value++) {
-    few_buffers_stop (few);
-    g_object_set (few->held, holding_settings[__i__].property, value, NULL);
+    stop (few);
+    g_object_set (few->held, holding_settings[setting].property, value, NULL);
     few_buffers_start (few);
     few_buffers_expect_frames (few);
-    few_buffers_expect_latency (few, value - holding_settings[__i__].not_held);
+    few_buffers_expect_latency (few, value - holding_settings[setting].not_held);
     few_buffers_expect_frames (few);
   }
   few_buffers_free (few);
+}
+
+GST_START_TEST (test_more_frames_held_back_after_a_start)
+{
+  hold_more_frames_back_after_starts (__i__, few_buffers_stop);
+}
+
+GST_END_TEST;
+
+/* The pad that feeds the element is stopped then, but not what has the buffers. */
+GST_START_TEST (test_more_frames_held_back_after_a_start_with_the_queue)
+{
+  hold_more_frames_back_after_starts (__i__, few_buffers_stop_with_queue);
 }
 
 GST_END_TEST;
@@ -951,6 +988,8 @@ chain_suite (void)
   tcase_add_test (tests, test_another_thread);
   tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, G_N_ELEMENTS (holding_elements));
   tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start, 0, G_N_ELEMENTS (holding_settings));
+  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start_with_the_queue, 0,
+      G_N_ELEMENTS (holding_settings));
   tcase_add_loop_test (tests, test_more_frames_held_back_after_a_late_link, 0, G_N_ELEMENTS (holding_elements));
   tcase_add_loop_test (tests, test_latency_after_a_start_of_all, 0, G_N_ELEMENTS (holding_settings));
   tcase_add_loop_test (tests, test_contradiction_at_a_start, 0, G_N_ELEMENTS (contradictions));
