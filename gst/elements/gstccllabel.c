@@ -556,8 +556,7 @@ wanted_frames_held_back (GstCclLabel * self)
   return frames_held_back (wanted_volume (self), self->now.async_depth);
 }
 
-/* Until upstream has buffers for what is wanted. A volume goes on with the method that it had, since one may be for volumes
- * only, or for frames. */
+/* Until upstream has buffers for what is wanted. A method for volumes waits for them, and frames go on with the one before. */
 static void
 fit_in_room (GstCclLabel * self, Request * request)
 {
@@ -567,7 +566,12 @@ fit_in_room (GstCclLabel * self, Request * request)
   request->volume = self->request.volume;
   if (!gst_ccl_held_has_room (&self->held, frames_held_back (request->volume, request->depth)))
     request->volume = 0;
-  request->method = self->accepted;
+  if (request->volume)
+    return;
+  if (gst_ccl_algorithm_is_for_volumes (request->method.algorithm))
+    request->method = self->accepted;
+  if (gst_ccl_algorithm_is_for_volumes (request->method.algorithm))
+    request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
 }
 
 static void
@@ -619,7 +623,7 @@ fall_back (GstCclLabel * self, Request * request, CclStatus status, gchar ** mes
   }
   if (status == CCL_OK) {
     self->rejected = wanted;
-    self->rejected_volume = request->volume;
+    self->rejected_volume = wanted_volume (self);
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. %s", why,
             stays ? "The method stays as it was." : "Going on with algorithm=auto."),
         ("Choose another algorithm, connectivity or backend, or set volume."));

@@ -1413,6 +1413,15 @@ hold_more_frames_back (guint backend, guint max)
   mask_free (&mask);
 }
 
+static void
+assert_stat_string (GstHarness * harness, const gchar * name, const gchar * expected)
+{
+  gchar *const value = stat_string (harness, name);
+
+  fail_unless_equals_string (value, expected);
+  g_free (value);
+}
+
 /* What needs no room does not wait with it. */
 GST_START_TEST (test_method_does_not_wait_for_room)
 {
@@ -1433,6 +1442,68 @@ GST_START_TEST (test_method_does_not_wait_for_room)
   buffer = gst_harness_pull (harness);
   assert_blobs (buffer, &mask, 4);
   gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Nor does it after a start of the element alone. One for volumes does. */
+GST_START_TEST (test_method_does_not_wait_for_room_after_a_start)
+{
+  NEED_BACKEND (__i__);
+
+  static const gchar *const methods[] = { "reference", "runs-3d" };
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+  gint active;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
+    gst_element_set_state (harness->element, GST_STATE_READY);
+    set_label (harness, "backend", "cpu");
+    set_label (harness, "algorithm", methods[i]);
+    set_label (harness, "volume", "4");
+    fail_unless_equals_int (gst_element_set_state (harness->element, GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
+    push_mask (harness, &mask, 1 + i);
+    fail_unless_equals_int (gst_harness_buffers_received (harness), 2 + i);
+    assert_stat_string (harness, "algorithm", "reference");
+    g_object_get (label_of (harness), "active-backend", &active, NULL);
+    fail_unless_equals_int (active, 2);
+  }
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 3);
+  assert_stat_string (harness, "volume-algorithm", "runs-3d");
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Where upstream asked for less meanwhile, too. */
+GST_START_TEST (test_method_for_volumes_waits_for_room)
+{
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (0, "volume=3 algorithm=runs-3d");
+  GstBus *bus = watch_bus (harness);
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  set_label (harness, "volume", "0");
+  ask_for_buffers (harness);
+  set_label (harness, "volume", "4");
+  for (guint i = 0; i < 2; i++) {
+    push_mask (harness, &mask, 1 + i);
+    assert_stat_string (harness, "volume-algorithm", i ? "runs-3d" : "none");
+    ask_for_buffers (harness);
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
   gst_harness_teardown (harness);
   mask_free (&mask);
 }
@@ -2224,6 +2295,40 @@ GST_START_TEST (test_contradiction_while_playing)
 
 GST_END_TEST;
 
+/* Nor is it told of for every frame that volumes wait for buffers. */
+GST_START_TEST (test_contradiction_while_there_is_no_room)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (40, 30, 2, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+  GstBus *bus = watch_bus (harness);
+  guint n = 0;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, n++);
+  set_label (harness, "algorithm", "reference");        /* see test_contradiction_while_playing */
+  set_label (harness, "backend", "cuda");
+  set_label (harness, "volume", "3");
+  while (n < 4)
+    fail_unless_equals_int (push_mask (harness, &mask, n++), GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 4);
+  ask_for_buffers (harness);
+  while (n < 7)
+    fail_unless_equals_int (push_mask (harness, &mask, n++), GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 7);
+  assert_message (bus, GST_MESSAGE_WARNING, "The method stays as it was");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* A method for volumes without one: a warning as well, and none once there is a volume again. */
 GST_START_TEST (test_volume_is_switched_off_while_playing)
 {
@@ -2382,6 +2487,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_caps_while_output_changes, 0, n);
   tcase_add_loop_test (both, test_more_frames_held_back_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_method_does_not_wait_for_room, 0, n);
+  tcase_add_loop_test (both, test_method_does_not_wait_for_room_after_a_start, 0, n);
   tcase_add_loop_test (both, test_end_of_volumes_does_not_wait_for_room, 0, n);
   tcase_add_loop_test (both, test_skipped_frames_have_empty_pictures, 0, n);
   tcase_add_loop_test (both, test_labels_saturate, 0, n);
@@ -2393,6 +2499,7 @@ ccllabel_suite (void)
   tcase_add_loop_test (both, test_video_meta_of_another_frame, 0, n);
   tcase_add_loop_test (both, test_caps_change_mid_stream, 0, n);
   tcase_add_loop_test (both, test_contradiction_while_playing, 0, n);
+  tcase_add_loop_test (both, test_contradiction_while_there_is_no_room, 0, n);
   tcase_add_loop_test (both, test_start_and_stop_without_growth, 0, n);
   suite_add_tcase (suite, both);
 
@@ -2403,6 +2510,7 @@ ccllabel_suite (void)
   tcase_add_test (once, test_bad_caps_are_told_of);
   tcase_add_test (once, test_contradictions_stop_the_start);
   tcase_add_test (once, test_volume_is_switched_off_while_playing);
+  tcase_add_test (once, test_method_for_volumes_waits_for_room);
   tcase_add_test (once, test_output_is_corrected_after_a_failed_start);
   tcase_add_test (once, test_cuda_without_a_device);
   tcase_add_test (once, test_auto_without_the_device_asked_for);
