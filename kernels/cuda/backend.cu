@@ -912,6 +912,11 @@ static void place_labels(const CclContext *context, const CudaSlot *slot, const 
     vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
 }
 
+static bool downloads_behind(const CudaSlot *slot)
+{
+    return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
+}
+
 /* Our label image to the caller's in host memory, on the download stream. */
 static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
 {
@@ -1067,6 +1072,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     CudaMaskForm form;
     CCL_TRY(place_mask(context, slot, mask, &form, vars));
     place_labels(context, slot, ccl_frame, vars);
+    vars->early = device_is_idle(context) && !frame->timing && !downloads_behind(slot);
     frame->shape = shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
     return CCL_OK;
@@ -1089,11 +1095,6 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
         return replay_frame(slot);
     CCL_TRY(cuda_bring_bits(slot, frame->stream));
     return launch_frame(slot->context, slot->ccl_frame);
-}
-
-static bool downloads_behind(const CudaSlot *slot)
-{
-    return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
 }
 
 CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
@@ -1164,7 +1165,7 @@ static void pause_briefly(unsigned n)
 
 const uint32_t *cuda_early_word(const CudaSlot *slot)
 {
-    return downloads_behind(slot) || slot->frame.timing ? NULL : &slot->h_result->complete;
+    return slot->frame.vars.early ? &slot->h_result->complete : NULL;
 }
 
 bool cuda_is_complete(const uint32_t *early)

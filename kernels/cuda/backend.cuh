@@ -100,6 +100,7 @@ typedef struct __align__(16) CudaVars {
 
     CclLimits limits;
     uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
+    uint32_t early;       /* somebody waits for this frame alone: CudaResult.complete is worth some of the device's time */
 
     /* 16-bit source of the narrow stage; NULL else. */
     const uint8_t *wide;

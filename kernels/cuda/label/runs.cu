@@ -17,7 +17,8 @@
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile. Of a frame
- *              alone its last block writes the other rows as well, if they are few, and tells the host: end.cuh
+ *              alone that somebody waits for its last block writes the other rows as well, if they are few, and tells the host:
+ *              end.cuh
  *     rows     sums -> the other rows
  *
  * A filter adds two steps: measure, then for area and box alone, comes before

@@ -307,7 +307,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
-    constexpr bool ENDS_EARLY = !Jobs::MANY && PASS != PASS_FIND;
+    constexpr bool MAY_END_EARLY = !Jobs::MANY && PASS != PASS_FIND;
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MOST_CHUNKS];
     __shared__ uint64_t tile_bits[TILE_WORDS];
@@ -344,7 +344,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (!Jobs::MANY)
         wait_for_predecessor();
 
-    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, early = MAY_END_EARLY && job.vars->early;
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
     /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
@@ -439,7 +439,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
                         block.not_firsts[slot] = ~first;
                     else
                         plan.sums[id].first = first;
-                    if (ENDS_EARLY && slot >= SLOTS)
+                    if (early && slot >= SLOTS)
                         note_added(&added, id);
                 }
                 entry_before = entry;
@@ -467,7 +467,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add(current, sums);
     }
     __syncthreads();
-    if (ENDS_EARLY && thread / 32 == THREADS / 32 - 1) /* a warp that has less to do then */
+    if (early && thread / 32 == THREADS / 32 - 1) /* a warp that has less to do then */
         publish_added(plan, added);
     /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
     constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
@@ -499,7 +499,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         paint<LANES, true>(plan, job.vars, labels, bits, first_run);
     else if (LABELS)
         paint<LANES, false>(plan, job.vars, labels, bits, first_run);
-    if constexpr (ENDS_EARLY)
+    if (early)
         end_early<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
 }
 

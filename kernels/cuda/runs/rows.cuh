@@ -72,8 +72,8 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     if (filtered)
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
             plan.keep_scan[i] = 0;
-    if (!Jobs::MANY && plan.counts->complete)
-        return; /* the host may have freed by now what is its own */
+    if (!Jobs::MANY && job.vars->early && plan.counts->complete)
+        return; /* the host has it all, and has perhaps freed what is its own */
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     if (thread == 0)
         write_result(job, found, kept, density_of(plan.counts));
