@@ -87,6 +87,7 @@ typedef struct CclAlgorithm {
     double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
+    bool ends_early; /* CUDA: with CudaVars.early it may set CudaResult.complete */
     /* CUDA, with takes_bits: does its first kernel wait itself for the bits of a mask of this size that the host packs? */
     bool (*awaits_bits)(const CclContext *context, uint32_t width, uint32_t height);
     bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be

@@ -432,8 +432,12 @@ static void cuda_close(CclContext *context)
     cudaStream_t streams[3 + CCL_MAX_DEPTH] = { cuda->upload, cuda->download, cuda->watch }; /* of its own */
     for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
         streams[3 + i] = cuda->lanes[i].stream;
-    if (cuda->engine)
+    if (cuda->engine) {
         drop_tickets(cuda);
+        for (const CudaSlot &slot : cuda->slots) /* a frame may have been complete before its launch has ended */
+            if (slot.frame.stream)
+                cudaStreamSynchronize(slot.frame.stream);
+    }
     for (cudaStream_t stream : streams)
         if (stream && !cuda->engine)
             cudaStreamSynchronize(stream);
@@ -1072,7 +1076,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     CudaMaskForm form;
     CCL_TRY(place_mask(context, slot, mask, &form, vars));
     place_labels(context, slot, ccl_frame, vars);
-    vars->early = device_is_idle(context) && !frame->timing && !downloads_behind(slot);
+    vars->early = context->algorithm->ends_early && !frame->timing && !downloads_behind(slot) && device_is_idle(context);
     frame->shape = shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
     return CCL_OK;

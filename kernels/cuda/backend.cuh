@@ -100,7 +100,8 @@ typedef struct __align__(16) CudaVars {
 
     CclLimits limits;
     uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
-    uint32_t early;       /* somebody waits for this frame alone: CudaResult.complete is worth some of the device's time */
+    uint32_t early;       /* nothing else was in flight when it came, so somebody probably waits for it: CudaResult.complete is
+                           * worth some of the device's time. In batches nobody looks at it */
 
     /* 16-bit source of the narrow stage; NULL else. */
     const uint8_t *wide;

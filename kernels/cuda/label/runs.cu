@@ -29,9 +29,9 @@
  * kernel does it all where a device has clusters of blocks: whole.cuh.
  *
  * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or reads what others write, before its wait. Only solve and join let their successor start
- * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame alone
- * number does, too, but not before solve and join have ended: so measure may read what solve has written.
+ * kernel writes, or but for measure reads what others write, before its wait. Only solve and join let their successor start
+ * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
+ * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
  */
 #include "../runs/join.cuh"
 #include "../runs/measure.cuh"
@@ -479,6 +479,7 @@ const CclAlgorithm ccl_cuda_runs = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_bits = true,
+    .ends_early = true,
     .awaits_bits = awaits_bits,
     .analyze = analyze,
     .batches = &batches,

@@ -333,7 +333,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     }
     if (thread == 0)
         added.n = 0;
-    /* What solve has written is there: of a frame alone since number has let this kernel start. */
+    /* What solve has written is there: of a frame launched by itself since number has let this kernel start. */
     if (Jobs::MANY)
         wait_for_predecessor();
     const uint64_t bits = inside ? __ldcg(&plan.bits[word]) : 0;
@@ -467,7 +467,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add(current, sums);
     }
     __syncthreads();
-    if (early && thread / 32 == THREADS / 32 - 1) /* a warp that has less to do then */
+    if (early && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
         publish_added(plan, added);
     /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
     constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
