@@ -215,15 +215,32 @@ mask)
     fi
     chain="$chain both. ! queue" ;;
 esac
+errors_say() { grep -Eq "$1" "$log/errors"; }
+# An error before its main loop runs makes gst-launch-1.0 wait for ever; after any other it ends at once.
+end_after_error() {
+    while sleep 1; do
+        if errors_say '^ERROR'; then
+            sleep 10
+            kill "$(cat "$log/pid")"
+            return
+        fi
+    done
+}
 json() {
-    # gst-launch-1.0 talks on stdout; the lines of JSON leave through a descriptor of their own. -e: what a camera gave
-    # until Ctrl-C is a whole video.
     # Ctrl-C is for gst-launch-1.0, which heeds it all the same: meson would kill it soon after.
     trap '' INT
-    # shellcheck disable=SC2086
+    : >"$log/errors"
+    end_after_error >"$log/watch" 2>&1 &
+    # gst-launch-1.0 talks on stdout; the lines of JSON leave through a descriptor of their own. -e: what a camera gave
+    # until Ctrl-C is a whole video.
+    json_status=0
+    # shellcheck disable=SC2016,SC2086
     GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
-        meson devenv -C "$build" gst-launch-1.0 -e -v $source ! $chain ! cclmeta2json ! fdsink fd=3 $show $sources \
-        3>&1 >"$log/run" 2>"$log/errors"
+        meson devenv -C "$build" sh -c 'echo $$ >"$0"; exec gst-launch-1.0 "$@"' "$log/pid" \
+        -e -v $source ! $chain ! cclmeta2json ! fdsink fd=3 $show $sources \
+        3>&1 >"$log/run" 2>"$log/errors" || json_status=$?
+    kill $! 2>/dev/null || :
+    return $json_status
 }
 # That whoever reads our stdout has read enough is no failure: of a mask nothing else is wanted, a video goes on.
 hand_on() {
@@ -237,19 +254,8 @@ hand_on() {
     esac
     cat >/dev/null
 }
-errors_say() { grep -Eq "$1" "$log/errors"; }
-size() { # of the picture, WIDTHxHEIGHT: as a decoder said, or as the file begins
-    sed -n 's/.*caps = .*width=(int)\([0-9]*\), height=(int)\([0-9]*\).*/\1x\2/p' "$log/run" | head -n 1 | grep . ||
-        { [ -n "$file" ] && head -c 64 <"$file" | tr -d '\0' | LC_ALL=C sed -n '1!{/^#/d
-            s/^\([0-9]\{1,\}\) \([0-9]\{1,\}\).*/\1x\2/p; q
-        }'; }
-}
 reason() { # in short, of what GStreamer says at length
-    if errors_say 'not-negotiated'; then
-        case $(size) in
-        [0-9][0-9][0-9][0-9][0-9]*x* | *x[0-9][0-9][0-9][0-9][0-9]*) echo "$(size): a mask has at most 16384x16384 pixels" ;;
-        esac
-    elif errors_say 'plain text'; then
+    if errors_say 'plain text'; then
         echo "it is a text file, neither picture nor video"
     elif errors_say 'No valid frames|without buffers'; then
         echo "it is damaged or cut short"
@@ -257,11 +263,32 @@ reason() { # in short, of what GStreamer says at length
         echo "GStreamer does not know this format, or there is too little of it"
     elif [ $kind = uri ] && errors_say 'No URI handler'; then
         echo "GStreamer knows no addresses like this"
-    elif [ $kind = uri ] && errors_say 'Could not|Failed to connect|typefind|Not found|Unauthorized'; then
+    elif [ $kind = uri ] && errors_say 'Could not|Failed to connect|typefind|Not found|Unauthorized|gst_base_src_loop'; then
+        # Of a source that fails at once, uridecodebin may keep what it said first.
         echo "nothing came from there; check the address, and that the server runs and lets you in"
     fi
 }
+failed() { # WHY
+    sed '/^Traceback/,$d' "$log/errors" >&2
+    [ ! -s "$log/cat" ] || sed 's/^cat: /stdout: /' "$log/cat" >&2
+    [ -z "$interrupted" ] || exit 130
+    die "${input:-${mask:-the built-in source}} could not be processed${1:+: $1}"
+}
 status=0 interrupted=
+
+# The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
+# that all went well.
+if [ -n "$file" ]; then
+    # shellcheck disable=SC2086
+    timeout --foreground 30 gst-launch-1.0 -v $source ! videoconvert ! fakesink num-buffers=1 \
+        >"$log/run" 2>"$log/errors" || status=$?
+    case $status in 0 | 124) status=0 ;; esac # 124: not in time, which alone is no failure
+    [ "$status" = 0 ] && ! errors_say '^ERROR' || failed "$(reason)"
+    size=$(sed -n 's/.*caps = .*width=(int)\([0-9]*\), height=(int)\([0-9]*\).*/\1x\2/p' "$log/run" | head -n 1)
+    size=${size:-0x0}
+    [ "${size%x*}" -le 16384 ] && [ "${size#*x}" -le 16384 ] || failed "$size: a mask has at most 16384x16384 pixels"
+fi
+
 trap 'interrupted=yes' INT
 if [ $kind = mask ]; then
     (json) || status=$?
@@ -272,13 +299,7 @@ else
     { (json) || echo $? >"$log/status"; } | hand_on
     [ ! -s "$log/status" ] || status=$(cat "$log/status")
 fi
-if [ "$status" != 0 ]; then
-    sed '/^Traceback/,$d' "$log/errors" >&2
-    [ ! -s "$log/cat" ] || sed 's/^cat: /stdout: /' "$log/cat" >&2
-    [ -z "$interrupted" ] || exit 130
-    why=$(reason)
-    die "${input:-${mask:-the built-in source}} could not be processed${why:+: $why}"
-fi
+[ "$status" = 0 ] || failed "$(reason)"
 
 # What our elements warned of, and what they say can be done.
 sed -n '/^WARNING: from element [^ ]*GstCcl/{
