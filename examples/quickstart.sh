@@ -257,7 +257,7 @@ hand_on() {
 reason() { # in short, of what GStreamer says at length
     if errors_say 'plain text'; then
         echo "it is a text file, neither picture nor video"
-    elif errors_say 'No valid frames|without buffers'; then
+    elif errors_say 'No valid frames|without buffers|Could not demultiplex'; then
         echo "it is damaged or cut short"
     elif errors_say 'Could not determine type'; then
         echo "GStreamer does not know this format, or there is too little of it"

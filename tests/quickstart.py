@@ -271,6 +271,8 @@ class Quickstart(unittest.TestCase):
     def test_wrong_contents(self):
         self.refuse(1, "could not be processed: it is a text file", self.write("text.png", b"no picture at all\n" * 100))
         self.refuse(1, "could not be processed: it is damaged or cut short", self.write("half.png", png()[:60]))
+        self.refuse(1, "could not be processed: it is damaged or cut short",
+                    self.write("half.avi", b"RIFF\0\0\1\0AVI LIST\xc0\0\0\0hdrlavih"))
         self.refuse(1, "could not be processed: it is a text file", self.write("text.mkv", b"no video at all\n" * 100))
         self.refuse(1, "could not be processed: GStreamer does not know", self.write("noise.png", bytes([200, 7]) * 999))
 
