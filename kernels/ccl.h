@@ -308,8 +308,9 @@ typedef struct CclLabels {
 } CclLabels;
 
 /*
- * Starts the analysis of one frame. At most `depth` frames may be waiting to be collected. A CUDA context returns at
- * once; a CPU context does the work here.
+ * Starts the analysis of one frame. At most `depth` frames may be waiting to be collected. A CUDA context does not wait for
+ * the device, unless the method is iterative: it returns when what it packs or copies of a mask in host memory is done; a CPU
+ * context does the work here.
  *
  * filter: which components to keep; NULL: all. Copied.
  * labels: NULL, or the image to fill (needs CclConfig.labels), which no other frame in flight may have.

@@ -4,7 +4,7 @@
 /*
  * What the CUDA backend gives a method, and how a method launches.
  *
- * A frame runs on one stream, that of its lane, in this order:
+ * A frame runs on one stream, that of its lane, but for its way up and down, in this order:
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits; or
@@ -12,9 +12,9 @@
  *                with CUDA_BITS_AWAITED that is left to analyze()
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
- *     download   label images in host memory only
+ *     download   label images in host memory only, on a stream of its own
  *
- * Everything from bits on is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
+ * Everything from bits to relabel is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
  * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars (or, with

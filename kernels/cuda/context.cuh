@@ -6,7 +6,8 @@
  * (engine.cu; the rules are in ../engine.h).
  *
  * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in its `vars`.
- * Then it is launched: at once, or with CclConfig.shared when the engine says so, alone as ever or in a batch.
+ * Then it is launched: at once, or with CclConfig.shared when the engine says so, alone as ever or in a batch. Where nothing is
+ * in flight it may be launched first, and its mask packed meanwhile.
  */
 #ifndef CCL_CUDA_CONTEXT_CUH
 #define CCL_CUDA_CONTEXT_CUH

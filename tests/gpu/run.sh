@@ -10,7 +10,7 @@
 # motion     the motion detector, and compute-sanitizer's memcheck and racecheck of it
 # elements   the elements, and memcheck of them; needs CCL_GST
 # sanitize   memcheck and racecheck of labelling
-# alone      labelling: every method a thousand times over, the device's free memory before and after
+# alone      labelling: every method but iterative ones a thousand times over, the device's free memory before and after
 # cameras    the elements: the device's free memory, 16 cameras; needs CCL_GST
 # bench      the benchmark, on some kinds of images
 #

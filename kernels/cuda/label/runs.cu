@@ -28,7 +28,7 @@
  * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted one
  * kernel does it all where a device has clusters of blocks: whole.cuh.
  *
- * Each kernel is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
+ * Each kernel but the first is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or but for measure reads what others write, before its wait. Only solve and join let their successor start
  * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
  * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
