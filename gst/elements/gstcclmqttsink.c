@@ -955,7 +955,12 @@ gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     const guint left = drain (self);
 
-    if (left && self->drain_timeout && !sink->flushing)
+    /* The base class does not look: it would wait for a preroll, and who flushes, or stops the element, for the stream. */
+    if (sink->flushing) {
+      gst_event_unref (event);
+      return FALSE;
+    }
+    if (left && self->drain_timeout)
       GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%u messages are still waiting at the end of the stream.", left),
           ("The broker %s:%d did not take them within drain-timeout; they are lost if the element stops now.",
               self->host, self->port));

@@ -799,6 +799,54 @@ GST_START_TEST (test_end_without_a_broker)
 
 GST_END_TEST;
 
+/* Nobody is to wait, so nobody needs to know what waits: the next message is the one about what was lost. */
+GST_START_TEST (test_end_that_waits_for_nothing)
+{
+  GstElement *sink = new_sink ("mqtt", free_port (), "t");
+  Publisher publisher;
+
+  g_object_set (sink, "drain-timeout", (guint64) 0, NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 3);
+  fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_eos ()));
+  gst_element_set_state (publisher.harness->element, GST_STATE_NULL);
+  expect_message_past (&publisher, GST_MESSAGE_WARNING, "No connection", "3 messages were not delivered");
+  close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_end (gpointer data)
+{
+  Publisher *const publisher = data;
+
+  return GINT_TO_POINTER (gst_harness_push_event (publisher->harness, gst_event_new_eos ()));
+}
+
+/* A seek, or a stop, while the end waits for the broker: it waits no more, and warns of nothing, as nothing has ended. */
+GST_START_TEST (test_end_is_given_up)
+{
+  const bool stops = __i__;
+  GstElement *sink = new_sink ("mqtt", free_port (), "t");
+  Publisher publisher;
+  GThread *thread;
+
+  g_object_set (sink, "drain-timeout", (guint64) 1000 * GST_SECOND, NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 3);
+  thread = g_thread_new ("end", push_end, &publisher);
+  g_usleep (G_USEC_PER_SEC / 5);
+  if (!stops)
+    fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_flush_start ()));
+  gst_element_set_state (publisher.harness->element, GST_STATE_NULL);
+  fail_if (GPOINTER_TO_INT (g_thread_join (thread)));
+  expect_message_past (&publisher, GST_MESSAGE_WARNING, "No connection", "3 messages were not delivered");
+  close_publisher (&publisher);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_password)
 {
   const guint port = free_port ();
@@ -1166,6 +1214,8 @@ cclmqttsink_suite (void)
   tcase_add_test (tests, test_new_settings_end_the_wait_for_room);
   tcase_add_test (tests, test_full_queue_blocks_through_a_pause);
   tcase_add_test (tests, test_end_without_a_broker);
+  tcase_add_test (tests, test_end_that_waits_for_nothing);
+  tcase_add_loop_test (tests, test_end_is_given_up, 0, 2);
   tcase_add_test (tests, test_fail_on_disconnect);
   tcase_add_test (tests, test_fail_on_disconnect_unblocks);
   tcase_add_test (tests, test_wrong_settings);
