@@ -211,17 +211,19 @@ mask)
         ln -s "${part:-$output}" "$log/output"
         show="both. ! queue ! ccloverlay ! videoconvert !
             vp8enc deadline=1 cpu-used=8 threads=4 target-bitrate=2000000 keyframe-max-dist=60 ! webmmux !
-            filesink location=$log/output"
+            filesink async=false location=$log/output"
+        # async: with sound before the first picture fdsink waits for filesink, and that for a picture that waits for fdsink.
     fi
     chain="$chain both. ! queue" ;;
 esac
 errors_say() { grep -Eq "$1" "$log/errors"; }
+error='^ERROR: (from element|pipeline)' # of gst-launch-1.0, and not, say, of the dynamic linker
 # An error before its main loop runs makes gst-launch-1.0 wait for ever; after any other it ends at once.
 end_after_error() {
-    while sleep 1; do
-        if errors_say '^ERROR'; then
+    while sleep 1 && kill -0 $$; do
+        if errors_say "$error"; then
             sleep 10
-            kill "$(cat "$log/pid")"
+            ! kill -0 $$ || kill "$(cat "$log/pid")"
             return
         fi
     done
@@ -235,7 +237,7 @@ json() {
     # until Ctrl-C is a whole video.
     json_status=0
     # shellcheck disable=SC2016,SC2086
-    GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
+    LANGUAGE=C GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
         meson devenv -C "$build" sh -c 'echo $$ >"$0"; exec gst-launch-1.0 "$@"' "$log/pid" \
         -e -v $source ! $chain ! cclmeta2json ! fdsink fd=3 $show $sources \
         3>&1 >"$log/run" 2>"$log/errors" || json_status=$?
@@ -259,6 +261,8 @@ reason() { # in short, of what GStreamer says at length
         echo "it is a text file, neither picture nor video"
     elif errors_say 'No valid frames|without buffers|Could not demultiplex'; then
         echo "it is damaged or cut short"
+    elif [ -n "$file" ] && errors_say 'reason not-linked'; then
+        echo "there are no pictures in it"
     elif errors_say 'Could not determine type'; then
         echo "GStreamer does not know this format, or there is too little of it"
     elif [ $kind = uri ] && errors_say 'No URI handler'; then
@@ -276,14 +280,14 @@ failed() { # WHY
 }
 status=0 interrupted=
 
-# The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
+# LANGUAGE=C: what gst-launch-1.0 says is read here. The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
 # that all went well.
 if [ -n "$file" ]; then
     # shellcheck disable=SC2086
-    timeout --foreground 30 gst-launch-1.0 -v $source ! videoconvert ! fakesink num-buffers=1 \
+    LANGUAGE=C timeout --foreground 30 gst-launch-1.0 -v $source ! videoconvert ! fakesink num-buffers=1 \
         >"$log/run" 2>"$log/errors" || status=$?
     case $status in 0 | 124) status=0 ;; esac # 124: not in time, which alone is no failure
-    [ "$status" = 0 ] && ! errors_say '^ERROR' || failed "$(reason)"
+    [ "$status" = 0 ] && ! errors_say "$error" || failed "$(reason)"
     size=$(sed -n 's/.*caps = .*width=(int)\([0-9]*\), height=(int)\([0-9]*\).*/\1x\2/p' "$log/run" | head -n 1)
     size=${size:-0x0}
     [ "${size%x*}" -le 16384 ] && [ "${size#*x}" -le 16384 ] || failed "$size: a mask has at most 16384x16384 pixels"

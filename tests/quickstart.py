@@ -120,6 +120,16 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(len(self.lines(video, "--video", f"{self.folder}/other.webm")), 60)
         self.check_video(f"{self.folder}/other.webm")
 
+    def test_sound_before_the_picture(self):
+        video = os.path.join(self.folder, "late.mkv")
+        queue = "! queue max-size-time=0 max-size-buffers=0 max-size-bytes=0 !"
+        line = (f"videotestsrc num-buffers=30 pattern=ball timestamp-offset=6000000000 ! video/x-raw,framerate=30/1 ! jpegenc {queue} "
+                f"matroskamux name=both ! filesink location={video} "
+                f"audiotestsrc num-buffers=330 ! audio/x-raw,rate=48000 ! vorbisenc {queue} both.")
+        if subprocess.run(["gst-launch-1.0", "-q", *line.split()], check=False).returncode:
+            self.skipTest("jpegenc, vorbisenc or matroskamux is missing")
+        self.assertEqual(len(self.lines(video)), 30)
+
     def test_picture(self):
         # A name that gst-launch-1.0 would take apart.
         line, = self.lines(self.write("a \"mask\" ! of 'mine'.png", png()))
@@ -275,6 +285,12 @@ class Quickstart(unittest.TestCase):
                     self.write("half.avi", b"RIFF\0\0\1\0AVI LIST\xc0\0\0\0hdrlavih"))
         self.refuse(1, "could not be processed: it is a text file", self.write("text.mkv", b"no video at all\n" * 100))
         self.refuse(1, "could not be processed: GStreamer does not know", self.write("noise.png", bytes([200, 7]) * 999))
+
+    def test_no_picture(self):
+        sound = os.path.join(self.folder, "sound.wav")
+        subprocess.run(["gst-launch-1.0", "-q", "audiotestsrc", "num-buffers=50", "!", "wavenc", "!", "filesink",
+                        f"location={sound}"], check=True)
+        self.refuse(1, "could not be processed: there are no pictures in it", sound)
 
     def test_formats_that_gstreamer_cannot_read(self):
         ascii_bitmap = self.write("ascii.pbm", b"P1\n80 40\n" + b"1 0 " * 1600)

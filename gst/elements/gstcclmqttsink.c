@@ -855,6 +855,11 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
 
   if (change == GST_STATE_CHANGE_NULL_TO_READY && !start (self))
     return GST_STATE_CHANGE_FAILURE;
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED) {     /* a new stream; if there is no broker, it is told again */
+    g_mutex_lock (&self->lock);
+    self->failed = self->outage_told = FALSE;
+    g_mutex_unlock (&self->lock);
+  }
   result = GST_ELEMENT_CLASS (parent_class)->change_state (element, change);
   if (change == GST_STATE_CHANGE_READY_TO_NULL
       || (change == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))

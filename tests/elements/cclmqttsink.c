@@ -847,6 +847,38 @@ GST_START_TEST (test_end_is_given_up)
 
 GST_END_TEST;
 
+/* After an error READY is enough to begin anew: with a broker that is there by now, or with the same error. */
+GST_START_TEST (test_starts_again_after_an_error)
+{
+  const bool broker_comes = __i__;
+  const guint port = free_port ();
+  GstElement *sink = new_sink ("mqtt", port, "t");
+  GSubprocess *broker = NULL;
+  Publisher publisher;
+
+  g_object_set (sink, "fail-on-disconnect", TRUE, NULL);
+  publisher = publish_with (sink);
+  expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
+  wait_for_flow (&publisher, GST_FLOW_ERROR);
+  gst_element_set_state (sink, GST_STATE_READY);
+  if (broker_comes) {
+    broker = start_broker (port, OPEN_TO_ALL);
+    wait_for_stat (&publisher, "connected", 1);
+  }
+  gst_element_set_state (sink, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (publisher.harness, CAPS);
+  if (broker_comes) {
+    fail_unless_equals_int (push_number (&publisher, 1), GST_FLOW_OK);
+  } else {
+    expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
+  }
+  close_publisher (&publisher);
+  if (broker)
+    stop_program (broker);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_password)
 {
   const guint port = free_port ();
@@ -1217,6 +1249,7 @@ cclmqttsink_suite (void)
   tcase_add_test (tests, test_end_that_waits_for_nothing);
   tcase_add_loop_test (tests, test_end_is_given_up, 0, 2);
   tcase_add_test (tests, test_fail_on_disconnect);
+  tcase_add_loop_test (tests, test_starts_again_after_an_error, 0, 2);
   tcase_add_test (tests, test_fail_on_disconnect_unblocks);
   tcase_add_test (tests, test_wrong_settings);
   tcase_add_test (tests, test_missing_ca_file);
