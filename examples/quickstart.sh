@@ -280,8 +280,8 @@ failed() { # WHY
 }
 status=0 interrupted=
 
-# LANGUAGE=C: what gst-launch-1.0 says is read here. The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
-# that all went well.
+# The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
+# that all went well. LANGUAGE=C: what it says is read here.
 if [ -n "$file" ]; then
     # shellcheck disable=SC2086
     LANGUAGE=C timeout --foreground 30 gst-launch-1.0 -v $source ! videoconvert ! fakesink num-buffers=1 \

@@ -857,7 +857,8 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
     return GST_STATE_CHANGE_FAILURE;
   if (change == GST_STATE_CHANGE_READY_TO_PAUSED) {     /* a new stream; if there is no broker, it is told again */
     g_mutex_lock (&self->lock);
-    self->failed = self->outage_told = FALSE;
+    if (self->failed)
+      self->failed = self->outage_told = FALSE;
     g_mutex_unlock (&self->lock);
   }
   result = GST_ELEMENT_CLASS (parent_class)->change_state (element, change);

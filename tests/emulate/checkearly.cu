@@ -103,7 +103,7 @@ int main()
         config.max_height = HEIGHT;
         config.labels = true;
         config.depth = 2;
-            config.shared = kind.shared;
+        config.shared = kind.shared;
         config.timing = kind.timing;
         if (!check(ccl_context_new(&config, &context) == CCL_OK, "context", kind.name))
             continue;
