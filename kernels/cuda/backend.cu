@@ -216,7 +216,8 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
-    const size_t line = READY_STEP * sizeof(uint32_t), ready_size = align((1 + MOST_PIECES) * line);
+    const uint32_t n_blocks = max(min(blocks_for(height, READY_ROWS), MOST_READY), MOST_PIECES);
+    const size_t line = READY_STEP * sizeof(uint32_t), ready_size = align((1 + READY_LINES(n_blocks)) * line);
     uint8_t *host, *device;
 
     CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
@@ -235,12 +236,9 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
 
-    const size_t arrived_size = MOST_PIECES * sizeof(uint32_t);
-    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + arrived_size + sizeof(CudaVars), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
     slot->d_mask = device;
-    slot->bits.pieces.arrived = (uint32_t *)(device + mask_size);
-    CCL_CUDA_TRY(cudaMemsetAsync(slot->bits.pieces.arrived, 0, arrived_size, impl(context)->upload));
-    slot->frame.kept = (CudaVars *)(device + mask_size + arrived_size);
+    slot->frame.kept = (CudaVars *)(device + mask_size);
     return CCL_OK;
 }
 
@@ -591,6 +589,15 @@ static float tested_share(void)
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
 
+/* All of piece i is packed. No more than stores: what waits for these would wait for all the others, too. */
+static void tell_ready(const CudaSlot *slot, uint32_t i)
+{
+    const HostPieces *const pieces = &slot->bits.pieces;
+    const uint32_t n_each = pieces->rows / pieces->ready_rows;
+    for (uint32_t k = 0; k <= n_each; k++)
+        __atomic_store_n(&slot->h_ready[ready_line(n_each, i, k) * READY_STEP], pieces->number, __ATOMIC_RELEASE);
+}
+
 static void pack_piece(void *data, unsigned i)
 {
     const CudaSlot *const slot = (const CudaSlot *)data;
@@ -598,7 +605,7 @@ static void pack_piece(void *data, unsigned i)
     const HostPieces *const pieces = &slot->bits.pieces;
     const uint32_t y0 = slot->bits.n_rows + i * pieces->rows, y1 = min(y0 + pieces->rows, mask->height);
     impl(slot->context)->tier->pack(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
-    __atomic_store_n(&slot->h_ready[i * READY_STEP], pieces->number, __ATOMIC_RELEASE);
+    tell_ready(slot, i);
 }
 
 /* Frames in quick succession: threads that help to pack are not worth putting to sleep in between. */
@@ -610,8 +617,9 @@ static bool follows_soon(CudaContext *cuda)
     return soon;
 }
 
-/* The host is to pack the rows from `first` on, to where they belong in the slot's pinned memory. */
-static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first)
+/* The host is to pack the rows from `first` on, to where they belong in the slot's pinned memory. ready_rows: HostPieces; 0: as
+ * many as a piece has. */
+static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t ready_rows)
 {
     BitsJob *const bits = &slot->bits;
     HostPieces *const pieces = &bits->pieces;
@@ -621,6 +629,7 @@ static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first)
     bits->n_rows = first;
     pieces->rows = piece_rows(mask->height);
     pieces->n = blocks_for(mask->height - first, pieces->rows);
+    pieces->ready_rows = ready_rows ? ready_rows : pieces->rows;
     bits->piece_words = pieces->rows * bits->row_words;
     bits->n_words = (mask->height - first) * bits->row_words;
     pieces->most_looks = LEAST_LOOKS + bits->n_words / 16;
@@ -692,11 +701,10 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
-    *form = !may_wait_for_host(cuda, context)                                    ? CUDA_BITS
-            : context->algorithm->awaits_bits(context, mask->width, mask->height) ? CUDA_BITS_AWAITED
-                                                                                  : CUDA_BITS_BROUGHT;
+    const uint32_t awaited_rows = context->algorithm->awaited_rows(context, mask->width, mask->height);
+    *form = !may_wait_for_host(cuda, context) ? CUDA_BITS : awaited_rows ? CUDA_BITS_AWAITED : CUDA_BITS_BROUGHT;
     slot->packs_meanwhile = *form != CUDA_BITS && packs_meanwhile(context, slot, vars, *form);
-    plan_packing(slot, mask, 0);
+    plan_packing(slot, mask, 0, *form == CUDA_BITS_AWAITED ? awaited_rows : 0);
     if (!slot->packs_meanwhile)
         pack(cuda, slot);
     if (*form == CUDA_BITS_BROUGHT)
@@ -847,7 +855,7 @@ static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const C
     /* Where it is packed before the launch that would take longer than by the device alone. */
     const float share = tested_share() > 0 ? tested_share() : slot->packs_meanwhile ? cuda->share : 0;
     const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
-    plan_packing(slot, mask, share > 0 ? n_rows / PIECE_ROWS * PIECE_ROWS : mask->height);
+    plan_packing(slot, mask, share > 0 ? n_rows / PIECE_ROWS * PIECE_ROWS : mask->height, 0);
     if (!(cuda->n_shared & (cuda->n_shared - 1)))
         CCL_TRY(measure_bus(cuda, slot, mask));
     cuda->n_shared++;

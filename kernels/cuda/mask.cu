@@ -55,7 +55,8 @@ __device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
     if (blockIdx.x < job.pieces.n) {
-        const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.pieces, blockIdx.x));
+        const uint32_t line = ready_line(job.pieces.rows / job.pieces.ready_rows, blockIdx.x, 0);
+        const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.pieces, line));
         bring(job, blockIdx.x, there);
         if (!there && threadIdx.x == 0)
             note_late(job.pieces);

@@ -485,6 +485,10 @@ extern "C" void __tsan_init() {}
     extern "C" uint##bits##_t __tsan_atomic##bits##_fetch_add(volatile uint##bits##_t *at, uint##bits##_t value, int) \
     {                                                                                                                 \
         return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                                       \
+    }                                                                                                                 \
+    extern "C" uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at, uint##bits##_t value, int)  \
+    {                                                                                                                 \
+        return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                                      \
     }
 HOST_ATOMICS(8)
 HOST_ATOMICS(16)

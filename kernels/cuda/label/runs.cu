@@ -202,7 +202,7 @@ static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Job
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     if (shape->form == CUDA_PIXELS)
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_PIXELS, true, Jobs>, solve<EIGHT, LANES, SOLVE_PIXELS, false, Jobs>, given));
-    else if (Jobs::MANY || LANES != SMALL_LANES || shape->form != CUDA_BITS_AWAITED) /* see awaits_bits() */
+    else if (Jobs::MANY || LANES != SMALL_LANES || shape->form != CUDA_BITS_AWAITED) /* see awaited_rows() */
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given));
     else if constexpr (!Jobs::MANY && LANES == SMALL_LANES)
         CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
@@ -246,9 +246,11 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
 }
 
 /* All tiles that wait are to run at once, and to leave room for kernels of others. */
-static bool awaits_bits(const CclContext *context, uint32_t width, uint32_t height)
+static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
-    return tiles_x_of(width) * bands_of(height) <= SMALL_TILES * cuda_multiprocessors(context);
+    const uint32_t bands = bands_of(height);
+    const bool few = tiles_x_of(width) * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MOST_READY;
+    return few ? TILE_ROWS : 0;
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
@@ -480,7 +482,7 @@ const CclAlgorithm ccl_cuda_runs = {
     .unit = "run",
     .takes_bits = true,
     .ends_early = true,
-    .awaits_bits = awaits_bits,
+    .awaited_rows = awaited_rows,
     .analyze = analyze,
     .batches = &batches,
 };

@@ -71,41 +71,42 @@ enum SolveInput {
     SOLVE_AWAITED, /* from the host, which may have to pack them yet */
 };
 
-/* Which of a tile's rows are there: its own, and the one above. */
-typedef struct RowsThere {
-    bool own, above;
-} RowsThere;
-
-/* Called by all threads: waits for the pieces that a tile has rows of. Who has the first row of a piece tells the others, before it
- * waits for the piece above. */
-__device__ static inline RowsThere await_rows(const HostPieces &pieces, TileAt where)
+/* Called by all threads: waits for the rows of a tile, and the one above. */
+__device__ static inline bool await_rows(const HostPieces &pieces, uint32_t band)
 {
-    static_assert(PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
-    const uint32_t top = where.band * TILE_ROWS, piece = top / pieces.rows;
-    const bool is_first = piece * pieces.rows == top, tells = is_first && where.x == 0;
-    RowsThere there;
-    there.own = there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece, tells));
-    if (is_first && piece)
-        there.above = __syncthreads_or(threadIdx.x == 0 && await_piece(pieces, piece - 1, false));
-    if (threadIdx.x == 0 && !(there.own && there.above))
+    static_assert(TILE_ROWS % READY_ROWS == 0 && PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
+    const uint32_t n_each = pieces.rows / pieces.ready_rows, piece = band / n_each, line = ready_line(n_each, piece, band % n_each);
+    const bool is_first = band % n_each == 0 && piece, looks = threadIdx.x == 0 || (is_first && threadIdx.x == 32);
+    const bool there = __syncthreads_and(!looks || await_host(pieces, threadIdx.x ? line - 1 : line));
+    if (!there && threadIdx.x == 0)
         note_late(pieces);
     return there;
 }
 
-/* Mask -> bits, of an image of this size; those that are not there are 0. */
+/* A word of a row of a tile whose rows are not there. The tile below may have seen them, and asks for the parents of runs in the
+ * last row: so this has as many as there can be. */
+__device__ static inline uint64_t instead_of_late(uint32_t row, uint32_t word_x, uint32_t width)
+{
+    const uint32_t n = min(width - word_x * 64, 64u);
+    return row == TILE_ROWS ? 0x5555555555555555ull & ~0ull >> (64 - n) : 0;
+}
+
+/* Mask -> bits, of an image of this size. */
 template <uint32_t LANES, SolveInput INPUT>
 __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width, uint32_t height,
-                                        const CudaVars *vars, RowsThere there)
+                                        const CudaVars *vars, bool there)
 {
     const uint32_t thread = threadIdx.x, at = word_of_thread<LANES>(), lane = at % 32;
     const uint32_t y = where.band * TILE_ROWS + at / 32 - 1, word_x = where.x * 32 + lane;
-    const bool in_image = y < height && (at < 32 ? there.above : there.own); /* above band 0, y wraps around */
+    const bool in_image = y < height; /* above band 0, y wraps around */
     const bool mine = share_of_thread<LANES>() == 0;
 
     const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
-    if (INPUT != SOLVE_PIXELS && mine)
-        tile->bits[at] = in_image && word_x * 64 < width ? packed_row[word_x] : 0;
-    else if (INPUT == SOLVE_PIXELS)
+    if (INPUT != SOLVE_PIXELS && mine) {
+        const bool in_row = in_image && word_x * 64 < width;
+        tile->bits[at] = !in_row ? 0 : there ? packed_row[word_x] : instead_of_late(at / 32, word_x, width);
+    }
+    if (INPUT == SOLVE_PIXELS)
         pack_row<LANES>(vars, where.x * 2048, y, in_image ? width : 0, (uint16_t *)(tile->bits + at - lane));
     if (mine)
         tile->heads[at] = 0;
@@ -297,9 +298,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
     const Job &job = jobs.fetch();
     const Plan &plan = job.plan, &source = jobs.source().plan;
 
-    RowsThere there = { true, true };
+    bool there = true;
     if constexpr (INPUT == SOLVE_AWAITED)
-        there = await_rows(given.pieces, where);
+        there = await_rows(given.pieces, where.band);
     load_tile<LANES, INPUT>(&tile, where, source.width, source.height, first_vars(vars_of(given), jobs), there);
     if (Jobs::MANY && (where.x >= plan.tiles_x || where.band >= plan.bands))
         return;
