@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Masks that the host packs after the launch, of which some tiles see their rows in time and others do not, in every combination:
+/* Masks that the host packs after the launch, of which some rows of tiles see theirs in time and others do not, in every
+ * combination (tiles side by side agree here):
  * the kernels find no run that nobody knows of, which the emulation looks after, and the frame is launched again. */
 #include "cuda/context.cuh"
 
