@@ -216,8 +216,9 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
-    const uint32_t n_blocks = max(min(blocks_for(height, READY_ROWS), MOST_READY), MOST_PIECES);
-    const size_t line = READY_STEP * sizeof(uint32_t), ready_size = align((1 + READY_LINES(n_blocks)) * line);
+    const uint32_t n_bands = max(min(blocks_for(height, READY_ROWS), MOST_READY), MOST_PIECES);
+    const uint32_t n_lines = 1 + (packs_masks(context) ? READY_LINES(n_bands) : 0);
+    const size_t ready_size = align(n_lines * READY_STEP * sizeof(uint32_t));
     uint8_t *host, *device;
 
     CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
@@ -589,7 +590,8 @@ static float tested_share(void)
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
 
-/* All of piece i is packed. No more than stores: what waits for these would wait for all the others, too. */
+/* All of piece i is packed. Stores in order do, without an atomic operation or a fence: these would wait until the device can see
+ * all that was stored before. */
 static void tell_ready(const CudaSlot *slot, uint32_t i)
 {
     const HostPieces *const pieces = &slot->bits.pieces;
@@ -634,7 +636,7 @@ static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, ui
     bits->n_words = (mask->height - first) * bits->row_words;
     pieces->most_looks = LEAST_LOOKS + bits->n_words / 16;
     pieces->words = slot->mapped_mask + (size_t)first * bits->row_words;
-    if (++pieces->number >> 31)
+    if (!++pieces->number)
         pieces->number = 1;
 }
 

@@ -12,9 +12,9 @@ typedef struct __align__(16) HostPieces {
     const uint64_t *words; /* of the first piece; these three in mapped host memory, device addresses */
     const uint32_t *ready; /* [line * READY_STEP], see ready_line(): `number` when the rows are there */
     uint32_t *late;        /* takes `number` if a kernel went on without */
-    uint32_t number;       /* 1 to 2^31 - 1, another for each frame in turn */
+    uint32_t number;       /* not 0, another for each frame */
     uint32_t n, rows;      /* pieces; of each but the last */
-    uint32_t ready_rows;   /* of a line: as many, or fewer if more blocks than pieces wait, so that each has a line of its own */
+    uint32_t ready_rows;   /* of a line: as many, or fewer if tiles wait, so that each band of these has a line of its own */
     uint32_t most_looks;   /* after so many at a line the kernel goes on without, so that it ends if launches block */
 } HostPieces;
 
@@ -22,11 +22,12 @@ typedef struct __align__(16) HostPieces {
 #define PIECE_ROWS 16u /* HostPieces.rows is a multiple of it: no line of memory belongs to two pieces */
 #define MOST_PIECES 64u
 #define READY_ROWS 8u  /* HostPieces.ready_rows is a multiple of it, and divides `rows` */
-#define MOST_READY 512u /* blocks with a line of their own */
-#define READY_LINES(blocks) ((blocks) + 2 * MOST_PIECES) /* room for all */
+#define MOST_READY 512u /* bands with a line of their own */
+/* Room for all: each piece has a line more than ready_rows, and the last may have lines for rows past the end. */
+#define READY_LINES(bands) ((bands) + 2 * MOST_PIECES)
 
-/* The line of the i-th ready_rows of a piece of n_each. That after its last is for the block below it, which needs the row above its
- * own: so a block with the first rows of a piece finds it before its own line. */
+/* The line of the i-th ready_rows of a piece of n_each. That after its last is for the band below it, which needs the row above its
+ * own: so a band that is the first of a piece finds it before its own line. */
 __host__ __device__ static inline uint32_t ready_line(uint32_t n_each, uint32_t piece, uint32_t i)
 {
     return piece * (n_each + 1) + i;

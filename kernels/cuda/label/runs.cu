@@ -75,6 +75,8 @@ static uint32_t most_runs(void)
 #define SMALL_LANES 2u
 #define LOOSE_TILES 6u
 
+#define MOST_AT_A_LINE 2u /* tiles that look over the bus at the same line, a microsecond each */
+
 #define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
 
 /* CudaRoom.of */
@@ -245,12 +247,12 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
     return TileRoom{ test_limit(density == CUDA_DENSE ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
 }
 
-/* All tiles that wait are to run at once, and to leave room for kernels of others. */
+/* All tiles that wait are to run at once, and to leave room for kernels of others. Those side by side look at the same line. */
 static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
-    const uint32_t bands = bands_of(height);
-    const bool few = tiles_x_of(width) * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MOST_READY;
-    return few ? TILE_ROWS : 0;
+    const uint32_t bands = bands_of(height), tiles_x = tiles_x_of(width);
+    const bool few = tiles_x * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MOST_READY;
+    return few && tiles_x <= MOST_AT_A_LINE ? TILE_ROWS : 0;
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)

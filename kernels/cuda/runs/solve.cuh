@@ -71,11 +71,11 @@ enum SolveInput {
     SOLVE_AWAITED, /* from the host, which may have to pack them yet */
 };
 
-/* Called by all threads: waits for the rows of a tile, and the one above. */
+/* Called by all threads: waits for the rows of a tile, and the one above. HostPieces.ready_rows is TILE_ROWS: awaited_rows() says so. */
 __device__ static inline bool await_rows(const HostPieces &pieces, uint32_t band)
 {
     static_assert(TILE_ROWS % READY_ROWS == 0 && PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
-    const uint32_t n_each = pieces.rows / pieces.ready_rows, piece = band / n_each, line = ready_line(n_each, piece, band % n_each);
+    const uint32_t n_each = pieces.rows / TILE_ROWS, piece = band / n_each, line = ready_line(n_each, piece, band % n_each);
     const bool is_first = band % n_each == 0 && piece, looks = threadIdx.x == 0 || (is_first && threadIdx.x == 32);
     const bool there = __syncthreads_and(!looks || await_host(pieces, threadIdx.x ? line - 1 : line));
     if (!there && threadIdx.x == 0)
@@ -83,8 +83,8 @@ __device__ static inline bool await_rows(const HostPieces &pieces, uint32_t band
     return there;
 }
 
-/* A word of a row of a tile whose rows are not there. The tile below may have seen them, and asks for the parents of runs in the
- * last row: so this has as many as there can be. */
+/* A word of a row of a tile of which a row is not there, be it the one above. The tile below may have seen the last row, and asks
+ * for the parents of runs in it: so this has as many as there can be, and no run goes on from word to word. All else is blank. */
 __device__ static inline uint64_t instead_of_late(uint32_t row, uint32_t word_x, uint32_t width)
 {
     const uint32_t n = min(width - word_x * 64, 64u);
