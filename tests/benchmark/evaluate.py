@@ -5,7 +5,8 @@
 
     evaluate.py average --backend=cuda          every experiment is one command; `all` is all of them
     evaluate.py average --images masks/ scans/  each folder of PNG, PBM and PGM masks is a data set
-    evaluate.py --plot evaluation/*.json        plots once more, where matplotlib is
+    evaluate.py --plot evaluation/*.json        plots once more, where matplotlib is; what gpu-peers.py measured, too
+  evaluate.py --plot evaluation/size.csv      the same without machine and date, of which a CSV says nothing
 
 It has `checkccl --bench` draw the images (every method gets the same bytes), compare every result with the reference
 and time what is right. For each experiment --out gets EXPERIMENT.json with machine, driver, commit, seed and every
@@ -207,7 +208,9 @@ def commit():
 
 
 def method_of(row):
-    """'cuda bke 8' -> 'bke', 'cpu runs 8 avx2' -> 'runs avx2'."""
+    """'cuda bke 8' -> 'bke', 'cpu runs 8 avx2' -> 'runs avx2'; of gpu-peers.py 'NPP UF (wrong: ...)' -> 'NPP UF (wrong)'."""
+    if 'candidate' in row:
+        return re.sub(r' \(wrong.*', ' (wrong)', row['candidate'])
     words = row['method'].split()
     return ' '.join(words[1:2] + words[3:])
 
@@ -293,10 +296,10 @@ class Panel:
 
 
 class Bars:
-    """Stacked: what each method's time is made of. lines: method -> {part: figure}."""
+    """Stacked: what each method's time is made of. lines: method -> {part: figure}. log_x: of one part."""
 
-    def __init__(self, title, rows, part_of, unit=TIME):
-        self.title, self.unit, self.lines = title, unit, {}
+    def __init__(self, title, rows, part_of, unit=TIME, log_x=False):
+        self.title, self.unit, self.log_x, self.lines = title, unit, log_x, {}
         sums = {}
         for row in rows:
             sums.setdefault(method_of(row), {}).setdefault(part_of(row), []).append(row['median'])
@@ -314,11 +317,15 @@ class Bars:
         left = [0.0] * len(methods)
         for part in dict.fromkeys(part for m in methods for part in self.lines[m]):
             i, widths = names.index(part), [self.lines[m].get(part, 0) for m in methods]
-            axes.barh(methods, widths, left=left, label=part, color=colours[i % 20],
-                      hatch=['', '//', '..'][i // 20 % 3])
+            bars = axes.barh(methods, widths, left=None if self.log_x else left, label=part, color=colours[i % 20],
+                             hatch=['', '//', '..'][i // 20 % 3])
             left = [l + w for l, w in zip(left, widths)]
         axes.set(title=self.title, xlabel=self.unit)
         axes.tick_params(axis='y', labelsize=7)
+        if self.log_x:
+            axes.set_xscale('log')
+            axes.bar_label(bars, [number(sum(self.lines[m].values())) for m in methods], fontsize=6, padding=2)
+            axes.set_xlim(1, 4 * max(sum(line.values()) for line in self.lines.values()))  # room for the figures
 
 
 # ---------------------------------------------------------------- experiments: what is run, and what is shown of it
@@ -542,7 +549,56 @@ EXPERIMENTS = {
     'fit': Fit(),
 }
 
+class Peers:
+    """What gpu-peers.py measured."""
+
+    def panels(self, data):
+        for kind in dict.fromkeys((r['kind'], r['size']) for r in data['rows']):
+            rows = [{**r, 'median': r['stream_us']} for r in data['rows'] if (r['kind'], r['size']) == kind]
+            yield Bars(' '.join(kind), rows, lambda r: 'masks back to back', log_x=True)
+
+
+PLOTTED = {**EXPERIMENTS, 'peers': Peers()}
+
 # ---------------------------------------------------------------- files
+
+
+def plain(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def read_csv(path):
+    """Its name tells the experiment, `size.csv` or `gpu-size.csv`."""
+    with open(path, newline='') as file:
+        rows = [{key: plain(value) for key, value in row.items() if value} for row in csv.DictReader(file)]
+    if not rows:
+        raise ValueError('no rows')
+    timed_by = [r['measure'] for r in rows if r.get('unit') == 'us' and not re.match('allocation|step|plain', r['measure'])]
+    return {'experiment': path.stem.split('-')[-1], 'rows': rows,
+            'backend': str(rows[0].get('method', '')).split(' ')[0], 'commit': rows[0].get('commit'),
+            'product': ', '.join(dict.fromkeys(r['product'] for r in rows if 'product' in r)),
+            'measure': max(timed_by, key=timed_by.count, default=''), 'machine': {'seed': rows[0].get('seed')}}
+
+
+def read_json(path):
+    data = json.loads(path.read_text())
+    if data.get('schema') == 'ccl-peers-1':
+        data.update(experiment='peers', machine={'gpu': data['device'], **data})
+    return data
+
+
+def read(path):
+    """What write() left, or gpu-peers.py."""
+    try:
+        data = read_csv(path) if path.suffix == '.csv' else read_json(path)
+        if data['experiment'] not in PLOTTED:
+            raise ValueError(f'"{data["experiment"]}" is no experiment: there are {", ".join(PLOTTED)}')
+        return data
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        sys.exit(f'evaluate.py: {path}: {error if not isinstance(error, KeyError) else f"has no {error}"}')
 
 
 def write(data, out):
@@ -554,22 +610,28 @@ def write(data, out):
         writer.writeheader()
         for row in data['rows']:
             writer.writerow({'commit': data['commit'], 'seed': data['machine'].get('seed'), **row})
-    show(data, out)
+    show(data, base)
 
 
-def show(data, out):
-    """Tables and plots of what was measured."""
-    base, machine = out / data['experiment'], data['machine']
-    head = (f'{data["backend"]}, {data["product"]}, {data["measure"]}; {machine.get("cpu")}; '
-            f'GPU: {machine.get("gpu")}; {machine.get("date")}; commit {data["commit"]}; seed {machine.get("seed")}')
-    panels = list(EXPERIMENTS[data['experiment']].panels(data))
+def described(data):
+    machine = {name: f'{value:g}' if isinstance(value, float) else value for name, value in data['machine'].items()}
+    about = [', '.join(filter(None, map(data.get, ('backend', 'product', 'measure')))), machine.get('cpu'),
+             machine.get('gpu') and f'GPU: {machine["gpu"]}', machine.get('date'),
+             data.get('commit') and f'commit {data["commit"]}', machine.get('seed') and f'seed {machine["seed"]}']
+    return '; '.join(filter(None, map(str, filter(None, about))))
+
+
+def show(data, base):
+    """Tables and plots of what was measured: `base` with .md, .svg and so on."""
+    out, head = base.parent, described(data)
+    panels = list(PLOTTED[data['experiment']].panels(data))
     base.with_suffix('.md').write_text(f'## {data["experiment"]}\n\n{head}\n\n' + ''.join(p.markdown() for p in panels))
-    files = [base.with_suffix(s).name for s in ('.json', '.csv', '.md')]
+    files = [path.name for path in map(base.with_suffix, ('.json', '.csv', '.md')) if path.exists()]
     try:
         import matplotlib
     except ImportError:
         print(f'{out}: {", ".join(files)}; no plot: matplotlib is not installed (pip install matplotlib), then '
-              f'evaluate.py --plot {base.with_suffix(".json")}')
+              f'evaluate.py --plot {out / files[0]}')
         return
     matplotlib.use('Agg')
     import matplotlib.pyplot as plt
@@ -590,7 +652,8 @@ def show(data, out):
     for place in axes.flat:
         for handle, label in zip(*place.get_legend_handles_labels()):
             found.setdefault(label, handle)
-    figure.legend(found.values(), found.keys(), loc='upper left', bbox_to_anchor=(1, 1), fontsize=7)  # beside it
+    if len(found) > 1:
+        figure.legend(found.values(), found.keys(), loc='upper left', bbox_to_anchor=(1, 1), fontsize=7)  # beside it
     figure.supxlabel(textwrap.fill(head, 80 * columns + 40), fontsize=6, color='gray')
     for kind in data['formats']:
         figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130,
@@ -630,10 +693,10 @@ def parse():
                         help='leave out what takes longer for a frame (default 3)')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--quick', action='store_true', help='small images: to see whether it runs')
-    parser.add_argument('--out', type=pathlib.Path, default='evaluation', help='folder (default evaluation)')
+    parser.add_argument('--out', type=pathlib.Path, help='folder (default evaluation; --plot: where the file is)')
     parser.add_argument('--formats', default='svg', help='svg,png,pdf (default svg)')
     parser.add_argument('--checkccl', default=str(TOP / 'build/tests/checkccl/checkccl'), help='the built program')
-    parser.add_argument('--plot', nargs='+', type=pathlib.Path, metavar='FILE.json', help='measure nothing, plot these')
+    parser.add_argument('--plot', nargs='+', type=pathlib.Path, metavar='FILE', help='measure nothing, plot these .json or .csv')
     options = parser.parse_args()
     if not options.plot and not options.experiment:
         parser.error('which experiment? ' + ', '.join([*EXPERIMENTS, 'all']))
@@ -649,15 +712,15 @@ def parse():
 
 def main():
     options = parse()
+    if options.out or not options.plot:
+        options.out = options.out or pathlib.Path('evaluation')
+        options.out.mkdir(parents=True, exist_ok=True)
     for path in options.plot or []:
-        data = json.loads(path.read_text())
-        data['formats'] = options.formats.split(',')
-        show(data, path.parent)
+        show({**read(path), 'formats': options.formats.split(',')}, (options.out or path.parent) / path.stem)
     if options.plot:
         return 0
     if not os.access(options.checkccl, os.X_OK):
         sys.exit(f'evaluate.py: {options.checkccl} is not there: meson setup build && ninja -C build, or --checkccl=')
-    options.out.mkdir(parents=True, exist_ok=True)
     wrong = False
     for name in EXPERIMENTS if 'all' in options.experiment else options.experiment:
         print(name, file=sys.stderr)
