@@ -6,7 +6,7 @@
     evaluate.py average --backend=cuda          every experiment is one command; `all` is all of them
     evaluate.py average --images masks/ scans/  each folder of PNG, PBM and PGM masks is a data set
     evaluate.py --plot evaluation/*.json        plots once more, where matplotlib is; what gpu-peers.py measured, too
-  evaluate.py --plot evaluation/size.csv      the same without machine and date, of which a CSV says nothing
+    evaluate.py --plot evaluation/size.csv      the same from a CSV, which says nothing of machine and date
 
 It has `checkccl --bench` draw the images (every method gets the same bytes), compare every result with the reference
 and time what is right. For each experiment --out gets EXPERIMENT.json with machine, driver, commit, seed and every
@@ -317,15 +317,15 @@ class Bars:
         left = [0.0] * len(methods)
         for part in dict.fromkeys(part for m in methods for part in self.lines[m]):
             i, widths = names.index(part), [self.lines[m].get(part, 0) for m in methods]
-            bars = axes.barh(methods, widths, left=None if self.log_x else left, label=part, color=colours[i % 20],
-                             hatch=['', '//', '..'][i // 20 % 3])
+            axes.barh(methods, widths, left=left, label=part, color=colours[i % 20],
+                      hatch=['', '//', '..'][i // 20 % 3])
             left = [l + w for l, w in zip(left, widths)]
         axes.set(title=self.title, xlabel=self.unit)
         axes.tick_params(axis='y', labelsize=7)
         if self.log_x:
             axes.set_xscale('log')
-            axes.bar_label(bars, [number(sum(self.lines[m].values())) for m in methods], fontsize=6, padding=2)
-            axes.set_xlim(1, 4 * max(sum(line.values()) for line in self.lines.values()))  # room for the figures
+            axes.bar_label(axes.containers[-1], list(map(number, left)), fontsize=6, padding=2)
+            axes.set_xlim(min(1, *left), 4 * max(left))  # room for the figures
 
 
 # ---------------------------------------------------------------- experiments: what is run, and what is shown of it
@@ -537,6 +537,15 @@ class Fit:
         yield panel
 
 
+class Peers:
+    """What gpu-peers.py measured."""
+
+    def panels(self, data):
+        for kind in dict.fromkeys((r['kind'], r['size']) for r in data['rows']):
+            rows = [{**r, 'median': r['stream_us']} for r in data['rows'] if (r['kind'], r['size']) == kind]
+            yield Bars(' '.join(kind), rows, lambda r: 'masks back to back', log_x=True)
+
+
 EXPERIMENTS = {
     'average': Average(),
     'steps': Steps(),
@@ -548,16 +557,6 @@ EXPERIMENTS = {
     'ridges': Ridges(),
     'fit': Fit(),
 }
-
-class Peers:
-    """What gpu-peers.py measured."""
-
-    def panels(self, data):
-        for kind in dict.fromkeys((r['kind'], r['size']) for r in data['rows']):
-            rows = [{**r, 'median': r['stream_us']} for r in data['rows'] if (r['kind'], r['size']) == kind]
-            yield Bars(' '.join(kind), rows, lambda r: 'masks back to back', log_x=True)
-
-
 PLOTTED = {**EXPERIMENTS, 'peers': Peers()}
 
 # ---------------------------------------------------------------- files
@@ -585,27 +584,25 @@ def read_csv(path):
 
 def read_json(path):
     data = json.loads(path.read_text())
+    if not isinstance(data, dict):
+        raise ValueError('no object')
     if data.get('schema') == 'ccl-peers-1':
-        data.update(experiment='peers', machine={'gpu': data['device'], **data})
+        data.update(experiment='peers', machine={'gpu': data['device'], 'date': data['date'], 'seed': data['seed']})
+    if not data['rows']:
+        raise ValueError('no rows')
     return data
 
 
-def read(path):
-    """What write() left, or gpu-peers.py."""
-    try:
-        data = read_csv(path) if path.suffix == '.csv' else read_json(path)
-        if data['experiment'] not in PLOTTED:
-            raise ValueError(f'"{data["experiment"]}" is no experiment: there are {", ".join(PLOTTED)}')
-        return data
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        sys.exit(f'evaluate.py: {path}: {error if not isinstance(error, KeyError) else f"has no {error}"}')
+def file_of(base, suffix):
+    """`base` may have a dot in its name."""
+    return base.with_name(base.name + suffix)
 
 
 def write(data, out):
     base = out / data['experiment']
-    base.with_suffix('.json').write_text(json.dumps(data, indent=1))
+    file_of(base, '.json').write_text(json.dumps(data, indent=1))
     fields = list(dict.fromkeys(key for row in data['rows'] for key in row))
-    with open(base.with_suffix('.csv'), 'w', newline='') as file:
+    with open(file_of(base, '.csv'), 'w', newline='') as file:
         writer = csv.DictWriter(file, ['commit', 'seed'] + fields)
         writer.writeheader()
         for row in data['rows']:
@@ -625,8 +622,8 @@ def show(data, base):
     """Tables and plots of what was measured: `base` with .md, .svg and so on."""
     out, head = base.parent, described(data)
     panels = list(PLOTTED[data['experiment']].panels(data))
-    base.with_suffix('.md').write_text(f'## {data["experiment"]}\n\n{head}\n\n' + ''.join(p.markdown() for p in panels))
-    files = [path.name for path in map(base.with_suffix, ('.json', '.csv', '.md')) if path.exists()]
+    file_of(base, '.md').write_text(f'## {data["experiment"]}\n\n{head}\n\n' + ''.join(p.markdown() for p in panels))
+    files = [path.name for path in (file_of(base, suffix) for suffix in ('.json', '.csv', '.md')) if path.exists()]
     try:
         import matplotlib
     except ImportError:
@@ -656,15 +653,44 @@ def show(data, base):
         figure.legend(found.values(), found.keys(), loc='upper left', bbox_to_anchor=(1, 1), fontsize=7)  # beside it
     figure.supxlabel(textwrap.fill(head, 80 * columns + 40), fontsize=6, color='gray')
     for kind in data['formats']:
-        figure.savefig(base.with_suffix('.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130,
+        figure.savefig(file_of(base, '.' + kind), metadata={'Date': None} if kind == 'svg' else None, dpi=130,
                        bbox_inches='tight')
-        files.append(base.with_suffix('.' + kind).name)
+        files.append(file_of(base, '.' + kind).name)
     plt.close(figure)
     print(f'{out}: {", ".join(files)}')
 
 
+def plot_again(path, formats, out):
+    """What write() left, or gpu-peers.py."""
+    try:
+        data = read_csv(path) if path.suffix == '.csv' else read_json(path)
+        if data['experiment'] not in PLOTTED:
+            sys.exit(f'evaluate.py: {path}: "{data["experiment"]}" is no experiment: there are {", ".join(PLOTTED)}')
+        show({**data, 'formats': formats}, (out or path.parent) / path.stem)
+    except OSError as error:
+        sys.exit(f'evaluate.py: {error.filename}: {error.strerror}')
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        why = f'it has no {error}' if isinstance(error, KeyError) else error
+        sys.exit(f'evaluate.py: {path} is not what evaluate.py or gpu-peers.py writes: {why}')
+
+
 def numbers(text):
     return [int(n) for n in text.split(',')]
+
+
+def formats(text):
+    names = text.split(',')
+    if not set(names) <= {'svg', 'png', 'pdf'}:
+        raise argparse.ArgumentTypeError(f'"{text}": svg, png and pdf there are')
+    return names
+
+
+def make_folder(path):
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+    except OSError as error:
+        sys.exit(f'evaluate.py: --out={path}: {error.strerror}')
 
 
 def parse():
@@ -694,12 +720,16 @@ def parse():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--quick', action='store_true', help='small images: to see whether it runs')
     parser.add_argument('--out', type=pathlib.Path, help='folder (default evaluation; --plot: where the file is)')
-    parser.add_argument('--formats', default='svg', help='svg,png,pdf (default svg)')
+    parser.add_argument('--formats', type=formats, default=['svg'], help='svg,png,pdf (default svg)')
     parser.add_argument('--checkccl', default=str(TOP / 'build/tests/checkccl/checkccl'), help='the built program')
     parser.add_argument('--plot', nargs='+', type=pathlib.Path, metavar='FILE', help='measure nothing, plot these .json or .csv')
     options = parser.parse_args()
     if not options.plot and not options.experiment:
         parser.error('which experiment? ' + ', '.join([*EXPERIMENTS, 'all']))
+    if options.plot and options.experiment:
+        parser.error('--plot measures nothing: no experiment beside it')
+    if options.plot and options.out:
+        make_folder(options.out)
     cuda = options.backend == 'cuda'
     options.algorithms = options.algorithms or (None if cuda else 'runs,reference')
     options.product = options.product or ('provisional' if cuda else 'labels+table')
@@ -712,15 +742,13 @@ def parse():
 
 def main():
     options = parse()
-    if options.out or not options.plot:
-        options.out = options.out or pathlib.Path('evaluation')
-        options.out.mkdir(parents=True, exist_ok=True)
     for path in options.plot or []:
-        show({**read(path), 'formats': options.formats.split(',')}, (options.out or path.parent) / path.stem)
+        plot_again(path, options.formats, options.out)
     if options.plot:
         return 0
     if not os.access(options.checkccl, os.X_OK):
         sys.exit(f'evaluate.py: {options.checkccl} is not there: meson setup build && ninja -C build, or --checkccl=')
+    options.out = make_folder(options.out or pathlib.Path('evaluation'))
     wrong = False
     for name in EXPERIMENTS if 'all' in options.experiment else options.experiment:
         print(name, file=sys.stderr)
@@ -729,7 +757,7 @@ def main():
         write({'schema': 'ccl-evaluation-1', 'experiment': name, 'command': sys.argv, 'commit': commit(),
                'machine': runner.machine, 'backend': options.backend, 'product': options.product,
                'measure': options.measure, 'connectivity': options.connectivity,
-               'formats': options.formats.split(','), 'notes': runner.notes,
+               'formats': options.formats, 'notes': runner.notes,
                'rows': runner.rows}, options.out)
         wrong |= runner.wrong
     return 1 if wrong else 0
