@@ -628,7 +628,7 @@ def show(data, base):
         import matplotlib
     except ImportError:
         print(f'{out}: {", ".join(files)}; no plot: matplotlib is not installed (pip install matplotlib), then '
-              f'evaluate.py --plot {out / files[0]}')
+              'evaluate.py --plot with the .json or .csv')
         return
     matplotlib.use('Agg')
     import matplotlib.pyplot as plt
