@@ -25,7 +25,7 @@
  * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part
  * of it that is the method's own and not what all methods share that only label.
  *
- * The method "null" does the least anything could: on the CPU it reads the mask, on a GPU it copies it; beside a label
+ * The method "null" does the least anything could: on the CPU and on a GPU it reads the mask; beside a label
  * image, it sets that to 0.
  */
 #include "bench.h"
@@ -728,7 +728,7 @@ static void bench_cuda_product(Bench *bench, const Subject *subject, Product pro
     ccl_context_free(context);
 }
 
-/* The GPU's own copy of the mask, and clearing of a label image, hot and cold. */
+/* Reading the mask, and writing a label image, hot and cold. */
 static void bench_cuda_null(Bench *bench, CudaBuffers *buffers)
 {
     const size_t size = mask_size(bench);

@@ -45,6 +45,14 @@ static const Look dense_looks[N_SCENES] = {
     { "video_salt0.05", 2339, 8003, CCL_MEMORY_DEVICE },
 };
 
+/* More tiles than two for each of 166 multiprocessors: `runs` then has one lane to a word, as of 3840x2160. */
+static const Look large_looks[N_SCENES] = {
+    { "noise_g1_d50", 2113, 1337, CCL_MEMORY_DEVICE },
+    { "video_salt0.05", 2113, 1337, CCL_MEMORY_DEVICE },
+    { "comb", 2113, 1337, CCL_MEMORY_DEVICE },
+    { "spiral", 2113, 1337, CCL_MEMORY_DEVICE },
+};
+
 /* All alike for the backend, so that one launched with what was brought for another is seen. */
 static const Look alike_looks[N_SCENES] = {
     { "noise_g4_d50", 397, 397, CCL_MEMORY_HOST },
@@ -78,6 +86,8 @@ static const Way ways[] = {
     { "in flight, without graphs", CCL_MAX_DEPTH, CCL_MAX_DEPTH, true, 4, 1 }, /* of CUDA only: the last */
 };
 enum { N_WAYS = sizeof ways / sizeof *ways };
+
+static const Way large_way = { "large, in flight", CCL_MAX_DEPTH, CCL_MAX_DEPTH, false, 1, 1 };
 
 /* Of contexts that share the device: with CCL_TEST_CLUSTERS, by clusters of blocks. Every other scene has a filter. */
 static const Way table_way = { "tables alone", CCL_MAX_DEPTH, CCL_MAX_DEPTH, false, 2, 1 };
@@ -245,7 +255,7 @@ static void filter_scenes(Scene *scenes, unsigned step)
 void check_repeat(Session *session)
 {
     Scene scenes[N_SCENES] = { 0 }, tables[N_SCENES] = { 0 }, alike[N_SCENES] = { 0 }, wide[N_SCENES] = { 0 },
-          dense[N_SCENES] = { 0 };
+          dense[N_SCENES] = { 0 }, large[N_SCENES] = { 0 };
     draw_scenes(session, scenes, looks, PRODUCT_LABELS);
     draw_scenes(session, tables, looks, PRODUCT_TABLE);
     draw_scenes(session, alike, alike_looks, PRODUCT_TABLE);
@@ -271,6 +281,10 @@ void check_repeat(Session *session)
             continue;
         if (subject->config.shared)
             check_subject(session, subject, tables, &table_way, 1, n);
+        if (!large[0].image.pixels && !session->most_pixels) /* in emulation the others are as large, for its few multiprocessors */
+            draw_scenes(session, large, large_looks, PRODUCT_LABELS);
+        if (large[0].image.pixels)
+            check_subject(session, subject, large, &large_way, 1, n);
         if (!dense[0].image.pixels)
             draw_dense_scenes(session, dense); /* large: only if somebody looks at them */
         check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
@@ -280,4 +294,5 @@ void check_repeat(Session *session)
     free_scenes(alike);
     free_scenes(wide);
     free_scenes(dense);
+    free_scenes(large);
 }
