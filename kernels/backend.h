@@ -89,7 +89,7 @@ typedef struct CclAlgorithm {
     bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
     bool ends_early; /* CUDA: with CudaVars.early it may set CudaResult.complete */
     /* CUDA, with takes_bits: its first kernel waits itself for the bits of a mask of this size that the host packs, each block for
-     * so many rows, which is what HostPieces.ready_rows may be; 0: it does not. */
+     * so many rows (a multiple of READY_ROWS, cuda/pieces.cuh); 0: it does not. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
     bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be
                         captured into a graph, and ccl_submit() returns when its labels are found */

@@ -590,8 +590,8 @@ static float tested_share(void)
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
 
-/* All of piece i is packed. Stores in order do, without an atomic operation or a fence: these would wait until the device can see
- * all that was stored before. */
+/* All of piece i is packed. Stores that release do, without an exchange or a full fence between them: these would wait until the
+ * device can see all that was stored before. */
 static void tell_ready(const CudaSlot *slot, uint32_t i)
 {
     const HostPieces *const pieces = &slot->bits.pieces;
