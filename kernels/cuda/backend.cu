@@ -121,7 +121,7 @@ CclStatus cuda_check_device(int device)
         (void)cudaGetLastError();
         return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device");
     }
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaGetDeviceCount", error);
     if (device < -1 || device >= n)
         return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device %d; the devices are 0 to %d", device, n - 1);
     return CCL_OK;
@@ -138,7 +138,7 @@ CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, boo
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (the context holds %zu already)", size,
                         context->device_bytes);
     }
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaMalloc", error);
     cuda->device[cuda->n_device++] = *memory;
     context->device_bytes += size;
     if (cleared)
@@ -156,7 +156,7 @@ CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of page-locked memory left (the context holds %zu already)",
                         size, context->host_bytes);
     }
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaHostAlloc", error);
     cuda->pinned[cuda->n_pinned++] = *memory;
     context->host_bytes += size;
     return CCL_OK;

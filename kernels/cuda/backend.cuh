@@ -33,6 +33,7 @@
 #include "pieces.cuh"
 
 #include <cuda_runtime.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- errors */
@@ -44,11 +45,13 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
 CclStatus cuda_check_device(int device);
 CclStatus cuda_use_device(int device);
 
-#define CCL_CUDA_TRY(call)                                        \
-    do {                                                          \
-        const cudaError_t error_ = (call);                        \
-        if (error_ != cudaSuccess)                                \
-            return cuda_fail(error_, #call, __FILE__, __LINE__);  \
+#define CCL_CUDA_TRY(call) CCL_CUDA_TRY_AS(#call, call)
+/* What it returned is there already, of the call of this name. */
+#define CCL_CUDA_TRY_AS(name, error)                             \
+    do {                                                         \
+        const cudaError_t error_ = (error);                      \
+        if (error_ != cudaSuccess)                               \
+            return cuda_fail(error_, name, __FILE__, __LINE__);  \
     } while (0)
 
 /* cudaMemcpy2DAsync() for any stride: it takes none of 2 GB or more, not even for a single row. */
@@ -375,6 +378,20 @@ static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (
 static inline unsigned blocks_for(size_t items, size_t per_block)
 {
     return (unsigned)((items + per_block - 1) / per_block);
+}
+
+/* Tests see what happens past a limit when it is small: not more than the environment says, if it does. */
+static inline uint32_t limit_of(uint32_t n, const char *text)
+{
+    const int limit = text ? atoi(text) : 0;
+    return limit > 0 ? min(n, (uint32_t)limit) : n;
+}
+
+/* Room in shared memory. */
+static inline uint32_t test_limit(uint32_t n)
+{
+    static const char *const text = getenv("CCL_TEST_LIMIT"); /* looked for once: this is every frame's way */
+    return limit_of(n, text);
 }
 
 /* ---------------------------------------------------------------- inside kernels */

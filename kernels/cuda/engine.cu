@@ -371,7 +371,7 @@ static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
                         "no %zu bytes of device memory left (%u such blocks are shared already)", size,
                         engine->n_lanes + engine->n_places);
     }
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaMalloc", error);
     CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->lanes[0].stream));
     return CCL_OK;
 }

@@ -31,6 +31,7 @@ typedef struct Slots {
 typedef struct Target {
     SumsTarget sums; /* parts are relative to the block's first pixel */
     Slots *slots;
+    uint32_t last_slot; /* of those that are used, a power of two */
 } Target;
 
 /* The sum of a warp's parts. An empty part is neutral. */
@@ -57,7 +58,7 @@ __device__ static void add_part(const Target &t, const Part &part)
     Slots *const slots = t.slots;
     uint32_t i = (part.label * 2654435761u) >> 16;
     for (unsigned probe = 0;; probe++, i++) {
-        i %= SLOTS;
+        i &= t.last_slot;
         if (probe == PROBES) {
             add_to_sums(t.sums, part);
             return;
@@ -218,7 +219,7 @@ __device__ static void add_tile(const Target &t, const Quads &quads, uint32_t wi
 
 __global__ __launch_bounds__(WARPS * 32) static void features(const __grid_constant__ CudaVars vars, uint32_t width,
                                                               uint32_t height, uint32_t capacity, unsigned round,
-                                                              StageBuffers buffers)
+                                                              StageBuffers buffers, uint32_t last_slot)
 {
     __shared__ Slots slots;
 
@@ -235,9 +236,17 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const __grid_const
         }
         if (past_id <= first_id)
             return;
-        const Target t = { { buffers, first_id, past_id, x, y }, &slots };
+        const Target t = { { buffers, first_id, past_id, x, y }, &slots, last_slot };
         add_tile(t, quads, width);
     }
+}
+
+static uint32_t slots_used(void)
+{
+    uint32_t n = SLOTS;
+    while (n > test_limit(SLOTS))
+        n /= 2;
+    return n;
 }
 
 CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round)
@@ -247,6 +256,6 @@ CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, cons
     /* Rounds after the first mostly find nothing to do; few blocks see that sooner. */
     const unsigned grid = round ? min(tiles, 2 * cuda_multiprocessors(context)) : tiles;
     CCL_CUDA_LAUNCH(frame, "features", features, grid, WARPS * 32, 0, frame->vars, width, height, context->capacity, round,
-                    *buffers);
+                    *buffers, slots_used() - 1);
     return CCL_OK;
 }

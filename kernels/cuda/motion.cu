@@ -764,7 +764,7 @@ static CclStatus take(CclMotion *motion, void *memory, size_t size)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (the detector holds %zu already)", size,
                         motion->device_bytes);
     }
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaMalloc", error);
     cuda->blocks[cuda->n_blocks++] = block;
     motion->device_bytes += size;
     memcpy(memory, &block, sizeof block);

@@ -11,8 +11,6 @@
 #include "scan.cuh"
 #include "stages.cuh"
 
-#include <stdlib.h>
-
 /* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large pieces. */
 __device__ static void write_rows(const CclComponent *from, CclComponent *rows, uint32_t n)
 {
@@ -200,9 +198,7 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t most_components)
 /* Two million, or what CCL_TEST_SUMS in the environment says, for tests. */
 static uint32_t components_at_a_time(void)
 {
-    const char *const text = getenv("CCL_TEST_SUMS");
-    const int n = text ? atoi(text) : 0;
-    return n > 0 ? (uint32_t)n : 1u << 21;
+    return limit_of(1u << 21, getenv("CCL_TEST_SUMS"));
 }
 
 /* So many components at a time or, in large images, an eighth of what is possible. */

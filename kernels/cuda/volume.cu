@@ -136,7 +136,7 @@ static CclStatus wait_for_producer(const CudaFrame *frame, const CclMask *mask)
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(frame->stream, produced, 0);
     cudaEventDestroy(produced);
-    CCL_CUDA_TRY(error);
+    CCL_CUDA_TRY_AS("cudaStreamWaitEvent", error);
     return CCL_OK;
 }
 

@@ -107,18 +107,18 @@ void device_late_copy(void *stream, void *target, const void *source, size_t siz
     MUST(cudaMemcpyAsync(target, source, size, cudaMemcpyDeviceToDevice, as_stream(stream)));
 }
 
-/* The least that labelling does: reads the mask, 16 pixels a thread, and writes labels. */
+/* The least that labelling does: reads the mask, 16 pixels a thread, and writes as many labels, neighbours side by side. */
 __global__ static void touch(const uint4 *mask, size_t n, uint4 *labels, unsigned *any)
 {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    const uint4 pixels = mask[i];
-    const unsigned some = pixels.x | pixels.y | pixels.z | pixels.w;
-    if (some > 0x1010101) /* never: masks are 0 and 1. But pixels have to be read */
-        *any = some;
-    for (unsigned k = 0; labels && k < 4; k++)
-        labels[i * 4 + k] = make_uint4(some, some, some, some);
+    const size_t first = (size_t)blockIdx.x * blockDim.x, i = first + threadIdx.x;
+    const uint4 pixels = i < n ? mask[i] : make_uint4(0, 0, 0, 0);
+    if ((pixels.x | pixels.y | pixels.z | pixels.w) > 0x1010101) /* never: masks are 0 and 1. But they have to be read */
+        *any = 1;
+    for (unsigned k = 0; labels && k < 4; k++) {
+        const size_t at = first * 4 + k * blockDim.x + threadIdx.x;
+        if (at < n * 4)
+            labels[at] = make_uint4(0, 0, 0, 0);
+    }
 }
 
 enum { TOUCH_THREADS = 256, LEAST_TOUCHES = 50 };

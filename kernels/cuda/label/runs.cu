@@ -39,8 +39,6 @@
 #include "../runs/solve.cuh"
 #include "../runs/whole.cuh"
 
-#include <stdlib.h>
-
 /* ---------------------------------------------------------------- launch */
 
 static size_t take(size_t *used, size_t bytes)
@@ -50,20 +48,7 @@ static size_t take(size_t *used, size_t bytes)
     return at;
 }
 
-/* Tests see what happens past a limit when it is this small. Not more than the environment says, if it does. */
-static uint32_t limit_of(uint32_t n, const char *text)
-{
-    const int limit = text ? atoi(text) : 0;
-    return limit > 0 ? min(n, (uint32_t)limit) : n;
-}
-
-/* CCL_TEST_LIMIT is for room in shared memory, CCL_TEST_STRIPS for the runs of a tile that are nodes. */
-static uint32_t test_limit(uint32_t n)
-{
-    static const char *const text = getenv("CCL_TEST_LIMIT"); /* looked for once: this is every frame's way */
-    return limit_of(n, text);
-}
-
+/* The runs of a tile that are nodes. */
 static uint32_t most_runs(void)
 {
     static const uint32_t n = limit_of(MOST_RUNS, getenv("CCL_TEST_STRIPS"));

@@ -8,7 +8,7 @@ part_alone() {
     check "checkccl, every method but iterative ones, 1000 repetitions" 200 "$checkccl" --backend=cuda --suite=repeat
     for limit in 4 8; do
         check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
-            "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
+            "$checkccl" --backend=cuda --algorithm=runs,bke --suite=repeat
     done
     check "checkccl, shared masks, 1000 repetitions" 60 env CCL_TEST_SHARED=60 \
         "$checkccl" --backend=cuda --algorithm=runs --suite=repeat

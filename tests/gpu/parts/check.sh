@@ -12,9 +12,11 @@ part_check() {
     {
         check "checkccl, bke,ha4,ha8, labels, a third of the cases" 450 \
             "$checkccl" --backend=cuda --algorithm=bke,ha4,ha8 --suite=labels --every=3
-        # runs.cu then has room for three components and three pairs of a block in shared memory; others go past it.
+        # Blocks then have room for three components and three pairs in shared memory (features.cu: two); others go past it.
         check "checkccl, little shared memory" 300 env CCL_TEST_LIMIT=3 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=table,labels
+        check "checkccl, bke, little shared memory" 300 env CCL_TEST_LIMIT=3 \
+            "$checkccl" --backend=cuda --algorithm=bke --quick --suite=table,features
         # runs.cu then takes strips of two rows in all tiles, not only in those with very many runs, and small page-locked
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
