@@ -5,14 +5,15 @@
 # memory before and after.
 
 part_alone() {
-    check "checkccl, every method but iterative ones, 1000 repetitions" 200 "$checkccl" --backend=cuda --suite=repeat
+    check "checkccl, every method but iterative ones, 1000 repetitions" 250 "$checkccl" --backend=cuda --suite=repeat
+    # And what else `runs` can go by, half of it each: comparing label images is most of the time.
     for limit in 4 8; do
-        check "checkccl, room for $limit in shared memory, 1000 repetitions" 60 env CCL_TEST_LIMIT=$limit \
-            "$checkccl" --backend=cuda --algorithm=runs,bke --suite=repeat
+        check "checkccl, $limit-connected, room for $limit in shared memory, 1000 repetitions" 120 env CCL_TEST_LIMIT=$limit \
+            "$checkccl" --backend=cuda --algorithm=runs,bke --connectivity=$limit --suite=repeat
     done
-    check "checkccl, shared masks, 1000 repetitions" 60 env CCL_TEST_SHARED=60 \
-        "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
-    check "checkccl, clusters, 1000 repetitions" 60 env CCL_TEST_CLUSTERS=1 \
-        "$checkccl" --backend=cuda --algorithm=runs --suite=repeat
+    check "checkccl, 4-connected, shared masks, 1000 repetitions" 120 env CCL_TEST_SHARED=60 \
+        "$checkccl" --backend=cuda --algorithm=runs --connectivity=4 --suite=repeat
+    check "checkccl, 8-connected, clusters, 1000 repetitions" 120 env CCL_TEST_CLUSTERS=1 \
+        "$checkccl" --backend=cuda --algorithm=runs --connectivity=8 --suite=repeat
     check "device memory: checkccl, runs, batch" 100 "$checkccl" --backend=cuda --algorithm=runs --suite=batch
 }
