@@ -330,6 +330,16 @@ class Quickstart(unittest.TestCase):
         self.assertIn(f"cannot write into {self.folder}: make room there, or let TMPDIR name another folder", run.stderr)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_odd_folder_for_logs(self):
+        folder = os.path.join(self.folder, "my logs")
+        os.mkdir(folder)
+        script = os.path.join(source, "examples", "quickstart.sh")
+        run = subprocess.run([script], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+                             cwd=self.folder, env={**os.environ, "TMPDIR": folder})
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn(f"would take TMPDIR apart: {folder}; let it name another folder", run.stderr)
+        self.assertEqual(os.listdir(folder), [])
+
     def test_folder_of_another(self):
         if os.getuid():
             self.skipTest("takes root")
