@@ -294,15 +294,44 @@ if [ -n "$file" ]; then
     [ "${size%x*}" -le 16384 ] && [ "${size#*x}" -le 16384 ] || failed "$size: a mask has at most 16384x16384 pixels"
 fi
 
+# A shell heeds signals only when what it waits for has ended, unless it waits by `wait`: so the pipeline runs in the background.
+run_job() { (json) || echo $? >"$log/status"; }
+gst_launch_is_there() { [ -s "$log/pid" ] && kill -0 "$(cat "$log/pid")" 2>/dev/null; }
+# Who ends this script alone ends the pipeline, too.
+stop() { # STATUS
+    while kill -0 $job 2>/dev/null; do
+        ! gst_launch_is_there || kill "$(cat "$log/pid")"
+        sleep 0.2
+    done
+    exit "$1"
+}
+# In its first moments gst-launch-1.0 does not heed Ctrl-C, and later only once: a second after it did not, again.
+interrupt_again() {
+    tries=0
+    while kill -0 $job 2>/dev/null && ! grep -q '^handling interrupt' "$log/run"; do
+        tries=$((tries + 1))
+        [ $((tries % 5)) != 0 ] || ! gst_launch_is_there || kill -INT "$(cat "$log/pid")"
+        sleep 0.2
+    done
+}
 trap 'interrupted=yes' INT
 if [ $kind = mask ]; then
-    (json) || status=$?
+    run_job &
+else
+    run_job | hand_on &
+fi
+job=$!
+trap 'stop 129' HUP
+trap 'stop 143' TERM
+while kill -0 $job 2>/dev/null; do
+    wait $job || :
+    [ -z "$interrupted" ] || interrupt_again
+done
+[ ! -s "$log/status" ] || status=$(cat "$log/status")
+if [ $kind = mask ]; then
     # 141 and 243 are what SIGPIPE leaves behind.
     case $status in 141 | 243) status=0 ;; esac
     ! grep -q 'Broken pipe' "$log/errors" || status=0
-else
-    { (json) || echo $? >"$log/status"; } | hand_on
-    [ ! -s "$log/status" ] || status=$(cat "$log/status")
 fi
 [ "$status" = 0 ] || failed "$(reason)"
 

@@ -4,16 +4,19 @@
 
 usage: quickstart.py SOURCE_FOLDER; CCL_BUILD names the build folder to use instead of SOURCE_FOLDER/build.
 """
+import glob
 import json
 import os
 import pathlib
 import signal
+import socket
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import zlib
 
@@ -258,6 +261,41 @@ class Quickstart(unittest.TestCase):
         self.assertIn("interrupted, not written: v.webm", messages)
         self.check_untouched()
 
+    def when_it_waits(self, sign, alone, delay):
+        """Status and messages where nothing comes from a server, and so many seconds after gst-launch-1.0 is started the script
+        itself alone, or all of its group, gets a signal."""
+        self.write("v.webm", b"earlier")
+        with socket.create_server(("127.0.0.1", 0)) as server: # whom nobody accepts
+            uri = "http://127.0.0.1:%d/camera" % server.getsockname()[1]
+            with subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), uri, "--video", "v.webm"],
+                                  cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                  env={**os.environ, "TMPDIR": self.folder}) as run:
+                self.addCleanup(lambda: os.killpg(run.pid, signal.SIGKILL) if run.poll() is None else None)
+                while run.poll() is None and not list(pathlib.Path(self.folder).glob("tmp.*/errors")): # the last thing before
+                    time.sleep(0.01)
+                time.sleep(delay)
+                (os.kill if alone else os.killpg)(run.pid, sign)
+                messages = run.communicate(timeout=12)[1] # the source gives up after 15 s
+                self.assertEqual(left_of_session(run.pid), [])
+        self.check_untouched()
+        return run.returncode, messages
+
+    def test_ended_alone(self):
+        """By somebody who knows its process alone."""
+        for sign in signal.SIGTERM, signal.SIGHUP:
+            for delay in 0, 0.1, 1:
+                with self.subTest(sign=sign, delay=delay):
+                    status, messages = self.when_it_waits(sign, True, delay)
+                    self.assertEqual(status, 128 + sign, messages)
+
+    def test_interrupted_early(self):
+        """Before gst-launch-1.0 heeds Ctrl-C, and when it does."""
+        for delay in 0, 0.1, 0.2, 1:
+            with self.subTest(delay=delay):
+                status, messages = self.when_it_waits(signal.SIGINT, False, delay)
+                self.assertEqual(status, 130, messages)
+
     def test_help(self):
         run = quickstart("--help")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
@@ -376,6 +414,24 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(run.stderr.count("Warning: "), 2, run.stderr)
         self.assertIn("Warning: region-id=1 has no effect", run.stderr)
         self.assertIn("Warning: min-width=1000 is more than a mask of 80x40 pixels", run.stderr)
+
+
+def left_of_session(leader):
+    """Names of its processes that are there yet, after some seconds in which a shell may still clear up; what only sleeps
+    ends by itself."""
+    for _ in range(50):
+        names = []
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                name, fields = pathlib.Path(path).read_text().split("(", 1)[1].rsplit(")", 1)
+            except OSError: # gone meanwhile
+                continue
+            if fields.split()[3] == str(leader) and name != "sleep":
+                names.append(name)
+        if not names:
+            break
+        time.sleep(0.1)
+    return names
 
 
 def broken_pipe():
