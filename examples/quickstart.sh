@@ -123,7 +123,7 @@ for folder in "$build" "$build/build.ninja"; do
 done
 
 temporary=${TMPDIR:-/tmp}
-case $temporary in *[[:space:]!\"\']*) die "gst-launch-1.0 would take TMPDIR apart: $temporary; let it name another folder" ;; esac
+case $temporary in *[[:space:]!\\\"\']*) die "gst-launch-1.0 would take TMPDIR apart: $temporary; let it name another folder" ;; esac
 log=$(mktemp -d) || die "no folder for logs: TMPDIR names another place than $temporary"
 part=
 trap 'rm -rf "$log" ${part:+"$part"}' EXIT

@@ -369,14 +369,15 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_odd_folder_for_logs(self):
-        folder = os.path.join(self.folder, "my logs")
-        os.mkdir(folder)
         script = os.path.join(source, "examples", "quickstart.sh")
-        run = subprocess.run([script], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
-                             cwd=self.folder, env={**os.environ, "TMPDIR": folder})
-        self.assertEqual((run.returncode, run.stdout), (1, ""))
-        self.assertIn(f"would take TMPDIR apart: {folder}; let it name another folder", run.stderr)
-        self.assertEqual(os.listdir(folder), [])
+        for name in "my logs", "back\\slash", "it's":
+            folder = os.path.join(self.folder, name)
+            os.mkdir(folder)
+            run = subprocess.run([script], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+                                 cwd=self.folder, env={**os.environ, "TMPDIR": folder})
+            self.assertEqual((run.returncode, run.stdout), (1, ""), name)
+            self.assertIn(f"would take TMPDIR apart: {folder}; let it name another folder", run.stderr)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_folder_of_another(self):
         if os.getuid():

@@ -132,10 +132,12 @@ static Result try(const Trial *trial, CclStatus *status)
     return trial->algorithm ? label(trial, status) : detect(trial, status);
 }
 
-/* Out of which memory, or what CUDA said, or that there is no device? */
+/* Out of which memory, or what CUDA said, and to which call, or launch of which kernel: not to "error", as a variable is called? */
 static bool says_what(CclStatus status, const char *sentence)
 {
-    return strstr(sentence, status == CCL_ERROR_OUT_OF_MEMORY ? "memory" : "CUDA") != NULL;
+    if (status == CCL_ERROR_OUT_OF_MEMORY)
+        return strstr(sentence, "memory");
+    return strstr(sentence, "CUDA") && !strstr(sentence, " from error at ");
 }
 
 /* ---------------------------------------------------------------- every call once */

@@ -48,7 +48,12 @@ static void capture(Program *program)
     label(program->labeling.get());
     must(cudaStreamSynchronize(cudaStreamPerThread));
     must(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
-    label(program->labeling.get());
+    try {
+        label(program->labeling.get());
+    } catch (...) { /* the stream is the next program's, too */
+        cudaStreamEndCapture(cudaStreamPerThread, &graph);
+        throw;
+    }
     must(cudaStreamEndCapture(cudaStreamPerThread, &graph));
     must(cudaGraphInstantiate(&program->graph, graph, 0));
     must(cudaGraphDestroy(graph));
