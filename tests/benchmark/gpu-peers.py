@@ -339,16 +339,22 @@ def percentile(values, percent):
     return values[int((len(values) - 1) * percent / 100 + .5)]
 
 
+PEERS = ['npp', 'cupy', 'cucim', 'opencv']
+
+
 def candidates_for(options, module, masks, report):
     makers = [lambda a=a, p=p: Ours(module, masks, masks.memory.cuda, a, p, options.connectivity)
               for a in options.algorithms for p in ('table', 'labels+table', 'provisional')]
     names = [f'{a} {p}' for a in options.algorithms for p in ('table', 'labels+table', 'provisional')]
-    if masks.memory.cuda:
-        makers += [lambda c=c: Npp(masks, options.connectivity, c) for c in (False, True)]
-        makers += [lambda c=c: CuPy(masks, options.connectivity, c) for c in (False, True)]
-        names += ['NPP UF', 'NPP UF + compress', 'CuPy label', 'cuCIM label']
-    makers.append(lambda: OpenCV(masks, options.connectivity))
-    for name, make in zip(names + ['OpenCV'], makers):
+    peers = {
+        'npp': [('NPP UF', lambda: Npp(masks, options.connectivity, False)),
+                ('NPP UF + compress', lambda: Npp(masks, options.connectivity, True))],
+        'cupy': [('CuPy label', lambda: CuPy(masks, options.connectivity, False))],
+        'cucim': [('cuCIM label', lambda: CuPy(masks, options.connectivity, True))],
+        'opencv': [('OpenCV', lambda: OpenCV(masks, options.connectivity))],
+    }
+    some = [peer for name in options.peers for peer in peers[name] if masks.memory.cuda or name == 'opencv']
+    for name, make in list(zip(names, makers)) + some:
         try:
             yield make()
         except Exception as error:  # whatever a library that is not quite there may raise
@@ -417,10 +423,19 @@ def load_module(path):
     return module
 
 
+def list_of_peers(text):
+    for name in text.split(','):
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f'{name} is none of {", ".join(PEERS)}')
+    return text.split(',')
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--backend', choices=['cuda', 'cpu'], default='cuda')
     parser.add_argument('--algorithms', default='', help='ours (default runs,bke,bke-published; CPU: runs)')
+    parser.add_argument('--peers', type=list_of_peers, default=PEERS, metavar='LIST',
+                        help=f'others, with commas (default {",".join(PEERS)}; CPU: opencv)')
     parser.add_argument('--connectivity', type=int, choices=[4, 8], default=8)
     parser.add_argument('--size', default='1920x1080,3840x2160', help='with commas (default 1920x1080,3840x2160)')
     parser.add_argument('--kinds', help='of checkccl --bench, with commas',
