@@ -253,7 +253,7 @@ class Quickstart(unittest.TestCase):
         self.write("v.webm", b"earlier")
         with subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), "--video", "v.webm"],
                               cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+                              stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_signals) as run:
             run.stdout.readline()
             os.killpg(run.pid, signal.SIGINT)
             messages = run.communicate(timeout=60)[1]
@@ -269,7 +269,7 @@ class Quickstart(unittest.TestCase):
             uri = "http://127.0.0.1:%d/camera" % server.getsockname()[1]
             with subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), uri, "--video", "v.webm"],
                                   cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                  stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_signals,
                                   env={**os.environ, "TMPDIR": self.folder}) as run:
                 self.addCleanup(lambda: os.killpg(run.pid, signal.SIGKILL) if run.poll() is None else None)
                 while run.poll() is None and not list(pathlib.Path(self.folder).glob("tmp.*/errors")): # the last thing before
@@ -415,6 +415,12 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(run.stderr.count("Warning: "), 2, run.stderr)
         self.assertIn("Warning: region-id=1 has no effect", run.stderr)
         self.assertIn("Warning: min-width=1000 is more than a mask of 80x40 pixels", run.stderr)
+
+
+def heed_signals():
+    """In the child: who runs the tests may ignore some, as nohup does, and a shell does not trap what was ignored before it."""
+    for sign in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        signal.signal(sign, signal.SIG_DFL)
 
 
 def left_of_session(leader):
