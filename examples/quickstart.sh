@@ -296,11 +296,12 @@ fi
 
 # A shell heeds signals only when what it waits for has ended, unless it waits by `wait`: so the pipeline runs in the background.
 run_job() { (json) || echo $? >"$log/status"; }
-gst_launch_is_there() { [ -s "$log/pid" ] && kill -0 "$(cat "$log/pid")" 2>/dev/null; }
+# To gst-launch-1.0, if it has begun and not ended.
+tell() { [ ! -s "$log/pid" ] || kill "-$1" "$(cat "$log/pid")" 2>/dev/null || :; } # SIGNAL
 # Who ends this script alone ends the pipeline, too.
 stop() { # STATUS
     while kill -0 $job 2>/dev/null; do
-        ! gst_launch_is_there || kill "$(cat "$log/pid")"
+        tell TERM
         sleep 0.2
     done
     exit "$1"
@@ -310,7 +311,7 @@ interrupt_again() {
     tries=0
     while kill -0 $job 2>/dev/null && ! grep -q '^handling interrupt' "$log/run"; do
         tries=$((tries + 1))
-        [ $((tries % 5)) != 0 ] || ! gst_launch_is_there || kill -INT "$(cat "$log/pid")"
+        [ $((tries % 5)) != 0 ] || tell INT
         sleep 0.2
     done
 }
