@@ -973,7 +973,7 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
     if (end != cudaSuccess)
         (void)cudaGetLastError(); /* nobody finds it when the launches are tried without a graph */
     CCL_TRY(status);
-    CCL_CUDA_TRY(end);
+    CCL_CUDA_TRY_AS("cudaStreamEndCapture", end);
     for (unsigned i = 0; i < replay->n_nodes; i++)
         CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(replay->nodes[i].node, &replay->nodes[i].params));
     if (replay->bits.node)

@@ -18,7 +18,8 @@ static const unsigned ROWS = 8;         /* per warp */
 static const unsigned TILE_HEIGHT = WARPS * ROWS;
 
 /* The block's hash table, by label; fields apart, so that neighbouring lanes use neighbouring banks. */
-static const unsigned SLOTS = 512; /* a power of two */
+static const unsigned SLOTS = 512; /* fewer to test what happens past them */
+static_assert((SLOTS & (SLOTS - 1)) == 0, "a power of two");
 static const unsigned PROBES = 8;
 
 typedef struct Slots {
@@ -31,7 +32,7 @@ typedef struct Slots {
 typedef struct Target {
     SumsTarget sums; /* parts are relative to the block's first pixel */
     Slots *slots;
-    uint32_t last_slot; /* of those that are used, a power of two */
+    uint32_t last_slot; /* of as many as are used: a power of two less one */
 } Target;
 
 /* The sum of a warp's parts. An empty part is neutral. */
