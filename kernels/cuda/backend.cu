@@ -1182,18 +1182,21 @@ const uint32_t *cuda_early_word(const CudaSlot *slot)
     return slot->frame.vars.early ? &slot->h_result->complete : NULL;
 }
 
-bool cuda_is_complete(const uint32_t *early)
+bool cuda_is_complete(const uint32_t *const *early, unsigned n)
 {
-    return early && __atomic_load_n(early, __ATOMIC_ACQUIRE);
+    bool all = n;
+    for (unsigned i = n; all && i--;) /* the last are mostly the last */
+        all = __atomic_load_n(early[i], __ATOMIC_ACQUIRE);
+    return all;
 }
 
 #define LOOKS_AT_WORD 16u
 
-/* Looks at an event, each time after some looks at a word if there is one. */
-static cudaError_t look_at_both(cudaEvent_t event, const uint32_t *early)
+/* Looks at an event, each time after some looks at words if there are any. */
+static cudaError_t look_at_both(cudaEvent_t event, const uint32_t *const *early, unsigned n_early)
 {
-    for (unsigned i = 0; early && i < LOOKS_AT_WORD; i++) {
-        if (cuda_is_complete(early))
+    for (unsigned i = 0; n_early && i < LOOKS_AT_WORD; i++) {
+        if (cuda_is_complete(early, n_early))
             return cudaSuccess;
         pause_briefly(1);
     }
@@ -1203,11 +1206,12 @@ static cudaError_t look_at_both(cudaEvent_t event, const uint32_t *early)
 /* Frames mostly take less time than looking away: an event that is slept on is seen 25 us late at best, and where the
  * machine is virtual and idle some hundreds. One that could be slept on is seen late even by who looks at it, if that is
  * on the CPU which takes the device's interrupts. */
-cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *early, cudaStream_t *watch, cudaEvent_t *alarm)
+cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *const *early, unsigned n_early, cudaStream_t *watch,
+                          cudaEvent_t *alarm)
 {
     const auto start = std::chrono::steady_clock::now();
     do {
-        const cudaError_t error = look_at_both(event, early);
+        const cudaError_t error = look_at_both(event, early, n_early);
         if (error != cudaErrorNotReady)
             return error;
         pause_briefly(8); /* each look at an event takes the driver's lock, which those who launch need */
@@ -1267,7 +1271,8 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 {
     if (cuda->engine)
         return ccl_engine_collect(cuda->engine->queue, &slot->ticket);
-    CCL_CUDA_TRY(cuda_wait_for(slot->done, cuda_early_word(slot), &cuda->watch, &cuda->alarm));
+    const uint32_t *const early = cuda_early_word(slot);
+    CCL_CUDA_TRY(cuda_wait_for(slot->done, &early, early != NULL, &cuda->watch, &cuda->alarm));
     return CCL_OK;
 }
 
@@ -1329,8 +1334,10 @@ static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
     if (cuda_use_device(context->config.device) != CCL_OK)
         return true;
-    return cuda->engine ? ccl_engine_ready(cuda->engine->queue, &slot->ticket)
-                        : cuda_is_complete(cuda_early_word(slot)) || cuda_look_at(slot->done) != cudaErrorNotReady;
+    if (cuda->engine)
+        return ccl_engine_ready(cuda->engine->queue, &slot->ticket);
+    const uint32_t *const early = cuda_early_word(slot);
+    return cuda_is_complete(&early, early != NULL) || cuda_look_at(slot->done) != cudaErrorNotReady;
 }
 
 const CclBackend ccl_cuda_backend = {

@@ -104,7 +104,10 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
-    const uint32_t *early[CCL_MOST_BATCHES]; /* cuda_early_word() of a batch that is one frame alone, else NULL */
+    const uint32_t *early[CCL_MOST_BATCHES][CCL_MOST_BATCH]; /* words that, once all are set, say that a batch is complete */
+    unsigned n_early[CCL_MOST_BATCHES];                      /* 0: its event alone does */
+    bool is_told[CCL_MOST_BATCHES]; /* they will all be set, but for a fault; the word of a frame alone may not be */
+    std::chrono::steady_clock::time_point launched[CCL_MOST_BATCHES];
     CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
@@ -173,13 +176,15 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, also at `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if
+/* Looks a while, also at the words of `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if
  * need be. An event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
-cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *early, cudaStream_t *watch, cudaEvent_t *alarm);
+cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *const *early, unsigned n_early, cudaStream_t *watch,
+                          cudaEvent_t *alarm);
 
 /* Of a frame that was launched alone: what may say that it is complete before its event does; NULL: nothing does. */
 const uint32_t *cuda_early_word(const CudaSlot *slot);
-bool cuda_is_complete(const uint32_t *early);
+/* Are there words, and all of them set? */
+bool cuda_is_complete(const uint32_t *const *early, unsigned n);
 
 /* Ends the capture on a stream, and makes a graph ready of what was captured; `status`: of the launches. */
 CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);

@@ -294,6 +294,21 @@ static bool goes_alone(const CudaEngine *engine, unsigned n)
     return n == 1 && (is_rare || engine->n_places < min(n_slots, CCL_MOST_BATCHES));
 }
 
+/* Kernels of frames that have a cluster each say themselves when all of a frame is there. */
+static void expect_words(Launch *launch, unsigned index)
+{
+    CudaEngine *const engine = launch->engine;
+    for (unsigned i = 0; i < launch->n; i++)
+        if (!is_clustered(engine, &launch->slots[i]->frame.shape))
+            return;
+    for (unsigned i = 0; i < launch->n; i++) {
+        launch->slots[i]->h_result->complete = 0;
+        engine->early[index][i] = &launch->slots[i]->h_result->complete;
+    }
+    engine->n_early[index] = launch->n;
+    engine->is_told[index] = true;
+}
+
 static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *const *tickets, unsigned n)
 {
     Launch launch = {};
@@ -305,9 +320,11 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
     for (unsigned i = 0; i < n; i++)
         sort_in(&launch, (CudaSlot *)tickets[i]->frame);
 
-    engine->early[index] = NULL;
+    engine->n_early[index] = 0;
+    engine->is_told[index] = false;
     if (goes_alone(engine, n)) {
-        engine->early[index] = cuda_early_word(launch.slots[0]);
+        engine->early[index][0] = cuda_early_word(launch.slots[0]);
+        engine->n_early[index] = engine->early[index][0] != NULL;
         CCL_TRY(cuda_launch_slot(launch.slots[0]));
         launch.launcher.stream = launch.slots[0]->frame.stream;
     } else {
@@ -315,7 +332,9 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
             CCL_TRY(cuda_await_mask(launch.slots[i], launch.launcher.stream));
             CCL_TRY(cuda_bring_bits_for_batch(launch.slots[i], launch.launcher.stream));
         }
+        expect_words(&launch, index);
         CCL_TRY(launch_groups(&launch));
+        engine->launched[index] = std::chrono::steady_clock::now();
     }
     return cuda_finish_slots(launch.slots, n, launch.launcher.stream, &engine->computed[index],
                              &engine->done[index]);
@@ -338,16 +357,25 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     return settle(engine, launch_tickets(engine, index, tickets, n));
 }
 
+/* A batch that is told has no need of its event for so long; later there may have been a fault. Each look takes the driver's
+ * lock, and some tenths of a microsecond, at every frame that is submitted meanwhile. */
+#define WORDS_ALONE_US 200
+
 /* An error counts as the end: waiting tells. */
 static bool ended(void *device, unsigned index)
 {
     const CudaEngine *const engine = (CudaEngine *)device;
-    return cuda_is_complete(engine->early[index]) || cuda_look_at(engine->done[index]) != cudaErrorNotReady;
+    if (cuda_is_complete(engine->early[index], engine->n_early[index]))
+        return true;
+    if (engine->is_told[index] &&
+        std::chrono::steady_clock::now() - engine->launched[index] < std::chrono::microseconds(WORDS_ALONE_US))
+        return false;
+    return cuda_look_at(engine->done[index]) != cudaErrorNotReady;
 }
 
 static CclStatus wait_for_batch(CudaEngine *engine, unsigned index)
 {
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->early[index], &engine->watch, &engine->alarm));
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->early[index], engine->n_early[index], &engine->watch, &engine->alarm));
     return CCL_OK;
 }
 

@@ -1023,6 +1023,9 @@ __device__ static inline void analyze_runs(const Cluster &cluster, const Memory 
     write_table(cluster, piece, rows, runs, out, n_parts);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *job.result = CudaResult{ n_found, piece->n_numbered, (uint32_t)(piece->many ? CUDA_MANY : CUDA_SPARSE) };
+    cluster.sync(); /* all that other blocks have written comes before what this one says */
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        store_release(&job.result->complete, 1);
 }
 
 #ifdef _CG_HAS_CLUSTER_GROUP
