@@ -176,8 +176,9 @@ void *cuda_current_context(void);
 
 /* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
 cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, also at the words of `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in it; both made if
- * need be. An event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or for every frame. */
+/* Looks a while, also at the words of `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in
+ * it; both made if need be. An event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or
+ * for every frame. */
 cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *const *early, unsigned n_early, cudaStream_t *watch,
                           cudaEvent_t *alarm);
 

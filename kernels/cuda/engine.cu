@@ -375,7 +375,8 @@ static bool ended(void *device, unsigned index)
 
 static CclStatus wait_for_batch(CudaEngine *engine, unsigned index)
 {
-    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->early[index], engine->n_early[index], &engine->watch, &engine->alarm));
+    CCL_CUDA_TRY(cuda_wait_for(engine->done[index], engine->early[index], engine->n_early[index], &engine->watch,
+                               &engine->alarm));
     return CCL_OK;
 }
 

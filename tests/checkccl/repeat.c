@@ -281,8 +281,8 @@ void check_repeat(Session *session)
             continue;
         if (subject->config.shared)
             check_subject(session, subject, tables, &table_way, 1, n);
-        /* Masks on the device are not packed, so threads are alike. In emulation 60,000 pixels are as many tiles for a multiprocessor,
-         * of the other scenes. */
+        /* Masks on the device are not packed, so threads are alike. In emulation, with few multiprocessors, the other
+         * scenes have as many tiles for each. */
         if (subject->config.threads == 1 && !session->most_pixels) {
             if (!large[0].image.pixels)
                 draw_scenes(session, large, large_looks, PRODUCT_LABELS);
