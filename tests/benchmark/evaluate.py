@@ -289,7 +289,7 @@ class Panel:
         if self.log_y:
             axes.set_yscale('log')
             axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f'{value:g}'))
-            axes.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(1.2, .5)))
+            axes.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2.2, .5)))
         if self.log_x:
             axes.set_xscale('log')
         axes.grid(alpha=.3)
