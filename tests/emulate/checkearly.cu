@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* That a frame which nothing else is in flight beside is told by its last block, and no other: who collects it looks at no
- * event. Results are the business of checkccl; how soon they come, of the benchmark. To be run with CCL_EMULATE=blocking=1:
+/* That a frame which nothing else is in flight beside is told by its last block, that a frame of a batch which has a cluster to
+ * itself is told by that, and no other: who collects it looks at no event. Results are the business of checkccl; how soon they come, of the benchmark. To be run with CCL_EMULATE=blocking=1:
  * else nothing is done before somebody looks at an event. */
 #include "cuda/context.cuh"
 
@@ -33,9 +33,9 @@ typedef struct Stripes {
     uint32_t n, step;
 } Stripes;
 
-static CclStatus submit(CclContext *context, Stripes stripes, const CclLabels *labels)
+static CclStatus submit(CclContext *context, Stripes stripes, const CclLabels *labels, uint32_t width = WIDTH)
 {
-    const CclMask mask = { &pixels[0][0], WIDTH, WIDTH, HEIGHT };
+    const CclMask mask = { &pixels[0][0], WIDTH, width, HEIGHT };
     for (uint32_t y = 0; y < HEIGHT; y++)
         for (uint32_t x = 0; x < WIDTH; x++)
             pixels[y][x] = x % stripes.step == 0 && x / stripes.step < stripes.n && y != GAP;
@@ -82,18 +82,37 @@ static void check_timed(CclContext *context, const char *name)
     check(submit(context, few, NULL) == CCL_OK && looks(context, few) > 0, "the times of the steps are there at the end", name);
 }
 
+/* All frames go as those of batches do. */
+static void check_clusters(CclContext *context, const char *name)
+{
+    static const Stripes few = { 20, 64 }, more = { 30, 64 };
+    const size_t size = sizeof(uint32_t) * WIDTH * HEIGHT;
+    uint32_t *const pinned = (uint32_t *)ccl_pinned_alloc(size, 0);
+    const CclLabels downloaded = { pinned, WIDTH * sizeof(uint32_t), CCL_MEMORY_PINNED };
+    check(submit(context, few, NULL, 2048) == CCL_OK && looks(context, few) == 0, "one", name);
+    check(submit(context, few, NULL, 2048) == CCL_OK && submit(context, more, NULL, 2048) == CCL_OK, "two", name);
+    check(looks(context, few) == 0, "the first of two", name);
+    check(looks(context, more) == 0, "the second of two", name);
+    check(submit(context, few, &downloaded, 2048) == CCL_OK && looks(context, few) > 0, "labels have no cluster", name);
+    check(submit(context, more, NULL, 2048) == CCL_OK && looks(context, more) == 0, "one again", name);
+    ccl_pinned_free(pinned);
+}
+
 int main()
 {
     static const struct {
         const char *name;
         bool shared, timing;
+        const char *clusters; /* CCL_TEST_CLUSTERS */
         void (*check)(CclContext *context, const char *name);
     } contexts[] = {
-        { "own", false, false, check_frames },
-        { "shared", true, false, check_frames },
-        { "timed", false, true, check_timed },
+        { "own", false, false, "0", check_frames },
+        { "shared", true, false, "0", check_frames },
+        { "timed", false, true, "0", check_timed },
+        { "clusters", true, false, "1", check_clusters },
     };
     for (const auto &kind : contexts) {
+        setenv("CCL_TEST_CLUSTERS", kind.clusters, 1);
         CclConfig config = ccl_config_default();
         CclContext *context;
         config.backend = CCL_BACKEND_CUDA;
