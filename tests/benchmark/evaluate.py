@@ -276,13 +276,14 @@ class Panel:
         from matplotlib import ticker
         for method, line in self.lines.items():
             i = names.index(method)  # it looks the same in all panels
-            style = {'color': colours[i % 20], 'label': method, 'marker': 'o', 'markersize': 2.5}
+            ours = {'color': 'black', 'linewidth': 2.2, 'zorder': 3} if method == 'runs' else {}
+            style = {'color': colours[i % 20], 'linewidth': 1.1, 'label': method, 'marker': 'o', 'markersize': 2.5,
+                     **ours}
             if isinstance(self.xs[0], str):
                 axes.plot([self.xs.index(x) for x in line], list(line.values()), linestyle='',
                           **{**style, 'markersize': 5})
             else:
-                axes.plot(*zip(*sorted(line.items())), linestyle=['-', '--', ':'][i // 20 % 3],
-                          linewidth=2.2 if method == 'runs' else 1.1, **style)
+                axes.plot(*zip(*sorted(line.items())), linestyle=['-', '--', ':'][i // 20 % 3], **style)
         if isinstance(self.xs[0], str):
             axes.set_xticks(range(len(self.xs)), self.xs, rotation=60, ha='right', fontsize=7)
         axes.set(title=self.title, xlabel=self.x_label, ylabel=self.unit)
@@ -579,7 +580,8 @@ def read_csv(path):
     return {'experiment': path.stem.split('-')[-1], 'rows': rows,
             'backend': str(rows[0].get('method', '')).split(' ')[0], 'commit': rows[0].get('commit'),
             'product': ', '.join(dict.fromkeys(r['product'] for r in rows if 'product' in r)),
-            'measure': max(timed_by, key=timed_by.count, default=''), 'machine': {'seed': rows[0].get('seed')}}
+            'measure': max(timed_by, key=timed_by.count, default=''),
+            'machine': {'seed': rows[0].get('seed'), 'gpu': rows[0].get('device'), 'date': rows[0].get('date')}}
 
 
 def read_json(path):
@@ -612,9 +614,11 @@ def write(data, out):
 
 def described(data):
     machine = {name: f'{value:g}' if isinstance(value, float) else value for name, value in data['machine'].items()}
+    has_runs = any(str(row.get('method', '')).startswith('cuda runs ') for row in data['rows'])
     about = [', '.join(filter(None, map(data.get, ('backend', 'product', 'measure')))), machine.get('cpu'),
              machine.get('gpu') and f'GPU: {machine["gpu"]}', machine.get('date'),
-             data.get('commit') and f'commit {data["commit"]}', machine.get('seed') and f'seed {machine["seed"]}']
+             data.get('commit') and f'commit {data["commit"]}', machine.get('seed') and f'seed {machine["seed"]}',
+             data.get('product') == 'provisional' and has_runs and 'runs makes its table, too']
     return '; '.join(filter(None, map(str, filter(None, about))))
 
 
@@ -640,7 +644,8 @@ def show(data, base):
     figure, axes = plt.subplots(n_rows, columns, figsize=(4.6 * columns, tall * n_rows + .5), squeeze=False,
                                 layout='constrained')
     names = [part for p in panels if isinstance(p, Bars) for line in p.lines.values() for part in line]
-    names = list(dict.fromkeys(names + [m for p in panels if isinstance(p, Panel) for m, _ in p.ranking()]))
+    methods = {m for p in panels if isinstance(p, Panel) for m in p.lines}
+    names = list(dict.fromkeys(names)) + sorted(methods)  # of the same methods other experiments have the same colours
     for panel, place in zip(panels, axes.flat):
         panel.plot(place, plt.get_cmap('tab20').colors, names)
     for place in list(axes.flat)[len(panels):]:

@@ -491,9 +491,10 @@ def main():
             'date': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()), 'notes': sorted(told), 'rows': rows}
     (options.out / 'peers.json').write_text(json.dumps(head, indent=1))
     with open(options.out / 'peers.csv', 'w', newline='') as file:
-        writer = csv.DictWriter(file, list(rows[0]))
+        about = {name: head[name] for name in ('device', 'date', 'seed')}
+        writer = csv.DictWriter(file, list(rows[0]) + list(about))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({**row, **about} for row in rows)
     return 1 if any('WRONG' in text for text in told) else 0
 
 

@@ -301,6 +301,25 @@ void visit(const Block &other, Access kind, const void *code)
                name_of(kind), other.number, place_of(code).text);
 }
 
+/* A strong store to page-locked memory right behind a fence for the system tells the host that all is there which the
+ * cluster was to do, and the host may reuse what it has read and written. (Behind a strong load that fence is the second
+ * half of a load that acquires.) */
+void look_for_late(Access kind, const void *code, const Allocation &owner)
+{
+    static std::set<const void *> all;
+    Cluster *const cluster = self->block->cluster;
+    if (cluster->told && owner.kind != Kind::SHARED) {
+        if (settings().fail)
+            raced = true;
+        if (all.insert(code).second)
+            report("%s of %s memory after the host has been told that all is there, by %s", name_of(kind),
+                   owner.kind == Kind::PINNED ? "page-locked" : "device", place_of(code).text);
+    }
+    cluster->told |= self->fenced_for_system && kind == Access::STRONG_WRITE && owner.kind == Kind::PINNED;
+    self->fenced_for_system = false;
+    self->looked = kind == Access::STRONG_READ;
+}
+
 void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
 {
     const Thread &t = *self;
@@ -409,6 +428,7 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
     }
     if (kind == Access::ATOMIC && size == 8 && owner.kind == Kind::SHARED)
         report_wide_atomic(code);
+    look_for_late(kind, code, owner);
     step++;
     if (!settings().races || owner.end - owner.begin > LARGEST)
         return;

@@ -370,7 +370,7 @@ EMULATE_INLINE int __syncthreads_and(int value) { return emulate::barrier(emulat
 EMULATE_INLINE int __syncthreads_count(int value) { return emulate::barrier(emulate::Barrier::COUNT, value); }
 EMULATE_INLINE void __threadfence() { emulate::fence(); }
 EMULATE_INLINE void __threadfence_block() { emulate::fence(); }
-EMULATE_INLINE void __threadfence_system() { emulate::fence(); }
+EMULATE_INLINE void __threadfence_system() { emulate::system_fence(); }
 EMULATE_INLINE void __nanosleep(unsigned) { emulate::yield(); }
 
 EMULATE_INLINE void __syncwarp(unsigned mask = ~0u) { emulate::collective(emulate::Collective::SYNC, mask, 0); }

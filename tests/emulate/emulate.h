@@ -93,6 +93,7 @@ void *shared_of_rank(void *own, unsigned rank);
 uint64_t collective(Collective kind, uint32_t mask, uint64_t value, uint32_t argument = 0, uint32_t width = 32);
 uint32_t active_mask(); /* the smallest that is allowed: the lane alone */
 void fence();
+void system_fence();
 uint64_t nanoseconds();
 
 /* Before an access that the compiler's calls do not tell of. */
@@ -124,6 +125,7 @@ struct Cluster {
     uint32_t barriers = 0; /* passed so far */
     uint64_t released = 0; /* step of the last */
     uint32_t live = 0, at_barrier = 0; /* threads */
+    bool told = false;     /* the host: see look_for_late() */
 };
 
 struct Block {
@@ -152,6 +154,8 @@ struct Thread {
     bool arrived = false;           /* at a cluster barrier, and has not waited; */
     uint32_t arrived_after = 0;     /* so many of them */
     uint64_t fenced = 0;
+    bool fenced_for_system = false; /* and nothing since */
+    bool looked = false;            /* by a strong load, and nothing since */
     uint32_t clocks[32] = {}; /* what it knows of the lanes of its warp since the last barrier */
     uint32_t lane() const { return linear % 32; }
 };

@@ -665,6 +665,12 @@ void fence()
         yield();
 }
 
+void system_fence()
+{
+    fence();
+    self->fenced_for_system = !self->looked; /* else it is the second half of a load that acquires */
+}
+
 uint64_t nanoseconds()
 {
     static uint64_t now;

@@ -486,6 +486,36 @@ static unsigned reports_of(Kernel *kernel, bool clusters)
     return emulate_reports(true) - before;
 }
 
+template <bool FAULT> __global__ static void tell_host(unsigned *data, unsigned *host)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    data[blockIdx.x * THREADS + threadIdx.x] = 1;
+    if (!FAULT)
+        cluster.sync();
+    if (cluster.block_rank() || threadIdx.x)
+        return;
+    __threadfence_system();
+    *(volatile unsigned *)host = 1;
+}
+
+static void check_telling()
+{
+    static const struct { const char *name; void (*kernel)(unsigned *, unsigned *); bool bad; } kernels[] = {
+        { "told in time", tell_host<false>, false }, { "told early", tell_host<true>, true } };
+    unsigned *data = NULL, *pinned = NULL;
+    const Config config(CLUSTER, THREADS, 0, CLUSTER);
+    cudaMalloc(&data, CLUSTER * THREADS * sizeof *data);
+    cudaHostAlloc(&pinned, sizeof *pinned, cudaHostAllocMapped);
+    for (const auto &kernel : kernels) {
+        const unsigned before = emulate_reports(true);
+        cudaLaunchKernelEx(&config, kernel.kernel, data, pinned);
+        check(cudaDeviceSynchronize() == cudaSuccess && (emulate_reports(true) > before) == kernel.bad, kernel.name,
+              kernel.bad ? "not reported" : "reported where there is nothing");
+    }
+    cudaFree(data);
+    cudaFreeHost(pinned);
+}
+
 static void check_host_memory()
 {
     unsigned *data = NULL, *const host = (unsigned *)malloc(sizeof *host);
@@ -663,6 +693,7 @@ int main()
     }
     check_clusters();
     check_host_memory();
+    check_telling();
     unsigned right = 0, right_with_event = 0;
     for (unsigned i = 0; i < 20; i++) {
         right += in_order(false);
