@@ -316,6 +316,9 @@ interrupt_again() {
     done
 }
 trap 'interrupted=yes' INT
+ended= # by a signal, before there is a job to stop
+trap 'ended=129' HUP
+trap 'ended=143' TERM
 if [ $kind = mask ]; then
     run_job &
 else
@@ -324,6 +327,7 @@ fi
 job=$!
 trap 'stop 129' HUP
 trap 'stop 143' TERM
+[ -z "$ended" ] || stop "$ended"
 while kill -0 $job 2>/dev/null; do
     wait $job || :
     [ -z "$interrupted" ] || interrupt_again
