@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* That a frame which nothing else is in flight beside is told by its last block, that a frame of a batch which has a cluster to
- * itself is told by that, and no other: who collects it looks at no event. Results are the business of checkccl; how soon they come, of the benchmark. To be run with CCL_EMULATE=blocking=1:
- * else nothing is done before somebody looks at an event. */
+/* That a frame which nothing else is in flight beside is told by its last block, that a frame of a batch which has a
+ * cluster to itself is told by that, and no other: who collects it looks at no event. Results are the business of checkccl;
+ * how soon they come, of the benchmark. To be run with CCL_EMULATE=blocking=1: else nothing is done before somebody looks
+ * at an event. */
 #include "cuda/context.cuh"
 
 #include "emulate.h"
