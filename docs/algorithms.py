@@ -32,7 +32,7 @@ def kernels_in(comment):
 def methods():
     """(symbol, file, initialiser, kernels) of every row of kernels/algorithms.c, in its order."""
     definitions = {}
-    for path in sorted((TOP / "kernels").glob("*/label/*.c*")):
+    for path in sorted((TOP / "kernels").glob("*/*/*.c*")):
         source = path.read_text("utf-8")
         comments = re.findall(r"^/\*\n.*?\*/", source, re.MULTILINE | re.DOTALL)
         kernels = kernels_in(comments[0]) if path.suffix == ".cu" and comments else []
@@ -42,7 +42,7 @@ def methods():
     table = (TOP / "kernels" / "algorithms.c").read_text("utf-8")
     for symbol in re.findall(r"^\s+&(\w+),", table, re.MULTILINE):
         if symbol not in definitions:
-            sys.exit(f"docs/algorithms.py: kernels/algorithms.c names {symbol}, no file under label/ defines it")
+            sys.exit(f"docs/algorithms.py: kernels/algorithms.c names {symbol}, no file defines it")
         yield symbol, *definitions[symbol]
 
 

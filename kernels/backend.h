@@ -132,7 +132,7 @@ extern const CclBackend ccl_cuda_volumes;
 
 /* Of volume.c, for ccl.c. */
 CclStatus ccl_check_volume_config(const CclConfig *config);
-uint32_t ccl_most_volume_components(const CclConfig *config);
+uint32_t ccl_max_volume_components(const CclConfig *config);
 
 /* Argument checks of ccl.c that volumes, motion and contours need too. `what`: as in "of the mask". */
 CclStatus ccl_check_connectivity(CclConnectivity connectivity);
@@ -145,7 +145,7 @@ CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const C
 extern const CclAlgorithm *const ccl_algorithms[];
 
 /* Most components a width x height mask can have. */
-uint32_t ccl_most_components(uint32_t width, uint32_t height, CclConnectivity connectivity);
+uint32_t ccl_max_components(uint32_t width, uint32_t height, CclConnectivity connectivity);
 
 /* The two rules about a component that every backend applies, on the host and on the device alike. */
 #ifdef __CUDACC__

@@ -323,7 +323,7 @@ CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *
  * ccl_submit(), and the frame is gone. */
 CclStatus ccl_collect(CclContext *context, CclTable *table);
 
-/* True when ccl_collect() would not wait, but for a frame that it has to launch again: ccl_context_late(). */
+/* True when ccl_collect() would not wait, but for a frame that it has to launch again: ccl_context_timeouts(). */
 bool ccl_ready(CclContext *context);
 
 /* ccl_submit() and ccl_collect() in one; no other frame may be in flight. */
@@ -421,7 +421,7 @@ void *ccl_context_stream(const CclContext *context, unsigned i);
 
 /* For tests: frames of this context, on CUDA, whose kernels waited in vain for the host to pack the mask, and which were
  * launched again. */
-unsigned ccl_context_late(const CclContext *context);
+unsigned ccl_context_timeouts(const CclContext *context);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ CclStatus ccl_check_volume_config(const CclConfig *config)
 }
 
 /* No two of them have a voxel in the same 2x2x2 block, or 6-connected in the same pair. */
-uint32_t ccl_most_volume_components(const CclConfig *config)
+uint32_t ccl_max_volume_components(const CclConfig *config)
 {
     const uint32_t width = config->max_width, height = config->max_height;
     if (config->connectivity == CCL_CONNECT_4)

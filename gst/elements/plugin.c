@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "ccl.h"
-#include "gstccllabel.h"
-#include "gstcclmeta2json.h"
-#include "gstcclmetaremap.h"
-#include "gstcclmotion.h"
+#include "label/gstccllabel.h"
+#include "json/gstcclmeta2json.h"
+#include "remap/gstcclmetaremap.h"
+#include "motion/gstcclmotion.h"
 #ifdef HAVE_OVERLAY
-# include "gstccloverlay.h"
+# include "overlay/gstccloverlay.h"
 #endif
-#include "gstccltrack.h"
-#include "gstcclzone.h"
+#include "track/gstccltrack.h"
+#include "zone/gstcclzone.h"
 
 /* What this build can do, for gst-inspect-1.0. */
 static void

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The CPU backend: the work is done in submit, in the calling thread. */
-#include "backend.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
         cpu->small_left = SMALL_BLOCK;
         return ccl_cpu_memory(context, size, memory);
     }
-    void *const block = cpu->n_blocks < MOST_BLOCKS
+    void *const block = cpu->n_blocks < MAX_BLOCKS
                             ? mmap(NULL, aligned, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                             : MAP_FAILED;

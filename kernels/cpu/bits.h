@@ -6,7 +6,7 @@
 #ifndef CCL_CPU_BITS_H
 #define CCL_CPU_BITS_H
 
-#include "backend.h"
+#include "context.h"
 #include "words.h"
 
 static inline void pack_pixels(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, const CclMask *mask)

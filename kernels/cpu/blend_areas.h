@@ -5,7 +5,7 @@
 #ifndef CCL_CPU_BLEND_AREAS_H
 #define CCL_CPU_BLEND_AREAS_H
 
-#include "../blend.h"
+#include "analysis/blend.h"
 
 #include <string.h>
 

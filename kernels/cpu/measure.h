@@ -9,7 +9,7 @@
 #ifndef CCL_CPU_MEASURE_H
 #define CCL_CPU_MEASURE_H
 
-#include "../ccl.h"
+#include "ccl.h"
 #include "row.h"
 
 /* Sums over the pixels 0..x-1 of a row, so that those of a run [x0, x1) are one subtraction. */

@@ -5,8 +5,8 @@
 #ifndef CCL_CPU_TIER_H
 #define CCL_CPU_TIER_H
 
-#include "../blend.h"
-#include "backend.h"
+#include "analysis/blend.h"
+#include "context.h"
 #include "measure.h"
 #include "row.h"
 

@@ -5,7 +5,7 @@
 #include "context.cuh"
 #include "volume.cuh"
 
-#include "../cpu/words.h"
+#include "cpu/words.h"
 
 #include <chrono>
 #include <limits.h>
@@ -77,8 +77,8 @@ static CclStatus find_last_node(cudaStream_t stream, cudaGraphNode_t *node)
 
 static CclStatus note_node(CudaReplay *replay, cudaStream_t stream, unsigned n_parameters)
 {
-    if (replay->n_nodes == CUDA_MOST_STEPS)
-        return ccl_fail(CCL_ERROR_DEVICE, "a frame has more than %d kernels", CUDA_MOST_STEPS);
+    if (replay->n_nodes == CUDA_MAX_STEPS)
+        return ccl_fail(CCL_ERROR_DEVICE, "a frame has more than %d kernels", CUDA_MAX_STEPS);
     CudaReplayNode *const node = &replay->nodes[replay->n_nodes++];
     node->n_parameters = n_parameters;
     return find_last_node(stream, &node->node);
@@ -91,7 +91,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
         return cuda_fail(error, name, file, line);
     if (frame->capture && (n_with_vars || frame->capture->notes_all))
         CCL_TRY(note_node(frame->capture, frame->stream, n_with_vars));
-    if (frame->timing && frame->n_steps < CUDA_MOST_STEPS) {
+    if (frame->timing && frame->n_steps < CUDA_MAX_STEPS) {
         frame->step_names[frame->n_steps++] = name;
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[frame->n_steps], frame->stream));
     }
@@ -216,7 +216,7 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
-    const uint32_t n_bands = max(min(blocks_for(height, READY_ROWS), MOST_READY), MOST_PIECES);
+    const uint32_t n_bands = max(min(blocks_for(height, READY_ROWS), MAX_READY), MAX_PIECES);
     const uint32_t n_lines = 1 + (packs_masks(context) ? READY_LINES(n_bands) : 0);
     const size_t ready_size = align(n_lines * READY_STEP * sizeof(uint32_t));
     uint8_t *host, *device;
@@ -403,7 +403,7 @@ static void drop_tickets(CudaContext *cuda)
 {
     for (CudaSlot &slot : cuda->slots)
         if (slot.ticket.state != CCL_TICKET_FREE)
-            (void)ccl_engine_collect(cuda->engine->queue, &slot.ticket);
+            (void)ccl_scheduler_collect(cuda->engine->queue, &slot.ticket);
 }
 
 /* Once a frame has failed its memory is the caller's again: nothing that was begun may still use it. */
@@ -563,12 +563,12 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
 }
 
 /* Bits up to this many bytes are read where they lie, over the bus: quicker than a copy and its start. */
-#define MOST_BITS_IN_PLACE (512u << 10)
+#define MAX_BITS_IN_PLACE (512u << 10)
 /* Pixels as well, though the rows above tiles come twice then. */
-#define MOST_BYTES_IN_PLACE (4u << 20)
+#define MAX_BYTES_IN_PLACE (4u << 20)
 /* From so many on they are packed in place instead, some by the caller, where shares_packing() says that may be: for fewer
  * another kernel is not worth it. */
-#define LEAST_BYTES_SHARED (3u << 19)
+#define MIN_BYTES_SHARED (3u << 19)
 
 /* CCL_TEST_SHARED in the environment: all page-locked masks that may be packed by device and caller are, of any size, ... */
 static bool tests_shared(void)
@@ -586,7 +586,7 @@ static float tested_share(void)
 
 /* Kernels look over the bus for what is packed after the launch at least so often, every microsecond or so; more often for more of
  * it. */
-#define LEAST_LOOKS 2000u
+#define MIN_LOOKS 2000u
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
 
@@ -634,7 +634,7 @@ static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, ui
     pieces->ready_rows = ready_rows ? ready_rows : pieces->rows;
     bits->piece_words = pieces->rows * bits->row_words;
     bits->n_words = (mask->height - first) * bits->row_words;
-    pieces->most_looks = LEAST_LOOKS + bits->n_words / 16;
+    pieces->max_looks = MIN_LOOKS + bits->n_words / 16;
     pieces->words = slot->mapped_mask + (size_t)first * bits->row_words;
     if (!++pieces->number)
         pieces->number = 1;
@@ -673,7 +673,7 @@ static void pack(CudaContext *cuda, CudaSlot *slot)
 static bool device_is_idle(const CclContext *context)
 {
     const CudaContext *const cuda = impl(context);
-    return !context->n_waiting && (!cuda->engine || ccl_engine_idle(cuda->engine->queue));
+    return !context->n_waiting && (!cuda->engine || ccl_scheduler_idle(cuda->engine->queue));
 }
 
 /* May a frame's kernels wait for the host to pack its mask? Not where others would wait behind them, and not for a while after
@@ -711,7 +711,7 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
         pack(cuda, slot);
     if (*form == CUDA_BITS_BROUGHT)
         return CCL_OK;
-    if (*form == CUDA_BITS_AWAITED || size <= MOST_BITS_IN_PLACE) {
+    if (*form == CUDA_BITS_AWAITED || size <= MAX_BITS_IN_PLACE) {
         vars->mask = (const uint8_t *)slot->mapped_mask;
         return CCL_OK;
     }
@@ -809,7 +809,7 @@ static bool reads_quickly(const CclMask *mask)
 static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = impl(context);
-    const size_t least = tests_shared() ? 0 : LEAST_BYTES_SHARED;
+    const size_t least = tests_shared() ? 0 : MIN_BYTES_SHARED;
     return (size_t)mask->width * mask->height >= least && there && reads_in_place(context, mask) &&
            !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
@@ -821,8 +821,8 @@ static bool shares_packing(const CclContext *context, const CclMask *mask, const
 static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
 {
     BitsJob some = slot->bits;
-    const uint32_t n_rows = min(mask->height, max(1u, LEAST_BYTES_SHARED / mask->width));
-    float least_ms = 1e3f;
+    const uint32_t n_rows = min(mask->height, max(1u, MIN_BYTES_SHARED / mask->width));
+    float min_ms = 1e3f;
     some.n_rows = n_rows;
     some.pieces.n = 0;
     for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
@@ -836,9 +836,9 @@ static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *m
         }
         CCL_CUDA_TRY(cudaEventSynchronize(slot->upload_end));
         CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
-        least_ms = min(least_ms, ms);
+        min_ms = min(min_ms, ms);
     }
-    cuda->bus = max(cuda->bus, (float)mask->width * (float)n_rows / max(1e3f * least_ms, 1.0f));
+    cuda->bus = max(cuda->bus, (float)mask->width * (float)n_rows / max(1e3f * min_ms, 1.0f));
     return CCL_OK;
 }
 
@@ -906,7 +906,7 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
         vars->wide_invert = mask->invert;
         return CCL_OK;
     }
-    const bool small = (size_t)mask->width * mask->height <= MOST_BYTES_IN_PLACE;
+    const bool small = (size_t)mask->width * mask->height <= MAX_BYTES_IN_PLACE;
     if (mask->memory == CCL_MEMORY_DEVICE || (there && small && reads_in_place(context, mask))) {
         vars->mask = there;
         vars->mask_stride = mask->stride;
@@ -955,7 +955,7 @@ static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
     if (shape->label_mode == CUDA_LABELS_PROVISIONAL)
         return CCL_OK;
 
-    const uint32_t most = ccl_most_components(shape->width, shape->height, context->config.connectivity);
+    const uint32_t most = ccl_max_components(shape->width, shape->height, context->config.connectivity);
     CCL_TRY(number_from_labels(context, frame, stages));
     for (unsigned round = 0; round < stage_rounds(stages->n_sums, most); round++) {
         CCL_TRY(algorithm->features ? algorithm->features(context, ccl_frame, stages, round)
@@ -1011,7 +1011,7 @@ static CclStatus capture_frame(CudaSlot *slot)
 /* Sets a node's grid and the first of its kernel's arguments. */
 static CclStatus set_node(cudaGraphExec_t exec, const CudaReplayNode *node, dim3 grid, void *first)
 {
-    void *arguments[CUDA_MOST_PARAMETERS] = { first };
+    void *arguments[CUDA_MAX_PARAMETERS] = { first };
     cudaKernelNodeParams params = node->params;
     for (unsigned i = 1; i < node->n_parameters; i++)
         arguments[i] = node->params.kernelParams[i];
@@ -1132,7 +1132,7 @@ CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t str
 static CclStatus launch(const CudaContext *cuda, CudaSlot *slot)
 {
     if (cuda->engine)
-        return ccl_engine_submit(cuda->engine->queue, &slot->ticket);
+        return ccl_scheduler_submit(cuda->engine->queue, &slot->ticket);
     CCL_TRY(cuda_launch_slot(slot));
     return cuda_finish_slots(&slot, 1, slot->frame.stream, &slot->computed, &slot->done);
 }
@@ -1270,7 +1270,7 @@ static void note_density(CudaContext *cuda, CudaDensity density)
 static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 {
     if (cuda->engine)
-        return ccl_engine_collect(cuda->engine->queue, &slot->ticket);
+        return ccl_scheduler_collect(cuda->engine->queue, &slot->ticket);
     const uint32_t *const early = cuda_early_word(slot);
     CCL_CUDA_TRY(cuda_wait_for(slot->done, &early, early != NULL, &cuda->watch, &cuda->alarm));
     return CCL_OK;
@@ -1335,7 +1335,7 @@ static bool cuda_ready(CclContext *context, CclFrame *ccl_frame)
     if (cuda_use_device(context->config.device) != CCL_OK)
         return true;
     if (cuda->engine)
-        return ccl_engine_ready(cuda->engine->queue, &slot->ticket);
+        return ccl_scheduler_ready(cuda->engine->queue, &slot->ticket);
     const uint32_t *const early = cuda_early_word(slot);
     return cuda_is_complete(&early, early != NULL) || cuda_look_at(slot->done) != cudaErrorNotReady;
 }
@@ -1424,7 +1424,7 @@ void *ccl_context_stream(const CclContext *context, unsigned i)
     return (void *)impl(context)->lanes[i].stream;
 }
 
-unsigned ccl_context_late(const CclContext *context)
+unsigned ccl_context_timeouts(const CclContext *context)
 {
     return context->config.backend == CCL_BACKEND_CUDA ? impl(context)->n_late : 0;
 }

@@ -28,7 +28,7 @@
 #ifndef CCL_CUDA_BACKEND_CUH
 #define CCL_CUDA_BACKEND_CUH
 
-#include "../algorithms.h"
+#include "algorithms.h"
 #include "overlap.cuh"
 #include "pieces.cuh"
 
@@ -160,7 +160,7 @@ typedef struct CudaShape {
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
 
-#define CUDA_MOST_STEPS 64
+#define CUDA_MAX_STEPS 64
 
 /* What an iterative method asks the device after each iteration: did anything change? One per context. See iterate.cuh. */
 typedef struct CudaLoop {
@@ -189,10 +189,10 @@ typedef struct CudaFrame {
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
     unsigned n_steps;
-    const char *step_names[CUDA_MOST_STEPS];
-    cudaEvent_t step_events[CUDA_MOST_STEPS + 1];
-    float step_us[CUDA_MOST_STEPS];        /* steps of a loop: added up already, over so many iterations; */
-    uint32_t step_counts[CUDA_MOST_STEPS]; /* other steps: 0 */
+    const char *step_names[CUDA_MAX_STEPS];
+    cudaEvent_t step_events[CUDA_MAX_STEPS + 1];
+    float step_us[CUDA_MAX_STEPS];        /* steps of a loop: added up already, over so many iterations; */
+    uint32_t step_counts[CUDA_MAX_STEPS]; /* other steps: 0 */
 } CudaFrame;
 
 /* Before a frame's first launch. */
@@ -264,17 +264,17 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
 }
 
 /* How many parameters a kernel has if CudaVars, or CudaAwaited, is the first of them, else 0. */
-#define CUDA_MOST_PARAMETERS 12
+#define CUDA_MAX_PARAMETERS 12
 
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
 {
-    static_assert(sizeof...(Rest) < CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    static_assert(sizeof...(Rest) < CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");
     return 1 + sizeof...(Rest);
 }
 
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaAwaited, Rest...))
 {
-    static_assert(sizeof...(Rest) < CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    static_assert(sizeof...(Rest) < CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");
     return 1 + sizeof...(Rest);
 }
 
@@ -301,15 +301,15 @@ typedef struct CudaListed {
     unsigned threads;
     size_t shared;
     unsigned n_arguments;
-    uint16_t places[CUDA_MOST_PARAMETERS]; /* of the arguments, in `values` */
+    uint16_t places[CUDA_MAX_PARAMETERS]; /* of the arguments, in `values` */
     alignas(16) uint8_t values[512];
 } CudaListed;
 
-#define CUDA_MOST_LISTED 12
+#define CUDA_MAX_LISTED 12
 
 typedef struct CudaList {
-    CudaListed kernels[CUDA_MOST_LISTED];
-    unsigned n; /* more than CUDA_MOST_LISTED: the others were left out */
+    CudaListed kernels[CUDA_MAX_LISTED];
+    unsigned n; /* more than CUDA_MAX_LISTED: the others were left out */
 } CudaList;
 
 template <typename... Args> constexpr size_t cuda_arguments_size()
@@ -325,7 +325,7 @@ template <typename... Args>
 static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
                           const Args &...args)
 {
-    if (list->n++ >= CUDA_MOST_LISTED)
+    if (list->n++ >= CUDA_MAX_LISTED)
         return;
     CudaListed *const listed = &list->kernels[list->n - 1];
     memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
@@ -340,7 +340,7 @@ static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, un
         used += (size + 15) / 16 * 16;
     };
     static_assert(cuda_arguments_size<Args...>() <= sizeof listed->values, "more arguments than room");
-    static_assert(sizeof...(Args) <= CUDA_MOST_PARAMETERS, "CUDA_MOST_PARAMETERS is too small");
+    static_assert(sizeof...(Args) <= CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");
     const int in_order[] = { (add(&args, sizeof args), 0)... };
     (void)in_order;
 }

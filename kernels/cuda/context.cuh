@@ -12,12 +12,12 @@
 #ifndef CCL_CUDA_CONTEXT_CUH
 #define CCL_CUDA_CONTEXT_CUH
 
-#include "share.h"
+#include "host_share.h"
 #include "stages.cuh"
 
-#include "../cpu/pool.h"
-#include "../cpu/tier.h"
-#include "../engine.h"
+#include "host/pool.h"
+#include "cpu/tier.h"
+#include "scheduler.h"
 
 #include <chrono>
 #include <pthread.h>
@@ -36,7 +36,7 @@ typedef struct CudaReplay {
     CudaShape shape;      /* of the frames it is for */
     unsigned generation;  /* CudaEngine.generation it was captured in */
 
-    CudaReplayNode nodes[CUDA_MOST_STEPS];
+    CudaReplayNode nodes[CUDA_MAX_STEPS];
     unsigned n_nodes;
     bool notes_all;       /* a node for every kernel */
     CudaReplayNode bits;  /* of mask_to_bits(), with CUDA_BITS_BROUGHT */
@@ -100,15 +100,15 @@ typedef struct CudaEngine {
     unsigned n_contexts; /* that share it; atomic, and changed with the registry locked */
     unsigned n_slots;    /* of theirs; atomic as well */
 
-    CclEngine *queue;
+    CclScheduler *queue;
     cudaStream_t upload, download;
-    cudaStream_t batch_streams[CCL_MOST_BATCHES]; /* small batches run beside each other */
-    cudaEvent_t computed[CCL_MOST_BATCHES], done[CCL_MOST_BATCHES];
-    const uint32_t *early[CCL_MOST_BATCHES][CCL_MOST_BATCH]; /* words that, once all are set, say that a batch is complete */
-    unsigned n_early[CCL_MOST_BATCHES];                      /* 0: its event alone does */
-    bool is_told[CCL_MOST_BATCHES]; /* they will all be set, but for a fault; the word of a frame alone may not be */
-    std::chrono::steady_clock::time_point launched[CCL_MOST_BATCHES];
-    CudaBatchGraph graphs[CCL_MOST_BATCHES][CUDA_BATCH_GRAPHS];
+    cudaStream_t batch_streams[CCL_MAX_BATCHES]; /* small batches run beside each other */
+    cudaEvent_t computed[CCL_MAX_BATCHES], done[CCL_MAX_BATCHES];
+    const uint32_t *early[CCL_MAX_BATCHES][CCL_MAX_BATCH]; /* words that, once all are set, say that a batch is complete */
+    unsigned n_early[CCL_MAX_BATCHES];                      /* 0: its event alone does */
+    bool is_told[CCL_MAX_BATCHES]; /* they will all be set, but for a fault; the word of a frame alone may not be */
+    std::chrono::steady_clock::time_point launched[CCL_MAX_BATCHES];
+    CudaBatchGraph graphs[CCL_MAX_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
     bool tests_clusters; /* every frame goes as in a batch, by a cluster if it can */
@@ -119,14 +119,14 @@ typedef struct CudaEngine {
     /* Frames alone run in lanes. Each frame of a batch has one of the places, workspaces that batches take in turn.
      * Changed only while the queue is paused and nothing runs. */
     CudaRoom room;
-    CudaLane lanes[CCL_MOST_BATCHES];
+    CudaLane lanes[CCL_MAX_BATCHES];
     unsigned n_lanes;    /* that have a workspace */
     unsigned next_lane;  /* of the next context's first slot */
-    void *places[CCL_MOST_BATCHES * CCL_MOST_BATCH];
+    void *places[CCL_MAX_BATCHES * CCL_MAX_BATCH];
     unsigned n_places;
     unsigned next_place; /* of the next batch */
     unsigned generation; /* of the lanes */
-    size_t most_bytes;   /* of all lanes and places */
+    size_t max_bytes;   /* of all lanes and places */
     unsigned multiprocessors;
     size_t cluster_memory; /* CudaBatches.cluster_memory() */
     int ahead; /* see CudaFrame */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What stands in for the background model on CUDA, with the CUDA toolkit and without. */
-#include "../backend.h"
-#include "../motion_backend.h"
+#include "backend.h"
+#include "motion_backend.h"
 
 static CclStatus no_motion(CclMotion *motion)
 {

@@ -15,16 +15,16 @@ typedef struct __align__(16) HostPieces {
     uint32_t number;       /* not 0, another for each frame */
     uint32_t n, rows;      /* pieces; of each but the last */
     uint32_t ready_rows;   /* of a line: as many, or fewer if tiles wait, so that each band of these has a line of its own */
-    uint32_t most_looks;   /* after so many at a line the kernel goes on without, so that it ends if launches block */
+    uint32_t max_looks;   /* after so many at a line the kernel goes on without, so that it ends if launches block */
 } HostPieces;
 
 #define READY_STEP 16u /* a cache line: loads of one over the bus come one after the other, a microsecond each */
 #define PIECE_ROWS 16u /* HostPieces.rows is a multiple of it: no line of memory belongs to two pieces */
-#define MOST_PIECES 64u
+#define MAX_PIECES 64u
 #define READY_ROWS 8u  /* HostPieces.ready_rows is a multiple of it, and divides `rows` */
-#define MOST_READY 512u /* bands with a line of their own */
+#define MAX_READY 512u /* bands with a line of their own */
 /* Room for all: each piece has a line more than ready_rows, and the last may have lines for rows past the end. */
-#define READY_LINES(bands) ((bands) + 2 * MOST_PIECES)
+#define READY_LINES(bands) ((bands) + 2 * MAX_PIECES)
 
 /* The line of the i-th ready_rows of a piece of n_each. That after its last is for the band below it, which needs the row above its
  * own: so a band that is the first of a piece finds it before its own line. */
@@ -39,7 +39,7 @@ __device__ static inline bool await_host(const HostPieces &pieces, uint32_t line
 {
     uint32_t looks = 0;
     while (load_acquire(pieces.ready + line * READY_STEP) != pieces.number) {
-        if (++looks >= pieces.most_looks)
+        if (++looks >= pieces.max_looks)
             return false;
         __nanosleep(100);
     }

@@ -30,13 +30,13 @@ typedef struct __align__(16) Sums {
     uint32_t root;   /* provisional label - 1 */
 } Sums;
 
-#define MOST_ROUNDS 8u
+#define MAX_ROUNDS 8u
 #define NUMBER_CHUNK 4096u /* pixels that a block of `number` counts */
 #define TABLE_TILE 256u    /* components per tile of the scan in `table` */
 
 typedef struct Counts {
     uint32_t n_found;
-    uint32_t n_kept[MOST_ROUNDS + 1]; /* in the rounds before */
+    uint32_t n_kept[MAX_ROUNDS + 1]; /* in the rounds before */
     uint32_t n_chunks_done;           /* of `number`; wraps to 0 */
 } Counts;
 
@@ -62,7 +62,7 @@ typedef struct StageBuffers {
 } StageBuffers;
 
 /* Rounds of features and table that a frame of this size may need. */
-unsigned stage_rounds(uint32_t n_sums, uint32_t most_components);
+unsigned stage_rounds(uint32_t n_sums, uint32_t max_components);
 
 /* Sizes for the context's largest mask; the pointers are left to the caller. */
 StageBuffers stage_sizes(const CclContext *context);

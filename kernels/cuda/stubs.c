@@ -3,7 +3,7 @@
 
 /* What stands in for the CUDA backend in a build without the CUDA toolkit. ccl_context_new() never gets as far as the
  * backend, because the table has no CUDA method. */
-#include "../backend.h"
+#include "backend.h"
 
 static CclStatus no_cuda(CclContext *context)
 {
@@ -53,7 +53,7 @@ void *ccl_context_stream(const CclContext *context, unsigned i)
     return NULL;
 }
 
-unsigned ccl_context_late(const CclContext *context)
+unsigned ccl_context_timeouts(const CclContext *context)
 {
     (void)context;
     return 0;

@@ -190,9 +190,9 @@ CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffer
 
 /* ---------------------------------------------------------------- sizes */
 
-unsigned stage_rounds(uint32_t n_sums, uint32_t most_components)
+unsigned stage_rounds(uint32_t n_sums, uint32_t max_components)
 {
-    return blocks_for(most_components, n_sums);
+    return blocks_for(max_components, n_sums);
 }
 
 /* Two million, or what CCL_TEST_SUMS in the environment says, for tests. */
@@ -205,9 +205,9 @@ static uint32_t components_at_a_time(void)
 StageBuffers stage_sizes(const CclContext *context)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
-    const uint32_t most = ccl_most_components(width, height, context->config.connectivity);
+    const uint32_t most = ccl_max_components(width, height, context->config.connectivity);
     StageBuffers sizes = {};
-    sizes.n_sums = min(most, max(components_at_a_time(), blocks_for(most, MOST_ROUNDS)));
+    sizes.n_sums = min(most, max(components_at_a_time(), blocks_for(most, MAX_ROUNDS)));
     sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;

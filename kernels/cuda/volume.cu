@@ -17,10 +17,10 @@
 #include "volume.cuh"
 #include "warp.cuh"
 
-#include "../cpu/words.h"
+#include "cpu/words.h"
 
 /* Voxels looked up in one launch. */
-static const uint32_t MOST_VOXELS = 1u << 16;
+static const uint32_t MAX_VOXELS = 1u << 16;
 
 /* Of a column that a lane measures. */
 static const uint32_t MEASURE_ROWS = 32;
@@ -91,7 +91,7 @@ CclStatus cuda_volume_open(CclContext *context)
     CCL_TRY(mapped_alloc(context, (void **)&context->volume.rows, (void **)&volume->d_rows,
                          context->capacity * sizeof(CclVolumeComponent)));
     return mapped_alloc(context, (void **)&volume->h_voxels, (void **)&volume->d_voxels,
-                        MOST_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t)));
+                        MAX_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t)));
 }
 
 /* ---------------------------------------------------------------- add */
@@ -376,12 +376,12 @@ CclStatus cuda_volume_look_up(CclContext *context, const CclVoxel *voxels, uint3
 {
     const CudaVolume *const volume = impl(context);
     const CudaFrame *const frame = frame_of(context);
-    uint32_t *const h_labels = (uint32_t *)(volume->h_voxels + MOST_VOXELS);
-    uint32_t *const d_labels = (uint32_t *)(volume->d_voxels + MOST_VOXELS);
+    uint32_t *const h_labels = (uint32_t *)(volume->h_voxels + MAX_VOXELS);
+    uint32_t *const d_labels = (uint32_t *)(volume->d_voxels + MAX_VOXELS);
 
     CCL_TRY(cuda_use_device(context->config.device));
-    for (uint32_t done = 0; done < n; done += MOST_VOXELS) {
-        const uint32_t some = min(n - done, MOST_VOXELS);
+    for (uint32_t done = 0; done < n; done += MAX_VOXELS) {
+        const uint32_t some = min(n - done, MAX_VOXELS);
         memcpy(volume->h_voxels, voxels + done, some * sizeof *voxels);
         look_up<<<blocks_for(some, 256), 256, 0, frame->stream>>>(volume->labels, space_of(frame->shape),
                                                                   volume->stages, volume->d_voxels, some, d_labels);

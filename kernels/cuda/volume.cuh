@@ -62,7 +62,7 @@ static inline dim3 cube_grid(const Space &space)
 }
 
 /* Blocks of the largest volume of a context: for arrays with an entry for each, at cube_index(). */
-static inline size_t most_cubes(const CclContext *context)
+static inline size_t max_cubes(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
     return (size_t)((config->max_width + 1) / 2) * ((config->max_height + 1) / 2) * ((config->volume + 1) / 2);

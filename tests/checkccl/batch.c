@@ -44,7 +44,7 @@ static void camera_draw(Session *session, Camera *camera, const Subject *subject
 {
     Random *const random = &session->random;
     unsigned n_layouts = 0;
-    while (session->most_pixels && (uint64_t)most * most > session->most_pixels)
+    while (session->max_pixels && (uint64_t)most * most > session->max_pixels)
         most /= 2;
     while (layouts[n_layouts].name)
         n_layouts++;

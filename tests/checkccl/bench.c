@@ -32,7 +32,7 @@
 #include "device.h"
 
 #include "backend.h"
-#include "cpu/cpus.h"
+#include "host/cpus.h"
 
 #include <math.h>
 #include <pthread.h>

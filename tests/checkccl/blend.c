@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Blending: every SIMD tier gives the bytes of the formula, and touches no others. */
-#include "blend.h"
+#include "analysis/blend.h"
 
 #include "checkccl.h"
 

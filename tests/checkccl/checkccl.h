@@ -87,7 +87,7 @@ typedef struct Subject {
     const Fault *fault;
     unsigned every,
         every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
-    uint32_t most_pixels; /* judged on no larger image; 0: on all */
+    uint32_t max_pixels; /* judged on no larger image; 0: on all */
     unsigned turn;
     bool muted;           /* failed in this suite: no more of it */
     bool dead;            /* its device is gone */
@@ -104,7 +104,7 @@ typedef struct Session {
     unsigned long passed, failed;
     uint64_t seed;
     bool quick;
-    uint64_t most_pixels; /* of an image that judge() looks at; 0: none */
+    uint64_t max_pixels; /* of an image that judge() looks at; 0: none */
     bool verbose;         /* say how far it is, how long each part took */
     bool quiet;           /* self-test: count, print nothing */
     bool cuda;            /* a CUDA subject is among them */

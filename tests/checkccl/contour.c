@@ -3,7 +3,7 @@
 
 /* Contours: filled again they are the component and its holes, pixel for pixel; simplified they are no farther from all
  * corners than they may be, and have the same box. */
-#include "contour.h"
+#include "analysis/contour.h"
 
 #include "checkccl.h"
 #include "motion.h" /* ccl_polygon_fill() */

@@ -9,7 +9,7 @@
 #include "checkccl.h"
 
 #include "affinity.h"
-#include "cpu/cpus.h"
+#include "host/cpus.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -121,13 +121,13 @@ __global__ static void touch(const uint4 *mask, size_t n, uint4 *labels, unsigne
     }
 }
 
-enum { TOUCH_THREADS = 256, LEAST_TOUCHES = 50 };
+enum { TOUCH_THREADS = 256, MIN_TOUCHES = 50 };
 
 double device_null_us(void *target, void *const *sources, unsigned n_sources, size_t size, void *labels, unsigned n)
 {
     void *const begin = device_event_new(), *const end = device_event_new(), *const stream = device_stream_new();
     const size_t n_wide = size / sizeof(uint4);
-    const unsigned n_touches = n_sources > LEAST_TOUCHES ? n_sources : LEAST_TOUCHES;
+    const unsigned n_touches = n_sources > MIN_TOUCHES ? n_sources : MIN_TOUCHES;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     MUST(cudaStreamBeginCapture(as_stream(stream), cudaStreamCaptureModeThreadLocal));

@@ -13,7 +13,7 @@
 #include <time.h>
 
 /* Pixels of the largest image of which more than is needed right now is kept: contexts, what the reference said. */
-enum { MOST_KEPT = 1 << 26 };
+enum { MAX_KEPT = 1 << 26 };
 
 /* ---------------------------------------------------------------- outcomes */
 
@@ -113,7 +113,7 @@ static void recall_reference(const Image *image, CclConnectivity connectivity, O
 {
     const size_t n = (size_t)image->width * image->height;
     Memory *const memory = &memories[connectivity == CCL_CONNECT_8];
-    if (n > MOST_KEPT) {
+    if (n > MAX_KEPT) {
         run_reference(image, connectivity, outcome);
         return;
     }
@@ -706,7 +706,7 @@ static void judge_subject(Session *session, Subject *subject, const Case *cases,
 bool too_large(const Session *session, const Subject *subject, const Image *image)
 {
     const uint64_t n = (uint64_t)image->width * image->height;
-    return (session->most_pixels && n > session->most_pixels) || (subject->most_pixels && n > subject->most_pixels);
+    return (session->max_pixels && n > session->max_pixels) || (subject->max_pixels && n > subject->max_pixels);
 }
 
 void judge(Session *session, const Case *cases, unsigned n)
@@ -729,7 +729,7 @@ void judge(Session *session, const Case *cases, unsigned n)
                 expect(&cases[i], connectivities[k], &expected[i]);
             known = true;
             judge_subject(session, subject, cases, n, expected);
-            if ((uint64_t)cases[0].image->width * cases[0].image->height > MOST_KEPT)
+            if ((uint64_t)cases[0].image->width * cases[0].image->height > MAX_KEPT)
                 subject_close(subject);
         }
     }

@@ -22,7 +22,7 @@ typedef struct Options {
     unsigned connectivity; /* 0: both */
     unsigned every;        /* 0 and 1: every case */
     bool shared;           /* contexts that share the device, and no others */
-    uint64_t most_pixels;  /* 0: any image */
+    uint64_t max_pixels;  /* 0: any image */
     const char *tiers;     /* of SIMD, for the benchmark */
     const char *threads;
     uint64_t seed;
@@ -194,7 +194,7 @@ static Options parse(int argc, char **argv)
         } else if ((value = value_of(a, "--every"))) {
             options.every = (unsigned)number_of(a, value);
         } else if ((value = value_of(a, "--pixels"))) {
-            options.most_pixels = number_of(a, value);
+            options.max_pixels = number_of(a, value);
         } else if ((value = value_of(a, "--connectivity"))) {
             options.connectivity = (unsigned)number_of(a, value);
             if (options.connectivity != 4 && options.connectivity != 8)
@@ -263,7 +263,7 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
 
 /* In these methods a label travels a pixel, a tile or a line per iteration, and every iteration asks back from the device:
  * a spiral of a million pixels takes minutes. Smaller images show what they do as well. */
-static uint32_t most_pixels_for(const CclAlgorithmInfo *info, bool quick)
+static uint32_t max_pixels_for(const CclAlgorithmInfo *info, bool quick)
 {
     static const char *const by_lines[] = { "lnp", "dpl", "rasmusson", "8dls", "m8dls" };
     if (info->backend != CCL_BACKEND_CUDA)
@@ -294,7 +294,7 @@ static void add_subject(Session *session, const Options *options, const CclAlgor
     subject->config.shared = v->shared;
     subject->every = options->every > 1 && !v->every ? options->every : v->every * thinner;
     subject->every_of_many = v->every_of_many * thinner;
-    subject->most_pixels = most_pixels_for(info, session->quick);
+    subject->max_pixels = max_pixels_for(info, session->quick);
     subject->turn = *n; /* each starts with another case */
     snprintf(subject->name, sizeof subject->name, "%s %s %u%s", cuda ? "cuda" : "cpu", info->name, connectivity,
              v->name);
@@ -430,7 +430,7 @@ int main(int argc, char **argv)
     Options options = parse(argc, argv);
     Session session = {
         .seed = options.seed, .quick = options.quick, .verbose = options.verbose, .images = options.images,
-        .most_pixels = options.most_pixels,
+        .max_pixels = options.max_pixels,
     };
 
     setvbuf(stdout, NULL, _IOLBF, 0);

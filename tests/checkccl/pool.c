@@ -10,9 +10,9 @@
 #include "checkccl.h"
 
 #include "affinity.h"
-#include "cpu/cpus.h"
-#include "cpu/pool.h"
-#include "cuda/share.h"
+#include "host/cpus.h"
+#include "host/pool.h"
+#include "cuda/host_share.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define N_STREAMS 4u
-#define MOST_TASKS 20u
+#define MAX_TASKS 20u
 
 /* ---------------------------------------------------------------- tasks */
 
@@ -46,8 +46,8 @@ static void *call(void *data)
     for (unsigned p = 0; p < caller->n_pools; p++) {
         CclPool *const pool = ccl_pool_new(1 + random_below(&caller->random, 8));
         for (unsigned c = 0; c < caller->n_calls; c++) {
-            unsigned runs[MOST_TASKS] = { 0 }, n_once = 0;
-            const unsigned n = 1 + random_below(&caller->random, MOST_TASKS);
+            unsigned runs[MAX_TASKS] = { 0 }, n_once = 0;
+            const unsigned n = 1 + random_below(&caller->random, MAX_TASKS);
             const bool more = random_chance(&caller->random, 50);
             if (random_chance(&caller->random, 50)) {
                 ccl_pool_run(pool, count, runs, n, more);
@@ -57,9 +57,9 @@ static void *call(void *data)
                     nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
                 ccl_pool_end(pool, count, runs, n);
             }
-            for (unsigned i = 0; i < MOST_TASKS; i++)
+            for (unsigned i = 0; i < MAX_TASKS; i++)
                 n_once += runs[i] == (i < n);
-            caller->n_wrong += n_once < MOST_TASKS;
+            caller->n_wrong += n_once < MAX_TASKS;
             if (random_chance(&caller->random, 5)) /* shorter and longer than threads look out */
                 nanosleep(&(struct timespec){ .tv_nsec = random_below(&caller->random, 300) * 1000 }, NULL);
         }
@@ -129,10 +129,10 @@ static void check_quick_end(Session *session)
     unsigned n_wrong = 0;
     for (unsigned round = 0; round < (session->quick ? 2000 : 20000); round++) {
         CclPool *const pool = ccl_pool_new(2 + round % 2);
-        unsigned runs[MOST_TASKS] = { 0 };
-        ccl_pool_run(pool, count, runs, MOST_TASKS, round % 3 == 0);
+        unsigned runs[MAX_TASKS] = { 0 };
+        ccl_pool_run(pool, count, runs, MAX_TASKS, round % 3 == 0);
         ccl_pool_free(pool);
-        for (unsigned i = 0; i < MOST_TASKS; i++)
+        for (unsigned i = 0; i < MAX_TASKS; i++)
             n_wrong += runs[i] != 1;
     }
     check(session, !n_wrong, "pool: freed at once: %u tasks had not run once", n_wrong);
@@ -180,12 +180,12 @@ static void check_worker_cpus(Session *session)
 static int tasks_in_child(CclPool *old)
 {
     CclPool *const pools[] = { old, ccl_pool_new(3) };
-    unsigned runs[MOST_TASKS] = { 0 };
+    unsigned runs[MAX_TASKS] = { 0 };
     for (unsigned p = 0; p < 2; p++) {
-        ccl_pool_run(pools[p], count, runs, MOST_TASKS, false);
+        ccl_pool_run(pools[p], count, runs, MAX_TASKS, false);
         ccl_pool_free(pools[p]);
     }
-    for (unsigned i = 0; i < MOST_TASKS; i++) {
+    for (unsigned i = 0; i < MAX_TASKS; i++) {
         if (runs[i] != 2)
             return 1;
     }
@@ -199,8 +199,8 @@ static void check_fork(Session *session)
     (void)session;
 #else
     CclPool *const pool = ccl_pool_new(3);
-    unsigned runs[MOST_TASKS] = { 0 };
-    ccl_pool_run(pool, count, runs, MOST_TASKS, true);
+    unsigned runs[MAX_TASKS] = { 0 };
+    ccl_pool_run(pool, count, runs, MAX_TASKS, true);
     const pid_t child = fork();
     if (!child) {
         alarm(20);

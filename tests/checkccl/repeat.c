@@ -165,7 +165,7 @@ static void check_way(Session *session, const Subject *subject, const CclConfig 
     /* Where launches block, CCL_TEST_LATE says, the caller packs only when the kernels have given up; helpers would have packed
      * by then. */
     if (way == &alike_way && config->threads == 1 && getenv("CCL_TEST_LATE"))
-        check(session, ccl_context_late(context), "%s, %s: no frame was launched before its mask was packed", subject->name,
+        check(session, ccl_context_timeouts(context), "%s, %s: no frame was launched before its mask was packed", subject->name,
               way->name);
     ccl_context_free(context);
 }
@@ -176,7 +176,7 @@ static unsigned repetitions(const Session *session, const Subject *subject)
     const bool cuda = subject->config.backend == CCL_BACKEND_CUDA;
     if (cuda && subject->config.threads > 1 && !method_of(&subject->config)->takes_bits)
         return 0; /* what it does is what it does with one */
-    if (session->most_pixels)
+    if (session->max_pixels)
         return 8; /* in emulation */
     return session->quick ? 20 : cuda || subject->config.threads != 1 ? 1000 : 50;
 }
@@ -220,7 +220,7 @@ static void draw_scenes(Session *session, Scene *scenes, const Look *some_looks,
 {
     for (unsigned i = 0; i < N_SCENES; i++) {
         uint32_t width = some_looks[i].width, height = some_looks[i].height;
-        while (session->most_pixels && (uint64_t)width * height > session->most_pixels) {
+        while (session->max_pixels && (uint64_t)width * height > session->max_pixels) {
             width = width / 2 | 1;
             height = height / 2 | 1;
         }
@@ -233,7 +233,7 @@ static void draw_wide_scenes(Session *session, Scene *scenes, const Look *some_l
 {
     for (unsigned i = 0; i < N_SCENES; i++)
         scene_draw(session, &scenes[i], &some_looks[i], some_looks[i].width,
-                   session->most_pixels ? emulated_height : some_looks[i].height, PRODUCT_TABLE);
+                   session->max_pixels ? emulated_height : some_looks[i].height, PRODUCT_TABLE);
 }
 
 static void draw_dense_scenes(Session *session, Scene *scenes)
@@ -275,7 +275,7 @@ void check_repeat(Session *session)
                 filter_scenes(wide, 1); /* filtered or not is other kernels */
             }
             check_subject(session, subject, alike, &alike_way, 1, n);
-            check_subject(session, subject, wide, &alike_way, 1, session->most_pixels ? n : n / 10);
+            check_subject(session, subject, wide, &alike_way, 1, session->max_pixels ? n : n / 10);
         }
         if (!cuda || !method_of(&subject->config)->batches)
             continue;
@@ -283,14 +283,14 @@ void check_repeat(Session *session)
             check_subject(session, subject, tables, &table_way, 1, n);
         /* Masks on the device are not packed, so threads are alike. In emulation, with few multiprocessors, the other
          * scenes have as many tiles for each. */
-        if (subject->config.threads == 1 && !session->most_pixels) {
+        if (subject->config.threads == 1 && !session->max_pixels) {
             if (!large[0].image.pixels)
                 draw_scenes(session, large, large_looks, PRODUCT_LABELS);
             check_subject(session, subject, large, &large_way, 1, n);
         }
         if (!dense[0].image.pixels)
             draw_dense_scenes(session, dense); /* large: only if somebody looks at them */
-        check_subject(session, subject, dense, &dense_way, 1, session->most_pixels ? 12 : 48);
+        check_subject(session, subject, dense, &dense_way, 1, session->max_pixels ? 12 : 48);
     }
     free_scenes(scenes);
     free_scenes(tables);

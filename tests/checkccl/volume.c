@@ -317,7 +317,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 /* `rows` 0: a table that holds all. */
 static void judge_stack(Session *session, const Stack *stack, const Layout *layout, uint32_t rows, const char *name)
 {
-    if (session->most_pixels && n_voxels(stack) > session->most_pixels)
+    if (session->max_pixels && n_voxels(stack) > session->max_pixels)
         return;
     for (int connectivity = 4; connectivity <= 8; connectivity += 4) {
         Result expected = expected_result(stack, connectivity == 8);

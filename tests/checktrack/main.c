@@ -3,8 +3,8 @@
 
 /* Tests of the tracker: assignment against an exhaustive reference, then scenes whose truth is known. */
 
-#include "assign.h"
-#include "track.h"
+#include "analysis/assignment.h"
+#include "analysis/track.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,19 +45,19 @@ static double random_within(double low, double high)
 
 /* ---------------------------------------------------------------- assignment */
 
-#define MOST_COLUMNS 9
+#define MAX_COLUMNS 9
 
 /* Least cost of rows `row` and up, where `taken` columns are gone. */
-static double least_cost(const double *cost, uint32_t rows, uint32_t columns, double alone, uint32_t row,
+static double min_cost(const double *cost, uint32_t rows, uint32_t columns, double alone, uint32_t row,
                          uint32_t taken)
 {
     if (row == rows)
         return 0;
-    double least = alone + least_cost(cost, rows, columns, alone, row + 1, taken);
+    double least = alone + min_cost(cost, rows, columns, alone, row + 1, taken);
     for (uint32_t c = 0; c < columns; c++)
         if (!(taken >> c & 1) && isfinite(cost[row * columns + c]))
             least = fmin(least, cost[row * columns + c] +
-                                    least_cost(cost, rows, columns, alone, row + 1, taken | 1u << c));
+                                    min_cost(cost, rows, columns, alone, row + 1, taken | 1u << c));
     return least;
 }
 
@@ -81,8 +81,8 @@ static double cost_of(const double *cost, uint32_t rows, uint32_t columns, doubl
 
 static void check_assignment(uint32_t rows, uint32_t columns, double density, double steps)
 {
-    double cost[6 * MOST_COLUMNS];
-    CclPair pairs[6 * MOST_COLUMNS];
+    double cost[6 * MAX_COLUMNS];
+    CclPair pairs[6 * MAX_COLUMNS];
     uint32_t n_pairs = 0, column_of[6];
 
     for (uint32_t r = 0; r < rows; r++)
@@ -96,14 +96,14 @@ static void check_assignment(uint32_t rows, uint32_t columns, double density, do
     ccl_assign(pairs, n_pairs, rows, columns, 2, column_of, workspace);
     free(workspace);
     const double found = cost_of(cost, rows, columns, 2, column_of);
-    const double least = least_cost(cost, rows, columns, 2, 0, 0);
+    const double least = min_cost(cost, rows, columns, 2, 0, 0);
     CHECK(fabs(found - least) < 1e-9, "%ux%u: cost %g, could be %g", rows, columns, found, least);
 }
 
 static void test_assignment_is_optimal(void)
 {
     for (uint32_t i = 0; i < 20000; i++) /* few steps: many equal costs */
-        check_assignment(random_below(7), random_below(MOST_COLUMNS - 2), random_within(0, 1), i % 2 ? 3 : 1e6);
+        check_assignment(random_below(7), random_below(MAX_COLUMNS - 2), random_within(0, 1), i % 2 ? 3 : 1e6);
 }
 
 /* All want the same: the limit of steps must hold, the result must still be an assignment. */

@@ -5,7 +5,7 @@
  * and contours.py judge. Every test runs on each backend that is there. */
 #include "ccllabel.h"
 
-#include "contour.h"
+#include "analysis/contour.h"
 
 static const GstVideoFormat formats[] = {
   GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y444,

@@ -2403,7 +2403,7 @@ GST_START_TEST (test_start_and_stop_without_growth)
   GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;
   gchar *line;
   GstElement *pipeline;
-  gsize first_pages = 0, last_pages = 0, pages = 0, least_growth = G_MAXSIZE;
+  gsize first_pages = 0, last_pages = 0, pages = 0, min_growth = G_MAXSIZE;
   guint files = 0;
 
 #ifdef M_ARENA_MAX
@@ -2425,14 +2425,14 @@ GST_START_TEST (test_start_and_stop_without_growth)
       files = open_files ();
       first_pages = pages;
     } else {
-      least_growth = MIN (least_growth, pages > last_pages ? pages - last_pages : 0);
+      min_growth = MIN (min_growth, pages > last_pages ? pages - last_pages : 0);
     }
     last_pages = pages;
   }
   fail_unless_equals_int (open_files (), files);
   /* A leak grows in every fifth. What a driver or the allocator takes once, and late, grows in one, by a megabyte or so. */
   if (!memory_is_counted_elsewhere ()) {
-    fail_unless (least_growth <= 64, "grew by %" G_GSIZE_FORMAT " pages or more every %u times", least_growth, fifth);
+    fail_unless (min_growth <= 64, "grew by %" G_GSIZE_FORMAT " pages or more every %u times", min_growth, fifth);
     fail_unless (pages <= first_pages + 512, "grew from %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT " pages", first_pages,
         pages);
   }

@@ -90,7 +90,7 @@ class LaunchLines(unittest.TestCase):
                 self.assertIsInstance(json.loads(frame), dict)
 
     def test_lines(self):
-        manuals = sorted(str(path.relative_to(source)) for path in source.glob("gst/elements/*.c"))
+        manuals = sorted(str(path.relative_to(source)) for path in source.glob("gst/elements/**/*.c"))
         for document in DOCUMENTS + manuals:
             for line in launch_lines(document):
                 if "videotestsrc" not in line or "backend=cuda" in line:
@@ -114,7 +114,7 @@ class LaunchLines(unittest.TestCase):
 
     def test_there_are_lines(self):
         self.assertGreater(len(launch_lines("examples/launch.md")), 5)
-        self.assertGreater(len(launch_lines("gst/elements/gstccllabel.c")), 4)
+        self.assertGreater(len(launch_lines("gst/elements/label/gstccllabel.c")), 4)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ namespace emulate {
 
 namespace {
 
-constexpr unsigned MOST_PRINTED = 30;
+constexpr unsigned MAX_PRINTED = 30;
 unsigned n_reports;
 bool forgiven;
 
@@ -112,7 +112,7 @@ void fail_at_exit()
 {
     if (!n_reports || forgiven)
         return;
-    fprintf(stderr, "emulation: %u reports%s\n", n_reports, n_reports > MOST_PRINTED ? ", not all of them shown" : "");
+    fprintf(stderr, "emulation: %u reports%s\n", n_reports, n_reports > MAX_PRINTED ? ", not all of them shown" : "");
     fflush(nullptr);
     _exit(3);
 }
@@ -143,7 +143,7 @@ void report(const char *format, ...)
         describe_thread(self, thread, sizeof thread);
     if (!n_reports++)
         atexit(fail_at_exit);
-    if (n_reports > MOST_PRINTED)
+    if (n_reports > MAX_PRINTED)
         return;
     const char *kernel = running && running->name ? running->name : "";
     if (running && !running->name)

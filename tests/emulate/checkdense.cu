@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define WIDTH 2048u
-#define MOST_ROWS 400u /* 50 tiles: more than six for each multiprocessor of the emulation */
+#define MAX_ROWS 400u /* 50 tiles: more than six for each multiprocessor of the emulation */
 
 static unsigned n_failed;
 
@@ -40,9 +40,9 @@ static unsigned taken(const CclContext *context)
 /* A checkerboard: one component, whose runs are few as runs of strips. */
 static bool analyze_checkerboard(CclContext *context, uint8_t *pixels)
 {
-    const CclMask mask = { pixels, WIDTH, WIDTH, MOST_ROWS };
+    const CclMask mask = { pixels, WIDTH, WIDTH, MAX_ROWS };
     CclTable table;
-    for (uint32_t i = 0; i < MOST_ROWS * WIDTH; i++)
+    for (uint32_t i = 0; i < MAX_ROWS * WIDTH; i++)
         pixels[i] = (i + i / WIDTH) % 2;
     return ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_found == 1;
 }
@@ -66,16 +66,16 @@ static void check_context(CclContext *context, uint8_t *pixels)
         const bool right = analyze(context, pixels, n_rows, density);
         check(right && taken(context) == as && left_of(context) == left, what, ++frame);
     };
-    expect("nothing is known", MOST_ROWS, CUDA_SPARSE, CUDA_MANY, 0);
+    expect("nothing is known", MAX_ROWS, CUDA_SPARSE, CUDA_MANY, 0);
     expect("few tiles have room for all", 40, CUDA_DENSE, CUDA_SPARSE, 0);
-    expect("many runs", MOST_ROWS, CUDA_MANY, CUDA_SPARSE, 32);
-    expect("few", MOST_ROWS, CUDA_SPARSE, CUDA_MANY, 31);
-    expect("a dense mask", MOST_ROWS, CUDA_DENSE, CUDA_MANY, 32);
-    expect("many runs again", MOST_ROWS, CUDA_MANY, CUDA_DENSE, 31);
-    expect("another dense one", MOST_ROWS, CUDA_DENSE, CUDA_DENSE, 32);
+    expect("many runs", MAX_ROWS, CUDA_MANY, CUDA_SPARSE, 32);
+    expect("few", MAX_ROWS, CUDA_SPARSE, CUDA_MANY, 31);
+    expect("a dense mask", MAX_ROWS, CUDA_DENSE, CUDA_MANY, 32);
+    expect("many runs again", MAX_ROWS, CUDA_MANY, CUDA_DENSE, 31);
+    expect("another dense one", MAX_ROWS, CUDA_DENSE, CUDA_DENSE, 32);
     for (unsigned left = 32; --left;)
         expect("counting", 40, CUDA_SPARSE, CUDA_DENSE, left);
-    expect("the last one is forgotten", MOST_ROWS, CUDA_MANY, CUDA_DENSE, 32);
+    expect("the last one is forgotten", MAX_ROWS, CUDA_MANY, CUDA_DENSE, 32);
     for (unsigned left = 32; left--;)
         expect("counting again", 40, CUDA_SPARSE, CUDA_MANY, left);
     expect("none left", 40, CUDA_SPARSE, CUDA_SPARSE, 0);
@@ -88,19 +88,19 @@ static void check_context(CclContext *context, uint8_t *pixels)
 static void check_clusters(CclContext *context, uint8_t *pixels)
 {
     for (unsigned frame = 0; frame < 6; frame++) {
-        const bool right = analyze(context, pixels, MOST_ROWS - frame, frame % 2 ? CUDA_MANY : CUDA_DENSE);
+        const bool right = analyze(context, pixels, MAX_ROWS - frame, frame % 2 ? CUDA_MANY : CUDA_DENSE);
         check(right && impl_of(context)->density == CUDA_MANY && !impl_of(context)->engine->n_batches, "clusters", frame);
     }
 }
 
 int main()
 {
-    uint8_t *const pixels = (uint8_t *)calloc(WIDTH, MOST_ROWS);
+    uint8_t *const pixels = (uint8_t *)calloc(WIDTH, MAX_ROWS);
     CclConfig config = ccl_config_default();
     config.backend = CCL_BACKEND_CUDA;
     config.algorithm = "runs";
     config.max_width = WIDTH;
-    config.max_height = MOST_ROWS;
+    config.max_height = MAX_ROWS;
     config.depth = 1;
     void (*const checks[])(CclContext *, uint8_t *) = { check_context, check_context, check_clusters };
     for (unsigned i = 0; i < 3; i++) {

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #define TILE_HEIGHT 8u
-#define MOST_HEIGHT 30u /* four tiles */
-#define MOST_WIDTH 2100u /* two tiles */
+#define MAX_HEIGHT 30u /* four tiles */
+#define MAX_WIDTH 2100u /* two tiles */
 
-static uint8_t pixels[MOST_HEIGHT][MOST_WIDTH];
+static uint8_t pixels[MAX_HEIGHT][MAX_WIDTH];
 static unsigned n_checks, n_failed;
 
 static bool check(bool passed, const char *what, uint32_t width, uint32_t seen)
@@ -75,7 +75,7 @@ static bool analyze(CclContext *context, const CclMask *mask, uint32_t seen, Ccl
 
 static void check_seen(CclContext *context, const CclMask *mask, const CclTable *expected, const char *name, uint32_t seen)
 {
-    const unsigned n_late = ccl_context_late(context);
+    const unsigned n_late = ccl_context_timeouts(context);
     CclTable table;
     if (!check(analyze(context, mask, seen, &table), name, mask->width, seen))
         return;
@@ -83,7 +83,7 @@ static void check_seen(CclContext *context, const CclMask *mask, const CclTable 
               !memcmp(table.components, expected->components, table.n_kept * sizeof *table.components),
           name, mask->width, seen);
     const bool late = seen != all_of(*mask);
-    check(ccl_context_late(context) == n_late + late, late ? "is launched again" : "is not launched again", mask->width, seen);
+    check(ccl_context_timeouts(context) == n_late + late, late ? "is launched again" : "is not launched again", mask->width, seen);
 }
 
 static CclContext *open(CclBackendKind backend, CclConnectivity connectivity)
@@ -93,9 +93,9 @@ static CclContext *open(CclBackendKind backend, CclConnectivity connectivity)
     config.backend = backend;
     config.algorithm = "runs";
     config.connectivity = connectivity;
-    config.max_width = MOST_WIDTH;
-    config.max_height = MOST_HEIGHT;
-    config.max_components = MOST_WIDTH * MOST_HEIGHT;
+    config.max_width = MAX_WIDTH;
+    config.max_height = MAX_HEIGHT;
+    config.max_components = MAX_WIDTH * MAX_HEIGHT;
     config.depth = 1;
     config.threads = 1;
     check(ccl_context_new(&config, &context) == CCL_OK, "context", 0, 0);
@@ -104,7 +104,7 @@ static CclContext *open(CclBackendKind backend, CclConnectivity connectivity)
 
 static void check_pictures(CclContext *context, CclContext *reference, uint32_t width, uint32_t height)
 {
-    const CclMask mask = { &pixels[0][0], MOST_WIDTH, width, height };
+    const CclMask mask = { &pixels[0][0], MAX_WIDTH, width, height };
     for (unsigned picture = 0; picture < sizeof pictures / sizeof *pictures; picture++) {
         const char *const name = pictures[picture];
         CclTable table, expected;
@@ -125,8 +125,8 @@ int main()
     for (const CclConnectivity connectivity : { CCL_CONNECT_4, CCL_CONNECT_8 }) {
         CclContext *const context = open(CCL_BACKEND_CUDA, connectivity), *const reference = open(CCL_BACKEND_CPU, connectivity);
         if (context && reference) {
-            check_pictures(context, reference, 130, MOST_HEIGHT);
-            check_pictures(context, reference, MOST_WIDTH, 3 * TILE_HEIGHT); /* more tiles would not wait themselves */
+            check_pictures(context, reference, 130, MAX_HEIGHT);
+            check_pictures(context, reference, MAX_WIDTH, 3 * TILE_HEIGHT); /* more tiles would not wait themselves */
         }
         ccl_context_free(context);
         ccl_context_free(reference);

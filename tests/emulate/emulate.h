@@ -54,7 +54,7 @@ struct Allocation {
     unsigned variable = 0;               /* and which, by Shared.number; 0: dynamic */
 };
 
-constexpr size_t SHARED_USUAL = 48 << 10, SHARED_MOST = 227 << 10; /* of a block; the latter for kernels that ask */
+constexpr size_t SHARED_USUAL = 48 << 10, SHARED_MAX = 227 << 10; /* of a block; the latter for kernels that ask */
 
 extern uintptr_t memory_base;
 extern size_t memory_size;

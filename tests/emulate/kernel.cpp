@@ -126,8 +126,8 @@ char *variable_of(Slot &slot, unsigned number, size_t size)
         variable.block_begun = slot.block.begun;
         fill(variable.memory, size);
         slot.variables_size += size;
-        if (slot.variables_size + running->shared > SHARED_MOST) {
-            report("more than %zu bytes of shared memory in a block", SHARED_MOST);
+        if (slot.variables_size + running->shared > SHARED_MAX) {
+            report("more than %zu bytes of shared memory in a block", SHARED_MAX);
             abandon();
         }
     }

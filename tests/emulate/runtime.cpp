@@ -389,7 +389,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = SHARED_USUAL; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = SHARED_MOST; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = SHARED_MAX; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrMultiProcessorCount: *value = 4; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
@@ -958,7 +958,7 @@ cudaError_t function_attribute(const void *function, cudaFuncAttribute attribute
 {
     ENTER("cudaFuncSetAttribute");
     const bool shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
-    if (value < 0 || value > (shared ? (int)SHARED_MOST : 1))
+    if (value < 0 || value > (shared ? (int)SHARED_MAX : 1))
         return told(cudaErrorInvalidValue);
     if (shared)
         allowed[function].shared = (size_t)value;

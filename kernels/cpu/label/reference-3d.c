@@ -7,8 +7,8 @@
  * A component is found at its first voxel in raster order, so counting them up as they are found is already the raster
  * numbering. Slow on purpose; shares nothing with the methods it judges.
  */
-#include "../../algorithms.h"
-#include "../backend.h"
+#include "algorithms.h"
+#include "cpu/context.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  * A component is found at its first pixel in raster order, so counting them up as they are found is already the raster
  * numbering. Slow on purpose; nothing here is shared with the methods it judges but the filter rule.
  */
-#include "../../algorithms.h"
-#include "../backend.h"
+#include "algorithms.h"
+#include "cpu/context.h"
 
 #include <string.h>
 
@@ -92,9 +92,9 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
 static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     const CclMask *const mask = &frame->mask;
-    const size_t most_pixels = (size_t)context->config.max_width * context->config.max_height;
+    const size_t max_pixels = (size_t)context->config.max_width * context->config.max_height;
     Fill fill = { .mask = mask, .connectivity = context->config.connectivity, .queue = cpu_workspace(context) };
-    fill.seen = (uint8_t *)(fill.queue + most_pixels);
+    fill.seen = (uint8_t *)(fill.queue + max_pixels);
 
     memset(fill.seen, 0, (size_t)mask->width * mask->height);
     if (frame->labels.data)

@@ -13,11 +13,11 @@
  *     a b c      frame before: rows y - 1, y, y + 1       6-connected a and c do not count,
  *       d x      this frame: row y - 1, the run           and runs do not touch across a corner
  */
-#include "../../algorithms.h"
-#include "../backend.h"
-#include "../join.h"
-#include "../tier.h"
-#include "../words.h"
+#include "algorithms.h"
+#include "cpu/context.h"
+#include "cpu/join.h"
+#include "cpu/tier.h"
+#include "cpu/words.h"
 
 #include <string.h>
 
@@ -217,7 +217,7 @@ static CclStatus open_runs(CclContext *context)
 {
     const CclConfig *const config = &context->config;
     const size_t n_rows = (size_t)config->max_height * config->volume, n_runs = n_rows * ((config->max_width + 1) / 2);
-    const size_t n_labels = (size_t)ccl_most_volume_components(config) + 1;
+    const size_t n_labels = (size_t)ccl_max_volume_components(config) + 1;
     Runs *runs;
     CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
     cpu_set_method(context, runs);

@@ -11,18 +11,18 @@
  *   number    roots are in raster order of first pixels -> table
  *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
-#include "../../algorithms.h"
-#include "../backend.h"
-#include "../cpus.h"
-#include "../join.h"
-#include "../pool.h"
-#include "../table.h"
-#include "../tier.h"
-#include "../words.h"
+#include "algorithms.h"
+#include "cpu/context.h"
+#include "host/cpus.h"
+#include "cpu/join.h"
+#include "host/pool.h"
+#include "cpu/table.h"
+#include "cpu/tier.h"
+#include "cpu/words.h"
 
 #include <stdatomic.h>
 
-#define MOST_STRIPS 16u
+#define MAX_STRIPS 16u
 
 /* Entries past the end of an array that vectors may read or write. */
 #define SLACK 64u
@@ -43,7 +43,7 @@ typedef struct Runs {
     CclLine *line;      /* the last three NULL without label images */
     uint64_t *line_bits;
     uint32_t *line_labels;
-    CclStrip strip[MOST_STRIPS];
+    CclStrip strip[MAX_STRIPS];
 } Runs;
 
 /* What the tasks of one frame need. */
@@ -52,7 +52,7 @@ typedef struct Job {
     CclFrame *frame;
     unsigned eight;
     unsigned n_strips;
-    double strip_us[MOST_STRIPS];
+    double strip_us[MAX_STRIPS];
 } Job;
 
 /* ---------------------------------------------------------------- label */
@@ -68,7 +68,7 @@ static void label_task(void *data, unsigned i)
 /* Labels a strip must not share: those of the rows above it, and a gap for the label after its last. */
 static uint32_t first_label(const CclMask *mask, CclConnectivity connectivity, unsigned i, uint32_t y0)
 {
-    return 1 + i * 2 + (y0 ? ccl_most_components(mask->width, y0, connectivity) : 0);
+    return 1 + i * 2 + (y0 ? ccl_max_components(mask->width, y0, connectivity) : 0);
 }
 
 /* Strips start at even rows: then their labels fit between those of their neighbours. */
@@ -204,8 +204,8 @@ static CclStatus open_lines(CclContext *context, Runs *runs)
     const uint32_t width = context->config.max_width;
     const size_t height = context->config.max_height;
     CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclLine), (void **)&runs->line));
-    const size_t n_bits = height * (row_words(width) + 1) + MOST_STRIPS * SLACK;
-    const size_t n_labels = height * ((width + 1) / 2 + 1) + MOST_STRIPS * SLACK;
+    const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * SLACK;
+    const size_t n_labels = height * ((width + 1) / 2 + 1) + MAX_STRIPS * SLACK;
     CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->line_bits));
     return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->line_labels);
 }
@@ -213,8 +213,8 @@ static CclStatus open_lines(CclContext *context, Runs *runs)
 static CclStatus open_runs(CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    const size_t n_labels = (size_t)ccl_most_components(config->max_width, config->max_height, config->connectivity) +
-                            2 * MOST_STRIPS + 64;
+    const size_t n_labels = (size_t)ccl_max_components(config->max_width, config->max_height, config->connectivity) +
+                            2 * MAX_STRIPS + 64;
     Runs *runs;
     CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
     cpu_set_method(context, runs);
@@ -223,8 +223,8 @@ static CclStatus open_runs(CclContext *context)
     runs->as_many_as_help = config->threads == 0;
     runs->n_cpus = ccl_cpu_count();
     runs->n_threads = config->threads ? config->threads : runs->n_cpus;
-    if (runs->n_threads > MOST_STRIPS)
-        runs->n_threads = MOST_STRIPS;
+    if (runs->n_threads > MAX_STRIPS)
+        runs->n_threads = MAX_STRIPS;
 
     CCL_TRY(ccl_cpu_memory(context, (config->max_width + 1) * sizeof(CclPrefix), (void **)&runs->prefix));
     fill_prefix(runs->prefix, config->max_width);

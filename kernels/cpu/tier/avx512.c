@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "../bits_avx512.h"
-#include "../measure_avx2.h"
-#include "../live_avx2.h"
-#include "../paint_avx512.h"
-#include "../positions_avx512.h"
-#include "../spread_avx2.h"
+#include "cpu/bits_avx512.h"
+#include "cpu/measure_avx2.h"
+#include "cpu/live_avx2.h"
+#include "cpu/paint_avx512.h"
+#include "cpu/positions_avx512.h"
+#include "cpu/spread_avx2.h"
 
-#include "../blend_areas.h"
-#include "../motion_strip.h"
-#include "../paint.h"
-#include "../strip.h"
+#include "cpu/blend_areas.h"
+#include "cpu/motion/strip.h"
+#include "cpu/paint.h"
+#include "cpu/strip.h"
 
 static bool runs_here(void)
 {

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "../bits_sse2.h"
-#include "../measure_plain.h"
-#include "../live_sse2.h"
-#include "../paint_sse2.h"
-#include "../positions_sse2.h"
-#include "../spread_plain.h"
+#include "cpu/bits_sse2.h"
+#include "cpu/measure_plain.h"
+#include "cpu/live_sse2.h"
+#include "cpu/paint_sse2.h"
+#include "cpu/positions_sse2.h"
+#include "cpu/spread_plain.h"
 
-#include "../blend_areas.h"
-#include "../motion_strip.h"
-#include "../paint.h"
-#include "../strip.h"
+#include "cpu/blend_areas.h"
+#include "cpu/motion/strip.h"
+#include "cpu/paint.h"
+#include "cpu/strip.h"
 
 static bool runs_here(void)
 {

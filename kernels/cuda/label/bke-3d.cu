@@ -19,7 +19,7 @@
  * Where this departs from the paper: the words have an array of their own instead of three bytes in unused voxels of
  * the label image, so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer.
  */
-#include "../volume.cuh"
+#include "cuda/volume.cuh"
 
 __global__ static void init(const __grid_constant__ CudaVars vars, Space space, uint32_t *words)
 {
@@ -62,7 +62,7 @@ __global__ static void spread(const __grid_constant__ CudaVars vars, Space space
 
 static size_t workspace_size(const CclContext *context)
 {
-    return most_cubes(context) * sizeof(uint32_t);
+    return max_cubes(context) * sizeof(uint32_t);
 }
 
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)

@@ -25,7 +25,7 @@
  * - A chain of S links inside a warp is skipped at once; and neighbours that are connected among themselves in a way that
  *   another block sees to need no union: in solid areas merge has nothing to do.
  */
-#include "../block.cuh"
+#include "cuda/block.cuh"
 
 /* A root's own node is that of its block's first foreground pixel. Blocks.info has the pixels in bits 0 to 3, and to be
  * united: */

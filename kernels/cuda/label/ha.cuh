@@ -17,9 +17,9 @@
 #ifndef CCL_CUDA_LABEL_HA_CUH
 #define CCL_CUDA_LABEL_HA_CUH
 
-#include "../spread.cuh"
-#include "../sums.cuh"
-#include "../union_find.cuh"
+#include "cuda/spread.cuh"
+#include "cuda/sums.cuh"
+#include "cuda/union_find.cuh"
 
 static const unsigned STRIP = 4; /* rows per block, a warp each */
 

@@ -33,11 +33,11 @@
  * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
  * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
  */
-#include "../runs/join.cuh"
-#include "../runs/measure.cuh"
-#include "../runs/rows.cuh"
-#include "../runs/solve.cuh"
-#include "../runs/whole.cuh"
+#include "cuda/runs/join.cuh"
+#include "cuda/runs/measure.cuh"
+#include "cuda/runs/rows.cuh"
+#include "cuda/runs/solve.cuh"
+#include "cuda/runs/whole.cuh"
 
 /* ---------------------------------------------------------------- launch */
 
@@ -49,9 +49,9 @@ static size_t take(size_t *used, size_t bytes)
 }
 
 /* The runs of a tile that are nodes. */
-static uint32_t most_runs(void)
+static uint32_t max_runs(void)
 {
-    static const uint32_t n = limit_of(MOST_RUNS, getenv("CCL_TEST_STRIPS"));
+    static const uint32_t n = limit_of(MAX_RUNS, getenv("CCL_TEST_STRIPS"));
     return n;
 }
 
@@ -60,7 +60,7 @@ static uint32_t most_runs(void)
 #define SMALL_LANES 2u
 #define LOOSE_TILES 6u
 
-#define MOST_AT_A_LINE 2u /* tiles that look over the bus at the same line, a microsecond each */
+#define MAX_AT_A_LINE 2u /* tiles that look over the bus at the same line, a microsecond each */
 
 #define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
 
@@ -82,7 +82,7 @@ static CudaRoom room_for(const CclContext *context)
     const CclConfig *const config = &context->config;
     CudaRoom room = {};
     room.of[ROOM_ROWS] = context->capacity;
-    room.of[ROOM_COMPONENTS] = ccl_most_components(config->max_width, config->max_height, config->connectivity);
+    room.of[ROOM_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
     room.of[ROOM_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
     room.of[ROOM_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
     room.of[ROOM_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
@@ -104,8 +104,8 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
     const size_t n_keep_words = SCAN_WORDS(blocks_for(most, KEEP_THREADS));
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
     plan->finals = (uint32_t *)(workspace + take(&used, max(most, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
-    plan->chunk_counts = (uint32_t *)(workspace + take(&used, MOST_CHUNKS * sizeof(uint32_t)));
-    plan->added = (uint32_t *)(workspace + take(&used, MOST_ADDED * sizeof(uint32_t)));
+    plan->chunk_counts = (uint32_t *)(workspace + take(&used, MAX_CHUNKS * sizeof(uint32_t)));
+    plan->added = (uint32_t *)(workspace + take(&used, MAX_ADDED * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
     plan->roots = (uint2 *)(workspace + take(&used, n_words * sizeof(uint2)));
     plan->runs = (uint32_t *)(workspace + take(&used, n_tiles * TILE_RUNS * sizeof(uint32_t)));
@@ -134,14 +134,14 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     plan.tiles_x = tiles_x_of(width);
     plan.bands = bands_of(height);
     const size_t n_words = (size_t)plan.row_words * height;
-    plan.chunk_words = NUMBER_THREADS * max(blocks_for(n_words, NUMBER_THREADS * MOST_CHUNKS), words_each);
+    plan.chunk_words = NUMBER_THREADS * max(blocks_for(n_words, NUMBER_THREADS * MAX_CHUNKS), words_each);
     plan.n_chunks = blocks_for(n_words, plan.chunk_words);
     plan.capacity = context->capacity;
-    plan.most_runs = most_runs();
+    plan.max_runs = max_runs();
     plan.slots = test_limit(SLOTS);
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);
-    plan.most_added = test_limit(MOST_ADDED);
+    plan.max_added = test_limit(MAX_ADDED);
     lay_out(&plan, (uint8_t *)workspace, room);
     return plan;
 }
@@ -236,8 +236,8 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
 static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
     const uint32_t bands = bands_of(height), tiles_x = tiles_x_of(width);
-    const bool few = tiles_x * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MOST_READY;
-    return few && tiles_x <= MOST_AT_A_LINE ? TILE_ROWS : 0;
+    const bool few = tiles_x * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MAX_READY;
+    return few && tiles_x <= MAX_AT_A_LINE ? TILE_ROWS : 0;
 }
 
 static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)

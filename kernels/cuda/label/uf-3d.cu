@@ -19,7 +19,7 @@
  * Where this departs from the paper: tiles of 32 x 4 x 4 voxels, whose rows are whole sectors of memory; foreground is
  * looked up in bits of the tile's rows; a union that others imply is left out (for_unions()); 6-connected volumes too.
  */
-#include "../volume.cuh"
+#include "cuda/volume.cuh"
 
 static const unsigned WIDTH = 32, HEIGHT = 4, FRAMES = 4; /* of a tile; a warp per row */
 static const uint32_t NO_PARENT = UINT32_MAX;             /* of background */

@@ -17,7 +17,7 @@
  * Where this departs from the paper: foreground is looked up in bits of the tile's rows; parents have an array of their
  * own instead of the label image.
  */
-#include "../tile.cuh"
+#include "cuda/tile.cuh"
 
 static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 

@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_RUNS_END_CUH
 #define CCL_CUDA_RUNS_END_CUH
 
-#include "../order.cuh"
+#include "cuda/order.cuh"
 #include "plan.cuh"
 
 /* The last quarter of a row of the table from that of Sums. */
@@ -62,9 +62,9 @@ __device__ static inline void publish_added(const Plan &plan, const AddedIds &ad
     const uint32_t lane = threadIdx.x % 32, n = added.n;
     uint32_t first = 0;
     if (n && lane == 0)
-        first = atomicAdd(&plan.counts->n_added, n <= TILE_ADDED ? n : MOST_ADDED + 1);
+        first = atomicAdd(&plan.counts->n_added, n <= TILE_ADDED ? n : MAX_ADDED + 1);
     first = __shfl_sync(~0u, first, 0);
-    for (uint32_t i = lane; i < min(n, TILE_ADDED) && first + i < MOST_ADDED; i += 32)
+    for (uint32_t i = lane; i < min(n, TILE_ADDED) && first + i < MAX_ADDED; i += 32)
         plan.added[first + i] = added.of[i];
 }
 
@@ -78,11 +78,11 @@ template <uint32_t THREADS> __device__ static inline void end_early(const Job &j
     __syncthreads(); /* all that the block has written comes before what its first thread says */
     if (!__syncthreads_or(thread == 0 && count_up(&counts->n_measured, last) == last))
         return;
-    static_assert(THREADS / 4 <= MOST_ADDED, "the first id is loaded before it is known that there is one");
+    static_assert(THREADS / 4 <= MAX_ADDED, "the first id is loaded before it is known that there is one");
     uint32_t id = __ldcg(&plan.added[thread / 4]);
     const uint32_t n = __ldcg(&counts->n_added);
     const CudaDensity density = density_of(counts);
-    const bool few = n <= plan.most_added, flagged = job.vars->limits.border == CCL_BORDER_FLAG;
+    const bool few = n <= plan.max_added, flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     for (uint32_t i = thread; few && i < n * 4; i += THREADS) {
         const uint32_t quarter = id * 4 + i % 4;
         write_quarter(job, quarter, __ldcg((const uint4 *)(const Sums *)plan.sums + quarter), flagged);

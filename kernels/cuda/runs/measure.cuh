@@ -309,7 +309,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
     constexpr bool MAY_END_EARLY = !Jobs::MANY && PASS != PASS_FIND;
     __shared__ BlockSums block;
-    __shared__ uint32_t bases[MOST_CHUNKS];
+    __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t tile_bits[TILE_WORDS];
     __shared__ AddedIds added;
     __shared__ uint32_t near_labels[LABELS ? NEAR_LABELS : 1]; /* of the tile's runs */
@@ -370,17 +370,17 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     /* Chunk counts -> ids of their first components. */
     uint32_t n_found;
     {
-        uint32_t counts[MOST_CHUNKS / THREADS], sum = 0, total;
+        uint32_t counts[MAX_CHUNKS / THREADS], sum = 0, total;
 #pragma unroll
-        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
-            const uint32_t chunk = thread * (MOST_CHUNKS / THREADS) + i;
+        for (uint32_t i = 0; i < MAX_CHUNKS / THREADS; i++) {
+            const uint32_t chunk = thread * (MAX_CHUNKS / THREADS) + i;
             counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
             sum += counts[i];
         }
         uint32_t base = block_scan<THREADS>(sum, &total);
 #pragma unroll
-        for (uint32_t i = 0; i < MOST_CHUNKS / THREADS; i++) {
-            bases[thread * (MOST_CHUNKS / THREADS) + i] = base;
+        for (uint32_t i = 0; i < MAX_CHUNKS / THREADS; i++) {
+            bases[thread * (MAX_CHUNKS / THREADS) + i] = base;
             base += counts[i];
         }
         if (PASS != PASS_KEPT && thread == 0 && blockIdx.x == 0 && blockIdx.y == 0)
@@ -427,7 +427,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
                                      (key & 31) == rank_of(starts_of(tile_bits[first_at]), first_x);
                 while (!(number & NUMBERED))
                     number = plan.parents[number];
-                id = bases[number >> 17 & (MOST_CHUNKS - 1)] + (number & 0x1ffff);
+                id = bases[number >> 17 & (MAX_CHUNKS - 1)] + (number & 0x1ffff);
                 const uint32_t first = (tile_y + first_at / 32) << 16 | (tile_x + first_at % 32 * 64 + first_x);
                 if (PASS == PASS_FIND && is_root)
                     plan.finals[id] = first;

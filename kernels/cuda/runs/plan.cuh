@@ -5,9 +5,9 @@
 #ifndef CCL_CUDA_RUNS_PLAN_CUH
 #define CCL_CUDA_RUNS_PLAN_CUH
 
-#include "../backend.cuh"
-#include "../overlap.cuh"
-#include "../warp.cuh"
+#include "cuda/backend.cuh"
+#include "cuda/overlap.cuh"
+#include "cuda/warp.cuh"
 
 #define TILE_ROWS 8u
 #define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
@@ -16,7 +16,7 @@
 #define COLUMN_SLOTS (32 * (TILE_ROWS + 1)) /* of a column of words: runs of a tile with those of the row above */
 #define RUN_SLOTS (32 * COLUMN_SLOTS)
 #define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
-#define MOST_CHUNKS 1024u
+#define MAX_CHUNKS 1024u
 /* Of a frame: with more, the kernels of tiles are quicker than a cluster. They know nothing of blocks of a cluster that
  * have no room though there are fewer: a stream of such masks goes by a cluster every 33rd time. */
 #define MANY_RUNS 32768u
@@ -30,7 +30,7 @@
 #define RESIDENT_THREADS 1536u
 #endif
 
-#define MOST_ADDED 512u /* components of a frame alone, of which the last block of measure writes the rows itself */
+#define MAX_ADDED 512u /* components of a frame alone, of which the last block of measure writes the rows itself */
 
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
 #define NUMBERED 0x80000000u
@@ -58,7 +58,7 @@ typedef struct Counts {
     uint32_t n_runs;
     uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
     uint32_t n_measured; /* blocks of measure that are done; this and the next with CudaVars.early */
-    uint32_t n_added;    /* components that have sums in global memory; past MOST_ADDED they are not all counted */
+    uint32_t n_added;    /* components that have sums in global memory; past MAX_ADDED they are not all counted */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -68,8 +68,8 @@ typedef struct Plan {
     uint32_t tiles_x, bands;
     uint32_t chunk_words, n_chunks;
     uint32_t capacity;     /* rows of the table */
-    uint32_t most_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
-    uint32_t slots, near_pairs, near_labels, most_added; /* at most SLOTS and so on; fewer to test what happens past them */
+    uint32_t max_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
+    uint32_t slots, near_pairs, near_labels, max_added; /* at most SLOTS and so on; fewer to test what happens past them */
 
     GlobalPointer<Counts> counts;
     GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
@@ -91,7 +91,7 @@ typedef struct Plan {
                                          * of the band, y: that it joined to others there */
     GlobalPointer<uint32_t> partners;   /* [band][word of a row][rank]: to which */
     GlobalPointer<uint32_t> chunk_counts;
-    GlobalPointer<uint32_t> added;      /* [MOST_ADDED]: ids of Counts.n_added */
+    GlobalPointer<uint32_t> added;      /* [MAX_ADDED]: ids of Counts.n_added */
 } Plan;
 
 /* A frame, for the kernels. */

@@ -6,7 +6,7 @@
 #define CCL_CUDA_RUNS_ROWS_CUH
 
 #include "measure.cuh"
-#include "../scan.cuh"
+#include "cuda/scan.cuh"
 
 /* ---------------------------------------------------------------- keep */
 

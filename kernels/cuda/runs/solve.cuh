@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_RUNS_SOLVE_CUH
 #define CCL_CUDA_RUNS_SOLVE_CUH
 
-#include "../bits.cuh"
+#include "cuda/bits.cuh"
 #include "strips.cuh"
 
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
@@ -247,14 +247,14 @@ template <bool EIGHT, uint32_t LANES, bool ALL>
 __device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, TileRoom room)
 {
     constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
-    const uint32_t most = EIGHT ? min(room.slots, plan.most_runs) : room.slots;
+    const uint32_t most = EIGHT ? min(room.slots, plan.max_runs) : room.slots;
     const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, most);
     if (n_runs <= most) {
         note_slots(plan, n_runs, room.few);
         solve_runs<EIGHT, false, THREADS>(tile, slots, plan, where, n_runs);
         return;
     }
-    const uint32_t n_in_strips = EIGHT && n_runs > plan.most_runs ? list_strips<THREADS>(tile, slots, room.slots) : 0;
+    const uint32_t n_in_strips = EIGHT && n_runs > plan.max_runs ? list_strips<THREADS>(tile, slots, room.slots) : 0;
     if (n_in_strips) {
         note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], room.few); /* with the keys of strips */
         note_more_runs(plan, n_runs - n_in_strips);

@@ -18,7 +18,7 @@
 
 #include "link.cuh"
 
-#define MOST_RUNS 5200u /* of rows, for nodes: with more, strips */
+#define MAX_RUNS 5200u /* of rows, for nodes: with more, strips */
 
 /* The word of strips that has a word of a row. */
 __device__ static inline uint32_t strip_of(uint32_t word)

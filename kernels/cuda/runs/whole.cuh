@@ -20,8 +20,8 @@
 #ifndef CCL_CUDA_RUNS_WHOLE_CUH
 #define CCL_CUDA_RUNS_WHOLE_CUH
 
-#include "../../engine.h"
-#include "../bits.cuh"
+#include "cuda/scheduler.h"
+#include "cuda/bits.cuh"
 #include "link.cuh"
 #include "measure.cuh"
 
@@ -59,8 +59,8 @@
 #define ROW_SHIFT 12
 #define ROW_MASK 0x1ffu
 #define WORD_MASK 0x3fu
-#define MOST_PIECE_ROWS ROW_MASK
-#define MOST_PIECE_WORDS (WORD_MASK + 1)
+#define MAX_PIECE_ROWS ROW_MASK
+#define MAX_PIECE_WORDS (WORD_MASK + 1)
 #define SLOT_SHIFT 21
 #define SLOT_MASK 0x3ffu
 #define NOT_FIRST 0x3ffu
@@ -104,7 +104,7 @@ template <uint32_t MOST, bool FILTERED> struct Frames {
 };
 
 #define FEW_FRAMES 8u /* the host is done sooner where there is not room for more */
-#define MANY_FRAMES(filtered) ((filtered) ? 48u : CCL_MOST_BATCH)
+#define MANY_FRAMES(filtered) ((filtered) ? 48u : CCL_MAX_BATCH)
 
 static_assert(sizeof(Pieces) + sizeof(Frames<MANY_FRAMES(false), false>) <= 4096 &&
               sizeof(Pieces) + sizeof(Frames<MANY_FRAMES(true), true>) <= 4096, "all devices take arguments of 4 KB");
@@ -376,7 +376,7 @@ __device__ static inline uint32_t next_touching(const Rows &rows, uint32_t place
 
 /* Every run takes one before it for its parent, if one touches; what else touches goes to the lists, if there is room. */
 template <bool EIGHT, bool NEAR>
-__device__ static inline void link_piece(Piece *piece, const Rows &rows, const Runs<NEAR> &runs, uint32_t most_pairs)
+__device__ static inline void link_piece(Piece *piece, const Rows &rows, const Runs<NEAR> &runs, uint32_t max_pairs)
 {
     for (uint32_t run = threadIdx.x; run < runs.n; run += blockDim.x) {
         const uint32_t place = runs.places[run];
@@ -393,7 +393,7 @@ __device__ static inline void link_piece(Piece *piece, const Rows &rows, const R
             continue;
         PairList *const list = first_row ? &piece->above : &piece->inside;
         const uint32_t at = atomicAdd(&list->n, n);
-        if (NEAR && at + n <= most_pairs)
+        if (NEAR && at + n <= max_pairs)
             for (uint32_t i = 0; i < n; i++)
                 list->of[at + i] = run << 16 | next_touching(rows, place, &to);
     }
@@ -447,9 +447,9 @@ __device__ static inline void unite_in_piece(const Runs<NEAR> &runs, uint32_t a,
  * those rows: without those that are linked already it would be as good. */
 template <bool EIGHT, bool NEAR, typename With>
 __device__ static inline void for_pairs(const Piece *piece, const PairList &list, const Rows &rows,
-                                        const Runs<NEAR> &runs, uint32_t most_pairs, bool first_row, With with)
+                                        const Runs<NEAR> &runs, uint32_t max_pairs, bool first_row, With with)
 {
-    if (NEAR && list.n <= most_pairs) {
+    if (NEAR && list.n <= max_pairs) {
         for (uint32_t i = threadIdx.x; i < list.n; i += blockDim.x)
             with(list.of[i] >> 16, list.of[i] & 0xffff);
         return;
@@ -469,13 +469,13 @@ __device__ static inline void for_pairs(const Piece *piece, const PairList &list
 
 /* Runs find their roots, and roots get slots, as far as there is room. */
 template <bool NEAR>
-__device__ static inline void give_slots(Piece *piece, const Runs<NEAR> &runs, uint32_t most_parts)
+__device__ static inline void give_slots(Piece *piece, const Runs<NEAR> &runs, uint32_t max_parts)
 {
     for (uint32_t run = threadIdx.x; run < runs.n; run += blockDim.x) {
         uint32_t slot = NOT_FIRST;
         if (flatten_run(runs, run) == run) {
             const uint32_t part = atomicAdd(&piece->found.n_parts, 1);
-            const bool has_room = NEAR && part < most_parts;
+            const bool has_room = NEAR && part < max_parts;
             slot = has_room ? part : NO_SLOT;
             if (has_room)
                 piece->roots[part] = run;
@@ -964,12 +964,12 @@ __device__ static inline void find_parts(Piece *piece, const Rows &rows, const R
 
 template <bool EIGHT, bool NEAR, typename Cluster>
 __device__ static inline void join_parts(const Cluster &cluster, Piece *piece, const Rows &rows, const Runs<NEAR> &runs,
-                                         uint32_t most_pairs)
+                                         uint32_t max_pairs)
 {
     if (!blockIdx.x || !piece->above.n)
         return;
     const uint32_t above = ((blockIdx.x - 1) << RANK_SHIFT) + piece->last_row;
-    for_pairs<EIGHT>(piece, piece->above, rows, runs, most_pairs, true,
+    for_pairs<EIGHT>(piece, piece->above, rows, runs, max_pairs, true,
                      [&](uint32_t a, uint32_t b) { unite_parts(cluster, piece, runs.tag | a, above + b); });
 }
 
@@ -1075,7 +1075,7 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, WHOLE_BLOCKS)
 static size_t bare_piece(uint32_t width, uint32_t height, uint32_t n_threads)
 {
     const uint64_t row_words = row_words_of(width), n = rows_each(height), n_segments = (n + 1) * ((row_words + 31) / 32);
-    const bool fits = n <= MOST_PIECE_ROWS && row_words <= MOST_PIECE_WORDS;
+    const bool fits = n <= MAX_PIECE_ROWS && row_words <= MAX_PIECE_WORDS;
     /* The sum of y squared is the largest for its 32 bits. */
     if (!fits || n_segments > min(PIECE_SEGMENTS, n_threads) || n * n * n / 3 * width >> 32)
         return ~(size_t)0;

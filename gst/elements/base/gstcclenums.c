@@ -1,0 +1,283 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclenums.h"
+
+#include <string.h>
+
+#include "analysis/track.h"
+
+#define DEFINE_TYPE(name, Name, register_type)                        \
+  GType                                                               \
+  gst_ccl_##name##_get_type (void)                                    \
+  {                                                                   \
+    static gsize type = 0;                                            \
+    if (g_once_init_enter (&type))                                    \
+      g_once_init_leave (&type, register_type ("GstCcl" Name, name)); \
+    return type;                                                      \
+  }
+
+static const GEnumValue backend[] = {
+  {GST_CCL_BACKEND_AUTO, "CUDA where there is a device, else the CPU", "auto"},
+  {GST_CCL_BACKEND_CUDA, "CUDA: an NVIDIA GPU, or an error", "cuda"},
+  {GST_CCL_BACKEND_CPU, "The CPU", "cpu"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (backend, "Backend", g_enum_register_static)
+
+static const GEnumValue connectivity[] = {
+  {CCL_CONNECT_4, "Pixels that share an edge belong together; volumes are 6-connected", "4"},
+  {CCL_CONNECT_8, "Pixels that share an edge or a corner belong together; volumes are 26-connected", "8"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (connectivity, "Connectivity", g_enum_register_static)
+
+static const GEnumValue border[] = {
+  {CCL_BORDER_KEEP, "Keep them like any other", "keep"},
+  {CCL_BORDER_FLAG, "Keep them and flag the borders they touch", "flag"},
+  {CCL_BORDER_DROP, "Leave them out", "drop"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (border, "Border", g_enum_register_static)
+
+static const GEnumValue sort[] = {
+  {CCL_ORDER_RASTER, "By first pixel, row by row; a full table holds the first", "raster"},
+  {CCL_ORDER_AREA, "Largest first; a full table holds the largest", "area-desc"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (sort, "Sort", g_enum_register_static)
+
+static const GFlagsValue attach[] = {
+  {GST_CCL_ATTACH_BLOB, "GstCclBlobMeta: every blob, exact", "blob"},
+  {GST_CCL_ATTACH_ROI, "GstVideoRegionOfInterestMeta, one per blob up to max-mirror", "roi"},
+  {GST_CCL_ATTACH_ANALYTICS, "GstAnalytics object detections up to max-mirror (GStreamer 1.24)", "analytics"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (attach, "Attach", g_flags_register_static)
+
+static const GEnumValue output[] = {
+  {GST_CCL_OUTPUT_PASSTHROUGH, "The input, untouched", "passthrough"},
+  {GST_CCL_OUTPUT_MASK, "GRAY8: 255 where a kept blob is, else 0", "mask"},
+  {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE (at most 65535) or RGBA (32 bits, little endian)",
+      "labels"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (output, "Output", g_enum_register_static)
+
+static const GEnumValue mask_source[] = {
+  {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata where there is one, else the picture", "auto"},
+  {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
+  {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
+  {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "GstAnalyticsSegmentationMtd: see segmentation and region-id (GStreamer 1.26)",
+      "segmentation-mtd"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (mask_source, "MaskSource", g_enum_register_static)
+
+static const GEnumValue motion_method[] = {
+  {CCL_MOTION_DIFF, "Differs from the frame before", "diff"},
+  {CCL_MOTION_EMA, "Differs from a running mean", "ema"},
+  {CCL_MOTION_MOG2, "Fits none of up to three Gaussians per pixel (Zivkovic & van der Heijden 2006)", "mog2"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (motion_method, "MotionMethod", g_enum_register_static)
+
+static const GEnumValue shadow[] = {
+  {GST_CCL_SHADOW_KEEP, "Shadows are foreground", "keep"},
+  {GST_CCL_SHADOW_DROP, "Where the background is only darker by a factor is no foreground", "drop"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (shadow, "Shadow", g_enum_register_static)
+
+static const GEnumValue motion_output[] = {
+  {GST_CCL_MOTION_OUTPUT_PASSTHROUGH, "The input, untouched, with the mask beside it (GstCclMaskMeta)", "passthrough"},
+  {GST_CCL_MOTION_OUTPUT_MASK, "The mask as GRAY8 video, to look at", "mask"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (motion_output, "MotionOutput", g_enum_register_static)
+
+static const GEnumValue post_messages[] = {
+  {GST_CCL_POST_NONE, "None", "none"},
+  {GST_CCL_POST_EDGES, "When motion begins and ends", "edges"},
+  {GST_CCL_POST_ALL, "When it begins and ends, and an update for every frame between", "all"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (post_messages, "PostMessages", g_enum_register_static)
+
+static const GEnumValue track_method[] = {
+  {CCL_TRACK_KALMAN, "Motion predicted (Kalman filter), gate by Mahalanobis distance, merging and splitting", "kalman"},
+  {CCL_TRACK_IOU, "Overlap with the box as last seen", "iou"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_method, "TrackMethod", g_enum_register_static)
+
+static const GEnumValue track_input[] = {
+  {GST_CCL_TRACK_INPUT_AUTO, "The blobs of ccllabel; on frames without, roi; without those, analytics", "auto"},
+  {GST_CCL_TRACK_INPUT_CCL, "GstCclBlobMeta", "ccl"},
+  {GST_CCL_TRACK_INPUT_ROI, "GstVideoRegionOfInterestMeta of any element", "roi"},
+  {GST_CCL_TRACK_INPUT_ANALYTICS, "Object detections of any element (GStreamer 1.24)", "analytics"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_input, "TrackInput", g_enum_register_static)
+
+static const GFlagsValue track_emit[] = {
+  {GST_CCL_TRACK_EMIT_TENTATIVE, "Name blobs whose track is not confirmed yet", "tentative"},
+  {GST_CCL_TRACK_EMIT_MERGED, "Add a blob for each track inside a blob that several share", "merged"},
+  {GST_CCL_TRACK_EMIT_PREDICTED, "Add a blob for each track that was not seen, where it should be", "predicted"},
+  {GST_CCL_TRACK_EMIT_LOST, "Add a blob for each track that ends", "lost"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (track_emit, "TrackEmit", g_flags_register_static)
+
+static const GFlagsValue id_reset[] = {
+  {GST_CCL_ID_RESET_STREAM_START, "A new stream begins", "stream-start"},
+  {GST_CCL_ID_RESET_FLUSH, "After a flushing seek", "flush"},
+  {GST_CCL_ID_RESET_DISCONT, "A buffer is flagged DISCONT", "discont"},
+  {GST_CCL_ID_RESET_CAPS, "The caps change (a new frame size always resets)", "caps"},
+  {GST_CCL_ID_RESET_EOS, "The stream ends", "eos"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (id_reset, "IdReset", g_flags_register_static)
+
+static const GEnumValue evaluation_point[] = {
+  {GST_CCL_EVALUATION_CENTROID, "Centre of gravity", "centroid"},
+  {GST_CCL_EVALUATION_BOTTOM_CENTER, "Middle of the lower edge of the box: where a person stands", "bottom-center"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (evaluation_point, "EvaluationPoint", g_enum_register_static)
+
+static const GFlagsValue draw[] = {
+  {GST_CCL_DRAW_BOX, "Box: dashed when predicted, faint when tentative, double when merged", "box"},
+  {GST_CCL_DRAW_CENTROID, "Centre of gravity", "centroid"},
+  {GST_CCL_DRAW_ELLIPSE, "Ellipse with the same second moments", "ellipse"},
+  {GST_CCL_DRAW_ID, "Number of the track; without one, the label", "id"},
+  {GST_CCL_DRAW_AREA, "Area in pixels of the frame", "area"},
+  {GST_CCL_DRAW_TRAIL, "Where the track has been", "trail"},
+  {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
+  {GST_CCL_DRAW_COUNT, "How many objects there are", "count"},
+  {GST_CCL_DRAW_CONTOUR, "Outline, where ccllabel contours=true traced it", "contour"},
+  {0, NULL, NULL}
+};
+
+static const GEnumValue color_by[] = {
+  {GST_CCL_COLOR_BY_LABEL, "Blobs, by their number in the frame", "label"},
+  {GST_CCL_COLOR_BY_TRACK, "Tracks", "track"},
+  {GST_CCL_COLOR_BY_FIXED, "Nothing: all have the same", "fixed"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (draw, "Draw", g_flags_register_static)
+DEFINE_TYPE (color_by, "ColorBy", g_enum_register_static)
+
+static const GEnumValue remap_mode[] = {
+  {GST_CCL_REMAP_KEEP, "Before them: attach the blobs in a form that is passed on", "keep"},
+  {GST_CCL_REMAP_RESTORE, "Behind them: bring the blobs back", "restore"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (remap_mode, "RemapMode", g_enum_register_static)
+
+/* A name can have a row for each backend; the property offers it once. */
+static gboolean
+is_first_row (guint index)
+{
+  for (guint i = 0; i < index; i++)
+    if (strcmp (ccl_algorithm (i)->name, ccl_algorithm (index)->name) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* "Runs (CPU, 4- and 8-connected)": what each row of a name can do. */
+static gchar *
+describe_algorithm (guint index)
+{
+  static const gchar *const connectivities[2][3] = {
+    {"4-connected", "8-connected", "4- and 8-connected"},
+    {"volumes, 6-connected", "volumes, 26-connected", "volumes, 6- and 26-connected"},
+  };
+  const CclAlgorithmInfo *const first = ccl_algorithm (index);
+  GString *text = g_string_new (first->title);
+  const gchar *separator = " (";
+
+  for (guint i = index; ccl_algorithm (i); i++) {
+    const CclAlgorithmInfo *const row = ccl_algorithm (i);
+    const guint which = row->connectivity == CCL_CONNECT_4 ? 0 : row->connectivity == CCL_CONNECT_8 ? 1 : 2;
+
+    if (strcmp (row->name, first->name) != 0)
+      continue;
+    g_string_append_printf (text, "%s%s, %s", separator, row->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU",
+        connectivities[row->volume][which]);
+    separator = "; ";
+  }
+  g_string_append_c (text, ')');
+  return g_string_free (text, FALSE);
+}
+
+static GType
+register_algorithms (void)
+{
+  GArray *values = g_array_new (TRUE, TRUE, sizeof (GEnumValue));
+  GEnumValue value = { GST_CCL_ALGORITHM_AUTO, "The fastest for the backend and connectivity", "auto" };
+
+  g_array_append_val (values, value);
+  for (guint i = 0; ccl_algorithm (i); i++) {
+    if (!is_first_row (i))
+      continue;
+    value.value = 1 + i;
+    value.value_name = describe_algorithm (i);
+    value.value_nick = ccl_algorithm (i)->name;
+    g_array_append_val (values, value);
+  }
+  /* The type keeps the array for the life of the process. */
+  return g_enum_register_static ("GstCclAlgorithm", (GEnumValue *) g_array_free (values, FALSE));
+}
+
+GType
+gst_ccl_algorithm_get_type (void)
+{
+  static gsize type = 0;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, register_algorithms ());
+  return type;
+}
+
+const gchar *
+gst_ccl_algorithm_get_name (gint algorithm)
+{
+  return algorithm == GST_CCL_ALGORITHM_AUTO ? NULL : ccl_algorithm (algorithm - 1)->name;
+}
+
+gboolean
+gst_ccl_algorithm_is_for_volumes (gint algorithm)
+{
+  return algorithm != GST_CCL_ALGORITHM_AUTO && ccl_algorithm (algorithm - 1)->volume;
+}
+
+gboolean
+gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind kind)
+{
+  const gchar *name = gst_ccl_algorithm_get_name (algorithm);
+
+  if (!name)
+    return TRUE;
+  for (guint i = 0; ccl_algorithm (i); i++)
+    if (ccl_algorithm (i)->backend == kind && strcmp (ccl_algorithm (i)->name, name) == 0)
+      return TRUE;
+  return FALSE;
+}

@@ -1,0 +1,239 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclmasksource.h"
+
+#include <string.h>
+
+#include <gst/ccl/gstcclblobmeta.h>
+#include <gst/ccl/gstcclmaskmeta.h>
+
+#include "base/gstcclenums.h"
+
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+static void
+use_frame (const GstVideoInfo * info, GstCclFoundMask * found)
+{
+  *found = (GstCclFoundMask) {.info = *info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+}
+
+/* A mask in a buffer of its own, described by its video meta. */
+static void
+use_buffer (GstBuffer * mask, GstVideoFormat format, guint width, guint height, GstCclFoundMask * found)
+{
+  *found = (GstCclFoundMask) {.buffer = gst_buffer_ref (mask),.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  gst_video_info_set_format (&found->info, format, width, height);
+}
+
+static gboolean
+find_mask_meta (GstBuffer * buffer, GstCclFoundMask * found)
+{
+  const GstCclMaskMeta *const meta = gst_buffer_get_ccl_mask_meta (buffer);
+
+  if (!meta || !meta->mask)
+    return FALSE;
+  use_buffer (meta->mask, GST_VIDEO_FORMAT_GRAY8, meta->ref_width, meta->ref_height, found);
+  memcpy (found->matrix, meta->matrix, sizeof found->matrix);
+  if (meta->flags & GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE)
+    found->flags |= GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE;
+  return TRUE;
+}
+
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+/* A segmentation, and the rectangle of the frame that its mask covers. */
+typedef struct
+{
+  GstAnalyticsSegmentationMtd mtd;
+  GstBuffer *mask;
+  const GstVideoMeta *layout;
+  gint x, y;
+  guint width, height;
+} Segmentation;
+
+static void
+segmentation_clear (gpointer segmentation)
+{
+  gst_clear_buffer (&((Segmentation *) segmentation)->mask);
+}
+
+/* FALSE: its mask is none that can be read. */
+static gboolean
+read_segmentation (Segmentation * s)
+{
+  s->mask = gst_analytics_segmentation_mtd_get_mask (&s->mtd, &s->x, &s->y, &s->width, &s->height);
+  s->layout = s->mask ? gst_buffer_get_video_meta (s->mask) : NULL;
+  return s->layout && s->layout->width && s->layout->height && s->width && s->height
+      && (s->layout->format == GST_VIDEO_FORMAT_GRAY8 || s->layout->format == GST_VIDEO_FORMAT_GRAY16_LE
+      || s->layout->format == GST_VIDEO_FORMAT_GRAY16_BE);
+}
+
+/* Those that are chosen, in their order. */
+static GArray *
+collect_segmentations (GstBuffer * buffer, gint choice)
+{
+  GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
+  GArray *const all = g_array_new (FALSE, FALSE, sizeof (Segmentation));
+  const GstAnalyticsMtdType type = gst_analytics_segmentation_mtd_get_mtd_type ();
+  Segmentation s = { 0 };
+  gpointer state = NULL;
+  gint n = 0;
+
+  g_array_set_clear_func (all, segmentation_clear);
+  while (relations && gst_analytics_relation_meta_iterate (relations, &state, type, &s.mtd)) {
+    s.mask = NULL;
+    if ((choice < 0 || n == choice) && read_segmentation (&s))
+      g_array_append_val (all, s);
+    else
+      segmentation_clear (&s);
+    n++;
+  }
+  return all;
+}
+
+/* Pixels are ids of regions; 0 is background. */
+static gboolean
+is_wanted (guint value, gint region_id)
+{
+  return region_id < 0 ? value != 0 : value == (guint) region_id;
+}
+
+static guint
+read_pixel (const guint8 * row, guint x, GstVideoFormat format)
+{
+  if (format == GST_VIDEO_FORMAT_GRAY8)
+    return row[x];
+  return format == GST_VIDEO_FORMAT_GRAY16_LE ? GST_READ_UINT16_LE (row + 2 * x) : GST_READ_UINT16_BE (row + 2 * x);
+}
+
+/* A video meta can say more than its buffer holds. */
+static gboolean
+is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * data, gint stride)
+{
+  const gsize row = (gsize) layout->width * (layout->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
+  const gsize size = map->data + map->size - data;
+
+  return stride > 0 && (gsize) stride >= row && size >= (gsize) stride * (layout->height - 1) + row;
+}
+
+/* Sets what is wanted of it in a picture of `width` x `height` bytes, whose corner is (x, y) of the frame and whose
+ * pixels are those of the frame or, with `own`, of the mask. */
+static gboolean
+paint_segmentation (const Segmentation * s, gint region_id, gboolean own, guint8 * picture, guint width, guint height)
+{
+  const guint to_width = own ? s->layout->width : s->width, to_height = own ? s->layout->height : s->height;
+  const gint left = own ? 0 : s->x, top = own ? 0 : s->y;
+  gpointer data;
+  GstMapInfo map;
+  gint stride;
+
+  if (!gst_video_meta_map ((GstVideoMeta *) s->layout, 0, &map, &data, &stride, GST_MAP_READ))
+    return FALSE;
+  if (!is_inside (s->layout, &map, data, stride)) {
+    gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
+    return FALSE;
+  }
+  for (gint64 y = MAX (top, 0); y < MIN ((gint64) top + to_height, height); y++) {
+    const guint8 *const row = (const guint8 *) data + (y - top) * s->layout->height / to_height * stride;
+
+    for (gint64 x = MAX (left, 0); x < MIN ((gint64) left + to_width, width); x++)
+      if (is_wanted (read_pixel (row, (x - left) * s->layout->width / to_width, s->layout->format), region_id))
+        picture[y * width + x] = 255;
+  }
+  gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
+  return TRUE;
+}
+
+static void
+set_place (const Segmentation * s, GstCclFoundMask * found)
+{
+  found->matrix[0] = (gdouble) s->width / s->layout->width;
+  found->matrix[2] = s->x;
+  found->matrix[4] = (gdouble) s->height / s->layout->height;
+  found->matrix[5] = s->y;
+}
+
+/* One by itself is painted as large as it is, several as large as the frame. */
+static gboolean
+paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
+{
+  const Segmentation *const first = &g_array_index (all, Segmentation, 0);
+  const gboolean own = all->len == 1;
+  const guint width = own ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
+  const guint height = own ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
+  guint8 *const picture = g_malloc0 ((gsize) width * height);
+  GstBuffer *mask = gst_buffer_new_wrapped (picture, (gsize) width * height);
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { width };
+  gboolean is_painted = TRUE;
+
+  for (guint i = 0; i < all->len; i++)
+    is_painted &= paint_segmentation (&g_array_index (all, Segmentation, i), region_id, own, picture, width, height);
+  gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
+      stride);
+  if (is_painted) {
+    use_buffer (mask, GST_VIDEO_FORMAT_GRAY8, width, height, found);
+    if (own)
+      set_place (first, found);
+  }
+  gst_buffer_unref (mask);
+  return is_painted;
+}
+
+static gboolean
+find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
+    GstCclFoundMask * found)
+{
+  GArray *const all = collect_segmentations (buffer, choice->segmentation);
+  const Segmentation *const s = (const Segmentation *) all->data;
+  gboolean is_found = all->len > 0;
+
+  if (all->len == 1 && choice->region_id < 0 && s->layout->format != GST_VIDEO_FORMAT_GRAY16_BE) {
+    use_buffer (s->mask, s->layout->format, s->layout->width, s->layout->height, found);
+    set_place (s, found);
+  } else if (is_found) {
+    is_found = paint_segmentations (all, choice->region_id, info, found);
+  }
+  g_array_unref (all);
+  return is_found;
+}
+#else
+static gboolean
+find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
+    GstCclFoundMask * found)
+{
+  return FALSE;
+}
+#endif
+
+gboolean
+gst_ccl_mask_source_has_segmentations (void)
+{
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+  return TRUE;
+#else
+  return FALSE;
+#endif
+}
+
+gboolean
+gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
+    GstCclFoundMask * found)
+{
+  switch (choice->source) {
+    case GST_CCL_MASK_SOURCE_MASK_META:
+      return find_mask_meta (buffer, found);
+    case GST_CCL_MASK_SOURCE_SEGMENTATION_MTD:
+      return find_segmentation (choice, buffer, info, found);
+    case GST_CCL_MASK_SOURCE_AUTO:
+      if (find_mask_meta (buffer, found))
+        return TRUE;
+      break;
+    default:
+      break;
+  }
+  use_frame (info, found);
+  return TRUE;
+}

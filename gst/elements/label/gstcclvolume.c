@@ -1,0 +1,219 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclvolume.h"
+
+typedef struct
+{
+  GstBuffer *buffer;            /* NULL once taken */
+  GstCclBlobList *list;
+  gint frame;
+  GstClockTime arrived;
+} Held;
+
+static Held *
+nth_held (const GstCclVolume * volume, guint n)
+{
+  return &g_array_index (volume->held, Held, n);
+}
+
+static void
+clear_held (gpointer data)
+{
+  Held *const held = data;
+
+  gst_clear_buffer (&held->buffer);
+  g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
+}
+
+void
+gst_ccl_volume_init (GstCclVolume * volume)
+{
+  volume->held = g_array_new (FALSE, FALSE, sizeof (Held));
+  g_array_set_clear_func (volume->held, clear_held);
+}
+
+void
+gst_ccl_volume_clear (GstCclVolume * volume)
+{
+  g_clear_pointer (&volume->held, g_array_unref);
+  g_clear_pointer (&volume->voxels, g_free);
+  g_clear_pointer (&volume->labels, g_free);
+}
+
+/* ---------------------------------------------------------------- the labeller */
+
+CclStatus
+gst_ccl_volume_open (GstCclVolume * volume, const CclConfig * config, guint n_frames)
+{
+  CclConfig of_volume = *config;
+
+  of_volume.volume = n_frames;
+  of_volume.order = CCL_ORDER_RASTER;
+  of_volume.max_components = 1; /* labels are looked up, rows are not read */
+  of_volume.depth = 1;
+  of_volume.labels = FALSE;
+  volume->max_frames = n_frames;
+  return ccl_context_new (&of_volume, &volume->labeller);
+}
+
+static void
+forget_stack (GstCclVolume * volume)
+{
+  volume->n_stacked = 0;
+  for (guint i = 0; i < volume->held->len; i++)
+    nth_held (volume, i)->frame = GST_CCL_VOLUME_NO_FRAME;
+}
+
+void
+gst_ccl_volume_close (GstCclVolume * volume)
+{
+  ccl_context_free (volume->labeller);
+  volume->labeller = NULL;
+  volume->max_frames = 0;
+  forget_stack (volume);
+}
+
+CclStatus
+gst_ccl_volume_add (GstCclVolume * volume, const CclMask * mask, gint * frame)
+{
+  const CclStatus status = ccl_volume_add (volume->labeller, mask);
+
+  *frame = status == CCL_OK ? volume->n_stacked++ : GST_CCL_VOLUME_NO_FRAME;
+  return status;
+}
+
+/* ---------------------------------------------------------------- ids */
+
+static void
+ensure_scratch (GstCclVolume * volume, guint n)
+{
+  if (n <= volume->n_scratch)
+    return;
+  g_free (volume->voxels);
+  g_free (volume->labels);
+  volume->n_scratch = n;
+  volume->voxels = g_new (CclVoxel, n);
+  volume->labels = g_new (guint32, n);
+}
+
+/* Which blobs there are is up to the frames' filter; each is found in the volume at its first pixel. */
+static guint
+collect_voxels (GstCclVolume * volume)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < volume->held->len; i++)
+    if (nth_held (volume, i)->list)
+      n += gst_ccl_blob_list_get_length (nth_held (volume, i)->list);
+  ensure_scratch (volume, n);
+  n = 0;
+  for (guint i = 0; i < volume->held->len; i++) {
+    const Held *const held = nth_held (volume, i);
+
+    if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
+      continue;
+    for (guint k = 0; k < gst_ccl_blob_list_get_length (held->list); k++) {
+      const GstCclBlob *const blob = gst_ccl_blob_list_get (held->list, k);
+
+      volume->voxels[n++] = (CclVoxel) {
+      blob->first_x, blob->y, held->frame};
+    }
+  }
+  return n;
+}
+
+static void
+write_ids (GstCclVolume * volume)
+{
+  const guint32 *label = volume->labels;
+
+  for (guint i = 0; i < volume->held->len; i++) {
+    const Held *const held = nth_held (volume, i);
+
+    if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
+      continue;
+    /* Nobody has seen the list yet but us. */
+    for (guint k = 0; k < gst_ccl_blob_list_get_length (held->list); k++)
+      ((GstCclBlob *) gst_ccl_blob_list_get (held->list, k))->volume_id = volume->n_components + *label++;
+  }
+}
+
+static CclStatus
+find_ids (GstCclVolume * volume)
+{
+  CclVolumeTable table;
+  CclStatus status;
+  guint n;
+
+  if (!volume->n_stacked)
+    return CCL_OK;
+  status = ccl_volume_label (volume->labeller, NULL, &table);
+  if (status != CCL_OK)
+    return status;
+  n = collect_voxels (volume);
+  status = ccl_volume_look_up (volume->labeller, volume->voxels, n, volume->labels);
+  if (status != CCL_OK)
+    return status;
+  write_ids (volume);
+  volume->n_components += table.n_found;
+  volume->n_volumes++;
+  return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- buffers */
+
+void
+gst_ccl_volume_hold (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
+    GstClockTime arrived)
+{
+  const Held held = { buffer, list ? gst_ccl_blob_list_ref (list) : NULL, frame, arrived };
+
+  g_array_append_val (volume->held, held);
+}
+
+guint
+gst_ccl_volume_n_held (const GstCclVolume * volume)
+{
+  return volume->held->len - volume->n_taken;
+}
+
+CclStatus
+gst_ccl_volume_finish (GstCclVolume * volume)
+{
+  const CclStatus status = find_ids (volume);
+
+  volume->n_stacked = 0;
+  volume->complete = TRUE;
+  return status;
+}
+
+GstBuffer *
+gst_ccl_volume_take (GstCclVolume * volume, GstClockTime * arrived)
+{
+  Held *held;
+
+  if (!volume->complete)
+    return NULL;
+  if (volume->n_taken == volume->held->len) {
+    g_array_set_size (volume->held, 0);
+    volume->n_taken = 0;
+    volume->complete = FALSE;
+    return NULL;
+  }
+  held = nth_held (volume, volume->n_taken++);
+  *arrived = held->arrived;
+  g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
+  return g_steal_pointer (&held->buffer);
+}
+
+void
+gst_ccl_volume_discard (GstCclVolume * volume)
+{
+  g_array_set_size (volume->held, 0);
+  volume->n_taken = 0;
+  volume->complete = FALSE;
+  volume->n_stacked = 0;
+  if (volume->labeller)
+    ccl_volume_clear (volume->labeller);
+}

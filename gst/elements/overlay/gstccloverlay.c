@@ -1,0 +1,719 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-ccloverlay
+ * @title: ccloverlay
+ * @short_description: draws blobs, tracks and zones
+ *
+ * Draws what ccllabel, ccltrack and cclzone attached to a frame: boxes, ellipses, identities, trails, zones and counts;
+ * of frames without blobs, the regions of interest of any other element. Lines and letters are as large as the frame
+ * asks for; every line has a dark edge, every text a dark plate and a place of its own. Boxes are dashed where a track
+ * is predicted, faint where it is not confirmed yet, double where several tracks share a blob.
+ *
+ * Where the element downstream draws overlays itself (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many
+ * hardware sinks) the drawing travels beside the picture, in whatever memory that is, and the pixels stay untouched.
+ * Elsewhere it is blended into pictures in system memory. Pictures in other memory that nobody downstream draws on
+ * carry the drawing along for an element further down, and a warning says so once.
+ *
+ * Only what was drawn on costs time, not the whole frame.
+ *
+ * ## What moves, with identities and trails
+ * |[
+ * gst-launch-1.0 filesrc location=video.avi ! decodebin ! videoconvert ! cclmotion ! ccllabel mask-source=mask-meta
+ *     min-area=200 ! ccltrack ! ccloverlay ! videoconvert ! autovideosink
+ * ]|
+ * ## Shape and size of every blob of a mask
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=ball ! video/x-raw,format=I420 ! ccllabel threshold=127 !
+ *     ccloverlay draw=ellipse+centroid+area+count ! videoconvert ! autovideosink
+ * ]|
+ */
+
+#include "gstccloverlay.h"
+
+#include <string.h>
+
+#include <gst/video/video.h>
+#include <gst/ccl/ccl.h>
+
+#include "base/gstcclcrop.h"
+#include "gstccldrawing.h"
+#include "base/gstcclenums.h"
+#include "base/gstcclpropertyrow.h"
+#include "base/gstcclhint.h"
+#include "base/gstcclminavgmax.h"
+#include "base/gstccltime.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_ccl_overlay_debug);
+#define GST_CAT_DEFAULT gst_ccl_overlay_debug
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("video/x-raw(ANY)"));
+
+#define DEFAULT_DRAW (GST_CCL_DRAW_BOX | GST_CCL_DRAW_ID | GST_CCL_DRAW_TRAIL | GST_CCL_DRAW_ZONE)
+#define DEFAULT_COLOUR 0xff00ff00
+#define DEFAULT_TRAIL_LENGTH 40
+#define MAX_TRAIL_LENGTH 1024
+
+/* What becomes of the drawing. */
+typedef enum
+{
+  PATH_NONE,
+  PATH_ATTACH,                  /* downstream draws it */
+  PATH_BLEND,
+  PATH_CARRY,                   /* neither is possible: maybe an element further down draws it */
+} Path;
+
+static const gchar *const path_names[] = { "none", "attach", "blend", "carry" };
+
+/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
+typedef struct
+{
+  GstCclDrawingStyle style;
+  gchar *font;
+  guint font_version;
+  guint64 expire;
+} Settings;
+
+typedef struct
+{
+  guint64 frames, drawn, objects, pixels;
+  GstCclMinAvgMax host;
+} Stats;
+
+struct _GstCclOverlay
+{
+  GstBaseTransform parent;
+
+  Settings settings;            /* under the object lock */
+  Stats stats;                  /* under the object lock */
+  Path path;                    /* written under the object lock, by the streaming thread */
+
+  /* Streaming thread. */
+  gint is_refused;              /* atomic: downstream said that it draws nothing */
+  gint is_negotiated;           /* atomic: the path is that of the caps that flow and of who is downstream */
+  GstVideoInfo info;            /* width 0: caps that say no size, or that this GStreamer cannot read */
+  GstCclDrawing *drawing;
+  guint font_version;
+  GstCclCanvas *canvas;
+  gboolean no_canvas;           /* there was no memory for one of this size; has been said */
+  GstBuffer *last;              /* nothing but the metadata that was drawn last */
+  guint n_without_metas, n_without_contour;     /* see gstcclhint.h */
+};
+
+enum
+{
+  PROP_0,
+  PROP_DRAW,
+  PROP_COLOR_BY,
+  PROP_COLOR,
+  PROP_LINE_WIDTH,
+  PROP_FONT_DESC,
+  PROP_TRAIL_LENGTH,
+  PROP_EXPIRE,
+  PROP_STATS,
+  N_PROPERTIES,
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+#define gst_ccl_overlay_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCclOverlay, gst_ccl_overlay, GST_TYPE_BASE_TRANSFORM,
+    GST_DEBUG_CATEGORY_INIT (gst_ccl_overlay_debug, "ccloverlay", 0, "drawing of blobs"));
+GST_ELEMENT_REGISTER_DEFINE (ccloverlay, "ccloverlay", GST_RANK_NONE, GST_TYPE_CCL_OVERLAY);
+
+/* ---------------------------------------------------------------- caps */
+
+static gboolean
+has_feature (GstCaps * caps)
+{
+  return gst_caps_features_contains (gst_caps_get_features (caps, 0),
+      GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+}
+
+/* All of `caps` with the composition feature, or without. */
+static GstCaps *
+switch_feature (GstCaps * caps, gboolean with)
+{
+  GstCaps *result = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (result); i++) {
+    GstCapsFeatures *const features = gst_caps_get_features (result, i);
+
+    if (gst_caps_features_is_any (features))
+      continue;
+    gst_caps_features_remove (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+    if (with)
+      gst_caps_features_add (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
+  }
+  return result;
+}
+
+/* The feature can be added, and taken away where what it says is blended; best is to leave the pixels alone, but not
+ * where nobody would draw then. */
+static GstCaps *
+gst_ccl_overlay_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
+    GstCaps * filter)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  GstCaps *result;
+
+  if (direction == GST_PAD_SINK && g_atomic_int_get (&self->is_refused))
+    result = switch_feature (caps, FALSE);
+  else
+    result = gst_caps_merge (switch_feature (caps, direction == GST_PAD_SINK),
+        switch_feature (caps, direction == GST_PAD_SRC));
+
+  if (filter) {
+    GstCaps *const all = result;
+    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return result;
+}
+
+static gboolean
+is_system_memory (GstCaps * caps)
+{
+  const GstCapsFeatures *const features = gst_caps_get_features (caps, 0);
+
+  for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
+    const gchar *const feature = gst_caps_features_get_nth (features, i);
+
+    if (g_str_has_prefix (feature, "memory:") && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+set_path (GstCclOverlay * self, Path path)
+{
+  if (path == self->path)
+    return;
+  GST_INFO_OBJECT (self, "path: %s", path_names[path]);
+  if (path == PATH_CARRY)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Nobody downstream draws on pictures in this memory or format."),
+        ("The drawing is attached to every buffer all the same (GstVideoOverlayCompositionMeta). To see it, put "
+            "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays; of "
+            "fields in buffers of their own (interlace-mode=alternate) before interlace or behind deinterlace."));
+  GST_OBJECT_LOCK (self);
+  self->path = path;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+gst_ccl_overlay_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps * out_caps)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  const guint width = GST_VIDEO_INFO_WIDTH (&self->info), height = GST_VIDEO_INFO_HEIGHT (&self->info);
+
+  if (!gst_video_info_from_caps (&self->info, in_caps)) {
+    const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
+
+    gst_video_info_init (&self->info);
+    gst_structure_get_int (structure, "width", &self->info.width);
+    gst_structure_get_int (structure, "height", &self->info.height);
+  }
+  if (width != (guint) GST_VIDEO_INFO_WIDTH (&self->info) || height != (guint) GST_VIDEO_INFO_HEIGHT (&self->info)) {
+    g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+    self->no_canvas = FALSE;
+    gst_clear_buffer (&self->last);
+  }
+  g_atomic_int_set (&self->is_negotiated, FALSE);
+  return TRUE;
+}
+
+static gboolean
+is_drawn_downstream (GstCclOverlay * self, GstCaps * caps)
+{
+  GstQuery *query = gst_query_new_allocation (caps, FALSE);
+  const gboolean is_drawn = gst_pad_peer_query (GST_BASE_TRANSFORM_SRC_PAD (self), query)
+      && gst_query_find_allocation_meta (query, GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE, NULL);
+
+  gst_query_unref (query);
+  return is_drawn;
+}
+
+/* Caps alone do not say that overlays are drawn: sinks that take anything ignore them. Who draws them asks for them
+ * when asked about allocation. Where nobody does, and blending is possible, the caps lose the feature again. */
+static void
+choose_path (GstCclOverlay * self)
+{
+  GstPad *const pad = GST_BASE_TRANSFORM_SRC_PAD (self);
+  GstCaps *const caps = gst_pad_get_current_caps (pad);
+  gboolean is_drawn;
+
+  if (!caps)
+    return;
+  is_drawn = is_drawn_downstream (self, caps);
+  if (is_drawn && has_feature (caps)) {
+    set_path (self, PATH_ATTACH);
+  } else if (is_system_memory (caps) && gst_ccl_canvas_can_blend (&self->info)) {
+    GstCaps *const without = switch_feature (caps, FALSE);
+
+    set_path (self, PATH_BLEND);
+    if (has_feature (caps) && gst_pad_peer_query_accept_caps (pad, without)) {
+      g_atomic_int_set (&self->is_refused, TRUE);
+      gst_base_transform_update_src_caps (GST_BASE_TRANSFORM (self), without);
+    }
+    gst_caps_unref (without);
+  } else {
+    set_path (self, is_drawn ? PATH_ATTACH : PATH_CARRY);
+  }
+  gst_caps_unref (caps);
+}
+
+/* Boxes are drawn where the caps have the frame. */
+static gboolean
+gst_ccl_overlay_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
+{
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (transform, decide_query, query);
+
+  gst_ccl_crop_refuse (query);
+  return ok;
+}
+
+/* ---------------------------------------------------------------- drawing */
+
+/* A buffer without memory that holds on to what is needed to draw the same again. */
+static void
+remember (GstCclOverlay * self, GstBuffer * buffer)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  const GstCclZoneMeta *const zones = gst_buffer_get_ccl_zone_meta (buffer);
+
+  gst_clear_buffer (&self->last);
+  self->last = gst_buffer_new ();
+  GST_BUFFER_PTS (self->last) = GST_BUFFER_PTS (buffer);
+  if (meta && meta->list) {
+    GstCclBlobMeta *const copy = gst_buffer_add_ccl_blob_meta (self->last, meta->list, meta->width, meta->height);
+
+    memcpy (copy->matrix, meta->matrix, sizeof copy->matrix);
+  }
+  if (zones)
+    gst_buffer_add_ccl_zone_meta (self->last, zones->zones, zones->n_zones);
+}
+
+static gboolean
+has_own_metas (GstBuffer * buffer)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  if (meta)
+    return !(meta->flags & GST_CCL_BLOB_META_FLAG_SKIPPED);
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
+}
+
+/* What to draw on this frame: its own metadata, or the last one's where that still holds. Zones need no blobs. */
+static GstBuffer *
+choose_metas (GstCclOverlay * self, GstBuffer * buffer, guint64 expire)
+{
+  if (has_own_metas (buffer)) {
+    if (expire > 0)
+      remember (self, buffer);
+    return buffer;
+  }
+  if (expire > 0 && self->last && GST_BUFFER_PTS_IS_VALID (buffer) && GST_BUFFER_PTS_IS_VALID (self->last)
+      && GST_BUFFER_PTS (buffer) >= GST_BUFFER_PTS (self->last)
+      && GST_BUFFER_PTS (buffer) - GST_BUFFER_PTS (self->last) <= expire)
+    return self->last;
+  return buffer;
+}
+
+/* Of the caps' size; of the frame the blobs know of when the caps have none. */
+static GstCclCanvas *
+get_canvas (GstCclOverlay * self, GstBuffer * metas)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (metas);
+  guint width = GST_VIDEO_INFO_WIDTH (&self->info), height = GST_VIDEO_INFO_HEIGHT (&self->info);
+
+  if ((width == 0 || height == 0) && meta) {
+    width = meta->width;
+    height = meta->height;
+  }
+  if (self->canvas && (gst_ccl_canvas_get_width (self->canvas) != width
+          || gst_ccl_canvas_get_height (self->canvas) != height)) {
+    g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+    self->no_canvas = FALSE;
+  }
+  if (!self->canvas && !self->no_canvas && width > 0 && height > 0) {
+    self->canvas = gst_ccl_canvas_new (width, height);
+    self->no_canvas = !self->canvas;
+    if (self->no_canvas)
+      GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("Nothing is drawn on frames of %ux%u pixels.", width,
+              height), ("They are too large, or memory is short."));
+  }
+  return self->canvas;
+}
+
+static gboolean
+blend (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  GstVideoOverlayCompositionMeta *under;
+  GstVideoFrame frame;
+
+  /* Without a reference of its own, so that the buffer's metadata stay writable. */
+  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The picture cannot be written to."), ("buffer %" GST_PTR_FORMAT,
+            buffer));
+    return FALSE;
+  }
+  /* Others' overlays, which nobody downstream would draw. */
+  while ((under = gst_buffer_get_video_overlay_composition_meta (buffer))) {
+    gst_video_overlay_composition_blend (under->overlay, &frame);
+    gst_buffer_remove_video_overlay_composition_meta (buffer, under);
+  }
+  if (self->canvas)
+    *pixels = gst_ccl_canvas_blend (self->canvas, &frame);
+  gst_video_frame_unmap (&frame);
+  return TRUE;
+}
+
+/* There is one composition per buffer: ours goes on top of what is there. */
+static void
+attach (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  GstVideoOverlayCompositionMeta *const meta = gst_buffer_get_video_overlay_composition_meta (buffer);
+  GstVideoOverlayComposition *composition = meta ? gst_video_overlay_composition_ref (meta->overlay) : NULL;
+
+  composition = gst_ccl_canvas_compose (self->canvas, composition, pixels);
+  if (meta)
+    gst_buffer_remove_video_overlay_composition_meta (buffer, meta);
+  if (composition) {
+    gst_buffer_add_video_overlay_composition_meta (buffer, composition);
+    gst_video_overlay_composition_unref (composition);
+  }
+}
+
+static gboolean
+put (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
+{
+  const gboolean is_empty = !self->canvas || gst_ccl_canvas_is_empty (self->canvas);
+
+  if (self->path == PATH_BLEND)
+    return (is_empty && !gst_buffer_get_video_overlay_composition_meta (buffer)) || blend (self, buffer, pixels);
+  if (!is_empty)
+    attach (self, buffer, pixels);
+  return TRUE;
+}
+
+/* Texts of another font are other texts. */
+static GstCclDrawingStyle
+take_settings (GstCclOverlay * self, guint64 * expire)
+{
+  GstCclDrawingStyle style;
+
+  GST_OBJECT_LOCK (self);
+  style = self->settings.style;
+  *expire = self->settings.expire;
+  if (self->font_version != self->settings.font_version) {
+    self->font_version = self->settings.font_version;
+    gst_ccl_drawing_set_font (self->drawing, self->settings.font);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (!(style.draw & GST_CCL_DRAW_TRAIL))
+    style.trail_length = 0;
+  return style;
+}
+
+static gboolean
+has_contour (const GstCclBlobMeta * meta)
+{
+  const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
+
+  for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++)
+    if (blobs[i].n_contour > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+hint_when_in_vain (GstCclOverlay * self, GstBuffer * buffer, guint draw)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  if (gst_ccl_hint_is_due (&self->n_without_metas, meta || gst_buffer_get_ccl_zone_meta (buffer)
+          || gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to draw: the frames carry no blobs, zones or regions."),
+        ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
+  if (draw & GST_CCL_DRAW_CONTOUR && meta && gst_ccl_blob_meta_get_length (meta) > 0
+      && gst_ccl_hint_is_due (&self->n_without_contour, has_contour (meta)))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says contour, but no blob has one."),
+        ("ccllabel traces them with contours=true."));
+}
+
+static GstFlowReturn
+gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  const gint64 start = g_get_monotonic_time ();
+  guint64 expire, pixels = 0;
+  const GstCclDrawingStyle style = take_settings (self, &expire);
+  GstBuffer *const metas = choose_metas (self, buffer, expire);
+  guint n_objects = 0;
+  gboolean ok;
+
+  /* Set before: who is downstream may change again while the path is chosen. */
+  if (g_atomic_int_compare_and_exchange (&self->is_negotiated, FALSE, TRUE))
+    choose_path (self);
+  hint_when_in_vain (self, buffer, style.draw);
+  if (get_canvas (self, metas))
+    n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
+  ok = put (self, buffer, &pixels);
+  if (self->canvas && !gst_ccl_canvas_is_empty (self->canvas))
+    gst_ccl_canvas_wipe (self->canvas);
+
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  self->stats.drawn += pixels > 0;
+  self->stats.objects += n_objects;
+  self->stats.pixels += pixels;
+  gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - start);
+  GST_OBJECT_UNLOCK (self);
+  return ok ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+/* ---------------------------------------------------------------- states, events */
+
+static void
+forget (GstCclOverlay * self)
+{
+  gst_ccl_drawing_reset (self->drawing);
+  gst_clear_buffer (&self->last);
+}
+
+static gboolean
+gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    forget (self);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    g_atomic_int_set (&self->is_refused, FALSE);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
+}
+
+/* Whoever is downstream now may draw, or not; equal caps are not set again. */
+static gboolean
+gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE) {
+    g_atomic_int_set (&self->is_refused, FALSE);
+    g_atomic_int_set (&self->is_negotiated, FALSE);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
+}
+
+/* Settings that draw nothing, or not as they say. */
+static void
+warn_of_style (GstCclOverlay * self)
+{
+  GstCclDrawingStyle style;
+
+  GST_OBJECT_LOCK (self);
+  style = self->settings.style;
+  GST_OBJECT_UNLOCK (self);
+  if (style.draw == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("draw is empty: nothing is drawn."),
+        ("draw=box+id+trail+zone is what it is when not set."));
+  if (style.color_by != GST_CCL_COLOR_BY_FIXED && style.colour != DEFAULT_COLOUR)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x has no effect: color-by is not fixed.", style.colour),
+        ("color-by=fixed draws everything in it."));
+  else if (style.color_by == GST_CCL_COLOR_BY_FIXED && style.colour >> 24 == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("color=0x%08x cannot be seen: its alpha is 0.", style.colour),
+        ("It is 0xAARRGGBB: 0x%08x is opaque.", style.colour | 0xff000000));
+}
+
+static gboolean
+gst_ccl_overlay_start (GstBaseTransform * transform)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  warn_of_style (self);
+  self->n_without_metas = self->n_without_contour = 0;
+  gst_video_info_init (&self->info);
+  forget (self);
+  self->no_canvas = FALSE;
+  GST_OBJECT_LOCK (self);
+  memset (&self->stats, 0, sizeof self->stats);
+  self->path = PATH_NONE;
+  GST_OBJECT_UNLOCK (self);
+  g_atomic_int_set (&self->is_refused, FALSE);
+  return TRUE;
+}
+
+static gboolean
+gst_ccl_overlay_stop (GstBaseTransform * transform)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+
+  forget (self);
+  g_clear_pointer (&self->canvas, gst_ccl_canvas_free);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- properties */
+
+/* The properties that are fields and nothing else, for reading at least. */
+static const GstCclPropertyRow fields[N_PROPERTIES] = {
+  [PROP_DRAW] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.draw),
+  [PROP_COLOR_BY] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.color_by),
+  [PROP_COLOR] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.colour),
+  [PROP_LINE_WIDTH] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.line_width),
+  [PROP_TRAIL_LENGTH] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.trail_length),
+  [PROP_EXPIRE] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.expire),
+};
+
+static void
+gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+  Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FONT_DESC:
+      g_free (settings->font);
+      settings->font = g_strdup (g_value_get_string (value) ? g_value_get_string (value) : GST_CCL_DRAWING_FONT);
+      settings->font_version++;
+      break;
+    default:
+      if (!gst_ccl_property_row_set (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstStructure *
+create_stats (GstCclOverlay * self)
+{
+  const Stats *const stats = &self->stats;
+  GstStructure *structure = gst_structure_new ("ccloverlay-stats",
+      "frames", G_TYPE_UINT64, stats->frames,
+      "drawn", G_TYPE_UINT64, stats->drawn,
+      "objects", G_TYPE_UINT64, stats->objects,
+      "pixels", G_TYPE_UINT64, stats->pixels,
+      "path", G_TYPE_STRING, path_names[self->path], NULL);
+
+  gst_ccl_min_avg_max_host_to_structure (&stats->host, structure);
+  return structure;
+}
+
+static void
+gst_ccl_overlay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+  const Settings *const settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FONT_DESC:
+      g_value_set_string (value, settings->font);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, create_stats (self));
+      break;
+    default:
+      if (!gst_ccl_property_row_get (self, &fields[id], value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_properties (GObjectClass * klass)
+{
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw",
+      "What is drawn; contour takes ccllabel contours=true, trail and id take ccltrack, zone takes cclzone",
+      GST_TYPE_CCL_DRAW, DEFAULT_DRAW,
+      playing);
+  properties[PROP_COLOR_BY] = g_param_spec_enum ("color-by", "Color by",
+      "What has a color of its own; without a track the label counts", GST_TYPE_CCL_COLOR_BY,
+      GST_CCL_COLOR_BY_TRACK, playing);
+  properties[PROP_COLOR] = g_param_spec_uint ("color", "Color",
+      "The color of color-by=fixed, 0xAARRGGBB: 0xff00ff00 is opaque green", 0,
+      G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
+  properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
+      "Width of lines, pixels; 0: 1 + 1/360 of the frame's shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
+  properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
+      "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
+      "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
+  properties[PROP_TRAIL_LENGTH] = g_param_spec_uint ("trail-length", "Trail length",
+      "Places that a trail goes back, frames, at most as many as ccltrack keeps (history); 0: no trails",
+      0, MAX_TRAIL_LENGTH,
+      DEFAULT_TRAIL_LENGTH, playing);
+  properties[PROP_EXPIRE] = g_param_spec_uint64 ("expire", "Expire",
+      "How long blobs stay drawn on frames that were not analysed (ccllabel interval), nanoseconds; 0: on their own "
+      "frame only", 0,
+      G_MAXUINT64, 0, playing);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Since the start: frames, drawn (frames), objects, pixels (that were blended or attached); path "
+      "(attach: downstream draws; blend; carry: nobody draws); " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
+      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+}
+
+static void
+gst_ccl_overlay_finalize (GObject * object)
+{
+  GstCclOverlay *const self = GST_CCL_OVERLAY (object);
+
+  gst_ccl_drawing_free (self->drawing);
+  g_free (self->settings.font);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
+{
+  GObjectClass *const object = G_OBJECT_CLASS (klass);
+  GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
+
+  object->set_property = gst_ccl_overlay_set_property;
+  object->get_property = gst_ccl_overlay_get_property;
+  object->finalize = gst_ccl_overlay_finalize;
+  install_properties (object);
+
+  gst_element_class_add_static_pad_template (element, &sink_template);
+  gst_element_class_add_static_pad_template (element, &src_template);
+  gst_element_class_set_static_metadata (element, "Blob overlay", "Filter/Editor/Video",
+      "Draws blobs, tracks, zones and counts onto video in any memory", "gst-ccl contributors");
+
+  transform->start = gst_ccl_overlay_start;
+  transform->stop = gst_ccl_overlay_stop;
+  transform->set_caps = gst_ccl_overlay_set_caps;
+  transform->transform_caps = gst_ccl_overlay_transform_caps;
+  transform->propose_allocation = gst_ccl_overlay_propose_allocation;
+  transform->sink_event = gst_ccl_overlay_sink_event;
+  transform->src_event = gst_ccl_overlay_src_event;
+  transform->before_transform = gst_ccl_sync_properties;
+  transform->transform_ip = gst_ccl_overlay_transform_ip;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_DRAW, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_COLOR_BY, 0);
+}
+
+static void
+gst_ccl_overlay_init (GstCclOverlay * self)
+{
+  self->settings = (Settings) {
+    .style = {
+      .draw = DEFAULT_DRAW,.color_by = GST_CCL_COLOR_BY_TRACK,.colour = DEFAULT_COLOUR,
+      .trail_length = DEFAULT_TRAIL_LENGTH,
+    },
+    .font = g_strdup (GST_CCL_DRAWING_FONT),
+  };
+  self->drawing = gst_ccl_drawing_new ();
+  gst_video_info_init (&self->info);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}

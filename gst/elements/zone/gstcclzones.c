@@ -1,0 +1,378 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclzones.h"
+#include "json/gstccljson.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- geometry */
+
+gboolean
+gst_ccl_polygon_contains (const gdouble * points, guint n_points, gdouble x, gdouble y)
+{
+  gboolean inside = FALSE;
+
+  /* A ray to the right crosses the outline an odd number of times. */
+  for (guint i = 0, j = n_points - 1; i < n_points; j = i++) {
+    const gdouble xi = points[2 * i], yi = points[2 * i + 1], xj = points[2 * j], yj = points[2 * j + 1];
+
+    if ((yi > y) != (yj > y) && x < (xj - xi) * (y - yi) / (yj - yi) + xi)
+      inside = !inside;
+  }
+  return inside;
+}
+
+/* On which side of the way from a to b is p: less than 0 left, more right (y points down). */
+static gdouble
+side (gdouble ax, gdouble ay, gdouble bx, gdouble by, gdouble px, gdouble py)
+{
+  return (bx - ax) * (py - ay) - (by - ay) * (px - ax);
+}
+
+gint
+gst_ccl_line_crossed (const gdouble * points, gdouble x0, gdouble y0, gdouble x1, gdouble y1)
+{
+  /* Who stops on the line has crossed it, and not again when going on. */
+  const gboolean from_right = side (points[0], points[1], points[2], points[3], x0, y0) >= 0;
+  const gboolean to_right = side (points[0], points[1], points[2], points[3], x1, y1) >= 0;
+  const gboolean first_right = side (x0, y0, x1, y1, points[0], points[1]) >= 0;
+  const gboolean second_right = side (x0, y0, x1, y1, points[2], points[3]) >= 0;
+
+  if (from_right == to_right || first_right == second_right)
+    return 0;
+  return to_right ? 1 : -1;
+}
+
+/* ---------------------------------------------------------------- text */
+
+/* Where in the text we are, for messages. */
+typedef struct
+{
+  guint index;
+  const gchar *name;            /* NULL until known */
+} Place;
+
+static gboolean
+fail (GError ** error, const Place * place, const gchar * format, ...)
+{
+  va_list args;
+  gchar *what, *where;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+  where = !place ? g_strdup ("") : place->name ? g_strdup_printf ("zones[%u] \"%s\": ", place->index, place->name)
+      : g_strdup_printf ("zones[%u]: ", place->index);
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "%s%s", where, what);
+  g_free (where);
+  g_free (what);
+  return FALSE;
+}
+
+/* A misspelt member would else be silently without effect. */
+static gboolean
+check_members (JsonObject * object, const gchar * const *known, const Place * place, GError ** error)
+{
+  GList *names = json_object_get_members (object);
+  gboolean ok = TRUE;
+
+  for (GList * name = names; name && ok; name = name->next)
+    if (!g_strv_contains (known, name->data)) {
+      gchar *list = g_strjoinv (", ", (gchar **) known);
+
+      ok = fail (error, place, "there is no member \"%s\"; there are: %s", (gchar *) name->data, list);
+      g_free (list);
+    }
+  g_list_free (names);
+  return ok;
+}
+
+static gboolean
+get_number (JsonNode * node, gdouble * value)
+{
+  if (!node || !JSON_NODE_HOLDS_VALUE (node)
+      || (json_node_get_value_type (node) != G_TYPE_DOUBLE && json_node_get_value_type (node) != G_TYPE_INT64))
+    return FALSE;
+  *value = json_node_get_double (node);
+  return isfinite (*value);
+}
+
+/* 0 or more; stays as it is when the object has none. */
+static gboolean
+read_amount (JsonObject * object, const gchar * member, gdouble * value, const Place * place, GError ** error)
+{
+  if (!json_object_has_member (object, member))
+    return TRUE;
+  if (get_number (json_object_get_member (object, member), value) && *value >= 0 && *value <= 1e9)
+    return TRUE;
+  return fail (error, place, "%s is not a number from 0 to 1e9", member);
+}
+
+static gboolean
+read_point (JsonArray * array, guint index, gdouble * point, const gchar * member, const Place * place, GError ** error)
+{
+  JsonNode *const node = json_array_get_element (array, index);
+  JsonArray *const pair = JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+
+  if (pair && json_array_get_length (pair) == 2 && get_number (json_array_get_element (pair, 0), &point[0])
+      && get_number (json_array_get_element (pair, 1), &point[1]))
+    return TRUE;
+  return fail (error, place, "point %u of %s is not [x, y]", index, member);
+}
+
+static gdouble
+twice_area (const gdouble * points, guint n)
+{
+  gdouble sum = 0;
+
+  for (guint i = 0, j = n - 1; i < n; j = i++)
+    sum += points[2 * j] * points[2 * i + 1] - points[2 * i] * points[2 * j + 1];
+  return fabs (sum);
+}
+
+static gdouble
+length (const gdouble * a, const gdouble * b)
+{
+  return fabs (b[0] - a[0]) + fabs (b[1] - a[1]);
+}
+
+/* Whether the ways from a to b and from c to d cross, and not only touch, as far as a double can tell. */
+static gboolean
+cross (const gdouble * a, const gdouble * b, const gdouble * c, const gdouble * d)
+{
+  const gdouble least = 1e-9 * length (a, b) * length (c, d);
+  const gdouble c_side = side (a[0], a[1], b[0], b[1], c[0], c[1]), d_side = side (a[0], a[1], b[0], b[1], d[0], d[1]);
+  const gdouble a_side = side (c[0], c[1], d[0], d[1], a[0], a[1]), b_side = side (c[0], c[1], d[0], d[1], b[0], b[1]);
+
+  return MIN (c_side, d_side) < -least && MAX (c_side, d_side) > least && MIN (a_side, b_side) < -least
+      && MAX (a_side, b_side) > least;
+}
+
+/* As it does when corners are given in another order than round the polygon: a part of it would be outside. */
+static gboolean
+check_outline (const gdouble * points, guint n, const Place * place, GError ** error)
+{
+  for (guint i = 0; i < n; i++)
+    for (guint j = i + 2; j < n; j++)
+      if (cross (&points[2 * i], &points[2 * (i + 1)], &points[2 * j], &points[2 * ((j + 1) % n)]))
+        return fail (error, place, "polygon crosses itself: from point %u to %u, and from %u to %u", i, i + 1, j,
+            (j + 1) % n);
+  return TRUE;
+}
+
+static gboolean
+check_shape (const GstCclZoneRule * rule, const Place * place, GError ** error)
+{
+  const gdouble *const p = rule->points;
+
+  if (rule->kind == GST_CCL_ZONE_LINE && p[0] == p[2] && p[1] == p[3])
+    return fail (error, place, "both points of line are the same");
+  if (rule->kind == GST_CCL_ZONE_POLYGON && !check_outline (p, rule->n_points, place, error))
+    return FALSE;
+  if (rule->kind == GST_CCL_ZONE_POLYGON && twice_area (p, rule->n_points) == 0)
+    return fail (error, place, "polygon has no area");
+  return TRUE;
+}
+
+/* Fractions where pixels are meant, or the other way round, would be zones that nobody is ever in. */
+static gboolean
+check_units (const GstCclZoneRule * rule, gboolean relative, const Place * place, GError ** error)
+{
+  gdouble least = G_MAXDOUBLE, most = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < 2 * rule->n_points; i++) {
+    least = MIN (least, rule->points[i]);
+    most = MAX (most, rule->points[i]);
+  }
+  if (!relative && least >= 0 && most <= 1)
+    return fail (error, place, "all of it is in one pixel; fractions of the frame take \"units\":\"relative\"");
+  if (relative && (least < -10 || most > 10))
+    return fail (error, place, "%g is no fraction of the frame; pixels take \"units\":\"pixels\"",
+        most > 10 ? most : least);
+  return TRUE;
+}
+
+static gboolean
+read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GError ** error)
+{
+  const gboolean is_line = json_object_has_member (object, "line");
+  const gchar *const member = is_line ? "line" : "polygon";
+  JsonNode *const node = json_object_get_member (object, member);
+  JsonArray *array;
+  guint n;
+
+  if (is_line == json_object_has_member (object, "polygon"))
+    return fail (error, place, "needs a polygon or a line: [[x, y], [x, y], ...]");
+  if (!JSON_NODE_HOLDS_ARRAY (node))
+    return fail (error, place, "%s is not a list of points [[x, y], ...]", member);
+  array = json_node_get_array (node);
+  n = json_array_get_length (array);
+  if (is_line ? n != 2 : n < 3 || n > GST_CCL_ZONE_POINTS_MAX)
+    return fail (error, place, "%s has %u points; it takes %s", member, n, is_line ? "2" : "3 to 256");
+
+  rule->kind = is_line ? GST_CCL_ZONE_LINE : GST_CCL_ZONE_POLYGON;
+  rule->n_points = n;
+  rule->points = g_new (gdouble, 2 * n);
+  for (guint i = 0; i < n; i++)
+    if (!read_point (array, i, &rule->points[2 * i], member, place, error))
+      return FALSE;
+  return check_shape (rule, place, error);
+}
+
+static gboolean
+read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set, Place * place, GError ** error)
+{
+  JsonNode *const node = json_object_get_member (object, "name");
+  const gchar *const name =
+      node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+      ? json_node_get_string (node) : NULL;
+
+  if (!name || !*name)
+    return fail (error, place, "needs a name");
+  for (const GstCclZoneRule * other = set->rules; other < rule; other++)
+    if (strcmp (other->name, name) == 0)
+      return fail (error, place, "the name \"%s\" is taken already", name);
+  rule->name = g_strdup (name);
+  place->name = rule->name;
+  return TRUE;
+}
+
+static gboolean
+read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, guint index, GError ** error)
+{
+  static const gchar *const known[] = { "name", "polygon", "line", "min_area", "dwell", NULL };
+  Place place = {.index = index };
+  JsonObject *object;
+  gdouble dwell = -1;
+
+  if (!JSON_NODE_HOLDS_OBJECT (node))
+    return fail (error, &place, "is not an object {\"name\": ..., \"polygon\": ...}");
+  object = json_node_get_object (node);
+  if (!read_name (object, rule, set, &place, error) || !check_members (object, known, &place, error)
+      || !read_points (object, rule, &place, error) || !check_units (rule, set->relative, &place, error)
+      || !read_amount (object, "min_area", &rule->min_area, &place, error)
+      || !read_amount (object, "dwell", &dwell, &place, error))
+    return FALSE;
+  if (dwell >= 0 && rule->kind == GST_CCL_ZONE_LINE)
+    return fail (error, &place, "nobody dwells on a line");
+  rule->dwell = dwell < 0 ? GST_CLOCK_TIME_NONE : (GstClockTime) (dwell * GST_SECOND);
+  return TRUE;
+}
+
+static gboolean
+read_units (JsonObject * object, GstCclZoneSet * set, GError ** error)
+{
+  JsonNode *const node = json_object_get_member (object, "units");
+  const gchar *units = "pixels";
+
+  if (node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING)
+    units = json_node_get_string (node);
+  else if (node)
+    units = "";
+  set->relative = strcmp (units, "relative") == 0;
+  if (!set->relative && strcmp (units, "pixels") != 0)
+    return fail (error, NULL, "units are \"pixels\" or \"relative\" (0 to 1)");
+  return TRUE;
+}
+
+static gboolean
+read_set (JsonNode * root, GstCclZoneSet * set, GError ** error)
+{
+  static const gchar *const known[] = { "units", "zones", NULL };
+  JsonObject *object;
+  JsonNode *zones;
+  guint n;
+
+  if (!root || !JSON_NODE_HOLDS_OBJECT (root))
+    return fail (error, NULL, "not an object {\"zones\": [...]}");
+  object = json_node_get_object (root);
+  if (!check_members (object, known, NULL, error) || !read_units (object, set, error))
+    return FALSE;
+  zones = json_object_get_member (object, "zones");
+  if (!zones || !JSON_NODE_HOLDS_ARRAY (zones))
+    return fail (error, NULL, "zones is missing, or not a list");
+  n = json_array_get_length (json_node_get_array (zones));
+  if (n > GST_CCL_ZONES_MAX)
+    return fail (error, NULL, "%u zones; at most %u are possible", n, GST_CCL_ZONES_MAX);
+
+  set->rules = g_new0 (GstCclZoneRule, n);
+  for (guint i = 0; i < n; i++) {
+    set->n_rules = i + 1;
+    if (!read_rule (json_array_get_element (json_node_get_array (zones), i), &set->rules[i], set, i, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static GstCclZoneSet *
+set_of_parser (JsonParser * parser, GError ** error)
+{
+  GstCclZoneSet *set = g_new0 (GstCclZoneSet, 1);
+
+  if (!read_set (json_parser_get_root (parser), set, error))
+    g_clear_pointer (&set, gst_ccl_zone_set_free);
+  return set;
+}
+
+/* Of members that an object has more than once the parser keeps the last. */
+typedef struct
+{
+  GHashTable *members;          /* "object member" */
+  gchar *repeated;              /* the first that came again */
+} Seen;
+
+static void
+note_member (JsonParser * parser, JsonObject * object, const gchar * name, Seen * seen)
+{
+  if (!g_hash_table_add (seen->members, g_strdup_printf ("%p %s", (gpointer) object, name)) && !seen->repeated)
+    seen->repeated = g_strdup (name);
+}
+
+GstCclZoneSet *
+gst_ccl_zone_set_new (const gchar * text, GError ** error)
+{
+  JsonParser *parser = json_parser_new ();
+  Seen seen = {.members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL) };
+  GstCclZoneSet *set = NULL;
+
+  g_signal_connect (parser, "object-member", G_CALLBACK (note_member), &seen);
+  if (gst_ccl_json_check (text, error) && json_parser_load_from_data (parser, text, -1, error)) {
+    if (seen.repeated)
+      fail (error, NULL, "an object has the member \"%s\" more than once", seen.repeated);
+    else
+      set = set_of_parser (parser, error);
+  }
+  g_hash_table_unref (seen.members);
+  g_free (seen.repeated);
+  g_object_unref (parser);
+  return set;
+}
+
+GstCclZoneSet *
+gst_ccl_zone_set_new_from_file (const gchar * path, GError ** error)
+{
+  GstCclZoneSet *set = NULL;
+  gchar *text;
+
+  if (!g_file_get_contents (path, &text, NULL, error))
+    return NULL;
+  set = gst_ccl_zone_set_new (text, error);
+  if (!set)
+    g_prefix_error (error, "%s: ", path);
+  g_free (text);
+  return set;
+}
+
+void
+gst_ccl_zone_set_free (GstCclZoneSet * set)
+{
+  for (guint i = 0; i < set->n_rules; i++) {
+    g_free (set->rules[i].name);
+    g_free (set->rules[i].points);
+  }
+  g_free (set->rules);
+  g_free (set);
+}

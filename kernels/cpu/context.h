@@ -1,0 +1,74 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the CPU methods share. */
+#ifndef CCL_CPU_CONTEXT_H
+#define CCL_CPU_CONTEXT_H
+
+#include "backend.h"
+
+#include <string.h>
+
+#define MAX_BLOCKS 256u
+
+typedef struct CpuBlock {
+    void *memory;
+    size_t size;
+} CpuBlock;
+
+/* CclContext.impl of a CPU context. */
+typedef struct CpuContext {
+    void *workspace; /* algorithm->workspace_size() bytes */
+    void *method;    /* the method's own */
+    CpuBlock block[MAX_BLOCKS]; /* all memory of the context */
+    unsigned n_blocks;
+    uint8_t *small;  /* rest of the block that small pieces share */
+    size_t small_left;
+} CpuContext;
+
+/* Memory that lives as long as the context: aligned to 64, zero, and costing address space only until it is written:
+ * what the worst mask of the largest size would need can be taken without being paid for. */
+CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
+
+static inline void *cpu_workspace(const CclContext *context)
+{
+    return ((const CpuContext *)context->impl)->workspace;
+}
+
+static inline void *cpu_method(const CclContext *context)
+{
+    return ((const CpuContext *)context->impl)->method;
+}
+
+static inline void cpu_set_method(CclContext *context, void *method)
+{
+    ((CpuContext *)context->impl)->method = method;
+}
+
+/* Microseconds of a clock that only goes forward. */
+double ccl_now_us(void);
+
+static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
+{
+    return (const uint8_t *)mask->data + (size_t)y * mask->stride;
+}
+
+/* One pixel the plain way, as the references and the contours look at it. */
+static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
+{
+    const uint8_t *const row = mask_row(mask, y);
+    unsigned value = row[x];
+    if (mask->pixel_size == 2) {
+        uint16_t wide;
+        memcpy(&wide, row + 2 * (size_t)x, 2);
+        value = wide;
+    }
+    return (value > mask->threshold) != mask->invert;
+}
+
+static inline uint32_t *labels_row(const CclLabels *labels, uint32_t y)
+{
+    return (uint32_t *)((uint8_t *)labels->data + (size_t)y * labels->stride);
+}
+
+#endif

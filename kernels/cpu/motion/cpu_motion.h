@@ -1,0 +1,60 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the CPU's motion detector hands to the SIMD tiers. */
+#ifndef CCL_CPU_MOTION_H
+#define CCL_CPU_MOTION_H
+
+#include "motion_backend.h"
+#include "cpu/context.h"
+
+/* One entry per pixel, rows of words * 64. What a method does not need is NULL. */
+typedef struct MotionModel {
+    uint32_t words;
+    uint16_t *mean, *variance, *weight; /* of the first mode; EMA: the mean */
+    MotionRest *rest;
+    uint8_t *last;                      /* diff: the picture before */
+} MotionModel;
+
+/* Rows y0..y1-1 of a frame. */
+typedef struct MotionStrip {
+    CclMotionMethod method;
+    const CclMask *luma;
+    const MotionModel *model;
+    const MotionRates *rates;
+    bool seed;
+    uint32_t width, height; /* working size */
+    uint32_t y0, y1;
+    uint64_t *bits;         /* of the frame */
+    const uint64_t *ignored;
+    uint8_t *shrunk;        /* the frame at the working size, rows of words * 64; NULL: luma has it already */
+    uint32_t *column_sums;  /* one per column of luma, this strip's own; with shrunk */
+} MotionStrip;
+
+/* An image of bits, rows of `words`, bit 0 leftmost, 0 past the width. */
+typedef struct MotionBits {
+    uint32_t width, height, words;
+    uint64_t *image;
+    uint64_t *scratch; /* motion_scratch_words() */
+} MotionBits;
+
+typedef struct MotionTier {
+    void (*rows)(const MotionStrip *strip);
+    void (*unshadow)(const MotionStrip *strip);
+    void (*median)(const MotionBits *bits, uint32_t radius);
+    void (*dilate)(const MotionBits *bits, uint32_t radius);
+    void (*erode)(const MotionBits *bits, uint32_t radius);
+    void (*confirm)(const MotionBits *bits, uint64_t *counts, uint32_t frames);
+    uint64_t (*count)(const MotionBits *bits);
+    void (*paint)(const MotionBits *bits, uint8_t *data, size_t stride);
+} MotionTier;
+
+/* A row with room around it and the most any filter keeps: three planes and four rows, or the rows of a reach of 30. */
+static inline size_t motion_scratch_words(uint32_t words, uint32_t height)
+{
+    const size_t median = 3 * (size_t)words * (height + 4);
+    const size_t grow = (size_t)words * (height + 4 * CCL_MOTION_MAX_RADIUS);
+    return words + 3 + (median > grow ? median : grow);
+}
+
+#endif
