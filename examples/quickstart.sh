@@ -160,11 +160,31 @@ version=$(pkg-config --modversion gstreamer-1.0) && pkg-config --atleast-version
 
 say "Building into $build"
 if [ ! -f "$build/build.ninja" ]; then
-    arch=
-    [ $cuda = no ] || ! nvidia-smi -L >/dev/null 2>&1 || arch=-Dcuda-arch=native
-    meson setup "$build" "$top" -Dgst=enabled -Doverlay=enabled $arch >"$log/build" 2>&1 || { cat "$log/build" >&2; die "meson setup failed"; }
+    # One GPU architecture, and only what the pipelines below need. tests/run.sh has a build folder of its own.
+    arch=sm_90
+    ! nvidia-smi -L >/dev/null 2>&1 || arch=native
+    meson setup "$build" "$top" -Dgst=enabled -Doverlay=enabled -Dcuda-arch=$arch -Dtests=disabled -Dexamples=disabled \
+        -Dpublished=disabled >"$log/build" 2>&1 || { cat "$log/build" >&2; die "meson setup failed"; }
 fi
-meson compile -C "$build" >"$log/build" 2>&1 || { cat "$log/build" >&2; die "the build failed"; }
+# Of ninja's lines one every five seconds; all of them if the build fails.
+show_progress() {
+    next=0
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >>"$log/build"
+        case $line in "["*/*"] "*) ;; *) continue ;; esac
+        now=$(date +%s)
+        [ "$now" -ge "$next" ] || continue
+        next=$((now + 5))
+        say "$line"
+    done
+}
+if [ -t 2 ]; then
+    meson compile -C "$build" >&2 || die "the build failed"
+else
+    : >"$log/build"
+    { meson compile -C "$build" 2>&1 || : >"$log/build-failed"; } | show_progress
+    [ ! -e "$log/build-failed" ] || { cat "$log/build" >&2; die "the build failed"; }
+fi
 
 # ---- run
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds up Meson's test logs into the line that closes tests/run.sh.
 
-usage: count-results.py [--broken N] [!]TESTLOG.json...
+usage: count-results.py [--broken N] [--skipped N] [!]TESTLOG.json...
 
 A test program that reports its own checks (gst-check's closing line, Python's unittest, TAP) counts as many; any other
 counts as one.
-N passes that did not come as far as their tests count as a failure each, and so does one that failed (!) with no failure
-in its log: it was stopped.
+Each pass that ended before its tests (--broken) counts as a failure, and each that cannot run here (--skipped) as skipped. So
+does a pass that Meson calls failed (!) without a failure in its log: it was stopped.
 """
 import argparse
 import json
@@ -53,11 +53,11 @@ def count(test):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--broken", type=int, default=0)
+    parser.add_argument("--skipped", type=int, default=0)
     parser.add_argument("logs", nargs="*")
     arguments = parser.parse_args()
 
-    passed = skipped = 0
-    failed = arguments.broken
+    passed, failed, skipped = 0, arguments.broken, arguments.skipped
     for name in arguments.logs:
         log = name.removeprefix("!")
         failed_before = failed
@@ -71,7 +71,7 @@ def main():
         if name != log and failed == failed_before:
             failed += 1
             print(f"FAILED: stopped before all tests had run, see {log.replace('.json', '.txt')}")
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed or not passed else 0)
 
 

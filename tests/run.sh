@@ -2,33 +2,41 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# Installs what is missing, builds, and runs every test that needs no GPU.
+# Installs what is missing, builds, and runs the tests that need no GPU.
 #
-#     tests/run.sh [PASS...]
+#     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
+#     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
+#     tests/run.sh --long      emulate-long: hours; updates tests/long-record.txt
+#     tests/run.sh PASS...     these passes alone
 #
-# plain      everything, in build-test/, and examples/quickstart.sh
-# sanitize   the C programs again, in build-test-sanitize/, with the address and undefined-behaviour sanitizers
-# valgrind   the C programs of build-test/ under valgrind's memcheck
-# threads    the C programs of the library and the elements, in build-test-threads/, with the thread sanitizer
+# quick        build-test/: the lint, the core, the library, the elements, the documents' commands, the quickstart
+# slow         build-test/: the remaining tests, mostly CUDA kernels on the CPU (tests/emulate/README.md)
+# sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
+# valgrind     the C programs of build-test/ under valgrind's memcheck
+# threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
+# debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
+# long         the emulated CUDA kernels on many images
 #
-# Without arguments all of them. The last line is `N passed, N failed`, with `, N skipped` where tests were skipped;
-# the exit status is 0 only if nothing failed. Meson's logs stay in the build folders, under meson-logs/.
+# The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
+# build folders, under meson-logs/. CCL_CUDA_ARCH names the architecture that nvcc compiles for (default: sm_90).
+# shellcheck disable=SC2317 # functions are called by the name of their pass
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
-logs=   # testlog.json of every pass, those of passes that Meson calls failed with a ! before
-broken=0 # passes that did not come as far as their tests
+logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
+broken=0 # passes that ended before their tests
+skipped=0 # passes that cannot run here
 
-step() { printf '\n==== %s (%s s)\n' "$*" $(($(date +%s) - started)); }
+step() { printf '\n==== %s (after %s s)\n' "$*" $(($(date +%s) - started)); }
 started=$(date +%s)
 
 finish() {
-    step counted
+    step "results"
     # shellcheck disable=SC2086
-    "$python" "$top/tests/count-results.py" --broken $broken $logs
+    "$python" "$top/tests/count-results.py" --broken $broken --skipped $skipped $logs
     exit $?
 }
 
@@ -40,7 +48,23 @@ build() {
     again=
     [ ! -f "$folder/build.ninja" ] || again=--reconfigure
     # shellcheck disable=SC2086
-    meson setup $again "$folder" "$top" -Dgst=enabled -Dtests=enabled "$@" && meson compile -C "$folder"
+    meson setup $again "$folder" "$top" -Dgst=enabled -Dtests=enabled "$@" && meson compile -C "$folder" | progress
+    ninja -C "$folder" -n | grep -q 'no work to do'
+}
+
+# A terminal shows each of ninja's lines; elsewhere one line every ten seconds is enough.
+progress() {
+    [ ! -t 1 ] || { cat; return; }
+    next=0
+    while IFS= read -r line; do
+        case $line in
+        "["*/*"] "*)
+            now=$(date +%s)
+            [ "$now" -ge "$next" ] || continue
+            next=$((now + 10)) ;;
+        esac
+        printf '%s\n' "$line"
+    done
 }
 
 # check FOLDER LOG OPTION...: runs tests; LOG names the log
@@ -58,8 +82,8 @@ check() {
     fi
 }
 
-# check_programs FOLDER LOG OPTION...: only what was compiled here
-# (Python, gst-launch-1.0 and the shell are not ours to check, and have no sanitizer runtime)
+# check_programs FOLDER LOG OPTION...: the programs that were compiled here. Python, gst-launch-1.0 and the shell have no
+# sanitizer runtime, and their memory is not ours to check.
 check_programs() {
     programs=$("$python" "$top/tests/native-tests.py" "$1")
     if [ -n "$programs" ]; then
@@ -70,11 +94,20 @@ check_programs() {
     fi
 }
 
-pass_plain() {
-    step "plain: build"
-    build "$plain" || { broken=$((broken + 1)); return; }
-    step "plain: test"
-    check "$plain" testlog --timeout-multiplier 3
+build_plain() { build "$plain" -Dcuda-arch="${CCL_CUDA_ARCH:-sm_90}"; }
+
+pass_quick() {
+    step "quick: build"
+    build_plain || { broken=$((broken + 1)); return; }
+    step "quick: test"
+    check "$plain" quick --logbase quick --timeout-multiplier 3 --no-suite slow
+}
+
+pass_slow() {
+    step "slow: build"
+    build_plain || { broken=$((broken + 1)); return; }
+    step "slow: test"
+    check "$plain" slow --logbase slow --timeout-multiplier 3 --suite slow
 }
 
 pass_sanitize() {
@@ -83,14 +116,14 @@ pass_sanitize() {
     build "$sanitize" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dintrospection=disabled ||
         { broken=$((broken + 1)); return; }
     step "sanitize: test"
-    # The first program that GStreamer starts looks at all plugins there are, and some of others lose memory then.
+    # The first program that GStreamer starts loads all plugins there are, and some of other projects leak memory then.
     meson devenv -C "$sanitize" env ASAN_OPTIONS=detect_leaks=0 "$sanitize/tests/libs/blobflat" >/dev/null 2>&1
     check_programs "$sanitize" testlog --timeout-multiplier 10
 }
 
 pass_valgrind() {
     step "valgrind: build"
-    build "$plain" || { broken=$((broken + 1)); return; }
+    build_plain || { broken=$((broken + 1)); return; }
     step "valgrind: test"
     check_programs "$plain" testlog-valgrind --setup valgrind
 }
@@ -100,28 +133,56 @@ pass_threads() {
     build "$threads" -Db_sanitize=thread -Db_lundef=false -Dcuda=disabled -Dintrospection=disabled ||
         { broken=$((broken + 1)); return; }
     step "threads: test"
-    # The core takes minutes: docs/testing.md. What it has of threads for the CPU is checkccl-pool.
+    # The whole core takes minutes (docs/testing.md); checkccl-pool covers its threads.
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 
-python=/usr/bin/python3 # not one of the user's own, which may lack PyGObject
+pass_debian13() {
+    step "debian13"
+    "$top/tests/debian13.sh" "$top/build-debian13"
+    case $? in
+    0) logs="$logs $top/build-debian13/quick.json" ;;
+    77) skipped=$((skipped + 1)) ;;
+    *)
+        if [ -f "$top/build-debian13/quick.json" ]; then
+            logs="$logs !$top/build-debian13/quick.json"
+        else
+            broken=$((broken + 1))
+        fi
+        ;;
+    esac
+}
+
+pass_long() {
+    step "long: build"
+    build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
+    step "long: test"
+    check "$top/build-test-long" testlog --suite slow
+    "$python" "$top/tests/long-record.py" "$top/build-test-long/meson-logs/testlog.json"
+}
+
+python=/usr/bin/python3 # the system's, which has PyGObject
 [ -x $python ] || python=python3
 
+case ${1-} in
+'') set -- quick ;;
+--all) set -- quick slow sanitize valgrind threads debian13 ;;
+--long) set -- long ;;
+esac
 for pass; do
     case $pass in
-    plain | sanitize | valgrind | threads) ;;
+    quick | slow | sanitize | valgrind | threads | debian13 | long) ;;
     *) sed -n '/^# Installs/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
-[ $# -gt 0 ] || set -- plain sanitize valgrind threads
 
-step install
+step "install"
 "$top/examples/install.sh" test || {
     echo 'tests/run.sh: the packages could not be installed'
-    echo '0 passed, 1 failed'
+    echo '0 passed, 1 failed, 0 skipped'
     exit 1
 }
-# Tests reach their broker by this name. A system as debootstrap alone makes it has no /etc/hosts that knows it.
+# Tests reach their broker by this name. After debootstrap alone /etc/hosts is missing.
 if ! getent hosts localhost >/dev/null; then
     echo 'tests/run.sh: localhost is unknown here; adding it to /etc/hosts'
     as_root=

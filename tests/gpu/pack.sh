@@ -24,7 +24,7 @@ cp "$build/examples/many-cameras" "$folder"
 strip "$folder"/*.so "$folder"/libgstccl-1.0.so.0 "$folder"/test-* "$folder/many-cameras"
 
 # What run.sh compares: these programs are of these sources.
-"$(dirname "$0")/sources.sh" elements > "$folder/sources.txt"
+"$(dirname "$0")/sources.sh" elements > "$folder/digest"
 
 # fits FOLDER/gst: has it what the programs are linked with, in the version that they were built with?
 fits() {

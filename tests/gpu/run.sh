@@ -16,10 +16,10 @@
 #
 # The first four run at the same time, then each of the others: the device must have nothing else to do.
 #
-# Without arguments all of them that can run: without CCL_GST, or the toolkit's compute-sanitizer, some cannot. Writes their
-# sections of tests/gpu/record.txt and leaves the others as they are: date, GPU, driver, every check with its result, and the
-# digests of the sources that it ran on. So after a change only the parts whose sources have changed (check-record.sh names
-# them) have to run again. Ends with 0 only if no check failed.
+# Without arguments all of them that can run: without CCL_GST, or the toolkit's compute-sanitizer, some cannot. Each part
+# that ran gets a new section in tests/gpu/record.txt; the others stay as they are. A section has the date, the GPU, one
+# digest of the sources and a line for each check. check-record.sh names the parts that have to run again after a change.
+# Exits 0 only if no check failed.
 #
 # CCL_BUILD     build folder (default: build-gpu); a checkccl that is in it already is used as it is
 # CCL_CUDA_ARCH as nvcc -arch takes it (default: native)
@@ -41,7 +41,7 @@ can_run() {
         [ -n "${CCL_GST:-}" ] ||
             { echo "$1: CCL_GST must name a folder with the plugin and its tests (tests/gpu/pack.sh makes it)"; return 1; }
         for folder in $CCL_GST; do
-            [ "$("$here/sources.sh" elements)" = "$(cat "$folder/sources.txt" 2> /dev/null)" ] ||
+            [ "$("$here/sources.sh" elements)" = "$(cat "$folder/digest" 2> /dev/null)" ] ||
                 { echo "$1: $folder was packed from other sources: tests/gpu/pack.sh makes it"; return 1; }
         done
         ;;
@@ -93,15 +93,15 @@ check() {
     timeout "$seconds" "$@" < /dev/null > "$log" 2>&1
     status=$?
     took=$(($(date +%s) - start))
-    said=$(grep -v '^ *$' "$log" | tail -n 1)
+    said=$(grep -v '^ *$' "$log" | tail -n 1 | sed 's/^[= ]*//;s/  */ /g')
     case $status in
         0) result=passed ;;
         77) result=skipped ;;
-        124) result="failed (still running after $seconds s)" ;;
-        *) result="failed (status $status)" ;;
+        124) result=failed said="still running after $seconds s" ;;
+        *) result=failed said="status $status; $said" ;;
     esac
-    [ "${result%% *}" != failed ] || tail -n 20 "$log"
-    echo "check: $name: $result in $took s: $said" | tee -a "$found"
+    [ $result != failed ] || tail -n 20 "$log"
+    echo "$result: $name: $took s: $said" | tee -a "$found"
 }
 
 # sanitize TOOL NAME SETTINGS COMMAND...: a check under compute-sanitizer; SETTINGS are variables of its environment
@@ -126,7 +126,7 @@ sanitize_again() {
     mv "$logs/again" "$logs/again-now"
     while IFS='|' read -r part tool what settings command; do
         found=$logs/part-$part.txt
-        sed -i "/^check: $tool: $what: /s/^check:/note: beside others:/" "$found"
+        sed -i "/^[a-z]*: $tool: $what: /s/^/beside others: /" "$found"
         # shellcheck disable=SC2086
         sanitize "$tool" "$what" "$settings" $command
     done < "$logs/again-now"
@@ -167,11 +167,11 @@ run_part() {
     part=$1
     found=$logs/part-$part.txt
     : > "$found"
-    "$here/sources.sh" "$part" > "$logs/sources-$part.txt"
+    "$here/sources.sh" "$part" > "$logs/digest-$part"
     # shellcheck source=/dev/null
     . "$here/parts/$part.sh"
     "part_$part"
-    [ -s "$found" ] || echo "check: $part: failed: it noted nothing" > "$found"
+    [ -s "$found" ] || echo "failed: $part: no check ran" > "$found"
 }
 
 for part in $together; do
@@ -189,18 +189,15 @@ gpu_says() {
 }
 
 cuda=$(nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p')
+device="$(gpu_says name), driver $(gpu_says driver_version), CUDA $cuda"
 [ -f "$record" ] || : > "$record"
 for part in $("$here/sources.sh" --parts); do
     case " $* " in
     *" $part "*)
-        printf 'part: %s\ndate: %s\ngpu: %s\ndriver: %s\ncuda: %s\n' \
-            "$part" "$(date -u +%Y-%m-%dT%H:%MZ)" "$(gpu_says name)" "$(gpu_says driver_version)" "$cuda"
+        printf 'part %s: %s, %s\ndigest: %s\n' "$part" "$(date -u +%Y-%m-%dT%H:%MZ)" "$device" "$(cat "$logs/digest-$part")"
         cat "$logs/part-$part.txt"
-        echo "sources of $part:"
-        cat "$logs/sources-$part.txt"
-        echo
         ;;
-    *) sed -n "/^part: $part\$/,/^part: /{/^part: $part\$/p;/^part: /!p;}" "$record" ;;
+    *) sed -n "/^part $part:/,/^part /{/^part $part:/p;/^part /!p;}" "$record" ;;
     esac
 done > "$logs/record.txt"
 cp "$logs/record.txt" "$record"

@@ -2,10 +2,12 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# What the GPU record stands for, from the files themselves: a copy on a GPU host need not be a git checkout.
+# The sources that a part of the GPU record stands for. They are computed from the files, because the copy on a GPU host
+# need not be a git checkout.
 #
-#     tests/gpu/sources.sh --parts    the parts of tests/gpu/run.sh, in the order of the record
-#     tests/gpu/sources.sh PART       one line `sha256  path` for every source of what a part runs
+#     tests/gpu/sources.sh --parts        the parts of tests/gpu/run.sh, in the order of the record
+#     tests/gpu/sources.sh --list PART    the path of each source that the part runs
+#     tests/gpu/sources.sh PART           one SHA-256 over the paths and contents of these sources
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -13,35 +15,34 @@ sources_in() {
     find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' -o -name meson.build \)
 }
 
-case ${1:-} in
---parts)
-    echo check motion elements sanitize alone cameras bench
-    exit
-    ;;
-check | sanitize | alone | bench) # labelling: of the core neither motion nor tracks
-    list() {
-        sources_in kernels tests/checkccl | grep -vE '^kernels/(.*/)?(assign|motion|track)[._]'
-        echo kernels/motion.h # names what is in polygon.c, too
-    }
-    ;;
-motion)
-    list() {
-        sources_in kernels tests/checkmotion
+list() {
+    case $1 in
+    check | sanitize | alone | bench) # labelling: neither motion nor the analysis of tables
+        sources_in kernels tests/checkccl | grep -vE '^kernels/((.*/)?motion|analysis/(assignment|track|zone))'
+        ;;
+    motion)
+        sources_in kernels tests/checkmotion | grep -v '^kernels/analysis/'
         ls tests/checkccl/device*
-    }
-    ;;
-elements | cameras)
-    list() {
+        ;;
+    elements | cameras)
         sources_in kernels
-        # Of the elements those that run on the device.
-        sources_in gst | grep -vE '^gst/elements/gstccl(canvas|drawing|json|meta|mqtt|overlay|track|zone)'
-        find tests/elements -name 'ccllabel*' -o -name 'cclmotion*' -o -name upstream.h
+        # The elements that run on the device, and the metadata library.
+        sources_in gst/ccl gst/elements/base gst/elements/label gst/elements/motion
+        sources_in tests/support tests/elements | grep -E '/(support|ccllabel|cclmotion)'
         echo examples/many-cameras.c
-    }
+        ;;
+    esac
+    echo "tests/gpu/parts/$1.sh"
+}
+
+case ${1:-} in
+--parts) echo check motion elements sanitize alone cameras bench ;;
+--list) list "$2" | LC_ALL=C sort ;;
+check | motion | elements | sanitize | alone | cameras | bench)
+    list "$1" | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1
     ;;
 *)
-    sed -n '/^# What/,/^set/s/^# \{0,1\}//p' "$0" >&2
+    sed -n '/^# The/,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
-{ list; echo "tests/gpu/parts/$1.sh"; } | LC_ALL=C sort | xargs sha256sum

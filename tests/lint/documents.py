@@ -3,7 +3,7 @@
 """The documents are true to the tree: links lead somewhere, paths exist, the table of methods is up to date. And so is the
 list of headers in kernels/meson.build, without which older Mesons leave old objects.
 
-usage: docs.py SOURCE_FOLDER
+usage: documents.py SOURCE_FOLDER
 """
 import pathlib
 import re
