@@ -5,33 +5,11 @@
 #ifndef CCL_BACKEND_H
 #define CCL_BACKEND_H
 
-#include "ccl.h"
+#include "bounds.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define CCL_TRY(call)                    \
-    do {                                 \
-        const CclStatus status_ = (call); \
-        if (status_ != CCL_OK)           \
-            return status_;              \
-    } while (0)
-
-/* Stores the thread's error sentence (printf style) and returns `status`, so that callers write
- * `return ccl_fail(CCL_ERROR_ARGUMENT, "...")`. */
-#ifdef __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-CclStatus ccl_fail(CclStatus status, const char *format, ...);
-
-/* A CclFilter with every limit made absolute: keep when min <= value <= max. */
-typedef struct CclLimits {
-    uint32_t min_area, max_area;
-    uint32_t min_width, max_width;
-    uint32_t min_height, max_height;
-    CclBorder border;
-} CclLimits;
 
 /* One frame in flight: a slot of the context's ring. */
 typedef struct CclFrame {
@@ -130,46 +108,8 @@ extern const CclBackend ccl_cpu_volumes;
 extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
 extern const CclBackend ccl_cuda_volumes;
 
-/* Of volume.c, for ccl.c. */
-CclStatus ccl_check_volume_config(const CclConfig *config);
-uint32_t ccl_max_volume_components(const CclConfig *config);
-
-/* Argument checks of ccl.c that volumes, motion and contours need too. `what`: as in "of the mask". */
-CclStatus ccl_check_connectivity(CclConnectivity connectivity);
-CclStatus ccl_check_memory(CclBackendKind backend, CclMemory memory, const char *what);
-CclStatus ccl_check_alive(const CclContext *context);
-CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask);
-CclStatus ccl_check_labels(const CclConfig *config, const CclMask *mask, const CclLabels *labels);
-
 /* Every method of every backend; NULL-terminated; the first that fits is what "auto" takes. */
 extern const CclAlgorithm *const ccl_algorithms[];
-
-/* Most components a width x height mask can have. */
-uint32_t ccl_max_components(uint32_t width, uint32_t height, CclConnectivity connectivity);
-
-/* The two rules about a component that every backend applies, on the host and on the device alike. */
-#ifdef __CUDACC__
-#define CCL_HOST_DEVICE __host__ __device__
-#else
-#define CCL_HOST_DEVICE
-#endif
-
-/* CCL_TOUCHES_... of a half-open box in a width x height mask. */
-CCL_HOST_DEVICE static inline uint16_t ccl_border_flags(uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, uint32_t width,
-                                        uint32_t height)
-{
-    return (uint16_t)((x0 == 0 ? CCL_TOUCHES_LEFT : 0) | (y0 == 0 ? CCL_TOUCHES_TOP : 0) |
-                      (x1 == width ? CCL_TOUCHES_RIGHT : 0) | (y1 == height ? CCL_TOUCHES_BOTTOM : 0));
-}
-
-/* Does a component of this area, box size and border flags pass? */
-CCL_HOST_DEVICE static inline bool ccl_keeps(const CclLimits *limits, uint64_t area, uint32_t width, uint32_t height,
-                                             unsigned touches)
-{
-    return area >= limits->min_area && area <= limits->max_area && width >= limits->min_width &&
-           width <= limits->max_width && height >= limits->min_height && height <= limits->max_height &&
-           !(touches && limits->border == CCL_BORDER_DROP);
-}
 
 #ifdef __cplusplus
 }

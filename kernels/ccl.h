@@ -32,6 +32,8 @@
 #ifndef CCL_H
 #define CCL_H
 
+#include "status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,21 +52,6 @@ extern "C" {
 #define CCL_MAX_VOXELS (CCL_MAX_SIZE * CCL_MAX_SIZE)
 /* Most frames of a volume. */
 #define CCL_MAX_FRAMES 16384u
-
-/* ---------------------------------------------------------------- results of calls */
-
-typedef enum CclStatus {
-    CCL_OK = 0,
-    CCL_ERROR_ARGUMENT,      /* a size, pointer or value out of its range; nothing was done */
-    CCL_ERROR_UNSUPPORTED,   /* the method does not do this, or the build lacks the backend */
-    CCL_ERROR_NO_DEVICE,     /* no CUDA driver, or no device with this index */
-    CCL_ERROR_OUT_OF_MEMORY, /* host or device memory exhausted */
-    CCL_ERROR_DEVICE,        /* a CUDA call or kernel failed; free the context and make a new one */
-} CclStatus;
-
-/* What went wrong in this thread's last call that did not return CCL_OK: one English sentence that names the value or
- * the device call. Owned by the library, valid until the thread's next failing call. Never NULL. */
-const char *ccl_error_message(void);
 
 /* ---------------------------------------------------------------- methods */
 

@@ -15,7 +15,7 @@
 #ifndef CCL_MOTION_MODEL_H
 #define CCL_MOTION_MODEL_H
 
-#include "backend.h"
+#include "bounds.h"
 
 #define MOTION_INLINE CCL_HOST_DEVICE static inline
 

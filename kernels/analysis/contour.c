@@ -3,7 +3,8 @@
 
 #include "contour.h"
 
-#include "cpu/context.h"
+#include "bounds.h"
+#include "pixels.h"
 
 #include <stdlib.h>
 #include <string.h>

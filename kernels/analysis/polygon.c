@@ -3,7 +3,7 @@
 
 #include "motion.h"
 
-#include "backend.h"
+#include "status.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "track.h"
 
 #include "assignment.h"
-#include "backend.h"
+#include "status.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,10 @@
 /* The CPU backend: the work is done in submit, in the calling thread. */
 #include "context.h"
 
+#include "host/clock.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* Small pieces share a mapping. */
 #define SMALL_BLOCK ((size_t)256 << 10)
@@ -77,13 +78,6 @@ static void cpu_close(CclContext *context)
     for (unsigned i = 0; i < cpu->n_blocks; i++)
         munmap(cpu->block[i].memory, cpu->block[i].size);
     free(cpu);
-}
-
-double ccl_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 static CclStatus cpu_submit(CclContext *context, CclFrame *frame)

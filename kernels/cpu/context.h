@@ -6,8 +6,7 @@
 #define CCL_CPU_CONTEXT_H
 
 #include "backend.h"
-
-#include <string.h>
+#include "pixels.h"
 
 #define MAX_BLOCKS 256u
 
@@ -43,32 +42,6 @@ static inline void *cpu_method(const CclContext *context)
 static inline void cpu_set_method(CclContext *context, void *method)
 {
     ((CpuContext *)context->impl)->method = method;
-}
-
-/* Microseconds of a clock that only goes forward. */
-double ccl_now_us(void);
-
-static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
-{
-    return (const uint8_t *)mask->data + (size_t)y * mask->stride;
-}
-
-/* One pixel the plain way, as the references and the contours look at it. */
-static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
-{
-    const uint8_t *const row = mask_row(mask, y);
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2);
-        value = wide;
-    }
-    return (value > mask->threshold) != mask->invert;
-}
-
-static inline uint32_t *labels_row(const CclLabels *labels, uint32_t y)
-{
-    return (uint32_t *)((uint8_t *)labels->data + (size_t)y * labels->stride);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #define CCL_CPU_LIVE_AVX2_H
 
 #include "sums_sse2.h"
-#include "words.h"
+#include "host/words.h"
 
 #include <immintrin.h>
 

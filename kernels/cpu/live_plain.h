@@ -5,7 +5,7 @@
 #ifndef CCL_CPU_LIVE_PLAIN_H
 #define CCL_CPU_LIVE_PLAIN_H
 
-#include "words.h"
+#include "host/words.h"
 
 /* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run
  * ends at its first bit. */

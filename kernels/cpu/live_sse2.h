@@ -6,7 +6,7 @@
 #define CCL_CPU_LIVE_SSE2_H
 
 #include "sums_sse2.h"
-#include "words.h"
+#include "host/words.h"
 
 /* Of up to 64 words: sets ends[], clears count[], and returns a mask: bit w is set when word w is not 0 or a run
  * ends at its first bit. Works on four at a time, up to three past the end. */

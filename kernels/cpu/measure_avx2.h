@@ -7,7 +7,7 @@
 
 #include "byte_table.h"
 #include "measure.h"
-#include "words.h"
+#include "host/words.h"
 
 #include <immintrin.h>
 #include <string.h>

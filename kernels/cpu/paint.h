@@ -7,7 +7,7 @@
 #define CCL_CPU_PAINT_H
 
 #include "tier.h"
-#include "words.h"
+#include "host/words.h"
 
 /* Fills [from, to) with whole vectors, which may run over the end but not past `width`: what they cover too much is
  * filled again by the next call, to its right. */

@@ -6,7 +6,7 @@
 #define CCL_CPU_PAINT_AVX2_H
 
 #include "byte_table.h"
-#include "words.h"
+#include "host/words.h"
 
 #include <immintrin.h>
 

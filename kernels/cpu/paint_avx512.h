@@ -5,7 +5,7 @@
 #ifndef CCL_CPU_PAINT_AVX512_H
 #define CCL_CPU_PAINT_AVX512_H
 
-#include "words.h"
+#include "host/words.h"
 
 #include <immintrin.h>
 

@@ -5,7 +5,7 @@
 #ifndef CCL_CPU_POSITIONS_PLAIN_H
 #define CCL_CPU_POSITIONS_PLAIN_H
 
-#include "words.h"
+#include "host/words.h"
 
 /* Appends base + i for each bit i of t, ascending; `n` = ones(t). May write up to 16 entries past the returned end. */
 static inline uint16_t *put_positions(uint16_t *x, uint64_t t, uint32_t n, uint32_t base)

@@ -6,7 +6,7 @@
 #define CCL_CPU_POSITIONS_SSE2_H
 
 #include "byte_table.h"
-#include "words.h"
+#include "host/words.h"
 
 #include <emmintrin.h>
 

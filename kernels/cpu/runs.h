@@ -7,7 +7,7 @@
 #define CCL_CPU_RUNS_H
 
 #include "row.h"
-#include "words.h"
+#include "host/words.h"
 
 /* A word in which runs are bridged, and the first bits of their right-hand runs. */
 typedef struct CclBridge {

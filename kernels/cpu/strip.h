@@ -15,7 +15,7 @@
 #ifndef CCL_CPU_STRIP_H
 #define CCL_CPU_STRIP_H
 
-#include "bits.h"
+#include "host/bits.h"
 #include "runs.h"
 #include "tier.h"
 #include "union_find.h"

@@ -3,32 +3,17 @@
 
 #include "tier.h"
 
-extern const CclTier ccl_tier_plain;
-#ifdef __x86_64__
-extern const CclTier ccl_tier_sse2, ccl_tier_sse42, ccl_tier_avx2, ccl_tier_avx512;
-#endif
-#ifdef __aarch64__
-extern const CclTier ccl_tier_neon;
-#endif
+#include "host/simd.h"
 
-/* Best first. */
-static const CclTier *const tiers[] = {
-#ifdef __x86_64__
-    &ccl_tier_avx512,
-    &ccl_tier_avx2,
-    &ccl_tier_sse42,
-    &ccl_tier_sse2,
-#endif
-#ifdef __aarch64__
-    &ccl_tier_neon,
-#endif
-    &ccl_tier_plain,
-};
+/* cpu/tier/ */
+#define DECLARE(index, suffix, flag) extern const CclTier ccl_tier_##suffix;
+CCL_SIMD_TIERS(DECLARE)
 
-const CclTier *ccl_tier(uint32_t flags)
+const CclTier *ccl_tier(uint32_t cpu_flags)
 {
-    unsigned i = 0;
-    while (tiers[i]->flag && !((tiers[i]->flag & flags) && tiers[i]->runs_here()))
-        i++;
-    return tiers[i];
+    static const CclTier *const tiers[] = {
+#define TIER(index, suffix, flag) [index] = &ccl_tier_##suffix,
+        CCL_SIMD_TIERS(TIER)
+    };
+    return tiers[ccl_simd(cpu_flags)];
 }

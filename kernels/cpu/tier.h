@@ -5,7 +5,6 @@
 #ifndef CCL_CPU_TIER_H
 #define CCL_CPU_TIER_H
 
-#include "analysis/blend.h"
 #include "context.h"
 #include "measure.h"
 #include "row.h"
@@ -51,21 +50,12 @@ static inline uint64_t *line_bits(const CclStrip *strip, uint32_t i, uint32_t wo
 }
 
 typedef struct CclTier {
-    const char *name;
-    uint32_t flag;         /* its bit of CclConfig.cpu_flags */
-    bool (*runs_here)(void); /* can this CPU execute it? */
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
-    void (*pack)(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride); /* of rows, in words */
     const struct MotionTier *motion;
-    void (*blend)(const CclDrawing *drawing, const CclBlendArea *areas, size_t n_areas, const CclBlendTarget *targets,
-                  unsigned n);
 } CclTier;
 
-/* The best tier that this CPU has and `flags` allows; plain C is always allowed. */
-#ifdef __cplusplus
-extern "C"
-#endif
-const CclTier *ccl_tier(uint32_t flags);
+/* The best tier that this CPU has and `cpu_flags` (as in CclConfig) allows. Plain C is always allowed. */
+const CclTier *ccl_tier(uint32_t cpu_flags);
 
 #endif

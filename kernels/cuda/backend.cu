@@ -5,7 +5,7 @@
 #include "context.cuh"
 #include "volume.cuh"
 
-#include "cpu/words.h"
+#include "host/words.h"
 
 #include <chrono>
 #include <limits.h>
@@ -356,7 +356,7 @@ static CclStatus cuda_open(CclContext *context)
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
-    cuda->tier = ccl_tier(context->config.cpu_flags);
+    cuda->pack_rows = ccl_pack_rows(context->config.cpu_flags);
     cuda->share = CCL_SHARE_FIRST;
     cuda->density = CUDA_MANY; /* until something is known: very many runs take a cluster of blocks very long */
     cuda->density_left = 1;
@@ -606,7 +606,7 @@ static void pack_piece(void *data, unsigned i)
     const CclMask *const mask = &slot->ccl_frame->mask;
     const HostPieces *const pieces = &slot->bits.pieces;
     const uint32_t y0 = slot->bits.n_rows + i * pieces->rows, y1 = min(y0 + pieces->rows, mask->height);
-    impl(slot->context)->tier->pack(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
+    impl(slot->context)->pack_rows(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
     tell_ready(slot, i);
 }
 

@@ -15,8 +15,8 @@
 #include "host_share.h"
 #include "stages.cuh"
 
+#include "host/pack.h"
 #include "host/pool.h"
-#include "cpu/tier.h"
 #include "scheduler.h"
 
 #include <chrono>
@@ -150,7 +150,7 @@ typedef struct CudaContext {
     CudaSlot slots[CCL_MAX_DEPTH];
     CudaLoop loop; /* iterative methods only */
     CudaRoom room; /* methods that take batches only */
-    const CclTier *tier;   /* packs masks */
+    CclPackRows *pack_rows;
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
     float share;           /* of a page-locked mask's rows, that the caller packs: share.h */

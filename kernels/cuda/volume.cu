@@ -17,7 +17,7 @@
 #include "volume.cuh"
 #include "warp.cuh"
 
-#include "cpu/words.h"
+#include "host/words.h"
 
 /* Voxels looked up in one launch. */
 static const uint32_t MAX_VOXELS = 1u << 16;
@@ -156,7 +156,7 @@ CclStatus cuda_volume_add(CclContext *context, const CclMask *mask)
         from_pixels<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(
             (const uint8_t *)mask->data, mask->stride, mask->pixel_size, mask->threshold, mask->invert, plane);
     } else {
-        ((const CudaContext *)context->impl)->tier->pack(mask, 0, mask->height, h_bits, words);
+        ((const CudaContext *)context->impl)->pack_rows(mask, 0, mask->height, h_bits, words);
         CCL_CUDA_TRY(cudaMemcpyAsync(d_bits, h_bits, (size_t)words * sizeof(uint64_t) * mask->height,
                                      cudaMemcpyHostToDevice, frame->stream));
         from_bits<<<grid_of(mask->width, mask->height), dim3(32, 8), 0, frame->stream>>>(d_bits, words, plane);

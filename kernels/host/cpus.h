@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* How many threads can run at once. */
-#ifndef CCL_CPU_CPUS_H
-#define CCL_CPU_CPUS_H
+#ifndef CCL_HOST_CPUS_H
+#define CCL_HOST_CPUS_H
 
 /* CPUs the calling thread may run on, or fewer when the process's control groups (containers, services) may not use the
  * time of so many. At least 1. */

@@ -5,13 +5,15 @@
 #define _GNU_SOURCE /* affinity and names of threads */
 #endif
 #include "pool.h"
-#include "cpu/context.h"
+
+#include "clock.h"
 #include "cpus.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* How long a thread looks out for something that is about to happen before it sleeps: being woken takes about 50 us,

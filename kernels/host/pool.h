@@ -7,8 +7,8 @@
  * There are as many as the pools ask for together, but no more than there are CPUs or the largest pool asks for, the
  * callers besides. They may run wherever one of the threads that made the pools may. The last pool takes them away.
  */
-#ifndef CCL_CPU_POOL_H
-#define CCL_CPU_POOL_H
+#ifndef CCL_HOST_POOL_H
+#define CCL_HOST_POOL_H
 
 #include <stdbool.h>
 

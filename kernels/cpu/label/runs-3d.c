@@ -16,13 +16,13 @@
 #include "algorithms.h"
 #include "cpu/context.h"
 #include "cpu/join.h"
-#include "cpu/tier.h"
-#include "cpu/words.h"
+#include "host/pack.h"
+#include "host/words.h"
 
 #include <string.h>
 
 typedef struct Runs {
-    const CclTier *tier;
+    CclPackRows *pack_rows;
     uint64_t *bits;      /* of one row */
     uint32_t *first_run; /* of row y of frame t: [t * height + y]; one more past the last */
     uint16_t *x;         /* run k is [x[2k], x[2k+1]) */
@@ -114,7 +114,7 @@ static CclStatus volume_add(CclContext *context, const CclMask *mask)
         refresh_labels(runs, volume);
     for (uint32_t y = 0; y < mask->height; y++) {
         uint32_t *const first = &runs->first_run[first_row + y];
-        runs->tier->pack(mask, y, y + 1, runs->bits, 0);
+        runs->pack_rows(mask, y, y + 1, runs->bits, 0);
         first[1] = first[0] + runs_from_bits(runs->bits, n_words, runs->x + 2 * (size_t)first[0]);
         const CclRow here = row_at(runs, first_row + y);
         if (!here.n)
@@ -221,7 +221,7 @@ static CclStatus open_runs(CclContext *context)
     Runs *runs;
     CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
     cpu_set_method(context, runs);
-    runs->tier = ccl_tier(config->cpu_flags);
+    runs->pack_rows = ccl_pack_rows(config->cpu_flags);
     CCL_TRY(ccl_cpu_memory(context, row_words(config->max_width) * sizeof(uint64_t), (void **)&runs->bits));
     CCL_TRY(ccl_cpu_memory(context, (n_rows + 1) * sizeof(uint32_t), (void **)&runs->first_run));
     CCL_TRY(ccl_cpu_memory(context, 2 * n_runs * sizeof(uint16_t), (void **)&runs->x));

@@ -13,12 +13,13 @@
  */
 #include "algorithms.h"
 #include "cpu/context.h"
+#include "host/clock.h"
 #include "host/cpus.h"
 #include "cpu/join.h"
 #include "host/pool.h"
 #include "cpu/table.h"
 #include "cpu/tier.h"
-#include "cpu/words.h"
+#include "host/words.h"
 
 #include <stdatomic.h>
 

@@ -8,7 +8,7 @@
 #define CCL_CPU_MOTION_STRIP_H
 
 #include "cpu_motion.h"
-#include "cpu/words.h"
+#include "host/words.h"
 
 #define BLOCK 64
 

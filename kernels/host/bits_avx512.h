@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX-512. */
-#ifndef CCL_CPU_BITS_AVX512_H
-#define CCL_CPU_BITS_AVX512_H
+#ifndef CCL_HOST_BITS_AVX512_H
+#define CCL_HOST_BITS_AVX512_H
 
 #include "row_bits.h"
 

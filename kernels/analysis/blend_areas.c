@@ -1,12 +1,10 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Blending for one tier: vectors of the compiler, which become the tier's instructions. */
-#ifndef CCL_CPU_BLEND_AREAS_H
-#define CCL_CPU_BLEND_AREAS_H
+/* Blending with the compiler's vectors; compiled once for each SIMD tier, with CCL_TIER the tier's name. */
+#include "blend_areas.h"
 
-#include "analysis/blend.h"
-
+#include <stdbool.h>
 #include <string.h>
 
 /* Samples looked at together: most of an area is empty. */
@@ -253,8 +251,14 @@ BLEND_INLINE void blend_packed(const CclDrawing *drawing, const CclBlendArea *ar
 
 /* ---------------------------------------------------------------- all */
 
-static void blend_areas(const CclDrawing *drawing, const CclBlendArea *areas, size_t n_areas,
-                        const CclBlendTarget *targets, unsigned n)
+#define PASTE(name, suffix) name##suffix
+#define WITH_SUFFIX(name, suffix) PASTE(name, suffix)
+#define BLEND_AREAS WITH_SUFFIX(ccl_blend_areas_, CCL_TIER)
+
+BlendAreas BLEND_AREAS;
+
+void BLEND_AREAS(const CclDrawing *drawing, const CclBlendArea *areas, size_t n_areas, const CclBlendTarget *targets,
+                 unsigned n)
 {
     const bool packed = blend_is_packed(targets, n);
     for (size_t i = 0; i < n_areas; i++) {
@@ -266,5 +270,3 @@ static void blend_areas(const CclDrawing *drawing, const CclBlendArea *areas, si
             blend_packed(drawing, &areas[i], targets, true);
     }
 }
-
-#endif

@@ -4,10 +4,11 @@
 /* Argument checks and the course of learning: what is the same on every backend. */
 #include "motion_backend.h"
 
+#include "bounds.h"
+#include "host/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-double ccl_now_us(void);
 
 CclMotionConfig ccl_motion_config_default(void)
 {

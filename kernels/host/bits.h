@@ -3,10 +3,10 @@
 
 /* Mask -> bits; compiled for each tier, with its instructions. Needs the tier's pack_u8(), pack_u16() and
  * compare_words(). */
-#ifndef CCL_CPU_BITS_H
-#define CCL_CPU_BITS_H
+#ifndef CCL_HOST_BITS_H
+#define CCL_HOST_BITS_H
 
-#include "context.h"
+#include "pixels.h"
 #include "words.h"
 
 static inline void pack_pixels(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, const CclMask *mask)
@@ -38,7 +38,7 @@ static RowBits pack_row(const CclMask *mask, uint32_t y, uint64_t *bits, const u
 }
 
 /* Packs rows y0..y1-1; row y goes to bits + y * stride, row_words() of it. */
-static void pack_rows(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride)
+static inline void pack_rows(const CclMask *mask, uint32_t y0, uint32_t y1, uint64_t *bits, size_t stride)
 {
     for (uint32_t y = y0; y < y1; y++)
         pack_row(mask, y, bits + y * stride, bits + y * stride);

@@ -3,8 +3,8 @@
 
 /* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX2: a pixel is greater when the
  * smaller of it and threshold + 1 is threshold + 1. */
-#ifndef CCL_CPU_BITS_AVX2_H
-#define CCL_CPU_BITS_AVX2_H
+#ifndef CCL_HOST_BITS_AVX2_H
+#define CCL_HOST_BITS_AVX2_H
 
 #include "row_bits.h"
 

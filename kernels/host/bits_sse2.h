@@ -3,8 +3,8 @@
 
 /* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. SSE2: a pixel is not greater when
  * subtracting the threshold, stopping at 0, leaves 0. */
-#ifndef CCL_CPU_BITS_SSE2_H
-#define CCL_CPU_BITS_SSE2_H
+#ifndef CCL_HOST_BITS_SSE2_H
+#define CCL_HOST_BITS_SSE2_H
 
 #include "row_bits.h"
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* A row as 64-bit words, bit 0 leftmost; compiled for each tier, with its instructions. */
-#ifndef CCL_CPU_WORDS_H
-#define CCL_CPU_WORDS_H
+#ifndef CCL_HOST_WORDS_H
+#define CCL_HOST_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 
 /* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. NEON has no movemask: each byte keeps
  * the bit of its place in its group of eight, and three rounds of pairwise additions gather them. */
-#ifndef CCL_CPU_BITS_NEON_H
-#define CCL_CPU_BITS_NEON_H
+#ifndef CCL_HOST_BITS_NEON_H
+#define CCL_HOST_BITS_NEON_H
 
 #include "row_bits.h"
 

@@ -1,33 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Volumes: argument checks and the stack's life, the same for every backend. */
-#include "backend.h"
-
-CclStatus ccl_check_volume_config(const CclConfig *config)
-{
-    const uint32_t pixels = config->max_width * config->max_height;
-    const uint64_t voxels = (uint64_t)pixels * config->volume;
-
-    if (config->volume > CCL_MAX_FRAMES)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "a volume has 1 to %u frames, not %u", CCL_MAX_FRAMES, config->volume);
-    if (voxels > CCL_MAX_VOXELS)
-        return ccl_fail(CCL_ERROR_ARGUMENT,
-                        "a volume of %u masks of %ux%u has more than %u voxels; at most %u masks fit", config->volume,
-                        config->max_width, config->max_height, CCL_MAX_VOXELS, CCL_MAX_VOXELS / pixels);
-    if (config->order != CCL_ORDER_RASTER)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the table of a volume is in raster order only");
-    return CCL_OK;
-}
-
-/* No two of them have a voxel in the same 2x2x2 block, or 6-connected in the same pair. */
-uint32_t ccl_max_volume_components(const CclConfig *config)
-{
-    const uint32_t width = config->max_width, height = config->max_height;
-    if (config->connectivity == CCL_CONNECT_4)
-        return (width * height * config->volume + 1) / 2;
-    return ((width + 1) / 2) * ((height + 1) / 2) * ((config->volume + 1) / 2);
-}
+/* Volumes: a stack of masks, from the first mask to the look-up, the same for every backend. */
+#include "context.h"
 
 static CclStatus check_volume_context(const CclContext *context)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#ifndef CCL_CPU_ROW_BITS_H
-#define CCL_CPU_ROW_BITS_H
+#ifndef CCL_HOST_ROW_BITS_H
+#define CCL_HOST_ROW_BITS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,148 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The methods of the build, and a context from ccl_context_new() to ccl_context_free(). */
+#include "context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- methods */
+
+static const char *backend_name(CclBackendKind kind)
+{
+    return kind == CCL_BACKEND_CUDA ? "CUDA" : "CPU";
+}
+
+const CclAlgorithmInfo *ccl_algorithm(unsigned index)
+{
+    unsigned n = 0;
+    while (ccl_algorithms[n] && n < index)
+        n++;
+    return ccl_algorithms[n] ? &ccl_algorithms[n]->info : NULL;
+}
+
+bool ccl_backend_built(CclBackendKind backend)
+{
+    for (unsigned i = 0; ccl_algorithms[i]; i++)
+        if (ccl_algorithms[i]->info.backend == backend)
+            return true;
+    return false;
+}
+
+static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **algorithm)
+{
+    const bool any = !config->algorithm || !strcmp(config->algorithm, "auto");
+    const CclAlgorithm *named = NULL, *other_kind = NULL;
+
+    for (unsigned i = 0; ccl_algorithms[i]; i++) {
+        const CclAlgorithm *const candidate = ccl_algorithms[i];
+        if (candidate->info.backend != config->backend)
+            continue;
+        if (!any && strcmp(candidate->info.name, config->algorithm))
+            continue;
+        if (candidate->info.volume != (config->volume != 0)) {
+            other_kind = candidate;
+            continue;
+        }
+        named = candidate;
+        if (candidate->info.connectivity & config->connectivity) {
+            *algorithm = candidate;
+            return CCL_OK;
+        }
+    }
+    if (named)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" does not do %d-connectivity, only %d", named->info.name,
+                        config->connectivity, config->connectivity == CCL_CONNECT_4 ? 8 : 4);
+    if (other_kind && !any)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" labels %s", other_kind->info.name,
+                        config->volume ? "single masks, not volumes" : "volumes, not single masks");
+    return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no algorithm \"%s\"", backend_name(config->backend),
+                    any ? "auto" : config->algorithm);
+}
+
+/* ---------------------------------------------------------------- context */
+
+CclConfig ccl_config_default(void)
+{
+    return (CclConfig){
+        .backend = CCL_BACKEND_CPU,
+        .connectivity = CCL_CONNECT_8,
+        .max_components = 4096,
+        .depth = 1,
+        .cpu_flags = CCL_CPU_ALL,
+    };
+}
+
+/* Records that a backend fills. To choose the largest components, the core must see all of them. */
+static uint32_t table_capacity(const CclConfig *config)
+{
+    const uint32_t max = config->volume ? ccl_max_volume_components(config)
+                                        : ccl_max_components(config->max_width, config->max_height, config->connectivity);
+    const uint32_t wanted = config->order == CCL_ORDER_AREA ? CCL_MAX_COMPONENTS : config->max_components;
+    return wanted < max ? wanted : max;
+}
+
+CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
+{
+    const CclAlgorithm *algorithm = NULL;
+
+    *result = NULL;
+    CCL_TRY(ccl_check_config(config));
+    if (!ccl_backend_built(config->backend))
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no %s backend (built without the CUDA toolkit)",
+                        backend_name(config->backend));
+    CCL_TRY(choose_algorithm(config, &algorithm));
+
+    CclContext *const context = calloc(1, sizeof *context);
+    if (!context)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    context->config = *config;
+    context->config.algorithm = algorithm->info.name;
+    context->algorithm = algorithm;
+    if (config->backend == CCL_BACKEND_CUDA)
+        context->backend = config->volume ? &ccl_cuda_volumes : &ccl_cuda_backend;
+    else
+        context->backend = config->volume ? &ccl_cpu_volumes : &ccl_cpu_backend;
+    context->capacity = table_capacity(config);
+
+    const CclStatus status = context->backend->open(context);
+    if (status != CCL_OK) {
+        ccl_context_free(context);
+        return status;
+    }
+    *result = context;
+    return CCL_OK;
+}
+
+void ccl_context_free(CclContext *context)
+{
+    if (!context)
+        return;
+    context->backend->close(context);
+    free(context);
+}
+
+const CclAlgorithmInfo *ccl_context_algorithm(const CclContext *context)
+{
+    return &context->algorithm->info;
+}
+
+void ccl_context_memory(const CclContext *context, size_t *host_bytes, size_t *device_bytes)
+{
+    *host_bytes = context->host_bytes;
+    *device_bytes = context->device_bytes;
+}
+
+unsigned ccl_steps(const CclContext *context, const CclStep **steps)
+{
+    *steps = context->steps;
+    return context->n_steps;
+}
+
+CclStatus ccl_check_alive(const CclContext *context)
+{
+    if (context->lost)
+        return ccl_fail(CCL_ERROR_DEVICE, "the device failed in an earlier frame; make a new context");
+    return CCL_OK;
+}
