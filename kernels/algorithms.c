@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The one table of what exists: the `algorithm` property, the tests, the benchmark and the documents are made from it. A
- * new method is its file under label/, a line here and a line in meson.build. Best first for each backend. */
+ * new method is its file under label/, a line here and a line in meson.build. Best first for each backend. The published
+ * methods are for comparison: -Dpublished=disabled leaves them out. */
 #include "algorithms.h"
 
 const CclAlgorithm *const ccl_algorithms[] = {
@@ -12,8 +13,18 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cpu_reference_3d,
 #ifdef CCL_HAVE_CUDA
     &ccl_cuda_runs,
-    &ccl_cuda_8dls,
     &ccl_cuda_bke,
+    &ccl_cuda_ha4,
+    &ccl_cuda_ha4_64,
+    &ccl_cuda_ha4_sums,
+    &ccl_cuda_ha8,
+    &ccl_cuda_ha8_64,
+    &ccl_cuda_ha8_sums,
+    &ccl_cuda_uf,
+    &ccl_cuda_bke_3d,
+    &ccl_cuda_uf_3d,
+#ifdef CCL_HAVE_PUBLISHED
+    &ccl_cuda_8dls,
     &ccl_cuda_accl,
     &ccl_cuda_be,
     &ccl_cuda_bke_ic,
@@ -29,12 +40,6 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cuda_dlp,
     &ccl_cuda_dpl,
     &ccl_cuda_flsl,
-    &ccl_cuda_ha4,
-    &ccl_cuda_ha4_64,
-    &ccl_cuda_ha4_sums,
-    &ccl_cuda_ha8,
-    &ccl_cuda_ha8_64,
-    &ccl_cuda_ha8_sums,
     &ccl_cuda_ke,
     &ccl_cuda_lbuf,
     &ccl_cuda_le,
@@ -51,11 +56,9 @@ const CclAlgorithm *const ccl_algorithms[] = {
     &ccl_cuda_stava,
     &ccl_cuda_stava_early,
     &ccl_cuda_stava_late,
-    &ccl_cuda_uf,
-    &ccl_cuda_bke_3d,
     &ccl_cuda_be_3d,
     &ccl_cuda_buf_3d,
-    &ccl_cuda_uf_3d,
+#endif
 #endif
     NULL,
 };

@@ -69,7 +69,7 @@ typedef struct CclAlgorithm {
     /* CUDA, with takes_bits: its first kernel waits itself for the bits of a mask of this size that the host packs, each block for
      * so many rows (a multiple of READY_ROWS, cuda/pieces.cuh); 0: it does not. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
-    bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/iterate.cuh), so a frame cannot be
+    bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/published/iterate.cuh), so a frame cannot be
                         captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
     void (*close)(CclContext *context);     /* called after a failed open() too */

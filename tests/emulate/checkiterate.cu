@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The loop of iterative methods by itself: when it ends, what it counts, and that it ends when a method never does. */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 
 #include "emulate.h"
 

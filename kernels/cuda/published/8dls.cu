@@ -20,7 +20,7 @@
  * only when no neighbours differ, which is right whatever was guessed; the guess spares almost all walks once labels
  * are final indeed.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/spread.cuh"
 #include "cuda/stages.cuh"
 #include "cuda/threads.cuh"

@@ -20,7 +20,7 @@
  * needs more iterations; the loop ends with an analyze that has nothing to do, as an iteration is two kernels here.
  * What an iteration costs is said in iterate.cuh.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/volume.cuh"
 
 /* Blocks without foreground are roots that touch nothing. */

@@ -21,7 +21,7 @@
  * iteration costs is said in iterate.cuh.
  */
 #include "cuda/block.cuh"
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 
 static const uint32_t EMPTY = UINT32_MAX; /* in place of a parent: a block without foreground */
 

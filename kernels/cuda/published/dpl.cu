@@ -19,7 +19,7 @@
  * Columns have a thread each, as published. Rows have a warp each, which takes 32 pixels at once by a segmented scan:
  * with a thread per row neighbouring threads would read from different rows and not share a line of the cache.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/spread.cuh"
 #include "pixels.cuh"
 

@@ -24,7 +24,7 @@
  * `le-early` and `le-late` are that paper's two ways to measure the components (../properties.cuh); early, init fills
  * each pixel's sums and analysis moves those of labels that go out of use. `le` leaves measuring to the backend.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/properties.cuh"
 #include "cuda/spread.cuh"
 #include "cuda/union_find.cuh"

@@ -16,7 +16,7 @@
  *
  * Works in the label image and needs no memory beside it.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/spread.cuh"
 #include "pixels.cuh"
 

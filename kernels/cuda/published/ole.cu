@@ -20,7 +20,7 @@
  * stride and parents are looked up by index. How many iterations it takes may differ from run to run: which store is
  * lost does.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/spread.cuh"
 #include "cuda/union_find.cuh"
 #include "pixels.cuh"

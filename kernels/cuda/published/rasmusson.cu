@@ -20,7 +20,7 @@
  * of the label, so that 2^28 pixels are the most; in a binary image two neighbours are connected when both are
  * foreground, which their labels say already.
  */
-#include "cuda/iterate.cuh"
+#include "cuda/published/iterate.cuh"
 #include "cuda/spread.cuh"
 #include "cuda/stages.cuh"
 #include "pixels.cuh"

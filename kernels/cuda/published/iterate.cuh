@@ -23,7 +23,7 @@
 #ifndef CCL_CUDA_ITERATE_CUH
 #define CCL_CUDA_ITERATE_CUH
 
-#include "backend.cuh"
+#include "cuda/backend.cuh"
 
 __device__ static inline void note_change(uint32_t *changed)
 {
