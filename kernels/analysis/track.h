@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Following blobs over time: which blob of this frame is which one of the frames before.
+ * Tracking: which blob of this frame is which blob of the frames before.
  *
  * Each track carries a constant-velocity Kalman filter of its centroid, and a smoothed covariance and box. Per frame:
  *
  *   predict   where each track should be now
- *   pair      detections inside a track's gate (Mahalanobis distance of the centroid, by the uncertainty of the prediction
- *             and the covariance of the blob; or overlap of the boxes) get a cost
- *   assign    the cheapest choice of pairs (assign.h)
- *   group     several tracks inside one blob: they merged; each is led along inside it
- *   join      one track in several blobs: it broke into parts
- *   begin     blobs left over start tracks; inside the place of another track: they came out of it
+ *   pair      detections inside a track's gate get a cost. The gate is a Mahalanobis distance of the centroid, by the
+ *             uncertainty of the prediction and the covariance of the blob; or an overlap of the boxes
+ *   assign    the cheapest choice of pairs (assignment.h)
+ *   group     several tracks inside one blob have merged; each moves along inside the blob
+ *   join      one track in several blobs is in parts
+ *   begin     the remaining blobs start tracks. One inside the box of another track came out of that track
  *
  *     CclTrackerConfig config = ccl_tracker_config_default();
  *     CclTracker *tracker;
@@ -23,9 +23,9 @@
  *     ccl_tracker_free(tracker);
  *
  * Lengths in the model are relative to the size of the object: there is nothing to set for a resolution. Memory grows
- * with max_tracks and the most detections seen in a frame, not with time. Each frame takes O(n log n) for the assignment
- * and one look at each pair of a track and a detection that are near each other; only where everything lies in one pile
- * are those all pairs.
+ * with max_tracks and the maximum number of detections in a frame, not with time. A frame takes O(n log n) for the
+ * assignment and one cost for each pair of a track and a detection near each other. Those are all pairs only when
+ * everything overlaps.
  *
  * A tracker is used by one thread at a time.
  */
@@ -84,7 +84,7 @@ typedef enum CclTrackState {
 
 typedef struct CclTrack {
     uint64_t id;        /* from 1 up, never used again */
-    uint64_t parent_id; /* track it came out of; 0: none */
+    uint64_t parent_id; /* the track that it came out of; 0: none */
     CclTrackState state;
     uint32_t flags;     /* CCL_TRACK_... of this frame */
     uint32_t detection; /* index of the blob it is in this frame, or CCL_TRACK_NO_DETECTION */
@@ -111,14 +111,18 @@ CclStatus ccl_tracker_configure(CclTracker *tracker, const CclTrackerConfig *con
 void ccl_tracker_reset(CclTracker *tracker);
 
 /*
- * One frame. `frames`: how many frame intervals have passed since the last call, usually 1; less than 0 or NaN counts
- * as 0, and after a gap longer than max_age all tracks end. `track_of`: NULL, or receives for each detection the id of its
- * track (0: none; more than one detection may be parts of one track, and of tracks that share a detection it is one).
+ * One frame.
+ *
+ * frames:   frame intervals since the last call, usually 1; NaN and values below 0 count as 0. After a gap longer than
+ *           max_age all tracks end.
+ * track_of: NULL, or receives for each detection the id of its track; 0: none. Several detections may be parts of one
+ *           track. Of several tracks that share a detection it receives one.
  */
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
                              uint64_t *track_of);
 
-/* A frame nobody looked at: tracks move on as predicted and none counts as unseen; after a gap longer than max_age all end. */
+/* A frame without detections to compare with: tracks move on as predicted and none counts as unseen. After a gap longer
+ * than max_age all tracks end. */
 void ccl_tracker_skip(CclTracker *tracker, double frames);
 
 /* The tracks as of the last update, oldest first; returns how many. Owned by the tracker until the next call. */

@@ -1,0 +1,310 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "track_match.h"
+
+#include "boxes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pair costs 0..1 for its distance, 0..1 for its overlap, and these. */
+static const double COST_ALONE = 2.0;     /* of a track that gets no detection */
+static const double COST_TENTATIVE = 0.5; /* confirmed tracks choose first */
+static const double COST_UNSEEN = 1.25;   /* at max_age: a wide gate must not claim everything in it */
+static const double COST_SIZE = 0.3;      /* per e-fold of area, up to 1 */
+
+/* Pairs kept for a track, its cheapest. A later detection would be taken only if all of these were taken by others. */
+#define PAIRS_PER_TRACK 16
+
+/* Shares of areas. */
+static const double MIN_INSIDE = 0.5; /* of a box that lies inside another */
+static const double MIN_HOLDS = 0.8;  /* of a track's area, that a blob has at least if the track merged into it */
+static const double MAX_GROWTH = 1.2; /* area of joined parts over the track's; a larger blob may hide another track */
+
+static const double MAX_COORDINATE = 1e6;
+static const double MIN_SIDE = 1e-6; /* squares of areas must be numbers above 0 */
+
+/* ---------------------------------------------------------------- memory */
+
+/* The content is lost. */
+static bool reserve(TrackArray *array, size_t size)
+{
+    if (size <= array->size)
+        return true;
+    void *const data = malloc(size + size / 2);
+    if (!data)
+        return false;
+    free(array->data);
+    array->data = data;
+    array->size = size + size / 2;
+    return true;
+}
+
+/* Several arrays in one block, largest alignment first. */
+CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n)
+{
+    const size_t row = sizeof(CclDetection) + sizeof(double) + 3 * sizeof(uint32_t);
+    const uint32_t n_pairs = n_items * PAIRS_PER_TRACK;
+    const size_t n_columns = (n_items + 1) / 2 * 2; /* an even number keeps the workspace aligned */
+    const size_t pair_bytes = n_pairs * sizeof(CclPair) + n_columns * sizeof(uint32_t) +
+                              ccl_assign_workspace(n_items, n, n_pairs);
+
+    if (!reserve(&match->per_detection, n * row) || !reserve(&match->per_pair, pair_bytes))
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to track %u detections", n);
+    match->n_detections = n;
+    match->detections = match->per_detection.data;
+    match->covered_area = (double *)(match->detections + n);
+    match->order = (uint32_t *)(match->covered_area + n);
+    match->owner = match->order + n;
+    match->covering = match->owner + n;
+    match->pairs = match->per_pair.data;
+    match->column_of = (uint32_t *)(match->pairs + n_pairs);
+    match->workspace = match->column_of + n_columns;
+    return CCL_OK;
+}
+
+void track_match_free(TrackMatch *match)
+{
+    free(match->per_detection.data);
+    free(match->per_pair.data);
+}
+
+/* ---------------------------------------------------------------- detections */
+
+static bool is_coordinate(double value)
+{
+    return fabs(value) <= MAX_COORDINATE; /* NaN is not */
+}
+
+bool track_is_usable(const CclDetection *d)
+{
+    return is_coordinate(d->x) && is_coordinate(d->y) && is_coordinate(d->x0) && is_coordinate(d->y0) &&
+           is_coordinate(d->x1) && is_coordinate(d->y1) && d->x1 - d->x0 >= MIN_SIDE && d->y1 - d->y0 >= MIN_SIDE;
+}
+
+/* A filled box has 1/12 of its squared sides as variances. */
+static void fill_covariance(CclDetection *d)
+{
+    const double w = d->x1 - d->x0, h = d->y1 - d->y0;
+    if (d->xx > 0 && d->yy > 0 && d->xx <= w * w && d->yy <= h * h && d->xy * d->xy <= d->xx * d->yy)
+        return;
+    d->xx = w * w / 12;
+    d->xy = 0;
+    d->yy = h * h / 12;
+}
+
+static void sort_by_left_edge(const CclDetection *detections, uint32_t *order, uint32_t *scratch, uint32_t n)
+{
+    /* Merge sort, bottom up: qsort() has no argument for the detections. */
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t begin = 0; begin < n; begin += 2 * width) {
+            const uint32_t middle = begin + width < n ? begin + width : n;
+            const uint32_t end = middle + width < n ? middle + width : n;
+            for (uint32_t k = begin, a = begin, b = middle; k < end; k++)
+                scratch[k] = b == end || (a < middle && detections[order[a]].x0 <= detections[order[b]].x0) ? order[a++]
+                                                                                                         : order[b++];
+        }
+        memcpy(order, scratch, n * sizeof *order);
+    }
+}
+
+void track_match_detections(TrackMatch *match, const CclDetection *detections)
+{
+    match->n_usable = 0;
+    match->max_width = 0;
+    for (uint32_t i = 0; i < match->n_detections; i++) {
+        match->detections[i] = detections[i];
+        match->covered_area[i] = 0;
+        if (!track_is_usable(&detections[i]))
+            continue;
+        fill_covariance(&match->detections[i]);
+        match->order[match->n_usable++] = i;
+        match->max_width = larger(match->max_width, detections[i].x1 - detections[i].x0);
+    }
+    sort_by_left_edge(match->detections, match->order, match->owner, match->n_usable);
+    for (uint32_t i = 0; i < match->n_detections; i++)
+        match->owner[i] = match->covering[i] = TRACK_NONE;
+}
+
+/* ---------------------------------------------------------------- pairs */
+
+double track_distance2(const TrackItem *item, const CclDetection *d)
+{
+    const CclTrack *const t = &item->track;
+    const double dx = d->x - t->x, dy = d->y - t->y;
+    const double xx = item->ax.pp + track_noise_variance(item, t->xx);
+    const double yy = item->ay.pp + track_noise_variance(item, t->yy);
+    const double xy = TRACK_COVARIANCE_NOISE * TRACK_COVARIANCE_NOISE * t->xy;
+    return (yy * dx * dx - 2 * xy * dx * dy + xx * dy * dy) / (xx * yy - xy * xy);
+}
+
+double track_pair_cost(const CclTrackerConfig *config, const TrackItem *item, const CclDetection *d, double limit)
+{
+    const CclTrack *const t = &item->track;
+    if (t->type != d->type && !config->single_class)
+        return INFINITY;
+    const double both = iou(t, d);
+    const double so_far = 1 - both + (t->state == CCL_TRACK_TENTATIVE ? COST_TENTATIVE : 0) +
+                          COST_UNSEEN * smaller(t->misses / (config->max_age + 1.0), 1);
+    if (so_far >= limit)
+        return INFINITY;
+    if (config->method == CCL_TRACK_IOU)
+        return both > 0 && both >= config->iou_threshold ? so_far : INFINITY;
+
+    const double squared = track_distance2(item, d), gate = config->max_distance * config->max_distance;
+    if ((squared > gate && both < config->iou_threshold) || so_far + smaller(squared / gate, 1) >= limit)
+        return INFINITY;
+    const double ratio = fabs(log(detection_area(d) / track_area(t)));
+    return so_far + smaller(squared / gate, 1) + smaller(COST_SIZE * ratio, 1);
+}
+
+/* Keeps the cheapest PAIRS_PER_TRACK of a track, sorted by cost. */
+static uint32_t keep_pair(CclPair *pairs, uint32_t n, CclPair pair)
+{
+    if (n == PAIRS_PER_TRACK && pair.cost >= pairs[n - 1].cost)
+        return n;
+    uint32_t i = n < PAIRS_PER_TRACK ? n++ : n - 1;
+    for (; i > 0 && pairs[i - 1].cost > pair.cost; i--)
+        pairs[i] = pairs[i - 1];
+    pairs[i] = pair;
+    return n;
+}
+
+/* A blob may be a group that the track merged into, or a part of the track. Keeps the best candidate for each. */
+static void note_overlap(TrackMatch *match, TrackItem *item, uint32_t index, uint32_t detection, double *best)
+{
+    const CclTrack *const t = &item->track;
+    const CclDetection *const d = &match->detections[detection];
+    const double both = intersection(t, d), area = track_area(t);
+
+    if (both > *best && both > MIN_INSIDE * area && detection_area(d) > MIN_HOLDS * area) {
+        *best = both;
+        item->container = detection;
+    }
+    if (both >= MIN_INSIDE * detection_area(d) && both > match->covered_area[detection]) {
+        match->covered_area[detection] = both;
+        match->covering[detection] = index;
+    }
+}
+
+/* First of the detections, by left edge, whose left edge is not before x. */
+static uint32_t first_from(const TrackMatch *match, double x)
+{
+    uint32_t low = 0, high = match->n_usable;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (match->detections[match->order[middle]].x0 < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Checks all detections near a track; returns the number of pairs written. */
+static uint32_t pair_track(TrackMatch *match, const CclTrackerConfig *config, TrackItem *item, uint32_t index,
+                           CclPair *pairs)
+{
+    const CclTrack *const t = &item->track;
+    const double reach_x = config->max_distance * sqrt(item->ax.pp + track_noise_variance(item, t->xx));
+    const double reach_y = config->max_distance * sqrt(item->ay.pp + track_noise_variance(item, t->yy));
+    const double left = smaller(t->x0, t->x - reach_x), right = larger(t->x1, t->x + reach_x);
+    const double top = smaller(t->y0, t->y - reach_y), bottom = larger(t->y1, t->y + reach_y);
+    const bool settled = config->merge_split && t->state != CCL_TRACK_TENTATIVE;
+    double best = 0;
+    uint32_t n = 0;
+
+    for (uint32_t k = first_from(match, left - match->max_width); k < match->n_usable; k++) {
+        const uint32_t i = match->order[k];
+        const CclDetection *const d = &match->detections[i];
+        if (d->x0 > right)
+            break;
+        if (d->x1 < left || d->y0 > bottom || d->y1 < top)
+            continue;
+        if (settled && (t->type == d->type || config->single_class))
+            note_overlap(match, item, index, i, &best);
+        const double limit = n < PAIRS_PER_TRACK ? INFINITY : pairs[n - 1].cost;
+        const double cost = track_pair_cost(config, item, d, limit);
+        if (cost < INFINITY)
+            n = keep_pair(pairs, n, (CclPair){ .row = index, .column = i, .cost = cost });
+    }
+    return n;
+}
+
+void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items)
+{
+    uint32_t n_pairs = 0;
+    for (uint32_t i = 0; i < n_items; i++)
+        if (items[i].track.state != CCL_TRACK_LOST)
+            n_pairs += pair_track(match, config, &items[i], i, match->pairs + n_pairs);
+    ccl_assign(match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE, match->column_of, match->workspace);
+    for (uint32_t i = 0; i < n_items; i++) {
+        const uint32_t detection = match->column_of[i];
+        if (detection == CCL_ASSIGN_ALONE)
+            continue;
+        items[i].track.detection = detection;
+        items[i].seen = match->detections[detection];
+        match->owner[detection] = i;
+    }
+}
+
+/* ---------------------------------------------------------------- groups and parts */
+
+/* A settled track that found no blob of its own but lies inside one has merged with the blob's owner. */
+void track_match_join_groups(TrackMatch *match, TrackItem *items, uint32_t n_items)
+{
+    for (uint32_t i = 0; i < n_items; i++) {
+        TrackItem *const item = &items[i];
+        const uint32_t d = item->container;
+        if (item->track.detection != TRACK_NONE || d == TRACK_NONE || item->track.state == CCL_TRACK_LOST)
+            continue;
+        if (match->owner[d] == TRACK_NONE) {
+            match->owner[d] = i;
+        } else if (match->owner[d] != i && items[match->owner[d]].group == TRACK_NONE) {
+            TrackItem *const other = &items[match->owner[d]];
+            /* A blob no larger than its owner hides nothing: this track is behind it, or a duplicate of it. */
+            if (detection_area(&match->detections[d]) < MAX_GROWTH * other->w * other->h)
+                continue;
+            if (other->track.state != CCL_TRACK_TENTATIVE)
+                other->group = d;
+        }
+        item->group = d;
+    }
+}
+
+/* Box around both; centroid and covariance weighted by area. */
+static CclDetection joined(const CclDetection *a, const CclDetection *b)
+{
+    const double m = detection_area(a), n = detection_area(b), s = m + n;
+    CclDetection d = *a;
+    d.x0 = smaller(a->x0, b->x0), d.y0 = smaller(a->y0, b->y0);
+    d.x1 = larger(a->x1, b->x1), d.y1 = larger(a->y1, b->y1);
+    d.x = (m * a->x + n * b->x) / s, d.y = (m * a->y + n * b->y) / s;
+    const double ax = a->x - d.x, ay = a->y - d.y, bx = b->x - d.x, by = b->y - d.y;
+    d.xx = (m * (a->xx + ax * ax) + n * (b->xx + bx * bx)) / s;
+    d.xy = (m * (a->xy + ax * ay) + n * (b->xy + bx * by)) / s;
+    d.yy = (m * (a->yy + ay * ay) + n * (b->yy + by * by)) / s;
+    return d;
+}
+
+/* A blob without a track, inside the box of a track that has another blob, is a part of that track if both blobs together
+ * fit the track better. */
+void track_match_join_parts(TrackMatch *match, TrackItem *items)
+{
+    for (uint32_t i = 0; i < match->n_detections; i++) {
+        if (match->owner[i] != TRACK_NONE || match->covering[i] == TRACK_NONE)
+            continue;
+        TrackItem *const item = &items[match->covering[i]];
+        if (item->track.detection == TRACK_NONE || item->group != TRACK_NONE)
+            continue;
+        const CclDetection both = joined(&item->seen, &match->detections[i]);
+        if (iou(&item->track, &both) <= iou(&item->track, &item->seen) ||
+            detection_area(&both) > MAX_GROWTH * item->w * item->h)
+            continue;
+        item->seen = both;
+        item->in_parts = true;
+        match->owner[i] = match->covering[i];
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One frame's detections to tracks: gates and costs, the assignment, then blobs with several tracks and tracks with
+ * several blobs. In the order of the calls:
+ *
+ *   track_match_reserve()         memory for the frame
+ *   track_match_detections()      copies the usable detections and sorts them by left edge
+ *   track_match_assign()          each track gets at most one detection
+ *   track_match_join_groups()     tracks without a detection that lie inside another track's
+ *   track_match_join_parts()      detections without a track that are a part of a track
+ */
+#ifndef CCL_TRACK_MATCH_H
+#define CCL_TRACK_MATCH_H
+
+#include "assignment.h"
+#include "track_filter.h"
+
+typedef struct TrackArray {
+    void *data;
+    size_t size; /* bytes */
+} TrackArray;
+
+/* Working memory of one frame; grows as needed and is kept. All zero at first. */
+typedef struct TrackMatch {
+    /* One entry per detection: */
+    CclDetection *detections; /* with a valid covariance */
+    uint32_t n_detections;
+    uint32_t *owner;          /* item that the detection belongs to, or TRACK_NONE */
+    uint32_t *covering;       /* settled item whose box covers the detection, or TRACK_NONE */
+    double *covered_area;     /* of the detection, by that item */
+    uint32_t *order;          /* the n_usable usable ones, by left edge */
+    uint32_t n_usable;
+    double max_width;         /* of their boxes */
+    /* One entry per pair or item: */
+    CclPair *pairs;
+    uint32_t *column_of;      /* of each item */
+    void *workspace;
+    TrackArray per_detection, per_pair;
+} TrackMatch;
+
+CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n_detections);
+void track_match_free(TrackMatch *match);
+
+/* Whether every number of a detection is within the range that the model can compute with. */
+bool track_is_usable(const CclDetection *detection);
+
+void track_match_detections(TrackMatch *match, const CclDetection *detections);
+
+/* Squared Mahalanobis distance of a detection from the track's prediction. */
+double track_distance2(const TrackItem *item, const CclDetection *detection);
+
+/* Cost of a pair; INFINITY outside the gate, or when it is not below `limit`. */
+double track_pair_cost(const CclTrackerConfig *config, const TrackItem *item, const CclDetection *detection,
+                       double limit);
+
+/* Fills track.detection, seen and container of the items. Items that are lost get no detection. */
+void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items);
+
+/* Fills the items' group. */
+void track_match_join_groups(TrackMatch *match, TrackItem *items, uint32_t n_items);
+
+/* Extends the items' seen, and sets in_parts. */
+void track_match_join_parts(TrackMatch *match, TrackItem *items);
+
+#endif
