@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Argument checks and the course of learning: what is the same on every backend. */
+/* Motion detection from ccl_motion_submit() to ccl_motion_collect(), the same on every backend: argument checks, the ring
+ * of pictures, learning rates and warm-up. */
 #include "motion_backend.h"
 
 #include "bounds.h"
@@ -186,8 +187,8 @@ static double rate_for(double rate, uint32_t n_learnt)
     return wanted > 0 && wanted < early ? early : wanted;
 }
 
-/* What the model does with a picture, after so many learnt. */
-static void place(MotionFrame *frame, uint32_t n_learnt)
+/* Sets how the model treats a picture after `n_learnt` others. */
+static void plan_frame(MotionFrame *frame, uint32_t n_learnt)
 {
     const CclMotionParams *const params = &frame->params;
     frame->n_learnt = n_learnt;
@@ -229,7 +230,7 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
         frame->params.drop_shadow = false;
     frame->forgets = frame->params.confirm_frames <= 1 && motion->confirm_frames > 1;
     frame->most = (uint64_t)((double)motion->pixels * params->max_motion);
-    place(frame, motion->n_learnt);
+    plan_frame(frame, motion->n_learnt);
 
     CCL_TRY(motion->backend->start(motion, frame));
     motion->confirm_frames = frame->params.confirm_frames;
@@ -240,10 +241,10 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
 }
 
 /*
- * After a global change the next picture is the first to be learnt from. Those in flight were started when that was not
- * known. As a seed needs nothing of what was learnt before it, and empties all that is counted, they are done again, from
- * the next on: nothing remains of the first time. (A reset in between made a seed anyway, but the model has to take the
- * same course.)
+ * After a global change the next picture is the first that the model learns from. Pictures in flight were started before
+ * the change was known, so this starts them again, from the oldest on. The first is a seed: it needs nothing from the
+ * model and clears all counts, so nothing remains of the first time. Pictures after a reset are repeated too, because the
+ * model has to go through the same states.
  */
 static CclStatus learn_again(CclMotion *motion, uint32_t n_resets)
 {
@@ -255,7 +256,7 @@ static CclStatus learn_again(CclMotion *motion, uint32_t n_resets)
         if (frame->n_resets != n_resets)
             n_learnt = 0;
         n_resets = frame->n_resets;
-        place(frame, n_learnt);
+        plan_frame(frame, n_learnt);
         CCL_TRY(motion->backend->start(motion, frame));
         n_learnt = one_more(n_learnt);
     }

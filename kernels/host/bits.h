@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Mask -> bits; compiled for each tier, with its instructions. Needs the tier's pack_u8(), pack_u16() and
- * compare_words(). */
+/* Mask -> bits; compiled for each tier, with its instructions. A tier's bits_*.h must come before: it has the functions for
+ * 64 pixels and for comparing rows. */
 #ifndef CCL_HOST_BITS_H
 #define CCL_HOST_BITS_H
 

@@ -5,12 +5,12 @@
 #ifndef CCL_HOST_CPUS_H
 #define CCL_HOST_CPUS_H
 
-/* CPUs the calling thread may run on, or fewer when the process's control groups (containers, services) may not use the
- * time of so many. At least 1. */
+/* Number of CPUs that the calling thread may run on, or fewer where the process's control groups (containers, services)
+ * limit its CPU time. At least 1. */
 unsigned ccl_cpu_count(void);
 
-/* CPUs whose time the control groups of this process may use, a part of one counted as one; 0: no limit. The files are
- * looked for below `root`: "" but for tests. */
+/* Number of CPUs whose time the process's control groups may use, rounded up; 0: no limit. Tests give another `root` than
+ * "" to read the files from. */
 unsigned ccl_cpu_quota(const char *root);
 
 #endif
