@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Inside the core: what a backend and a method provide, and what a context holds. */
+/* Inside the core: the interfaces of backends and methods, and the content of a context. */
 #ifndef CCL_BACKEND_H
 #define CCL_BACKEND_H
 
@@ -25,7 +25,7 @@ typedef struct CclFrame {
 typedef struct CclVolume {
     uint32_t width, height;
     uint32_t n_frames;
-    bool labelled;            /* may be looked up in; the next mask begins anew */
+    bool labelled;            /* labels can be looked up; the next mask begins a new stack */
     CclVolumeComponent *rows; /* CclContext.capacity of them; by the backend's open() */
     uint32_t n_found;
     float kernel_us;          /* -1: not measured */
@@ -50,27 +50,27 @@ typedef struct CclBackend {
 struct StageBuffers;
 
 /*
- * A method: one of `analyze` (mask to table and label image in one) and `label` (mask to the provisional labels that the
- * backend's shared stages turn into table and label image).
+ * A method has one of two functions. `analyze` makes table and label image from the mask. `label` makes provisional labels,
+ * and the backend's shared stages make table and label image from them.
  *
- * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x that is the same for all pixels of
- * a component and for no other component; with `first_pixel_roots` that index is the component's first pixel in raster
- * order, which saves the backend a stage. Without, it is that pixel or an earlier one, in its row or the one above (as of a
- * 2x2 block) or, of a volume, anywhere.
+ * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x. All pixels of a component have the
+ * same index, and no other component has it. With `first_pixel_roots` it is the component's first pixel in raster order, which
+ * saves the backend a stage. Without, it is that pixel or an earlier one in the same row or in the row above (the first pixel
+ * of a 2x2 block, for example); in a volume it may be any earlier voxel.
  */
 typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
-    const char *unit; /* for docs/algorithms.md: what is labelled, "pixel", "run", "2x2 block" */
+    const char *unit; /* for docs/algorithms.md: the unit that is labelled, "pixel", "run", "2x2 block" */
     const char *kind; /* the same: "iterative" where the literature says so; NULL: goes by `iterative` */
     double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
     bool ends_early; /* CUDA: with CudaVars.early it may set CudaResult.complete */
-    /* CUDA, with takes_bits: its first kernel waits itself for the bits of a mask of this size that the host packs, each block for
-     * so many rows (a multiple of READY_ROWS, cuda/pieces.cuh); 0: it does not. */
+    /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the
+     * number of rows that each block waits for (a multiple of READY_ROWS, cuda/pieces.cuh); 0: it does not wait. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
-    bool iterative;  /* CUDA: waits for its own kernels to see whether more are needed (cuda/published/iterate.cuh), so a frame cannot be
-                        captured into a graph, and ccl_submit() returns when its labels are found */
+    bool iterative;  /* CUDA: the host waits for kernels to see whether more are needed (cuda/published/iterate.cuh). A frame
+                        cannot be captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
     void (*close)(CclContext *context);     /* called after a failed open() too */
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
@@ -91,11 +91,11 @@ struct CclContext {
     CclConfig config;
     const CclBackend *backend;
     const CclAlgorithm *algorithm;
-    uint32_t capacity;    /* rows a backend's table holds: max_components, or more where CCL_ORDER_AREA must choose */
+    uint32_t capacity;    /* records of a backend's table: max_components, or more where CCL_ORDER_AREA must choose */
     CclFrame frames[CCL_MAX_DEPTH];
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
-    bool lost;            /* a frame failed half way: every later call fails */
+    bool lost;            /* a frame failed after it was begun: every later call fails */
     CclVolume volume;     /* with CclConfig.volume */
     CclStep steps[64];
     unsigned n_steps;
@@ -108,7 +108,7 @@ extern const CclBackend ccl_cpu_volumes;
 extern const CclBackend ccl_cuda_backend; /* cuda/backend.cu, or cuda/stubs.c without nvcc */
 extern const CclBackend ccl_cuda_volumes;
 
-/* Every method of every backend; NULL-terminated; the first that fits is what "auto" takes. */
+/* Every method of every backend; NULL-terminated. "auto" takes the first that fits. */
 extern const CclAlgorithm *const ccl_algorithms[];
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
 /*
  * Connected component labelling and blob analysis of binary images, on the CPU and on CUDA.
  *
- * In the order of the data path: a context is made once for a largest image size; each frame is a
- * mask handed to ccl_submit(), and ccl_collect() brings back its table of components:
+ * A caller makes a context once, for a maximum image size. Then it gives each frame's mask to ccl_submit() and gets the
+ * frame's table of components from ccl_collect(), or does both with ccl_analyze():
  *
  *     CclConfig config = ccl_config_default();
  *     config.max_width = 1920, config.max_height = 1080;
@@ -42,15 +42,15 @@
 extern "C" {
 #endif
 
-/* Widest and highest mask; keeps coordinates in 16 bits and every sum far inside 64. */
+/* Maximum width and height of a mask: keeps coordinates in 16 bits and every sum far inside 64. */
 #define CCL_MAX_SIZE 16384u
-/* Most rows a table can be asked to hold. */
+/* Maximum number of components that a table can hold. */
 #define CCL_MAX_COMPONENTS 1048576u
-/* Most frames in flight in one context. */
+/* Maximum number of frames in flight in one context. */
 #define CCL_MAX_DEPTH 4u
-/* Most pixels of a mask, and most voxels of a volume: 129 frames of 1920x1080. */
+/* Maximum number of pixels of a mask, and of voxels of a volume: 129 frames of 1920x1080. */
 #define CCL_MAX_VOXELS (CCL_MAX_SIZE * CCL_MAX_SIZE)
-/* Most frames of a volume. */
+/* Maximum number of frames of a volume. */
 #define CCL_MAX_FRAMES 16384u
 
 /* ---------------------------------------------------------------- methods */
@@ -91,7 +91,7 @@ bool ccl_backend_built(CclBackendKind backend);
 #define CCL_CPU_NEON (1u << 4)
 #define CCL_CPU_ALL 0xffffffffu
 
-/* How the rows of a table are ordered. A row keeps its label either way. */
+/* The order of the records of a table. It does not change the labels. */
 typedef enum CclOrder {
     CCL_ORDER_RASTER = 0, /* by label; a table too small holds the first */
     CCL_ORDER_AREA,       /* largest first, equal areas by label; a table too small holds the largest (of the first
@@ -104,24 +104,25 @@ typedef struct CclConfig {
     CclConnectivity connectivity;
     uint32_t max_width;           /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
-    uint32_t max_components;      /* rows of the table, 1..CCL_MAX_COMPONENTS */
-    CclOrder order;               /* of the rows */
+    uint32_t max_components;      /* records of the table, 1..CCL_MAX_COMPONENTS */
+    CclOrder order;               /* of the records */
     unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH; on CUDA they run beside each
                                      other, each in device memory of its own */
-    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of up to so many frames, at
+    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                                      most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                                      ccl_volume_add() */
     bool labels;                  /* ccl_submit() will be given label images */
     bool timing;                  /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;                  /* CUDA: frames that wait at the same time, of all such contexts of a device, are launched
-                                     together: for many streams. Not with `timing`, and only where the method can */
+                                     together: for many streams. Not with `timing`, and only if the method has it */
 
     int device;                   /* CUDA: device index; -1: the context current in the calling thread, which must then be
                                      current in every later call too */
-    unsigned threads;             /* CPU: threads to use, the caller's too; 0: as many as help, fewer while other contexts
-                                     are at work; 1: only the caller's. All contexts of the process share the others.
-                                     CUDA: those that pack masks in host memory to bits, 0 as 1. Contexts that share a
-                                     device have them in common: as many as the first to ask for more than one wants */
+    unsigned threads;             /* CPU: threads to use, including the caller's; 0: as many as make a frame faster, fewer
+                                     while other contexts are at work; 1: only the caller's. All contexts of the process
+                                     share the other threads.
+                                     CUDA: threads that pack masks in host memory to bits; 0 is the same as 1. Contexts that
+                                     share a device share these threads: the first context with more than 1 sets the number */
     uint32_t cpu_flags;           /* CPU: SIMD tiers that may be used (tests force each in turn); CCL_CPU_ALL otherwise */
 } CclConfig;
 
@@ -161,7 +162,7 @@ typedef enum CclMemory {
  *
  * Shape:  `height` rows of `width` pixels; row y begins at data + y * stride. Bytes between width and stride are never
  *         taken for pixels, and no byte outside the rows is read.
- * Range:  width and height from 1 to those of the context; stride >= width * pixel_size bytes.
+ * Range:  width and height from 1 to the maximum of the context; stride >= width * pixel_size bytes.
  * Place:  any address and any stride, odd ones too, also of 16-bit pixels.
  * Memory: a CPU context takes HOST and PINNED, a CUDA context all three.
  * Owner:  the caller; alive and unchanged until the frame is collected.
@@ -179,12 +180,12 @@ typedef struct CclMask {
                               the GPU; NULL: the mask is ready */
 } CclMask;
 
-/* Page-locked host memory for masks, or NULL without a CUDA device or when there is no more. Needs no context; with a
- * CUDA context current in the thread it belongs to that, else to `device`. */
+/* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to the CUDA
+ * context that is current in the thread, or else to `device`. */
 void *ccl_pinned_alloc(size_t size, int device);
 void ccl_pinned_free(void *memory);
 
-/* Device memory for masks that never leave the device; as ccl_pinned_alloc() otherwise. Downloading waits. */
+/* The same in device memory, for masks that never leave the device. Downloading waits for the copy. */
 void *ccl_device_alloc(size_t size, int device);
 void ccl_device_free(void *memory);
 bool ccl_device_download(void *host, const void *memory, size_t size);
@@ -218,15 +219,15 @@ typedef struct CclFilter {
 #define CCL_TOUCHES_RIGHT (1u << 2)
 #define CCL_TOUCHES_BOTTOM (1u << 3)
 
-/* Raw moments, sums over the pixels of a component: m_pq = sum of x^p y^q, x to the right and y down from the centre of
- * the mask's first pixel, in pixels. Exact: at most 2^55 for a full mask of CCL_MAX_SIZE squared. */
+/* Raw moments, sums over the pixels of a component: m_pq = sum of x^p y^q. x and y are in pixels, to the right and down from
+ * the centre of the mask's first pixel. Exact: at most 2^55 for a full mask of CCL_MAX_SIZE squared. */
 typedef struct CclMoments {
     uint64_t area; /* m00 */
     uint64_t m10, m01;
     uint64_t m20, m11, m02;
 } CclMoments;
 
-/* One row of the table: 64 bytes without padding, so that tables can be compared as bytes. */
+/* One record of the table: 64 bytes without padding, so that tables can be compared as bytes. */
 typedef struct CclComponent {
     CclMoments moments;
     uint32_t label;          /* 1..n in raster order of the components' first pixels */
@@ -260,29 +261,29 @@ double ccl_extent(const CclComponent *component);
 
 #define CCL_TABLE_TRUNCATED (1u << 0) /* n_kept > n_components */
 
-/* What is known of one frame. `components` belongs to the context and lives until `depth` further frames have been
+/* The result for one frame. `components` belongs to the context and lives until `depth` further frames have been
  * submitted. */
 typedef struct CclTable {
     const CclComponent *components;
-    uint32_t n_components; /* rows: the smaller of n_kept and max_components */
+    uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */
     uint32_t flags;        /* CCL_TABLE_... */
     uint32_t width, height;
-    uint32_t batch_size;   /* frames launched together, this one too: 1 unless CclConfig.shared */
+    uint32_t batch_size;   /* frames launched together, including this one: 1 unless CclConfig.shared */
     float wait_us;         /* with CclConfig.shared: from submission to launch, else -1 */
-    float pack_us;         /* CUDA: from the beginning of packing rows of the mask to bits on the host to its end, which may
-                            * be beside the launch; 0 when none were packed; CPU: -1 */
+    float pack_us;         /* CUDA: duration of packing rows of the mask to bits on the host, which may run at the same time
+                              as the launch; 0: no row was packed; CPU: -1 */
     float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;
 
 /*
- * A 32-bit label image to be filled: 0 for background and for dropped components, else the component's label; every kept
- * component has its label here, even one past the end of the table.
+ * A 32-bit label image to be filled. A pixel is 0 in the background and in dropped components, else the component's label.
+ * Every kept component has its label here, even if the table is too small for it.
  *
- * Shape:  as the mask; row y begins at data + y * stride bytes; data and stride are multiples of 4, stride at least
- *         width * 4, height * stride below 2^34.
+ * Shape:  as the mask; row y begins at data + y * stride bytes.
+ * Range:  data and stride are multiples of 4, stride at least width * 4, height * stride below 2^34.
  * Memory: HOST or PINNED for a CPU context; any for a CUDA context.
  * Owner:  the caller; alive until the frame is collected, complete then. Bytes past each row's width stay untouched.
  */
@@ -290,27 +291,27 @@ typedef struct CclLabels {
     uint32_t *data;
     size_t stride; /* bytes */
     CclMemory memory;
-    bool provisional; /* the method's own labels instead: unique per component, in no order, gaps between them; no table
-                         is made (n_* are 0) and no filter applied. What published methods compute; for comparison. */
+    bool provisional; /* the method's own labels instead: unique per component, in no order, with gaps. No table is made
+                         (n_* are 0) and no filter applied. Published methods compute these labels; for comparison. */
 } CclLabels;
 
 /*
- * Starts the analysis of one frame. At most `depth` frames may be waiting to be collected. A CUDA context does not wait for
- * the device, unless the method is iterative: it returns when what it packs or copies of a mask in host memory is done; a CPU
- * context does the work here.
+ * Starts the analysis of one frame. At most `depth` frames may be waiting to be collected. A CPU context does all the work
+ * here. A CUDA context returns when it has packed or copied a mask in host memory. It does not wait for the device, unless the
+ * method is iterative.
  *
  * filter: which components to keep; NULL: all. Copied.
  * labels: NULL, or the image to fill (needs CclConfig.labels), which no other frame in flight may have.
  * Errors: ARGUMENT (mask, filter or label image out of range, or too many frames waiting; nothing was submitted). After
- *         any other the context is of no more use, and every later call says DEVICE: free it and make a new one.
+ *         any other error every later call returns DEVICE: free the context and make a new one.
  */
 CclStatus ccl_submit(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels);
 
-/* Waits for the oldest frame submitted and describes it. ARGUMENT when none is waiting; after any other error as
- * ccl_submit(), and the frame is gone. */
+/* Waits for the oldest frame submitted and fills the table. ARGUMENT when no frame is waiting. After any other error the frame
+ * is gone, and later calls fail as after an error of ccl_submit(). */
 CclStatus ccl_collect(CclContext *context, CclTable *table);
 
-/* True when ccl_collect() would not wait, but for a frame that it has to launch again: ccl_context_timeouts(). */
+/* True when ccl_collect() would not wait. The exception is a frame that it has to launch again: ccl_context_timeouts(). */
 bool ccl_ready(CclContext *context);
 
 /* ccl_submit() and ccl_collect() in one; no other frame may be in flight. */
@@ -321,9 +322,9 @@ CclStatus ccl_analyze(CclContext *context, const CclMask *mask, const CclFilter 
 
 /*
  * A volume is a stack of masks of one size, labelled in three dimensions: x, y and the frame. In a video a component is
- * then a blob with its past and future, as long as its pixels in one frame touch those in the next.
+ * then a blob with its past and future, as long as its pixels in one frame touch its pixels in the next.
  *
- *     config.volume = 25;                             a context of its own, beside that for the single frames
+ *     config.volume = 25;                             a context of its own, besides the one for single frames
  *     ...
  *     ccl_volume_add(context, &mask);                 up to 25 times
  *     ccl_volume_label(context, NULL, &table);
@@ -333,10 +334,10 @@ CclStatus ccl_analyze(CclContext *context, const CclMask *mask, const CclFilter 
  * For the 4x1 masks     # . . #      # # . .      . # . .      the volume has two components: label 1 of 4 voxels,
  *                                                              box [0,2) x [0,1), frames [0,3); label 2 of 1 voxel,
  *                                                              frame 0
- * Nothing is filtered: pixels of blobs that the frames' own filter drops connect like any other.
+ * Nothing is filtered: pixels of blobs that the frames' filter drops connect like all others.
  */
 
-/* One row of a volume's table: 32 bytes without padding. */
+/* One record of a volume's table: 32 bytes without padding. */
 typedef struct CclVolumeComponent {
     uint64_t voxels;
     uint32_t label;          /* 1..n in raster order of the first voxels: frame by frame, in each row by row */
@@ -350,7 +351,7 @@ typedef struct CclVolumeComponent {
 /* `components` belongs to the context and lives until the next ccl_volume_add(). */
 typedef struct CclVolumeTable {
     const CclVolumeComponent *components; /* in order of their labels */
-    uint32_t n_components;  /* rows: the smaller of n_found and max_components */
+    uint32_t n_components;  /* records: the smaller of n_found and max_components */
     uint32_t n_found;       /* components in the volume, exact */
     uint32_t flags;         /* CCL_TABLE_TRUNCATED: n_found > n_components */
     uint32_t width, height; /* of every frame */
@@ -363,12 +364,12 @@ typedef struct CclVoxel {
 } CclVoxel;
 
 /*
- * Puts a mask on top of the stack; after ccl_volume_label(), and at first, it begins a new one. The first mask says
- * what size the volume has.
+ * Puts a mask on top of the stack. After ccl_volume_label() it begins a new stack. The first mask sets the size of the
+ * volume.
  *
- * mask:   as for ccl_submit(), but free to change when this returns.
- * Errors: ARGUMENT (out of range, another size than the first, or the stack is full; nothing was done). After any other
- *         the context is of no more use.
+ * mask:   as for ccl_submit(), but the caller may change it when this returns.
+ * Errors: ARGUMENT (out of range, another size than the first, or the stack is full; nothing was done). Others as
+ *         ccl_submit().
  */
 CclStatus ccl_volume_add(CclContext *context, const CclMask *mask);
 
@@ -379,8 +380,8 @@ void ccl_volume_clear(CclContext *context);
  * Labels the stack.
  *
  * labels: NULL, or for each frame the image to fill (`provisional` false).
- * Errors: ARGUMENT (label images out of range, nothing stacked, or labelled already; the stack is as it was). After any
- *         other the context is of no more use.
+ * Errors: ARGUMENT (label images out of range, nothing stacked, or labelled already; the stack is as it was). Others as
+ *         ccl_submit().
  */
 CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolumeTable *table);
 
@@ -402,12 +403,12 @@ typedef struct CclStep {
 unsigned ccl_steps(const CclContext *context, const CclStep **steps);
 
 /* One of the CUDA streams (cudaStream_t) that frames run on, by index, for callers that order their own work after all of
- * them: frames in flight run beside each other. NULL past the last one; on the CPU; and with CclConfig.shared, where a
- * frame submitted need not be in a stream yet. */
+ * them: frames in flight run at the same time. NULL past the last one, on the CPU, and with CclConfig.shared, because a
+ * submitted frame may not be in a stream yet. */
 void *ccl_context_stream(const CclContext *context, unsigned i);
 
-/* For tests: frames of this context, on CUDA, whose kernels waited in vain for the host to pack the mask, and which were
- * launched again. */
+/* For tests: number of frames of this context, on CUDA, whose kernels timed out waiting for the host to pack the mask, and that
+ * were launched again. */
 unsigned ccl_context_timeouts(const CclContext *context);
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
 /*
  * Which pixels move: a model of the background behind a fixed camera, on the CPU and on CUDA.
  *
- * A detector is made for one size of picture; each picture handed to ccl_motion_apply() gives the mask of the pixels that
- * do not fit what was seen there before, and is learnt from:
+ * A caller makes a detector for one size of picture. ccl_motion_apply() fills the mask of the pixels that do not fit the
+ * background model, and the model learns from the picture:
  *
  *     CclMotionConfig config = ccl_motion_config_default();
  *     config.width = 1920, config.height = 1080;

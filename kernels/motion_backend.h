@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Inside the motion detector: what a backend provides, and what a detector holds. */
+/* Inside the motion detector: the interface of a backend, and the content of a detector. */
 #ifndef CCL_MOTION_BACKEND_H
 #define CCL_MOTION_BACKEND_H
 
@@ -12,23 +12,23 @@
 extern "C" {
 #endif
 
-/* A picture on its way. */
+/* A picture in flight. */
 typedef struct MotionFrame {
     CclMask luma;
     CclMotionMask mask;
     CclMotionParams params; /* checked, defaults filled in */
     uint64_t pixels;        /* not ignored */
-    uint32_t n_learnt, n_seen; /* before this one; learnt: as far as is known yet */
+    uint32_t n_learnt, n_seen; /* pictures before this one; n_learnt may change while a global change is not known yet */
     uint32_t n_resets;
     double start_us;
     MotionRates rates;
     bool seed;              /* the first picture: the model becomes it */
     bool silent;            /* warm-up: the mask is empty */
-    bool forgets;           /* nothing is confirmed any more: the counts begin at 0 when something is again */
+    bool forgets;           /* confirmation was switched off: its counts begin at 0 when it is on again */
     uint64_t most;          /* raw foreground above this is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
     float kernel_us;        /* -1: not measured */
-    unsigned slot;          /* 0..depth-1; others have others */
+    unsigned slot;          /* 0..depth-1, different for each picture in flight */
     uint32_t serial;        /* the backend's own */
 } MotionFrame;
 

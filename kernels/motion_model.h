@@ -163,7 +163,7 @@ MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, u
     }
     if (second.weight > first.weight)
         motion_swap(&first, &second);
-    /* What the first leaves is the others', whatever rounding made of the sum. */
+    /* The other modes have the weight that the first leaves, whatever the rounding of the sum. */
     const uint32_t w1 = second.weight < MOTION_ONE ? second.weight : MOTION_ONE;
     const uint32_t w2 = third.weight < MOTION_ONE ? third.weight : MOTION_ONE;
     *mean = (uint16_t)first.mean;

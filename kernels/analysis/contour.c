@@ -67,7 +67,7 @@ static bool append_corner(CclContours *c, int x, int y)
     return true;
 }
 
-/* Nothing outside the mask is. */
+/* Pixels outside the mask are background. */
 static bool is_set(const CclMask *mask, int x, int y)
 {
     return (unsigned)x < mask->width && (unsigned)y < mask->height && is_foreground(mask, (uint32_t)x, (uint32_t)y);
@@ -75,7 +75,7 @@ static bool is_set(const CclMask *mask, int x, int y)
 
 /* Directions, clockwise: right, down, left, up. */
 static const int STEP_X[4] = { 1, 0, -1, 0 }, STEP_Y[4] = { 0, 1, 0, -1 };
-/* The pixel ahead to the right of who stands on a corner; ahead to the left is that of the direction before. */
+/* The pixel ahead on the right of a corner. The pixel ahead on the left is the same for the direction before. */
 static const int AHEAD_X[4] = { 0, -1, -1, 0 }, AHEAD_Y[4] = { 0, 0, -1, -1 };
 
 static bool is_ahead(const CclMask *mask, int x, int y, unsigned direction)
@@ -137,8 +137,8 @@ static double squared_distance(Corner p, Corner a, Corner b)
     return across * across / length;
 }
 
-/* From this depth on a span is halved where it is longest in corners and not where it is widest: a comb as large as
- * the mask, which the widest place divides one tooth at a time, takes n log n and not n^2. */
+/* From this depth on a span is divided in the middle of its corners, not at its widest place. In a comb the widest place cuts
+ * off one tooth at a time, which takes n^2 steps; this takes n log n. */
 enum { HALVE_FROM = 24 };
 
 /* Douglas & Peucker between two corners that stay. */
@@ -163,7 +163,7 @@ static void keep_between(CclContours *c, uint32_t begin, uint32_t end, double ep
 /* On each side of the box the two corners farthest apart. */
 static void keep_outermost(CclContours *c, const CclComponent *box)
 {
-    uint32_t least[4] = { 0 }, most[4] = { 0 };
+    uint32_t first[4] = { 0 }, last[4] = { 0 };
     bool found[4] = { false };
     for (uint32_t i = 0; i < c->n_corners; i++) {
         const Corner p = c->corners[i];
@@ -171,16 +171,16 @@ static void keep_outermost(CclContours *c, const CclComponent *box)
         for (unsigned side = 0; side < 4; side++) {
             if (!on[side])
                 continue;
-            const Corner a = c->corners[least[side]], b = c->corners[most[side]];
+            const Corner a = c->corners[first[side]], b = c->corners[last[side]];
             if (!found[side] || (side & 1 ? p.y < a.y : p.x < a.x))
-                least[side] = i;
+                first[side] = i;
             if (!found[side] || (side & 1 ? p.y > b.y : p.x > b.x))
-                most[side] = i;
+                last[side] = i;
             found[side] = true;
         }
     }
     for (unsigned side = 0; side < 4; side++)
-        c->kept[least[side]] = c->kept[most[side]] = 1;
+        c->kept[first[side]] = c->kept[last[side]] = 1;
 }
 
 /* The first corner is outermost on top, so it stays, and its copy at the end with it. */
@@ -233,7 +233,7 @@ CclStatus ccl_contours_add(CclContours *c, const CclMask *mask, const CclCompone
     if (mask->memory == CCL_MEMORY_DEVICE)
         return ccl_fail(CCL_ERROR_ARGUMENT, "contours are traced in masks in memory of the host");
     CCL_TRY(trace(c, mask, config->connectivity, component));
-    if (!append_corner(c, component->first_x, component->y0)) /* room for the copy of the first */
+    if (!append_corner(c, component->first_x, component->y0)) /* capacity for the copy of the first */
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for a contour of %u corners", c->n_corners);
     c->n_corners--;
     if (epsilon > 0)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Small pieces share a mapping. */
+/* Small arrays share a mapping. */
 #define SMALL_BLOCK ((size_t)256 << 10)
-/* Large ones may come in large pages. */
+/* Large arrays may get large pages. */
 #define LARGE_BLOCK ((size_t)16 << 20)
 
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
@@ -61,7 +61,7 @@ static CclStatus cpu_open(CclContext *context)
     if (algorithm->open)
         CCL_TRY(algorithm->open(context));
     const unsigned n_slots = context->config.volume ? 0 : context->config.depth;
-    for (unsigned i = 0; i < n_slots; i++) /* unless the method has rows of its own */
+    for (unsigned i = 0; i < n_slots; i++) /* unless the method allocated its own */
         if (!context->frames[i].rows)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
                                    (void **)&context->frames[i].rows));

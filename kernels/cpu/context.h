@@ -18,15 +18,15 @@ typedef struct CpuBlock {
 /* CclContext.impl of a CPU context. */
 typedef struct CpuContext {
     void *workspace; /* algorithm->workspace_size() bytes */
-    void *method;    /* the method's own */
+    void *method;    /* for the method's use */
     CpuBlock block[MAX_BLOCKS]; /* all memory of the context */
     unsigned n_blocks;
-    uint8_t *small;  /* rest of the block that small pieces share */
+    uint8_t *small;  /* rest of the block that small arrays share */
     size_t small_left;
 } CpuContext;
 
-/* Memory that lives as long as the context: aligned to 64, zero, and costing address space only until it is written:
- * what the worst mask of the largest size would need can be taken without being paid for. */
+/* Memory that lives as long as the context: aligned to 64, zero, and no more than address space until it is written. So a
+ * method can reserve what the worst mask of the largest size needs. */
 CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory);
 
 static inline void *cpu_workspace(const CclContext *context)

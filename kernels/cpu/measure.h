@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * * Runs -> exact sums of a label.  * While they grow, sums are CclComponents with the left end of the box
- * complemented: then every entry of the box only ever grows. What is known at a label's first run (y0, first_x) is
- * set there and stays.
+ * Runs -> exact sums of a label.
+ *
+ * While sums grow they are CclComponents with the left end of the box complemented: then each entry of the box only grows.
+ * y0 and first_x are set at a label's first run and stay.
  */
 #ifndef CCL_CPU_MEASURE_H
 #define CCL_CPU_MEASURE_H
@@ -12,13 +13,13 @@
 #include "ccl.h"
 #include "row.h"
 
-/* Sums over the pixels 0..x-1 of a row, so that those of a run [x0, x1) are one subtraction. */
+/* Sums over the pixels 0..x-1 of a row: the sums of a run [x0, x1) are one subtraction. */
 typedef struct CclPrefix {
     uint64_t n_x; /* count in the low half, sum of x (below 2^28) in the high: neither borrows */
     uint64_t xx;
 } CclPrefix;
 
-/* Identical rows one below the other, measured in one go. */
+/* Identical rows one below the other, measured together. */
 typedef struct CclRowSums {
     uint64_t n, y, yy; /* rows, sum of y, of y squared */
     uint16_t y1;
@@ -37,7 +38,7 @@ static inline CclPrefix run_sums(const CclPrefix *prefix, uint32_t x0, uint32_t 
     return (CclPrefix){ .n_x = prefix[x1].n_x - prefix[x0].n_x, .xx = prefix[x1].xx - prefix[x0].xx };
 }
 
-/* Adds runs of alike rows, with the box [x0, x1) around them. */
+/* Adds runs of identical rows, with the box [x0, x1) around them. */
 static inline void add_runs(CclComponent *c, CclPrefix runs, uint32_t x0, uint32_t x1, const CclRowSums *rows)
 {
     const uint64_t n = (uint32_t)runs.n_x, x = runs.n_x >> 32;
@@ -53,7 +54,7 @@ static inline void add_runs(CclComponent *c, CclPrefix runs, uint32_t x0, uint32
     c->y1 = rows->y1;
 }
 
-/* Adds the runs of alike rows to the sums of their labels; neighbours of one label in one go. */
+/* Adds the runs of identical rows to the sums of their labels; neighbours with the same label together. */
 static inline void measure_by_label(CclComponent *sums, const CclPrefix *prefix, const CclRow *row,
                                     const CclRowSums *rows)
 {

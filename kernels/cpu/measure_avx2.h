@@ -12,11 +12,11 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* What stays the same for the runs of alike rows. */
+/* The same for all runs of identical rows. */
 typedef struct RowVectors {
     __m256i factor; /* sum of y, of y squared, of y, 0: each below 2^32 */
-    __m256i y1;     /* in its place of the box, with what complements x0 */
-    __m128i rows;   /* how many, twice */
+    __m256i y1;     /* at its place in the box, with the bits that complement x0 */
+    __m128i rows;   /* their number, in both lanes */
 } RowVectors;
 
 /* A CclPrefix. */
@@ -26,7 +26,7 @@ static inline __m128i run_vector(const CclPrefix *prefix, uint32_t x0, uint32_t 
     return _mm_sub_epi64(to, _mm_loadu_si128((const __m128i *)&prefix[x0]));
 }
 
-/* Both ends of a run, again and again. */
+/* Both ends of a run, in every lane. */
 static inline __m256i ends_vector(const uint16_t *x)
 {
     uint32_t ends;
@@ -40,10 +40,10 @@ static inline __m128i times(__m128i v, __m128i factor)
     return _mm_add_epi64(_mm_mul_epu32(v, factor), _mm_slli_epi64(_mm_mul_epu32(_mm_srli_epi64(v, 32), factor), 32));
 }
 
-/* Adds runs of alike rows (a CclPrefix) with the ends of the box around them. one: of one row only. */
+/* Adds runs of identical rows (a CclPrefix) with the ends of the box around them. one: there is one row. */
 ALWAYS_INLINE void add_vector(CclComponent *sums, __m128i runs, __m256i ends, const RowVectors *row, bool one)
 {
-    const __m256i spread = _mm256_setr_epi32(0, 7, 1, 7, 7, 7, 2, 3); /* n, x, 0, xx */
+    const __m256i by_1 = _mm256_setr_epi32(0, 7, 1, 7, 7, 7, 2, 3); /* n, x, 0, xx */
     const __m256i by_y = _mm256_setr_epi32(1, 7, 0, 7, 0, 7, 7, 7);   /* x, n, n, 0 */
     const __m256i place = _mm256_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, /* m11 m02 */
                                            -1, -1, -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, -1, -1, -1, -1);
@@ -51,7 +51,7 @@ ALWAYS_INLINE void add_vector(CclComponent *sums, __m128i runs, __m256i ends, co
     const __m256i box = _mm256_xor_si256(_mm256_shuffle_epi8(ends, place), row->y1);
     const __m256i products = _mm256_mul_epu32(_mm256_permutevar8x32_epi32(run, by_y), row->factor); /* xy, yy, y, 0 */
     const __m256i all_rows = one ? run : _mm256_zextsi128_si256(times(runs, row->rows));
-    const __m256i plain = _mm256_permutevar8x32_epi32(all_rows, spread);
+    const __m256i plain = _mm256_permutevar8x32_epi32(all_rows, by_1);
     __m256i *const s = (__m256i *)sums;
 
     const __m256i low = _mm256_load_si256(s), high = _mm256_load_si256(s + 1);
@@ -95,14 +95,14 @@ static inline __m128i row_total(const uint16_t *x, uint32_t n)
     return _mm_set_epi64x((long long)sum_xx, (long long)(pixels | sum_x << 32));
 }
 
-/* A label that two of three samples have; UINT32_MAX: none. */
-static inline uint32_t likely_most(const CclRow *row)
+/* The label that two of three samples have, or UINT32_MAX. */
+static inline uint32_t frequent_label(const CclRow *row)
 {
     const uint32_t a = row->label[row->n / 4], b = row->label[row->n / 2], c = row->label[row->n - row->n / 4];
     return a == b || a == c ? a : b == c ? b : UINT32_MAX;
 }
 
-/* Lists the runs whose label is not `label`; returns how many. May write up to eight past the last. */
+/* Lists the runs whose label is not `label`; returns their number. May write up to eight past the last. */
 static inline uint32_t find_others(const uint32_t *labels, uint32_t n, uint32_t label, uint16_t *others)
 {
     const __m256i one = _mm256_set1_epi32((int)label);
@@ -119,9 +119,9 @@ static inline uint32_t find_others(const uint32_t *labels, uint32_t n, uint32_t 
     return n_others;
 }
 
-/* Most runs have the label `most`: it gets the row's total less the others, and one addition in memory instead of a
- * chain of them. */
-static inline void measure_others(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, uint32_t most,
+/* For a row where more than half of the runs have the label `frequent`: adds the row's total minus the other runs to it, in
+ * one addition instead of a chain of dependent ones. */
+static inline void measure_frequent(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, uint32_t frequent,
                                   const uint16_t *others, uint32_t n_others, const RowVectors *vectors, bool one)
 {
     const uint16_t *const x = row->x;
@@ -135,12 +135,12 @@ static inline void measure_others(CclComponent *sums, const CclPrefix *prefix, c
         total = _mm_sub_epi64(total, run);
         add_vector(&sums[label[k]], run, ends_vector(x + 2 * k), vectors, one);
     }
-    while (label[first] != most)
+    while (label[first] != frequent)
         first++;
-    while (label[last] != most)
+    while (label[last] != frequent)
         last--;
     const uint16_t box[2] = { x[2 * first], x[2 * last + 1] };
-    add_vector(&sums[most], total, ends_vector(box), vectors, one);
+    add_vector(&sums[frequent], total, ends_vector(box), vectors, one);
 }
 
 ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix, const CclRow *row,
@@ -152,7 +152,7 @@ ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix, con
         add_vector(&sums[label[k]], run_vector(prefix, x[2 * k], x[2 * k + 1]), ends_vector(x + 2 * k), vectors, one);
 }
 
-/* Adds the runs of one or more alike rows to the sums of their labels. */
+/* Adds the runs of one or more identical rows to the sums of their labels. */
 static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows,
                          uint16_t *scratch)
 {
@@ -166,10 +166,10 @@ static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclR
         .y1 = _mm256_setr_epi64x(0, 0, (long long)0xffff00000000, (long long)((uint64_t)rows->y1 << 16)),
         .rows = _mm_set1_epi64x((long long)rows->n),
     };
-    if (row->n >= 32 && likely_most(row) != UINT32_MAX) {
-        const uint32_t most = likely_most(row), n_others = find_others(row->label, row->n, most, scratch);
+    if (row->n >= 32 && frequent_label(row) != UINT32_MAX) {
+        const uint32_t frequent = frequent_label(row), n_others = find_others(row->label, row->n, frequent, scratch);
         if (n_others < row->n / 2) {
-            measure_others(sums, prefix, row, most, scratch, n_others, &vectors, one);
+            measure_frequent(sums, prefix, row, frequent, scratch, n_others, &vectors, one);
             return;
         }
     }

@@ -7,7 +7,7 @@
 
 #include "measure.h"
 
-/* Adds the runs of one or more alike rows to the sums of their labels. */
+/* Adds the runs of one or more identical rows to the sums of their labels. */
 static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const CclRowSums *rows,
                          uint16_t *scratch)
 {

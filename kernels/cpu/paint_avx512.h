@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #define LANES 16u
-#define RUNS_PER_WORD_TO_EXPAND 0u
+#define RUNS_PER_WORD_TO_EXPAND_WORDS 0u
 
 static inline void store_lanes(uint32_t *out, uint32_t value)
 {

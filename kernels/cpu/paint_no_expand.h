@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define RUNS_PER_WORD_TO_EXPAND 64u
+#define RUNS_PER_WORD_TO_EXPAND_WORDS 64u
 
 static inline const uint32_t *expand_words(uint32_t *out, const uint64_t *bits, uint32_t n, const uint32_t *label)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Bits -> runs, and which runs of the row above one run joins; compiled for each tier, with its instructions. Needs the
- * tier's put_positions(), find_ends() and sum_up(). */
+/* Bits -> runs, and which runs of the row above one run joins; compiled for each tier, with its instructions. The tier's
+ * positions_*.h and nonzero_words_*.h must come before. */
 #ifndef CCL_CPU_RUNS_H
 #define CCL_CPU_RUNS_H
 
@@ -16,11 +16,11 @@ typedef struct CclBridge {
 } CclBridge;
 
 /*
- * Fills ends, rank, x and n of `here` from its bits, and lists what it bridges: where one run of `here` touches two
- * neighbours above, the first bit of the right one. Returns how many words the list has.
+ * Fills ends, rank, x and n of `here` from its bits, and lists its bridges: where one run of `here` touches two
+ * neighbouring runs above, the first bit of the right-hand one. Returns the number of words in the list.
  *
- * A run touches two neighbours only by covering the gap between them, and a gap is covered when a 1 added at its first
- * bit to (here & ~above) is carried through to the start of the next run:
+ * A run touches both only by covering the gap between them. To find covered gaps, add 1 to (here & ~above) at the first
+ * bit of each gap. Where the carry arrives at the start of the next run above, the gap is covered:
  *
  *     above   1 1 0 0 0 1 0 0 1      the first gap is covered, the carry ends in the bit of the second run's start;
  *     here    0 0 1 1 1 0 0 1 0      the second is not. (8-connected; 4-connected, the pixels beside
@@ -38,16 +38,16 @@ ALWAYS_INLINE uint32_t runs_from_bits(CclRow *here, const CclRow *above, uint32_
 
     for (uint32_t from = 0; from < words; from += 64) {
         const uint32_t n = words - from < 64 ? words - from : 64;
-        for (uint64_t live = find_ends(bits + from, n, ends + from, rank + from); live; live &= live - 1) {
-            const uint32_t w = from + lowest(live);
-            const uint64_t s = bits[w], shifted = s << 1 | bits[(int32_t)w - 1] >> 63, turns = s ^ shifted;
+        for (uint64_t nonzero = find_ends(bits + from, n, ends + from, rank + from); nonzero; nonzero &= nonzero - 1) {
+            const uint32_t w = from + lowest(nonzero);
+            const uint64_t word = bits[w], shifted = word << 1 | bits[(int32_t)w - 1] >> 63, changes = word ^ shifted;
             rank[w] = (uint16_t)ones(ends[w]);
-            x = put_positions(x, turns, ones(turns), w * 64);
+            x = put_positions(x, changes, ones(changes), w * 64);
 
-            const uint64_t u = bits_above[w], u_starts = u & ~(u << 1 | bits_above[(int32_t)w - 1] >> 63);
-            const uint64_t gap = s & ~u, first = ends_above[w] & s & (eight ? ~(uint64_t)0 : shifted);
+            const uint64_t upper = bits_above[w], upper_starts = upper & ~(upper << 1 | bits_above[(int32_t)w - 1] >> 63);
+            const uint64_t gap = word & ~upper, first = ends_above[w] & word & (eight ? ~(uint64_t)0 : shifted);
             const uint64_t half = gap + first, sum = half + carry;
-            const uint64_t bridged = sum & u_starts & (eight ? ~(uint64_t)0 : s);
+            const uint64_t bridged = sum & upper_starts & (eight ? ~(uint64_t)0 : word);
             carry = (half < gap) | (sum < half);
             bridges[n_bridges] = (CclBridge){ bridged, w };
             n_bridges += bridged != 0;
@@ -59,8 +59,8 @@ ALWAYS_INLINE uint32_t runs_from_bits(CclRow *here, const CclRow *above, uint32_
     return n_bridges;
 }
 
-/* Lists the runs of `here` that touch none of `above`, by the same trick: a 1 added at the start of such a run is
- * carried through to its end. */
+/* Lists the runs of `here` that touch no run of `above`, in the same way: a 1 added at the start of such a run is carried
+ * through to its end. Returns their number. */
 ALWAYS_INLINE uint32_t untouched_runs(const CclRow *here, const CclRow *above, uint32_t words,
                                                                      bool eight, uint16_t *run)
 {
@@ -70,10 +70,10 @@ ALWAYS_INLINE uint32_t untouched_runs(const CclRow *here, const CclRow *above, u
     uint64_t carry = 0;
 
     for (uint32_t w = 0; w < words; w++) {
-        const uint64_t s = bits[w], s_before = bits[(int32_t)w - 1];
-        const uint64_t u = bits_above[w], u_before = bits_above[(int32_t)w - 1];
-        const uint64_t beside = eight ? u << 1 | u_before >> 63 | u >> 1 | bits_above[w + 1] << 63 : 0;
-        const uint64_t alone = s & ~(u | beside), start = alone & ~(s << 1 | s_before >> 63);
+        const uint64_t word = bits[w], before = bits[(int32_t)w - 1];
+        const uint64_t upper = bits_above[w], upper_before = bits_above[(int32_t)w - 1];
+        const uint64_t beside = eight ? upper << 1 | upper_before >> 63 | upper >> 1 | bits_above[w + 1] << 63 : 0;
+        const uint64_t alone = word & ~(upper | beside), start = alone & ~(word << 1 | before >> 63);
         const uint64_t half = alone + start, sum = half + carry;
         carry = (half < alone) | (sum < half);
         for (uint64_t e = sum & ends[w]; e; e &= e - 1)

@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A strip of rows -> provisional labels and their sums; compiled for each tier, with its instructions. Row by row:
+ * A strip of rows -> provisional labels and their sums; compiled for each tier, with its instructions. Steps for each row:
  *
- *   pack     mask -> bits; a row like the one above costs nothing more
+ *   pack     mask -> bits; a row identical to the one above needs no further step
  *   encode   bits -> runs, and which runs of the row above they bridge
  *   link     unite the labels of bridged runs
  *   label    each run takes the label of the first run above that it touches, or a new one
- *   measure  sums of the runs, once for all rows that are alike
+ *   measure  sums of the runs, once for all identical rows
  *
- * Needs the tier's primitives: see the other headers included here.
+ * The headers with the tier's versions of these must come before: see cpu/tier/.
  */
 #ifndef CCL_CPU_STRIP_H
 #define CCL_CPU_STRIP_H
@@ -20,8 +20,8 @@
 #include "tier.h"
 #include "union_find.h"
 
-/* Unites the labels of neighbours above that one run touches. Many are the same already; which, is hard to predict, so
- * those are left out first, without a branch. */
+/* Unites the labels of neighbours above that one run touches. Many pairs have the same label already, at random: a first
+ * pass leaves them out without a branch. */
 static void link_above(CclStrip *strip, const CclRow *above, uint32_t n_bridges)
 {
     const CclBridge *restrict const bridges = strip->bridge;
@@ -43,31 +43,31 @@ static void link_above(CclStrip *strip, const CclRow *above, uint32_t n_bridges)
         unite(parent, pair[i], pair[i + 1]);
 }
 
-/* Sums whose memory is fetched before they are made. */
+/* How many sums ahead of the current one their memory is fetched. */
 #define NEW_AHEAD 128
 
-/* Makes the new labels of the runs fresh[]. */
+/* Makes the labels of the runs new_runs[]. */
 static void begin_labels(CclStrip *strip, const uint16_t *x, uint32_t y, uint32_t n_new)
 {
     const uint32_t next = strip->next_label;
     uint32_t *restrict const parent = strip->parent + next;
-    const uint16_t *restrict const fresh = strip->fresh;
+    const uint16_t *restrict const new_runs = strip->new_runs;
 
     for (uint32_t i = 0; i < n_new; i++)
         parent[i] = next + i;
     if (strip->sums) {
         CclComponent *restrict const sums = strip->sums + next;
         for (uint32_t i = 0; i < n_new; i++) {
-            __builtin_prefetch(&sums[i + NEW_AHEAD], 1); /* new memory all the time: 5 to 10 % in fine noise */
-            sums[i] = (CclComponent){ .y0 = (uint16_t)y, .first_x = x[2 * fresh[i]] };
+            __builtin_prefetch(&sums[i + NEW_AHEAD], 1); /* each is used for the first time: 5 to 10 % in fine noise */
+            sums[i] = (CclComponent){ .y0 = (uint16_t)y, .first_x = x[2 * new_runs[i]] };
         }
     }
     strip->next_label = next + n_new;
 }
 
-/* Labels the runs of `here`. Without a branch on what is above a run: that is a coin flip in a noisy mask. Returns
- * how many are new; fresh[] says which. */
-ALWAYS_INLINE uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *above,
+/* Labels the runs of `here`: each looks up the first run above that does not end before it. There is no branch on whether
+ * it touches that run, which is random in a noisy mask. Returns the number of new labels; new_runs[] lists their runs. */
+ALWAYS_INLINE uint32_t label_by_search(CclStrip *strip, CclRow *here, const CclRow *above,
                                                                 bool eight)
 {
     const uint32_t *restrict const parent = strip->parent;
@@ -75,7 +75,7 @@ ALWAYS_INLINE uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *ab
     const uint32_t *restrict const label_above = above->label;
     const uint64_t *restrict const ends = above->ends;
     uint32_t *restrict const label = here->label;
-    uint16_t *restrict const fresh = strip->fresh;
+    uint16_t *restrict const new_runs = strip->new_runs;
     const uint32_t n = here->n, next = strip->next_label;
     uint32_t n_new = 0;
 
@@ -85,15 +85,15 @@ ALWAYS_INLINE uint32_t label_few(CclStrip *strip, CclRow *here, const CclRow *ab
         const bool is_new = x_above[2 * j] + (uint32_t)!eight > x1;
         const uint32_t old = parent[label_above[j]];
         label[k] = is_new ? next + n_new : old;
-        fresh[n_new] = (uint16_t)k;
+        new_runs[n_new] = (uint16_t)k;
         n_new += is_new;
     }
     return n_new;
 }
 
-/* The same for many runs: the labels of the row above are laid out pixel by pixel, so that each run finds its own at
- * its first pixel; the runs that touch nothing are found by the carry that passes through them. */
-ALWAYS_INLINE uint32_t label_many(CclStrip *strip, CclRow *here, const CclRow *above,
+/* The same for rows with many runs: expands the labels of the row above to its pixels, so that each run reads its label
+ * at its first pixel. untouched_runs() finds the runs that touch nothing. */
+ALWAYS_INLINE uint32_t label_by_expansion(CclStrip *strip, CclRow *here, const CclRow *above,
                                                                  uint32_t words, bool eight)
 {
     const uint32_t *restrict const parent = strip->parent, *restrict const at = strip->label_at + !eight;
@@ -103,21 +103,22 @@ ALWAYS_INLINE uint32_t label_many(CclStrip *strip, CclRow *here, const CclRow *a
 
     for (uint32_t j = 0; j < n_above; j++)
         label_above[j] = parent[label_above[j]];
-    spread_labels(strip->label_at, above->ends, label_above, words * 8);
+    expand_labels(strip->label_at, above->ends, label_above, words * 8);
     for (uint32_t k = 0; k < n; k++)
         label[k] = at[x[2 * k]];
 
-    const uint32_t n_new = untouched_runs(here, above, words, eight, strip->fresh);
+    const uint32_t n_new = untouched_runs(here, above, words, eight, strip->new_runs);
     for (uint32_t i = 0; i < n_new; i++)
-        label[strip->fresh[i]] = strip->next_label + i;
+        label[strip->new_runs[i]] = strip->next_label + i;
     return n_new;
 }
 
 ALWAYS_INLINE void label_runs(CclStrip *strip, CclRow *here, const CclRow *above, uint32_t y,
                                                              uint32_t words, bool eight)
 {
-    const bool many = here->n > words * RUNS_PER_WORD_IF_MANY && strip->n_new < here->n / 8;
-    const uint32_t n_new = many ? label_many(strip, here, above, words, eight) : label_few(strip, here, above, eight);
+    const bool many = here->n > words * RUNS_PER_WORD_TO_EXPAND_LABELS && strip->n_new < here->n / 8;
+    const uint32_t n_new = many ? label_by_expansion(strip, here, above, words, eight)
+                                : label_by_search(strip, here, above, eight);
 
     here->label[here->n] = strip->first_label;
     strip->n_new = n_new;
@@ -131,31 +132,31 @@ static void copy_first_row(CclStrip *strip, const CclRow *row)
     memcpy(strip->first.label, row->label, row->n * sizeof *row->label);
 }
 
-/* A row that is not `above`; its bits and labels go where they will be painted from, or nowhere that lasts. */
+/* The row of strip->row that is not `above`. Its bits and labels are stored for painting, or used until the next row. */
 static CclRow *new_row(CclStrip *strip, const CclRow *above, uint32_t words, uint32_t n_labels)
 {
     const unsigned i = above == &strip->row[0];
     CclRow *const row = &strip->row[i];
-    row->bits = strip->line ? line_bits(strip, strip->n_lines, words) : strip->row_bits[i];
+    row->bits = strip->stored ? stored_bits(strip, strip->n_stored, words) : strip->row_bits[i];
     row->bits[-1] = 0;
-    row->label = strip->line ? strip->line_labels + n_labels : strip->row_labels[i];
+    row->label = strip->stored ? strip->stored_labels + n_labels : strip->row_labels[i];
     return row;
 }
 
-static void begin_line(CclStrip *strip, const CclRow *row, uint32_t y, uint32_t n_labels)
+static void store_row(CclStrip *strip, const CclRow *row, uint32_t y, uint32_t n_labels)
 {
-    if (strip->line)
-        strip->line[strip->n_lines++] = (CclLine){ .y0 = y, .y1 = y + 1, .first_run = n_labels, .n = row->n };
+    if (strip->stored)
+        strip->stored[strip->n_stored++] = (CclStoredRow){ .y0 = y, .y1 = y + 1, .first_run = n_labels, .n = row->n };
 }
 
 ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
 {
     const uint32_t words = row_words(strip->mask->width);
-    const CclRow *here = &strip->blank;
-    CclRowSums alike = { 0 };
+    const CclRow *here = &strip->empty;
+    CclRowSums identical = { 0 };
     uint32_t n_labels = 0;
 
-    strip->n_lines = 0;
+    strip->n_stored = 0;
     strip->next_label = strip->first_label;
     strip->n_new = 0;
     strip->parent[strip->first_label] = strip->first_label;
@@ -163,29 +164,29 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
         CclRow *const row = new_row(strip, here, words, n_labels);
         const RowBits bits = pack_row(strip->mask, y, row->bits, here->bits);
         if (!bits.differs && y > strip->y0) {
-            add_row(&alike, y);
-            if (strip->line)
-                strip->line[strip->n_lines - 1].y1 = y + 1;
+            add_row(&identical, y);
+            if (strip->stored)
+                strip->stored[strip->n_stored - 1].y1 = y + 1;
             continue;
         }
         if (strip->sums)
-            measure_runs(strip->sums, strip->prefix, here, &alike, strip->other);
-        alike = (CclRowSums){ 0 };
-        add_row(&alike, y);
+            measure_runs(strip->sums, strip->prefix, here, &identical, strip->other_runs);
+        identical = (CclRowSums){ 0 };
+        add_row(&identical, y);
         if (bits.any) {
             link_above(strip, here, runs_from_bits(row, here, words, eight, strip->bridge));
             label_runs(strip, row, here, y, words, eight);
             here = row;
         } else {
-            here = &strip->blank;
+            here = &strip->empty;
         }
-        begin_line(strip, here, y, n_labels);
+        store_row(strip, here, y, n_labels);
         n_labels += here->n ? here->n + 1 : 0;
         if (y == strip->y0)
             copy_first_row(strip, here);
     }
     if (strip->sums)
-        measure_runs(strip->sums, strip->prefix, here, &alike, strip->other);
+        measure_runs(strip->sums, strip->prefix, here, &identical, strip->other_runs);
     strip->last = here;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Counts -> sums of those before. SSE2. */
+/* Counts -> prefix sums. SSE2. */
 #ifndef CCL_CPU_SUMS_SSE2_H
 #define CCL_CPU_SUMS_SSE2_H
 
 #include <emmintrin.h>
 #include <stdint.h>
 
-/* count[w] -> the sum of those before it; works on eight at a time, up to seven past the end. */
+/* Replaces count[w] by the sum of the counts before it. Works on eight at a time, up to seven past the end. */
 static inline void sum_up(uint16_t *count, uint32_t n)
 {
     __m128i before = _mm_setzero_si128();

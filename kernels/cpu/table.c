@@ -18,8 +18,8 @@ static void merge_sums(CclComponent *to, const CclComponent *from)
     to->y1 = to->y1 > from->y1 ? to->y1 : from->y1;
 }
 
-/* Labels flattened in one go: first all are sorted into roots and others without a branch, for which of them a label is
- * is hard to predict. */
+/* Labels flattened at a time. First a pass without branches sorts them into roots and others, because no branch predictor can
+ * guess which a label is. */
 #define BLOCK 1024u
 
 void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured)
@@ -61,7 +61,7 @@ static bool keeps_all(const CclLimits *l)
            l->min_height <= 1 && l->max_height >= CCL_MAX_SIZE && l->border != CCL_BORDER_DROP;
 }
 
-/* The box of a component (x0, y0, x1, y1) in one word, to be compared entry by entry. */
+/* The box of a component (x0, y0, x1, y1) as one word of four 16-bit entries. */
 static inline uint64_t box_word(const CclComponent *component)
 {
     uint64_t word;
@@ -69,14 +69,14 @@ static inline uint64_t box_word(const CclComponent *component)
     return word;
 }
 
-/* Is one of the four entries of the boxes the same? */
+/* Whether one of the four entries is the same in both boxes. */
 static inline bool shares_entry(uint64_t a, uint64_t b)
 {
     const uint64_t low = 0x7fff7fff7fff7fffu, differs = a ^ b;
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
-/* Sums fetched before they are needed. */
+/* How many sums ahead of the current one are fetched. */
 #define AHEAD 32
 
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels)

@@ -7,21 +7,21 @@
 
 #include "tier.h"
 
-/* All labels of a frame: arrays with an entry for each. */
+/* All provisional labels of a frame: arrays with an entry for each. */
 typedef struct CclLabelling {
     uint32_t *parent;
-    CclComponent *sums; /* the frame's rows too: see ccl_table_from_sums() */
+    CclComponent *sums; /* may be the frame's rows: see ccl_table_from_sums() */
     uint32_t *root;  /* roots, ascending: only n_roots entries */
     uint32_t *final; /* of roots only: the component's label, 0 when it is dropped */
     uint32_t n_roots;
 } CclLabelling;
 
-/* Points the labels first..end-1 at their roots and lists those; with `measured` every root gets the sums of its
- * labels. Ranges of labels must come in ascending order; n_roots is 0 before the first. */
+/* Points the labels first..end-1 at their roots and lists the roots; with `measured` every root gets the sums of its
+ * labels. Callers go through the ranges of labels in ascending order, with n_roots 0 before the first. */
 void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured);
 
-/* Numbers the roots the filter keeps and writes their rows, up to `capacity`. frame->rows may be labels->sums: the
- * k-th row comes from the sums of a label that is k or greater. */
+/* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->rows may be labels->sums:
+ * record k comes from the sums of label k or a greater one. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
 
 /* Replaces each flattened parent in first..end-1 by the component's label. */

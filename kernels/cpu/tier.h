@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* SIMD tiers: the same strip of rows, compiled for what a CPU can do. */
+/* The functions of the CPU backend that are compiled for each SIMD tier. */
 #ifndef CCL_CPU_TIER_H
 #define CCL_CPU_TIER_H
 
@@ -9,44 +9,44 @@
 #include "measure.h"
 #include "row.h"
 
-/* Rows alike, one below the other, kept for the label image. */
-typedef struct CclLine {
+/* Identical rows, one below the other, stored until the label image is painted. */
+typedef struct CclStoredRow {
     uint32_t y0, y1;    /* half open */
-    uint32_t first_run; /* its labels are line_labels[first_run ...] */
+    uint32_t first_run; /* its labels begin at stored_labels[first_run] */
     uint32_t n;         /* runs */
-} CclLine;
+} CclStoredRow;
 
-/* The work on rows y0..y1-1 of a mask. Strips of one mask share parent and sums, each in its own range of labels. */
+/* Rows y0..y1-1 of a mask. Strips of one mask share parent and sums, each in its own range of labels. */
 typedef struct CclStrip {
     const CclMask *mask;
     uint32_t y0, y1;
-    uint32_t first_label;  /* of its range; the labels in use are [first_label, next_label) */
+    uint32_t first_label;     /* the labels in use are [first_label, next_label) */
     uint32_t next_label;
-    uint32_t n_new;        /* labels of the last row: how many to expect in the next */
+    uint32_t n_new;           /* new labels in the last row: an estimate for the next row */
     uint32_t *parent;
-    CclComponent *sums;         /* NULL: only label */
+    CclComponent *sums;       /* NULL: only label */
     const CclPrefix *prefix;
 
-    CclRow row[2];
-    uint64_t *row_bits[2]; /* for rows that are not kept */
+    CclRow row[2];            /* the current row and the one above, in turn */
+    uint64_t *row_bits[2];    /* for rows that are not stored */
     uint32_t *row_labels[2];
-    CclRow blank;          /* without runs */
-    CclRow first;          /* x, label and n of row y0, for the seam */
-    const CclRow *last;    /* row y1-1 */
+    CclRow empty;             /* without runs */
+    CclRow first;             /* x, label and n of row y0, for joining strips */
+    const CclRow *last;       /* row y1-1 */
     struct CclBridge *bridge; /* scratch, one per word */
-    uint16_t *other;       /* scratch, one per run */
-    uint16_t *fresh;
-    uint32_t *label_at;    /* scratch, one per pixel and a few */
+    uint16_t *other_runs;     /* scratch, one per run */
+    uint16_t *new_runs;
+    uint32_t *label_at;       /* scratch, one per pixel, padded */
 
-    CclLine *line;         /* for paint(); NULL: there will be none */
-    uint32_t n_lines;
-    uint64_t *line_bits;   /* a 0 and row_words() for each line */
-    uint32_t *line_labels;
+    CclStoredRow *stored;     /* for paint(); NULL: there is no label image */
+    uint32_t n_stored;
+    uint64_t *stored_bits;    /* a word of 0 and row_words() words for each */
+    uint32_t *stored_labels;
 } CclStrip;
 
-static inline uint64_t *line_bits(const CclStrip *strip, uint32_t i, uint32_t words)
+static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t words)
 {
-    return strip->line_bits + (size_t)i * (words + 1) + 1;
+    return strip->stored_bits + (size_t)i * (words + 1) + 1;
 }
 
 typedef struct CclTier {

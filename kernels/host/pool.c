@@ -16,11 +16,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* How long a thread looks out for something that is about to happen before it sleeps: being woken takes about 50 us,
- * a third of what a video-like mask takes in all. */
+/* How long a thread polls before it blocks. Waking a thread takes about 50 us, a third of the time of a video-like mask. */
 #define AWAKE_US 100.0
 
-/* Held for some hundred nanoseconds: who finds it taken looks again before sleeping, where there is such a lock. */
+/* The lock is held for some hundred nanoseconds: where the C library has such a lock, threads poll it before they block. */
 #ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 #define LOCK_INITIALIZER PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 #else
@@ -29,12 +28,12 @@
 
 #define MAX_WORKERS 1023u
 
-/* CclPool.left, from the top: seats (workers that may still come), tasks, the next of them. Who adds 1 has the task of the
- * number before; from the number of tasks on there is none. One word, so that a seat is taken together with a task of the same
- * call. */
+/* CclPool.left, from the top: how many more workers may take part, the number of tasks, the next task. A thread that adds 1 gets
+ * the task with the number before; from the number of tasks on there is none. All is one word, so that a worker takes its place
+ * together with a task of the same call. */
 #define TASK_BITS 24u
 #define MAX_TASKS ((1u << TASK_BITS) - 1 - MAX_WORKERS)
-#define SEAT (1ull << 2 * TASK_BITS)
+#define ONE_WORKER (1ull << 2 * TASK_BITS)
 
 static unsigned next_of(uint64_t left)
 {
@@ -43,49 +42,49 @@ static unsigned next_of(uint64_t left)
 
 static bool is_used_up(uint64_t left)
 {
-    return left < SEAT || next_of(left) >= (left >> TASK_BITS & ((1u << TASK_BITS) - 1));
+    return left < ONE_WORKER || next_of(left) >= (left >> TASK_BITS & ((1u << TASK_BITS) - 1));
 }
 
-/* Freed only when there are no workers, and used again until then: one may look at a pool that is gone. */
+/* Freed only when there are no workers, because a worker may read a pool that was given back. New pools reuse it until then. */
 struct CclPool {
     unsigned n_threads;
-    void (*task)(void *data, unsigned i); /* these three may be read only by who has a task */
+    void (*task)(void *data, unsigned i); /* only a thread that has a task may read these three */
     void *data;
     unsigned n;            /* tasks of this call */
     _Atomic uint64_t left;
-    atomic_uint n_done;    /* have returned */
-    CclPool *later;        /* in line after this one, or unused */
+    atomic_uint n_done;    /* tasks that have returned */
+    CclPool *next;         /* in the queue, or among the unused */
 };
 
-/* The workers of the process. `lock` guards the line of calls; `crew` is held, before it, by who changes the number of pools or
- * workers. */
+/* The workers of the process. `lock` guards the queue of calls. A thread that changes the number of pools or workers holds
+ * `setup_lock`, and takes it before `lock`. */
 static struct {
-    pthread_mutex_t crew, lock;
+    pthread_mutex_t setup_lock, lock;
     pthread_cond_t wake;  /* there are tasks, or it is time to quit */
     pthread_cond_t done;  /* a call's last task has returned */
-    CclPool *line;        /* calls with tasks to hand out, first come first */
-    _Atomic(CclPool *) last; /* that came into line */
-    atomic_uint n_in_line;
-    atomic_uint calls;    /* ONE_CALL for each that was begun, and for quitting; and the workers that look out for the next */
+    CclPool *queue;       /* calls with tasks to hand out, the oldest first */
+    _Atomic(CclPool *) last; /* the newest in the queue */
+    atomic_uint n_queued;
+    atomic_uint calls;    /* ONE_CALL for each call begun, and for quitting; plus the number of workers that poll for the next */
     atomic_uint n_asleep; /* callers that wait for `done` */
-    atomic_uint more;     /* the next call is expected at once: so many workers look out for it, the seats of the last call. Who
-                           * came too late for a task of that does, too: asleep it would be late for the next as well */
+    atomic_uint more;     /* not 0: the next call is expected at once, and at most this many workers poll for it. That includes
+                           * workers that came too late for the last call: if they slept they would be late again */
     bool quit;
-    unsigned n_pools, n_wanted; /* threads they want, their callers not counted */
+    unsigned n_pools, n_wanted; /* threads that the pools want, without their callers */
     CclPool *unused;
-    cpu_set_t cpus;       /* where their makers may run */
+    cpu_set_t cpus;       /* of all threads that made pools */
     unsigned n_workers;
     pthread_t worker[MAX_WORKERS];
-} all = { .crew = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
+} all = { .setup_lock = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER };
 
 #define ONE_CALL 1024u
-#define WATCHING (ONE_CALL - 1)
-_Static_assert(MAX_WORKERS <= WATCHING, "all of them may look out");
+#define N_POLLING (ONE_CALL - 1)
+_Static_assert(MAX_WORKERS <= N_POLLING, "all workers may poll");
 
 /* ---------------------------------------------------------------- tasks */
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -99,8 +98,8 @@ static void relax(void)
 #endif
 }
 
-/* Looks at `value` until what `mask` leaves of it is (or, `differs`, is not) `other`, or AWAKE_US have passed. */
-static void watch(const atomic_uint *value, unsigned mask, unsigned other, bool differs)
+/* Polls until `value` & `mask` is `other` (with `differs`: is not `other`), or AWAKE_US have passed. */
+static void poll_value(const atomic_uint *value, unsigned mask, unsigned other, bool differs)
 {
     const double end = ccl_now_us() + AWAKE_US;
     do {
@@ -112,20 +111,20 @@ static void watch(const atomic_uint *value, unsigned mask, unsigned other, bool 
     } while (ccl_now_us() < end);
 }
 
-/* A seat in a call, and a task of it. */
+/* Takes part in a call, with its next task. False: the call has no task, or enough workers. */
 static bool join(CclPool *pool, unsigned *i)
 {
     uint64_t left = atomic_load(&pool->left);
     while (!is_used_up(left))
-        if (atomic_compare_exchange_weak(&pool->left, &left, left - SEAT + 1)) {
+        if (atomic_compare_exchange_weak(&pool->left, &left, left - ONE_WORKER + 1)) {
             *i = next_of(left);
             return true;
         }
     return false;
 }
 
-/* Task i of a call, and what more there is. The next is taken before the last is called done: until all are done the pool
- * is not the caller's to use again. */
+/* Runs task i of a call, then further ones. Takes the next task before it counts the last one as done: as soon as all are done,
+ * the caller may use the pool again. */
 static void run_tasks(CclPool *pool, unsigned i)
 {
     void (*const task)(void *, unsigned) = pool->task;
@@ -142,72 +141,72 @@ static void run_tasks(CclPool *pool, unsigned i)
     }
 }
 
-/* Runs tasks of the calls in line until there are none; was there any? Called and returns with the lock held. */
-static bool help(void)
+/* Runs tasks of the queued calls until there are none. Returns whether there was one. Called and returns with the lock held. */
+static bool run_queued(void)
 {
     bool any = false;
-    for (CclPool *pool = all.line; pool;) {
+    for (CclPool *pool = all.queue; pool;) {
         unsigned i;
         if (!join(pool, &i)) {
-            pool = pool->later;
+            pool = pool->next;
             continue;
         }
         pthread_mutex_unlock(&all.lock);
         run_tasks(pool, i);
         pthread_mutex_lock(&all.lock);
         any = true;
-        pool = all.line;
+        pool = all.queue;
     }
     return any;
 }
 
-/* The call begun last, as a number. */
+/* The number of the newest call. */
 static unsigned last_call(void)
 {
-    return atomic_load(&all.calls) & ~WATCHING;
+    return atomic_load(&all.calls) & ~N_POLLING;
 }
 
-/* Counts this worker among those that look out for a call after `calls`. False: one has come already, or there are enough. */
-static bool begin_watching(unsigned calls)
+/* Counts this worker as polling for a call after `calls`. False: such a call has come already, or enough workers poll. */
+static bool begin_polling(unsigned calls)
 {
     unsigned now = atomic_load(&all.calls);
-    while ((now & ~WATCHING) == calls && (now & WATCHING) < atomic_load(&all.more))
+    while ((now & ~N_POLLING) == calls && (now & N_POLLING) < atomic_load(&all.more))
         if (atomic_compare_exchange_weak(&all.calls, &now, now + 1))
             return true;
     return false;
 }
 
-/* No more. False: a call has come, which has counted on all who looked out. */
-static bool end_watching(unsigned calls)
+/* Undoes this. False: a call has come, and it counts on all workers that polled. */
+static bool end_polling(unsigned calls)
 {
     unsigned now = atomic_load(&all.calls);
-    while ((now & ~WATCHING) == calls)
+    while ((now & ~N_POLLING) == calls)
         if (atomic_compare_exchange_weak(&all.calls, &now, now - 1))
             return true;
     return false;
 }
 
-/* Looks out for calls after `*calls`, and helps those that come without the lock, which all workers would want at once. False:
- * none has come for a while, or enough others look out, and `*calls` is still the last. True: there may be more to do, which
- * help() finds. */
-static bool look_out(unsigned *calls)
+/* Polls for calls after `*calls` and runs their tasks. Does so without the lock, which all workers would want at the same time.
+ * False: no call came in time, or enough workers poll, and `*calls` is the newest. True: there may be more tasks, for
+ * run_queued(). */
+static bool poll_for_calls(unsigned *calls)
 {
     for (;;) {
         unsigned i;
-        if (begin_watching(*calls)) {
-            watch(&all.calls, ~WATCHING, *calls, true);
-            if (end_watching(*calls))
+        if (begin_polling(*calls)) {
+            poll_value(&all.calls, ~N_POLLING, *calls, true);
+            if (end_polling(*calls))
                 return false;
         } else if (last_call() == *calls) {
             return false;
         }
         *calls = last_call();
         CclPool *const pool = atomic_load(&all.last);
-        const bool alone = atomic_load(&all.n_in_line) <= 1;
+        const bool alone = atomic_load(&all.n_queued) <= 1;
         if (!join(pool, &i))
             return true;
         run_tasks(pool, i);
-        if (!alone || atomic_load(&all.n_in_line) > 1)
+        if (!alone || atomic_load(&all.n_queued) > 1)
             return true;
     }
 }
@@ -216,13 +215,13 @@ static void *work(void *unused)
 {
     pthread_mutex_lock(&all.lock);
     while (!all.quit) {
-        help();
+        run_queued();
         unsigned calls = last_call();
         if (atomic_load(&all.more)) {
             pthread_mutex_unlock(&all.lock);
-            const bool more = look_out(&calls);
+            const bool more = poll_for_calls(&calls);
             pthread_mutex_lock(&all.lock);
-            if (more || help()) /* of calls that the last one has hidden */
+            if (more || run_queued()) /* older calls than the last one */
                 continue;
         }
         while (last_call() == calls && !all.quit)
@@ -232,38 +231,38 @@ static void *work(void *unused)
     return unused;
 }
 
-/* Notes a call; returns how many workers come by themselves, as they look out for it. Called with the lock held. */
+/* Counts a call. Returns how many workers were polling for it, and need no signal. Called with the lock held. */
 static unsigned next_call(void)
 {
     unsigned calls = atomic_load(&all.calls);
-    while (!atomic_compare_exchange_weak(&all.calls, &calls, (calls & ~WATCHING) + ONE_CALL)) {
+    while (!atomic_compare_exchange_weak(&all.calls, &calls, (calls & ~N_POLLING) + ONE_CALL)) {
     }
-    return calls & WATCHING;
+    return calls & N_POLLING;
 }
 
-static void enter_line(CclPool *pool)
+static void enter_queue(CclPool *pool)
 {
-    CclPool **at = &all.line;
+    CclPool **at = &all.queue;
     while (*at)
-        at = &(*at)->later;
-    pool->later = NULL;
+        at = &(*at)->next;
+    pool->next = NULL;
     *at = pool;
-    atomic_fetch_add(&all.n_in_line, 1);
+    atomic_fetch_add(&all.n_queued, 1);
 }
 
-static void leave_line(const CclPool *pool)
+static void leave_queue(const CclPool *pool)
 {
-    CclPool **at = &all.line;
+    CclPool **at = &all.queue;
     while (*at != pool)
-        at = &(*at)->later;
-    *at = pool->later;
-    atomic_fetch_sub(&all.n_in_line, 1);
+        at = &(*at)->next;
+    *at = pool->next;
+    atomic_fetch_sub(&all.n_queued, 1);
 }
 
 static void sleep_until_done(CclPool *pool)
 {
     pthread_mutex_lock(&all.lock);
-    atomic_fetch_add(&all.n_asleep, 1); /* before looking: who is done looks after that */
+    atomic_fetch_add(&all.n_asleep, 1); /* before reading n_done: a worker writes n_done, then reads n_asleep */
     while (atomic_load(&pool->n_done) < pool->n)
         pthread_cond_wait(&all.done, &all.lock);
     atomic_fetch_sub(&all.n_asleep, 1);
@@ -274,19 +273,19 @@ void ccl_pool_begin(CclPool *pool, void (*task)(void *data, unsigned i), void *d
 {
     if (!pool || n < 2)
         return;
-    const unsigned n_seats = least(least(n, pool->n_threads) - 1, MAX_WORKERS);
+    const unsigned max_workers = smaller(smaller(n, pool->n_threads) - 1, MAX_WORKERS);
     assert(n <= MAX_TASKS);
     pthread_mutex_lock(&all.lock);
     pool->task = task, pool->data = data;
     pool->n = n;
     atomic_store(&pool->n_done, 0);
-    atomic_store(&pool->left, n_seats * SEAT | (uint64_t)n << TASK_BITS);
-    enter_line(pool);
-    atomic_store(&all.more, more ? n_seats : 0);
+    atomic_store(&pool->left, max_workers * ONE_WORKER | (uint64_t)n << TASK_BITS);
+    enter_queue(pool);
+    atomic_store(&all.more, more ? max_workers : 0);
     atomic_store(&all.last, pool);
     const unsigned n_awake = next_call();
     pthread_mutex_unlock(&all.lock);
-    for (unsigned i = n_awake; i < n_seats; i++)
+    for (unsigned i = n_awake; i < max_workers; i++)
         pthread_cond_signal(&all.wake);
 }
 
@@ -299,9 +298,9 @@ void ccl_pool_end(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
     }
     run_tasks(pool, next_of(atomic_fetch_add(&pool->left, 1)));
     pthread_mutex_lock(&all.lock);
-    leave_line(pool);
+    leave_queue(pool);
     pthread_mutex_unlock(&all.lock);
-    watch(&pool->n_done, ~0u, n, false);
+    poll_value(&pool->n_done, ~0u, n, false);
     if (atomic_load(&pool->n_done) < n)
         sleep_until_done(pool);
 }
@@ -314,25 +313,25 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
 
 /* ---------------------------------------------------------------- workers */
 
-/* In a child process there are no workers, whatever its parent had: the callers do the work. */
+/* A child process has no workers, because fork() copies one thread only: callers do the work. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&all.crew);
+    pthread_mutex_lock(&all.setup_lock);
     pthread_mutex_lock(&all.lock);
 }
 
 static void after_fork(void)
 {
     pthread_mutex_unlock(&all.lock);
-    pthread_mutex_unlock(&all.crew);
+    pthread_mutex_unlock(&all.setup_lock);
 }
 
 static void after_fork_in_child(void)
 {
-    all.line = NULL;
+    all.queue = NULL;
     all.n_workers = 0;
-    all.n_in_line = all.n_asleep = all.more = 0;
-    next_call(); /* none of the workers looks out any more */
+    all.n_queued = all.n_asleep = all.more = 0;
+    next_call(); /* no worker polls */
     all.wake = all.done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     after_fork();
 }
@@ -342,7 +341,7 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-/* Workers may run wherever one of the threads may that they work for. */
+/* Workers may run on every CPU that one of the threads that made pools may run on. */
 static void widen_affinity(void)
 {
     cpu_set_t mine, both;
@@ -365,17 +364,17 @@ static void start_worker(pthread_t *worker)
     pthread_setaffinity_np(*worker, sizeof all.cpus, &all.cpus);
 }
 
-/* Starts what is missing for a pool of `n_threads`. Called with the crew held. */
+/* Starts the missing workers for a pool of `n_threads`. Called with setup_lock held. */
 static void start_workers(unsigned n_threads)
 {
     const unsigned n_cpus = ccl_cpu_count();
-    const unsigned most = least((n_cpus > n_threads ? n_cpus : n_threads) - 1, MAX_WORKERS);
-    const unsigned n = least(all.n_wanted, most);
+    const unsigned max = smaller((n_cpus > n_threads ? n_cpus : n_threads) - 1, MAX_WORKERS);
+    const unsigned n = smaller(all.n_wanted, max);
     for (unsigned i = all.n_workers; i < n; i++)
         start_worker(&all.worker[all.n_workers]);
 }
 
-/* Called with the crew held, and no pool left. */
+/* Called with setup_lock held, and no pool left. */
 static void stop_workers(void)
 {
     pthread_mutex_lock(&all.lock);
@@ -391,24 +390,24 @@ static void stop_workers(void)
     CPU_ZERO(&all.cpus);
     all.last = NULL;
     for (CclPool *pool; (pool = all.unused);) {
-        all.unused = pool->later;
+        all.unused = pool->next;
         free(pool);
     }
 }
 
-/* Called with the crew held. */
+/* Called with setup_lock held. */
 static CclPool *take_unused(void)
 {
     CclPool *const pool = all.unused;
     if (!pool)
         return calloc(1, sizeof *pool);
-    all.unused = pool->later;
+    all.unused = pool->next;
     return pool;
 }
 
-static void leave_unused(CclPool *pool)
+static void give_back(CclPool *pool)
 {
-    pool->later = all.unused;
+    pool->next = all.unused;
     all.unused = pool;
 }
 
@@ -418,10 +417,10 @@ CclPool *ccl_pool_new(unsigned n_threads)
     pthread_once(&once, watch_forks);
     if (n_threads < 2)
         return NULL;
-    pthread_mutex_lock(&all.crew);
+    pthread_mutex_lock(&all.setup_lock);
     CclPool *const pool = take_unused();
     if (!pool) {
-        pthread_mutex_unlock(&all.crew);
+        pthread_mutex_unlock(&all.setup_lock);
         return NULL;
     }
     pool->n_threads = n_threads;
@@ -430,7 +429,7 @@ CclPool *ccl_pool_new(unsigned n_threads)
     widen_affinity();
     start_workers(n_threads);
     const bool alone = !all.n_workers;
-    pthread_mutex_unlock(&all.crew);
+    pthread_mutex_unlock(&all.setup_lock);
     if (!alone)
         return pool;
     ccl_pool_free(pool);
@@ -441,10 +440,10 @@ void ccl_pool_free(CclPool *pool)
 {
     if (!pool)
         return;
-    pthread_mutex_lock(&all.crew);
+    pthread_mutex_lock(&all.setup_lock);
     all.n_wanted -= pool->n_threads - 1;
-    leave_unused(pool);
+    give_back(pool);
     if (!--all.n_pools)
         stop_workers();
-    pthread_mutex_unlock(&all.crew);
+    pthread_mutex_unlock(&all.setup_lock);
 }

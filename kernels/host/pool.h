@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Threads that wait for work: one set of workers in the process for all who ask, since they share the CPUs anyway.
+ * Threads that wait for work. All pools of the process share one set of workers, because they share the CPUs anyway.
  *
- * There are as many as the pools ask for together, but no more than there are CPUs or the largest pool asks for, the
- * callers besides. They may run wherever one of the threads that made the pools may. The last pool takes them away.
+ * There are as many workers as the pools ask for together. The maximum is the number of CPUs, or of threads in the largest
+ * pool, minus 1: callers work too. Workers may run on every CPU that one of the threads that made the pools may run on. The
+ * last pool stops them.
  */
 #ifndef CCL_HOST_POOL_H
 #define CCL_HOST_POOL_H
@@ -23,13 +24,13 @@ typedef struct CclPool CclPool;
 CclPool *ccl_pool_new(unsigned n_threads);
 void ccl_pool_free(CclPool *pool);
 
-/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned: the caller does what no worker
- * is free for. Without a pool: all of it. With `more` the caller comes back at once: the workers stay awake for that,
- * for 0.1 ms at most, unless another call says otherwise. */
+/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned. The caller runs the tasks that no worker
+ * is free for; without a pool it runs all. With `more` the caller is about to call again: workers then poll for 0.1 ms at most,
+ * unless another call says otherwise. */
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
 
-/* The same in two parts, for a caller who has something else to do first: workers begin at once. The second, by the same thread
- * and with the same arguments, must follow; no fork() in between. */
+/* The same in two parts, for a caller that has other work to do in between: workers begin at once. The same thread must call
+ * the second part, with the same arguments and no fork() in between. */
 void ccl_pool_begin(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
 void ccl_pool_end(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n);
 

@@ -2,16 +2,18 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs of volumes: each row of each frame is cut into maximal horizontal runs, and a run belongs with every run that it
- * touches in the row above and in the three rows next to it in the frame before. Most of the work is done frame by
- * frame, as the masks come.
+ * Runs of volumes: each row of each frame is cut into maximal horizontal runs. A run is united with every run that it
+ * touches in the row above, and in the three nearest rows of the frame before. Nearly all work is done when a mask is
+ * added.
  *
  *   add     mask -> bits -> runs -> provisional labels and their sums
  *   label   provisional labels -> labels, sums go to the components
  *   paint   runs -> label images, where wanted
  *
- *     a b c      frame before: rows y - 1, y, y + 1       6-connected a and c do not count,
- *       d x      this frame: row y - 1, the run           and runs do not touch across a corner
+ *     a b c      frame before: rows y - 1, y, y + 1
+ *       d x      this frame: row y - 1, the run
+ *
+ * With 6-connectivity a and c do not count, and runs do not touch across a corner.
  */
 #include "algorithms.h"
 #include "cpu/context.h"
@@ -40,14 +42,14 @@ static CclRow row_at(const Runs *runs, size_t row)
                      .n = runs->first_run[row + 1] - first };
 }
 
-/* Returns how many. The last bit of the last word is always 0. */
+/* Returns the number of runs. The last bit of the last word is always 0. */
 static uint32_t runs_from_bits(const uint64_t *bits, uint32_t n_words, uint16_t *x)
 {
     uint16_t *end = x;
     uint64_t before = 0;
     for (uint32_t w = 0; w < n_words; w++) {
-        for (uint64_t turns = bits[w] ^ (bits[w] << 1 | before >> 63); turns; turns &= turns - 1)
-            *end++ = (uint16_t)(w * 64 + lowest(turns));
+        for (uint64_t changes = bits[w] ^ (bits[w] << 1 | before >> 63); changes; changes &= changes - 1)
+            *end++ = (uint16_t)(w * 64 + lowest(changes));
         before = bits[w];
     }
     return (uint32_t)(end - x) / 2;

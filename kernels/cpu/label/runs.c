@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs: each row is cut into maximal horizontal runs, runs that touch one of the row above take its label, and every
- * sum of a component comes from closed forms over its runs. Pixels are looked at once, as bits.
+ * Runs: each row is cut into maximal horizontal runs. A run that touches a run of the row above takes its label. Sums of
+ * a component are closed forms over its runs. Pixels are read once, as bits.
  *
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
  *   join      labels that touch across the seam of two strips are united
@@ -13,41 +13,41 @@
  */
 #include "algorithms.h"
 #include "cpu/context.h"
-#include "host/clock.h"
-#include "host/cpus.h"
 #include "cpu/join.h"
-#include "host/pool.h"
 #include "cpu/table.h"
 #include "cpu/tier.h"
+#include "host/clock.h"
+#include "host/cpus.h"
+#include "host/pool.h"
 #include "host/words.h"
 
 #include <stdatomic.h>
 
 #define MAX_STRIPS 16u
 
-/* Entries past the end of an array that vectors may read or write. */
-#define SLACK 64u
+/* Entries after the end of an array that vectors may read or write. */
+#define PADDING 64u
 
-/* Work below which another thread costs more than it brings: waking it takes about 50 us. */
+/* With less work, another thread costs more than it gains: waking it takes about 50 us. */
 #define STRIP_US 250.0
 
 typedef struct Runs {
     const CclTier *tier;
     CclPool *pool;      /* NULL: one thread */
     unsigned n_threads;
-    bool as_many_as_help;
+    bool auto_threads; /* CclConfig.threads is 0 */
     unsigned n_cpus;
     double work_us;     /* of the last frame, all strips together */
 
     CclPrefix *prefix;
     CclLabelling labels;
-    CclLine *line;      /* the last three NULL without label images */
-    uint64_t *line_bits;
-    uint32_t *line_labels;
+    CclStoredRow *stored; /* these three are NULL without label images */
+    uint64_t *stored_bits;
+    uint32_t *stored_labels;
     CclStrip strip[MAX_STRIPS];
 } Runs;
 
-/* What the tasks of one frame need. */
+/* Input and output of the tasks of one frame. */
 typedef struct Job {
     Runs *runs;
     CclFrame *frame;
@@ -66,13 +66,14 @@ static void label_task(void *data, unsigned i)
     job->strip_us[i] = ccl_now_us() - start;
 }
 
-/* Labels a strip must not share: those of the rows above it, and a gap for the label after its last. */
+/* First provisional label of strip i. Before it there is space for the labels of all rows above, and of a gap for the label
+ * after the last of each strip. */
 static uint32_t first_label(const CclMask *mask, CclConnectivity connectivity, unsigned i, uint32_t y0)
 {
     return 1 + i * 2 + (y0 ? ccl_max_components(mask->width, y0, connectivity) : 0);
 }
 
-/* Strips start at even rows: then their labels fit between those of their neighbours. */
+/* Strips start at even rows: then their ranges of labels do not overlap. */
 static uint32_t first_row(const CclMask *mask, unsigned i, unsigned n_strips)
 {
     return (uint32_t)((uint64_t)mask->height * i / n_strips) & ~1u;
@@ -94,22 +95,21 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
         s->parent = runs->labels.parent;
         s->sums = provisional ? NULL : runs->labels.sums;
         s->prefix = runs->prefix;
-        s->line = paint ? runs->line + s->y0 : NULL;
-        s->line_bits = paint ? runs->line_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * SLACK : NULL;
-        s->line_labels = paint ? runs->line_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * SLACK : NULL;
+        s->stored = paint ? runs->stored + s->y0 : NULL;
+        s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
+        s->stored_labels = paint ? runs->stored_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * PADDING : NULL;
     }
 }
 
-/* Frames that are being labelled in this process. They share the CPUs: several threads for each would only be in each
- * other's way. */
-static atomic_uint n_frames;
+/* Frames that are being labelled in this process. They share the CPUs, so each gets fewer threads. */
+static atomic_uint n_frames_at_work;
 
-static unsigned strips_worth(const Runs *runs, uint32_t height, unsigned n_at_work)
+static unsigned choose_n_strips(const Runs *runs, uint32_t height, unsigned n_at_work)
 {
     unsigned n = runs->n_threads;
-    if (runs->as_many_as_help && n > runs->n_cpus / n_at_work)
+    if (runs->auto_threads && n > runs->n_cpus / n_at_work)
         n = runs->n_cpus / n_at_work;
-    if (runs->as_many_as_help && n > runs->work_us / STRIP_US)
+    if (runs->auto_threads && n > runs->work_us / STRIP_US)
         n = (unsigned)(runs->work_us / STRIP_US);
     if (n > height / 2)
         n = height / 2;
@@ -132,9 +132,9 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     Runs *const runs = cpu_method(context);
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
-    const unsigned n_at_work = atomic_fetch_add(&n_frames, 1) + 1;
+    const unsigned n_at_work = atomic_fetch_add(&n_frames_at_work, 1) + 1;
     Job job = {
-        .runs = runs, .frame = frame, .eight = eight, .n_strips = strips_worth(runs, frame->mask.height, n_at_work)
+        .runs = runs, .frame = frame, .eight = eight, .n_strips = choose_n_strips(runs, frame->mask.height, n_at_work)
     };
     CclLabelling *const labels = &runs->labels;
     labels->sums = frame->rows;
@@ -159,7 +159,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     runs->work_us = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
         runs->work_us += job.strip_us[i];
-    atomic_fetch_sub(&n_frames, 1);
+    atomic_fetch_sub(&n_frames_at_work, 1);
     return CCL_OK;
 }
 
@@ -180,35 +180,35 @@ static CclStatus open_strip(CclContext *context, CclStrip *strip)
     const uint32_t width = context->config.max_width, words = row_words(width);
     const uint32_t n_runs = (width + 1) / 2;
 
-    CclRow *const rows[] = { &strip->row[0], &strip->row[1], &strip->blank, &strip->first };
+    CclRow *const rows[] = { &strip->row[0], &strip->row[1], &strip->empty, &strip->first };
     for (unsigned i = 0; i < 4; i++) {
-        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint64_t), (void **)&rows[i]->bits));
-        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint64_t), (void **)&rows[i]->ends));
-        CCL_TRY(ccl_cpu_memory(context, (words + SLACK) * sizeof(uint16_t), (void **)&rows[i]->rank));
-        CCL_TRY(ccl_cpu_memory(context, (2 * n_runs + SLACK) * sizeof(uint16_t), (void **)&rows[i]->x));
-        CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint32_t), (void **)&rows[i]->label));
+        CCL_TRY(ccl_cpu_memory(context, (words + PADDING) * sizeof(uint64_t), (void **)&rows[i]->bits));
+        CCL_TRY(ccl_cpu_memory(context, (words + PADDING) * sizeof(uint64_t), (void **)&rows[i]->ends));
+        CCL_TRY(ccl_cpu_memory(context, (words + PADDING) * sizeof(uint16_t), (void **)&rows[i]->rank));
+        CCL_TRY(ccl_cpu_memory(context, (2 * n_runs + PADDING) * sizeof(uint16_t), (void **)&rows[i]->x));
+        CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint32_t), (void **)&rows[i]->label));
         rows[i]->bits++;
     }
     for (unsigned i = 0; i < 2; i++) {
         strip->row_bits[i] = strip->row[i].bits;
         strip->row_labels[i] = strip->row[i].label;
     }
-    strip->blank.x[0] = UINT16_MAX;
+    strip->empty.x[0] = UINT16_MAX;
     CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
-    CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint16_t), (void **)&strip->other));
-    CCL_TRY(ccl_cpu_memory(context, (n_runs + SLACK) * sizeof(uint16_t), (void **)&strip->fresh));
-    return ccl_cpu_memory(context, (words * 64 + SLACK) * sizeof(uint32_t), (void **)&strip->label_at);
+    CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->other_runs));
+    CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->new_runs));
+    return ccl_cpu_memory(context, (words * 64 + PADDING) * sizeof(uint32_t), (void **)&strip->label_at);
 }
 
-static CclStatus open_lines(CclContext *context, Runs *runs)
+static CclStatus open_stored_rows(CclContext *context, Runs *runs)
 {
     const uint32_t width = context->config.max_width;
     const size_t height = context->config.max_height;
-    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclLine), (void **)&runs->line));
-    const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * SLACK;
-    const size_t n_labels = height * ((width + 1) / 2 + 1) + MAX_STRIPS * SLACK;
-    CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->line_bits));
-    return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->line_labels);
+    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
+    const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * PADDING;
+    const size_t n_labels = height * ((width + 1) / 2 + 1) + MAX_STRIPS * PADDING;
+    CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
+    return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels);
 }
 
 static CclStatus open_runs(CclContext *context)
@@ -221,7 +221,7 @@ static CclStatus open_runs(CclContext *context)
     cpu_set_method(context, runs);
 
     runs->tier = ccl_tier(config->cpu_flags);
-    runs->as_many_as_help = config->threads == 0;
+    runs->auto_threads = config->threads == 0;
     runs->n_cpus = ccl_cpu_count();
     runs->n_threads = config->threads ? config->threads : runs->n_cpus;
     if (runs->n_threads > MAX_STRIPS)
@@ -232,11 +232,11 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.parent));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.root));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
-    /* Sums become rows in place: a row is written where the sums were read, or before. */
+    /* Sums become records in place: a record is written where its sums were, or before. */
     for (unsigned i = 0; i < config->depth; i++)
         CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].rows));
     if (config->labels)
-        CCL_TRY(open_lines(context, runs));
+        CCL_TRY(open_stored_rows(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)
         CCL_TRY(open_strip(context, &runs->strip[i]));
     if (runs->n_threads > 1 && !(runs->pool = ccl_pool_new(runs->n_threads)))

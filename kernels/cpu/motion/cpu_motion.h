@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the CPU's motion detector hands to the SIMD tiers. */
+/* The interface between the CPU's motion detector and its SIMD tiers. */
 #ifndef CCL_CPU_MOTION_H
 #define CCL_CPU_MOTION_H
 
 #include "motion_backend.h"
 #include "cpu/context.h"
 
-/* One entry per pixel, rows of words * 64. What a method does not need is NULL. */
+/* One entry per pixel, rows of words * 64. Arrays that a method does not need are NULL. */
 typedef struct MotionModel {
     uint32_t words;
     uint16_t *mean, *variance, *weight; /* of the first mode; EMA: the mean */
@@ -49,7 +49,8 @@ typedef struct MotionTier {
     void (*paint)(const MotionBits *bits, uint8_t *data, size_t stride);
 } MotionTier;
 
-/* A row with room around it and the most any filter keeps: three planes and four rows, or the rows of a reach of 30. */
+/* One padded row, and the working memory of the filter that needs most: three planes with four more rows each, or the
+ * image with as many rows around it as the largest radius has. */
 static inline size_t motion_scratch_words(uint32_t words, uint32_t height)
 {
     const size_t median = 3 * (size_t)words * (height + 4);

@@ -4,9 +4,9 @@
 /* The motion detector on the CPU: the model in strips of rows, on several threads; then the filters on bits. */
 #include "cpu_motion.h"
 
+#include "cpu/tier.h"
 #include "host/cpus.h"
 #include "host/pool.h"
-#include "cpu/tier.h"
 
 #include <stdlib.h>
 #include <string.h>

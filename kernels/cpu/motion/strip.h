@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows of a picture through the background model and rows of bits through the filters; compiled for each tier, with its
- * instructions. The loops over 64 pixels are of 16-bit arithmetic that compilers turn into vectors. Needs the tier's
- * pack_u8(). */
+/* The background model, for rows of a picture, and the filters, for rows of bits; compiled for each tier, with its
+ * instructions. Compilers turn the loops over 64 pixels, which are in 16-bit arithmetic, into vector instructions. The
+ * tier's bits_*.h must come before. */
 #ifndef CCL_CPU_MOTION_STRIP_H
 #define CCL_CPU_MOTION_STRIP_H
 
@@ -213,7 +213,7 @@ static void motion_rows(const MotionStrip *strip)
     }
 }
 
-/* What the test for shadows looks at: the picture at the working size, and the background. */
+/* Input of the test for shadows: the picture at the working size, and the background. */
 typedef struct MotionView {
     const uint8_t *luma;
     const uint16_t *mean;
@@ -309,8 +309,8 @@ static inline uint64_t shifted(const uint64_t *row, int n)
     return n > 0 ? row[0] >> n | row[1] << (64 - n) : row[0] << -n | row[-1] >> (64 + n);
 }
 
-/* Foreground grows by `radius` each way. Rows of image and scratch are `words` apart, row 0 of scratch has `radius` rows
- * that belong to it before and after; a row's last bits past the width stay 0. */
+/* Foreground grows by `radius` each way. Rows of image and scratch are `words` apart. The rows in scratch have `radius` rows
+ * before and after them. Bits past the width stay 0. */
 static void grow(const MotionBits *bits, uint32_t radius, uint64_t outside)
 {
     const uint32_t words = bits->words, height = bits->height, span = 2 * radius + 1;
@@ -370,7 +370,7 @@ static inline void add3(uint64_t a, uint64_t b, uint64_t c, uint64_t *sum, uint6
     *carry = (a & b) | (c & (a ^ b));
 }
 
-/* Most of (2r+1)² pixels; outside the picture is background. */
+/* The majority of (2r+1)² pixels; outside the picture is background. */
 static void motion_median(const MotionBits *bits, uint32_t radius)
 {
     const uint32_t words = bits->words, height = bits->height, n = 2 * radius + 1;
@@ -380,7 +380,7 @@ static void motion_median(const MotionBits *bits, uint32_t radius)
 
     if (!radius)
         return;
-    /* Rows: a count of 0..5 per pixel, two rows down so that two rows of nothing are above. */
+    /* Rows: a count of 0..5 per pixel, stored two rows further down, so that two empty rows are above. */
     for (uint32_t y = 0; y < height; y++) {
         padded[0] = padded[words + 1] = 0;
         memcpy(padded + 1, bits->image + (size_t)y * words, words * 8);
@@ -416,11 +416,11 @@ static void motion_median(const MotionBits *bits, uint32_t radius)
                 sum[4] ^= sum[3] & c3, sum[3] ^= c3;
             }
             /* 5x5: 13 or more; 3x3: 5 or more. */
-            const uint64_t most = n == 5 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0]))
-                                         : sum[3] | (sum[2] & (sum[1] | sum[0]));
-            bits->image[(size_t)y * words + w] = most;
+            const uint64_t majority = n == 5 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0]))
+                                             : sum[3] | (sum[2] & (sum[1] | sum[0]));
+            bits->image[(size_t)y * words + w] = majority;
         }
-    /* No bit past the width can get most. The window may reach it, though. */
+    /* Windows at the border reach past the width. */
     const uint64_t last = bits->width % 64 ? below(bits->width % 64) : ~(uint64_t)0;
     for (uint32_t y = 0; y < height; y++)
         bits->image[(size_t)y * words + words - 1] &= last;

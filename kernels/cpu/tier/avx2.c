@@ -3,10 +3,10 @@
 
 #include "host/bits_avx2.h"
 #include "cpu/measure_avx2.h"
-#include "cpu/live_avx2.h"
+#include "cpu/nonzero_words_avx2.h"
 #include "cpu/paint_avx2.h"
 #include "cpu/positions_sse2.h"
-#include "cpu/spread_avx2.h"
+#include "cpu/expand_labels_avx2.h"
 
 #include "cpu/motion/strip.h"
 #include "cpu/paint.h"

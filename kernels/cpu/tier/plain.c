@@ -3,10 +3,10 @@
 
 #include "host/bits_plain.h"
 #include "cpu/measure_plain.h"
-#include "cpu/live_plain.h"
+#include "cpu/nonzero_words_plain.h"
 #include "cpu/paint_plain.h"
 #include "cpu/positions_plain.h"
-#include "cpu/spread_plain.h"
+#include "cpu/expand_labels_plain.h"
 
 #include "cpu/motion/strip.h"
 #include "cpu/paint.h"

@@ -3,10 +3,10 @@
 
 #include "host/bits_sse2.h"
 #include "cpu/measure_plain.h"
-#include "cpu/live_sse2.h"
+#include "cpu/nonzero_words_sse2.h"
 #include "cpu/paint_sse2.h"
 #include "cpu/positions_sse2.h"
-#include "cpu/spread_plain.h"
+#include "cpu/expand_labels_plain.h"
 
 #include "cpu/motion/strip.h"
 #include "cpu/paint.h"

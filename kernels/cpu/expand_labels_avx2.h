@@ -2,19 +2,19 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Labels of runs -> label at each pixel. AVX2: eight pixels in one permutation. */
-#ifndef CCL_CPU_SPREAD_AVX2_H
-#define CCL_CPU_SPREAD_AVX2_H
+#ifndef CCL_CPU_EXPAND_LABELS_AVX2_H
+#define CCL_CPU_EXPAND_LABELS_AVX2_H
 
 #include "byte_table.h"
 #include "host/words.h"
 
 #include <immintrin.h>
 
-/* More runs than this make it worth while. */
-#define RUNS_PER_WORD_IF_MANY 7
+/* Rows with more runs per word expand the labels of the row above; other rows look each label up. */
+#define RUNS_PER_WORD_TO_EXPAND_LABELS 7
 
 /* label_at[x] = label[number of ends left of x], for all pixels of `n_bytes` bytes of ends. */
-static inline void spread_labels(uint32_t *label_at, const uint64_t *ends, const uint32_t *label, uint32_t n_bytes)
+static inline void expand_labels(uint32_t *label_at, const uint64_t *ends, const uint32_t *label, uint32_t n_bytes)
 {
     for (uint32_t w = 0; w < n_bytes / 8; w++) {
         uint64_t e = ends[w];
