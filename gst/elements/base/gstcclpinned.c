@@ -140,3 +140,27 @@ gst_ccl_is_pinned_memory (GstMemory * memory)
 {
   return gst_memory_is_type (memory, GST_CCL_PINNED_MEMORY_TYPE);
 }
+
+void
+gst_ccl_pinned_propose (GstCclCuda * cuda, GstQuery * query)
+{
+  GstAllocationParams params;
+  GstAllocator *allocator = NULL;
+
+  gst_allocation_params_init (&params);
+  if (gst_query_get_n_allocation_pools (query))
+    return;
+  if (gst_query_get_n_allocation_params (query)) {
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+    if (allocator) {
+      gst_object_unref (allocator);
+      return;
+    }
+  }
+  allocator = gst_ccl_pinned_allocator_new (cuda);
+  if (gst_query_get_n_allocation_params (query))
+    gst_query_set_nth_allocation_param (query, 0, allocator, &params);
+  else
+    gst_query_add_allocation_param (query, allocator, &params);
+  gst_object_unref (allocator);
+}

@@ -1,19 +1,22 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Caps are asked for from any thread, and the base class takes several steps to an answer: all of them have to be about the same
- * output of the element. */
-#ifndef __GST_CCL_STEADY_H__
-#define __GST_CCL_STEADY_H__
+/*
+ * A sequence lock over what an element's caps depend on.
+ *
+ * Any thread may ask for caps, and GstBaseTransform needs several steps for an answer. All steps must see the same output of
+ * the element. A counter is incremented before and after each change, so it is odd during a change and never repeats.
+ */
+#ifndef __GST_CCL_SEQUENCE_LOCK_H__
+#define __GST_CCL_SEQUENCE_LOCK_H__
 
 #include <gst/base/gstbasetransform.h>
 
 G_BEGIN_DECLS
 
-/* The base class's answer. n_changes is counted up before and after each change of what its caps depend on, so that it is odd in
- * the middle of one and never the same again. */
+/* The answer of `parent`, repeated for CAPS until no change came in between. */
 static inline gboolean
-gst_ccl_query_steadily (GstBaseTransformClass * parent, GstBaseTransform * transform, GstPadDirection direction,
+gst_ccl_sequence_lock_query (GstBaseTransformClass * parent, GstBaseTransform * transform, GstPadDirection direction,
     GstQuery * query, gint * n_changes)
 {
   gboolean ok;

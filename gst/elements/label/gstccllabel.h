@@ -4,13 +4,12 @@
 #ifndef __GST_CCL_LABEL_H__
 #define __GST_CCL_LABEL_H__
 
-#include <gst/gst.h>
-#include <gst/base/gstbasetransform.h>
+#include "base/gstcclanalyzer.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CCL_LABEL (gst_ccl_label_get_type ())
-G_DECLARE_FINAL_TYPE (GstCclLabel, gst_ccl_label, GST, CCL_LABEL, GstBaseTransform)
+G_DECLARE_FINAL_TYPE (GstCclLabel, gst_ccl_label, GST, CCL_LABEL, GstCclAnalyzer)
 
 GST_ELEMENT_REGISTER_DECLARE (ccllabel);
 

@@ -9,18 +9,18 @@ typedef struct
   GstCclBlobList *list;
   gint frame;
   GstClockTime arrived;
-} Held;
+} Queued;
 
-static Held *
-nth_held (const GstCclVolume * volume, guint n)
+static Queued *
+nth_queued (const GstCclVolume * volume, guint n)
 {
-  return &g_array_index (volume->held, Held, n);
+  return &g_array_index (volume->queued, Queued, n);
 }
 
 static void
-clear_held (gpointer data)
+clear_queued (gpointer data)
 {
-  Held *const held = data;
+  Queued *const held = data;
 
   gst_clear_buffer (&held->buffer);
   g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
@@ -29,14 +29,14 @@ clear_held (gpointer data)
 void
 gst_ccl_volume_init (GstCclVolume * volume)
 {
-  volume->held = g_array_new (FALSE, FALSE, sizeof (Held));
-  g_array_set_clear_func (volume->held, clear_held);
+  volume->queued = g_array_new (FALSE, FALSE, sizeof (Queued));
+  g_array_set_clear_func (volume->queued, clear_queued);
 }
 
 void
 gst_ccl_volume_clear (GstCclVolume * volume)
 {
-  g_clear_pointer (&volume->held, g_array_unref);
+  g_clear_pointer (&volume->queued, g_array_unref);
   g_clear_pointer (&volume->voxels, g_free);
   g_clear_pointer (&volume->labels, g_free);
 }
@@ -46,23 +46,23 @@ gst_ccl_volume_clear (GstCclVolume * volume)
 CclStatus
 gst_ccl_volume_open (GstCclVolume * volume, const CclConfig * config, guint n_frames)
 {
-  CclConfig of_volume = *config;
+  CclConfig volume_config = *config;
 
-  of_volume.volume = n_frames;
-  of_volume.order = CCL_ORDER_RASTER;
-  of_volume.max_components = 1; /* labels are looked up, rows are not read */
-  of_volume.depth = 1;
-  of_volume.labels = FALSE;
+  volume_config.volume = n_frames;
+  volume_config.order = CCL_ORDER_RASTER;
+  volume_config.max_components = 1; /* labels are looked up, rows are not read */
+  volume_config.depth = 1;
+  volume_config.labels = FALSE;
   volume->max_frames = n_frames;
-  return ccl_context_new (&of_volume, &volume->labeller);
+  return ccl_context_new (&volume_config, &volume->labeller);
 }
 
 static void
 forget_stack (GstCclVolume * volume)
 {
   volume->n_stacked = 0;
-  for (guint i = 0; i < volume->held->len; i++)
-    nth_held (volume, i)->frame = GST_CCL_VOLUME_NO_FRAME;
+  for (guint i = 0; i < volume->queued->len; i++)
+    nth_queued (volume, i)->frame = GST_CCL_VOLUME_NO_FRAME;
 }
 
 void
@@ -103,13 +103,13 @@ collect_voxels (GstCclVolume * volume)
 {
   guint n = 0;
 
-  for (guint i = 0; i < volume->held->len; i++)
-    if (nth_held (volume, i)->list)
-      n += gst_ccl_blob_list_get_length (nth_held (volume, i)->list);
+  for (guint i = 0; i < volume->queued->len; i++)
+    if (nth_queued (volume, i)->list)
+      n += gst_ccl_blob_list_get_length (nth_queued (volume, i)->list);
   ensure_scratch (volume, n);
   n = 0;
-  for (guint i = 0; i < volume->held->len; i++) {
-    const Held *const held = nth_held (volume, i);
+  for (guint i = 0; i < volume->queued->len; i++) {
+    const Queued *const held = nth_queued (volume, i);
 
     if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
       continue;
@@ -128,8 +128,8 @@ write_ids (GstCclVolume * volume)
 {
   const guint32 *label = volume->labels;
 
-  for (guint i = 0; i < volume->held->len; i++) {
-    const Held *const held = nth_held (volume, i);
+  for (guint i = 0; i < volume->queued->len; i++) {
+    const Queued *const held = nth_queued (volume, i);
 
     if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
       continue;
@@ -164,18 +164,18 @@ find_ids (GstCclVolume * volume)
 /* ---------------------------------------------------------------- buffers */
 
 void
-gst_ccl_volume_hold (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
+gst_ccl_volume_queue (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
     GstClockTime arrived)
 {
-  const Held held = { buffer, list ? gst_ccl_blob_list_ref (list) : NULL, frame, arrived };
+  const Queued held = { buffer, list ? gst_ccl_blob_list_ref (list) : NULL, frame, arrived };
 
-  g_array_append_val (volume->held, held);
+  g_array_append_val (volume->queued, held);
 }
 
 guint
-gst_ccl_volume_n_held (const GstCclVolume * volume)
+gst_ccl_volume_n_queued (const GstCclVolume * volume)
 {
-  return volume->held->len - volume->n_taken;
+  return volume->queued->len - volume->n_taken;
 }
 
 CclStatus
@@ -191,17 +191,17 @@ gst_ccl_volume_finish (GstCclVolume * volume)
 GstBuffer *
 gst_ccl_volume_take (GstCclVolume * volume, GstClockTime * arrived)
 {
-  Held *held;
+  Queued *held;
 
   if (!volume->complete)
     return NULL;
-  if (volume->n_taken == volume->held->len) {
-    g_array_set_size (volume->held, 0);
+  if (volume->n_taken == volume->queued->len) {
+    g_array_set_size (volume->queued, 0);
     volume->n_taken = 0;
     volume->complete = FALSE;
     return NULL;
   }
-  held = nth_held (volume, volume->n_taken++);
+  held = nth_queued (volume, volume->n_taken++);
   *arrived = held->arrived;
   g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
   return g_steal_pointer (&held->buffer);
@@ -210,7 +210,7 @@ gst_ccl_volume_take (GstCclVolume * volume, GstClockTime * arrived)
 void
 gst_ccl_volume_discard (GstCclVolume * volume)
 {
-  g_array_set_size (volume->held, 0);
+  g_array_set_size (volume->queued, 0);
   volume->n_taken = 0;
   volume->complete = FALSE;
   volume->n_stacked = 0;

@@ -22,7 +22,7 @@ typedef struct
   CclContext *labeller;         /* NULL: frames are labelled one by one */
   guint max_frames;
   gint n_stacked;               /* masks in the stack */
-  GArray *held;                 /* in stream order */
+  GArray *queued;                /* in stream order */
   guint n_taken;                /* of those */
   gboolean complete;            /* what is held may leave */
   guint64 n_components;         /* of all volumes before: ids go on from there */
@@ -44,9 +44,9 @@ void gst_ccl_volume_close (GstCclVolume * volume);
 CclStatus gst_ccl_volume_add (GstCclVolume * volume, const CclMask * mask, gint * frame);
 
 /* Holds a buffer (transfer full) whose blobs are `list` (NULL: none). */
-void gst_ccl_volume_hold (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
+void gst_ccl_volume_queue (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
     GstClockTime arrived);
-guint gst_ccl_volume_n_held (const GstCclVolume * volume);
+guint gst_ccl_volume_n_queued (const GstCclVolume * volume);
 
 /* Labels the stack and writes the ids into the blobs held. They may leave then, whatever this returns. */
 CclStatus gst_ccl_volume_finish (GstCclVolume * volume);

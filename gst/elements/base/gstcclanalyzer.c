@@ -1,0 +1,436 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclanalyzer.h"
+
+#include "gstcclanalyzerprivate.h"
+#include "base/gstcclenums.h"
+#include "base/gstccltime.h"
+
+/* The log category of the subclass. */
+#define GST_CAT_DEFAULT (GST_CCL_ANALYZER_GET_CLASS (self)->category)
+
+#define gst_ccl_analyzer_parent_class parent_class
+G_DEFINE_ABSTRACT_TYPE (GstCclAnalyzer, gst_ccl_analyzer, GST_TYPE_BASE_TRANSFORM);
+
+/* ---------------------------------------------------------------- take the output */
+
+gint
+gst_ccl_analyzer_get_output (GstCclAnalyzer * self)
+{
+  return g_atomic_int_get (&self->output);
+}
+
+guint
+gst_ccl_analyzer_get_output_height (GstCclAnalyzer * self)
+{
+  return (guint) g_atomic_int_get (&self->output_height);
+}
+
+static void
+put_output (GstCclAnalyzer * self, gint output, guint height)
+{
+  g_atomic_int_inc (&self->n_output_changes);
+  g_atomic_int_set (&self->output, output);
+  g_atomic_int_set (&self->output_height, height);
+  g_atomic_int_inc (&self->n_output_changes);
+}
+
+void
+gst_ccl_analyzer_put_wanted_output (GstCclAnalyzer * self)
+{
+  gint output = 0;
+  guint height = 0;
+
+  GST_CCL_ANALYZER_GET_CLASS (self)->get_wanted_output (self, &output, &height);
+  put_output (self, output, height);
+}
+
+void
+gst_ccl_analyzer_sync_output (GstCclAnalyzer * self)
+{
+  if (!self->is_streaming)
+    gst_ccl_analyzer_put_wanted_output (self);
+}
+
+void
+gst_ccl_analyzer_set_in_place (GstCclAnalyzer * self)
+{
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self),
+      gst_ccl_analyzer_get_output (self) == GST_CCL_ANALYZER_PASSTHROUGH);
+}
+
+/* At a frame boundary. Another output has other caps, so the parent class has to negotiate before it goes on. */
+void
+gst_ccl_analyzer_take_output (GstCclAnalyzer * self)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  gint output = 0;
+  guint height = 0;
+
+  GST_OBJECT_LOCK (self);
+  klass->get_wanted_output (self, &output, &height);
+  GST_OBJECT_UNLOCK (self);
+  if (output == gst_ccl_analyzer_get_output (self) && height == gst_ccl_analyzer_get_output_height (self))
+    return;
+  gst_ccl_analyzer_drain (self);
+  put_output (self, output, height);
+  if (klass->output_changed)
+    klass->output_changed (self);
+  gst_ccl_analyzer_set_in_place (self);
+  gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+  /* In place upstream's buffers go on downstream, which has not agreed to their layout yet. */
+  gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+}
+
+/* ---------------------------------------------------------------- take the settings, open */
+
+void
+gst_ccl_analyzer_copy_settings (GstCclAnalyzer * self)
+{
+  GST_OBJECT_LOCK (self);
+  GST_CCL_ANALYZER_GET_CLASS (self)->copy_settings (self);
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* One snapshot for the frame that comes next, which is the first to see it. */
+static gboolean
+take_settings (GstCclAnalyzer * self, GstBuffer * buffer)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  GstMemory *memory;
+  GstBuffer *mask;
+
+  gst_ccl_analyzer_copy_settings (self);
+  if (!gst_ccl_pool_headroom_allows (&self->headroom, klass->get_wanted_delay (self)))
+    gst_ccl_pool_headroom_request (&self->headroom, GST_BASE_TRANSFORM (self), klass->get_wanted_delay (self));
+  mask = klass->find_mask ? klass->find_mask (self, buffer) : buffer;
+  memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
+  if (memory && self->active_backend == GST_CCL_BACKEND_CUDA && gst_ccl_cuda_leads_elsewhere (&self->cuda, memory)) {
+    gst_ccl_analyzer_drain (self);
+    gst_ccl_analyzer_close_context (self);
+    gst_ccl_cuda_follow (&self->cuda, memory);
+  }
+  if (!gst_ccl_analyzer_ensure_open (self))
+    return FALSE;
+  if (klass->prepare)
+    klass->prepare (self);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- submit */
+
+GstCclFrame *
+gst_ccl_analyzer_nth_frame (GstCclAnalyzer * self, guint n)
+{
+  return self->frames[(self->first + n) % (self->depth + 1)];
+}
+
+gboolean
+gst_ccl_analyzer_map_frame (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error)
+{
+  frame->is_mapped = GST_CCL_ANALYZER_GET_CLASS (self)->map_frame (self, frame,
+      self->active_backend == GST_CCL_BACKEND_CUDA, error);
+  return frame->is_mapped;
+}
+
+void
+gst_ccl_analyzer_unmap_frame (GstCclAnalyzer * self, GstCclFrame * frame)
+{
+  if (frame->is_mapped)
+    GST_CCL_ANALYZER_GET_CLASS (self)->unmap_frame (self, frame);
+  frame->is_mapped = FALSE;
+}
+
+void
+gst_ccl_analyzer_post_frame_error (GstCclAnalyzer * self, GError * error)
+{
+  gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
+      g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
+  g_error_free (error);
+}
+
+static void
+clear_frame (GstCclAnalyzer * self, GstCclFrame * frame)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+
+  gst_ccl_analyzer_unmap_frame (self, frame);
+  if (klass->clear_frame)
+    klass->clear_frame (self, frame);
+  gst_clear_buffer (&frame->buffer);
+  frame->is_analysed = FALSE;
+}
+
+CclStatus
+gst_ccl_analyzer_submit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
+{
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = GST_CCL_ANALYZER_GET_CLASS (self)->submit_frame (self, frame);
+  gst_ccl_cuda_pop (&self->cuda);
+  return status;
+}
+
+/* Takes the buffer. */
+static GstFlowReturn
+enqueue (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
+{
+  const GstClockTime start = gst_util_get_timestamp ();
+  GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, self->n_frames);
+  GError *error = NULL;
+  CclStatus status;
+
+  frame->buffer = buffer;
+  frame->arrived = arrived;
+  frame->host_time = 0;
+  frame->is_analysed = frame->is_mapped = FALSE;
+  self->n_frames++;
+  if (!GST_CCL_ANALYZER_GET_CLASS (self)->begin_frame (self, frame))
+    return GST_FLOW_OK;
+
+  if (!gst_ccl_analyzer_map_frame (self, frame, &error)) {
+    gst_ccl_analyzer_post_frame_error (self, error);
+    clear_frame (self, frame);
+    self->n_frames--;
+    return GST_FLOW_ERROR;
+  }
+  frame->is_analysed = TRUE;
+  status = gst_ccl_analyzer_submit_frame (self, frame);
+  if (status != CCL_OK && !gst_ccl_analyzer_continue_on_cpu (self, status))
+    return GST_FLOW_ERROR;
+  frame->host_time = gst_util_get_timestamp () - start;
+  return GST_FLOW_OK;
+}
+
+/* ---------------------------------------------------------------- collect, attach */
+
+static CclStatus
+collect_frame (GstCclAnalyzer * self, GstCclFrame * frame)
+{
+  CclStatus status;
+
+  gst_ccl_cuda_push (&self->cuda);
+  status = GST_CCL_ANALYZER_GET_CLASS (self)->collect_frame (self, frame);
+  gst_ccl_cuda_pop (&self->cuda);
+  return status;
+}
+
+/* Waits for the frame. FALSE: an error was posted. */
+static gboolean
+collect_somewhere (GstCclAnalyzer * self, GstCclFrame * frame)
+{
+  CclStatus status;
+
+  if (!frame->is_analysed)
+    return TRUE;
+  status = collect_frame (self, frame);
+  if (status == CCL_OK)
+    return TRUE;
+  if (!gst_ccl_analyzer_continue_on_cpu (self, status))
+    return FALSE;
+  status = frame->is_analysed ? collect_frame (self, frame) : CCL_OK;
+  if (status == CCL_OK)
+    return TRUE;
+  if (GST_CCL_ANALYZER_GET_CLASS (self)->needs_every_frame) {
+    gst_ccl_analyzer_post_open_error (self, status, ccl_error_message ());
+    return FALSE;
+  }
+  gst_ccl_analyzer_unmap_frame (self, frame);
+  frame->is_analysed = FALSE;
+  return TRUE;
+}
+
+static void
+release_frame (GstCclAnalyzer * self)
+{
+  clear_frame (self, gst_ccl_analyzer_nth_frame (self, 0));
+  self->n_frames--;
+  self->first = self->n_frames ? (self->first + 1) % (self->depth + 1) : 0;     /* 0: the depth may change now */
+}
+
+void
+gst_ccl_analyzer_discard_frames (GstCclAnalyzer * self)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+
+  while (self->n_frames) {
+    if (gst_ccl_analyzer_nth_frame (self, 0)->is_analysed && self->is_open)
+      collect_frame (self, gst_ccl_analyzer_nth_frame (self, 0));
+    release_frame (self);
+  }
+  if (klass->discard)
+    klass->discard (self);
+}
+
+static void
+count_frame (GstCclAnalyzer * self, const GstCclFrame * frame)
+{
+  GST_OBJECT_LOCK (self);
+  self->stats.frames++;
+  if (frame->is_analysed)
+    self->stats.path = frame->view.path;
+  else
+    self->stats.skipped++;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+count_host_time (GstCclAnalyzer * self, GstClockTime host_time)
+{
+  GST_OBJECT_LOCK (self);
+  gst_ccl_min_avg_max_add (&self->stats.host, host_time / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_ccl_analyzer_count_latency (GstCclAnalyzer * self, GstClockTime arrived)
+{
+  const GstClockTime latency = gst_util_get_timestamp () - arrived;
+
+  GST_OBJECT_LOCK (self);
+  gst_ccl_min_avg_max_add (&self->stats.latency, latency / (gdouble) GST_USECOND);
+  GST_OBJECT_UNLOCK (self);
+}
+
+GstFlowReturn
+gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output)
+{
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->prepare_output_buffer (GST_BASE_TRANSFORM (self), input, output);
+}
+
+/* Lets the oldest frame leave. `output` stays NULL when the subclass keeps it. */
+static GstFlowReturn
+finish_frame (GstCclAnalyzer * self, GstBuffer ** output)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, 0);
+  const GstClockTime start = gst_util_get_timestamp (), arrived = frame->arrived;
+  GstFlowReturn flow;
+  GstBuffer *input;
+
+  if (!collect_somewhere (self, frame))
+    return GST_FLOW_ERROR;
+  count_frame (self, frame);
+  klass->describe_frame (self, frame);
+  gst_ccl_analyzer_unmap_frame (self, frame);
+  input = g_steal_pointer (&frame->buffer);
+  flow = klass->make_output (self, frame, input, output);
+  if (frame->is_analysed)
+    count_host_time (self, frame->host_time + gst_util_get_timestamp () - start);
+  if (*output)
+    gst_ccl_analyzer_count_latency (self, arrived);
+  release_frame (self);
+  return flow;
+}
+
+GstFlowReturn
+gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
+{
+  GstFlowReturn flow = self->failed ? GST_FLOW_ERROR : GST_FLOW_OK;
+
+  while (!*output && flow == GST_FLOW_OK && self->n_frames > (all ? 0 : self->depth))
+    flow = finish_frame (self, output);
+  return flow;
+}
+
+static GstFlowReturn
+next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
+{
+  GstFlowReturn flow;
+
+  *output = NULL;
+  flow = GST_CCL_ANALYZER_GET_CLASS (self)->next_output (self, all, output);
+  if (flow != GST_FLOW_OK)
+    gst_ccl_analyzer_discard_frames (self);
+  return flow;
+}
+
+GstFlowReturn
+gst_ccl_analyzer_drain (GstCclAnalyzer * self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *output;
+
+  do {
+    flow = next_output (self, TRUE, &output);
+    if (flow == GST_FLOW_OK && output)
+      flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
+    else
+      gst_clear_buffer (&output);
+  } while (flow == GST_FLOW_OK && output);
+  gst_ccl_analyzer_discard_frames (self);
+  return flow;
+}
+
+/* ---------------------------------------------------------------- the way of a frame */
+
+static GstFlowReturn
+gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_discont, GstBuffer * input)
+{
+  GstCclAnalyzer *const self = GST_CCL_ANALYZER (transform);
+  const GstClockTime arrived = gst_util_get_timestamp ();
+  GstFlowReturn flow;
+
+  gst_ccl_analyzer_take_output (self);
+  /* The parent class marks the buffer that leaves next as DISCONT, so older ones must leave before. */
+  if (GST_BUFFER_IS_DISCONT (input))
+    gst_ccl_analyzer_drain (self);
+  flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
+  /* It does the same after a frame that qos=true dropped. */
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    gst_ccl_analyzer_drain (self);
+  if (flow != GST_FLOW_OK || !transform->queued_buf)
+    return flow;
+
+  input = g_steal_pointer (&transform->queued_buf);
+  if (self->failed || !take_settings (self, input)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_ERROR;
+  }
+  flow = enqueue (self, input, arrived);
+  if (flow != GST_FLOW_OK)
+    gst_ccl_analyzer_discard_frames (self);
+  return flow;
+}
+
+static GstFlowReturn
+gst_ccl_analyzer_generate_output (GstBaseTransform * transform, GstBuffer ** output)
+{
+  return next_output (GST_CCL_ANALYZER (transform), FALSE, output);
+}
+
+/* ---------------------------------------------------------------- class */
+
+static void
+gst_ccl_analyzer_finalize (GObject * object)
+{
+  GstCclAnalyzer *const self = GST_CCL_ANALYZER (object);
+
+  gst_ccl_cuda_clear (&self->cuda);
+  g_free (self->request);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_ccl_analyzer_class_init (GstCclAnalyzerClass * klass)
+{
+  GstBaseTransformClass *const transform = GST_BASE_TRANSFORM_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->finalize = gst_ccl_analyzer_finalize;
+  transform->before_transform = gst_ccl_sync_properties;
+  transform->submit_input_buffer = gst_ccl_analyzer_submit_input_buffer;
+  transform->generate_output = gst_ccl_analyzer_generate_output;
+  klass->next_output = gst_ccl_analyzer_next_output;
+  gst_ccl_analyzer_init_pads (klass);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_ANALYZER, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_BACKEND, 0);
+}
+
+static void
+gst_ccl_analyzer_init (GstCclAnalyzer * self)
+{
+  self->lateness.earliest = GST_CLOCK_TIME_NONE;
+  gst_ccl_cuda_init (&self->cuda, GST_ELEMENT (self));
+}

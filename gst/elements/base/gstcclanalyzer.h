@@ -1,0 +1,223 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The base class of elements that analyse pictures on a GPU or on the CPU: ccllabel and cclmotion.
+ *
+ * It owns the device context, the choice of a backend and the fallback to the CPU, the delay queue, latency, quality of
+ * service, the output switch, the caps of memories and the statistics that both have. A frame goes through it in this
+ * order; gstcclanalyzer.c has the functions in the same order:
+ *
+ *     take the output      a change of `output` renegotiates before the frame
+ *     take the settings    copy_settings(): one snapshot per frame
+ *     find the mask        find_mask()
+ *     open                 fill_request(), reopen(): a new context of the core when the request differs
+ *     submit               begin_frame(), map_frame(), submit_frame()
+ *     [delay queue]        `depth` frames
+ *     collect              collect_frame(), describe_frame()
+ *     attach               make_output()
+ *
+ * "Request" is everything that a context of the core is made for. A subclass puts its fields behind GstCclRequest;
+ * requests are compared as bytes.
+ */
+#ifndef __GST_CCL_ANALYZER_H__
+#define __GST_CCL_ANALYZER_H__
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "ccl.h"
+#include "base/gstcclcuda.h"
+#include "base/gstccllateness.h"
+#include "base/gstcclmask.h"
+#include "base/gstcclminavgmax.h"
+#include "base/gstcclpoolheadroom.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_CCL_ANALYZER (gst_ccl_analyzer_get_type ())
+#define GST_CCL_ANALYZER(object) (G_TYPE_CHECK_INSTANCE_CAST ((object), GST_TYPE_CCL_ANALYZER, GstCclAnalyzer))
+#define GST_CCL_ANALYZER_CLASS(klass) (G_TYPE_CHECK_CLASS_CAST ((klass), GST_TYPE_CCL_ANALYZER, GstCclAnalyzerClass))
+#define GST_CCL_ANALYZER_GET_CLASS(object) \
+    (G_TYPE_INSTANCE_GET_CLASS ((object), GST_TYPE_CCL_ANALYZER, GstCclAnalyzerClass))
+#define GST_CCL_MAX_ASYNC_DEPTH (CCL_MAX_DEPTH - 1)
+
+/* What every pad template of these elements has. */
+#define GST_CCL_SIZE_RANGE \
+    "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ], framerate = " GST_VIDEO_FPS_RANGE
+#define GST_CCL_YUV_FORMATS "NV12, NV21, I420, YV12, Y42B, Y444"
+#ifdef HAVE_GST_CUDA
+# define GST_CCL_CUDA_CAPS "video/x-raw(" GST_CCL_CUDA_FEATURE "), format = (string) { GRAY8, " GST_CCL_YUV_FORMATS \
+    " }, " GST_CCL_SIZE_RANGE "; "
+#else
+# define GST_CCL_CUDA_CAPS ""
+#endif
+
+/* The `output` of both elements when the frame itself leaves. */
+#define GST_CCL_ANALYZER_PASSTHROUGH 0
+
+typedef struct _GstCclAnalyzer GstCclAnalyzer;
+typedef struct _GstCclAnalyzerClass GstCclAnalyzerClass;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCclAnalyzer, gst_object_unref)
+
+/* The first member of a subclass's request. */
+typedef struct
+{
+  gint backend;                 /* GstCclBackend that the properties ask for */
+  gboolean no_cuda;             /* the device failed: only the CPU is left */
+  gpointer cuda_context;
+} GstCclRequest;
+
+/* The first member of a subclass's frame: a slot of the delay queue. */
+typedef struct
+{
+  GstBuffer *buffer;
+  gboolean is_analysed;         /* was submitted; else the frame only passes through */
+  gboolean is_mapped;
+  GstCclMaskView view;
+  GstClockTime arrived;
+  GstClockTime host_time;       /* spent on the frame until it was submitted */
+} GstCclFrame;
+
+/* Statistics that every subclass has; guarded by the object lock. */
+typedef struct
+{
+  guint64 frames, skipped;
+  GstCclMinAvgMax host, latency;
+  const gchar *path;
+  gsize host_bytes, device_bytes;
+} GstCclAnalyzerStats;
+
+/* The parts of messages in which subclasses differ. */
+typedef struct
+{
+  const gchar *duty;            /* "label": "No GPU to label on" */
+  const gchar *no_device_hint;
+  const gchar *memory_hint;
+  const gchar *settings_error;  /* "These settings do not go together" */
+  const gchar *settings_hint;   /* or NULL */
+} GstCclAnalyzerTexts;
+
+struct _GstCclAnalyzer
+{
+  GstBaseTransform parent;
+
+  /*< protected > */
+  GstCclCuda cuda;
+
+  /* Streaming thread. */
+  GstVideoInfo in_info, out_info;
+  gboolean cuda_lost;           /* the device failed since the start */
+  gboolean failed;              /* an error was posted: no frame leaves any more */
+  GstCclPoolHeadroom headroom;
+  GstCclFrame *frames[CCL_MAX_DEPTH];   /* the slots, set by the subclass's init */
+  guint first, n_frames, depth; /* the delay queue: a ring of depth + 1 slots */
+  gpointer request;             /* what the open context was made for: request_size bytes */
+  GQuark source;                /* the element's name */
+
+  /* Object lock. */
+  gboolean is_streaming;
+  gint active_backend;          /* GstCclBackend; auto: none */
+  GstClockTime latency;
+  GstCclLateness lateness;
+  GstCclAnalyzerStats stats;
+
+  /*< private > */
+  gboolean is_open;
+  gint opened_backend;
+  gint output, output_height;   /* in effect; atomic, because any thread asks for caps */
+  gint n_output_changes;        /* sequence lock of both */
+};
+
+/* Unless something else is said, a method is called in the streaming thread, without the object lock. */
+struct _GstCclAnalyzerClass
+{
+  GstBaseTransformClass parent_class;
+
+  GstDebugCategory *category;
+  GParamSpec *active_backend;   /* to notify */
+  gsize request_size;
+  gboolean needs_every_frame;   /* a frame that cannot be analysed is an error, because the next one builds on it */
+  gboolean offers_pinned_memory;        /* to upstream, while the GPU is in use */
+  GstCclAnalyzerTexts texts;
+
+  /* Input. */
+  void (*get_wanted_output) (GstCclAnalyzer * self, gint * output, guint * height);     /* with the object lock */
+  void (*output_changed) (GstCclAnalyzer * self);       /* optional */
+  void (*copy_settings) (GstCclAnalyzer * self);        /* with the object lock */
+  guint (*get_wanted_delay) (GstCclAnalyzer * self);    /* frames in the delay queue that the settings ask for */
+  GstBuffer *(*find_mask) (GstCclAnalyzer * self, GstBuffer * buffer);  /* optional; the buffer whose memory is read */
+  gboolean (*check_settings) (GstCclAnalyzer * self);   /* optional; FALSE: an error was posted */
+  void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open, a frame may come */
+
+  /* Contexts of the core. */
+  void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* all bytes are 0; GstCclRequest is the base's */
+  gboolean (*may_use) (GstCclAnalyzer * self, gconstpointer request, CclBackendKind kind);
+  CclStatus (*open_on) (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request);     /* context is pushed */
+  CclStatus (*reopen) (GstCclAnalyzer * self, gpointer request, gchar ** message);      /* optional; open with fallbacks */
+  void (*opened) (GstCclAnalyzer * self);       /* optional; self->request is open */
+  void (*close) (GstCclAnalyzer * self);        /* context is pushed */
+
+  /* Frames. */
+  gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame); /* FALSE: let it pass without analysis */
+  gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, gboolean on_device, GError ** error);
+  void (*unmap_frame) (GstCclAnalyzer * self, GstCclFrame * frame);
+  CclStatus (*submit_frame) (GstCclAnalyzer * self, GstCclFrame * frame);       /* context is pushed */
+  CclStatus (*collect_frame) (GstCclAnalyzer * self, GstCclFrame * frame);      /* context is pushed */
+  void (*describe_frame) (GstCclAnalyzer * self, GstCclFrame * frame);  /* still mapped: statistics, blobs */
+  GstFlowReturn (*make_output) (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * input, GstBuffer ** output);
+  void (*clear_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional */
+  GstFlowReturn (*next_output) (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
+  void (*discard) (GstCclAnalyzer * self);      /* optional; the delay queue was emptied */
+
+  /* Events, caps, states. */
+  void (*event) (GstCclAnalyzer * self, GstEvent * event);      /* optional; after older frames have left */
+  GstCaps *(*other_caps) (GstCclAnalyzer * self, GstPadDirection direction, GstCaps * caps);    /* any thread */
+  void (*caps_changed) (GstCclAnalyzer * self); /* in_info and out_info are new, nothing is open for them */
+  gboolean (*start) (GstCclAnalyzer * self);    /* opens something small, so that errors come before the first frame */
+  void (*stop) (GstCclAnalyzer * self); /* optional */
+};
+
+GType gst_ccl_analyzer_get_type (void);
+
+/* The output in effect: any thread. */
+gint gst_ccl_analyzer_get_output (GstCclAnalyzer * self);
+guint gst_ccl_analyzer_get_output_height (GstCclAnalyzer * self);
+
+/* With the object lock, after the property was set: takes effect at once unless frames flow. */
+void gst_ccl_analyzer_sync_output (GstCclAnalyzer * self);
+
+/* Lets all frames of the delay queue leave. Call it before anything that must not overtake them. */
+GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);
+
+/* The frames of the delay queue leave until `depth` are left, or none with `all`; NULL when none may leave. */
+GstFlowReturn gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
+
+/* The buffer that leaves for `input`: the same in place, or a new one with its metadata. */
+GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output);
+
+/* Opens on the best backend that the request allows. `message`: what went wrong, to be freed. */
+CclStatus gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message);
+/* Opens what the settings and caps ask for, unless it is open. FALSE: an error was posted. */
+gboolean gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self);
+gboolean gst_ccl_analyzer_is_open (GstCclAnalyzer * self);
+
+/* After a call of the core failed: processes the queued frames again on the CPU. FALSE: an error was posted. */
+gboolean gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status);
+
+/* The number of frames by which the element delays its output. */
+void gst_ccl_analyzer_set_delay (GstCclAnalyzer * self, guint n_frames);
+
+/* Counts the time from a frame's arrival until now. */
+void gst_ccl_analyzer_count_latency (GstCclAnalyzer * self, GstClockTime arrived);
+
+/* "none", "cuda", "cpu", for statistics. */
+const gchar *gst_ccl_analyzer_backend_name (GstCclAnalyzer * self);
+
+/* Properties that these elements have in common. */
+GParamSpec *gst_ccl_analyzer_param_async_depth (void);
+GParamSpec *gst_ccl_analyzer_param_cuda_device_id (void);
+
+G_END_DECLS
+
+#endif

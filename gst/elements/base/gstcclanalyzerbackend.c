@@ -1,0 +1,217 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which backend analyses: the choice, the context of the core, and the way back to the CPU. */
+
+#include "gstcclanalyzerprivate.h"
+
+#include <string.h>
+
+#include "base/gstcclenums.h"
+
+#define GST_CAT_DEFAULT (GST_CCL_ANALYZER_GET_CLASS (self)->category)
+
+void
+gst_ccl_analyzer_post_open_error (GstCclAnalyzer * self, CclStatus status, const gchar * message)
+{
+  const GstCclAnalyzerTexts *const texts = &GST_CCL_ANALYZER_GET_CLASS (self)->texts;
+
+  switch (status) {
+    case CCL_ERROR_NO_DEVICE:
+      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND, ("No GPU to %s on: %s.", texts->duty, message),
+          ("%s", texts->no_device_hint));
+      break;
+    case CCL_ERROR_OUT_OF_MEMORY:
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("Not enough memory to %s: %s.", texts->duty, message),
+          ("%s", texts->memory_hint));
+      break;
+    case CCL_ERROR_DEVICE:
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("The GPU failed: %s.", message),
+          ("backend=auto continues on the CPU."));
+      break;
+    default:
+      GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s: %s.", texts->settings_error, message),
+          ("%s", texts->settings_hint ? texts->settings_hint : ""));
+      break;
+  }
+}
+
+void
+gst_ccl_analyzer_close_context (GstCclAnalyzer * self)
+{
+  gst_ccl_cuda_push (&self->cuda);
+  GST_CCL_ANALYZER_GET_CLASS (self)->close (self);
+  gst_ccl_cuda_pop (&self->cuda);
+  self->is_open = FALSE;
+}
+
+static CclStatus
+open_on (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request, gchar ** message)
+{
+  CclStatus status;
+
+  if (kind == CCL_BACKEND_CUDA && !self->cuda.current && !gst_ccl_cuda_open (&self->cuda)) {
+    *message = self->cuda.device_id < 0 ? g_strdup ("no CUDA device gives us a context")
+        : g_strdup_printf ("there is no CUDA device %d", self->cuda.device_id);
+    return CCL_ERROR_NO_DEVICE;
+  }
+  gst_ccl_cuda_push (&self->cuda);
+  status = GST_CCL_ANALYZER_GET_CLASS (self)->open_on (self, kind, request);
+  gst_ccl_cuda_pop (&self->cuda);
+  if (status == CCL_OK) {
+    self->opened_backend = kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU;
+    return status;
+  }
+  *message = g_strdup (ccl_error_message ());
+  return ccl_backend_built (kind) ? status : CCL_ERROR_NO_DEVICE;
+}
+
+CclStatus
+gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  const GstCclRequest *const common = request;
+  const gboolean cpu = klass->may_use (self, request, CCL_BACKEND_CPU);
+  gchar *why = NULL;
+  CclStatus status;
+
+  if (klass->may_use (self, request, CCL_BACKEND_CUDA) && !(cpu && common->no_cuda)) {
+    status = open_on (self, CCL_BACKEND_CUDA, request, message);
+    if (status == CCL_OK || !cpu)
+      return status;
+    why = g_steal_pointer (message);
+    if (gst_ccl_cuda_is_missed (&self->cuda, status)) {
+      self->cuda_lost = TRUE;
+      GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU cannot be used: %s. Continuing on the CPU.", why), (NULL));
+    }
+  }
+  status = open_on (self, CCL_BACKEND_CPU, request, message);
+  if (status == CCL_OK && self->active_backend != GST_CCL_BACKEND_CPU)
+    GST_INFO_OBJECT (self, "backend=%s: using the CPU%s%s",
+        common->backend == GST_CCL_BACKEND_AUTO ? "auto" : "cpu", why ? " because " : "", why ? why : "");
+  g_free (why);
+  return status;
+}
+
+static void
+announce_backend (GstCclAnalyzer * self)
+{
+  const GstCclRequest *const common = self->request;
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = self->active_backend != self->opened_backend;
+  self->active_backend = self->opened_backend;
+  GST_OBJECT_UNLOCK (self);
+  if (!changed)
+    return;
+  if (self->opened_backend == GST_CCL_BACKEND_CUDA)
+    GST_INFO_OBJECT (self, "backend=%s: using CUDA", common->backend == GST_CCL_BACKEND_AUTO ? "auto" : "cuda");
+  g_object_notify_by_pspec (G_OBJECT (self), GST_CCL_ANALYZER_GET_CLASS (self)->active_backend);
+}
+
+static gboolean
+reopen (GstCclAnalyzer * self, gpointer request)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  GstCclRequest *const common = request;
+  gchar *message = NULL;
+  CclStatus status;
+
+  gst_ccl_analyzer_close_context (self);
+  status = (klass->reopen ? klass->reopen : gst_ccl_analyzer_open) (self, request, &message);
+  if (status != CCL_OK) {
+    gst_ccl_analyzer_post_open_error (self, status, message);
+    g_free (message);
+    gst_ccl_analyzer_close_context (self);
+    return FALSE;
+  }
+  self->is_open = TRUE;
+  /* What opening has found out. */
+  common->cuda_context = self->cuda.current;
+  common->no_cuda = self->cuda_lost;
+  memcpy (self->request, request, klass->request_size);
+  announce_backend (self);
+  if (klass->opened)
+    klass->opened (self);
+  return TRUE;
+}
+
+static void
+fill_request (GstCclAnalyzer * self, gpointer request)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  GstCclRequest *const common = request;
+
+  memset (request, 0, klass->request_size);
+  common->no_cuda = self->cuda_lost;
+  common->cuda_context = self->cuda.current;
+  klass->fill_request (self, request);
+}
+
+gboolean
+gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  gpointer const wanted = g_alloca (klass->request_size);
+
+  if (klass->check_settings && !klass->check_settings (self))
+    return FALSE;
+  fill_request (self, wanted);
+  if (self->is_open && !memcmp (wanted, self->request, klass->request_size))
+    return TRUE;
+  gst_ccl_analyzer_drain (self);
+  fill_request (self, wanted);  /* a queued frame may have lost the GPU */
+  return reopen (self, wanted);
+}
+
+gboolean
+gst_ccl_analyzer_is_open (GstCclAnalyzer * self)
+{
+  return self->is_open;
+}
+
+/* After the device failed the queued frames are processed again on the CPU, if the properties allow that. */
+gboolean
+gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  gpointer const request = g_alloca (klass->request_size);
+  gchar *const message = g_strdup (ccl_error_message ());
+  GError *error = NULL;
+
+  if (self->active_backend != GST_CCL_BACKEND_CUDA || !klass->may_use (self, self->request, CCL_BACKEND_CPU)) {
+    self->failed = TRUE;
+    gst_ccl_analyzer_post_open_error (self, status, message);
+    g_free (message);
+    return FALSE;
+  }
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("The GPU failed: %s. Continuing on the CPU.", message), (NULL));
+  g_free (message);
+
+  for (guint i = 0; i < self->n_frames; i++)
+    gst_ccl_analyzer_unmap_frame (self, gst_ccl_analyzer_nth_frame (self, i));
+  memcpy (request, self->request, klass->request_size);
+  self->cuda_lost = ((GstCclRequest *) request)->no_cuda = TRUE;
+  self->failed = !reopen (self, request);
+  for (guint i = 0; i < self->n_frames && !self->failed; i++) {
+    GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, i);
+
+    if (!frame->is_analysed)
+      continue;
+    /* The lost device may keep a mask. Then the frame passes without analysis, where that is allowed. */
+    frame->is_analysed = gst_ccl_analyzer_map_frame (self, frame, klass->needs_every_frame ? &error : NULL);
+    status = frame->is_analysed ? gst_ccl_analyzer_submit_frame (self, frame) : CCL_OK;
+    if (klass->needs_every_frame && (error || status != CCL_OK)) {
+      self->failed = TRUE;
+      if (error)
+        gst_ccl_analyzer_post_frame_error (self, error);
+      else
+        gst_ccl_analyzer_post_open_error (self, status, ccl_error_message ());
+    } else if (status != CCL_OK) {
+      gst_ccl_analyzer_unmap_frame (self, frame);
+      frame->is_analysed = FALSE;
+    }
+  }
+  return !self->failed;
+}

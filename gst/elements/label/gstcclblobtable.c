@@ -1,0 +1,68 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstcclblobtable.h"
+
+G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
+G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
+G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
+G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
+G_STATIC_ASSERT (sizeof (CclPoint) == sizeof (GstCclPoint));
+
+GstCclBlobList *
+gst_ccl_blob_table_to_list (const CclTable * table)
+{
+  GstCclBlob *blobs;
+  GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
+
+  for (guint i = 0; i < table->n_components; i++) {
+    const CclComponent *const component = &table->components[i];
+    blobs[i] = (GstCclBlob) {
+      .label = component->label,
+      .flags = component->flags,
+      .x = component->x0,
+      .y = component->y0,
+      .width = component->x1 - component->x0,
+      .height = component->y1 - component->y0,
+      .first_x = component->first_x,
+      .area = component->moments.area,
+      .m10 = component->moments.m10,
+      .m01 = component->moments.m01,
+      .m20 = component->moments.m20,
+      .m11 = component->moments.m11,
+      .m02 = component->moments.m02,
+      .mtd_id = GST_CCL_MTD_ID_NONE,
+    };
+  }
+  return list;
+}
+
+GstCclBlobList *
+gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
+    const CclContourConfig * config, CclContours * contours)
+{
+  GstCclBlobList *const list = gst_ccl_blob_table_to_list (table);
+  GstCclBlob *const blobs = (GstCclBlob *) gst_ccl_blob_list_get (list, 0);
+  const CclPoint *points;
+  gsize n_points;
+  GBytes *bytes;
+
+  ccl_contours_clear (contours);
+  for (guint i = 0; i < table->n_components; i++) {
+    gsize first;
+    guint32 n;
+
+    ccl_contours_points (contours, &first);
+    if (ccl_contours_add (contours, mask, &table->components[i], config, &n) != CCL_OK) {
+      GST_WARNING ("blob %u has no contour: %s", blobs[i].label, ccl_error_message ());
+      continue;
+    }
+    blobs[i].first_point = first;
+    blobs[i].n_contour = n;
+  }
+  points = ccl_contours_points (contours, &n_points);
+  bytes = g_bytes_new (points, n_points * sizeof (CclPoint));
+  gst_ccl_blob_list_set_points (list, bytes);
+  g_bytes_unref (bytes);
+  return list;
+}

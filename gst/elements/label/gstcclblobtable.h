@@ -1,0 +1,24 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Blobs from the core's table of components. */
+#ifndef __GST_CCL_BLOB_TABLE_H__
+#define __GST_CCL_BLOB_TABLE_H__
+
+#include <gst/ccl/gstcclblobmeta.h>
+
+#include "analysis/contour.h"
+
+G_BEGIN_DECLS
+
+/* One blob for each record, in the order of the table. (transfer full) */
+GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table);
+
+/* The same with the contour of each blob, traced in `mask`, which must be in host memory. `contours`: scratch. A blob whose
+ * contour cannot be traced goes without one, and the return value of the last failure is logged. (transfer full) */
+GstCclBlobList *gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
+    const CclContourConfig * config, CclContours * contours);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The contexts of the core: for single masks and, beside it, for volumes. Methods that contradict the other settings. */
+
+#include "gstccllabelprivate.h"
+
+#include <string.h>
+
+#include "base/gstcclenums.h"
+
+#define GST_CAT_DEFAULT gst_ccl_label_debug
+
+static void
+free_label_image (GstCclLabelFrame * frame)
+{
+  if (frame->labels && frame->labels_memory == CCL_MEMORY_PINNED)
+    ccl_pinned_free (frame->labels);
+  else
+    g_free (frame->labels);
+  frame->labels = NULL;
+}
+
+/* Page-locked where the device fills it, if there is enough of that. */
+static void
+allocate_label_image (GstCclLabel * self, GstCclLabelFrame * frame, gsize size)
+{
+  frame->labels = NULL;
+  frame->labels_memory = CCL_MEMORY_PINNED;
+  if (ccl_context_algorithm (self->labeller)->backend == CCL_BACKEND_CUDA)
+    frame->labels = ccl_pinned_alloc (size, gst_ccl_cuda_get_device (&self->parent.cuda));
+  if (frame->labels)
+    return;
+  frame->labels_memory = CCL_MEMORY_HOST;
+  frame->labels = g_try_malloc (size);
+}
+
+/* For the frames, and for their volumes where those are wanted. A method named labels one or the other. */
+static CclStatus
+open_contexts (GstCclLabel * self, const CclConfig * config, guint n_frames, gint algorithm)
+{
+  CclConfig of_frames = *config, of_volume = *config;
+  CclStatus status;
+
+  if (n_frames && gst_ccl_algorithm_is_for_volumes (algorithm))
+    of_frames.algorithm = NULL;
+  else
+    of_volume.algorithm = NULL;
+  status = ccl_context_new (&of_frames, &self->labeller);
+  if (status != CCL_OK || !n_frames)
+    return status;
+  status = gst_ccl_volume_open (&self->volume, &of_volume, n_frames);
+  if (status != CCL_OK) {
+    ccl_context_free (self->labeller);
+    self->labeller = NULL;
+  }
+  return status;
+}
+
+static gboolean
+allocate_label_images (GstCclLabel * self, const GstCclLabelRequest * request)
+{
+  gboolean ok = TRUE;
+
+  gst_ccl_cuda_push (&self->parent.cuda);
+  for (guint i = 0; i <= request->depth && request->labels && ok; i++) {
+    allocate_label_image (self, &self->slots[i], (gsize) request->width * request->height * sizeof (guint32));
+    ok = self->slots[i].labels != NULL;
+  }
+  gst_ccl_cuda_pop (&self->parent.cuda);
+  return ok;
+}
+
+static void
+gst_ccl_label_close (GstCclAnalyzer * analyzer)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+
+  ccl_context_free (self->labeller);
+  self->labeller = NULL;
+  gst_ccl_volume_close (&self->volume);
+  for (guint i = 0; i < CCL_MAX_DEPTH; i++)
+    free_label_image (&self->slots[i]);
+}
+
+static CclStatus
+gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpointer data)
+{
+  const GstCclLabelRequest *const request = data;
+  CclConfig config = ccl_config_default ();
+
+  config.backend = kind;
+  config.algorithm = gst_ccl_algorithm_get_name (request->method.algorithm);
+  config.connectivity = request->method.connectivity;
+  config.max_width = request->width;
+  config.max_height = request->height;
+  config.max_components = request->max_components;
+  config.order = request->order;
+  config.depth = request->depth + 1;
+  config.labels = request->labels;
+  config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it costs nothing */
+  config.device = gst_ccl_cuda_get_device (&analyzer->cuda);
+  config.threads = request->threads;
+  config.shared = request->batch;
+  return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
+}
+
+/* Which backends the properties leave open. */
+static gboolean
+gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
+{
+  const GstCclLabelMethod *const method = &((const GstCclLabelRequest *) data)->method;
+
+  (void) analyzer;
+  if (method->backend != GST_CCL_BACKEND_AUTO)
+    return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
+  return gst_ccl_algorithm_has_backend (method->algorithm, kind);
+}
+
+guint
+gst_ccl_label_wanted_volume (GstCclLabel * self)
+{
+  return self->now.volume > 1 ? self->now.volume : 0;
+}
+
+/* A volume leaves when its last frame is there, queued or not. */
+static guint
+queued_frames (guint volume, guint depth)
+{
+  return volume ? volume - 1 : depth;
+}
+
+static guint
+gst_ccl_label_get_wanted_delay (GstCclAnalyzer * analyzer)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+
+  return queued_frames (gst_ccl_label_wanted_volume (self), self->now.async_depth);
+}
+
+/* A method that cannot be is not tried for every frame, but again once something it depends on was changed. */
+static gboolean
+is_rejected (GstCclLabel * self)
+{
+  const gboolean same = self->rejected_volume == gst_ccl_label_wanted_volume (self)
+      && !memcmp (&self->now.method, &self->rejected, sizeof self->rejected);
+
+  if (!same)
+    memset (&self->rejected, 0, sizeof self->rejected);
+  return same;
+}
+
+/* Until upstream can spare the buffers. A method for volumes waits for them, and frames go on with the method before. */
+static void
+fit_in_headroom (GstCclLabel * self, GstCclLabelRequest * request)
+{
+  const GstCclLabelRequest *const opened = self->parent.request;
+
+  request->depth = MIN (request->depth, self->parent.headroom.n_spare);
+  if (!request->volume)
+    return;
+  request->volume = opened->volume;
+  if (!gst_ccl_pool_headroom_allows (&self->parent.headroom, queued_frames (request->volume, request->depth)))
+    request->volume = 0;
+  if (request->volume)
+    return;
+  if (gst_ccl_algorithm_is_for_volumes (request->method.algorithm))
+    request->method = self->accepted;
+  if (gst_ccl_algorithm_is_for_volumes (request->method.algorithm))
+    request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
+}
+
+static void
+gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  GstCclLabelRequest *const request = data;
+
+  request->method = is_rejected (self) ? self->accepted : self->now.method;
+  request->width = self->mask_width;
+  request->height = self->mask_height;
+  request->max_components = self->now.max_components;
+  request->order = self->now.order;
+  request->depth = self->now.async_depth;
+  request->volume = gst_ccl_label_wanted_volume (self);
+  request->threads = self->now.threads;
+  request->labels = gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH;
+  request->timing = self->now.timing;
+  request->batch = self->now.batch;
+  /* Not before the start has found out whether the settings go together. */
+  if (self->accepted.connectivity
+      && !gst_ccl_pool_headroom_allows (&analyzer->headroom, gst_ccl_label_get_wanted_delay (analyzer)))
+    fit_in_headroom (self, request);
+  request->common.backend = request->method.backend;
+}
+
+static CclStatus
+open_method (GstCclLabel * self, GstCclLabelRequest * request, gchar ** message)
+{
+  request->common.backend = request->method.backend;
+  return gst_ccl_analyzer_open (&self->parent, request, message);
+}
+
+/* The method before, or any where that one no longer goes with the volume. */
+static CclStatus
+fall_back (GstCclLabel * self, GstCclLabelRequest * request, CclStatus status, gchar ** message)
+{
+  const GstCclLabelMethod wanted = request->method;
+  gboolean stays = memcmp (&wanted, &self->accepted, sizeof wanted) != 0;
+  gchar *why = g_steal_pointer (message);
+
+  request->method = self->accepted;
+  if (stays)
+    status = open_method (self, request, message);
+  if (status == CCL_ERROR_UNSUPPORTED && self->accepted.algorithm != GST_CCL_ALGORITHM_AUTO) {
+    g_clear_pointer (message, g_free);
+    stays = FALSE;
+    request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
+    status = open_method (self, request, message);
+  }
+  if (status == CCL_OK) {
+    self->rejected = wanted;
+    self->rejected_volume = gst_ccl_label_wanted_volume (self);
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Cannot change over: %s. %s", why,
+            stays ? "The method stays as it was." : "Going on with algorithm=auto."),
+        ("Choose another algorithm, connectivity or backend, or set volume."));
+  }
+  if (status != CCL_OK && !*message)
+    *message = g_steal_pointer (&why);
+  g_free (why);
+  return status;
+}
+
+/* A method that contradicts itself is an error at the start; later, while playing, it is a warning. */
+static CclStatus
+gst_ccl_label_reopen (GstCclAnalyzer * analyzer, gpointer data, gchar ** message)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  GstCclLabelRequest *const request = data;
+  CclStatus status = gst_ccl_analyzer_open (analyzer, request, message);
+
+  if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
+    status = fall_back (self, request, status, message);
+  if (status == CCL_OK && !allocate_label_images (self, request)) {
+    *message = g_strdup_printf ("no memory for label images of %dx%d", request->width, request->height);
+    return CCL_ERROR_OUT_OF_MEMORY;
+  }
+  return status;
+}
+
+static void
+gst_ccl_label_opened (GstCclAnalyzer * analyzer)
+{
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  const GstCclLabelRequest *const request = analyzer->request;
+  const CclAlgorithmInfo *const info = ccl_context_algorithm (self->labeller);
+  CclContext *const volume = self->volume.labeller;
+  gsize host_bytes = 0, device_bytes = 0;
+
+  self->accepted = request->method;
+  analyzer->depth = request->depth;
+  if (volume)
+    ccl_context_memory (volume, &host_bytes, &device_bytes);
+  GST_OBJECT_LOCK (self);
+  self->stats.algorithm = info->name;
+  self->stats.volume_algorithm = volume ? ccl_context_algorithm (volume)->name : NULL;
+  ccl_context_memory (self->labeller, &analyzer->stats.host_bytes, &analyzer->stats.device_bytes);
+  analyzer->stats.host_bytes += host_bytes;
+  analyzer->stats.device_bytes += device_bytes;
+  GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self, "algorithm \"%s\" on %s for masks up to %dx%d", info->name,
+      info->backend == CCL_BACKEND_CUDA ? "CUDA" : "the CPU", request->width, request->height);
+}
+
+/* The latency follows from the caps, too. */
+static void
+gst_ccl_label_prepare (GstCclAnalyzer * analyzer)
+{
+  const GstCclLabelRequest *const request = analyzer->request;
+
+  gst_ccl_analyzer_set_delay (analyzer, queued_frames (request->volume, analyzer->depth));
+}
+
+/* Ids of volumes travel in the metadata of successive frames. */
+static gboolean
+gst_ccl_label_check_settings (GstCclAnalyzer * analyzer)
+{
+  const GstCclLabelSettings *const now = &GST_CCL_LABEL (analyzer)->now;
+  const gchar *const why = now->volume <= 1 ? NULL
+      : now->interval > 1 ? "interval leaves frames out"
+      : gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH
+      ? "output takes the place of the frames held back"
+      : !(now->attach & GST_CCL_ATTACH_BLOB) ? "attach does not say blob" : NULL;
+
+  if (why)
+    GST_ELEMENT_ERROR (analyzer, LIBRARY, SETTINGS,
+        ("These settings do not go together: volume=%u, but %s.", now->volume, why),
+        ("volume goes with interval=1, output=passthrough and attach=blob; or leave volume=0."));
+  return !why;
+}
+
+/* Opens a small labeller, so that contradicting settings and missing devices stop the pipeline before the first frame. The
+ * frames themselves go on as in the run before until upstream has buffers for more. */
+gboolean
+gst_ccl_label_start_contexts (GstCclLabel * self)
+{
+  GstCclAnalyzer *const analyzer = &self->parent;
+  GstCclLabelRequest *const request = analyzer->request;
+  const GstCclLabelMethod accepted = self->accepted;
+  const guint volume = request->volume;
+  gboolean ok;
+
+  memset (&self->accepted, 0, sizeof self->accepted);
+  ok = gst_ccl_analyzer_ensure_open (analyzer);
+  if (accepted.connectivity && !(ok
+          && gst_ccl_pool_headroom_allows (&analyzer->headroom, gst_ccl_label_get_wanted_delay (analyzer)))) {
+    self->accepted = accepted;
+    *request = (GstCclLabelRequest) {.volume = volume };        /* no other member, so that the first frame opens anew */
+  }
+  return ok;
+}
+
+void
+gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
+{
+  klass->request_size = sizeof (GstCclLabelRequest);
+  klass->texts = (GstCclAnalyzerTexts) {
+    .duty = "label",
+    .no_device_hint =
+        "Use backend=auto or backend=cpu, with algorithm=auto, or make an NVIDIA driver and device visible here.",
+    .memory_hint = "Smaller frames, max-components, volume or async-depth need less.",
+    .settings_error = "These settings do not go together",
+    .settings_hint = "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",
+  };
+  klass->get_wanted_delay = gst_ccl_label_get_wanted_delay;
+  klass->check_settings = gst_ccl_label_check_settings;
+  klass->fill_request = gst_ccl_label_fill_request;
+  klass->may_use = gst_ccl_label_may_use;
+  klass->open_on = gst_ccl_label_open_on;
+  klass->reopen = gst_ccl_label_reopen;
+  klass->opened = gst_ccl_label_opened;
+  klass->prepare = gst_ccl_label_prepare;
+  klass->close = gst_ccl_label_close;
+}

@@ -1,0 +1,209 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Warnings about settings and masks that are hardly meant. Each is posted once: per start, per caps or per size. */
+
+#include "gstccllabelprivate.h"
+
+#include <string.h>
+
+#include "base/gstcclenums.h"
+#include "base/gstcclhint.h"
+
+#define GST_CAT_DEFAULT gst_ccl_label_debug
+
+/* Frames in a row without any background until the hint. */
+#define FULL_FRAMES_UNTIL_HINT 10
+#define MAX_CLASSES 15          /* the greatest pixel value that cannot be the black of video */
+
+/* Masks of classes, 0 and 1 mostly, have no blobs to a threshold that is meant for black and white. Video without anything
+ * in it has none either, but its black is 16; and the noise of a difference changes every few
+ * pixels. */
+void
+gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const CclMask *const mask = &frame->common.view.mask;
+  guint most = 0, n_dim = 0, n_steps = 0;
+
+  if (!frame->common.is_analysed || !gst_ccl_hint_is_due (&self->n_without_blobs, frame->table.n_found > 0)
+      || mask->threshold == 0 || mask->invert || mask->memory == CCL_MEMORY_DEVICE || mask->pixel_size > 1)
+    return;
+  for (guint y = 0; y < mask->height; y++) {
+    const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
+    for (guint x = 0; x < mask->width; x++) {
+      most = MAX (most, row[x]);
+      n_dim += row[x] > 0;
+      n_steps += x > 0 && row[x] != row[x - 1];
+    }
+  }
+  if (most > 0 && most <= MAX_CLASSES && n_steps <= n_dim / 2)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("No blob in the first %d frames: pixels are up to %u in the last, and only those above the threshold, %u, count.",
+            GST_CCL_HINT_FRAMES, most, mask->threshold),
+        ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
+}
+
+/* The greatest value has none above it. */
+void
+gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const GstVideoFormatInfo *const format = frame->mask.info.finfo;
+  const gint most = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
+  const gboolean is_dead = frame->settings.threshold >= most;
+
+  if (is_dead && !self->warned_threshold)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("threshold=%d: no pixel of %s is greater, so %s.",
+            frame->settings.threshold, GST_VIDEO_FORMAT_INFO_NAME (format),
+            frame->settings.invert ? "each is foreground" : "there are no blobs"),
+        ("Its pixels are from 0 to %d. Said once per caps.", most));
+  self->warned_threshold = is_dead;
+}
+
+/* Limits that no blob of a mask of this size can meet; those that contradict each other were told of at the start. */
+void
+gst_ccl_label_warn_of_limits (GstCclLabel * self)
+{
+  const CclFilter *const filter = &self->now.filter;
+  const guint width = self->mask_width, height = self->mask_height;
+  const guint64 pixels = (guint64) width * height;
+  const guint64 most_of_frame = filter->max_relative_area > 0 ? (guint64) (filter->max_relative_area * pixels) : pixels;
+  const guint64 most_of_box = (guint64) (filter->max_width ? MIN (filter->max_width, width) : width)
+      * (filter->max_height ? MIN (filter->max_height, height) : height);
+  const guint64 most = MIN (most_of_frame, most_of_box);
+
+  if (self->mask_width == self->limited_width && self->mask_height == self->limited_height)
+    return;
+  self->limited_width = self->mask_width;
+  self->limited_height = self->mask_height;
+  if (filter->min_width > width || filter->min_height > height)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("min-%s=%u is more than a mask of %ux%u pixels has: no blob is kept.",
+            filter->min_width > width ? "width" : "height",
+            filter->min_width > width ? filter->min_width : filter->min_height, width, height),
+        ("Said once per size."));
+  else if (filter->min_area > most)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("min-area=%" G_GUINT64_FORMAT ", but in a mask of %ux%u pixels a blob has %" G_GUINT64_FORMAT " at most%s: "
+            "no blob is kept.", filter->min_area, width, height, most, most < pixels ? " by the other limits" : ""),
+        ("Said once per size."));
+}
+
+void
+gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const CclTable *const table = &frame->table;
+
+  if (!(table->flags & CCL_TABLE_TRUNCATED) || self->warned_truncated)
+    return;
+  self->warned_truncated = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT,
+      ("A frame has %u blobs, the table holds %u: the rest are counted but not listed.", table->n_kept,
+          table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
+}
+
+/* Gray video, whose black is 16, is all foreground to the threshold of masks: what looks like a working pipeline. */
+void
+gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const CclTable *const table = &frame->table;
+  const gboolean full = !frame->mask.buffer && GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info)
+      && frame->settings.threshold < 0 && !frame->settings.invert && table->n_components == 1
+      && table->components[0].moments.area == (guint64) table->width * table->height;
+
+  if (!frame->common.is_analysed || self->n_full_frames == FULL_FRAMES_UNTIL_HINT)
+    return;
+  self->n_full_frames = full ? self->n_full_frames + 1 : 0;
+  if (self->n_full_frames == FULL_FRAMES_UNTIL_HINT)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Every pixel of the last %d frames is foreground: each is one blob.", FULL_FRAMES_UNTIL_HINT),
+        ("Black is 16 and not 0 in most video: threshold=127 tells it from white. Said once per caps."));
+}
+
+void
+gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  if (frame->table.n_kept <= 65535 || GST_VIDEO_INFO_FORMAT (&self->parent.out_info) != GST_VIDEO_FORMAT_GRAY16_LE
+      || self->warned_saturated)
+    return;
+  self->warned_saturated = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("A frame has %u blobs, GRAY16_LE can tell 65535 apart: the rest all have label 65535.",
+          frame->table.n_kept), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
+}
+
+/* Limits that leave nothing are no error, since they may be changed in any order, but hardly meant. */
+static void
+warn_of_empty_filter (GstCclLabel * self)
+{
+  const CclFilter *const filter = &self->now.filter;
+  const struct
+  {
+    const gchar *what;
+    gdouble min, max;
+  } limits[] = {
+    {"area", filter->min_area, filter->max_area},
+    {"rel-area", filter->min_relative_area, filter->max_relative_area},
+    {"width", filter->min_width, filter->max_width},
+    {"height", filter->min_height, filter->max_height},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].max > 0 && limits[i].min > limits[i].max)
+      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("min-%s=%.10g is above max-%s=%.10g: no blob is kept.",
+              limits[i].what, limits[i].min, limits[i].what, limits[i].max), (NULL));
+}
+
+/* Metadata that is asked for and will not be there. */
+static void
+warn_of_attach (GstCclLabel * self)
+{
+  const GstCclLabelSettings *const now = &self->now;
+  const gboolean mirrors = (now->attach & (GST_CCL_ATTACH_ROI | GST_CCL_ATTACH_ANALYTICS)) != 0;
+
+#ifndef HAVE_GST_ANALYTICS
+  if (now->attach & GST_CCL_ATTACH_ANALYTICS)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("attach says analytics, which this build has not: none attached."),
+        ("It takes GStreamer 1.24 or newer, with its library for analytics; roi is in all."));
+#endif
+  if (now->contours && !(now->attach & GST_CCL_ATTACH_BLOB))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("contours=true, but attach does not say blob: they are lost."),
+        ("Contours travel in GstCclBlobMeta: attach=blob."));
+  if (mirrors && now->max_mirror == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("max-mirror=0: no region or object detection is attached."),
+        ("It says how many blobs of a frame attach=roi+analytics covers, 256 if it is not set."));
+  if (!mirrors && strcmp (now->roi_type, "blob") != 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("roi-type=\"%s\" has no effect: attach says neither roi nor "
+            "analytics.", now->roi_type), ("attach=blob+roi attaches regions of this type as well."));
+}
+
+static void
+warn_of_mask_source (GstCclLabel * self)
+{
+  const GstCclMaskChoice *const mask = &self->now.mask;
+
+  if (mask->source != GST_CCL_MASK_SOURCE_SEGMENTATION_MTD && (mask->region_id >= 0 || mask->segmentation >= 0))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s=%d has no effect: mask-source is not segmentation-mtd.",
+            mask->region_id >= 0 ? "region-id" : "segmentation",
+            mask->region_id >= 0 ? mask->region_id : mask->segmentation),
+        ("It chooses from segmentations in the metadata of frames: mask-source=segmentation-mtd reads them."));
+  if (mask->source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD && !gst_ccl_mask_source_has_segmentations ())
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("mask-source=segmentation-mtd, which this build cannot read: no frame is analysed."),
+        ("It takes GStreamer 1.26 or newer, with its library for analytics."));
+}
+
+void
+gst_ccl_label_warn_of_settings (GstCclLabel * self)
+{
+  warn_of_attach (self);
+  warn_of_mask_source (self);
+  warn_of_empty_filter (self);
+}
+
+/* For new caps. */
+void
+gst_ccl_label_reset_hints (GstCclLabel * self)
+{
+  self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
+  self->n_full_frames = self->n_without_blobs = 0;
+}

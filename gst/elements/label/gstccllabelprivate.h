@@ -1,0 +1,145 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Inside ccllabel: its settings, its frames, and what its files share. */
+#ifndef __GST_CCL_LABEL_PRIVATE_H__
+#define __GST_CCL_LABEL_PRIVATE_H__
+
+#include <gst/ccl/gstcclblobmeta.h>
+
+#include "analysis/contour.h"
+#include "base/gstcclanalyzer.h"
+#include "label/gstccllabel.h"
+#include "label/gstcclmasksource.h"
+#include "label/gstcclvolume.h"
+
+G_BEGIN_DECLS
+
+GST_DEBUG_CATEGORY_EXTERN (gst_ccl_label_debug);
+
+/* The choice of the code that labels the pixels. */
+typedef struct
+{
+  gint backend;
+  gint algorithm;
+  gint connectivity;
+} GstCclLabelMethod;
+
+/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
+typedef struct
+{
+  GstCclLabelMethod method;
+  GstCclMaskChoice mask;
+  gint threshold;
+  gboolean invert;
+  CclFilter filter;
+  guint max_components;
+  gint order;
+  guint attach;
+  guint max_mirror;
+  gboolean contours;
+  gdouble contour_epsilon;
+  guint contour_max_points;
+  const gchar *roi_type;        /* interned */
+  guint interval;
+  guint volume;
+  guint async_depth;
+  gboolean skip_when_late;
+  gint output;
+  guint threads;
+  gboolean timing;
+  gboolean batch;
+} GstCclLabelSettings;
+
+typedef struct
+{
+  GstCclRequest common;
+  GstCclLabelMethod method;
+  gint width, height;
+  guint max_components;
+  gint order;
+  guint depth;
+  guint volume;                 /* frames; 0: none */
+  guint threads;
+  gboolean labels;
+  gboolean timing;
+  gboolean batch;
+} GstCclLabelRequest;
+
+typedef struct
+{
+  GstCclFrame common;
+  GstCclLabelSettings settings; /* as they were when the frame came */
+  GstCclFoundMask mask;
+  guint32 *labels;              /* the slot's label image, where the output needs one */
+  CclMemory labels_memory;
+  gint volume_frame;            /* its index in the volume */
+  CclTable table;               /* once collected */
+  GstCclBlobList *list;         /* NULL: nothing is attached */
+} GstCclLabelFrame;
+
+/* Guarded by the object lock. */
+typedef struct
+{
+  guint64 components;
+  guint64 truncated;
+  guint64 volumes;
+  GstCclMinAvgMax upload, kernel, contour;
+  GstCclMinAvgMax batch, wait;  /* frames launched together; the time until their launch */
+  GstCclMinAvgMax pack;
+  const gchar *algorithm, *volume_algorithm;
+} GstCclLabelStats;
+
+struct _GstCclLabel
+{
+  GstCclAnalyzer parent;
+
+  GstCclLabelSettings settings; /* object lock */
+  GstCclLabelStats stats;       /* object lock */
+
+  /* Streaming thread. */
+  GstCclLabelSettings now;      /* the settings of the current frame */
+  GstCclFoundMask mask;         /* of the current frame, until it is submitted */
+  gboolean has_mask;
+  gint mask_width, mask_height; /* of the last mask seen */
+  GstCclLabelMethod accepted;   /* the last method that worked; connectivity 0: none */
+  GstCclLabelMethod rejected;   /* the last method that contradicts itself, until a setting changes */
+  guint rejected_volume;        /* with this many frames */
+  CclContext *labeller;
+  CclContours *contours;
+  GstCclVolume volume;          /* with the property volume, output waits here */
+  GstCclLabelFrame slots[CCL_MAX_DEPTH];
+  guint64 n_submitted;          /* since start or flush, for interval */
+
+  gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold;
+  gint limited_width, limited_height;   /* of the mask that the limits were last compared with */
+  guint n_without_blobs;        /* see gstcclhint.h */
+  guint n_full_frames;          /* in a row without background */
+};
+
+/* gstccllabelcontext.c: the contexts of the core */
+guint gst_ccl_label_wanted_volume (GstCclLabel * self);
+gboolean gst_ccl_label_start_contexts (GstCclLabel * self);
+void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
+
+/* gstccllabelframes.c: from mask to metadata */
+void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
+
+/* gstccllabelhints.c: warnings about settings and masks that are hardly meant */
+void gst_ccl_label_warn_of_settings (GstCclLabel * self);
+void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_warn_of_limits (GstCclLabel * self);
+void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_reset_hints (GstCclLabel * self);
+
+/* gstccllabelpicture.c: the picture that leaves with output=mask and output=labels */
+GstCaps *gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * caps);
+gboolean gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels,
+    guint width, guint height);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From picture to mask: the methods of the base class, in the order in which a frame meets them. */
+
+#include "gstcclmotionprivate.h"
+
+#include <string.h>
+
+#include <gst/ccl/gstcclmaskmeta.h>
+
+#include "base/gstccldevice.h"
+#include "base/gstcclenums.h"
+
+#define GST_CAT_DEFAULT gst_ccl_motion_debug
+
+/* After a longer jump in time the scene may be another one. */
+#define LONG_GAP (2 * GST_SECOND)
+
+/* Learning starts again. The delay queue is empty. */
+void
+gst_ccl_motion_forget (GstCclMotion * self)
+{
+  gst_ccl_motion_end (self, self->now.post_messages, NULL);
+  if (self->detector)
+    ccl_motion_reset (self->detector);
+  self->last_time = GST_CLOCK_TIME_NONE;
+}
+
+/* ---------------------------------------------------------------- submit */
+
+/* A frame without a timestamp follows the one before after the duration of a frame. */
+static void
+take_time (GstCclMotion * self, GstCclMotionFrame * frame)
+{
+  GstBuffer *const buffer = frame->common.buffer;
+  const gint n = GST_VIDEO_INFO_FPS_N (&self->parent.in_info), d = GST_VIDEO_INFO_FPS_D (&self->parent.in_info);
+  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : GST_SECOND / 25;
+  const GstClockTime last = self->last_time;
+  GstClockTime time = GST_BUFFER_PTS (buffer);
+
+  frame->steps_back = FALSE;
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    time = GST_CLOCK_TIME_IS_VALID (last) ? last + duration : 0;
+  else if (GST_CLOCK_TIME_IS_VALID (last) && GST_BUFFER_IS_DISCONT (buffer)
+      && (time < last || time - last > LONG_GAP)) {
+    GST_INFO_OBJECT (self, "jump from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT ": learning starts again",
+        GST_TIME_ARGS (last), GST_TIME_ARGS (time));
+    gst_ccl_motion_forget (self);       /* DISCONT: all frames before it have left */
+  } else {
+    frame->steps_back = GST_CLOCK_TIME_IS_VALID (last) && time < last;
+  }
+  self->last_time = frame->time = time;
+}
+
+static gboolean
+gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+
+  frame->settings = self->now;
+  take_time (self, frame);
+  return TRUE;
+}
+
+static GstBuffer *
+acquire_mask (GstCclMotion * self)
+{
+  const gsize stride = GST_ROUND_UP_4 (self->mask_width);
+  const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  const gint strides[GST_VIDEO_MAX_PLANES] = { stride };
+  GstBuffer *mask = NULL;
+
+  if (self->pool && gst_buffer_pool_acquire_buffer (self->pool, &mask, NULL) != GST_FLOW_OK)
+    mask = NULL;
+  if (!mask)
+    mask = gst_buffer_new_allocate (NULL, stride * self->mask_height, NULL);
+  if (mask && !gst_buffer_get_video_meta (mask))
+    gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, self->mask_width,
+        self->mask_height, 1, (gsize *) offset, (gint *) strides);
+  return mask;
+}
+
+static gboolean
+gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, gboolean on_device, GError ** error)
+{
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+  GstBuffer *const buffer = common->buffer;
+  GstBuffer *mask;
+  gint flags;
+
+  on_device = on_device && gst_buffer_n_memory (buffer)
+      && gst_ccl_cuda_can_read (&analyzer->cuda, gst_buffer_peek_memory (buffer, 0));
+  if (!gst_ccl_mask_view_map (&common->view, buffer, &analyzer->in_info, on_device, error))
+    return FALSE;
+  gst_clear_buffer (&frame->mask);      /* of a device that was lost */
+  mask = acquire_mask (self);
+  flags = GST_MAP_WRITE | (mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0)) ? GST_CCL_MAP_DEVICE : 0);
+  if (mask && gst_buffer_map (mask, &frame->mask_map, (GstMapFlags) flags)) {
+    frame->mask = mask;
+    return TRUE;
+  }
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "No memory for a mask of %ux%u.",
+      self->mask_width, self->mask_height);
+  gst_clear_buffer (&mask);
+  gst_ccl_mask_view_unmap (&common->view);
+  return FALSE;
+}
+
+static void
+gst_ccl_motion_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+
+  (void) analyzer;
+  gst_buffer_unmap (frame->mask, &frame->mask_map);
+  gst_ccl_mask_view_unmap (&common->view);
+}
+
+static CclStatus
+gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+  const CclMotionMask mask = {
+    .data = frame->mask_map.data,
+    .stride = GST_ROUND_UP_4 (self->mask_width),
+    .memory = gst_ccl_is_device_memory (gst_buffer_peek_memory (frame->mask, 0)) ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST,
+  };
+
+  return ccl_motion_submit (self->detector, &common->view.mask, &frame->settings.params, &mask);
+}
+
+/* ---------------------------------------------------------------- collect */
+
+static CclStatus
+gst_ccl_motion_collect_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  return ccl_motion_collect (GST_CCL_MOTION (analyzer)->detector, &((GstCclMotionFrame *) common)->info);
+}
+
+static gdouble
+area_ratio (const CclMotionInfo * info)
+{
+  return info->pixels ? info->foreground / (gdouble) info->pixels : 0;
+}
+
+static void
+gst_ccl_motion_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  const GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+  const CclMotionInfo *const info = &frame->info;
+  GstCclMotionStats *const stats = &self->stats;
+
+  GST_OBJECT_LOCK (self);
+  stats->learning += (info->flags & CCL_MOTION_LEARNING) != 0;
+  stats->with_motion += info->foreground > 0;
+  stats->global_changes += (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0;
+  stats->area_ratio = area_ratio (info);
+  gst_ccl_min_avg_max_add (&stats->detect, info->us);
+  GST_OBJECT_UNLOCK (self);
+  gst_ccl_motion_follow (self, frame);
+}
+
+/* ---------------------------------------------------------------- attach */
+
+static void
+attach_mask (GstCclMotion * self, const GstCclMotionFrame * frame, GstBuffer * buffer)
+{
+  const CclMotionInfo *const info = &frame->info;
+  const GstVideoInfo *const in_info = &self->parent.in_info;
+  GstCclMaskMeta *const meta = gst_buffer_add_ccl_mask_meta (buffer, frame->mask, GST_VIDEO_INFO_WIDTH (in_info),
+      GST_VIDEO_INFO_HEIGHT (in_info));
+
+  meta->source = self->parent.source;
+  meta->n_foreground = info->foreground;
+  meta->area_ratio = area_ratio (info);
+  if (info->flags & CCL_MOTION_LEARNING)
+    meta->flags |= GST_CCL_MASK_META_FLAG_LEARNING;
+  if (info->flags & CCL_MOTION_GLOBAL_CHANGE)
+    meta->flags |= GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE;
+}
+
+/* With output=mask the mask leaves in the frame's place. */
+static GstFlowReturn
+gst_ccl_motion_make_output (GstCclAnalyzer * analyzer, GstCclFrame * common, GstBuffer * input, GstBuffer ** output)
+{
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (analyzer);
+  GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (gst_ccl_analyzer_get_output (analyzer) == GST_CCL_MOTION_OUTPUT_PASSTHROUGH) {
+    flow = gst_ccl_analyzer_prepare_output (analyzer, input, output);
+    if (flow == GST_FLOW_OK && *output)
+      attach_mask (GST_CCL_MOTION (analyzer), frame, *output);
+  } else {
+    *output = g_steal_pointer (&frame->mask);
+    if (!GST_BASE_TRANSFORM_GET_CLASS (transform)->copy_metadata (transform, input, *output))
+      flow = GST_FLOW_ERROR;
+  }
+  if (*output != input)
+    gst_buffer_unref (input);
+  return flow;
+}
+
+static void
+gst_ccl_motion_clear_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+{
+  (void) analyzer;
+  gst_clear_buffer (&((GstCclMotionFrame *) common)->mask);
+}
+
+void
+gst_ccl_motion_init_frames (GstCclAnalyzerClass * klass)
+{
+  klass->begin_frame = gst_ccl_motion_begin_frame;
+  klass->map_frame = gst_ccl_motion_map_frame;
+  klass->unmap_frame = gst_ccl_motion_unmap_frame;
+  klass->submit_frame = gst_ccl_motion_submit_frame;
+  klass->collect_frame = gst_ccl_motion_collect_frame;
+  klass->describe_frame = gst_ccl_motion_describe_frame;
+  klass->make_output = gst_ccl_motion_make_output;
+  klass->clear_frame = gst_ccl_motion_clear_frame;
+}

@@ -1,0 +1,121 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Messages on the bus: motion begins, goes on and ends; and warnings about settings that are hardly meant. */
+
+#include "gstcclmotionprivate.h"
+
+#include "base/gstcclenums.h"
+#include "base/gstccltime.h"
+
+#define GST_CAT_DEFAULT gst_ccl_motion_debug
+
+static void
+post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const CclMotionInfo * info)
+{
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
+  const gdouble pixels = info && info->pixels ? info->pixels : 1;
+
+  GST_DEBUG_OBJECT (self, "motion %s at %" GST_TIME_FORMAT, state, GST_TIME_ARGS (timestamp));
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("ccl-motion", "state", G_TYPE_STRING, state,
+              "running-time", G_TYPE_UINT64, gst_ccl_running_time (transform, timestamp),
+              "stream-time", G_TYPE_UINT64, gst_ccl_stream_time (transform, timestamp),
+              "timestamp", G_TYPE_UINT64, timestamp,
+              "duration", G_TYPE_UINT64, GST_CLOCK_TIME_IS_VALID (timestamp) && timestamp >= self->period.began
+              ? timestamp - self->period.began : 0,
+              "n-foreground", G_TYPE_UINT64, info ? info->foreground : 0,
+              "area-ratio", G_TYPE_DOUBLE, info ? info->foreground / pixels : 0.0,
+              "global-change", G_TYPE_BOOLEAN, info ? (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0 : FALSE, NULL)));
+}
+
+void
+gst_ccl_motion_end (GstCclMotion * self, gint messages, const CclMotionInfo * info)
+{
+  if (!self->period.is_moving)
+    return;
+  self->period.is_moving = FALSE;
+  if (messages != GST_CCL_POST_NONE)
+    post (self, "end", self->period.last_motion, info);
+}
+
+/* Motion begins with a frame of which at least min-motion moves (or all changes), and ends when there was none for
+ * off-delay. */
+void
+gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame)
+{
+  const CclMotionInfo *const info = &frame->info;
+  const GstCclMotionSettings *const settings = &frame->settings;
+  const gboolean changed = (info->flags & CCL_MOTION_GLOBAL_CHANGE) != 0;
+  const gboolean moves = changed || (info->foreground && info->foreground >= settings->min_motion * info->pixels);
+  const gint messages = settings->post_messages;
+  const GstClockTime time = frame->time;
+
+  if (frame->steps_back)
+    gst_ccl_motion_end (self, messages, NULL);  /* its delay cannot run backwards */
+  if (moves) {
+    self->period.last_motion = time;
+    if (!self->period.is_moving) {
+      self->period.is_moving = TRUE;
+      self->period.began = time;
+      if (messages != GST_CCL_POST_NONE)
+        post (self, "begin", time, info);
+    } else if (messages == GST_CCL_POST_ALL || (changed && messages == GST_CCL_POST_EDGES)) {
+      post (self, "update", time, info);
+    }
+  } else if (self->period.is_moving && time >= self->period.last_motion + settings->off_delay) {
+    gst_ccl_motion_end (self, messages, info);
+  } else if (self->period.is_moving && messages == GST_CCL_POST_ALL) {
+    post (self, "update", time, info);
+  }
+}
+
+/* Settings with which no mask shows anything. */
+void
+gst_ccl_motion_warn_of_settings (GstCclMotion * self)
+{
+  const gdouble max_motion = self->now.params.max_motion, min_motion = self->now.min_motion;
+
+  if (max_motion == 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("max-motion=0: all that moves counts as change of the whole "
+            "picture, and the mask stays empty."), ("It is a part of the picture, 0.8 when not set; 1 turns it off."));
+  else if (min_motion > max_motion)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("min-motion=%g is above max-motion=%g: messages tell of changes "
+            "of the whole picture only.", min_motion, max_motion), (NULL));
+}
+
+/* A square of this size has to be foreground for any of it to stay. */
+void
+gst_ccl_motion_warn_of_open (GstCclMotion * self)
+{
+  const guint thinnest = 2 * self->now.params.open + 1;
+
+  if (thinnest > 1 && (thinnest > self->mask_width || thinnest > self->mask_height))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("open=%u leaves nothing of a mask of %ux%u pixels.",
+            self->now.params.open, self->mask_width, self->mask_height),
+        ("What is thinner than %u pixels goes.", thinnest));
+}
+
+/* A file shorter than the warm-up has no motion in it, which looks like a mistake somewhere else. */
+void
+gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self)
+{
+  guint64 frames;
+  gboolean all;
+
+  GST_OBJECT_LOCK (self);
+  frames = self->parent.stats.frames;
+  all = frames > 0 && self->stats.learning == frames && self->stats.global_changes == 0;
+  GST_OBJECT_UNLOCK (self);
+  if (all)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The stream ended after %" G_GUINT64_FORMAT " frames, in the warm-up: "
+            "there was no mask yet.", frames), ("warmup-frames=%u is how many are learnt from first.",
+            self->now.params.warmup_frames));
+}
+
+void
+gst_ccl_motion_warn_of_ignore (GstCclMotion * self, const gchar * what)
+{
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", what),
+      ("ignore is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1. It stays as it was."));
+}

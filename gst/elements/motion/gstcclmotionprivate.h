@@ -1,0 +1,112 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Inside cclmotion: its settings, its frames, and what its files share. */
+#ifndef __GST_CCL_MOTION_PRIVATE_H__
+#define __GST_CCL_MOTION_PRIVATE_H__
+
+#include "motion.h"
+#include "base/gstcclanalyzer.h"
+#include "motion/gstcclmotion.h"
+
+G_BEGIN_DECLS
+
+GST_DEBUG_CATEGORY_EXTERN (gst_ccl_motion_debug);
+
+/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
+typedef struct
+{
+  gint backend;
+  gint method;
+  guint work_height;
+  guint threads;
+  CclMotionParams params;
+  gdouble min_motion;
+  gint post_messages;
+  GstClockTime off_delay;
+  guint async_depth;
+  guint ignore_serial;          /* counts the values of self->ignore */
+} GstCclMotionSettings;
+
+typedef struct
+{
+  GstCclRequest common;
+  gint method;
+  gint width, height;
+  guint work_height;
+  guint threads;
+} GstCclMotionRequest;
+
+typedef struct
+{
+  GstCclFrame common;
+  GstCclMotionSettings settings;        /* as they were when the frame came */
+  GstBuffer *mask;
+  GstMapInfo mask_map;
+  CclMotionInfo info;           /* once collected */
+  GstClockTime time;
+  gboolean steps_back;          /* in time */
+} GstCclMotionFrame;
+
+/* Guarded by the object lock. */
+typedef struct
+{
+  guint64 learning;
+  guint64 with_motion;
+  guint64 global_changes;
+  gdouble area_ratio;           /* of the last frame */
+  GstCclMinAvgMax detect;
+} GstCclMotionStats;
+
+/* A period of motion, for the messages about it. */
+typedef struct
+{
+  gboolean is_moving;
+  GstClockTime began, last_motion;      /* timestamps of the first and the last frame with motion */
+} GstCclMotionPeriod;
+
+struct _GstCclMotion
+{
+  GstCclAnalyzer parent;
+
+  /* Object lock. */
+  GstCclMotionSettings settings;
+  GstCclMotionStats stats;
+  gchar *ignore;
+  gchar *wrong_ignore;          /* the complaint about a value set before the start, or NULL */
+  gint wanted_output;
+
+  /* Streaming thread. */
+  GstCclMotionSettings now;     /* the settings of the current frame */
+  CclMotion *detector;
+  guint ignored_serial;         /* of the polygons that the detector has */
+  guint mask_width, mask_height;
+  GstBufferPool *pool;          /* of masks */
+  GstCclMotionFrame slots[CCL_MAX_DEPTH];
+  GstClockTime last_time;       /* PTS of the frame before */
+  GstCclMotionPeriod period;
+  gboolean caps_are_new;        /* and no warning about the size of the mask was given */
+};
+
+/* gstcclmotiondetector.c: the detector of the core, and its pool of masks */
+guint gst_ccl_motion_mask_width (guint width, guint height, guint mask_height);
+guint gst_ccl_motion_mask_height (guint height, guint work_height);
+void gst_ccl_motion_recreate_pool (GstCclMotion * self);
+void gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass);
+
+/* gstcclmotionframes.c: from picture to mask */
+void gst_ccl_motion_forget (GstCclMotion * self);
+void gst_ccl_motion_init_frames (GstCclAnalyzerClass * klass);
+
+/* gstcclmotionmessages.c */
+void gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame);
+/* `info`: NULL when no frame ends it. */
+void gst_ccl_motion_end (GstCclMotion * self, gint messages, const CclMotionInfo * info);
+void gst_ccl_motion_warn_of_settings (GstCclMotion * self);
+void gst_ccl_motion_warn_of_open (GstCclMotion * self);
+void gst_ccl_motion_warn_of_ignore (GstCclMotion * self, const gchar * what);
+void gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self);
+
+G_END_DECLS
+
+#endif
