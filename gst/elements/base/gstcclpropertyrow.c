@@ -40,36 +40,40 @@ load (gconstpointer from, guint32 size)
 }
 
 gboolean
-gst_ccl_property_row_set (gpointer object, const GstCclPropertyRow * field, const GValue * value)
+gst_ccl_property_row_set (gpointer object, const GstCclPropertyRow * row, const GValue * value)
 {
-  gpointer const to = (guint8 *) object + field->offset;
+  gpointer const to = (guint8 *) object + row->offset;
   gdouble real;
 
-  if (field->size == 0)
+  if (row->size == 0)
     return FALSE;
   switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
     case G_TYPE_BOOLEAN:
-      store (to, field->size, g_value_get_boolean (value));
+      store (to, row->size, g_value_get_boolean (value));
       break;
     case G_TYPE_INT:
-      store (to, field->size, g_value_get_int (value));
+      store (to, row->size, g_value_get_int (value));
       break;
     case G_TYPE_UINT:
-      store (to, field->size, g_value_get_uint (value));
+      store (to, row->size, g_value_get_uint (value));
       break;
     case G_TYPE_UINT64:
-      store (to, field->size, (gint64) g_value_get_uint64 (value));
+      store (to, row->size, (gint64) g_value_get_uint64 (value));
       break;
     case G_TYPE_ENUM:
-      store (to, field->size, g_value_get_enum (value));
+      store (to, row->size, g_value_get_enum (value));
       break;
     case G_TYPE_FLAGS:
-      store (to, field->size, g_value_get_flags (value));
+      store (to, row->size, g_value_get_flags (value));
       break;
     case G_TYPE_DOUBLE:
       real = g_value_get_double (value);
-      g_assert (field->size == sizeof real);
+      g_assert (row->size == sizeof real);
       memcpy (to, &real, sizeof real);
+      break;
+    case G_TYPE_STRING:
+      g_free (*(gchar **) to);
+      *(gchar **) to = g_value_dup_string (value);
       break;
     default:
       g_assert_not_reached ();
@@ -78,35 +82,38 @@ gst_ccl_property_row_set (gpointer object, const GstCclPropertyRow * field, cons
 }
 
 gboolean
-gst_ccl_property_row_get (gconstpointer object, const GstCclPropertyRow * field, GValue * value)
+gst_ccl_property_row_get (gconstpointer object, const GstCclPropertyRow * row, GValue * value)
 {
-  gconstpointer const from = (const guint8 *) object + field->offset;
+  gconstpointer const from = (const guint8 *) object + row->offset;
   gdouble real;
 
-  if (field->size == 0)
+  if (row->size == 0)
     return FALSE;
   switch (G_TYPE_FUNDAMENTAL (G_VALUE_TYPE (value))) {
     case G_TYPE_BOOLEAN:
-      g_value_set_boolean (value, load (from, field->size) != 0);
+      g_value_set_boolean (value, load (from, row->size) != 0);
       break;
     case G_TYPE_INT:
-      g_value_set_int (value, (gint) load (from, field->size));
+      g_value_set_int (value, (gint) load (from, row->size));
       break;
     case G_TYPE_UINT:
-      g_value_set_uint (value, (guint) load (from, field->size));
+      g_value_set_uint (value, (guint) load (from, row->size));
       break;
     case G_TYPE_UINT64:
-      g_value_set_uint64 (value, (guint64) load (from, field->size));
+      g_value_set_uint64 (value, (guint64) load (from, row->size));
       break;
     case G_TYPE_ENUM:
-      g_value_set_enum (value, (gint) load (from, field->size));
+      g_value_set_enum (value, (gint) load (from, row->size));
       break;
     case G_TYPE_FLAGS:
-      g_value_set_flags (value, (guint) load (from, field->size));
+      g_value_set_flags (value, (guint) load (from, row->size));
       break;
     case G_TYPE_DOUBLE:
       memcpy (&real, from, sizeof real);
       g_value_set_double (value, real);
+      break;
+    case G_TYPE_STRING:
+      g_value_set_string (value, *(gchar * const *) from);
       break;
     default:
       g_assert_not_reached ();

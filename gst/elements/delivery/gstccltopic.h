@@ -1,0 +1,21 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The topic of a message, from a pattern and the message's text. */
+#ifndef __GST_CCL_TOPIC_H__
+#define __GST_CCL_TOPIC_H__
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* In a pattern: stands for the member "source" of a line of JSON. */
+#define GST_CCL_TOPIC_SOURCE "{source-id}"
+
+/* The pattern with the source of the text, `size` bytes, in place of GST_CCL_TOPIC_SOURCE. The characters / + # of a source
+ * become _, so that it is one level. A text without a source has the source "unknown". (transfer full) */
+gchar *gst_ccl_topic_expand (const gchar * pattern, const gchar * text, gsize size);
+
+G_END_DECLS
+
+#endif
