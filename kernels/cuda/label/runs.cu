@@ -26,18 +26,16 @@
  *     keep     components that pass are numbered on
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted one
- * kernel does it all where a device has clusters of blocks: whole.cuh.
+ * kernel does it all where a device has clusters of blocks: cluster/block.cuh.
  *
  * Each kernel but the first is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or but for measure reads what others write, before its wait. Only solve and join let their successor start
  * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
  * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
  */
-#include "cuda/runs/join.cuh"
-#include "cuda/runs/measure.cuh"
-#include "cuda/runs/rows.cuh"
-#include "cuda/runs/solve.cuh"
-#include "cuda/runs/whole.cuh"
+#include "cuda/runs/cluster/launch.cuh"
+#include "cuda/runs/launch.cuh"
+#include "cuda/scan.cuh"
 
 /* ---------------------------------------------------------------- launch */
 
@@ -57,7 +55,6 @@ static uint32_t max_runs(void)
 
 /* Per multiprocessor; see launch_all() and room_of_tile(). */
 #define SMALL_TILES 2u
-#define SMALL_LANES 2u
 #define LOOSE_TILES 6u
 
 #define MAX_AT_A_LINE 2u /* tiles that look over the bus at the same line, a microsecond each */
@@ -176,45 +173,28 @@ template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
     const bool labels = shape->label_mode != CUDA_LABELS_NONE, filtered = !shape->keep_all;
-    const unsigned brief = CUDA_OVERLAP | CUDA_AHEAD; /* for all but solve and measure */
-    const auto run_measure = [&](const char *name, void (*kernel)(const Jobs)) {
-        return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grids.measure, MEASURE_THREADS(LANES), 0, jobs);
-    };
-
-    const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
-    const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
-        return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grids.solve, SOLVE_THREADS(LANES),
-                           jobs.room.slots * sizeof(uint32_t), given, jobs);
-    };
-    const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
-    if (shape->form == CUDA_PIXELS)
-        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_PIXELS, true, Jobs>, solve<EIGHT, LANES, SOLVE_PIXELS, false, Jobs>, given));
-    else if (Jobs::MANY || LANES != SMALL_LANES || shape->form != CUDA_BITS_AWAITED) /* see awaited_rows() */
-        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given));
-    else if constexpr (!Jobs::MANY && LANES == SMALL_LANES)
-        CCL_TRY(run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
-                          CudaAwaited{ given, *frame->pieces }));
+    CCL_TRY((launch_solve<EIGHT, LANES>(frame, shape, jobs, grids.solve)));
     if (grids.join.y)
-        CCL_TRY(cuda_launch(frame, "join", brief, join<EIGHT, Jobs>, grids.join, JOIN_THREADS, 0, jobs));
-    CCL_TRY(cuda_launch(frame, "number", brief, number<Jobs>, grids.number, NUMBER_THREADS, 0, jobs));
+        CCL_TRY(launch_join<EIGHT>(frame, jobs, grids.join));
+    CCL_TRY(launch_number(frame, jobs, grids.number));
     if (filtered) {
-        CCL_TRY(run_measure("find", measure<PASS_FIND, false, LANES, Jobs>));
-        CCL_TRY(cuda_launch(frame, "keep", brief, keep<Jobs>, grids.keep, KEEP_THREADS, 0, jobs));
-        CCL_TRY(run_measure("measure",
-                            labels ? measure<PASS_KEPT, true, LANES, Jobs> : measure<PASS_KEPT, false, LANES, Jobs>));
-    } else {
-        CCL_TRY(run_measure("measure",
-                            labels ? measure<PASS_ALL, true, LANES, Jobs> : measure<PASS_ALL, false, LANES, Jobs>));
+        CCL_TRY(launch_measure<LANES>(frame, PASS_FIND, false, jobs, grids.measure));
+        CCL_TRY(launch_keep(frame, jobs, grids.keep));
     }
-    return cuda_launch(frame, "rows", brief, write_rows<Jobs>, grids.rows, ROWS_THREADS, 0, jobs, filtered);
+    CCL_TRY(launch_measure<LANES>(frame, filtered ? PASS_KEPT : PASS_ALL, labels, jobs, grids.measure));
+    return launch_rows(frame, jobs, grids.rows, filtered);
+}
+
+static bool is_small(uint32_t n_tiles, unsigned multiprocessors)
+{
+    return n_tiles <= SMALL_TILES * multiprocessors;
 }
 
 /* Few tiles leave multiprocessors idle; then more lanes share the work of a word. */
 template <typename Jobs>
-static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnectivity connectivity,
-                            unsigned multiprocessors, const Jobs &jobs, const Grids &grids, uint32_t n_tiles)
+static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnectivity connectivity, bool small,
+                            const Jobs &jobs, const Grids &grids)
 {
-    const bool small = n_tiles <= SMALL_TILES * multiprocessors;
     if (connectivity == CCL_CONNECT_8)
         return small ? launch_with<true, SMALL_LANES>(frame, shape, jobs, grids)
                      : launch_with<true, 1>(frame, shape, jobs, grids);
@@ -236,7 +216,7 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
 static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
     const uint32_t bands = bands_of(height), tiles_x = tiles_x_of(width);
-    const bool few = tiles_x * bands <= SMALL_TILES * cuda_multiprocessors(context) && bands <= MAX_READY;
+    const bool few = is_small(tiles_x * bands, cuda_multiprocessors(context)) && bands <= MAX_READY;
     return few && tiles_x <= MAX_AT_A_LINE ? TILE_ROWS : 0;
 }
 
@@ -248,167 +228,8 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.density);
-    return launch_all(frame, &frame->shape, context->config.connectivity, multiprocessors, alone,
-                      grids_for(plan, multiprocessors), n_tiles);
-}
-
-/* ---------------------------------------------------------------- batches: a frame by a cluster */
-
-/* [8-connected << 1 | packed] */
-template <uint32_t MOST, bool FILTERED> struct Wholes {
-    typedef void Kernel(Pieces, Frames<MOST, FILTERED>);
-    static constexpr Kernel *of[4] = { whole<false, false, MOST, FILTERED>, whole<false, true, MOST, FILTERED>,
-                                      whole<true, false, MOST, FILTERED>, whole<true, true, MOST, FILTERED> };
-};
-
-template <uint32_t MOST, bool FILTERED> static cudaError_t allow_clusters(size_t memory)
-{
-    cudaError_t error = cudaSuccess;
-    for (const auto kernel : Wholes<MOST, FILTERED>::of) {
-        if (error == cudaSuccess)
-            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-        if (error == cudaSuccess)
-            error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
-    }
-    return error;
-}
-
-static cudaError_t allow_all_clusters(size_t memory)
-{
-    const cudaError_t errors[] = { allow_clusters<FEW_FRAMES, false>(memory),
-                                   allow_clusters<MANY_FRAMES(false), false>(memory),
-                                   allow_clusters<FEW_FRAMES, true>(memory),
-                                   allow_clusters<MANY_FRAMES(true), true>(memory) };
-    for (const cudaError_t error : errors)
-        if (error != cudaSuccess)
-            return error;
-    return cudaSuccess;
-}
-
-/* How many clusters of such blocks run at once? */
-static cudaError_t count_clusters(size_t memory, int *n)
-{
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = WHOLE_RANKS;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(WHOLE_RANKS);
-    config.blockDim = dim3(WHOLE_THREADS);
-    config.dynamicSmemBytes = memory;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaOccupancyMaxActiveClusters(n, Wholes<FEW_FRAMES, true>::of[0], &config);
-}
-
-/* *memory: of a block. Stays 0 where there are none. */
-static cudaError_t ask_for_clusters(size_t *memory)
-{
-    cudaFuncAttributes attributes;
-    int device = 0, most = 0, n = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaFuncGetAttributes(&attributes, Wholes<FEW_FRAMES, true>::of[0]);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error != cudaSuccess || attributes.ptxVersion < 90) /* not compiled for devices that have clusters */
-        return error;
-    const size_t size = (size_t)most - attributes.sharedSizeBytes;
-    error = allow_all_clusters(size);
-    if (error == cudaSuccess)
-        error = count_clusters(size, &n);
-    if (error == cudaSuccess && n)
-        *memory = size;
-    return error;
-}
-
-static size_t cluster_memory(void)
-{
-    size_t memory = 0;
-    if (ask_for_clusters(&memory) != cudaSuccess)
-        (void)cudaGetLastError(); /* there are other kernels */
-    return memory;
-}
-
-static size_t memory_in_cluster(const CudaShape *shape)
-{
-    const size_t bare = bare_piece(shape->width, shape->height, WHOLE_THREADS);
-    return shape->label_mode != CUDA_LABELS_NONE || bare == ~(size_t)0 ? ~(size_t)0 : bare + PIECE_RUNS * RUN_MEMORY;
-}
-
-/* A block of a launch. */
-typedef struct PieceSize {
-    uint32_t n_threads;
-    uint32_t n_runs; /* that there is room for */
-    size_t memory;
-} PieceSize;
-
-/* Small, if all frames fit: then with all the runs that there is room for. Tests with little room are to see large ones. */
-static PieceSize piece_size(const CudaBatch *batch, unsigned begin, unsigned n)
-{
-    const bool tests_little = test_limit(~0u) != ~0u;
-    size_t small = tests_little ? SMALL_PIECE : 0, large = 0;
-    for (unsigned i = begin; i < begin + n; i++) {
-        const CudaShape *const shape = &batch->frames[i]->shape;
-        small = max(small, bare_piece(shape->width, shape->height, SMALL_PIECE_THREADS));
-        large = max(large, bare_piece(shape->width, shape->height, WHOLE_THREADS));
-    }
-    if (small > SMALL_PIECE - SMALL_PIECE_RUNS * RUN_MEMORY)
-        return PieceSize{ WHOLE_THREADS, PIECE_RUNS, large + PIECE_RUNS * RUN_MEMORY };
-    const uint32_t n_runs = (uint32_t)min((size_t)PIECE_RUNS, (SMALL_PIECE - small) / RUN_MEMORY);
-    return PieceSize{ SMALL_PIECE_THREADS, n_runs, small + n_runs * RUN_MEMORY };
-}
-
-static FrameJob frame_job_of(const CclContext *context, const CudaFrame *frame, void *workspace)
-{
-    const CudaVars *const vars = &frame->vars;
-    FrameJob job = {};
-    job.mask = vars->mask.pointer;
-    job.mask_stride = vars->mask_stride;
-    job.workspace = (uint8_t *)workspace;
-    job.rows = frame->rows;
-    job.result = frame->result;
-    job.width = (uint16_t)frame->shape.width;
-    job.height = (uint16_t)frame->shape.height;
-    job.threshold = (uint8_t)min(vars->threshold, 255u);
-    job.invert = vars->invert != 0;
-    job.flagged = vars->limits.border == CCL_BORDER_FLAG;
-    job.capacity = context->capacity;
-    return job;
-}
-
-/* So many frames of a batch. */
-template <uint32_t MOST, bool FILTERED>
-static CclStatus launch_some(const CudaBatch *batch, unsigned begin, unsigned n)
-{
-    Plan plan;
-    lay_out(&plan, NULL, batch->room);
-    const PieceSize size = piece_size(batch, begin, n);
-    const Pieces pieces = { { test_limit(size.n_runs), test_limit(PIECE_PARTS), test_limit(PIECE_PAIRS) },
-                            (size_t)plan.sums.pointer, (size_t)plan.extents.pointer, (size_t)plan.parents.pointer,
-                            (size_t)plan.runs.pointer };
-    Frames<MOST, FILTERED> frames = {};
-    for (unsigned i = 0; i < n; i++) {
-        const CudaFrame *const frame = batch->frames[begin + i];
-        frames.of[i] = frame_job_of(batch->contexts[begin + i], frame, batch->workspaces[begin + i]);
-        if (FILTERED)
-            frames.limits[i] = frame->vars.limits;
-    }
-    const auto kernel =
-        Wholes<MOST, FILTERED>::of[(batch->connectivity == CCL_CONNECT_8) << 1 | (batch->shape.form != CUDA_PIXELS)];
-    return cuda_launch_clusters(batch->launcher, "whole", kernel, dim3(WHOLE_RANKS, 1, n), size.n_threads,
-                                size.memory, pieces, frames);
-}
-
-template <bool FILTERED> static CclStatus launch_whole(const CudaBatch *batch)
-{
-    const unsigned n_launches = blocks_for(batch->n, MANY_FRAMES(FILTERED)), each = blocks_for(batch->n, n_launches);
-    for (unsigned begin = 0, n; begin < batch->n; begin += n) {
-        n = min(batch->n - begin, each);
-        CCL_TRY(n > FEW_FRAMES ? (launch_some<MANY_FRAMES(FILTERED), FILTERED>(batch, begin, n))
-                               : (launch_some<FEW_FRAMES, FILTERED>(batch, begin, n)));
-    }
-    return CCL_OK;
+    return launch_all(frame, &frame->shape, context->config.connectivity, is_small(n_tiles, multiprocessors), alone,
+                      grids_for(plan, multiprocessors));
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -429,12 +250,24 @@ static dim3 larger(dim3 a, dim3 b)
     return dim3(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z));
 }
 
+static CclStatus launch_in_clusters(const CudaBatch *batch)
+{
+    Plan plan;
+    lay_out(&plan, NULL, batch->room);
+    ClusterLaunch offsets = {};
+    offsets.sums = (size_t)plan.sums.pointer;
+    offsets.extents = (size_t)plan.extents.pointer;
+    offsets.parents = (size_t)plan.parents.pointer;
+    offsets.places = (size_t)plan.runs.pointer;
+    return runs_launch_in_clusters(batch, offsets);
+}
+
 /* Grids for all frames at once: blocks for the largest for each, so that the keepers and writers, whose number is free,
  * are shared out. */
 static CclStatus launch_batch(const CudaBatch *batch)
 {
     if (batch->clustered)
-        return batch->shape.keep_all ? launch_whole<false>(batch) : launch_whole<true>(batch);
+        return launch_in_clusters(batch);
     CCL_TRY(cuda_fetch_jobs(batch, sizeof(BatchJob)));
     const BatchJob *const jobs = (const BatchJob *)batch->jobs;
     uint32_t n_tiles = 0;
@@ -456,12 +289,12 @@ static CclStatus launch_batch(const CudaBatch *batch)
     dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
     for (dim3 *grid : every)
         grid->z = batch->n;
-    return launch_all(batch->launcher, &batch->shape, batch->connectivity, batch->multiprocessors, listed, all,
-                      n_tiles);
+    return launch_all(batch->launcher, &batch->shape, batch->connectivity, is_small(n_tiles, batch->multiprocessors), listed,
+                      all);
 }
 
 static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch,
-                                     cluster_memory, memory_in_cluster };
+                                     runs_cluster_memory, runs_memory_in_cluster };
 
 const CclAlgorithm ccl_cuda_runs = {
     .info = { .name = "runs", .title = "Runs of bit rows as union-find nodes", .paper = NULL,

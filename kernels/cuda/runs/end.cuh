@@ -6,10 +6,10 @@
 #define CCL_CUDA_RUNS_END_CUH
 
 #include "cuda/order.cuh"
-#include "plan.cuh"
+#include "cuda/runs/plan.cuh"
 
 /* The last quarter of a row of the table from that of Sums. */
-__device__ static inline uint4 row_end(uint32_t width, uint32_t height, uint32_t id, uint4 sums, bool flagged)
+__device__ static inline uint4 record_end(uint32_t width, uint32_t height, uint32_t id, uint4 sums, bool flagged)
 {
     const uint32_t x0 = ~sums.x & 0xffff, x1 = sums.y, y1 = sums.z, y0 = sums.w >> 16;
     const uint32_t flags = flagged ? ccl_border_flags(x0, y0, x1, y1, width, height) : 0;
@@ -21,7 +21,7 @@ __device__ static inline void write_quarter(const Job &job, uint32_t i, uint4 va
 {
     __stcg((uint4 *)(Sums *)job.plan.sums + i, make_uint4(0, 0, 0, 0));
     ((uint4 *)(CclComponent *)job.rows)[i] =
-        i % 4 < 3 ? value : row_end(job.plan.width, job.plan.height, i / 4, value, flagged);
+        i % 4 < 3 ? value : record_end(job.plan.width, job.plan.height, i / 4, value, flagged);
 }
 
 __device__ static inline CudaDensity density_of(const Counts *counts)

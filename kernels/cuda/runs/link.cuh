@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_RUNS_LINK_CUH
 #define CCL_CUDA_RUNS_LINK_CUH
 
-#include "plan.cuh"
+#include "cuda/runs/plan.cuh"
 
 /* The runs of a tile, and the row above it, are numbered in raster order: an index. A slot holds the run's parent, an
  * index, in its upper half and its place, local word << 6 | first column, in the lower one, which never changes: the
@@ -14,7 +14,6 @@
  * 8-connected, pixels of two rows in the same or in adjacent columns touch. So where a tile has many runs, those of the
  * two rows of a strip, one OR the other, take their place: strips.cuh. The row above is the first strip, of one row. */
 #define SLOT_PLACE 0xffffu
-#define NEAR_PAIRS 800u
 
 __device__ static inline uint32_t parent_of(uint32_t slot)
 {

@@ -5,7 +5,10 @@
 #ifndef CCL_CUDA_RUNS_MEASURE_CUH
 #define CCL_CUDA_RUNS_MEASURE_CUH
 
-#include "end.cuh"
+#include "cuda/runs/end.cuh"
+#include "cuda/runs/labels.cuh"
+#include "cuda/runs/launch.cuh"
+#include "cuda/runs/run_sums.cuh"
 
 #include <type_traits>
 
@@ -13,30 +16,7 @@
 /* Of one lane to a word, on a multiprocessor, at least: more would have too few registers. */
 #define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 5u)
 #define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
-#define SLOTS 192u        /* components that a block sums in shared memory */
 #define SIDE_BY_SIDE 2u   /* slots that go together, to neighbouring ids: 64 bytes at a time are dear on the bus */
-/* Labels of runs that a block keeps there: of all runs that strips can have, where shared memory is large. Code for sm_80
- * runs on sm_86 and sm_89 as well, where it is not. */
-#if !defined __CUDA_ARCH__ || (__CUDA_ARCH__ >= 900 && RESIDENT_THREADS == 2048)
-#define NEAR_LABELS 4096u
-#else
-#define NEAR_LABELS 2048u
-#endif
-#define FEW_OF_STRIP 3u   /* runs of rows in one of a strip that are added one by one */
-
-/* What measure does. */
-enum Pass {
-    PASS_ALL,  /* nothing is dropped: sums and labels */
-    PASS_FIND, /* what a filter asks for */
-    PASS_KEPT, /* when the filter has numbered the components it keeps: sums and labels */
-};
-
-/* Sums over pixels of a tile: coordinates relative to its corner; the sum of x squared in two parts, as 32 bits are not
- * enough for that of a tile. All zero is empty. */
-enum { AREA, SX, SY, SXX_LOW, SXX_HIGH, SXY, SYY, N_SUMS, NOT_X0 = N_SUMS, X1, Y1, N_FIELDS };
-typedef struct RunSums {
-    uint32_t of[N_FIELDS];
-} RunSums;
 
 /* Sums of the components of a block, found by id. A slot without area has none. */
 typedef struct BlockSums {
@@ -44,100 +24,6 @@ typedef struct BlockSums {
     uint32_t not_firsts[SLOTS]; /* inverse of Sums.first of a component inside the tile; else 0 */
     uint32_t fields[N_FIELDS][SLOTS];
 } BlockSums;
-
-/* Sum of i squared for i < n. */
-__device__ static inline uint32_t squares_below(uint32_t n)
-{
-    return (n - 1) * n * (2 * n - 1) / 6; /* 0 for 0: unsigned wraps twice */
-}
-
-/* Adds the run that begins in a column of a word, or two such, one below the other. */
-template <uint32_t ROWS>
-__device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, uint32_t begin)
-{
-    const uint64_t rest = ~(bits >> begin);
-    const uint32_t y = at / 32, left = at % 32 * 64, length = rest ? __ffsll(rest) - 1 : 64, end = begin + length;
-    const uint32_t in_word = length * (begin + end - 1) / 2, x = in_word + left * length;
-    const uint32_t xx = ROWS * (squares_below(end) - squares_below(begin) + left * (in_word + x));
-    const uint32_t sum_y = ROWS == 1 ? y : 2 * y + 1, sum_yy = ROWS == 1 ? y * y : 2 * y * (y + 1) + 1;
-    to->of[AREA] += ROWS * length;
-    to->of[SX] += ROWS * x;
-    to->of[SY] += sum_y * length;
-    to->of[SXX_LOW] += xx & 0xffff;
-    to->of[SXX_HIGH] += xx >> 16;
-    to->of[SXY] += sum_y * x;
-    to->of[SYY] += sum_yy * length;
-    to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
-    to->of[X1] = max(to->of[X1], left + end);
-    to->of[Y1] = y + ROWS;
-}
-
-/* Of the set bits: how many, sums of their places and of the squares of these. */
-typedef struct BitSums {
-    uint32_t n, x, xx;
-} BitSums;
-
-/* Places are sums of powers of two: pixels are counted that have one, or two, in theirs. */
-__device__ static inline BitSums bit_sums(uint32_t bits)
-{
-    constexpr uint32_t with[] = { 0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000 };
-    BitSums sums = { (uint32_t)__popc(bits), 0, 0 };
-#pragma unroll
-    for (uint32_t i = 0; i < 5; i++) {
-        const uint32_t n = __popc(bits & with[i]);
-        sums.x += n << i;
-        sums.xx += n << 2 * i;
-#pragma unroll
-        for (uint32_t j = 0; j < i; j++)
-            sums.xx += __popc(bits & with[i] & with[j]) << (i + j + 1);
-    }
-    return sums;
-}
-
-/* Apart: measure has few registers. */
-__device__ static __noinline__ BitSums bit_sums(uint64_t bits)
-{
-    const BitSums low = bit_sums((uint32_t)bits), high = bit_sums((uint32_t)(bits >> 32));
-    return BitSums{ low.n + high.n, low.x + high.x + 32 * high.n, low.xx + high.xx + 64 * high.x + 1024 * high.n };
-}
-
-/* Adds the pixels of two rows of a word. */
-__device__ static inline void add_pixels(RunSums *to, uint64_t upper, uint64_t lower, uint32_t at)
-{
-    const uint32_t y = at / 32, left = at % 32 * 64;
-    const BitSums up = bit_sums(upper), low = bit_sums(lower);
-    const uint32_t n = up.n + low.n, in_word = up.x + low.x, x = in_word + left * n;
-    const uint32_t xx = up.xx + low.xx + left * (in_word + x);
-    to->of[AREA] += n;
-    to->of[SX] += x;
-    to->of[SY] += y * n + low.n;
-    to->of[SXX_LOW] += xx & 0xffff;
-    to->of[SXX_HIGH] += xx >> 16;
-    to->of[SXY] += y * x + low.x + left * low.n;
-    to->of[SYY] += y * y * n + (2 * y + 1) * low.n;
-}
-
-/* Adds the run of a strip that begins in a column: `at` is the word of its upper row. */
-__device__ static inline void add_run_of_strip(RunSums *to, const uint64_t *tile_bits, uint32_t at, uint32_t begin)
-{
-    const uint64_t span = span_of(tile_bits[at] | tile_bits[at + 32], begin);
-    const uint64_t upper = tile_bits[at] & span, lower = tile_bits[at + 32] & span;
-    const uint32_t left = at % 32 * 64, y1 = max(to->of[Y1], at / 32 + (lower ? 2 : 1));
-    const uint64_t of_upper = starts_of(upper), of_lower = starts_of(lower);
-    if (upper == lower && !(of_upper & (of_upper - 1))) {
-        add_run<2>(to, upper, at, begin);
-    } else if (__popcll(of_upper) + __popcll(of_lower) > FEW_OF_STRIP) {
-        add_pixels(to, upper, lower, at);
-        to->of[NOT_X0] = max(to->of[NOT_X0], ~(left + begin));
-        to->of[X1] = max(to->of[X1], left + 64 - __clzll(span));
-    } else {
-        for (uint64_t starts = of_upper; starts; starts &= starts - 1)
-            add_run<1>(to, upper, at, __ffsll(starts) - 1);
-        for (uint64_t starts = of_lower; starts; starts &= starts - 1)
-            add_run<1>(to, lower, at + 32, __ffsll(starts) - 1);
-    }
-    to->of[Y1] = y1;
-}
 
 /* Is the field asked for? A filter wants area and box. */
 __device__ static constexpr bool is_asked(Pass pass, uint32_t field)
@@ -175,47 +61,6 @@ template <Pass PASS> __device__ static inline bool add_up(uint32_t id, RunSums *
     return speaks;
 }
 
-/* (x, y): what the sums are relative to. */
-__device__ static inline void add_global(Extent *to, const RunSums &sums, uint32_t x, uint32_t y)
-{
-    atomicAdd(&to->area, sums.of[AREA]);
-    atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
-    atomicMax(&to->x1, x + sums.of[X1]);
-    atomicMax(&to->y1, y + sums.of[Y1]);
-}
-
-/* A quarter of Sums, of three; xy: their sum of xy. */
-__device__ static inline ulonglong2 moments_of(const RunSums &sums, uint64_t xy, uint32_t quarter, uint32_t x,
-                                                   uint32_t y)
-{
-    const uint64_t n = sums.of[AREA], sx = sums.of[SX], sy = sums.of[SY], m10 = sx + x * n;
-    const uint64_t xx = sums.of[SXX_LOW] + ((uint64_t)sums.of[SXX_HIGH] << 16);
-    const uint64_t m01 = sy + y * n, m20 = xx + x * sx + x * m10;
-    const uint64_t m11 = xy + x * sy + y * m10, m02 = sums.of[SYY] + 2 * y * sy + y * (y * n);
-    return make_ulonglong2(quarter == 0 ? n : quarter == 1 ? m01 : m11, quarter == 0 ? m10 : quarter == 1 ? m20 : m02);
-}
-
-__device__ static inline void add_quarter(Sums *to, const RunSums &sums, uint64_t xy, uint32_t quarter, uint32_t x,
-                                          uint32_t y)
-{
-    if (quarter == 3) {
-        atomicMax(&to->not_x0, sums.of[NOT_X0] - x);
-        atomicMax(&to->x1, x + sums.of[X1]);
-        atomicMax(&to->y1, y + sums.of[Y1]);
-    } else {
-        const ulonglong2 moments = moments_of(sums, xy, quarter, x, y);
-        atomicAdd(&to->area + 2 * quarter, moments.x);
-        atomicAdd(&to->area + 2 * quarter + 1, moments.y);
-    }
-}
-
-__device__ static inline void add_global(Sums *to, const RunSums &sums, uint32_t x, uint32_t y)
-{
-#pragma unroll
-    for (uint32_t quarter = 0; quarter < 4; quarter++)
-        add_quarter(to, sums, sums.of[SXY], quarter, x, y);
-}
-
 /* The slot of a component, or SLOTS when those near its place are taken. */
 __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
 {
@@ -245,56 +90,6 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const R
             atomicAdd(&block->fields[field][slot], sums.of[field]);
         else
             atomicMax(&block->fields[field][slot], sums.of[field]);
-    }
-}
-
-/* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the
- * words of its warp, and the index of that word's first run. Strips are two of a warp's rows. */
-template <uint32_t LANES, bool STRIPS>
-__device__ static inline void paint(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
-                                    uint32_t first_run)
-{
-    const uint32_t lane = threadIdx.x % 32, mine = threadIdx.x / TILE_WORDS;
-    const uint32_t x_of_lane = blockIdx.x * 2048 + threadIdx.x % TILE_WORDS / 32 * 256 + lane * 4;
-    const uint32_t tile_y = blockIdx.y * TILE_ROWS;
-    /* In variables: else they would be loaded again after each store. */
-    const uint32_t width = plan.width, n_rows = min(plan.height - tile_y, TILE_ROWS);
-    const size_t stride = vars->label_stride;
-    uint32_t *const corner = vars->labels + tile_y * stride + x_of_lane;
-    const bool aligned = (uintptr_t)corner % 16 == 0 && stride % 4 == 0;
-    const uint32_t occupied = __ballot_sync(~0u, bits != 0);
-    const uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
-    const auto of_lane = [](uint32_t low, uint32_t high, uint32_t owner) {
-        return __shfl_sync(~0u, low, owner) | (uint64_t)__shfl_sync(~0u, high, owner) << 32;
-    };
-    const auto of_strip = [](uint32_t half) { return half | __shfl_xor_sync(~0u, half, 4); };
-    const uint32_t low_strip = STRIPS ? of_strip(low) : low, high_strip = STRIPS ? of_strip(high) : high;
-    for (uint32_t i = mine * (32 / LANES); i < (mine + 1) * (32 / LANES); i += 2) {
-        const uint32_t x = x_of_lane + i % 4 * 64;
-        uint4 value = make_uint4(0, 0, 0, 0);
-        if (occupied >> i & 3) {
-            const uint32_t owner = i + lane / 16, shift = lane % 16 * 4;
-            const uint64_t b = of_lane(low, high, owner), nodes = STRIPS ? of_lane(low_strip, high_strip, owner) : b;
-            const uint32_t first = __shfl_sync(~0u, first_run, owner), nibble = b >> shift & 15;
-            if (nibble) {
-                const uint32_t runs = nodes >> shift & 15, from = __ffs(runs) - 1;
-                const uint32_t *const label = &labels[first + rank_of(starts_of(nodes), shift + from)];
-                const uint32_t again = runs & ~(runs << 1) & ~(1u << from); /* where a second run starts */
-                const uint32_t one = label[0], two = again ? label[1] : 0;
-                const uint32_t before = again ? again - 1 : 15;
-                value.x = nibble & 1 ? one : 0;
-                value.y = nibble & 2 ? before & 2 ? one : two : 0;
-                value.z = nibble & 4 ? before & 4 ? one : two : 0;
-                value.w = nibble & 8 ? before & 8 ? one : two : 0;
-            }
-        }
-        if (i / 4 >= n_rows || x >= width)
-            continue;
-        uint32_t *const pixels = corner + i / 4 * stride + i % 4 * 64;
-        if (aligned && x + 4 <= width)
-            __stcs((uint4 *)pixels, value);
-        else
-            store_four(pixels, value, width - x, false);
     }
 }
 
@@ -484,7 +279,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add_quarter(&plan.sums[id], sums, sums.of[SXY], quarter, tile_x, tile_y);
         } else {
             const ulonglong2 moments = moments_of(sums, sums.of[SXY], quarter, tile_x, tile_y);
-            const uint4 end = row_end(plan.width, plan.height, id,
+            const uint4 end = record_end(plan.width, plan.height, id,
                                       make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
                                                  tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
             const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
@@ -501,6 +296,21 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         paint<LANES, false>(plan, job.vars, labels, bits, first_run);
     if (early)
         end_early<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
+}
+
+/* ---------------------------------------------------------------- launch */
+
+template <uint32_t LANES, typename Jobs>
+CclStatus launch_measure(CudaFrame *frame, Pass pass, bool labels, const Jobs &jobs, dim3 grid)
+{
+    const auto run = [&](const char *name, void (*kernel)(const Jobs)) {
+        return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grid, MEASURE_THREADS(LANES), 0, jobs);
+    };
+    if (pass == PASS_FIND)
+        return run("find", measure<PASS_FIND, false, LANES, Jobs>);
+    if (pass == PASS_KEPT)
+        return run("measure", labels ? measure<PASS_KEPT, true, LANES, Jobs> : measure<PASS_KEPT, false, LANES, Jobs>);
+    return run("measure", labels ? measure<PASS_ALL, true, LANES, Jobs> : measure<PASS_ALL, false, LANES, Jobs>);
 }
 
 #endif

@@ -30,6 +30,18 @@
 #define RESIDENT_THREADS 1536u
 #endif
 
+#define FEW_RUNS 2048u /* that solve has room for where many tiles share a multiprocessor */
+#define MAX_RUNS 5200u /* of rows, for nodes, in a tile: with more, strips */
+#define NEAR_PAIRS 800u
+#define SLOTS 192u        /* components that a block sums in shared memory */
+/* Labels of runs that a block keeps there: of all runs that strips can have, where shared memory is large. Code for sm_80
+ * runs on sm_86 and sm_89 as well, where it is not. */
+#if !defined __CUDA_ARCH__ || (__CUDA_ARCH__ >= 900 && RESIDENT_THREADS == 2048)
+#define NEAR_LABELS 4096u
+#else
+#define NEAR_LABELS 2048u
+#endif
+
 #define MAX_ADDED 512u /* components of a frame alone, of which the last block of measure writes the rows itself */
 
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */

@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The first kernel of label/runs.cu: the runs of a tile, and which belong together there. */
+/* The first kernel of label/runs.cu: the runs of a tile, and which belong together there. solve_*.cu compile it. */
 #ifndef CCL_CUDA_RUNS_SOLVE_CUH
 #define CCL_CUDA_RUNS_SOLVE_CUH
 
 #include "cuda/bits.cuh"
-#include "strips.cuh"
+#include "cuda/runs/launch.cuh"
+#include "cuda/runs/strips.cuh"
 
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
 #define SOLVE_BLOCKS (RESIDENT_THREADS / LOCAL_WORDS) /* of one lane to a word, on a multiprocessor, at least */
-#define FEW_RUNS 2048u /* that solve has room for where many tiles share a multiprocessor */
 
 /* The word that a thread has, ... */
 template <uint32_t LANES> __device__ static inline uint32_t word_of_thread()
@@ -307,6 +307,26 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
     if (!Jobs::MANY && where.x == 0 && where.band == 0 && threadIdx.x == 0)
         *job.vars = vars_of(given);
     solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.room);
+}
+
+/* ---------------------------------------------------------------- launch */
+
+template <bool EIGHT, uint32_t LANES, typename Jobs>
+CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, dim3 grid)
+{
+    const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
+    const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
+        return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grid, SOLVE_THREADS(LANES),
+                           jobs.room.slots * sizeof(uint32_t), given, jobs);
+    };
+    const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
+    if (shape->form == CUDA_PIXELS)
+        return run_solve(solve<EIGHT, LANES, SOLVE_PIXELS, true, Jobs>, solve<EIGHT, LANES, SOLVE_PIXELS, false, Jobs>, given);
+    if constexpr (!Jobs::MANY && LANES == SMALL_LANES) /* see awaited_rows() */
+        if (shape->form == CUDA_BITS_AWAITED)
+            return run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
+                             CudaAwaited{ given, *frame->pieces });
+    return run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given);
 }
 
 #endif

@@ -16,9 +16,7 @@
 #ifndef CCL_CUDA_RUNS_STRIPS_CUH
 #define CCL_CUDA_RUNS_STRIPS_CUH
 
-#include "link.cuh"
-
-#define MAX_RUNS 5200u /* of rows, for nodes: with more, strips */
+#include "cuda/runs/link.cuh"
 
 /* The word of strips that has a word of a row. */
 __device__ static inline uint32_t strip_of(uint32_t word)

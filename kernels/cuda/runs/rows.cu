@@ -2,15 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The last kernels of label/runs.cu: which components a filter keeps; rows of the table. */
-#ifndef CCL_CUDA_RUNS_ROWS_CUH
-#define CCL_CUDA_RUNS_ROWS_CUH
-
-#include "measure.cuh"
+#include "cuda/runs/end.cuh"
+#include "cuda/runs/launch.cuh"
 #include "cuda/scan.cuh"
 
 /* ---------------------------------------------------------------- keep */
-
-#define KEEP_THREADS 256u
 
 /* Numbers the components that the filter keeps. */
 template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) keep(const Jobs jobs)
@@ -55,8 +51,6 @@ template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) 
 
 /* ---------------------------------------------------------------- rows */
 
-#define ROWS_THREADS 256u
-
 /* Four lanes to a row, 16 bytes each; the sums are left empty for the next frame. */
 template <typename Jobs>
 static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs jobs, bool filtered)
@@ -89,4 +83,19 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     }
 }
 
-#endif
+/* ---------------------------------------------------------------- launch */
+
+template <typename Jobs> CclStatus launch_keep(CudaFrame *frame, const Jobs &jobs, dim3 grid)
+{
+    return cuda_launch(frame, "keep", LAUNCH_SOONER, keep<Jobs>, grid, KEEP_THREADS, 0, jobs);
+}
+
+template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &jobs, dim3 grid, bool filtered)
+{
+    return cuda_launch(frame, "rows", LAUNCH_SOONER, write_rows<Jobs>, grid, ROWS_THREADS, 0, jobs, filtered);
+}
+
+template CclStatus launch_keep(CudaFrame *, const Alone &, dim3);
+template CclStatus launch_keep(CudaFrame *, const Listed &, dim3);
+template CclStatus launch_rows(CudaFrame *, const Alone &, dim3, bool);
+template CclStatus launch_rows(CudaFrame *, const Listed &, dim3, bool);

@@ -2,14 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Kernels of label/runs.cu between solve and measure: tiles are joined, components are numbered. */
-#ifndef CCL_CUDA_RUNS_JOIN_CUH
-#define CCL_CUDA_RUNS_JOIN_CUH
-
-#include "plan.cuh"
+#include "cuda/runs/launch.cuh"
 
 /* ---------------------------------------------------------------- join */
-
-#define JOIN_THREADS 256u
 
 /* A root has parts in other tiles. Many may say so of the same one: who sees that it is known already does not. */
 __device__ static inline void note_parts(const Plan &plan, uint32_t root)
@@ -147,8 +142,6 @@ template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JO
 
 /* ---------------------------------------------------------------- number */
 
-#define NUMBER_THREADS 256u
-
 /* A chunk of words per block. */
 template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Jobs jobs)
 {
@@ -178,4 +171,21 @@ template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS
     }
 }
 
-#endif
+/* ---------------------------------------------------------------- launch */
+
+template <bool EIGHT, typename Jobs> CclStatus launch_join(CudaFrame *frame, const Jobs &jobs, dim3 grid)
+{
+    return cuda_launch(frame, "join", LAUNCH_SOONER, join<EIGHT, Jobs>, grid, JOIN_THREADS, 0, jobs);
+}
+
+template <typename Jobs> CclStatus launch_number(CudaFrame *frame, const Jobs &jobs, dim3 grid)
+{
+    return cuda_launch(frame, "number", LAUNCH_SOONER, number<Jobs>, grid, NUMBER_THREADS, 0, jobs);
+}
+
+template CclStatus launch_join<false>(CudaFrame *, const Alone &, dim3);
+template CclStatus launch_join<false>(CudaFrame *, const Listed &, dim3);
+template CclStatus launch_join<true>(CudaFrame *, const Alone &, dim3);
+template CclStatus launch_join<true>(CudaFrame *, const Listed &, dim3);
+template CclStatus launch_number(CudaFrame *, const Alone &, dim3);
+template CclStatus launch_number(CudaFrame *, const Listed &, dim3);

@@ -1,0 +1,8 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernel solve, 8-connected, with one lane to a word. */
+#include "cuda/runs/solve.cuh"
+
+template CclStatus launch_solve<true, 1>(CudaFrame *, const CudaShape *, const Alone &, dim3);
+template CclStatus launch_solve<true, 1>(CudaFrame *, const CudaShape *, const Listed &, dim3);
