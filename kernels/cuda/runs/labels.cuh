@@ -57,4 +57,14 @@ __device__ static inline void paint(const Plan &plan, const CudaVars *vars, cons
     }
 }
 
+template <uint32_t LANES>
+__device__ static __forceinline__ void paint_tile(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
+                                                  uint32_t first_run, bool strips)
+{
+    if (strips)
+        paint<LANES, true>(plan, vars, labels, bits, first_run);
+    else
+        paint<LANES, false>(plan, vars, labels, bits, first_run);
+}
+
 #endif

@@ -93,6 +93,247 @@ __device__ static inline void add_block(BlockSums *block, uint32_t slot, const R
     }
 }
 
+/* What the threads of a block share. */
+typedef struct MeasureTile {
+    const Plan &plan;
+    BlockSums *sums;
+    AddedIds *added;
+    const uint32_t *bases; /* [chunk]: the id of its first component */
+    const uint64_t *bits;
+    const uint32_t *runs;  /* as in Plan */
+    uint32_t *labels;      /* [run] */
+    uint32_t x, y;         /* the first pixel */
+    bool early;            /* components with sums in global memory are noted */
+} MeasureTile;
+
+/* The runs of a thread. Loads start some runs ahead: of a run, then of its tile's root, then of the root above that. */
+typedef struct RunWindow {
+    uint32_t run, end;
+    uint32_t n_each;
+    uint32_t entries[3]; /* of Plan.runs; the first is that of `run` */
+    uint32_t numbers[2]; /* parents of their tile's roots */
+} RunWindow;
+
+__device__ static __forceinline__ uint32_t fetch_entry(const MeasureTile &tile, const RunWindow &window, uint32_t run)
+{
+    return run < window.end ? tile.runs[run] : 0;
+}
+
+__device__ static __forceinline__ uint32_t fetch_number(const MeasureTile &tile, const RunWindow &window, uint32_t run, uint32_t entry)
+{
+    return run < window.end ? tile.plan.parents[node_of(tile.plan, { blockIdx.x, blockIdx.y }, entry >> 14)] : NUMBERED;
+}
+
+__device__ static __forceinline__ uint32_t fetch_above(const MeasureTile &tile, uint32_t number)
+{
+    return number & NUMBERED ? number : tile.plan.parents[number];
+}
+
+/* first_entry: of the thread's first run, if each thread has one at most. */
+template <uint32_t THREADS>
+__device__ static __forceinline__ RunWindow open_window(const MeasureTile &tile, uint32_t n_runs, uint32_t first_entry)
+{
+    RunWindow window;
+    window.n_each = (n_runs + THREADS - 1) / THREADS;
+    window.end = min((threadIdx.x + 1) * window.n_each, n_runs);
+    window.run = threadIdx.x * window.n_each;
+    window.entries[0] = window.n_each == 1 ? first_entry : fetch_entry(tile, window, window.run);
+    if (window.n_each > 1) {
+        window.entries[1] = fetch_entry(tile, window, window.run + 1);
+        window.entries[2] = fetch_entry(tile, window, window.run + 2);
+    }
+    window.numbers[0] = fetch_number(tile, window, window.run, window.entries[0]);
+    if (window.n_each > 1)
+        window.numbers[1] = fetch_number(tile, window, window.run + 1, window.entries[1]);
+    return window;
+}
+
+/* Starts the loads for the next run. Returns the root above that of the next run's tile. */
+__device__ static __forceinline__ uint32_t advance_window(const MeasureTile &tile, RunWindow *window)
+{
+    const uint32_t above = fetch_above(tile, window->numbers[1]);
+    window->numbers[0] = window->numbers[1];
+    window->numbers[1] = fetch_number(tile, *window, window->run + 2, window->entries[2]);
+    window->entries[0] = window->entries[1];
+    window->entries[1] = window->entries[2];
+    window->entries[2] = fetch_entry(tile, *window, window->run + 3);
+    return above;
+}
+
+template <uint32_t THREADS> __device__ static __forceinline__ void clear_sums(BlockSums *sums)
+{
+    for (uint32_t i = threadIdx.x; i < SLOTS; i += THREADS) {
+        if (i < SLOTS / SIDE_BY_SIDE)
+            sums->pairs[i] = 0;
+        sums->not_firsts[i] = 0;
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            sums->fields[field][i] = 0;
+    }
+}
+
+/* Chunk counts -> ids of their first components, for all threads. Returns the number of components. */
+template <Pass PASS, uint32_t THREADS>
+__device__ static __forceinline__ uint32_t scan_chunks(const Plan &plan, uint32_t *bases)
+{
+    constexpr uint32_t EACH = MAX_CHUNKS / THREADS;
+    uint32_t counts[EACH], sum = 0, total;
+#pragma unroll
+    for (uint32_t i = 0; i < EACH; i++) {
+        const uint32_t chunk = threadIdx.x * EACH + i;
+        counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
+        sum += counts[i];
+    }
+    uint32_t base = block_scan<THREADS>(sum, &total);
+#pragma unroll
+    for (uint32_t i = 0; i < EACH; i++) {
+        bases[threadIdx.x * EACH + i] = base;
+        base += counts[i];
+    }
+    if (PASS != PASS_KEPT && threadIdx.x == 0 && blockIdx.x == 0 && blockIdx.y == 0)
+        plan.counts->found = plan.counts->kept = total;
+    __syncthreads();
+    return total;
+}
+
+/* To the block's sums or, if all slots near its place are taken, to those in global memory. */
+template <Pass PASS> __device__ static __forceinline__ void add_sums(const MeasureTile &tile, uint32_t id, const RunSums &sums)
+{
+    if (PASS != PASS_FIND && id >= tile.plan.capacity)
+        return;
+    const uint32_t slot = slot_of(tile.sums, id, tile.plan.slots);
+    if (slot < SLOTS)
+        add_block<PASS>(tile.sums, slot, sums);
+    else if (PASS == PASS_FIND)
+        add_global(&tile.plan.extents[id], sums, tile.x, tile.y);
+    else
+        add_global(&tile.plan.sums[id], sums, tile.x, tile.y);
+}
+
+/* Stores the first pixel of a component, by its root. number: with INSIDE. */
+__device__ static __forceinline__ void store_first(const MeasureTile &tile, uint32_t id, uint32_t number, uint32_t first)
+{
+    const uint32_t slot = number & INSIDE ? slot_of(tile.sums, id, tile.plan.slots) : SLOTS;
+    if (slot < SLOTS)
+        tile.sums->not_firsts[slot] = ~first;
+    else
+        tile.plan.sums[id].first = first;
+    if (tile.early && slot >= SLOTS)
+        note_added(tile.added, id);
+}
+
+/* The sums of a thread's last runs, which belong to one component; id: ~0: none. */
+typedef struct ThreadSums {
+    uint32_t id;
+    RunSums sums;
+} ThreadSums;
+
+/* Adds up the runs of a thread while they belong to one component, and passes on the sums of all components but the last. */
+template <Pass PASS, bool LABELS, bool STRIPS>
+__device__ static __forceinline__ void sum_runs(const MeasureTile &tile, RunWindow *window, ThreadSums *last)
+{
+    const Plan &plan = tile.plan;
+    uint32_t entry_before = ~0u, id = ~0u;
+    uint32_t above = fetch_above(tile, window->numbers[0]);
+    for (; window->run < window->end; window->run++) {
+        const uint32_t entry = window->entries[0];
+        const bool own_root = window->numbers[0] & NUMBERED;
+        uint32_t number = above;
+        if (window->n_each > 1)
+            above = advance_window(tile, window);
+        const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
+        if (key != entry_before >> 14 || (STRIPS && own_root)) { /* in a strip, the root may come later */
+            const uint32_t place = STRIPS && own_root ? first_of_strip(tile.bits, at, begin) : at << 6 | begin;
+            const uint32_t first_at = place >> 6, first_x = place & 63;
+            const bool is_root = own_root && key >> 5 == first_at + 32 &&
+                                 (key & 31) == rank_of(starts_of(tile.bits[first_at]), first_x);
+            while (!(number & NUMBERED))
+                number = plan.parents[number];
+            id = tile.bases[number >> 17 & (MAX_CHUNKS - 1)] + (number & 0x1ffff);
+            const uint32_t first = (tile.y + first_at / 32) << 16 | (tile.x + first_at % 32 * 64 + first_x);
+            if (PASS == PASS_FIND && is_root)
+                plan.finals[id] = first;
+            if (PASS == PASS_KEPT)
+                id = plan.finals[id] - 1; /* dropped: past the end of every table */
+            if (PASS != PASS_FIND && is_root && id < plan.capacity)
+                store_first(tile, id, number, first);
+            entry_before = entry;
+        }
+        if (LABELS)
+            tile.labels[window->run] = id + 1;
+        if (id != last->id) {
+            if (last->id != ~0u)
+                add_sums<PASS>(tile, last->id, last->sums);
+            *last = ThreadSums{ id, {} };
+        }
+        if (STRIPS)
+            add_run_of_strip(&last->sums, tile.bits, at, begin);
+        else
+            add_run<1>(&last->sums, tile.bits[at], at, begin);
+    }
+}
+
+/* A quarter of a component's record. */
+__device__ static __forceinline__ uint4 quarter_of_record(const MeasureTile &tile, const RunSums &sums, uint32_t id, uint32_t first,
+                                                 uint32_t quarter, bool flagged)
+{
+    const ulonglong2 moments = moments_of(sums, sums.of[SXY], quarter, tile.x, tile.y);
+    const uint4 end = record_end(tile.plan.width, tile.plan.height, id,
+                                 make_uint4(sums.of[NOT_X0] - tile.x, tile.x + sums.of[X1], tile.y + sums.of[Y1], first), flagged);
+    return quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32), (uint32_t)moments.y,
+                                    (uint32_t)(moments.y >> 32)) : end;
+}
+
+/* Adds the block's sums to those in global memory, by four lanes for each component. Components inside the tile are complete:
+ * their records go to the table. */
+template <Pass PASS, uint32_t THREADS>
+__device__ static __forceinline__ void write_sums(const MeasureTile &tile, const Job &job, bool flagged)
+{
+    constexpr uint32_t QUARTERS = PASS == PASS_FIND ? 1 : 4;
+    for (uint32_t i = threadIdx.x; i < tile.plan.slots * QUARTERS; i += THREADS) {
+        const uint32_t slot = i / QUARTERS, quarter = i % QUARTERS, id = id_in(tile.sums, slot);
+        if (!tile.sums->fields[AREA][slot])
+            continue;
+        RunSums sums;
+        for (uint32_t field = 0; field < N_FIELDS; field++)
+            sums.of[field] = tile.sums->fields[field][slot];
+        if (PASS == PASS_FIND) {
+            add_global(&tile.plan.extents[id], sums, tile.x, tile.y);
+        } else if (!tile.sums->not_firsts[slot]) {
+            add_quarter(&tile.plan.sums[id], sums, sums.of[SXY], quarter, tile.x, tile.y);
+        } else {
+            const uint4 value = quarter_of_record(tile, sums, id, ~tile.sums->not_firsts[slot], quarter, flagged);
+            __syncwarp(15u << (threadIdx.x % 32 & ~3u)); /* so that a record of 64 bytes crosses the bus at once */
+            ((uint4 *)(CclComponent *)job.rows)[id * 4 + quarter] = value;
+        }
+    }
+}
+
+/* What solve has stored of a tile, and of the word that a thread takes to the label image. */
+typedef struct SolvedTile {
+    uint64_t bits;
+    uint32_t first_entry; /* the run whose index is the thread's */
+    uint32_t first_run;   /* of the word */
+    uint32_t n_runs;
+    bool strips;
+} SolvedTile;
+
+/* (row, column): of the word in the tile. It is loaded in time, before it is known whether there are so many runs. */
+template <bool LABELS>
+__device__ static __forceinline__ SolvedTile load_solved(const Plan &plan, const uint32_t *runs, uint32_t row, uint32_t column)
+{
+    const uint32_t y = blockIdx.y * TILE_ROWS + row, word_x = blockIdx.x * 32 + column;
+    const bool inside = y < plan.height && word_x < plan.row_words;
+    const uint32_t word = y * plan.row_words + word_x;
+    SolvedTile solved;
+    solved.bits = inside ? __ldcg(&plan.bits[word]) : 0;
+    solved.first_entry = __ldcg(&runs[threadIdx.x]);
+    solved.first_run = LABELS && solved.bits ? __ldcg(&plan.first_runs[word]) : 0;
+    const uint32_t n_listed = __ldcg(&plan.n_runs[blockIdx.y * plan.tiles_x + blockIdx.x]);
+    solved.n_runs = n_listed & ~OF_STRIPS;
+    solved.strips = n_listed & OF_STRIPS;
+    return solved;
+}
+
 template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
 static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? MEASURE_BLOCKS : 2)
     measure(const Jobs jobs)
@@ -109,191 +350,48 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     __shared__ AddedIds added;
     __shared__ uint32_t near_labels[LABELS ? NEAR_LABELS : 1]; /* of the tile's runs */
 
-    /* As painters, a warp has four words of eight rows. */
+    /* For the label image, a warp has four words of eight rows. */
     const uint32_t thread = threadIdx.x, lane = thread % 32, mine = thread / TILE_WORDS;
-    const uint32_t warp_x = thread % TILE_WORDS / 32 * 4, column = warp_x + lane % 4, row = lane / 4;
-    const uint32_t tile_x = blockIdx.x * 2048, tile_y = blockIdx.y * TILE_ROWS;
-    const uint32_t word_x = blockIdx.x * 32 + column;
-    const bool inside = tile_y + row < plan.height && word_x < plan.row_words;
-    const uint32_t word = (tile_y + row) * plan.row_words + word_x;
-    const uint32_t tile_at = blockIdx.y * plan.tiles_x + blockIdx.x;
-    uint32_t *const runs = plan.runs + (size_t)tile_at * TILE_RUNS;
+    const uint32_t column = thread % TILE_WORDS / 32 * 4 + lane % 4, row = lane / 4;
+    uint32_t *const runs = plan.runs + (size_t)(blockIdx.y * plan.tiles_x + blockIdx.x) * TILE_RUNS;
 
-    for (uint32_t i = thread; i < SLOTS; i += THREADS) {
-        if (i < SLOTS / SIDE_BY_SIDE)
-            block.pairs[i] = 0;
-        block.not_firsts[i] = 0;
-        for (uint32_t field = 0; field < N_FIELDS; field++)
-            block.fields[field][i] = 0;
-    }
+    clear_sums<THREADS>(&block);
     if (thread == 0)
         added.n = 0;
     /* What solve has written is there: of a frame launched by itself since number has let this kernel start. */
     if (Jobs::MANY)
         wait_for_predecessor();
-    const uint64_t bits = inside ? __ldcg(&plan.bits[word]) : 0;
-    const uint32_t first_entry = __ldcg(&runs[thread]); /* perhaps in vain: to know takes as long */
-    const uint32_t first_run = LABELS && bits ? __ldcg(&plan.first_runs[word]) : 0;
-    const uint32_t n_listed = __ldcg(&plan.n_runs[tile_at]), n_runs = n_listed & ~OF_STRIPS;
-    const bool strips = n_listed & OF_STRIPS;
+    const SolvedTile solved = load_solved<LABELS>(plan, runs, row, column);
     if (!Jobs::MANY)
         wait_for_predecessor();
 
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, early = MAY_END_EARLY && job.vars->early;
     /* Where there are many, a label takes the place of its run. */
-    uint32_t *const labels = n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
-    /* A lane's loads start some runs ahead, and the first before the block waits for other things: of a run, then of
-     * its tile's root, then of the root above that. */
-    const uint32_t n_each = (n_runs + THREADS - 1) / THREADS, end_run = min((thread + 1) * n_each, n_runs);
-    uint32_t run = thread * n_each, entries[3], numbers[2];
-    const auto fetch_entry = [&](uint32_t at) { return at < end_run ? runs[at] : 0; };
-    const auto fetch_number = [&](uint32_t at, uint32_t entry) {
-        return at < end_run ? plan.parents[node_of(plan, { blockIdx.x, blockIdx.y }, entry >> 14)] : NUMBERED;
-    };
-    const auto fetch_above = [&](uint32_t number) { return number & NUMBERED ? number : plan.parents[number]; };
-    entries[0] = n_each == 1 ? first_entry : fetch_entry(run);
-    if (n_each > 1) {
-        entries[1] = fetch_entry(run + 1);
-        entries[2] = fetch_entry(run + 2);
-    }
-    numbers[0] = fetch_number(run, entries[0]);
-    if (n_each > 1)
-        numbers[1] = fetch_number(run + 1, entries[1]);
+    uint32_t *const labels = solved.n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
+    const MeasureTile tile = { plan, &block, &added, bases, tile_bits, runs, labels, blockIdx.x * 2048,
+                               blockIdx.y * TILE_ROWS, early };
+    RunWindow window = open_window<THREADS>(tile, solved.n_runs, solved.first_entry);
     if (mine == 0)
-        tile_bits[row * 32 + column] = bits;
+        tile_bits[row * 32 + column] = solved.bits;
+    const uint32_t n_found = scan_chunks<PASS, THREADS>(plan, bases);
 
-    /* Chunk counts -> ids of their first components. */
-    uint32_t n_found;
-    {
-        uint32_t counts[MAX_CHUNKS / THREADS], sum = 0, total;
-#pragma unroll
-        for (uint32_t i = 0; i < MAX_CHUNKS / THREADS; i++) {
-            const uint32_t chunk = thread * (MAX_CHUNKS / THREADS) + i;
-            counts[i] = chunk < plan.n_chunks ? plan.chunk_counts[chunk] : 0;
-            sum += counts[i];
-        }
-        uint32_t base = block_scan<THREADS>(sum, &total);
-#pragma unroll
-        for (uint32_t i = 0; i < MAX_CHUNKS / THREADS; i++) {
-            bases[thread * (MAX_CHUNKS / THREADS) + i] = base;
-            base += counts[i];
-        }
-        if (PASS != PASS_KEPT && thread == 0 && blockIdx.x == 0 && blockIdx.y == 0)
-            plan.counts->found = plan.counts->kept = total;
-        n_found = total;
-        __syncthreads();
-    }
-
-    /* Sums: a lane adds up its runs while they belong to one component; the warp its lanes, the block its warps. */
-    const auto add = [&](uint32_t id, const RunSums &sums) {
-        if (PASS != PASS_FIND && id >= plan.capacity)
-            return;
-        const uint32_t slot = slot_of(&block, id, plan.slots);
-        if (slot < SLOTS)
-            add_block<PASS>(&block, slot, sums);
-        else if (PASS == PASS_FIND)
-            add_global(&plan.extents[id], sums, tile_x, tile_y);
+    ThreadSums last = { ~0u, {} };
+    if ((thread - lane) * window.n_each < solved.n_runs) {
+        if (solved.strips)
+            sum_runs<PASS, LABELS, true>(tile, &window, &last);
         else
-            add_global(&plan.sums[id], sums, tile_x, tile_y);
-    };
-    RunSums sums = {};
-    uint32_t current = ~0u;
-    const auto sum_runs = [&](auto of_strips) {
-        constexpr bool STRIPS = decltype(of_strips)::value;
-        uint32_t entry_before = ~0u, id = ~0u;
-        uint32_t above = fetch_above(numbers[0]);
-        for (; run < end_run; run++) {
-            const uint32_t entry = entries[0];
-            const bool own_root = numbers[0] & NUMBERED;
-            uint32_t number = above;
-            if (n_each > 1) {
-                above = fetch_above(numbers[1]);
-                numbers[0] = numbers[1];
-                numbers[1] = fetch_number(run + 2, entries[2]);
-                entries[0] = entries[1];
-                entries[1] = entries[2];
-                entries[2] = fetch_entry(run + 3);
-            }
-            const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
-            if (key != entry_before >> 14 || (STRIPS && own_root)) { /* in a strip, the root may come later */
-                const uint32_t place = STRIPS && own_root ? first_of_strip(tile_bits, at, begin) : at << 6 | begin;
-                const uint32_t first_at = place >> 6, first_x = place & 63;
-                const bool is_root = own_root && key >> 5 == first_at + 32 &&
-                                     (key & 31) == rank_of(starts_of(tile_bits[first_at]), first_x);
-                while (!(number & NUMBERED))
-                    number = plan.parents[number];
-                id = bases[number >> 17 & (MAX_CHUNKS - 1)] + (number & 0x1ffff);
-                const uint32_t first = (tile_y + first_at / 32) << 16 | (tile_x + first_at % 32 * 64 + first_x);
-                if (PASS == PASS_FIND && is_root)
-                    plan.finals[id] = first;
-                if (PASS == PASS_KEPT)
-                    id = plan.finals[id] - 1; /* dropped: past the end of every table */
-                if (PASS != PASS_FIND && is_root && id < plan.capacity) {
-                    const uint32_t slot = number & INSIDE ? slot_of(&block, id, plan.slots) : SLOTS;
-                    if (slot < SLOTS)
-                        block.not_firsts[slot] = ~first;
-                    else
-                        plan.sums[id].first = first;
-                    if (early && slot >= SLOTS)
-                        note_added(&added, id);
-                }
-                entry_before = entry;
-            }
-            if (LABELS)
-                labels[run] = id + 1;
-            if (id != current) {
-                if (current != ~0u)
-                    add(current, sums);
-                sums = RunSums{};
-                current = id;
-            }
-            if (STRIPS)
-                add_run_of_strip(&sums, tile_bits, at, begin);
-            else
-                add_run<1>(&sums, tile_bits[at], at, begin);
-        }
-    };
-    if ((thread - lane) * n_each < n_runs) {
-        if (strips)
-            sum_runs(std::true_type());
-        else
-            sum_runs(std::false_type());
-        if (add_up<PASS>(current, &sums))
-            add(current, sums);
+            sum_runs<PASS, LABELS, false>(tile, &window, &last);
+        if (add_up<PASS>(last.id, &last.sums))
+            add_sums<PASS>(tile, last.id, last.sums);
     }
     __syncthreads();
     if (early && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
         publish_added(plan, added);
-    /* Four lanes to a component. One that is inside the tile is complete: its row goes to the table at once. */
-    constexpr uint32_t PARTS = PASS == PASS_FIND ? 1 : 4;
-    for (uint32_t i = thread; i < plan.slots * PARTS; i += THREADS) {
-        const uint32_t slot = i / PARTS, quarter = i % PARTS, id = id_in(&block, slot);
-        if (!block.fields[AREA][slot])
-            continue;
-        RunSums sums;
-        for (uint32_t field = 0; field < N_FIELDS; field++)
-            sums.of[field] = block.fields[field][slot];
-        if (PASS == PASS_FIND) {
-            add_global(&plan.extents[id], sums, tile_x, tile_y);
-        } else if (!block.not_firsts[slot]) {
-            add_quarter(&plan.sums[id], sums, sums.of[SXY], quarter, tile_x, tile_y);
-        } else {
-            const ulonglong2 moments = moments_of(sums, sums.of[SXY], quarter, tile_x, tile_y);
-            const uint4 end = record_end(plan.width, plan.height, id,
-                                      make_uint4(sums.of[NOT_X0] - tile_x, tile_x + sums.of[X1],
-                                                 tile_y + sums.of[Y1], ~block.not_firsts[slot]), flagged);
-            const uint4 value = quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32),
-                                                         (uint32_t)moments.y, (uint32_t)(moments.y >> 32)) : end;
-            __syncwarp(15u << (lane & ~3u)); /* 64 bytes in one piece, for the bus */
-            ((uint4 *)(CclComponent *)job.rows)[id * 4 + quarter] = value;
-        }
-    }
+    write_sums<PASS, THREADS>(tile, job, flagged);
 
     __syncthreads();
-    if (LABELS && strips)
-        paint<LANES, true>(plan, job.vars, labels, bits, first_run);
-    else if (LABELS)
-        paint<LANES, false>(plan, job.vars, labels, bits, first_run);
+    if (LABELS)
+        paint_tile<LANES>(plan, job.vars, labels, solved.bits, solved.first_run, solved.strips);
     if (early)
         end_early<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
 }
