@@ -3,84 +3,76 @@
 
 #include "scheduler.h"
 
-#include "backend.h"
+#include "host/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct Batch {
     CclTicket *tickets[CCL_MAX_BATCH];
     unsigned n;
 } Batch;
 
-/* Batches whose frames, once they are done, are taken to be collected soon: then they are in flight as those that run are.
- * Others just lie there, as those of a stream that pauses. */
+/* Frames of this many newest batches count as in flight until they are collected. Older uncollected frames do not count: their
+ * stream may be paused. */
 #define RECENT_BATCHES 32u
 
 struct CclScheduler {
     const CclSchedulerDevice *calls;
     void *device;
 
-    pthread_mutex_t lock;    /* guards all below */
-    pthread_cond_t launched; /* nobody launches any more */
-    CclTicket *first, **end; /* the queue, and where its next one goes */
-    unsigned n_waiting, n_launched; /* frames in the queue, and on the device */
-    unsigned n_ended;               /* batches so far */
-    unsigned finished[RECENT_BATCHES]; /* [batch % RECENT_BATCHES]: its frames that are done and not yet collected */
-    unsigned n_finished;            /* the sum */
-    unsigned busiest;               /* most frames in flight lately */
-    Batch batches[CCL_MAX_BATCHES];
-    unsigned oldest, n_running; /* the ring of batches */
-    unsigned max_frames, min_frames;
-    unsigned n_collecting; /* threads that wait for a frame */
+    pthread_mutex_t lock;              /* guards everything below */
+    pthread_cond_t launched;           /* a launch() has returned */
+    CclTicket *first, **end;           /* the queue, and the link for its next ticket */
+    unsigned n_queued, n_on_device;    /* frames */
+    unsigned n_ended;                  /* batches so far */
+    unsigned uncollected[RECENT_BATCHES]; /* [batch % RECENT_BATCHES]: its frames that are done and not collected */
+    unsigned n_uncollected;            /* their sum */
+    unsigned max_in_flight;            /* recent maximum of frames in flight */
+    Batch batches[CCL_MAX_BATCHES];    /* a ring */
+    unsigned oldest, n_running;        /* of batches */
+    unsigned max_frames, min_frames;   /* of a batch */
+    unsigned n_collecting;             /* threads that wait for a frame */
     unsigned n_pausing;
-    bool launching, watching; /* somebody is; the lock is not held meanwhile */
-    CclTicket *to_wake;       /* by the next that leaves */
-    CclStatus lost;           /* CCL_OK: not lost */
+    bool launching, waiting;           /* a thread is in launch(), in wait(); it does not hold the lock */
+    CclTicket *to_wake;                /* list; the next thread that unlocks wakes them */
+    CclStatus lost;                    /* error of the device, or CCL_OK */
     char message[512];
 };
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-/* CCL_TEST_BATCH in the environment lets frames wait until there are so many or one is collected, so that tests know
- * what a batch consists of. */
-static unsigned test_least(void)
+/* With CCL_TEST_BATCH in the environment, frames wait until there are this many or one is collected. So tests know the size of
+ * a batch. */
+static unsigned min_batch_of_tests(void)
 {
     const char *const text = getenv("CCL_TEST_BATCH");
-    const int least = text ? atoi(text) : 1;
-    return least > 1 ? (unsigned)least : 1;
+    const int min = text ? atoi(text) : 1;
+    return min > 1 ? (unsigned)min : 1;
 }
 
 CclScheduler *ccl_scheduler_new(const CclSchedulerDevice *calls, void *device, unsigned max_frames)
 {
-    CclScheduler *const engine = calloc(1, sizeof *engine);
-    if (!engine)
+    CclScheduler *const scheduler = calloc(1, sizeof *scheduler);
+    if (!scheduler)
         return NULL;
-    engine->calls = calls;
-    engine->device = device;
-    engine->end = &engine->first;
-    engine->max_frames = max_frames;
-    engine->min_frames = test_least();
-    pthread_mutex_init(&engine->lock, NULL);
-    pthread_cond_init(&engine->launched, NULL);
-    return engine;
+    scheduler->calls = calls;
+    scheduler->device = device;
+    scheduler->end = &scheduler->first;
+    scheduler->max_frames = max_frames;
+    scheduler->min_frames = min_batch_of_tests();
+    pthread_mutex_init(&scheduler->lock, NULL);
+    pthread_cond_init(&scheduler->launched, NULL);
+    return scheduler;
 }
 
-void ccl_scheduler_free(CclScheduler *engine)
+void ccl_scheduler_free(CclScheduler *scheduler)
 {
-    if (!engine)
+    if (!scheduler)
         return;
-    pthread_cond_destroy(&engine->launched);
-    pthread_mutex_destroy(&engine->lock);
-    free(engine);
+    pthread_cond_destroy(&scheduler->launched);
+    pthread_mutex_destroy(&scheduler->lock);
+    free(scheduler);
 }
 
 void ccl_ticket_init(CclTicket *ticket, void *frame)
@@ -94,45 +86,46 @@ void ccl_ticket_clear(CclTicket *ticket)
     sem_destroy(&ticket->wake);
 }
 
-/* ---------------------------------------------------------------- who sleeps, who watches */
+/* ---------------------------------------------------------------- sleeping and waking */
 
 /* Every function below is called with the lock held. */
 
-static void wake_later(CclScheduler *engine, CclTicket *ticket)
+/* Lists a sleeping ticket for the next thread that unlocks. */
+static void wake_at_unlock(CclScheduler *scheduler, CclTicket *ticket)
 {
     if (!ticket->asleep)
         return;
     ticket->asleep = false;
-    ticket->to_wake = engine->to_wake;
-    engine->to_wake = ticket;
+    ticket->to_wake = scheduler->to_wake;
+    scheduler->to_wake = ticket;
 }
 
-/* Somebody who sleeps and whose frame is under way: the sooner it comes, the sooner they would have to watch anyway. */
-static CclTicket *next_watcher(const CclScheduler *engine)
+/* A ticket whose thread sleeps and can wait for the device instead: the one whose frame will be done first. */
+static CclTicket *next_waiter(const CclScheduler *scheduler)
 {
-    for (unsigned i = 0; i < engine->n_running; i++) {
-        const Batch *const batch = &engine->batches[(engine->oldest + i) % CCL_MAX_BATCHES];
+    for (unsigned i = 0; i < scheduler->n_running; i++) {
+        const Batch *const batch = &scheduler->batches[(scheduler->oldest + i) % CCL_MAX_BATCHES];
         for (unsigned t = 0; t < batch->n; t++)
             if (batch->tickets[t]->asleep)
                 return batch->tickets[t];
     }
-    for (CclTicket *ticket = engine->first; ticket; ticket = ticket->next)
+    for (CclTicket *ticket = scheduler->first; ticket; ticket = ticket->next)
         if (ticket->asleep)
             return ticket;
     return NULL;
 }
 
-/* Unlocks, then wakes: who is woken needs the lock. A ticket may be gone as soon as its owner is awake. */
-static void leave(CclScheduler *engine)
+/* Unlocks, then wakes, because a woken thread needs the lock. A ticket may be gone as soon as its owner is awake. */
+static void unlock_and_wake(CclScheduler *scheduler)
 {
-    if (engine->n_running && !engine->watching) {
-        CclTicket *const watcher = next_watcher(engine);
-        if (watcher)
-            wake_later(engine, watcher);
+    if (scheduler->n_running && !scheduler->waiting) {
+        CclTicket *const waiter = next_waiter(scheduler);
+        if (waiter)
+            wake_at_unlock(scheduler, waiter);
     }
-    CclTicket *ticket = engine->to_wake;
-    engine->to_wake = NULL;
-    pthread_mutex_unlock(&engine->lock);
+    CclTicket *ticket = scheduler->to_wake;
+    scheduler->to_wake = NULL;
+    pthread_mutex_unlock(&scheduler->lock);
     while (ticket) {
         CclTicket *const next = ticket->to_wake;
         sem_post(&ticket->wake);
@@ -140,265 +133,266 @@ static void leave(CclScheduler *engine)
     }
 }
 
-static void sleep_until_woken(CclScheduler *engine, CclTicket *ticket)
+static void sleep_until_woken(CclScheduler *scheduler, CclTicket *ticket)
 {
     ticket->asleep = true;
-    leave(engine);
+    unlock_and_wake(scheduler);
     while (sem_wait(&ticket->wake) && errno == EINTR) {
     }
-    pthread_mutex_lock(&engine->lock);
+    pthread_mutex_lock(&scheduler->lock);
 }
 
 /* ---------------------------------------------------------------- batches */
 
-static void finish_ticket(CclScheduler *engine, CclTicket *ticket, CclStatus status)
+static void finish_ticket(CclScheduler *scheduler, CclTicket *ticket, CclStatus status)
 {
     ticket->state = CCL_TICKET_DONE;
     ticket->status = status;
-    ticket->ended = engine->n_ended;
-    engine->finished[engine->n_ended % RECENT_BATCHES]++;
-    engine->n_finished++;
-    wake_later(engine, ticket);
+    ticket->ended = scheduler->n_ended;
+    scheduler->uncollected[scheduler->n_ended % RECENT_BATCHES]++;
+    scheduler->n_uncollected++;
+    wake_at_unlock(scheduler, ticket);
 }
 
-static void forget_ticket(CclScheduler *engine, const CclTicket *ticket)
+/* The frame is collected, and no longer in flight. */
+static void forget_ticket(CclScheduler *scheduler, const CclTicket *ticket)
 {
-    if (engine->n_ended - ticket->ended >= RECENT_BATCHES)
-        return; /* it is forgotten already */
-    engine->finished[ticket->ended % RECENT_BATCHES]--;
-    engine->n_finished--;
+    if (scheduler->n_ended - ticket->ended >= RECENT_BATCHES)
+        return; /* drop_oldest_batch() has done it */
+    scheduler->uncollected[ticket->ended % RECENT_BATCHES]--;
+    scheduler->n_uncollected--;
 }
 
-/* Those of the oldest batch are recent no more. */
-static void begin_finishing(CclScheduler *engine)
+/* Before the frames of a further batch are done: frames of the oldest of the recent batches count no longer. */
+static void drop_oldest_batch(CclScheduler *scheduler)
 {
-    unsigned *const finished = &engine->finished[++engine->n_ended % RECENT_BATCHES];
-    engine->n_finished -= *finished;
-    *finished = 0;
+    unsigned *const oldest = &scheduler->uncollected[++scheduler->n_ended % RECENT_BATCHES];
+    scheduler->n_uncollected -= *oldest;
+    *oldest = 0;
 }
 
-/* The device has failed, and this thread's error message says how. */
-static void lose(CclScheduler *engine, CclStatus status)
+/* The device has failed; this thread's error message says how. Every queued frame fails. */
+static void fail_queue(CclScheduler *scheduler, CclStatus status)
 {
-    if (engine->lost == CCL_OK) {
-        engine->lost = status;
-        snprintf(engine->message, sizeof engine->message, "%s", ccl_error_message());
+    if (scheduler->lost == CCL_OK) {
+        scheduler->lost = status;
+        snprintf(scheduler->message, sizeof scheduler->message, "%s", ccl_error_message());
     }
-    for (CclTicket *ticket = engine->first, *next; ticket; ticket = next) {
+    for (CclTicket *ticket = scheduler->first, *next; ticket; ticket = next) {
         next = ticket->next;
-        finish_ticket(engine, ticket, status);
+        finish_ticket(scheduler, ticket, status);
     }
-    engine->first = NULL;
-    engine->end = &engine->first;
-    engine->n_waiting = 0;
+    scheduler->first = NULL;
+    scheduler->end = &scheduler->first;
+    scheduler->n_queued = 0;
 }
 
-static void finish_oldest(CclScheduler *engine, CclStatus status)
+static void finish_oldest(CclScheduler *scheduler, CclStatus status)
 {
-    const Batch *const batch = &engine->batches[engine->oldest];
-    begin_finishing(engine);
+    const Batch *const batch = &scheduler->batches[scheduler->oldest];
+    drop_oldest_batch(scheduler);
     for (unsigned i = 0; i < batch->n; i++)
-        finish_ticket(engine, batch->tickets[i], status);
-    engine->oldest = (engine->oldest + 1) % CCL_MAX_BATCHES;
-    engine->n_running--;
-    engine->n_launched -= batch->n;
-    engine->busiest = engine->busiest * 7 / 8;
+        finish_ticket(scheduler, batch->tickets[i], status);
+    scheduler->oldest = (scheduler->oldest + 1) % CCL_MAX_BATCHES;
+    scheduler->n_running--;
+    scheduler->n_on_device -= batch->n;
+    scheduler->max_in_flight = scheduler->max_in_flight * 7 / 8;
     if (status != CCL_OK)
-        lose(engine, status);
+        fail_queue(scheduler, status);
 }
 
-static void take(CclScheduler *engine, CclTicket **link, Batch *batch)
+static void move_to_batch(CclScheduler *scheduler, CclTicket **link, Batch *batch)
 {
     CclTicket *const ticket = *link;
     *link = ticket->next;
     if (!*link)
-        engine->end = link;
+        scheduler->end = link;
     ticket->next = NULL;
-    engine->n_waiting--;
+    scheduler->n_queued--;
     batch->tickets[batch->n++] = ticket;
 }
 
-/* The first in the queue whose masks are there, or if there are none the first. */
-static void choose(CclScheduler *engine, Batch *batch)
+/* Fills a batch with the oldest frames whose masks have arrived, or if there are none with the oldest frame. */
+static void fill_batch(CclScheduler *scheduler, Batch *batch)
 {
-    CclTicket **link = &engine->first;
+    CclTicket **link = &scheduler->first;
     batch->n = 0;
-    for (unsigned i = 0; *link && i < engine->max_frames; i++) {
-        if (engine->calls->arrived(engine->device, *link))
-            take(engine, link, batch);
+    for (unsigned i = 0; *link && i < scheduler->max_frames; i++) {
+        if (scheduler->calls->arrived(scheduler->device, *link))
+            move_to_batch(scheduler, link, batch);
         else
             link = &(*link)->next;
     }
     if (!batch->n)
-        take(engine, &engine->first, batch);
+        move_to_batch(scheduler, &scheduler->first, batch);
 }
 
-/* Frames that it takes to launch beside the batches that run. */
-static unsigned min_beside(const CclScheduler *engine)
+/* Minimum number of queued frames for a launch beside the batches that run. */
+static unsigned min_beside(const CclScheduler *scheduler)
 {
-    const unsigned half = (engine->busiest + 1) / 2, quarter = (engine->busiest + 3) / 4;
-    const bool few = !engine->n_collecting && engine->busiest <= CCL_MAX_BATCHES * CCL_MIN_BATCH;
-    const unsigned fewest = few ? CCL_MIN_BATCH : CCL_MIN_LARGE_BATCH;
-    const unsigned least = quarter > fewest ? quarter : fewest;
-    return engine->n_running == 1 && half < least ? half : least;
+    const unsigned half = (scheduler->max_in_flight + 1) / 2, quarter = (scheduler->max_in_flight + 3) / 4;
+    const bool few = !scheduler->n_collecting && scheduler->max_in_flight <= CCL_MAX_BATCHES * CCL_MIN_BATCH;
+    const unsigned min = few ? CCL_MIN_BATCH : CCL_MIN_LARGE_BATCH;
+    const unsigned min_quarter = quarter > min ? quarter : min;
+    return scheduler->n_running == 1 && half < min_quarter ? half : min_quarter;
 }
 
-/* Nobody waits for a frame, and many are done that are to be collected. */
-static bool host_lags(const CclScheduler *engine)
+/* Whether many frames are done and not collected, and no thread waits for one. */
+static bool is_host_behind(const CclScheduler *scheduler)
 {
-    return !engine->n_collecting && engine->n_finished >= CCL_MIN_LARGE_BATCH;
+    return !scheduler->n_collecting && scheduler->n_uncollected >= CCL_MIN_LARGE_BATCH;
 }
 
-static bool may_launch(const CclScheduler *engine)
+static bool may_launch(const CclScheduler *scheduler)
 {
-    if (!engine->n_waiting || engine->launching || engine->n_pausing || engine->n_running == CCL_MAX_BATCHES)
+    if (!scheduler->n_queued || scheduler->launching || scheduler->n_pausing || scheduler->n_running == CCL_MAX_BATCHES)
         return false;
-    if (engine->n_waiting < engine->min_frames && !engine->n_collecting)
+    if (scheduler->n_queued < scheduler->min_frames && !scheduler->n_collecting)
         return false;
-    if (!engine->n_running && !host_lags(engine))
+    if (!scheduler->n_running && !is_host_behind(scheduler))
         return true;
-    return engine->n_waiting >= min_beside(engine) || engine->n_waiting >= engine->max_frames;
+    return scheduler->n_queued >= min_beside(scheduler) || scheduler->n_queued >= scheduler->max_frames;
 }
 
-static void launch(CclScheduler *engine)
+static void launch(CclScheduler *scheduler)
 {
-    /* The same place whatever ends meanwhile. */
-    const unsigned index = (engine->oldest + engine->n_running) % CCL_MAX_BATCHES;
-    Batch *const batch = &engine->batches[index];
-    const double now = now_us();
+    /* Stays the same when batches end during the launch. */
+    const unsigned index = (scheduler->oldest + scheduler->n_running) % CCL_MAX_BATCHES;
+    Batch *const batch = &scheduler->batches[index];
+    const double now = ccl_now_us();
 
-    choose(engine, batch);
+    fill_batch(scheduler, batch);
     for (unsigned i = 0; i < batch->n; i++) {
         batch->tickets[i]->batch_size = batch->n;
         batch->tickets[i]->wait_us = (float)(now - batch->tickets[i]->submitted_us);
     }
-    engine->launching = true;
-    pthread_mutex_unlock(&engine->lock);
-    const CclStatus status = engine->calls->launch(engine->device, index, batch->tickets, batch->n);
-    pthread_mutex_lock(&engine->lock);
-    engine->launching = false;
-    pthread_cond_broadcast(&engine->launched);
+    scheduler->launching = true;
+    pthread_mutex_unlock(&scheduler->lock);
+    const CclStatus status = scheduler->calls->launch(scheduler->device, index, batch->tickets, batch->n);
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->launching = false;
+    pthread_cond_broadcast(&scheduler->launched);
 
     for (unsigned i = 0; i < batch->n; i++) {
         batch->tickets[i]->state = CCL_TICKET_RUNNING;
         if (status != CCL_OK)
-            finish_ticket(engine, batch->tickets[i], status);
+            finish_ticket(scheduler, batch->tickets[i], status);
     }
     if (status != CCL_OK) {
-        lose(engine, status);
+        fail_queue(scheduler, status);
         return;
     }
-    engine->n_running++;
-    engine->n_launched += batch->n;
+    scheduler->n_running++;
+    scheduler->n_on_device += batch->n;
 }
 
-/* Notes what has ended, unless somebody watches, and launches what may be launched. */
-static void advance(CclScheduler *engine)
+/* Finishes the batches that have ended, unless a thread waits for the device, and launches batches as the rules allow. */
+static void advance(CclScheduler *scheduler)
 {
-    while (engine->n_running && !engine->watching && engine->calls->ended(engine->device, engine->oldest))
-        finish_oldest(engine, engine->calls->wait(engine->device, engine->oldest));
-    while (may_launch(engine))
-        launch(engine);
+    while (scheduler->n_running && !scheduler->waiting && scheduler->calls->ended(scheduler->device, scheduler->oldest))
+        finish_oldest(scheduler, scheduler->calls->wait(scheduler->device, scheduler->oldest));
+    while (may_launch(scheduler))
+        launch(scheduler);
 }
 
-/* Waits for the batch that runs, on behalf of all. */
-static void watch(CclScheduler *engine)
+/* Waits for the oldest batch, on behalf of all threads. */
+static void wait_for_oldest(CclScheduler *scheduler)
 {
-    const unsigned batch = engine->oldest;
-    engine->watching = true;
-    leave(engine);
-    const CclStatus status = engine->calls->wait(engine->device, batch);
-    pthread_mutex_lock(&engine->lock);
-    engine->watching = false;
-    finish_oldest(engine, status);
-    advance(engine); /* before those who have their frames now are woken: the device comes first */
+    const unsigned batch = scheduler->oldest;
+    scheduler->waiting = true;
+    unlock_and_wake(scheduler);
+    const CclStatus status = scheduler->calls->wait(scheduler->device, batch);
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->waiting = false;
+    finish_oldest(scheduler, status);
+    advance(scheduler); /* before any thread is woken: the device must not idle */
 }
 
 /* ---------------------------------------------------------------- calls */
 
-void ccl_scheduler_pause(CclScheduler *engine)
+void ccl_scheduler_pause(CclScheduler *scheduler)
 {
-    pthread_mutex_lock(&engine->lock);
-    engine->n_pausing++;
-    while (engine->launching)
-        pthread_cond_wait(&engine->launched, &engine->lock);
-    leave(engine);
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->n_pausing++;
+    while (scheduler->launching)
+        pthread_cond_wait(&scheduler->launched, &scheduler->lock);
+    unlock_and_wake(scheduler);
 }
 
-void ccl_scheduler_resume(CclScheduler *engine, unsigned max_frames)
+void ccl_scheduler_resume(CclScheduler *scheduler, unsigned max_frames)
 {
-    pthread_mutex_lock(&engine->lock);
-    engine->n_pausing--;
-    engine->max_frames = max_frames;
-    advance(engine);
-    leave(engine);
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->n_pausing--;
+    scheduler->max_frames = max_frames;
+    advance(scheduler);
+    unlock_and_wake(scheduler);
 }
 
-bool ccl_scheduler_lost(CclScheduler *engine)
+bool ccl_scheduler_lost(CclScheduler *scheduler)
 {
-    pthread_mutex_lock(&engine->lock);
-    const bool lost = engine->lost != CCL_OK;
-    leave(engine);
+    pthread_mutex_lock(&scheduler->lock);
+    const bool lost = scheduler->lost != CCL_OK;
+    unlock_and_wake(scheduler);
     return lost;
 }
 
-bool ccl_scheduler_idle(CclScheduler *engine)
+bool ccl_scheduler_idle(CclScheduler *scheduler)
 {
-    pthread_mutex_lock(&engine->lock);
-    const bool idle = !engine->n_waiting && !engine->n_running && !engine->launching;
-    leave(engine);
+    pthread_mutex_lock(&scheduler->lock);
+    const bool idle = !scheduler->n_queued && !scheduler->n_running && !scheduler->launching;
+    unlock_and_wake(scheduler);
     return idle;
 }
 
-CclStatus ccl_scheduler_submit(CclScheduler *engine, CclTicket *ticket)
+CclStatus ccl_scheduler_submit(CclScheduler *scheduler, CclTicket *ticket)
 {
-    pthread_mutex_lock(&engine->lock);
-    if (engine->lost != CCL_OK) {
-        leave(engine);
-        return ccl_fail(engine->lost, "%s", engine->message); /* neither ever changes again */
+    pthread_mutex_lock(&scheduler->lock);
+    if (scheduler->lost != CCL_OK) {
+        unlock_and_wake(scheduler);
+        return ccl_fail(scheduler->lost, "%s", scheduler->message); /* neither changes again */
     }
-    ticket->state = CCL_TICKET_WAITING;
-    ticket->submitted_us = now_us();
+    ticket->state = CCL_TICKET_QUEUED;
+    ticket->submitted_us = ccl_now_us();
     ticket->next = NULL;
-    *engine->end = ticket;
-    engine->end = &ticket->next;
-    engine->n_waiting++;
-    const unsigned in_flight = engine->n_waiting + engine->n_launched + engine->n_finished;
-    if (in_flight > engine->busiest)
-        engine->busiest = in_flight;
-    advance(engine);
-    leave(engine);
+    *scheduler->end = ticket;
+    scheduler->end = &ticket->next;
+    scheduler->n_queued++;
+    const unsigned in_flight = scheduler->n_queued + scheduler->n_on_device + scheduler->n_uncollected;
+    if (in_flight > scheduler->max_in_flight)
+        scheduler->max_in_flight = in_flight;
+    advance(scheduler);
+    unlock_and_wake(scheduler);
     return CCL_OK;
 }
 
-CclStatus ccl_scheduler_collect(CclScheduler *engine, CclTicket *ticket)
+CclStatus ccl_scheduler_collect(CclScheduler *scheduler, CclTicket *ticket)
 {
-    pthread_mutex_lock(&engine->lock);
-    engine->n_collecting++;
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->n_collecting++;
     if (ticket->state != CCL_TICKET_DONE)
-        advance(engine);
+        advance(scheduler);
     while (ticket->state != CCL_TICKET_DONE) {
-        if (engine->n_running && !engine->watching)
-            watch(engine);
-        else /* until the watcher, or who launches or pauses, has something for us */
-            sleep_until_woken(engine, ticket);
+        if (scheduler->n_running && !scheduler->waiting)
+            wait_for_oldest(scheduler);
+        else /* until a thread finishes this frame, or none waits for the device */
+            sleep_until_woken(scheduler, ticket);
     }
-    engine->n_collecting--;
-    forget_ticket(engine, ticket);
+    scheduler->n_collecting--;
+    forget_ticket(scheduler, ticket);
     ticket->state = CCL_TICKET_FREE;
     const CclStatus status = ticket->status;
-    leave(engine);
-    return status == CCL_OK ? CCL_OK : ccl_fail(status, "%s", engine->message);
+    unlock_and_wake(scheduler);
+    return status == CCL_OK ? CCL_OK : ccl_fail(status, "%s", scheduler->message);
 }
 
-bool ccl_scheduler_ready(CclScheduler *engine, CclTicket *ticket)
+bool ccl_scheduler_ready(CclScheduler *scheduler, CclTicket *ticket)
 {
-    pthread_mutex_lock(&engine->lock);
-    engine->n_collecting++; /* who asks would like to have it */
+    pthread_mutex_lock(&scheduler->lock);
+    scheduler->n_collecting++; /* the caller wants the frame now */
     if (ticket->state != CCL_TICKET_DONE)
-        advance(engine);
-    engine->n_collecting--;
+        advance(scheduler);
+    scheduler->n_collecting--;
     const bool ready = ticket->state == CCL_TICKET_DONE;
-    leave(engine);
+    unlock_and_wake(scheduler);
     return ready;
 }

@@ -3,7 +3,7 @@
 
 /* Suites `batch` and `crowd`: contexts that share a device, in one thread and in threads of their own. Each frame must
  * come out as it does alone, whatever company it has: other sizes, strides, thresholds, limits, orders, connectivities,
- * memories. engine.c: the rules by which they meet. */
+ * memories. scheduler.c: the rules by which they meet. */
 #include "checkccl.h"
 #include "device.h"
 
@@ -344,7 +344,7 @@ static const unsigned numbers_alike[] = { 9, 49, 8, 48, N_SLOTS };
 
 void check_batch(Session *session)
 {
-    check_engine(session);
+    check_scheduler(session);
     close_all(session);
     Subject *subject;
     for (unsigned s = 0; (subject = next_shared(session, &s));) {

@@ -7,7 +7,7 @@
  *   image.c, patterns.c   the images
  *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
  *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
- *   labels.c table.c features.c contour.c blend.c api.c methods.c batch.c engine.c pool.c volume.c
+ *   labels.c table.c features.c contour.c blend.c api.c methods.c batch.c scheduler.c pool.c volume.c
  *                         the suites: which cases, named for what they judge
  *   faults.c              wrong methods that the suites must find (--self-test)
  *   bench*.c              --bench
@@ -186,7 +186,7 @@ void check_crowd(Session *session);
 void check_repeat(Session *session);
 void check_cpus(Session *session);
 void check_pool(Session *session);
-void check_engine(Session *session); /* part of it */
+void check_scheduler(Session *session); /* part of it */
 /* Runs the suites with each fault planted; counts a fault found as passed. */
 void check_faults(Session *session);
 void check_volume_faults(Session *session);

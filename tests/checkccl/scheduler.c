@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `batch`, first half: the engine's rules, on a device that is a thread with a gate. Real frames: batch.c. */
+/* Suite `batch`, first half: the scheduler's rules, on a device that is a thread with a gate. Real frames: batch.c. */
 #include "checkccl.h"
 #include "cuda/scheduler.h"
 
@@ -24,12 +24,12 @@ typedef struct Device {
     unsigned sizes[4096];             /* of the batches launched */
     unsigned n_launched, n_ended, n_waited;
     unsigned n_passing;               /* batches that the gate lets through */
-    unsigned fail_launch, fail_wait;  /* the so manieth fails, waits after it as well; 0: none */
-    unsigned slow_us;                 /* up to so long for a batch */
+    unsigned fail_launch, fail_wait;  /* number of the launch or wait that fails, and all later waits; 0: none */
+    unsigned slow_us;                 /* maximum duration of a batch */
     bool quit;
     uint64_t random;
     atomic_bool launching, waiting;   /* a call of the kind is under way */
-    atomic_uint n_wrong;              /* promises of engine.h broken */
+    atomic_uint n_wrong;              /* rules of scheduler.h broken */
 } Device;
 
 typedef struct Work {
@@ -43,7 +43,7 @@ static void nap(unsigned us)
     nanosleep(&(struct timespec){ .tv_nsec = (long)us * 1000 }, NULL);
 }
 
-static void promise(Device *device, bool kept)
+static void expect_rule(Device *device, bool kept)
 {
     if (!kept)
         atomic_fetch_add(&device->n_wrong, 1);
@@ -58,11 +58,11 @@ static bool device_arrived(void *data, const CclTicket *ticket)
 static CclStatus device_launch(void *data, unsigned batch, CclTicket *const *tickets, unsigned n)
 {
     Device *const device = data;
-    promise(device, !atomic_exchange(&device->launching, true));
+    expect_rule(device, !atomic_exchange(&device->launching, true));
     pthread_mutex_lock(&device->lock);
-    promise(device, batch == device->n_launched % CCL_MAX_BATCHES);
-    promise(device, device->n_launched - device->n_waited < CCL_MAX_BATCHES);
-    promise(device, n >= 1 && n <= CCL_MAX_BATCH);
+    expect_rule(device, batch == device->n_launched % CCL_MAX_BATCHES);
+    expect_rule(device, device->n_launched - device->n_waited < CCL_MAX_BATCHES);
+    expect_rule(device, n >= 1 && n <= CCL_MAX_BATCH);
     const bool fails = device->fail_launch == device->n_launched + 1;
     if (!fails) {
         device->sizes[device->n_launched % 4096] = n;
@@ -79,7 +79,7 @@ static bool device_ended(void *data, unsigned batch)
 {
     Device *const device = data;
     pthread_mutex_lock(&device->lock);
-    promise(device, batch == device->n_waited % CCL_MAX_BATCHES);
+    expect_rule(device, batch == device->n_waited % CCL_MAX_BATCHES);
     const bool ended = device->n_ended > device->n_waited;
     pthread_mutex_unlock(&device->lock);
     return ended;
@@ -88,9 +88,9 @@ static bool device_ended(void *data, unsigned batch)
 static CclStatus device_wait(void *data, unsigned batch)
 {
     Device *const device = data;
-    promise(device, !atomic_exchange(&device->waiting, true));
+    expect_rule(device, !atomic_exchange(&device->waiting, true));
     pthread_mutex_lock(&device->lock);
-    promise(device, batch == device->n_waited % CCL_MAX_BATCHES && device->n_launched > device->n_waited);
+    expect_rule(device, batch == device->n_waited % CCL_MAX_BATCHES && device->n_launched > device->n_waited);
     while (device->n_ended == device->n_waited)
         pthread_cond_wait(&device->changed, &device->lock);
     device->n_waited++;
@@ -163,7 +163,7 @@ static void device_close(Session *session, Device *device, const char *what)
     pthread_join(device->thread, NULL);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
-    check(session, !atomic_load(&device->n_wrong), "engine, %s: %u promises to the device broken", what,
+    check(session, !atomic_load(&device->n_wrong), "scheduler, %s: %u rules of the device's interface broken", what,
           atomic_load(&device->n_wrong));
 }
 
@@ -182,152 +182,152 @@ static void works_free(Work *works, unsigned n)
     free(works);
 }
 
-/* ---------------------------------------------------------------- who goes with whom */
+/* ---------------------------------------------------------------- batch sizes */
 
 static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* One alone; a second behind it, as large; two of CCL_MIN_BATCH; the others together when there is room. */
-static void check_company(Session *session, unsigned most)
+/* One frame alone, a second batch as large, two of CCL_MIN_BATCH. The others go together when a batch has ended. */
+static void check_batch_sizes(Session *session, unsigned max_frames)
 {
     enum { N = 22 };
-    const unsigned beside = smaller(most, CCL_MIN_BATCH), first = 2 + 2 * beside;
+    const unsigned beside = smaller(max_frames, CCL_MIN_BATCH), first = 2 + 2 * beside;
     Device device;
     device_open(&device, 0);
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, most);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, max_frames);
     Work *const works = works_new(N);
 
     for (unsigned i = 0; i < N; i++) {
-        check(session, ccl_scheduler_submit(engine, &works[i].ticket) == CCL_OK, "engine: %s", ccl_error_message());
+        check(session, ccl_scheduler_submit(scheduler, &works[i].ticket) == CCL_OK, "scheduler: %s", ccl_error_message());
         const unsigned launched = device_launched(&device);
         const unsigned expected = smaller(i < 2 ? i + 1 : 2 + (i - 1) / beside, CCL_MAX_BATCHES);
-        check(session, launched == expected, "engine: %u batches after frame %u, not %u", launched, i, expected);
+        check(session, launched == expected, "scheduler: %u batches after frame %u, not %u", launched, i, expected);
     }
-    check(session, !ccl_scheduler_ready(engine, &works[0].ticket), "engine: ready while the device holds it");
+    check(session, !ccl_scheduler_ready(scheduler, &works[0].ticket), "scheduler: ready while the device holds it");
     device_pass(&device, N);
     for (unsigned i = 0; i < N; i++) {
-        const bool collected = ccl_scheduler_collect(engine, &works[i].ticket) == CCL_OK;
-        check(session, collected && works[i].n_run == 1, "engine: frame %u run %u times", i, works[i].n_run);
+        const bool collected = ccl_scheduler_collect(scheduler, &works[i].ticket) == CCL_OK;
+        check(session, collected && works[i].n_run == 1, "scheduler: frame %u run %u times", i, works[i].n_run);
         const unsigned left = N - first, size = i < 2                                 ? 1
                                                 : i < first                           ? beside
-                                                : i - first < left / most * most ? most
-                                                                                      : left % most;
+                                                : i - first < left / max_frames * max_frames ? max_frames
+                                                                                      : left % max_frames;
         check(session, works[i].ticket.batch_size == size && works[i].ticket.wait_us >= 0,
-              "engine: frame %u in a batch of %u, not %u", i, works[i].ticket.batch_size, size);
+              "scheduler: frame %u in a batch of %u, not %u", i, works[i].ticket.batch_size, size);
     }
-    ccl_scheduler_free(engine);
+    ccl_scheduler_free(scheduler);
     works_free(works, N);
-    device_close(session, &device, "company");
+    device_close(session, &device, "batch sizes");
 }
 
-/* A frame whose mask has not arrived lets others pass, and holds up nobody but itself; alone it goes all the same. */
+/* A frame whose mask has not arrived lets others pass and delays only itself. If it is alone it is launched anyway. */
 static void check_late(Session *session)
 {
     Device device;
     device_open(&device, 0);
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
     Work *const works = works_new(5);
     atomic_store(&works[0].late, true);
     atomic_store(&works[2].late, true);
 
     for (unsigned i = 0; i < 5; i++)
-        ccl_scheduler_submit(engine, &works[i].ticket);
-    check(session, device_launched(&device) == 2, "engine: a late frame held up others");
+        ccl_scheduler_submit(scheduler, &works[i].ticket);
+    check(session, device_launched(&device) == 2, "scheduler: a late frame delays others");
     device_pass(&device, 1000);
     static const unsigned order[] = { 0, 1, 3, 4, 2 }, sizes[] = { 1, 1, 2, 2, 1 };
     for (unsigned i = 0; i < 5; i++) {
         Work *const work = &works[order[i]];
-        const bool collected = ccl_scheduler_collect(engine, &work->ticket) == CCL_OK;
+        const bool collected = ccl_scheduler_collect(scheduler, &work->ticket) == CCL_OK;
         check(session, collected && work->n_run == 1 && work->ticket.batch_size == sizes[i],
-              "engine: frame %u of those late: in a batch of %u", order[i], work->ticket.batch_size);
+              "scheduler: frame %u of those late: in a batch of %u", order[i], work->ticket.batch_size);
     }
-    ccl_scheduler_free(engine);
+    ccl_scheduler_free(scheduler);
     works_free(works, 5);
     device_close(session, &device, "late");
 }
 
-/* Who does not collect what is done has later frames launched together, but at once when somebody asks for one. */
+/* While a thread does not collect its frames, its later frames are launched together; at once when it asks for one. */
 static void check_lag(Session *session)
 {
     enum { LEAST = CCL_MIN_BATCH, FIRST = 2 + CCL_MIN_LARGE_BATCH, N = FIRST + LEAST + 2 };
     Device device;
     device_open(&device, 1000);
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
     Work *const works = works_new(N);
     unsigned i = 0;
 
     for (; i < FIRST; i++) {
-        ccl_scheduler_submit(engine, &works[i].ticket);
-        while (!ccl_scheduler_ready(engine, &works[i].ticket))
+        ccl_scheduler_submit(scheduler, &works[i].ticket);
+        while (!ccl_scheduler_ready(scheduler, &works[i].ticket))
             nap(10);
     }
     unsigned launched = device_launched(&device);
-    check(session, launched == FIRST, "engine: %u batches of %u frames, one after the other", launched, FIRST);
+    check(session, launched == FIRST, "scheduler: %u batches of %u frames, one after the other", launched, FIRST);
     for (; i < FIRST + LEAST; i++) {
         launched = device_launched(&device);
-        check(session, launched == FIRST, "engine: a frame launched while %u lie uncollected", i);
-        ccl_scheduler_submit(engine, &works[i].ticket);
+        check(session, launched == FIRST, "scheduler: a frame launched while %u are uncollected", i);
+        ccl_scheduler_submit(scheduler, &works[i].ticket);
     }
     launched = device_launched(&device);
-    check(session, launched == FIRST + 1, "engine: %u frames while others lie uncollected: not launched", LEAST);
-    while (!ccl_scheduler_ready(engine, &works[i - 1].ticket))
+    check(session, launched == FIRST + 1, "scheduler: %u frames while others are uncollected: not launched", LEAST);
+    while (!ccl_scheduler_ready(scheduler, &works[i - 1].ticket))
         nap(10);
-    ccl_scheduler_submit(engine, &works[i].ticket);
-    check(session, device_launched(&device) == launched, "engine: a frame launched while others lie uncollected");
-    ccl_scheduler_ready(engine, &works[i++].ticket);
-    check(session, device_launched(&device) == launched + 1, "engine: a frame asked for is not launched");
+    ccl_scheduler_submit(scheduler, &works[i].ticket);
+    check(session, device_launched(&device) == launched, "scheduler: a frame launched while others are uncollected");
+    ccl_scheduler_ready(scheduler, &works[i++].ticket);
+    check(session, device_launched(&device) == launched + 1, "scheduler: a frame asked for is not launched");
     for (unsigned k = 0; k < i; k++) {
         const unsigned size = k < FIRST || k == i - 1 ? 1 : LEAST;
-        const bool collected = ccl_scheduler_collect(engine, &works[k].ticket) == CCL_OK;
+        const bool collected = ccl_scheduler_collect(scheduler, &works[k].ticket) == CCL_OK;
         check(session, collected && works[k].n_run == 1 && works[k].ticket.batch_size == size,
-              "engine: frame %u behind the host in a batch of %u, not %u", k, works[k].ticket.batch_size, size);
+              "scheduler: frame %u behind the host in a batch of %u, not %u", k, works[k].ticket.batch_size, size);
     }
-    ccl_scheduler_submit(engine, &works[i].ticket);
-    check(session, device_launched(&device) == launched + 2, "engine: all collected, and a frame waits");
-    ccl_scheduler_collect(engine, &works[i].ticket);
-    ccl_scheduler_free(engine);
+    ccl_scheduler_submit(scheduler, &works[i].ticket);
+    check(session, device_launched(&device) == launched + 2, "scheduler: all collected, and a frame waits");
+    ccl_scheduler_collect(scheduler, &works[i].ticket);
+    ccl_scheduler_free(scheduler);
     works_free(works, N);
     device_close(session, &device, "lag");
 }
 
-static void submit_and_wait(CclScheduler *engine, Work *work)
+static void submit_and_wait(CclScheduler *scheduler, Work *work)
 {
-    ccl_scheduler_submit(engine, &work->ticket);
-    while (!ccl_scheduler_ready(engine, &work->ticket))
+    ccl_scheduler_submit(scheduler, &work->ticket);
+    while (!ccl_scheduler_ready(scheduler, &work->ticket))
         nap(10);
 }
 
-/* Frames that are done and not collected are in flight as well, so that batches stay as large; but not those that have been
- * lying there for longer than it takes others to come and go. */
+/* Frames that are done and not collected are in flight as well, so that batches keep their size. Frames of batches that ended
+ * long ago are not. */
 static void check_uncollected(Session *session, unsigned n_others)
 {
-    enum { HELD = 28, TOGETHER = 10 }; /* a quarter of 38 */
-    const unsigned n = HELD + TOGETHER, n_before = HELD + n_others;
+    enum { UNCOLLECTED = 28, TOGETHER = 10 }; /* a quarter of 38 */
+    const unsigned n = UNCOLLECTED + TOGETHER, n_before = UNCOLLECTED + n_others;
     Device device;
     device_open(&device, n_before);
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
     Work *const works = works_new(n), *const other = works_new(1);
 
-    for (unsigned i = 0; i < HELD; i++)
-        submit_and_wait(engine, &works[i]);
+    for (unsigned i = 0; i < UNCOLLECTED; i++)
+        submit_and_wait(scheduler, &works[i]);
     for (unsigned i = 0; i < n_others; i++) {
-        submit_and_wait(engine, other);
-        ccl_scheduler_collect(engine, &other->ticket);
+        submit_and_wait(scheduler, other);
+        ccl_scheduler_collect(scheduler, &other->ticket);
     }
     for (unsigned i = 1; i <= TOGETHER; i++) {
-        ccl_scheduler_submit(engine, &works[HELD + i - 1].ticket);
+        ccl_scheduler_submit(scheduler, &works[UNCOLLECTED + i - 1].ticket);
         const unsigned launched = device_launched(&device) - n_before;
         const bool right = n_others ? launched >= (i < 2 ? i : 2) : launched == (i == TOGETHER);
-        check(session, right, "engine: %u batches of %u frames, %u lie uncollected since %u batches", launched, i, HELD,
+        check(session, right, "scheduler: %u batches of %u frames, %u are uncollected since %u batches", launched, i, UNCOLLECTED,
               n_others);
     }
     device_pass(&device, n);
     for (unsigned i = 0; i < n; i++)
-        check(session, ccl_scheduler_collect(engine, &works[i].ticket) == CCL_OK && works[i].n_run == 1,
-              "engine: frame %u, of which some lay uncollected, was run %u times", i, works[i].n_run);
-    ccl_scheduler_free(engine);
+        check(session, ccl_scheduler_collect(scheduler, &works[i].ticket) == CCL_OK && works[i].n_run == 1,
+              "scheduler: frame %u, of which some were uncollected, was run %u times", i, works[i].n_run);
+    ccl_scheduler_free(scheduler);
     works_free(works, n);
     works_free(other, 1);
     device_close(session, &device, "uncollected");
@@ -337,22 +337,22 @@ static void check_pause(Session *session)
 {
     Device device;
     device_open(&device, 1000);
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, 1);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, 1);
     Work *const works = works_new(4);
 
-    ccl_scheduler_submit(engine, &works[0].ticket);
-    ccl_scheduler_pause(engine);
+    ccl_scheduler_submit(scheduler, &works[0].ticket);
+    ccl_scheduler_pause(scheduler);
     for (unsigned i = 1; i < 4; i++)
-        ccl_scheduler_submit(engine, &works[i].ticket);
-    check(session, ccl_scheduler_collect(engine, &works[0].ticket) == CCL_OK, "engine: a pause stops what runs");
-    check(session, device_launched(&device) == 1, "engine: launches while paused");
-    ccl_scheduler_resume(engine, 3);
+        ccl_scheduler_submit(scheduler, &works[i].ticket);
+    check(session, ccl_scheduler_collect(scheduler, &works[0].ticket) == CCL_OK, "scheduler: a pause stops what runs");
+    check(session, device_launched(&device) == 1, "scheduler: launches while paused");
+    ccl_scheduler_resume(scheduler, 3);
     for (unsigned i = 1; i < 4; i++) {
-        const bool collected = ccl_scheduler_collect(engine, &works[i].ticket) == CCL_OK;
-        check(session, collected && works[i].ticket.batch_size == 3, "engine: a batch of %u after a pause, not 3",
+        const bool collected = ccl_scheduler_collect(scheduler, &works[i].ticket) == CCL_OK;
+        check(session, collected && works[i].ticket.batch_size == 3, "scheduler: a batch of %u after a pause, not 3",
               works[i].ticket.batch_size);
     }
-    ccl_scheduler_free(engine);
+    ccl_scheduler_free(scheduler);
     works_free(works, 4);
     device_close(session, &device, "pause");
 }
@@ -368,26 +368,26 @@ static void check_failure(Session *session, bool launch)
     device_open(&device, 0);
     device.fail_launch = launch ? 5 : 0;
     device.fail_wait = launch ? 0 : 2;
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, 4);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, 4);
     Work *const works = works_new(12);
 
     for (unsigned i = 0; i < 12; i++)
-        check(session, ccl_scheduler_submit(engine, &works[i].ticket) == CCL_OK, "engine: %s", ccl_error_message());
-    check(session, !ccl_scheduler_lost(engine), "engine: lost too early");
+        check(session, ccl_scheduler_submit(scheduler, &works[i].ticket) == CCL_OK, "scheduler: %s", ccl_error_message());
+    check(session, !ccl_scheduler_lost(scheduler), "scheduler: lost too early");
     device_pass(&device, 1000);
     const unsigned n_right = launch ? 10 : 1;
     for (unsigned i = 0; i < 12; i++) {
         ccl_fail(CCL_OK, "none");
-        const CclStatus status = ccl_scheduler_collect(engine, &works[i].ticket);
+        const CclStatus status = ccl_scheduler_collect(scheduler, &works[i].ticket);
         const bool fails = i >= n_right;
         check(session, status == (fails ? CCL_ERROR_DEVICE : CCL_OK) && (!fails || !strcmp(ccl_error_message(), what)),
-              "engine, %s: frame %u: status %d, \"%s\"", what, i, status, ccl_error_message());
+              "scheduler, %s: frame %u: status %d, \"%s\"", what, i, status, ccl_error_message());
     }
-    check(session, ccl_scheduler_lost(engine), "engine: not lost");
-    check(session, ccl_scheduler_submit(engine, &works[0].ticket) == CCL_ERROR_DEVICE &&
+    check(session, ccl_scheduler_lost(scheduler), "scheduler: not lost");
+    check(session, ccl_scheduler_submit(scheduler, &works[0].ticket) == CCL_ERROR_DEVICE &&
                        !strcmp(ccl_error_message(), what),
-          "engine, %s: the next frame: \"%s\"", what, ccl_error_message());
-    ccl_scheduler_free(engine);
+          "scheduler, %s: the next frame: \"%s\"", what, ccl_error_message());
+    ccl_scheduler_free(scheduler);
     works_free(works, 12);
     device_close(session, &device, what);
 }
@@ -396,7 +396,7 @@ static void check_failure(Session *session, bool launch)
 
 typedef struct Streamer {
     pthread_t thread;
-    CclScheduler *engine;
+    CclScheduler *scheduler;
     unsigned n_frames, depth;
     uint64_t random;
     unsigned n_right, n_failed, n_together;
@@ -412,8 +412,8 @@ static void *stream(void *data)
         Work *const work = &works[i % s->depth];
         if (i >= s->depth) {
             if (random_chance(&random, 20))
-                ccl_scheduler_ready(s->engine, &work->ticket);
-            const CclStatus status = ccl_scheduler_collect(s->engine, &work->ticket);
+                ccl_scheduler_ready(s->scheduler, &work->ticket);
+            const CclStatus status = ccl_scheduler_collect(s->scheduler, &work->ticket);
             s->n_right += status == CCL_OK && work->n_run == 1;
             s->n_failed += status == CCL_ERROR_DEVICE;
             s->n_together += work->ticket.batch_size > 1;
@@ -421,7 +421,7 @@ static void *stream(void *data)
         if (i < s->n_frames) {
             work->n_run = 0;
             atomic_store(&work->late, random_chance(&random, 10));
-            if (ccl_scheduler_submit(s->engine, &work->ticket) != CCL_OK) {
+            if (ccl_scheduler_submit(s->scheduler, &work->ticket) != CCL_OK) {
                 work->ticket.state = CCL_TICKET_DONE; /* as if: keeps the ring going */
                 work->ticket.status = CCL_ERROR_DEVICE;
             }
@@ -433,7 +433,7 @@ static void *stream(void *data)
     return NULL;
 }
 
-/* Streams start and stop at their own times; the engine grows and pauses meanwhile. */
+/* Streams start and stop at their own times; the scheduler grows and pauses meanwhile. */
 static void check_streams(Session *session, unsigned n, unsigned fail_wait)
 {
     Device device;
@@ -441,14 +441,14 @@ static void check_streams(Session *session, unsigned n, unsigned fail_wait)
     device.slow_us = 60;
     device.random = session->seed;
     device.fail_wait = fail_wait;
-    CclScheduler *const engine = ccl_scheduler_new(&device_calls, &device, 1);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, 1);
     Streamer *const streamers = calloc(n, sizeof *streamers);
     unsigned n_frames = 0, n_right = 0, n_failed = 0, n_together = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        ccl_scheduler_pause(engine);
-        ccl_scheduler_resume(engine, i + 1 < CCL_MAX_BATCH ? i + 1 : CCL_MAX_BATCH);
-        streamers[i] = (Streamer){ .engine = engine, .n_frames = session->quick ? 20 : 20 + i % 7 * 20,
+        ccl_scheduler_pause(scheduler);
+        ccl_scheduler_resume(scheduler, i + 1 < CCL_MAX_BATCH ? i + 1 : CCL_MAX_BATCH);
+        streamers[i] = (Streamer){ .scheduler = scheduler, .n_frames = session->quick ? 20 : 20 + i % 7 * 20,
                                    .depth = 1 + i % CCL_MAX_DEPTH, .random = random_next(&session->random) };
         n_frames += streamers[i].n_frames;
         pthread_create(&streamers[i].thread, NULL, stream, &streamers[i]);
@@ -460,17 +460,17 @@ static void check_streams(Session *session, unsigned n, unsigned fail_wait)
         n_together += streamers[i].n_together;
     }
     check(session, n_right + n_failed == n_frames && (fail_wait || !n_failed) && (!fail_wait || n_failed),
-          "engine, %u streams: of %u frames %u right, %u failed", n, n_frames, n_right, n_failed);
-    check(session, n < 8 || fail_wait || n_together, "engine, %u streams: no two frames went together", n);
+          "scheduler, %u streams: of %u frames %u right, %u failed", n, n_frames, n_right, n_failed);
+    check(session, n < 8 || fail_wait || n_together, "scheduler, %u streams: no two frames went together", n);
     free(streamers);
-    ccl_scheduler_free(engine);
+    ccl_scheduler_free(scheduler);
     device_close(session, &device, "streams");
 }
 
-void check_engine(Session *session)
+void check_scheduler(Session *session)
 {
-    for (unsigned most = 1; most <= 64; most *= 2)
-        check_company(session, most);
+    for (unsigned max_frames = 1; max_frames <= 64; max_frames *= 2)
+        check_batch_sizes(session, max_frames);
     check_late(session);
     check_lag(session);
     check_uncollected(session, 0);
