@@ -1,0 +1,162 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "bench_state.h"
+
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *const product_names[N_PRODUCTS] = { "table", "labels+table", "provisional" };
+const Product products[N_PRODUCTS] = { PRODUCT_PROVISIONAL, PRODUCT_TABLE, PRODUCT_LABELS };
+
+double now_us(void)
+{
+    return 1e6 * seconds();
+}
+
+double processor_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+void *must_have(void *memory)
+{
+    if (!memory) {
+        fprintf(stderr, "checkccl: no memory for the benchmark\n");
+        exit(2);
+    }
+    return memory;
+}
+
+void must(CclStatus status)
+{
+    if (status != CCL_OK) {
+        fprintf(stderr, "checkccl: benchmark: %s\n", ccl_error_message());
+        exit(2);
+    }
+}
+
+/* ---------------------------------------------------------------- figures */
+
+void add_sample(Figure *figure, double us)
+{
+    if (figure->n < MAX_ROUNDS)
+        figure->samples[figure->n++] = us;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double percentile(Figure *figure, double percent)
+{
+    qsort(figure->samples, figure->n, sizeof *figure->samples, by_size);
+    return figure->samples[(unsigned)((figure->n - 1) * percent / 100 + 0.5)];
+}
+
+bool product_wanted(const Bench *bench, Product product)
+{
+    if (product == PRODUCT_PROVISIONAL && bench->options->filter.min_area) /* these are not filtered */
+        return false;
+    return kind_wanted(bench->options->products, product_names[product]);
+}
+
+/* A line of JSON up to its unit. `method`: "cpu runs 8 avx2". */
+static void print_json(const Bench *bench, const char *method, unsigned connectivity, const char *product,
+                       const char *measure, const char *unit)
+{
+    const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
+    printf("{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
+           "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"%s\",",
+           bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity,
+           n_components, product, measure, unit);
+}
+
+void print_figure(const Bench *bench, const char *method, unsigned connectivity, const char *product,
+                         const char *measure, Figure *figure, double times)
+{
+    if (!figure->n)
+        return;
+    const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
+    if (bench->options->json) {
+        print_json(bench, method, connectivity, product, measure, "us");
+        printf("\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
+               median, low, high, figure->samples[0], figure->n, times);
+    } else {
+        printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
+        if (times > 0)
+            printf("  %.1f x null", times);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+void print_count(const Bench *bench, const Subject *subject, Product product, const char *measure,
+                        const char *unit, double count)
+{
+    if (bench->options->json) {
+        print_json(bench, subject->name, subject->config.connectivity, product_names[product], measure, unit);
+        printf("\"median\":%.0f}\n", count);
+    } else {
+        printf("  %-28s %-13s %-16s %10.0f %s\n", subject->name, product_names[product], measure, count, unit);
+    }
+}
+
+void print_memory(const Bench *bench, const Subject *subject, Product product, const CclContext *context)
+{
+    size_t host, device;
+    if (!kind_wanted(bench->options->measures, "memory"))
+        return;
+    ccl_context_memory(context, &host, &device);
+    print_count(bench, subject, product, "host_memory", "bytes", (double)host);
+    if (subject->config.backend == CCL_BACKEND_CUDA) {
+        print_count(bench, subject, product, "device_memory", "bytes", (double)device);
+        if (context->algorithm->label)
+            print_count(bench, subject, product, "own_memory", "bytes",
+                        context->algorithm->bytes_per_pixel * bench->width * bench->height);
+    }
+}
+
+/* ---------------------------------------------------------------- contexts and masks */
+
+static uint32_t rows_for(const Bench *bench)
+{
+    const uint32_t n =
+        bench->n_components[0] > bench->n_components[1] ? bench->n_components[0] : bench->n_components[1];
+    const uint32_t with_margin = n + n / 4 + 4096; /* other frames of the kind may have more */
+    return with_margin < CCL_MAX_COMPONENTS ? with_margin : CCL_MAX_COMPONENTS;
+}
+
+CclContext *open_context(const Bench *bench, const Subject *subject, unsigned depth, bool labels, bool timing)
+{
+    CclConfig config = subject->config;
+    CclContext *context;
+    config.max_width = bench->width;
+    config.max_height = bench->height;
+    config.max_components = rows_for(bench);
+    config.depth = depth;
+    config.labels = labels;
+    config.timing = timing;
+    must(ccl_context_new(&config, &context));
+    return context;
+}
+
+CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
+{
+    return (CclMask){
+        .data = data, .stride = bench->width, .width = bench->width, .height = bench->height, .memory = memory
+    };
+}
+
+size_t mask_size(const Bench *bench)
+{
+    return (size_t)bench->width * bench->height;
+}
