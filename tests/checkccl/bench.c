@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * For each size and kind of image: some different frames are drawn; every method is compared with the reference on each
- * of them and, where it is right, timed. All figures are microseconds per frame. Each is the median of some rounds,
- * with the 10th and 90th percentile; in a round every method runs once, so that what disturbs the machine disturbs all.
+ * The benchmark. For each size and kind of image it draws some different frames, compares every method with the reference
+ * on each of them, and times the methods that are right. All figures are microseconds per frame. Each is the median of
+ * some rounds, with the 10th and 90th percentile. In a round every method runs once, so that other work on the machine
+ * disturbs all methods alike.
  *
  *   CPU   wall       all frames in turn, one after the other (one frame over and over would train the branch predictor)
- *         processor  the processor time of all threads for the same; what to believe where others use the machine too
+ *         processor  the processor time of all threads for the same; more reliable on a machine with other work
  *   CUDA  gpu_hot    GPU time by events around many frames, CCL_MAX_DEPTH in flight, from the start of the first to the
  *                    end of the last: one mask in device memory over and over, CCL_MAX_DEPTH label images
  *         gpu_cold   the same with masks in turn that together exceed the cache
@@ -17,16 +18,15 @@
  *         host_latency, host_wall      mask in ordinary memory: one at a time, CCL_MAX_DEPTH in flight
  *         pinned_latency, pinned_wall  mask in page-locked memory
  *         packed_latency, packed_wall  mask in ordinary memory, packed to bits by as many threads as there are CPUs
- *         host_rest, packed_rest       of host_latency and packed_latency what is not packing: bits up, kernels, table
+ *         host_rest, packed_rest       host_latency and packed_latency without packing: upload of bits, kernels, table
  *         shared_latency               mask in page-locked memory, packed to bits by them and by the GPU
  *
  *         plain_cold as lane_cold, every kernel launched by itself instead of by a graph
  *
- * Beside them device_memory and host_memory, bytes that a context has taken after some frames, and own_memory, the part
- * of it that is the method's own and not what all methods share that only label.
+ * Besides: device_memory and host_memory, the bytes of a context after some frames. own_memory is the method's own part; the
+ * rest is the same for all methods that only label.
  *
- * The method "null" does the least anything could: on the CPU and on a GPU it reads the mask; beside a label
- * image, it sets that to 0.
+ * The method "null" does the least that a method can do: it reads the mask, and sets the label image to 0.
  */
 #include "bench_state.h"
 #include "device.h"

@@ -192,7 +192,7 @@ static Image draw_merging(const Kind *kind, uint32_t width, uint32_t height, Ran
                        random);
 }
 
-/* A spiral in so many percent of the image's width and height. */
+/* A spiral in the given percentage of the image's width and height. */
 static Image draw_spiral(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
     const double part = fmin(kind->numbers[0], 100) / 100;
@@ -291,7 +291,7 @@ static const struct {
     { "spiral", 1, 0, draw_spiral },
 };
 
-/* "_g1_d50": so many numbers and nothing else. */
+/* "_g1_d50": the numbers of a name, and nothing else. */
 static bool read_numbers(const char *text, unsigned n, double *numbers)
 {
     for (unsigned i = 0; i < n; i++) {

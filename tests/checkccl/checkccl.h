@@ -4,13 +4,15 @@
 /*
  * checkccl: every method of every backend against the plain reference.
  *
- *   image.c, patterns.c   the images
- *   layout.c              an image as a mask in some memory: strides, alignment, values, guard bytes and guard pages
- *   judge.c               run one case on a method, compare with what is expected, shrink what fails, show it
- *   labels.c table.c features.c contour.c blend.c api.c methods.c batch.c scheduler.c pool.c volume.c
- *                         the suites: which cases, named for what they judge
- *   faults.c              wrong methods that the suites must find (--self-test)
- *   bench*.c              --bench
+ *   main.c options.c subjects.c    the program, its command line, which methods
+ *   image.c patterns.c             the images
+ *   layout.c                       an image as a mask in some memory: strides, alignment, values, guard bytes and pages
+ *   judge.c                        runs cases on every method
+ *   expected.c actual.c compare.c  the expected result, a method's result, and their comparison
+ *   shrink.c report.c              a smaller image that fails, and the message
+ *   labels.c table.c ...           the suites, named for what they judge
+ *   faults.c                       wrong methods that the suites must find (--self-test)
+ *   bench*.c                       --bench
  */
 #ifndef CHECKCCL_H
 #define CHECKCCL_H
@@ -18,7 +20,7 @@
 #include "ccl.h"
 #include "image.h"
 
-/* ---------------------------------------------------------------- how an image lies in memory */
+/* ---------------------------------------------------------------- an image in memory */
 
 typedef enum Values {
     VALUES_01,  /* 0 and 1, or the values just below and above the threshold */
@@ -39,7 +41,7 @@ typedef struct Layout {
     uint32_t offset;      /* bytes from that page: unaligned masks; labels: four times as many */
 } Layout;
 
-/* ---------------------------------------------------------------- a case and what came of it */
+/* ---------------------------------------------------------------- a case and its result */
 
 typedef enum Product {
     PRODUCT_TABLE,       /* the table alone */
@@ -72,40 +74,40 @@ typedef struct Outcome {
 
 struct Subject;
 
-/* A wrong method for the self-test: the right one, which then does something else as well. One of: */
+/* A wrong method for the self-test: the right one with a fault. One of: */
 typedef struct Fault {
     const char *name;
-    void (*spoil)(const Case *c, Outcome *outcome);                     /* what it gives */
-    void (*trespass)(const CclMask *mask, const CclLabels *labels); /* memory it has no business with, on the host */
+    void (*spoil)(const Case *c, Outcome *outcome);                     /* changes the result */
+    void (*trespass)(const CclMask *mask, const CclLabels *labels); /* writes or reads outside, on the host */
     bool crashes;                                                       /* trespass() ends the process */
 } Fault;
 
 /* One method of one backend at one connectivity (and SIMD tier, number of threads). */
 typedef struct Subject {
     char name[64];
-    CclConfig config;     /* what of it belongs to the method; sizes and depth come with the case */
+    CclConfig config;     /* method, tier, threads; sizes and depth come with the case */
     const Fault *fault;
-    unsigned every,
-        every_of_many; /* judged on every so manieth case, and of the images of which there are many, only; 0: all */
+    unsigned every,         /* judged on one of this many cases; 0: all */
+        every_of_many;      /* the same for Case.one_of_many */
     uint32_t max_pixels; /* judged on no larger image; 0: on all */
     unsigned turn;
-    bool muted;           /* failed in this suite: no more of it */
+    bool muted;           /* failed in this suite: not judged again in it */
     bool dead;            /* its device is gone */
     unsigned long passed, failed;
     CclContext *context;  /* of the last case; kept while it fits */
-    CclConfig made;       /* what it was made with */
+    CclConfig made;       /* its configuration */
 } Subject;
 
 typedef struct Session {
     Subject *subjects;
     unsigned n_subjects;
-    Subject *volumes;     /* methods for volumes, of which only the suite volume knows */
+    Subject *volumes;     /* methods for volumes, for the suite volume */
     unsigned n_volumes;
     unsigned long passed, failed;
     uint64_t seed;
     bool quick;
-    uint64_t max_pixels; /* of an image that judge() looks at; 0: none */
-    bool verbose;         /* say how far it is, how long each part took */
+    uint64_t max_pixels; /* of an image that judge() takes; 0: no limit */
+    bool verbose;         /* print progress and durations */
     bool quiet;           /* self-test: count, print nothing */
     bool cuda;            /* a CUDA subject is among them */
     const char *images;   /* directory, or NULL */
@@ -114,8 +116,8 @@ typedef struct Session {
 
 /* ---------------------------------------------------------------- judge.c */
 
-/* Runs up to CCL_MAX_DEPTH cases, all in flight at once where there are several, on every subject that is not muted and
- * compares each with what the reference says. */
+/* Runs up to CCL_MAX_DEPTH cases, all in flight at the same time, on every subject that is not muted, and compares each result
+ * with the reference's. */
 void judge(Session *session, const Case *cases, unsigned n);
 /* A case with the image's name and nothing special. */
 Case case_new(const Image *image, Product product, const char *name, ...) __attribute__((format(printf, 3, 4)));
@@ -123,29 +125,29 @@ Case case_new(const Image *image, Product product, const char *name, ...) __attr
 /* The method of a configuration that names one. */
 const struct CclAlgorithm *method_of(const CclConfig *config);
 
-/* What the case should give, by the reference's unfiltered table and the rules of ccl.h applied here. The result
- * belongs to the caller: outcome_free(). */
+/* The expected result: the reference's unfiltered table with the rules of ccl.h applied to it. The caller owns it:
+ * outcome_free(). */
 Outcome expected_outcome(const Case *c, CclConnectivity connectivity);
-/* What one subject makes of it. */
+/* The result of one subject. */
 Outcome actual_outcome(Subject *subject, const Case *c);
-/* The same where it is known how many rows the table must hold. */
+/* The same, for a table of at least `rows` components. */
 Outcome actual_outcome_for(Subject *subject, const Case *c, uint32_t rows);
 void outcome_free(Outcome *outcome);
-/* True when they agree as far as the product goes; else `why` says where not. */
+/* Whether the results agree in everything that the product has; else `why` names the first difference. */
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400]);
 
-/* Replaces the image by the smallest one found in some seconds that fails, and says in `why` how. False when the case
- * does not fail on its own. */
+/* Replaces the image by the smallest one found in 8 seconds for which the case fails; `why` says how. False when the case does
+ * not fail on its own. */
 bool shrink(Subject *subject, Case *c, Image *image, char why[400]);
 
 /* One more check outside judge(): counts it, and prints the sentence when it failed. */
 bool check(Session *session, bool passed, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* By a clock that only goes forward. */
+/* Of a monotonic clock. */
 double seconds(void);
 
 bool subjects_active(const Session *session);
-/* Is this image beyond what the session or the subject is to be judged on? */
+/* Whether the image has more pixels than the session or the subject is judged on. */
 bool too_large(const Session *session, const Subject *subject, const Image *image);
 void subject_close(Subject *subject);
 void judge_close(void);
@@ -154,19 +156,18 @@ void judge_close(void);
 
 #define N_SLOTS 64
 
-/* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1; `labels` stays all 0 when none is
- * wanted. */
+/* Builds the case's mask and label image for this subject in slot 0..N_SLOTS-1. `labels` is all 0 when the case has none. */
 void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMask *mask, CclLabels *labels);
-/* Fetches the label image and looks at the guards; a sentence in `why` when one was overwritten. */
+/* Fetches the label image and checks the guard bytes; outcome->error says when one was overwritten. */
 void layout_finish(unsigned slot, Outcome *outcome);
 void layout_close(void);
-/* Turns a read or write outside the masks and label images into a failure that says which case it was. */
+/* Turns a read or write outside the masks and label images into a failure that names the case. */
 void layout_catch_faults(void);
 void layout_now_running(const Subject *subject, const Case *c);
 
 extern const Layout plain_layout;
-/* Many, for both memories; ends with a NULL name. Some hold only an empty mask (`threshold` too large), or with
- * `invert` a full one: layout_fits(). */
+/* Many, for both memories; ends with a NULL name. Some can hold only an empty mask (`threshold` too large), or with `invert` a
+ * full one: layout_fits(). */
 extern const Layout layouts[];
 bool layout_fits(const Layout *layout, const Image *image);
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Who checks the checks: the right method with a fault planted in it, one at a time. The suites must find each, and
- * nothing where there is none. The faults are those methods of this kind really have: at word and block edges, in sums
- * too narrow, in what is left over from the frame before, at the cap, in memory that is not theirs.
+ * The self-test: the right method with a planted fault, one at a time. The suites must find each, and nothing in the method
+ * without a fault. The faults are of kinds that real methods have: at the edges of words and blocks, in sums that are too
+ * narrow, in data left from the frame before, at the maximum number of components, in memory outside the images.
  */
 #include "checkccl.h"
 

@@ -40,7 +40,7 @@ static const char usage[] =
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"
-    "  --min-area=N        keep components of so many pixels only; not with provisional labels\n"
+    "  --min-area=N        keep components of at least N pixels; not with provisional labels\n"
     "  --write=DIR         only write the images there, as PGM\n"
     "  --slow=SECONDS      a method that takes longer for a frame is not timed (default 3)\n"
     "  --steps             the time of each step of a method as well\n"

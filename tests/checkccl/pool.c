@@ -1,9 +1,14 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Suite `pool`: the threads of the CPU backend. Every task is run once, whoever runs it; there are no more threads than
- * that takes, and none when nobody needs them; contexts that share the CPUs with threads=0 give the bytes of one thread;
- * and how rows are shared between a calling thread and a device. For the thread sanitizer too: small, and little else. */
+/*
+ * Suite `pool`: the threads of the CPU backend. It also runs under the thread sanitizer, so it is small.
+ *
+ *   - Every task is run once.
+ *   - There are as many threads as the pools need, and none without a pool.
+ *   - Contexts that share the CPUs with threads=0 give the same bytes as one thread.
+ *   - Rows are shared between a calling thread and a device.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif

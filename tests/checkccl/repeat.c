@@ -76,8 +76,8 @@ typedef struct Way {
     unsigned depth; /* of the context */
     unsigned in_flight;
     bool by_itself; /* every kernel is launched by itself, not by a CUDA graph */
-    unsigned part;  /* one in so many of the thousand */
-    unsigned quiet; /* the last scene comes so many times in a row; once if scenes have label images, one each */
+    unsigned part;  /* one of this many of the thousand */
+    unsigned quiet; /* how often the last scene is repeated; once if scenes have label images */
 } Way;
 
 static const Way ways[] = {
@@ -245,7 +245,7 @@ static void draw_dense_scenes(Session *session, Scene *scenes)
     }
 }
 
-/* One scene in so many is filtered. */
+/* One of this many scenes is filtered. */
 static void filter_scenes(Scene *scenes, unsigned step)
 {
     for (unsigned i = 0; i < N_SCENES; i += step) /* the spiral is at the border */

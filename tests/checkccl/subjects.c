@@ -22,8 +22,8 @@ typedef struct Variant {
     bool shared;
 } Variant;
 
-/* Every SIMD tier by itself, in the calling thread; then threads, whose waking takes longer than a small image. Tiers
- * this CPU lacks fall back to the next lower. */
+/* Every SIMD tier by itself, in the calling thread; then threads, which take longer to wake than a small image takes. A tier that
+ * this CPU lacks falls back to the next lower one. */
 static const Variant cpu_variants[] = {
     { "", CCL_CPU_ALL, 1, 0, 0, false },
     { " plain C", 0, 1, 0, 0, false },
@@ -37,11 +37,11 @@ static const Variant cpu_variants[] = {
     { " all threads", CCL_CPU_ALL, 0, 11, 11, false },
     { NULL, 0, 0, 0, 0, false },
 };
-/* A frame takes a GPU as long whether it has sixteen pixels or ten thousand. */
+/* A frame of sixteen pixels takes a GPU as long as one of ten thousand. */
 static const Variant cuda_variants[] = {
     { "", CCL_CPU_ALL, 1, 0, 13, false },
-    { " 2 threads", CCL_CPU_ALL, 2, 7, 13, false }, /* masks packed on the CPU, where the method can */
-    { " shared", CCL_CPU_ALL, 1, 5, 13, true },     /* through an engine: methods that take batches only */
+    { " 2 threads", CCL_CPU_ALL, 2, 7, 13, false }, /* the CPU packs masks, where the method can read bits */
+    { " shared", CCL_CPU_ALL, 1, 5, 13, true },     /* through a scheduler: only methods with batches */
     { NULL, 0, 0, 0, 0, false },
 };
 static const Variant no_variant[] = { { NULL, 0, 0, 0, 0, false } };
@@ -56,8 +56,8 @@ static bool wanted(const Options *options, const CclAlgorithmInfo *info)
            (!options->algorithm || named_in(options->algorithm, info->name));
 }
 
-/* In these methods a label travels a pixel, a tile or a line per iteration, and every iteration asks back from the device:
- * a spiral of a million pixels takes minutes. Smaller images show what they do as well. */
+/* In these methods a label moves by a pixel, a tile or a line per iteration, and the host waits for the device after each. A
+ * spiral of a million pixels takes minutes. Smaller images test these methods as well. */
 static uint32_t max_pixels_for(const CclAlgorithmInfo *info, bool quick)
 {
     static const char *const by_lines[] = { "lnp", "dpl", "rasmusson", "8dls", "m8dls" };
@@ -115,7 +115,7 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
                     add_subject(session, options, info, connectivity, v);
 }
 
-/* For the benchmark: every tier asked for with every number of threads asked for. */
+/* For the benchmark: every requested tier with every requested number of threads. */
 static void add_bench_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
     static const struct {

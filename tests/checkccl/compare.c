@@ -1,0 +1,134 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Comparison of a result with the expected one, and a sentence about the first difference. */
+#include "judge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* See last_difference(). */
+static _Thread_local uint32_t bad_x, bad_y;
+
+void last_difference(uint32_t *x, uint32_t *y)
+{
+    *x = bad_x;
+    *y = bad_y;
+}
+
+static void differ_at(const Image *image, size_t pixel)
+{
+    bad_x = (uint32_t)(pixel % image->width);
+    bad_y = (uint32_t)(pixel / image->width);
+}
+
+static bool same_labels(const Image *image, const uint32_t *expected, const uint32_t *got, char why[400])
+{
+    const size_t n = (size_t)image->width * image->height;
+    if (!memcmp(expected, got, 4 * n))
+        return true;
+    size_t i = 0;
+    while (expected[i] == got[i])
+        i++;
+    differ_at(image, i);
+    snprintf(why, 400, "label image at (%u,%u): expected %u, got %u", bad_x, bad_y, expected[i], got[i]);
+    return false;
+}
+
+/* One label per component, the other way round too, and background 0. Labels may have gaps, so that the largest can be
+ * larger than the image has pixels. */
+static bool same_partition(const Image *image, const uint32_t *expected, const uint32_t *got, char why[400])
+{
+    const size_t n = (size_t)image->width * image->height;
+    static uint32_t *maps;
+    static size_t maps_size;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < n; i++)
+        if (got[i] > largest) {
+            largest = got[i];
+            differ_at(image, i);
+        }
+    if (largest > 64 * n + (1u << 20)) {
+        snprintf(why, 400, "label %u at (%u,%u) of an image of %zu pixels", largest, bad_x, bad_y, n);
+        return false;
+    }
+    const size_t size = (n + 1 + (size_t)largest + 1) * sizeof *maps;
+    maps = grow(maps, &maps_size, size);
+    memset(maps, 0, size);
+    uint32_t *const to_got = maps, *const to_expected = maps + n + 1;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t e = expected[i], g = got[i];
+        if (!e && !g)
+            continue;
+        if (e && g && !to_got[e])
+            to_got[e] = g;
+        if (e && g && !to_expected[g])
+            to_expected[g] = e;
+        if (e && g && to_got[e] == g && to_expected[g] == e)
+            continue;
+        differ_at(image, i);
+        if (!e || !g)
+            snprintf(why, 400, "pixel (%u,%u) is %s, its label is %u", bad_x, bad_y, e ? "foreground" : "background",
+                     g);
+        else if (to_got[e] != g)
+            snprintf(why, 400, "component %u is cut: label %u, but %u at (%u,%u)", e, to_got[e], g, bad_x, bad_y);
+        else
+            snprintf(why, 400, "components %u and %u both have label %u, at (%u,%u)", to_expected[g], e, g, bad_x,
+                     bad_y);
+        return false;
+    }
+    return true;
+}
+
+static void row_text(const CclComponent *c, char text[170])
+{
+    const CclMoments *const m = &c->moments;
+    snprintf(text, 170,
+             "label %u area %llu box [%u,%u)x[%u,%u) first_x %u flags %u m10 %llu m01 %llu m20 %llu m11 %llu m02 %llu",
+             c->label, (unsigned long long)m->area, c->x0, c->x1, c->y0, c->y1, c->first_x, c->flags,
+             (unsigned long long)m->m10, (unsigned long long)m->m01, (unsigned long long)m->m20,
+             (unsigned long long)m->m11, (unsigned long long)m->m02);
+}
+
+static bool same_table(const CclTable *expected, const CclTable *got, char why[400])
+{
+#define SAME(field)                                                                             \
+    if (expected->field != got->field) {                                                        \
+        snprintf(why, 400, #field ": expected %u, got %u", expected->field, got->field);        \
+        return false;                                                                           \
+    }
+    SAME(n_found)
+    SAME(n_kept)
+    SAME(n_components)
+    SAME(flags)
+    SAME(width)
+    SAME(height)
+#undef SAME
+    for (uint32_t i = 0; i < expected->n_components; i++)
+        if (memcmp(&expected->components[i], &got->components[i], sizeof(CclComponent))) {
+            char e[170], g[170];
+            bad_x = expected->components[i].first_x, bad_y = expected->components[i].y0;
+            row_text(&expected->components[i], e);
+            row_text(&got->components[i], g);
+            snprintf(why, 400, "row %u:\n    expected %.165s\n    got      %.165s", i, e, g);
+            return false;
+        }
+    return true;
+}
+
+bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400])
+{
+    bad_x = bad_y = 0;
+    if (got->error[0]) {
+        snprintf(why, 400, "%.399s", got->error);
+        return false;
+    }
+    if (!same_table(&expected->table, &got->table, why))
+        return false;
+    if (c->product == PRODUCT_LABELS)
+        return same_labels(c->image, expected->labels, got->labels, why);
+    if (c->product == PRODUCT_PROVISIONAL)
+        return same_partition(c->image, expected->labels, got->labels, why);
+    return true;
+}

@@ -1,0 +1,183 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The result that a case must have: the reference method, then the rules of ccl.h in a second version. */
+#include "judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static CclContext *references[2]; /* 4- and 8-connected */
+static CclConfig reference_configs[2];
+
+static CclContext *reference_for(const Image *image, CclConnectivity connectivity, uint32_t rows)
+{
+    CclContext **const context = &references[connectivity == CCL_CONNECT_8];
+    CclConfig *const made = &reference_configs[connectivity == CCL_CONNECT_8];
+    if (*context && made->max_width >= image->width && made->max_height >= image->height &&
+        made->max_components >= rows)
+        return *context;
+    ccl_context_free(*context);
+    *made = ccl_config_default();
+    made->algorithm = "reference";
+    made->connectivity = connectivity;
+    made->max_width = image->width > 64 ? image->width : 64;
+    made->max_height = image->height > 64 ? image->height : 64;
+    made->max_components = rows > 4096 ? rows : 4096;
+    made->labels = true;
+    if (ccl_context_new(made, context) != CCL_OK) {
+        fprintf(stderr, "checkccl: reference: %s\n", ccl_error_message());
+        exit(2);
+    }
+    return *context;
+}
+
+/* Table and label image of the whole image, nothing left out. A table too small for it is made larger and filled again.
+ */
+static void run_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
+{
+    const CclMask mask = {
+        .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height
+    };
+    outcome->labels = grow(outcome->labels, &outcome->labels_size, (size_t)image->width * image->height * 4);
+    const CclLabels labels = { .data = outcome->labels, .stride = (size_t)image->width * 4 };
+    uint32_t rows = 1;
+
+    for (;;) {
+        CclTable table;
+        if (ccl_analyze(reference_for(image, connectivity, rows), &mask, NULL, &labels, &table) != CCL_OK) {
+            fprintf(stderr, "checkccl: reference: %s\n", ccl_error_message());
+            exit(2);
+        }
+        if (table.n_components == table.n_kept || table.n_components == CCL_MAX_COMPONENTS) {
+            keep_table(outcome, &table);
+            return;
+        }
+        rows = table.n_kept < CCL_MAX_COMPONENTS ? table.n_kept : CCL_MAX_COMPONENTS;
+    }
+}
+
+/* The last image and its reference result: most images are judged several times, one product after the other. */
+typedef struct Memory {
+    uint32_t width, height;
+    uint8_t *pixels;
+    size_t pixels_size;
+    Outcome outcome;
+} Memory;
+
+static Memory memories[2]; /* 4- and 8-connected */
+
+static void recall_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
+{
+    const size_t n = (size_t)image->width * image->height;
+    Memory *const memory = &memories[connectivity == CCL_CONNECT_8];
+    if (n > MAX_KEPT) {
+        run_reference(image, connectivity, outcome);
+        return;
+    }
+    if (memory->width != image->width || memory->height != image->height || memcmp(memory->pixels, image->pixels, n)) {
+        run_reference(image, connectivity, &memory->outcome);
+        memory->width = image->width, memory->height = image->height;
+        memory->pixels = grow(memory->pixels, &memory->pixels_size, n);
+        memcpy(memory->pixels, image->pixels, n);
+    }
+    outcome->labels = grow(outcome->labels, &outcome->labels_size, 4 * n);
+    memcpy(outcome->labels, memory->outcome.labels, 4 * n);
+    keep_table(outcome, &memory->outcome.table);
+}
+
+static bool within(double value, double smallest, double largest)
+{
+    return value >= smallest && (largest == 0 || value <= largest);
+}
+
+/* The rules of CclFilter, in a second version. */
+static bool passes(const CclFilter *filter, const CclComponent *c, const Image *image)
+{
+    const double area = (double)c->moments.area, pixels = (double)image->width * image->height;
+    return within(area, (double)filter->min_area, (double)filter->max_area) &&
+           within(area / pixels, filter->min_relative_area, filter->max_relative_area) &&
+           within(c->x1 - c->x0, filter->min_width, filter->max_width) &&
+           within(c->y1 - c->y0, filter->min_height, filter->max_height) &&
+           !(filter->border == CCL_BORDER_DROP &&
+             (c->x0 == 0 || c->y0 == 0 || c->x1 == image->width || c->y1 == image->height));
+}
+
+static unsigned touches(const CclComponent *c, const Image *image)
+{
+    return (c->x0 == 0) * CCL_TOUCHES_LEFT + (c->y0 == 0) * CCL_TOUCHES_TOP +
+           (c->x1 == image->width) * CCL_TOUCHES_RIGHT + (c->y1 == image->height) * CCL_TOUCHES_BOTTOM;
+}
+
+static int by_area(const void *a, const void *b)
+{
+    const CclComponent *const x = a, *const y = b;
+    if (x->moments.area != y->moments.area)
+        return x->moments.area > y->moments.area ? -1 : 1;
+    return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* Leaves out and renumbers; also in the label image. Only for tables that hold every component. */
+static void apply_filter(const Case *c, Outcome *outcome)
+{
+    static const CclFilter none;
+    if (!memcmp(&c->filter, &none, sizeof none))
+        return;
+    uint32_t *const renamed = calloc((size_t)outcome->table.n_found + 1, sizeof *renamed);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < outcome->table.n_components; i++) {
+        CclComponent row = outcome->rows[i];
+        if (!passes(&c->filter, &row, c->image))
+            continue;
+        renamed[row.label] = ++n;
+        row.label = n;
+        row.flags = c->filter.border == CCL_BORDER_KEEP ? 0 : (uint16_t)touches(&row, c->image);
+        outcome->rows[n - 1] = row;
+    }
+    for (size_t i = 0; i < (size_t)c->image->width * c->image->height; i++)
+        outcome->labels[i] = renamed[outcome->labels[i]];
+    outcome->table.n_components = outcome->table.n_kept = n;
+    free(renamed);
+}
+
+static void apply_order_and_cap(const Case *c, Outcome *outcome)
+{
+    CclTable *const table = &outcome->table;
+    const uint32_t cap = c->max_components ? c->max_components : CCL_MAX_COMPONENTS;
+    if (c->order == CCL_ORDER_AREA)
+        qsort(outcome->rows, table->n_components, sizeof(CclComponent), by_area);
+    if (table->n_components > cap)
+        table->n_components = cap;
+    table->flags = table->n_kept > table->n_components ? CCL_TABLE_TRUNCATED : 0;
+}
+
+void expect(const Case *c, CclConnectivity connectivity, Outcome *outcome)
+{
+    outcome->error[0] = '\0';
+    recall_reference(c->image, connectivity, outcome);
+    if (c->product == PRODUCT_PROVISIONAL) { /* no table then */
+        outcome->table = (CclTable){ .width = c->image->width, .height = c->image->height };
+        return;
+    }
+    apply_filter(c, outcome);
+    apply_order_and_cap(c, outcome);
+}
+
+Outcome expected_outcome(const Case *c, CclConnectivity connectivity)
+{
+    Outcome outcome = { 0 };
+    expect(c, connectivity, &outcome);
+    return outcome;
+}
+
+void judge_close(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        ccl_context_free(references[i]);
+        references[i] = NULL;
+        outcome_free(&memories[i].outcome);
+        free(memories[i].pixels);
+        memset(&memories[i], 0, sizeof memories[i]);
+    }
+}
