@@ -7,10 +7,11 @@
  *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ...
  *         < pictures > masks
  *
- * With repeat=N each picture is read once and the clip is gone through N times, forwards and backwards, for timing;
- * with resident=1 too, pictures and masks are in device memory. timing=0 leaves out the events around the
- * kernels, which cost time themselves. streams=N does the same again with N detectors at once, a thread each. depth=N
- * does the same again with N pictures in flight, and compares every mask with that of one at a time.
+ * repeat=N    play the clip N times, forwards and backwards, for timing; then the masks are not written
+ * resident=1  with repeat: pictures and masks are in device memory
+ * timing=0    without events around the kernels, which cost time themselves
+ * streams=N   with repeat: the same again with N detectors at the same time, a thread each
+ * depth=N     with repeat: the same again with N pictures in flight; compares the masks with one in flight
  */
 #include "device.h"
 #include "motion.h"
@@ -42,59 +43,94 @@ typedef struct Options {
     unsigned depth;
 } Options;
 
-static void set(Options *o, const char *name, const char *value)
+typedef enum OptionKind { NUMBER, SWITCH, REAL, METHOD, BACKEND, SHADOW } OptionKind;
+
+static const struct {
+    const char *name;
+    OptionKind kind;
+    size_t offset; /* in Options */
+} table[] = {
+    { "backend", BACKEND, offsetof(Options, config.backend) },
+    { "close", NUMBER, offsetof(Options, params.close) },
+    { "confirm-frames", NUMBER, offsetof(Options, params.confirm_frames) },
+    { "cpu-flags", NUMBER, offsetof(Options, config.cpu_flags) },
+    { "depth", NUMBER, offsetof(Options, depth) },
+    { "dilate", NUMBER, offsetof(Options, params.dilate) },
+    { "freeze", SWITCH, offsetof(Options, params.freeze) },
+    { "learning-rate", REAL, offsetof(Options, params.learning_rate) },
+    { "max-motion", REAL, offsetof(Options, params.max_motion) },
+    { "median", NUMBER, offsetof(Options, params.median) },
+    { "method", METHOD, offsetof(Options, config.method) },
+    { "open", NUMBER, offsetof(Options, params.open) },
+    { "repeat", NUMBER, offsetof(Options, repeat) },
+    { "resident", SWITCH, offsetof(Options, resident) },
+    { "shadow", SHADOW, offsetof(Options, params.drop_shadow) },
+    { "streams", NUMBER, offsetof(Options, streams) },
+    { "threads", NUMBER, offsetof(Options, config.threads) },
+    { "threshold", NUMBER, offsetof(Options, params.threshold) },
+    { "timing", SWITCH, offsetof(Options, config.timing) },
+    { "warmup-frames", NUMBER, offsetof(Options, params.warmup_frames) },
+    { "work-height", NUMBER, offsetof(Options, config.work_height) },
+};
+
+static void store(OptionKind kind, void *option, const char *value)
 {
-    const unsigned n = (unsigned)strtoul(value, NULL, 0);
-    if (!strcmp(name, "method"))
-        o->config.method = !strcmp(value, "diff")  ? CCL_MOTION_DIFF
-                           : !strcmp(value, "ema") ? CCL_MOTION_EMA
-                                                   : CCL_MOTION_MOG2;
-    else if (!strcmp(name, "backend"))
-        o->config.backend = !strcmp(value, "cuda") ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
-    else if (!strcmp(name, "threads"))
-        o->config.threads = n;
-    else if (!strcmp(name, "cpu-flags"))
-        o->config.cpu_flags = n;
-    else if (!strcmp(name, "work-height"))
-        o->config.work_height = n,
-        o->config.work_width = (o->config.width * n + o->config.height / 2) / o->config.height;
-    else if (!strcmp(name, "threshold"))
-        o->params.threshold = n;
-    else if (!strcmp(name, "learning-rate"))
-        o->params.learning_rate = strtod(value, NULL);
-    else if (!strcmp(name, "warmup-frames"))
-        o->params.warmup_frames = n;
-    else if (!strcmp(name, "confirm-frames"))
-        o->params.confirm_frames = n;
-    else if (!strcmp(name, "median"))
-        o->params.median = n;
-    else if (!strcmp(name, "open"))
-        o->params.open = n;
-    else if (!strcmp(name, "close"))
-        o->params.close = n;
-    else if (!strcmp(name, "dilate"))
-        o->params.dilate = n;
-    else if (!strcmp(name, "shadow"))
-        o->params.drop_shadow = !strcmp(value, "drop");
-    else if (!strcmp(name, "freeze"))
-        o->params.freeze = n;
-    else if (!strcmp(name, "max-motion"))
-        o->params.max_motion = strtod(value, NULL);
-    else if (!strcmp(name, "timing"))
-        o->config.timing = n;
-    else if (!strcmp(name, "repeat"))
-        o->repeat = n;
-    else if (!strcmp(name, "streams"))
-        o->streams = n;
-    else if (!strcmp(name, "depth"))
-        o->depth = n;
-    else if (!strcmp(name, "resident"))
-        o->resident = n;
-    else
-        die("no such option");
+    switch (kind) {
+    case NUMBER:
+        *(unsigned *)option = (unsigned)strtoul(value, NULL, 0);
+        break;
+    case SWITCH:
+        *(bool *)option = strtoul(value, NULL, 0);
+        break;
+    case REAL:
+        *(double *)option = strtod(value, NULL);
+        break;
+    case METHOD:
+        *(CclMotionMethod *)option = !strcmp(value, "diff")  ? CCL_MOTION_DIFF
+                                     : !strcmp(value, "ema") ? CCL_MOTION_EMA
+                                                             : CCL_MOTION_MOG2;
+        break;
+    case BACKEND:
+        *(CclBackendKind *)option = !strcmp(value, "cuda") ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
+        break;
+    case SHADOW:
+        *(bool *)option = !strcmp(value, "drop");
+        break;
+    }
 }
 
-/* Microseconds this process has computed: what other programs do beside it does not count. */
+static void set_option(Options *o, const char *name, const char *value)
+{
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(table[i].name, name)) {
+            store(table[i].kind, (char *)o + table[i].offset, value);
+            return;
+        }
+    die("no such option");
+}
+
+static Options parse(int argc, char **argv)
+{
+    Options o = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default() };
+    if (argc < 3)
+        die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
+    o.config.threads = 1;
+    o.config.timing = true;
+    o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
+    for (int i = 3; i < argc; i++) {
+        char *const equals = strchr(argv[i], '=');
+        if (!equals)
+            die("options are NAME=VALUE");
+        *equals = 0;
+        set_option(&o, argv[i], equals + 1);
+    }
+    if (o.config.work_height) /* the picture's aspect ratio */
+        o.config.work_width =
+            (o.config.width * o.config.work_height + o.config.height / 2) / o.config.height;
+    return o;
+}
+
+/* Processor time of this process, which other programs do not change. */
 static double processor_us(void)
 {
     struct timespec t;
@@ -107,9 +143,9 @@ static int compare(const void *a, const void *b)
     return (*(const float *)a > *(const float *)b) - (*(const float *)a < *(const float *)b);
 }
 
-/* Pictures that are gone through forwards and backwards. */
+/* Pictures that are played forwards and backwards. */
 typedef struct Clip {
-    const uint8_t *pictures;
+    uint8_t *pictures;
     size_t n, size;
     CclMemory memory;
 } Clip;
@@ -163,7 +199,7 @@ static void *run_stream(void *data)
     return NULL;
 }
 
-/* Several detectors at once: what the machine can do, where one waits for most of its time. */
+/* Several detectors at the same time: the throughput of the machine. */
 static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
 {
     Stream streams[64];
@@ -188,8 +224,8 @@ static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint
     }
 }
 
-/* A lap of the clip, each picture with a mask of its own; `depth` of them in flight. Returns the time it took; adds to
- * submit_us that of submitting. */
+/* A lap of the clip, each picture with its own mask, `depth` of them in flight. Returns the duration; adds the duration of
+ * submitting to submit_us. */
 static double run_lap(const Options *o, unsigned depth, const Clip *clip, uint8_t *masks, uint32_t width, uint32_t height,
                       unsigned lap, CclMotion *motion, uint64_t *foreground, double *submit_us)
 {
@@ -227,7 +263,7 @@ static void compare_masks(const Clip *clip, const uint8_t *masks, const uint8_t 
     free(a), free(b);
 }
 
-/* Several pictures in flight, one lap of the clip after the other; all masks compared with those of one at a time. */
+/* Several pictures in flight, one lap of the clip after the other. All masks must be the same as with one picture in flight. */
 static void run_depth(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
 {
     Options deep = *o;
@@ -259,82 +295,103 @@ static void run_depth(const Options *o, const Clip *clip, uint32_t width, uint32
     free(counts), free(times);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc < 3)
-        die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
-    Options o = { ccl_motion_config_default(), ccl_motion_params_default(), 0, false, 0, 0 };
-    o.config.threads = 1;
-    o.config.timing = true;
-    o.config.width = (uint32_t)atoi(argv[1]), o.config.height = (uint32_t)atoi(argv[2]);
-    for (int i = 3; i < argc; i++) {
-        char *const equals = strchr(argv[i], '=');
-        if (!equals)
-            die("options are NAME=VALUE");
-        *equals = 0;
-        set(&o, argv[i], equals + 1);
-    }
+/* ---------------------------------------------------------------- one picture after the other */
 
-    CclMotion *motion;
-    need(ccl_motion_new(&o.config, &motion));
-    uint32_t width, height;
-    ccl_motion_size(motion, &width, &height);
-    const size_t size = (size_t)o.config.width * o.config.height;
-    uint8_t *pictures = NULL, *const mask = malloc((size_t)width * height);
+/* All pictures of stdin, in host memory. */
+static Clip read_clip(const Options *o)
+{
+    const size_t size = (size_t)o->config.width * o->config.height;
+    uint8_t *pictures = NULL;
     size_t n = 0;
     for (uint8_t *grown; (grown = realloc(pictures, (n + 1) * size)); n++) {
         pictures = grown;
         if (fread(pictures + n * size, 1, size, stdin) != size)
             break;
     }
-    if (!n || !mask)
+    if (!n)
         die("no whole picture on stdin");
+    return (Clip){ pictures, n, size, CCL_MEMORY_HOST };
+}
 
-    const size_t calls = o.repeat ? n * o.repeat : n;
-    float *const us = malloc(calls * sizeof *us), *const kernel_us = malloc(calls * sizeof *us);
-    float *const processor = malloc(calls * sizeof *us);
-    const bool resident = o.resident && o.repeat;
-    if (resident) {
-        uint8_t *const device = device_alloc(n * size);
-        device_upload(device, pictures, n * size);
-        free(pictures);
-        pictures = device;
-    }
-    uint8_t *const target = resident ? device_alloc((size_t)width * height) : mask;
-    const CclMemory memory = resident ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST;
-    const Clip clip = { pictures, n, size, memory };
-    double foreground = 0, sum = 0;
-    for (size_t i = 0; us && kernel_us && processor && i < calls; i++) {
-        const CclMask luma = picture_at(&o, &clip, i);
-        const CclMotionMask out = { .data = target, .stride = width, .memory = memory };
-        CclMotionInfo info;
-        const double start = processor_us();
-        need(ccl_motion_apply(motion, &luma, &o.params, &out, &info));
-        processor[i] = (float)(processor_us() - start);
-        us[i] = info.us;
-        kernel_us[i] = info.kernel_us;
-        sum += info.us;
-        foreground += (double)info.foreground / (double)info.pixels;
-        if (!o.repeat && fwrite(mask, 1, (size_t)width * height, stdout) != (size_t)width * height)
+static void move_to_device(Clip *clip)
+{
+    uint8_t *const device = device_alloc(clip->n * clip->size);
+    device_upload(device, clip->pictures, clip->n * clip->size);
+    free(clip->pictures);
+    clip->pictures = device;
+    clip->memory = CCL_MEMORY_DEVICE;
+}
+
+/* Times of all pictures, and sums over them. */
+typedef struct Times {
+    size_t n;
+    float *us, *kernel_us, *processor_us;
+    double sum_us, foreground;
+} Times;
+
+static void time_picture(const Options *o, const Clip *clip, CclMotion *motion, const CclMotionMask *mask, Times *times)
+{
+    const CclMask luma = picture_at(o, clip, times->n);
+    CclMotionInfo info;
+    const double start = processor_us();
+    need(ccl_motion_apply(motion, &luma, &o->params, mask, &info));
+    times->processor_us[times->n] = (float)(processor_us() - start);
+    times->us[times->n] = info.us;
+    times->kernel_us[times->n] = info.kernel_us;
+    times->sum_us += info.us;
+    times->foreground += (double)info.foreground / (double)info.pixels;
+    times->n++;
+}
+
+static void print_times(const Times *times, uint32_t width, uint32_t height)
+{
+    const size_t n = times->n;
+    qsort(times->us, n, sizeof *times->us, compare);
+    qsort(times->processor_us, n, sizeof *times->us, compare);
+    qsort(times->kernel_us, n, sizeof *times->us, compare);
+    fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", n, width,
+            height, times->us[n / 2], times->sum_us / (double)n, times->us[0], 100 * times->foreground / (double)n);
+    fprintf(stderr, "processor time: median %.1f us\n", times->processor_us[n / 2]);
+    if (times->kernel_us[0] >= 0)
+        fprintf(stderr, "kernels: median %.1f us, least %.1f us\n", times->kernel_us[n / 2], times->kernel_us[0]);
+}
+
+/* Without `repeat` each mask goes to stdout. */
+static void run_pictures(const Options *o, const Clip *clip, CclMotion *motion, uint32_t width, uint32_t height)
+{
+    const size_t n = o->repeat ? clip->n * o->repeat : clip->n, size = (size_t)width * height;
+    Times times = { .us = malloc(n * sizeof(float)), .kernel_us = malloc(n * sizeof(float)),
+                    .processor_us = malloc(n * sizeof(float)) };
+    const CclMotionMask mask = { .data = alloc_near(clip, size), .stride = width, .memory = clip->memory };
+    if (!times.us || !times.kernel_us || !times.processor_us)
+        die("out of memory");
+    while (times.n < n) {
+        time_picture(o, clip, motion, &mask, &times);
+        if (!o->repeat && fwrite(mask.data, 1, size, stdout) != size)
             die("cannot write");
     }
-    qsort(us, calls, sizeof *us, compare);
-    qsort(processor, calls, sizeof *us, compare);
-    qsort(kernel_us, calls, sizeof *us, compare);
-    fprintf(stderr, "%zu pictures of %ux%u: median %.1f us, mean %.1f us, least %.1f us; %.2f %% foreground\n", calls,
-            width, height, us[calls / 2], sum / (double)calls, us[0], 100 * foreground / (double)calls);
-    fprintf(stderr, "processor time: median %.1f us\n", processor[calls / 2]);
-    if (kernel_us[0] >= 0)
-        fprintf(stderr, "kernels: median %.1f us, least %.1f us\n", kernel_us[calls / 2], kernel_us[0]);
+    print_times(&times, width, height);
+    free_near(clip, mask.data);
+    free(times.us), free(times.kernel_us), free(times.processor_us);
+}
+
+int main(int argc, char **argv)
+{
+    const Options o = parse(argc, argv);
+    CclMotion *motion;
+    uint32_t width, height;
+    need(ccl_motion_new(&o.config, &motion));
+    ccl_motion_size(motion, &width, &height);
+
+    Clip clip = read_clip(&o);
+    if (o.resident && o.repeat)
+        move_to_device(&clip);
+    run_pictures(&o, &clip, motion, width, height);
     ccl_motion_free(motion);
     if (o.streams && o.repeat)
         run_streams(&o, &clip, width, height);
     if (o.depth && o.repeat)
         run_depth(&o, &clip, width, height);
-    if (resident)
-        device_free(pictures), device_free(target);
-    else
-        free(pictures);
-    free(mask), free(us), free(kernel_us), free(processor);
+    free_near(&clip, clip.pictures);
     return 0;
 }

@@ -1,0 +1,124 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Wrong arguments: each is refused with a message that names it. */
+#include "checkmotion.h"
+
+static void refused(CclStatus status, const char *text)
+{
+    check(status == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), text), "not refused with \"%s\": %s", text,
+          ccl_error_message());
+}
+
+static void check_config(const CclMotionConfig *good)
+{
+    static const struct {
+        uint32_t width, height, work_width, work_height;
+        CclMotionMethod method;
+        unsigned depth;
+        const char *text;
+    } wrong[] = {
+        { 0, 16, 0, 0, CCL_MOTION_MOG2, 1, "0x16" },
+        { 16, 16385, 0, 0, CCL_MOTION_MOG2, 1, "16x16385" },
+        { 16, 16, 17, 4, CCL_MOTION_MOG2, 1, "17x4" },
+        { 16, 16, 4, 0, CCL_MOTION_MOG2, 1, "4x0" },
+        { 16384, 16384, 4, 3, CCL_MOTION_MOG2, 1, "boxes of 4096x5462" },
+        { 16384, 16384, 1, 1, CCL_MOTION_MOG2, 1, "boxes of 16384x16384" },
+        { 16, 16, 0, 0, (CclMotionMethod)3, 1, "method 3" },
+        { 16, 16, 0, 0, CCL_MOTION_MOG2, 0, "depth 0" },
+        { 16, 16, 0, 0, CCL_MOTION_MOG2, CCL_MAX_DEPTH + 1, "depth 5" },
+    };
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CclMotionConfig config = *good;
+        CclMotion *motion;
+        config.width = wrong[i].width, config.height = wrong[i].height;
+        config.work_width = wrong[i].work_width, config.work_height = wrong[i].work_height;
+        config.method = wrong[i].method, config.depth = wrong[i].depth;
+        refused(ccl_motion_new(&config, &motion), wrong[i].text);
+    }
+}
+
+static void check_picture(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma,
+                          const CclMotionParams *params)
+{
+    const CclMotionMask none = { 0 };
+#define WRONG(member, value, text)                                                \
+    do {                                                                          \
+        CclMask wrong = *luma;                                                    \
+        wrong.member = value;                                                     \
+        refused(ccl_motion_apply(motion, &wrong, params, &none, NULL), text);     \
+    } while (0)
+    WRONG(data, NULL, "no data");
+    WRONG(width, 15, "15x16");
+    WRONG(stride, 15, "stride 15");
+    WRONG(pixel_size, 2, "1 byte");
+    WRONG(memory, (CclMemory)3, "memory kind 3 of the picture");
+    if (config->backend == CCL_BACKEND_CPU)
+        WRONG(memory, CCL_MEMORY_DEVICE, "a picture in device memory");
+#undef WRONG
+}
+
+static void check_mask(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma,
+                       const CclMotionParams *params)
+{
+    uint8_t bytes[16 * 16];
+    CclMotionMask mask = { .data = bytes, .stride = 15 };
+    refused(ccl_motion_apply(motion, luma, params, &mask, NULL), "stride 15");
+    mask = (CclMotionMask){ .data = bytes, .stride = 16, .memory = (CclMemory)3 };
+    refused(ccl_motion_apply(motion, luma, params, &mask, NULL), "memory kind 3 of the mask");
+    mask.memory = CCL_MEMORY_DEVICE;
+    if (config->backend == CCL_BACKEND_CPU)
+        refused(ccl_motion_apply(motion, luma, params, &mask, NULL), "a mask in device memory");
+}
+
+static void check_params(CclMotion *motion, const CclMask *luma, const CclMotionParams *good)
+{
+    const CclMotionMask none = { 0 };
+#define WRONG(member, value, text)                                                \
+    do {                                                                          \
+        CclMotionParams wrong = *good;                                            \
+        wrong.member = value;                                                     \
+        refused(ccl_motion_apply(motion, luma, &wrong, &none, NULL), text);       \
+    } while (0)
+    WRONG(threshold, 256, "256");
+    WRONG(learning_rate, 1.5, "1.5");
+    WRONG(learning_rate, 0.0 / 0.0, "nan");
+    WRONG(max_motion, -0.5, "-0.5");
+    WRONG(confirm_frames, 31, "31");
+    WRONG(median, 3, "3");
+    WRONG(open, 16, "16");
+    WRONG(close, 16, "16");
+    WRONG(dilate, 16, "16");
+#undef WRONG
+}
+
+/* Calls in the wrong order; at the end a picture is in flight. */
+static void check_order(CclMotion *motion, const CclMask *luma, const CclMotionParams *params)
+{
+    const CclMotionMask none = { 0 };
+    refused(ccl_motion_collect(motion, NULL), "no picture is waiting");
+    need(ccl_motion_submit(motion, luma, params, &none));
+    refused(ccl_motion_submit(motion, luma, params, &none), "1 pictures are waiting");
+    refused(ccl_motion_apply(motion, luma, params, &none, NULL), "1 pictures are waiting");
+    refused(ccl_motion_set_ignore(motion, NULL, 0), "1 pictures are waiting");
+    need(ccl_motion_collect(motion, NULL));
+    need(ccl_motion_apply(motion, luma, params, &none, NULL));
+    need(ccl_motion_submit(motion, luma, params, &none));
+}
+
+void check_arguments(CclBackendKind backend)
+{
+    uint8_t bytes[16 * 16] = { 0 };
+    const CclMask luma = { .data = bytes, .stride = 16, .width = 16, .height = 16 };
+    const Case c = case_for(backend, CCL_MOTION_MOG2, 16, 16);
+    CclMotion *motion;
+
+    check_config(&c.config);
+    need(ccl_motion_new(&c.config, &motion));
+    check_picture(motion, &c.config, &luma, &c.params);
+    check_mask(motion, &c.config, &luma, &c.params);
+    check_params(motion, &luma, &c.params);
+    check_order(motion, &luma, &c.params);
+    ccl_motion_free(motion); /* with a picture in flight */
+    ccl_motion_free(NULL);
+}
