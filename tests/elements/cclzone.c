@@ -31,6 +31,7 @@ new_test (const gchar * zones)
 
   t.element = gst_harness_find_element (t.h, "cclzone");
   gst_element_set_bus (t.element, t.bus);
+  g_object_set (t.element, "margin", 0.0, NULL);        /* each step counts */
   if (zones)
     g_object_set (t.element, "zones", zones, NULL);
   gst_harness_set_src_caps_str (t.h, "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
@@ -158,6 +159,66 @@ GST_START_TEST (test_enter_dwell_leave)
   fail_unless_equals_string (next_event (&t, &s), "leave room");
   fail_unless_equals_uint64 (get_uint64 (s, "duration"), 12 * FRAME);
   fail_unless (gst_structure_get_uint (s, "inside", &inside) && inside == 0);
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* The blob is 10 pixels high, so that the band reaches from 145 to 155. */
+GST_START_TEST (test_margin)
+{
+  Test t = new_test (ZONES (GATE));
+  static const gint steps[] = { 100, 148, 152, 148, 152, 148, 100, 152, 152, 180 };
+  const GstStructure *s;
+
+  g_object_set (t.element, "margin", 0.5, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    fail_unless (next_event (&t, NULL) == NULL, "before step %u", i);
+    walk (&t, steps[i], 100);
+  }
+  fail_unless_equals_string (next_event (&t, &s), "cross gate");
+  fail_unless_equals_string (gst_structure_get_string (s, "direction"), "backward");
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* A track of two blobs astride the line is one object, in the middle of the two. */
+GST_START_TEST (test_two_parts)
+{
+  Test t = new_test (ZONES (GATE));
+  const GstStructure *s;
+
+  for (gint x = 100; x <= 200; x += 10) {
+    const GstCclBlob parts[] = {
+      blob_at (x - 20, 100, 7, GST_CCL_BLOB_FLAG_CONFIRMED), blob_at (x + 20, 100, 7, GST_CCL_BLOB_FLAG_CONFIRMED)
+    };
+    gst_buffer_unref (push (&t, parts, 2));
+  }
+  fail_unless_equals_string (next_event (&t, &s), "cross gate");
+  fail_unless (next_event (&t, NULL) == NULL);
+  end_test (&t);
+}
+
+GST_END_TEST;
+
+/* Upstream forgets its tracks: the objects are no longer inside, and come in again under their new identities. */
+GST_START_TEST (test_tracks_reset)
+{
+  Test t = new_test (ZONES (ROOM));
+  guint inside;
+  const GstStructure *s;
+  GstCclBlob blob = blob_at (150, 100, 8, GST_CCL_BLOB_FLAG_CONFIRMED);
+
+  walk (&t, 150, 100);
+  fail_unless_equals_string (next_event (&t, NULL), "enter room");
+  fail_unless (gst_harness_push_event (t.h, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+              gst_structure_new_empty ("ccl-tracks-reset"))));
+  gst_buffer_unref (push (&t, &blob, 1));
+  fail_unless_equals_string (next_event (&t, &s), "enter room");
+  fail_unless (gst_structure_get_uint (s, "inside", &inside) && inside == 1);
   fail_unless (next_event (&t, NULL) == NULL);
   end_test (&t);
 }
@@ -782,11 +843,12 @@ GST_START_TEST (test_gone_while_skipped)
   const GstStructure *s;
 
   walk (&t, 150, 100);
+  walk (&t, 150, 100);
   fail_unless_equals_string (next_event (&t, NULL), "enter room");
   skip (&t, 15, GST_CCL_BLOB_META_FLAG_SKIPPED);
   walk (&t, -1, 0);
   fail_unless_equals_string (next_event (&t, &s), "leave room");
-  fail_unless_equals_uint64 (get_uint64 (s, "duration"), 16 * FRAME);
+  fail_unless_equals_uint64 (get_uint64 (s, "duration"), 1 * FRAME);     /* it was last seen in the second frame */
   end_test (&t);
 }
 
@@ -866,6 +928,9 @@ cclzone_suite (void)
   suite_add_tcase (suite, tests);
   tcase_add_test (tests, test_enter_dwell_leave);
   tcase_add_test (tests, test_cross);
+  tcase_add_test (tests, test_margin);
+  tcase_add_test (tests, test_two_parts);
+  tcase_add_test (tests, test_tracks_reset);
   tcase_add_test (tests, test_beside_the_line);
   tcase_add_test (tests, test_out_of_sight);
   tcase_add_test (tests, test_blobs_and_counts);

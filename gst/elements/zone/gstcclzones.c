@@ -10,40 +10,11 @@
 
 /* ---------------------------------------------------------------- geometry */
 
-gboolean
-gst_ccl_polygon_contains (const gdouble * points, guint n_points, gdouble x, gdouble y)
-{
-  gboolean inside = FALSE;
-
-  /* A ray to the right crosses the outline an odd number of times. */
-  for (guint i = 0, j = n_points - 1; i < n_points; j = i++) {
-    const gdouble xi = points[2 * i], yi = points[2 * i + 1], xj = points[2 * j], yj = points[2 * j + 1];
-
-    if ((yi > y) != (yj > y) && x < (xj - xi) * (y - yi) / (yj - yi) + xi)
-      inside = !inside;
-  }
-  return inside;
-}
-
-/* On which side of the way from a to b is p: less than 0 left, more right (y points down). */
+/* The side of the way from a to b on which p is: negative left, positive right (y points down). */
 static gdouble
 side (gdouble ax, gdouble ay, gdouble bx, gdouble by, gdouble px, gdouble py)
 {
   return (bx - ax) * (py - ay) - (by - ay) * (px - ax);
-}
-
-gint
-gst_ccl_line_crossed (const gdouble * points, gdouble x0, gdouble y0, gdouble x1, gdouble y1)
-{
-  /* Who stops on the line has crossed it, and not again when going on. */
-  const gboolean from_right = side (points[0], points[1], points[2], points[3], x0, y0) >= 0;
-  const gboolean to_right = side (points[0], points[1], points[2], points[3], x1, y1) >= 0;
-  const gboolean first_right = side (x0, y0, x1, y1, points[0], points[1]) >= 0;
-  const gboolean second_right = side (x0, y0, x1, y1, points[2], points[3]) >= 0;
-
-  if (from_right == to_right || first_right == second_right)
-    return 0;
-  return to_right ? 1 : -1;
 }
 
 /* ---------------------------------------------------------------- text */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Zones as text and as geometry; docs/zones.md describes the text. No element, no stream. */
+/* Zones as the user writes them: JSON, which docs/zones.md describes. */
 
 #ifndef __GST_CCL_ZONES_H__
 #define __GST_CCL_ZONES_H__
@@ -35,13 +35,6 @@ typedef struct
 GstCclZoneSet *gst_ccl_zone_set_new (const gchar * text, GError ** error);
 GstCclZoneSet *gst_ccl_zone_set_new_from_file (const gchar * path, GError ** error);
 void gst_ccl_zone_set_free (GstCclZoneSet * set);
-
-/* Whether a place is inside a polygon; all in the same units. */
-gboolean gst_ccl_polygon_contains (const gdouble * points, guint n_points, gdouble x, gdouble y);
-
-/* Whether the way from (x0, y0) to (x1, y1) crosses the line of two points: 1 forward, that is from its left to its
- * right as seen on the way from the first to the second, -1 backward, 0 not. */
-gint gst_ccl_line_crossed (const gdouble * points, gdouble x0, gdouble y0, gdouble x1, gdouble y1);
 
 G_END_DECLS
 

@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstccltrackplaces.h"
+
+/* All blobs of one track in a frame. */
+typedef struct
+{
+  guint64 id;
+  gdouble weight, x, y;         /* sums of areas, and of centroids times area */
+  gdouble area;
+  gdouble x0, y0, x1, y1;
+} Sum;
+
+/* A predicted blob has no area; its box stands in for it. */
+static void
+add_blob (Sum * sum, const GstCclBlobMeta * meta, guint index)
+{
+  const gdouble area = gst_ccl_blob_meta_get_area (meta, index);
+  gdouble x, y, x0, y0, width, height, weight;
+
+  gst_ccl_blob_meta_get_centroid (meta, index, &x, &y);
+  gst_ccl_blob_meta_get_box (meta, index, &x0, &y0, &width, &height);
+  weight = area > 0 ? area : width * height;
+  sum->x0 = sum->weight > 0 ? MIN (sum->x0, x0) : x0;
+  sum->y0 = sum->weight > 0 ? MIN (sum->y0, y0) : y0;
+  sum->x1 = sum->weight > 0 ? MAX (sum->x1, x0 + width) : x0 + width;
+  sum->y1 = sum->weight > 0 ? MAX (sum->y1, y0 + height) : y0 + height;
+  sum->x += weight * (x + 0.5);
+  sum->y += weight * (y + 0.5);
+  sum->weight += weight;
+  sum->area += area;
+}
+
+static GstCclTrackPlace
+place_of_sum (const Sum * sum, gboolean centroid)
+{
+  const gdouble weight = sum->weight > 0 ? sum->weight : 1;
+
+  return (GstCclTrackPlace) {
+    .id = sum->id,
+    .x = centroid ? sum->x / weight : (sum->x0 + sum->x1) / 2,
+    .y = centroid ? sum->y / weight : sum->y1 - 0.5,    /* in the lowest row of its pixels, not below it */
+    .area = sum->area,
+    .height = sum->y1 - sum->y0,
+  };
+}
+
+GstCclTrackPlace
+gst_ccl_track_place_of_blob (const GstCclBlobMeta * meta, guint index, gboolean centroid)
+{
+  Sum sum = { 0 };
+
+  add_blob (&sum, meta, index);
+  return place_of_sum (&sum, centroid);
+}
+
+GArray *
+gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob), gboolean centroid)
+{
+  const guint n = gst_ccl_blob_meta_get_length (meta);
+  const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
+  GHashTable *const index_of = g_hash_table_new (g_int64_hash, g_int64_equal);
+  GArray *const sums = g_array_sized_new (FALSE, TRUE, sizeof (Sum), n);
+  GArray *const places = g_array_sized_new (FALSE, FALSE, sizeof (GstCclTrackPlace), n);
+
+  for (guint i = 0; i < n; i++) {
+    gpointer index;
+
+    if (!is_wanted (&blobs[i]))
+      continue;
+    if (!g_hash_table_lookup_extended (index_of, &blobs[i].track_id, NULL, &index)) {
+      const Sum sum = {.id = blobs[i].track_id };
+
+      index = GUINT_TO_POINTER (sums->len);
+      g_hash_table_insert (index_of, (gpointer) & blobs[i].track_id, index);
+      g_array_append_val (sums, sum);
+    }
+    add_blob (&g_array_index (sums, Sum, GPOINTER_TO_UINT (index)), meta, i);
+  }
+  for (guint i = 0; i < sums->len; i++) {
+    const GstCclTrackPlace place = place_of_sum (&g_array_index (sums, Sum, i), centroid);
+    g_array_append_val (places, place);
+  }
+  g_array_unref (sums);
+  g_hash_table_unref (index_of);
+  return places;
+}
