@@ -32,7 +32,7 @@ __global__ static void compress_blocks(const __grid_constant__ CudaVars vars, ui
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
@@ -57,9 +57,9 @@ CclStatus blocks_compress(CudaFrame *frame, bool inline_paths)
     return CCL_OK;
 }
 
-CclStatus blocks_spread(CudaFrame *frame)
+CclStatus blocks_propagate(CudaFrame *frame)
 {
-    CCL_CUDA_LAUNCH(frame, "spread", spread, block_grid(frame->shape), block_threads(), 0, frame->vars,
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, block_grid(frame->shape), block_threads(), 0, frame->vars,
                     frame->shape.width, frame->shape.height);
     return CCL_OK;
 }

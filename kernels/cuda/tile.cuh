@@ -17,12 +17,12 @@
  *     __syncthreads();
  *     tile.store(here, width, height, parents);
  *
- * Roots then go into the parent image of spread.cuh, and join_tiles() unites what touches across seams.
+ * Roots then go into the parent image of propagate.cuh, and join_tiles() unites what touches across seams.
  */
 #ifndef CCL_CUDA_TILE_CUH
 #define CCL_CUDA_TILE_CUH
 
-#include "spread.cuh"
+#include "propagate.cuh"
 #include "union_find.cuh"
 
 /* For experiments with the size of a block, a build can have other tiles: meson setup -Dcuda_args=-DCCL_TILE_HEIGHT=8.

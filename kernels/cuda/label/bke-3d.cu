@@ -10,11 +10,11 @@
  * touches for its parent, a plain store, and unites with the others once the chains are compressed. What the later
  * kernels need to know of its voxels is kept in a word: 8 bits for the voxels, 13 for the neighbours to unite with.
  *
- *   init      voxels -> each block's parent and word
- *   compress  each block points at its root
- *   merge     blocks that touch more than their parent unite with the others
- *   compress  each block points at its root
- *   spread    voxels take their block's label
+ *   init       voxels -> each block's parent and word
+ *   compress   each block points at its root
+ *   merge      blocks that touch more than their parent unite with the others
+ *   compress   each block points at its root
+ *   propagate  voxels take their block's label
  *
  * Where this departs from the paper: the words have an array of their own instead of three bytes in unused voxels of
  * the label image, so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer.
@@ -52,7 +52,7 @@ __global__ static void merge(const __grid_constant__ CudaVars vars, Space space,
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
@@ -76,7 +76,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CCL_CUDA_LAUNCH(frame, "compress", compress_cubes, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, space, words);
     CCL_CUDA_LAUNCH(frame, "compress", compress_cubes, grid, threads, 0, frame->vars, space);
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, space, words);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, space, words);
     return CCL_OK;
 }
 

@@ -10,20 +10,20 @@
  * block first takes one connected neighbour as its parent, a plain store, and the chains are compressed before the few
  * other neighbours are united. What a block needs to know of its pixels is kept in one byte.
  *
- *   init      pixels -> each block's byte and parent
- *   compress  each block points at its root
- *   merge     blocks with a further neighbour unite with it
- *   spread    each block finds its root; its pixels take the label
+ *   init       pixels -> each block's byte and parent
+ *   compress   each block points at its root
+ *   merge      blocks with a further neighbour unite with it
+ *   propagate  each block finds its root; its pixels take the label
  *
  * P, Q, R and S are the neighbours of block X that come before it, see block.cuh.
  *
  * Where this departs from the paper, none of it a matter of principle:
  * - Parents and bytes have arrays of their own, a word and a byte per block, instead of unused pixels of the label image:
- *   memory is allocated once here, and half the bytes move.
+ *   memory     is allocated once here, and half the bytes move.
  * - A node is named by its first foreground pixel, so the smallest node of a component is the component's first pixel.
  *   S may come after X then (X has a pixel in the upper row, S has not); such a pair is left to merge.
  * - A chain of S links inside a warp is skipped at once; and neighbours that are connected among themselves in a way that
- *   another block sees to need no union: in solid areas merge has nothing to do.
+ *   another    block sees to need no union: in solid areas merge has nothing to do.
  */
 #include "cuda/block.cuh"
 
@@ -261,7 +261,7 @@ __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, u
 }
 
 /* Two blocks per thread: 16 bytes of two rows. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * 2, by = blockIdx.y * THREADS_Y + threadIdx.y;
     const uint32_t x = bx * 2, y = by * 2;
@@ -307,7 +307,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CCL_CUDA_LAUNCH(frame, "init", init, quarter, threads, 0, frame->vars, width, height, blocks);
     CCL_CUDA_LAUNCH(frame, "compress", compress_blocks, grid, threads, 0, n_rows, blocks);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, n_rows, blocks);
-    CCL_CUDA_LAUNCH(frame, "spread", spread, half, threads, 0, frame->vars, width, height, blocks);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, half, threads, 0, frame->vars, width, height, blocks);
     return CCL_OK;
 }
 

@@ -17,7 +17,7 @@
 #ifndef CCL_CUDA_LABEL_HA_CUH
 #define CCL_CUDA_LABEL_HA_CUH
 
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/sums.cuh"
 #include "cuda/union_find.cuh"
 
@@ -232,7 +232,7 @@ template <bool eight, typename Word = uint32_t> static CclStatus ha_label(CclCon
     if (strips > 1)
         CCL_CUDA_LAUNCH(frame, "merge", (merge_strips<eight, Word>), dim3(words, blocks_for(strips - 1, STRIP)), threads,
                         0, frame->vars, width, height, parents);
-    CCL_CUDA_LAUNCH(frame, "spread", relabel_segments<Word>, dim3(words, strips), threads, 0, frame->vars, width,
+    CCL_CUDA_LAUNCH(frame, "propagate", relabel_segments<Word>, dim3(words, strips), threads, 0, frame->vars, width,
                     height, parents);
     return CCL_OK;
 }

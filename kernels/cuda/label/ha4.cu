@@ -10,9 +10,9 @@
  * which a block walks from left to right, so there are no vertical seams. Then strips are joined, and segments look up
  * their root.
  *
- *   strips    pixels -> segments, united within each strip
- *   merge     segments of neighbouring strips are united
- *   spread    each segment finds its root; its pixels take the label
+ *   strips     pixels -> segments, united within each strip
+ *   merge      segments of neighbouring strips are united
+ *   propagate  each segment finds its root; its pixels take the label
  *
  * Parents have an array of their own instead of the label image, which then needs no clearing beforehand. The published
  * double buffer race of `strips` is mended; see ha.cuh.

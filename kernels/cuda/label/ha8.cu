@@ -9,9 +9,9 @@
  * As HA4, but segments of neighbouring rows touch across a corner too: a segment that begins where one of the row above
  * has just ended, or the other way round.
  *
- *   strips    pixels -> segments, united within each strip
- *   merge     segments of neighbouring strips are united
- *   spread    each segment finds its root; its pixels take the label
+ *   strips     pixels -> segments, united within each strip
+ *   merge      segments of neighbouring strips are united
+ *   propagate  each segment finds its root; its pixels take the label
  */
 #include "ha.cuh"
 

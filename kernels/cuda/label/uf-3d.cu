@@ -11,10 +11,10 @@
  * of them 26-connected, 3 of them 6-connected. This is done in tiles in shared memory first. Then the voxels along the
  * tiles' borders are united, and every voxel looks up its root.
  *
- *   tiles     voxels -> roots within each tile
- *   join      voxels on either side of a tile's border are united
- *   compress  each voxel points at its root
- *   spread    voxels take their root as label
+ *   tiles      voxels -> roots within each tile
+ *   join       voxels on either side of a tile's border are united
+ *   compress   each voxel points at its root
+ *   propagate  voxels take their root as label
  *
  * Where this departs from the paper: tiles of 32 x 4 x 4 voxels, whose rows are whole sectors of memory; foreground is
  * looked up in bits of the tile's rows; a union that others imply is left out (for_unions()); 6-connected volumes too.
@@ -140,7 +140,7 @@ __global__ static void compress_voxels(const __grid_constant__ CudaVars vars, Sp
 }
 
 /* A voxel's slot is its root's by now and is read by its own thread alone. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, Space space)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, Space space)
 {
     uint32_t x, y, t;
     if (!voxel_of_thread(space, &x, &y, &t))
@@ -159,7 +159,7 @@ template <bool ALL_26> static CclStatus label_connected(CudaFrame *frame)
     CCL_CUDA_LAUNCH(frame, "tiles", label_tiles<ALL_26>, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "join", join<ALL_26>, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "compress", compress_voxels, grid, threads, 0, frame->vars, space);
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, space);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, space);
     return CCL_OK;
 }
 

@@ -10,9 +10,9 @@
  * hooks are atomic, so once over the image is enough. This is done in tiles in shared memory first. Then the pixels
  * along the tiles' borders are united, and every pixel looks up its root.
  *
- *   tiles     pixels -> roots within each tile
- *   join      pixels on either side of a seam are united
- *   spread    each pixel finds its root and takes its label
+ *   tiles      pixels -> roots within each tile
+ *   join       pixels on either side of a seam are united
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper: foreground is looked up in bits of the tile's rows; parents have an array of their
  * own instead of the label image.
@@ -41,7 +41,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     CCL_CUDA_LAUNCH(frame, "tiles", label_tiles<EIGHT>, tile_grid<HEIGHT>(frame), tile_block<HEIGHT>(), 0, frame->vars,
                     frame->shape.width, frame->shape.height, parents);
     CCL_TRY((join_tiles<HEIGHT, EIGHT, SEAMS_ALL>(frame, parents)));
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_uf = {

@@ -21,7 +21,7 @@
  * are final indeed.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/stages.cuh"
 #include "cuda/threads.cuh"
 #include "pixels.cuh"

@@ -9,16 +9,16 @@
  * Rows are turned into lists of spans, runs of foreground with their first and last column, each with a label of its
  * own. Spans of neighbouring rows that touch are merged. Pixels take the label of their span.
  *
- *   spans     pixels -> list of spans of each row; each pixel points at its span's first
- *   merge     spans that touch one of the row above are united
- *   spread    each pixel finds its root and takes its label
+ *   spans      pixels -> list of spans of each row; each pixel points at its span's first
+ *   merge      spans that touch one of the row above are united
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper:
  * - No dynamic parallelism. The paper merges one pair after the other, and each merge launches a kernel that renames
- *   one label everywhere; here all pairs are united at once.
+ *   one        label everywhere; here all pairs are united at once.
  * - A row's spans are found by a warp that looks at 32 pixels at a time, instead of by one thread.
  * - For each span that of the other row which holds its start is looked up by bisection, from either side: every pair
- *   is seen once, and a long span over many short ones is not left to one thread.
+ *   is         seen once, and a long span over many short ones is not left to one thread.
  */
 #include "spans.cuh"
 
@@ -60,7 +60,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
         CCL_CUDA_LAUNCH(frame, "merge", merge_spans<true>, grid, THREADS, 0, width, spans, parents);
     else if (height > 1)
         CCL_CUDA_LAUNCH(frame, "merge", merge_spans<false>, grid, THREADS, 0, width, spans, parents);
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_accl = {

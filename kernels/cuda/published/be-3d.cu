@@ -10,10 +10,10 @@
  * word. Then the root of each block takes the least label next to the block and every block follows to its root, until
  * no label changes.
  *
- *   init      voxels -> each block's label and the word of its neighbours
- *   scan      a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
- *   analyze   each block points at its root                                          } nothing to change
- *   spread    voxels take their block's label
+ *   init       voxels -> each block's label and the word of its neighbours
+ *   scan       a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
+ *   analyze    each block points at its root                                          } nothing to change
+ *   propagate  voxels take their block's label
  *
  * Where this departs from the paper: labels of blocks are in the label image, at each block's first voxel; scan takes
  * the least with atomicMin, where the published read-compare-write may lose a smaller label to a larger one and then
@@ -60,7 +60,7 @@ __global__ static void analyze(const __grid_constant__ CudaVars vars, Space spac
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, Space space)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
@@ -88,7 +88,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
         CCL_CUDA_LAUNCH(frame, "analyze", analyze, grid, threads, 0, frame->vars, space);
         return CCL_OK;
     }));
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, space);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, space);
     return CCL_OK;
 }
 

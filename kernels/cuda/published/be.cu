@@ -10,10 +10,10 @@
  * eight neighbours a block touches is found once, without decision trees, and kept in a byte. Then the root of each
  * block takes the least label next to the block and every block follows to its root, until no label changes.
  *
- *   init      pixels -> each block's label and the byte of its neighbours
- *   scan      a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
- *   analyze   each block points at its root                                          } nothing to change
- *   spread    pixels take their block's label
+ *   init       pixels -> each block's label and the byte of its neighbours
+ *   scan       a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
+ *   analyze    each block points at its root                                          } nothing to change
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper: scan takes the least with atomicMin, where the published read-compare-write may
  * lose a smaller label to a larger one and then needs more iterations; the loop ends with an analyze that has nothing
@@ -79,7 +79,7 @@ __global__ static void analyze(uint32_t width, uint32_t height, Blocks blocks)
         compress(blocks, node);
 }
 
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
@@ -108,7 +108,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
         CCL_CUDA_LAUNCH(frame, "analyze", analyze, grid, threads, 0, width, height, blocks);
         return CCL_OK;
     }));
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, width, height, blocks);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, width, height, blocks);
     return CCL_OK;
 }
 

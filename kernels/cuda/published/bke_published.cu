@@ -8,14 +8,14 @@
  *
  * Komura's equivalence, with 2x2 blocks for nodes: a block takes the first of P, Q, R and S that it touches for its
  * parent, and unites with the others once the chains are compressed. What the later kernels need to know of its pixels
- * is kept in a byte, so the mask is read once. Parents and bytes are in the label image, in pixels that spread
+ * is kept in a byte, so the mask is read once. Parents and bytes are in the label image, in pixels that propagate
  * overwrites, so there is no memory beside it.
  *
- *   init      pixels -> each block's parent and byte
- *   compress  each block points at its root
- *   merge     blocks that touch more than their parent unite with the others
- *   compress  each block points at its root
- *   spread    pixels take their block's label
+ *   init       pixels -> each block's parent and byte
+ *   compress   each block points at its root
+ *   merge      blocks that touch more than their parent unite with the others
+ *   compress   each block points at its root
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper: the byte of the last block of an image with odd width and height is beside the image
  * and not in a pixel of block P, where P's thread overwrites it while this block's thread may still have to read it;
@@ -77,7 +77,7 @@ __global__ static void merge(const __grid_constant__ CudaVars vars, uint32_t wid
         unite(image, node, node - 2);
 }
 
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *corner)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *corner)
 {
     uint32_t x, y;
     if (!block_of_thread(width, height, &x, &y))
@@ -106,7 +106,7 @@ template <bool inline_paths> static CclStatus label(CclContext *context, CclFram
     CCL_TRY(blocks_compress(frame, inline_paths));
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, width, height, corner);
     CCL_TRY(blocks_compress(frame, inline_paths));
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, width, height, corner);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, width, height, corner);
     return CCL_OK;
 }
 

@@ -12,10 +12,10 @@
  * block row before and those of this one take the least of each other's numbers, over and over until nothing changes.
  * All of that is in shared memory; what is kept of a block is which block of the next row, or of its own, it hangs on.
  *
- *   scan      tiles: runs of a block row; until nothing changes: the row before, then this row takes the least
- *   join      unites what touches across the edges of tiles
- *   compress  each block points at its root
- *   spread    pixels take their block's label
+ *   scan       tiles: runs of a block row; until nothing changes: the row before, then this row takes the least
+ *   join       unites what touches across the edges of tiles
+ *   compress   each block points at its root
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper:
  * - Images of any size and labels of 32 bits. The published code has labels of 16, kernels for widths of 512, 1024 and
@@ -23,7 +23,7 @@
  *   them, instead of the same iteration over the strips' edges by a single thread block.
  * - Rows go from the bottom up, so that a block's parent comes before it, as union-find wants it.
  * - The least is taken with atomicMin: in the published code threads write to one place and look afterwards who won,
- *   which takes more turns and is a race.
+ *   which      takes more turns and is a race.
  * - In the published second scan roots hand labels on from row to row; here every block finds its own.
  * - Parents are in the label image, at the first pixel of each pair.
  */
@@ -165,7 +165,7 @@ __global__ static void compress_pairs(const __grid_constant__ CudaVars vars, uin
         compress(in_place(vars), in_place(vars).at(x, y));
 }
 
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;
     if (!pair_of_thread(width, height, &x, &y))
@@ -193,7 +193,7 @@ static CclStatus label(CclContext *, CclFrame *ccl_frame)
     if (n_joins)
         CCL_CUDA_LAUNCH(frame, "join", join, blocks_for(n_joins, THREADS), THREADS, 0, frame->vars, width, height);
     CCL_CUDA_LAUNCH(frame, "compress", compress_pairs, grid, threads, 0, frame->vars, width, height);
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, width, height);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, width, height);
     return CCL_OK;
 }
 

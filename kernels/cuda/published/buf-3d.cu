@@ -10,10 +10,10 @@
  * neighbours before it that could touch one. Parents are in the label image, at each block's first voxel; which voxels
  * of a block are foreground is kept in a byte, so that the last kernel need not look at the stack again.
  *
- *   init      each block is a root
- *   merge     each block unites with the neighbours before it that it touches, and notes its voxels
- *   compress  each block points at its root
- *   spread    voxels take their block's label
+ *   init       each block is a root
+ *   merge      each block unites with the neighbours before it that it touches, and notes its voxels
+ *   compress   each block points at its root
+ *   propagate  voxels take their block's label
  *
  * Where this departs from the paper: the bytes have an array of their own instead of unused voxels of the label image,
  * so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer, so that a warp reads one row.
@@ -51,7 +51,7 @@ __global__ static void compress_cubes(const __grid_constant__ CudaVars vars, Spa
 }
 
 /* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
-__global__ static void spread(const __grid_constant__ CudaVars vars, Space space, const uint8_t *bytes)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, Space space, const uint8_t *bytes)
 {
     Cube cube;
     if (!cube_of_thread(space, &cube))
@@ -69,7 +69,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, space, bytes);
     CCL_CUDA_LAUNCH(frame, "compress", compress_cubes, grid, threads, 0, frame->vars, space);
-    CCL_CUDA_LAUNCH(frame, "spread", spread, grid, threads, 0, frame->vars, space, bytes);
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate, grid, threads, 0, frame->vars, space, bytes);
     return CCL_OK;
 }
 

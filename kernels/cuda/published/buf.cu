@@ -11,10 +11,10 @@
  * there is no memory beside it; with inline compression a block on its way to the root tells others how far it has
  * come.
  *
- *   init      each block is a root
- *   merge     each block unites with those of P, Q, R and S it touches
- *   compress  each block points at its root
- *   spread    pixels take their block's label
+ *   init       each block is a root
+ *   merge      each block unites with those of P, Q, R and S it touches
+ *   compress   each block points at its root
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper: masks of any byte values.
  */
@@ -48,7 +48,7 @@ template <bool inline_paths> static CclStatus label(CclContext *, CclFrame *ccl_
     CCL_CUDA_LAUNCH(frame, "merge", merge, block_grid(frame->shape), block_threads(), 0, frame->vars,
                     frame->shape.width, frame->shape.height);
     CCL_TRY(blocks_compress(frame, inline_paths));
-    return blocks_spread(frame);
+    return blocks_propagate(frame);
 }
 
 const CclAlgorithm ccl_cuda_buf = {

@@ -11,9 +11,9 @@
  * (fine), and so are pixels along the tiles' borders. The variants show what the coarse part is good for: they link
  * along rows only, columns only, or not at all, and the fine part has more to do.
  *
- *   tiles     pixels -> roots within each tile: link, flatten, refine
- *   join      pixels on either side of a seam are united
- *   spread    each pixel finds its root and takes its label
+ *   tiles      pixels -> roots within each tile: link, flatten, refine
+ *   join       pixels on either side of a seam are united
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper: row and column links are made in one step, as the paper says gives the same; a
  * barrier keeps those who read a parent from those who write one. NC2FL is UF, as the paper says.
@@ -74,7 +74,7 @@ template <unsigned COARSE, bool EIGHT> static CclStatus label(CudaFrame *frame, 
     CCL_CUDA_LAUNCH(frame, "tiles", (label_tiles<COARSE, EIGHT>), tile_grid<HEIGHT>(frame), tile_block<HEIGHT>(), 0,
                     frame->vars, frame->shape.width, frame->shape.height, parents);
     CCL_TRY((join_tiles<HEIGHT, EIGHT, SEAMS_ALL>(frame, parents)));
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_c2fl = {

@@ -10,10 +10,10 @@
  * touch each other. Which ones these are says a decision tree that reads as few pixels as can be: 5.5 of the 15 that
  * matter on average, if all images are equally likely.
  *
- *   init      each block is a root
- *   merge     each block goes through the tree and unites with what it says
- *   compress  each block points at its root
- *   spread    pixels take their block's label
+ *   init       each block is a root
+ *   merge      each block goes through the tree and unites with what it says
+ *   compress   each block points at its root
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper: the tree is made by decide.c while building, from the rule above, and not by hand;
  * its leaves say with whom to unite, which all threads then do together, instead of each leaf doing so in code of its own;

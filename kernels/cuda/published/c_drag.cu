@@ -10,10 +10,10 @@
  * same are there only once. The same pixels are read in the same order, by a quarter less code, which is meant to stay in
  * the instruction cache.
  *
- *   init      each block is a root
- *   merge     each block goes through the graph and unites with what it says
- *   compress  each block points at its root
- *   spread    pixels take their block's label
+ *   init       each block is a root
+ *   merge      each block goes through the graph and unites with what it says
+ *   compress   each block points at its root
+ *   propagate  pixels take their block's label
  *
  * Where this departs from the paper: as c_bbdt.cu; the graph, too, is made by decide.c, which says why it is not as
  * small as it could be.

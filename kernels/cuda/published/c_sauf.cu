@@ -10,14 +10,14 @@
  * common already needs no second union. The pixel above touches the three others, so where it is foreground it is the
  * only one to read; otherwise the one to its right is alone, and of the two to the left one is enough.
  *
- *   init      each pixel is a root
- *   merge     each pixel goes through the tree and unites with one neighbour or two
- *   spread    each pixel finds its root and takes its label
+ *   init       each pixel is a root
+ *   merge      each pixel goes through the tree and unites with one neighbour or two
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper: parents have an array of their own instead of the label image; compression is part
- * of spread.
+ * of propagate.
  */
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"
 #include "cuda/union_find.cuh"
 
@@ -51,7 +51,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 
     CCL_TRY(init_parents(frame, parents));
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, width, height, parents);
-    return spread_each_from_parents(frame, parents);
+    return propagate_each_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_c_sauf = {

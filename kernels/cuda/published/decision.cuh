@@ -54,7 +54,7 @@ template <typename Decision> static CclStatus label_by_decision(CclContext *, Cc
     CCL_CUDA_LAUNCH(frame, "merge", decide_and_merge<Decision>, block_grid(frame->shape), block_threads(), 0,
                     frame->vars, frame->shape.width, frame->shape.height);
     CCL_TRY(blocks_compress(frame, false));
-    return blocks_spread(frame);
+    return blocks_propagate(frame);
 }
 
 #endif

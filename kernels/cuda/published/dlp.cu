@@ -11,9 +11,9 @@
  * but two squares with the same root may take each other's link away; so after flattening the squares are united in
  * earnest. All of this is done in tiles first, the second part again along their borders.
  *
- *   tiles     pixels -> roots within each tile: set roots, flatten, unite
- *   join      squares that lie across seams are united
- *   spread    each pixel finds its root and takes its label
+ *   tiles      pixels -> roots within each tile: set roots, flatten, unite
+ *   join       squares that lie across seams are united
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper: the recursion of its union is a loop; borders in the right and in the lower
  * direction in one launch; of a square, only labels that are not the smallest are joined with it; a tile of background
@@ -124,7 +124,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     if (n_squares)
         CCL_CUDA_LAUNCH(frame, "join", join_squares<EIGHT>, blocks_for(n_squares, THREADS), THREADS, 0, width, height,
                         parents);
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_dlp = {

@@ -20,7 +20,7 @@
  * with a thread per row neighbouring threads would read from different rows and not share a line of the cache.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "pixels.cuh"
 
 /* The lowest label of the lanes from the run's beginning to this one. `run`: foreground lanes in a row that end here.

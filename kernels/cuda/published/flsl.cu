@@ -12,10 +12,10 @@
  * unites it with those above; labels are set run by run. To measure, a run votes once for all of its pixels, and runs
  * of a warp that would vote for the same component (a conflict) are added up in registers first.
  *
- *   spans     pixels -> list of runs of each row
- *   merge     each run is united with those of the row above that it touches
- *   spread    each run finds its root; its pixels take the label
- *   features  runs -> sums of their components, one vote per component and warp
+ *   spans      pixels -> list of runs of each row
+ *   merge      each run is united with those of the row above that it touches
+ *   propagate  each run finds its root; its pixels take the label
+ *   features   runs -> sums of their components, one vote per component and warp
  *
  * Ours, for the note does not say: the first run above is found by bisection; 32 runs are filled together, a pixel
  * finding its own among them by bisection too; components are numbered before they are measured, and a label image is
@@ -174,7 +174,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
         const auto merge = eight ? merge_runs<true> : merge_runs<false>;
         CCL_CUDA_LAUNCH(frame, "merge", merge, height - 1, THREADS, 0, width, spans, parents);
     }
-    CCL_CUDA_LAUNCH(frame, "spread", fill_runs, blocks_for(height, FILL_ROWS), dim3(32, FILL_ROWS), 0, frame->vars,
+    CCL_CUDA_LAUNCH(frame, "propagate", fill_runs, blocks_for(height, FILL_ROWS), dim3(32, FILL_ROWS), 0, frame->vars,
                     width, height, spans, parents);
     return CCL_OK;
 }

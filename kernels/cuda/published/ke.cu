@@ -11,15 +11,15 @@
  * own. The trees this makes are flattened, and only what they leave open is left to be united, with atomic hooks. Then
  * every pixel looks up its root.
  *
- *   init      pixels -> parent: the neighbour above, above left, above right or to the left, or the pixel itself
- *   compress  each pixel points at its root
- *   reduce    pixels are united with the neighbours to the left and above right
- *   spread    each pixel finds its root and takes its label
+ *   init       pixels -> parent: the neighbour above, above left, above right or to the left, or the pixel itself
+ *   compress   each pixel points at its root
+ *   reduce     pixels are united with the neighbours to the left and above right
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the papers: parents have an array of their own instead of the label image, in which `init`
  * says what is background (the public 4-connected code relies on the image being zero before).
  */
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"
 #include "cuda/union_find.cuh"
 
@@ -76,7 +76,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     CCL_CUDA_LAUNCH(frame, "compress", compress_pixels, blocks_for(width * height, threads), threads, 0,
                     width * height, parents);
     CCL_CUDA_LAUNCH(frame, "reduce", reduce<EIGHT>, grid, block, 0, width, height, parents);
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_ke = {

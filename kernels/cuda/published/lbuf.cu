@@ -9,16 +9,16 @@
  * As UF, but the tiles are lines: within one a pixel has one earlier neighbour, so it is linked to that and no union is
  * needed. Links are flattened at once. Then every pixel is united with those above, and looks up its root.
  *
- *   lines     pixels -> first pixel of their run, within a line
- *   merge     pixels are united with their neighbours in the row above
- *   spread    each pixel finds its root and takes its label
+ *   lines      pixels -> first pixel of their run, within a line
+ *   merge      pixels are united with their neighbours in the row above
+ *   propagate  each pixel finds its root and takes its label
  *
  * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
  * what a piece cuts through is united in `merge`. Links in a line are not followed one after the other: warps vote on
  * their pixels, and the bits say where a run begins. In the public code (YACCLAB) a pixel copies the label of the one
  * to its left while that is being written, and shortens its way while others walk along it.
  */
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"
 #include "cuda/union_find.cuh"
 
@@ -76,7 +76,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     CCL_CUDA_LAUNCH(frame, "lines", label_lines, dim3(blocks_for(width, LINE), height), LINE, 0, frame->vars, width,
                     parents);
     CCL_CUDA_LAUNCH(frame, "merge", merge<EIGHT>, grid, block, 0, width, height, parents);
-    return spread_rows_from_parents(frame, parents);
+    return propagate_rows_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_lbuf = {

@@ -26,7 +26,7 @@
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/properties.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/union_find.cuh"
 #include "pixels.cuh"
 

@@ -10,13 +10,13 @@
  * image, so labels come in from other tiles; then the tile propagates in shared memory until nothing changes in it.
  * Labels travel up to a tile per iteration instead of a pixel.
  *
- *   init        each pixel its own label
- *   propagate   the lowest label around, then within the tile to the end; repeated until no label changes
+ *   init       each pixel its own label
+ *   propagate  the lowest label around, then within the tile to the end; repeated until no label changes
  *
  * Works in the label image and needs no memory beside it.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "pixels.cuh"
 
 static const uint32_t TILE = 16;

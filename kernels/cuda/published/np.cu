@@ -11,13 +11,13 @@
  * so their number grows with the length of the longest way through a component: hundreds on blobs, millions on a
  * spiral.
  *
- *   init        each pixel its own label
- *   propagate   the lowest label around; repeated until none changes
+ *   init       each pixel its own label
+ *   propagate  the lowest label around; repeated until none changes
  *
  * Works in the label image and needs no memory beside it.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "pixels.cuh"
 
 template <bool eight>

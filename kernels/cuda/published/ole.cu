@@ -14,14 +14,14 @@
  *   init       each pixel's parent is the first foreground pixel around it
  *   analysis   each pixel points at its root                                     } repeated until scan finds no pair of
  *   scan       roots get the lowest parent found around one of their pixels      } neighbours with different roots
- *   spread     roots become labels
+ *   propagate  roots become labels
  *
  * The first scan is part of init, as in le.cu. Parents have an image of their own, because labels may lie with any
  * stride and parents are looked up by index. How many iterations it takes may differ from run to run: which store is
  * lost does.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/union_find.cuh"
 #include "pixels.cuh"
 
@@ -73,7 +73,7 @@ template <bool eight> static CclStatus label_all(CudaFrame *frame, uint32_t *par
         CCL_CUDA_LAUNCH(frame, "scan", scan<eight>, grid, threads, 0, width, height, parents, changed);
         return CCL_OK;
     }));
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)

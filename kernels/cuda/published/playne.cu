@@ -12,9 +12,9 @@
  * goes on from the parent that another thread has put in the way. Tiles first, in shared memory; then seams, by the
  * same rule.
  *
- *   tiles     pixels -> roots within each tile: link, flatten, reduce
- *   join      pixels on either side of a seam are united, where no other pair implies it
- *   spread    each pixel finds its root and takes its label
+ *   tiles      pixels -> roots within each tile: link, flatten, reduce
+ *   join       pixels on either side of a seam are united, where no other pair implies it
+ *   propagate  each pixel finds its root and takes its label
  *
  * 4-connected, a pixel takes the one above, else the one to the left; the left one is left open only where the corner
  * between them is background:
@@ -74,7 +74,7 @@ template <bool EIGHT> static CclStatus label(CudaFrame *frame, uint32_t *parents
     CCL_CUDA_LAUNCH(frame, "tiles", label_tiles<EIGHT>, tile_grid<HEIGHT>(frame), tile_block<HEIGHT>(), 0, frame->vars,
                     frame->shape.width, frame->shape.height, parents);
     CCL_TRY((join_tiles<HEIGHT, EIGHT, SEAMS_LEAN>(frame, parents)));
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 const CclAlgorithm ccl_cuda_playne = {

@@ -12,8 +12,8 @@
  * all it takes what the pixel whose label it has got meanwhile, if that is near: a way that a label once came is used
  * again.
  *
- *   init        each pixel its own label
- *   propagate   the lowest label at the ends of eight lines and of the eight neighbours; repeated until none changes
+ *   init       each pixel its own label
+ *   propagate  the lowest label at the ends of eight lines and of the eight neighbours; repeated until none changes
  *
  * Departures: the published code finds the lengths by five doublings with shuffles. A ballot over the line gives the
  * same lengths from one instruction: the ones to either side of the pixel's bit. And it keeps connections in four bits
@@ -21,7 +21,7 @@
  * foreground, which their labels say already.
  */
 #include "cuda/published/iterate.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/stages.cuh"
 #include "pixels.cuh"
 

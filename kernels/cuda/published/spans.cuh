@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_LABEL_SPANS_CUH
 #define CCL_CUDA_LABEL_SPANS_CUH
 
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/union_find.cuh"
 
 static const unsigned SPAN_ROWS = 4; /* per block of find_spans, a warp each */

@@ -13,7 +13,7 @@
  *   tiles      label equivalence within each tile
  *   merge      pixels on both sides of seams are united      } once per level: tiles of 16, 64, 256, ... pixels
  *   borders    pixels on borders of the new tiles: roots     } not after the last
- *   spread     each pixel finds its root and takes the label
+ *   propagate  each pixel finds its root and takes the label
  *
  * Departures: any image size, where the published code wants powers of two; seams end where the image does. A level's
  * seams are spread over as many threads as they have pixels, where the published kernel has one thread block for 4x4
@@ -21,12 +21,12 @@
  * of, where the published kernel repeats until it sees no more change.
  *
  * `stava-early` and `stava-late` measure as Asad, Marroquim and Souza do (../properties.cuh). Early, `tiles` adds up
- * each tile's components in the slots of their roots, and one more kernel before `spread`, `sums`, moves those of roots
+ * each tile's components in the slots of their roots, and one more kernel before `propagate`, `sums`, moves those of roots
  * that were merged. The paper moves them in every compression; but borders only see some of the roots, and the last one
  * does.
  */
 #include "cuda/properties.cuh"
-#include "cuda/spread.cuh"
+#include "cuda/propagate.cuh"
 #include "cuda/union_find.cuh"
 #include "pixels.cuh"
 
@@ -179,7 +179,7 @@ template <bool eight, bool early> static CclStatus label_all(CudaFrame *frame, u
     if (early)
         CCL_CUDA_LAUNCH(frame, "sums", move_sums, blocks_for(width * height, 256), 256, 0, width * height, parents,
                         sums);
-    return spread_from_parents(frame, parents);
+    return propagate_from_parents(frame, parents);
 }
 
 template <bool early> static CclStatus label(CclContext *context, CclFrame *ccl_frame)

@@ -9,8 +9,8 @@
  * bytes). Methods that look at labels of neighbours only, and never follow one, need no parents: they work in the label
  * image.
  */
-#ifndef CCL_CUDA_SPREAD_CUH
-#define CCL_CUDA_SPREAD_CUH
+#ifndef CCL_CUDA_PROPAGATE_CUH
+#define CCL_CUDA_PROPAGATE_CUH
 
 #include "backend.cuh"
 
@@ -25,15 +25,15 @@ CclStatus init_parents(CudaFrame *frame, uint32_t *parents);
 /* Step "init": 1 + linear index for foreground pixels, 0 for the others, in the label image. */
 CclStatus init_labels(CudaFrame *frame);
 
-/* Step "spread": each pixel finds its root and takes 1 + root as its label, background 0. Chains may have any length;
+/* Step "propagate": each pixel finds its root and takes 1 + root as its label, background 0. Chains may have any length;
  * parents are shortened on the way. */
-CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents);
+CclStatus propagate_from_parents(CudaFrame *frame, uint32_t *parents);
 
 /* The same: where pixels of a row mostly have the same parent, and those of another row another. */
-CclStatus spread_rows_from_parents(CudaFrame *frame, uint32_t *parents);
+CclStatus propagate_rows_from_parents(CudaFrame *frame, uint32_t *parents);
 
 /* The same with a thread for each pixel: where neighbours mostly have parents of their own. */
-CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents);
+CclStatus propagate_each_from_parents(CudaFrame *frame, uint32_t *parents);
 
 /* CclAlgorithm.label of a method for both connectivities whose workspace is a parent image. */
 template <CclStatus FOUR(CudaFrame *, uint32_t *), CclStatus EIGHT(CudaFrame *, uint32_t *)>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* First and last step of methods whose nodes are pixels; see spread.cuh. A thread has four pixels. */
-#include "spread.cuh"
+/* First and last step of methods whose nodes are pixels; see propagate.cuh. A thread has four pixels. */
+#include "propagate.cuh"
 
 #include "threads.cuh"
 #include "union_find.cuh"
@@ -68,7 +68,7 @@ __device__ static void store_row(uint32_t *to, uint32_t n, const uint32_t labels
 /* A thread has four pixels, in a square or in a row. Neighbours mostly have the same parent: its root is looked up
  * once. */
 template <unsigned COLUMNS>
-__global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
+__global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
     const unsigned ROWS = 4 / COLUMNS;
     const uint32_t x = (blockIdx.x * blockDim.x + threadIdx.x) * COLUMNS;
@@ -99,7 +99,7 @@ __global__ static void spread(const __grid_constant__ CudaVars vars, uint32_t wi
         store_row<COLUMNS>(to + row * vars.label_stride, y + row < height ? n : 0, labels + row * COLUMNS);
 }
 
-__global__ static void spread_each(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
+__global__ static void propagate_each(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
                                    uint32_t *parents)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -134,30 +134,30 @@ CclStatus init_labels(CudaFrame *frame)
 }
 
 /* A warp has 32 x 4 pixels: more of them have the same root than of 128 x 1, and walks that end together. */
-template <unsigned COLUMNS> static CclStatus launch_spread(CudaFrame *frame, uint32_t *parents)
+template <unsigned COLUMNS> static CclStatus launch_propagate(CudaFrame *frame, uint32_t *parents)
 {
     const dim3 threads(32 / COLUMNS, 8 * COLUMNS);
     const dim3 grid(blocks_for(frame->shape.width, 32), blocks_for(frame->shape.height, 32));
-    CCL_CUDA_LAUNCH(frame, "spread", spread<COLUMNS>, grid, threads, 0, frame->vars, frame->shape.width,
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate<COLUMNS>, grid, threads, 0, frame->vars, frame->shape.width,
                     frame->shape.height, parents);
     return CCL_OK;
 }
 
-CclStatus spread_from_parents(CudaFrame *frame, uint32_t *parents)
+CclStatus propagate_from_parents(CudaFrame *frame, uint32_t *parents)
 {
-    return launch_spread<2>(frame, parents);
+    return launch_propagate<2>(frame, parents);
 }
 
-CclStatus spread_rows_from_parents(CudaFrame *frame, uint32_t *parents)
+CclStatus propagate_rows_from_parents(CudaFrame *frame, uint32_t *parents)
 {
-    return launch_spread<4>(frame, parents);
+    return launch_propagate<4>(frame, parents);
 }
 
-CclStatus spread_each_from_parents(CudaFrame *frame, uint32_t *parents)
+CclStatus propagate_each_from_parents(CudaFrame *frame, uint32_t *parents)
 {
     const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
     const dim3 grid(blocks_for(frame->shape.width, threads.x), blocks_for(frame->shape.height, threads.y));
-    CCL_CUDA_LAUNCH(frame, "spread", spread_each, grid, threads, 0, frame->vars, frame->shape.width,
+    CCL_CUDA_LAUNCH(frame, "propagate", propagate_each, grid, threads, 0, frame->vars, frame->shape.width,
                     frame->shape.height, parents);
     return CCL_OK;
 }
