@@ -38,23 +38,15 @@
  * ]|
  */
 
-#include "gstccltrack.h"
+#include "gstccltrackprivate.h"
 
 #include <string.h>
 
-#include <gst/video/video.h>
-#include <gst/ccl/ccl.h>
-#ifdef HAVE_GST_ANALYTICS
-# include <gst/analytics/analytics.h>
-#endif
-
-#include "base/gstcclenums.h"
-#include "base/gstcclpropertyrow.h"
 #include "base/gstcclhint.h"
-#include "base/gstcclminavgmax.h"
-#include "analysis/track.h"
+#include "base/gstcclpropertyrow.h"
+#include "zone/gstccltrackplaces.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_ccl_track_debug);
+GST_DEBUG_CATEGORY (gst_ccl_track_debug);
 #define GST_CAT_DEFAULT gst_ccl_track_debug
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -62,58 +54,8 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
-#define STATE_FLAGS (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_PREDICTED \
-    | GST_CCL_BLOB_FLAG_LOST | GST_CCL_BLOB_FLAG_MERGED | GST_CCL_BLOB_FLAG_SPLIT)
-
 #define DEFAULT_HISTORY 64
 #define MAX_HISTORY 1024
-
-/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
-typedef struct
-{
-  CclTrackerConfig config;
-  gint input;
-  guint emit;
-  guint id_reset;
-  guint history;
-} Settings;
-
-/* What is kept of a living track besides what the tracker knows. */
-typedef struct
-{
-  GstClockTime first_seen;
-  guint capacity, n, next;      /* of places, a ring */
-  GstCclPoint places[];         /* of its centroid, in the plane of pixel squares of the frame */
-} Life;
-
-typedef struct
-{
-  guint64 frames, skipped, detections, started, ended, backwards, resets;
-  guint tracks;
-  GstCclMinAvgMax host;
-} Stats;
-
-struct _GstCclTrack
-{
-  GstBaseTransform parent;
-
-  Settings settings;            /* under the object lock */
-  Stats stats;                  /* under the object lock */
-
-  /* Streaming thread. */
-  Settings active;
-  CclTracker *tracker;
-  guint width, height;
-  GstClockTime frame_duration;  /* of the caps; GST_CLOCK_TIME_NONE: the rate varies */
-  GstClockTime mean_duration;   /* as seen; GST_CLOCK_TIME_NONE until then */
-  GstClockTime last_pts;
-  guint n_untimed;              /* frames without a timestamp since then, each of which was counted as an interval */
-  GArray *detections;           /* of CclDetection: this frame's */
-  GArray *ids;                  /* of guint64: their tracks */
-  GHashTable *lives;            /* guint64 id -> Life; living tracks only */
-  GArray *points;               /* of GstCclPoint: this frame's contours and trails */
-  guint n_without_input;        /* see gstcclhint.h */
-};
 
 enum
 {
@@ -165,6 +107,7 @@ reset_tracks (GstCclTrack * self, const gchar * why)
   }
   g_hash_table_remove_all (self->lives);
   self->last_pts = self->mean_duration = GST_CLOCK_TIME_NONE;
+  self->reset_is_new = TRUE;
   GST_OBJECT_LOCK (self);
   self->stats.resets += self->stats.tracks > 0;
   self->stats.tracks = 0;
@@ -243,472 +186,6 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
   return duration > 0 ? MAX ((gdouble) (pts - last) / duration - n_untimed, 0) : 1;
 }
 
-/* ---------------------------------------------------------------- detections */
-
-static void
-add_detection (GstCclTrack * self, CclDetection detection)
-{
-  g_array_append_val (self->detections, detection);
-}
-
-static void
-add_rectangle (GstCclTrack * self, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type)
-{
-  add_detection (self, (CclDetection) {
-        .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type});
-}
-
-/* A blob that another tracker upstream added: no component of the mask. */
-static gboolean
-is_added (const GstCclBlob * blob)
-{
-  return blob->label == 0 && blob->area == 0;
-}
-
-/* In the plane of pixel squares of the frame. One detection per blob, so that their indices are the same. */
-static void
-detect_blobs (GstCclTrack * self, const GstCclBlobMeta * meta)
-{
-  const guint n = gst_ccl_blob_meta_get_length (meta);
-
-  for (guint i = 0; i < n; i++) {
-    CclDetection d = { 0 };
-    gdouble width, height;
-
-    gst_ccl_blob_meta_get_centroid (meta, i, &d.x, &d.y);
-    gst_ccl_blob_meta_get_covariance (meta, i, &d.xx, &d.xy, &d.yy);
-    gst_ccl_blob_meta_get_box (meta, i, &d.x0, &d.y0, &width, &height);
-    d.x += 0.5;
-    d.y += 0.5;
-    d.x1 = d.x0 + width;
-    d.y1 = d.y0 + height;
-    if (is_added (gst_ccl_blob_meta_get_blob (meta, i)))
-      d.x1 = d.x0;              /* empty: passed over */
-    add_detection (self, d);
-  }
-}
-
-static GstVideoRegionOfInterestMeta *
-next_roi (GstBuffer * buffer, gpointer * state)
-{
-  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, state,
-      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-}
-
-static void
-detect_rois (GstCclTrack * self, GstBuffer * buffer)
-{
-  GstVideoRegionOfInterestMeta *roi;
-  gpointer state = NULL;
-
-  while ((roi = next_roi (buffer, &state)))
-    add_rectangle (self, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
-}
-
-#ifdef HAVE_GST_ANALYTICS
-static gboolean
-next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object)
-{
-  return relations && gst_analytics_relation_meta_iterate (relations, state, gst_analytics_od_mtd_get_mtd_type (),
-      object);
-}
-#endif
-
-static void
-detect_objects (GstCclTrack * self, GstBuffer * buffer)
-{
-#ifdef HAVE_GST_ANALYTICS
-  GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
-  GstAnalyticsODMtd object;
-  gpointer state = NULL;
-
-  while (next_object (relations, &state, &object)) {
-    gint x = 0, y = 0, width = 0, height = 0;
-    gfloat confidence;
-
-    gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
-    add_rectangle (self, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object));
-  }
-#endif
-}
-
-static GstCclTrackInput
-choose_input (GstCclTrack * self, GstBuffer * buffer)
-{
-  gpointer state = NULL;
-
-  if (self->active.input != GST_CCL_TRACK_INPUT_AUTO)
-    return self->active.input;
-  if (gst_buffer_get_ccl_blob_meta (buffer))
-    return GST_CCL_TRACK_INPUT_CCL;
-  return next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
-}
-
-static void
-detect (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
-{
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-
-  g_array_set_size (self->detections, 0);
-  if (input == GST_CCL_TRACK_INPUT_CCL && meta)
-    detect_blobs (self, meta);
-  else if (input == GST_CCL_TRACK_INPUT_ROI)
-    detect_rois (self, buffer);
-  else if (input == GST_CCL_TRACK_INPUT_ANALYTICS)
-    detect_objects (self, buffer);
-  g_array_set_size (self->ids, self->detections->len);
-}
-
-/* ---------------------------------------------------------------- results */
-
-/* Tracks are in the order of their ids. */
-static const CclTrack *
-find_track (GstCclTrack * self, guint64 id)
-{
-  const CclTrack *tracks;
-  guint low = 0, high = ccl_tracker_tracks (self->tracker, &tracks);
-
-  while (low < high) {
-    const guint middle = (low + high) / 2;
-
-    if (tracks[middle].id == id)
-      return &tracks[middle];
-    if (tracks[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return NULL;
-}
-
-/* The track to write to detection `index`; NULL for none. */
-static const CclTrack *
-track_of (GstCclTrack * self, guint index)
-{
-  const guint64 id = g_array_index (self->ids, guint64, index);
-  const CclTrack *const track = id != 0 ? find_track (self, id) : NULL;
-
-  if (track && track->state == CCL_TRACK_TENTATIVE && !(self->active.emit & GST_CCL_TRACK_EMIT_TENTATIVE))
-    return NULL;
-  return track;
-}
-
-static guint32
-blob_flags (const CclTrack * track)
-{
-  static const guint32 states[] = {
-    [CCL_TRACK_TENTATIVE] = GST_CCL_BLOB_FLAG_TENTATIVE,
-    [CCL_TRACK_CONFIRMED] = GST_CCL_BLOB_FLAG_CONFIRMED,
-    [CCL_TRACK_PREDICTED] = GST_CCL_BLOB_FLAG_PREDICTED,
-    [CCL_TRACK_LOST] = GST_CCL_BLOB_FLAG_LOST,
-  };
-
-  return states[track->state] | (track->flags & CCL_TRACK_MERGED ? GST_CCL_BLOB_FLAG_MERGED : 0)
-      | (track->flags & CCL_TRACK_SPLIT ? GST_CCL_BLOB_FLAG_SPLIT : 0);
-}
-
-static void
-write_track (GstCclBlob * blob, const CclTrack * track)
-{
-  blob->track_id = track->id;
-  blob->age = track->age;
-  blob->parent_id = track->parent_id;
-  blob->flags |= blob_flags (track);
-}
-
-/* A blob several tracks share is nobody's when they are all listed; else it is the one's that had it first. */
-static void
-name_blob (GstCclTrack * self, GstCclBlob * blob, guint index)
-{
-  const CclTrack *const track = track_of (self, index);
-
-  blob->flags &= ~STATE_FLAGS;
-  blob->track_id = blob->parent_id = 0;
-  blob->age = 0;
-  if (!track)
-    return;
-  if (track->flags & CCL_TRACK_MERGED && self->active.emit & GST_CCL_TRACK_EMIT_MERGED) {
-    blob->flags |= GST_CCL_BLOB_FLAG_MERGED;
-    return;
-  }
-  write_track (blob, track);
-  if (track->flags & CCL_TRACK_MERGED && track->state == CCL_TRACK_PREDICTED)
-    blob->flags ^= GST_CCL_BLOB_FLAG_PREDICTED | GST_CCL_BLOB_FLAG_CONFIRMED;
-}
-
-static gboolean
-should_add (GstCclTrack * self, const CclTrack * track)
-{
-  const guint emit = self->active.emit;
-
-  if (track->state == CCL_TRACK_LOST)
-    return (emit & GST_CCL_TRACK_EMIT_LOST) && track->hits >= self->active.config.min_hits;
-  if (track->flags & CCL_TRACK_MERGED)
-    return (emit & GST_CCL_TRACK_EMIT_MERGED) != 0;
-  return track->state == CCL_TRACK_PREDICTED && (emit & GST_CCL_TRACK_EMIT_PREDICTED);
-}
-
-/* The upright box, in whole pixels of the mask, around what the track's box is there. */
-static gboolean
-set_box_in_mask (GstCclBlob * blob, const CclTrack * track, const GstCclBlobMeta * meta)
-{
-  gdouble x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-
-  for (gint corner = 0; corner < 4; corner++) {
-    gdouble x = corner & 1 ? track->x1 : track->x0, y = corner & 2 ? track->y1 : track->y0;
-
-    if (!gst_ccl_blob_meta_unmap_point (meta, &x, &y))
-      return FALSE;
-    x0 = corner == 0 ? x : MIN (x0, x);
-    x1 = corner == 0 ? x : MAX (x1, x);
-    y0 = corner == 0 ? y : MIN (y0, y);
-    y1 = corner == 0 ? y : MAX (y1, y);
-  }
-  if (!(x0 > -1e9 && y0 > -1e9 && x1 < 1e9 && y1 < 1e9))
-    return FALSE;
-  blob->x = blob->first_x = (gint32) (x0 + (x0 < 0 ? -0.5 : 0.5));
-  blob->y = (gint32) (y0 + (y0 < 0 ? -0.5 : 0.5));
-  blob->width = MAX ((gint32) (x1 - x0 + 0.5), 1);
-  blob->height = MAX ((gint32) (y1 - y0 + 0.5), 1);
-  return TRUE;
-}
-
-static void
-append_contour (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta, guint index)
-{
-  guint n;
-  const GstCclPoint *const contour = gst_ccl_blob_list_get_contour (meta->list, index, &n);
-
-  blob->first_point = self->points->len;
-  blob->n_contour = n;
-  blob->n_trail = 0;
-  if (n > 0)
-    g_array_append_vals (self->points, contour, n);
-}
-
-/* Places are kept in the frame, and are in the mask what the matrix of today says: the frame is where they were. */
-static void
-append_trail (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta)
-{
-  const Life *const life = blob->track_id != 0 ? g_hash_table_lookup (self->lives, &blob->track_id) : NULL;
-  const guint first = self->points->len;
-
-  if (!life || life->n == 0)
-    return;
-  /* The ring is full, or begins at its first entry. */
-  if (life->n == life->capacity)
-    g_array_append_vals (self->points, life->places + life->next, life->n - life->next);
-  g_array_append_vals (self->points, life->places, life->n == life->capacity ? life->next : life->n);
-  blob->n_trail = life->n;
-  if (gst_ccl_blob_meta_is_identity (meta))
-    return;
-  for (guint i = first; i < self->points->len; i++) {
-    GstCclPoint *const place = &g_array_index (self->points, GstCclPoint, i);
-    gdouble x = place->x, y = place->y;
-
-    if (gst_ccl_blob_meta_unmap_point (meta, &x, &y))
-      *place = (GstCclPoint) { x, y};
-  }
-}
-
-/* Returns how many blobs it wrote, at most n_tracks. */
-static guint
-add_tracks (GstCclTrack * self, GstCclBlob * blobs, const GstCclBlobMeta * meta)
-{
-  const CclTrack *tracks;
-  const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
-  guint n = 0;
-
-  for (guint i = 0; i < n_tracks; i++) {
-    GstCclBlob blob = {.mtd_id = GST_CCL_MTD_ID_NONE };
-
-    if (!should_add (self, &tracks[i]) || !set_box_in_mask (&blob, &tracks[i], meta))
-      continue;
-    write_track (&blob, &tracks[i]);
-    blob.first_point = self->points->len;
-    append_trail (self, &blob, meta);
-    blobs[n++] = blob;
-  }
-  return n;
-}
-
-static GstCclBlobList *
-new_list (GstCclTrack * self, const GstCclBlob * blobs, guint n)
-{
-  GstCclBlobList *list = gst_ccl_blob_list_new (blobs, n);
-  GBytes *points;
-
-  if (self->points->len > 0) {
-    points = g_bytes_new (self->points->data, self->points->len * sizeof (GstCclPoint));
-    gst_ccl_blob_list_set_points (list, points);
-    g_bytes_unref (points);
-  }
-  return list;
-}
-
-/* A new list: copies of the buffer may hold the old one. */
-static void
-write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
-{
-  const guint n_old = gst_ccl_blob_meta_get_length (meta);
-  const CclTrack *tracks;
-  const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
-  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + n_tracks);
-  GstCclBlobList *list;
-  guint n = 0, n_added;
-
-  g_array_set_size (self->points, 0);
-  for (guint i = 0; i < n_old; i++) {
-    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-
-    if (is_added (blob))
-      continue;
-    blobs[n] = *blob;
-    if (i < self->ids->len)
-      name_blob (self, &blobs[n], i);
-    append_contour (self, &blobs[n], meta, i);
-    append_trail (self, &blobs[n], meta);
-    n++;
-  }
-  n_added = add_tracks (self, blobs + n, meta);
-  meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-  if (n == 0 && n_added > 0)
-    meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-
-  list = new_list (self, blobs, n + n_added);
-  gst_ccl_blob_meta_set_list (meta, list);
-  gst_ccl_blob_list_unref (list);
-  g_free (blobs);
-}
-
-/* As DL Streamer's elements write and read it: an int, so ids beyond start over. */
-static void
-write_roi (GstVideoRegionOfInterestMeta * roi, guint64 id)
-{
-  GstStructure *const object_id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
-  GstStructure *const blob = gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM);
-  const gint number = (gint) (id & G_MAXINT);
-
-  if (object_id)
-    gst_structure_set (object_id, "id", G_TYPE_INT, number, NULL);
-  else
-    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id", "id", G_TYPE_INT, number, NULL));
-  if (blob)
-    gst_structure_set (blob, "track-id", G_TYPE_UINT64, id, NULL);
-}
-
-static void
-write_rois (GstCclTrack * self, GstBuffer * buffer)
-{
-  GstVideoRegionOfInterestMeta *roi;
-  gpointer state = NULL;
-
-  for (guint i = 0; i < self->ids->len && (roi = next_roi (buffer, &state)); i++) {
-    const CclTrack *const track = track_of (self, i);
-
-    if (track)
-      write_roi (roi, track->id);
-  }
-}
-
-/* The regions that mirror our blobs name them by label. */
-static void
-write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
-{
-  const guint n = gst_ccl_blob_meta_get_length (meta);
-  GHashTable *ids = NULL;
-  GstVideoRegionOfInterestMeta *roi;
-  gpointer state = NULL;
-  guint label;
-
-  while ((roi = next_roi (buffer, &state))) {
-    const GstStructure *const mirror = gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM);
-    const GstCclBlob *blob;
-
-    if (!mirror || !gst_structure_get_uint (mirror, "label", &label))
-      continue;
-    if (!ids) {
-      ids = g_hash_table_new (NULL, NULL);
-      for (guint i = 0; i < n; i++) {
-        blob = gst_ccl_blob_meta_get_blob (meta, i);
-        g_hash_table_insert (ids, GUINT_TO_POINTER (blob->label), (gpointer) blob);
-      }
-    }
-    blob = label != 0 ? g_hash_table_lookup (ids, GUINT_TO_POINTER (label)) : NULL;
-    if (blob && blob->track_id != 0)
-      write_roi (roi, blob->track_id);
-  }
-  g_clear_pointer (&ids, g_hash_table_unref);
-}
-
-#ifdef HAVE_GST_ANALYTICS
-static void
-write_object (GstCclTrack * self, GstAnalyticsRelationMeta * relations, guint object, guint64 id, GstClockTime now)
-{
-  const Life *const life = g_hash_table_lookup (self->lives, &id);
-  GstAnalyticsTrackingMtd tracking;
-
-  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, life ? life->first_seen : now, &tracking))
-    return;
-  gst_analytics_tracking_mtd_update_last_seen (&tracking, now);
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);
-}
-#endif
-
-static void
-write_objects (GstCclTrack * self, GstBuffer * buffer)
-{
-#ifdef HAVE_GST_ANALYTICS
-  GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
-  GstAnalyticsODMtd object;
-  gpointer state = NULL;
-  GArray *objects = g_array_new (FALSE, FALSE, sizeof (guint));
-
-  /* All first: what is added must not be iterated over. */
-  while (next_object (relations, &state, &object))
-    g_array_append_val (objects, object.id);
-  for (guint i = 0; i < MIN (self->ids->len, objects->len); i++) {
-    const CclTrack *const track = track_of (self, i);
-
-    if (track)
-      write_object (self, relations, g_array_index (objects, guint, i), track->id, GST_BUFFER_PTS (buffer));
-  }
-  g_array_unref (objects);
-#endif
-}
-
-static void
-write_mirrored_objects (GstCclTrack * self, GstBuffer * buffer, const GstCclBlobMeta * meta)
-{
-#ifdef HAVE_GST_ANALYTICS
-  GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
-  const guint n = gst_ccl_blob_meta_get_length (meta);
-
-  for (guint i = 0; relations && i < n; i++) {
-    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-
-    if (blob->track_id != 0 && blob->mtd_id != GST_CCL_MTD_ID_NONE)
-      write_object (self, relations, blob->mtd_id, blob->track_id, GST_BUFFER_PTS (buffer));
-  }
-#endif
-}
-
-static void
-write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
-{
-  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-
-  if (input == GST_CCL_TRACK_INPUT_CCL && meta) {
-    write_blobs (self, meta);
-    write_mirrored_rois (buffer, meta);
-    write_mirrored_objects (self, buffer, meta);
-  } else if (input == GST_CCL_TRACK_INPUT_ROI) {
-    write_rois (self, buffer);
-  } else if (input == GST_CCL_TRACK_INPUT_ANALYTICS) {
-    write_objects (self, buffer);
-  }
-}
-
 /* ---------------------------------------------------------------- one frame */
 
 /* Frames nobody analysed say nothing about what is there. */
@@ -722,17 +199,17 @@ was_analysed (GstBuffer * buffer, GstCclTrackInput input)
 }
 
 /* The life of a track, with room for as many places as the property says now; the last ones stay. */
-static Life *
+static GstCclTrackLife *
 make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
 {
   const guint capacity = self->active.history;
-  const Life *const old = g_hash_table_lookup (self->lives, &id);
-  Life *life;
+  const GstCclTrackLife *const old = g_hash_table_lookup (self->lives, &id);
+  GstCclTrackLife *life;
 
   if (old && old->capacity == capacity)
-    return (Life *) old;
-  life = g_malloc (sizeof (Life) + capacity * sizeof (GstCclPoint));
-  *life = (Life) {
+    return (GstCclTrackLife *) old;
+  life = g_malloc (sizeof (GstCclTrackLife) + capacity * sizeof (GstCclPoint));
+  *life = (GstCclTrackLife) {
     .first_seen = old ? old->first_seen : pts,.capacity = capacity,.n = old ? MIN (old->n, capacity) : 0
   };
   for (guint i = 0; i < life->n; i++)
@@ -743,7 +220,7 @@ make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
 }
 
 static void
-add_place (Life * life, const CclTrack * track)
+add_place (GstCclTrackLife * life, const CclTrack * track)
 {
   if (life->capacity == 0)
     return;
@@ -759,7 +236,7 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
   const CclTrack *tracks;
   const guint n = ccl_tracker_tracks (self->tracker, &tracks);
   guint started = 0, ended = 0;
-  Life *life;
+  GstCclTrackLife *life;
 
   for (guint i = 0; i < n; i++) {
     if (tracks[i].state == CCL_TRACK_LOST) {
@@ -801,7 +278,7 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   const gdouble frames = frames_since_last (self, buffer);
 
   if (analysed) {
-    detect (self, buffer, input);
+    gst_ccl_track_detect (self, buffer, input);
     if (ccl_tracker_update (self->tracker, (const CclDetection *) self->detections->data, self->detections->len,
             frames, (guint64 *) self->ids->data) != CCL_OK)
       return FALSE;
@@ -812,6 +289,16 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   }
   count_tracks (self, analysed, GST_BUFFER_PTS (buffer));
   return TRUE;
+}
+
+/* Elements downstream that count by identities have to start anew, too. */
+static void
+announce_reset (GstCclTrack * self)
+{
+  if (self->reset_is_new)
+    gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (self), gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+            gst_structure_new_empty (GST_CCL_TRACKS_RESET_EVENT)));
+  self->reset_is_new = FALSE;
 }
 
 static GstFlowReturn
@@ -826,7 +313,8 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   if (GST_BUFFER_IS_DISCONT (buffer) && GST_CLOCK_TIME_IS_VALID (self->last_pts))
     reset_if (self, GST_CCL_ID_RESET_DISCONT, "discontinuity");
 
-  input = choose_input (self, buffer);
+  announce_reset (self);
+  input = gst_ccl_track_choose_input (self, buffer);
   if (!track_frame (self, buffer, input)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL), ("%s", ccl_error_message ()));
     return GST_FLOW_ERROR;
@@ -838,7 +326,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
             ? "regions of interest" : "blobs, regions or object detections"),
         ("Put ccllabel (or a detector) upstream, and between the two no element that drops metadata (see "
             "docs/metadata.md). Said once."));
-  write_results (self, buffer, input);
+  gst_ccl_track_write_results (self, buffer, input);
   forget_ended (self);
 
   GST_OBJECT_LOCK (self);
@@ -907,6 +395,7 @@ gst_ccl_track_start (GstBaseTransform * transform)
   self->frame_duration = GST_CLOCK_TIME_NONE;
   self->n_without_input = 0;
   reset_tracks (self, "start");
+  self->reset_is_new = FALSE;
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
   GST_OBJECT_UNLOCK (self);
@@ -933,8 +422,8 @@ gst_ccl_track_stop (GstBaseTransform * transform)
 
 /* ---------------------------------------------------------------- properties */
 
-/* The properties that are fields and nothing else, for reading at least. */
-static const GstCclPropertyRow fields[N_PROPERTIES] = {
+/* Properties that are plain members. */
+static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_METHOD] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.method),
   [PROP_INPUT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.input),
   [PROP_MAX_AGE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.max_age),
@@ -959,7 +448,7 @@ gst_ccl_track_set_property (GObject * object, guint id, const GValue * value, GP
       config->single_class = !g_value_get_boolean (value);
       break;
     default:
-      if (!gst_ccl_property_row_set (self, &fields[id], value))
+      if (!gst_ccl_property_row_set (self, &rows[id], value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
@@ -968,7 +457,7 @@ gst_ccl_track_set_property (GObject * object, guint id, const GValue * value, GP
 static GstStructure *
 create_stats (GstCclTrack * self)
 {
-  const Stats *const stats = &self->stats;
+  const GstCclTrackStats *const stats = &self->stats;
   GstStructure *structure = gst_structure_new ("ccltrack-stats",
       "frames", G_TYPE_UINT64, stats->frames,
       "skipped", G_TYPE_UINT64, stats->skipped,
@@ -998,7 +487,7 @@ gst_ccl_track_get_property (GObject * object, guint id, GValue * value, GParamSp
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      if (!gst_ccl_property_row_get (self, &fields[id], value))
+      if (!gst_ccl_property_row_get (self, &rows[id], value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
@@ -1094,7 +583,7 @@ gst_ccl_track_class_init (GstCclTrackClass * klass)
 static void
 gst_ccl_track_init (GstCclTrack * self)
 {
-  self->settings = (Settings) {
+  self->settings = (GstCclTrackSettings) {
     .config = ccl_tracker_config_default (),
     .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
     .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,

@@ -1,0 +1,122 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The blobs, regions and object detections of a frame, as detections for the tracker. */
+
+#include "gstccltrackprivate.h"
+
+#define GST_CAT_DEFAULT gst_ccl_track_debug
+
+static void
+add_detection (GstCclTrack * self, CclDetection detection)
+{
+  g_array_append_val (self->detections, detection);
+}
+
+static void
+add_rectangle (GstCclTrack * self, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type)
+{
+  add_detection (self, (CclDetection) {
+        .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type});
+}
+
+/* A blob that another tracker upstream added: no component of the mask. */
+gboolean
+gst_ccl_track_is_added (const GstCclBlob * blob)
+{
+  return blob->label == 0 && blob->area == 0;
+}
+
+/* In the plane of pixel squares of the frame. One detection per blob, so that their indices are the same. */
+static void
+detect_blobs (GstCclTrack * self, const GstCclBlobMeta * meta)
+{
+  const guint n = gst_ccl_blob_meta_get_length (meta);
+
+  for (guint i = 0; i < n; i++) {
+    CclDetection d = { 0 };
+    gdouble width, height;
+
+    gst_ccl_blob_meta_get_centroid (meta, i, &d.x, &d.y);
+    gst_ccl_blob_meta_get_covariance (meta, i, &d.xx, &d.xy, &d.yy);
+    gst_ccl_blob_meta_get_box (meta, i, &d.x0, &d.y0, &width, &height);
+    d.x += 0.5;
+    d.y += 0.5;
+    d.x1 = d.x0 + width;
+    d.y1 = d.y0 + height;
+    if (gst_ccl_track_is_added (gst_ccl_blob_meta_get_blob (meta, i)))
+      d.x1 = d.x0;              /* empty: passed over */
+    add_detection (self, d);
+  }
+}
+
+GstVideoRegionOfInterestMeta *
+gst_ccl_track_next_roi (GstBuffer * buffer, gpointer * state)
+{
+  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, state,
+      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
+static void
+detect_rois (GstCclTrack * self, GstBuffer * buffer)
+{
+  GstVideoRegionOfInterestMeta *roi;
+  gpointer state = NULL;
+
+  while ((roi = gst_ccl_track_next_roi (buffer, &state)))
+    add_rectangle (self, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
+}
+
+#ifdef HAVE_GST_ANALYTICS
+gboolean
+gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object)
+{
+  return relations && gst_analytics_relation_meta_iterate (relations, state, gst_analytics_od_mtd_get_mtd_type (),
+      object);
+}
+#endif
+
+static void
+detect_objects (GstCclTrack * self, GstBuffer * buffer)
+{
+#ifdef HAVE_GST_ANALYTICS
+  GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
+  GstAnalyticsODMtd object;
+  gpointer state = NULL;
+
+  while (gst_ccl_track_next_object (relations, &state, &object)) {
+    gint x = 0, y = 0, width = 0, height = 0;
+    gfloat confidence;
+
+    gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
+    add_rectangle (self, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object));
+  }
+#endif
+}
+
+GstCclTrackInput
+gst_ccl_track_choose_input (GstCclTrack * self, GstBuffer * buffer)
+{
+  gpointer state = NULL;
+
+  if (self->active.input != GST_CCL_TRACK_INPUT_AUTO)
+    return self->active.input;
+  if (gst_buffer_get_ccl_blob_meta (buffer))
+    return GST_CCL_TRACK_INPUT_CCL;
+  return gst_ccl_track_next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
+}
+
+void
+gst_ccl_track_detect (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  g_array_set_size (self->detections, 0);
+  if (input == GST_CCL_TRACK_INPUT_CCL && meta)
+    detect_blobs (self, meta);
+  else if (input == GST_CCL_TRACK_INPUT_ROI)
+    detect_rois (self, buffer);
+  else if (input == GST_CCL_TRACK_INPUT_ANALYTICS)
+    detect_objects (self, buffer);
+  g_array_set_size (self->ids, self->detections->len);
+}
