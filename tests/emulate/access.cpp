@@ -1,21 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Every load and store of a kernel comes through here before it happens: see emulate.h. g++ puts the calls in for
- * -fsanitize=thread; these functions stand in place of its library. */
+/* Every load and store of a kernel calls access() first: see emulate.h. g++ adds the calls for -fsanitize=thread; these
+ * functions replace its library. */
 #include "emulate.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <dlfcn.h>
 #include <map>
 #include <algorithm>
 #include <set>
 #include <string>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 
@@ -25,145 +21,11 @@ namespace emulate {
 
 namespace {
 
-constexpr unsigned MAX_PRINTED = 30;
-unsigned n_reports;
-bool forgiven;
-
-/* ---------------------------------------------------------------- places in code */
-
-/* What `addr2line -i` says: a pair of lines, function and file:line, for the address and each function it is
- * inlined in. */
-std::string lines_of(const void *code)
-{
-    Dl_info info;
-    char path[4096], command[4400], line[4096];
-    std::string lines;
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n < 0 || !dladdr(code, &info))
-        return lines;
-    path[n] = 0;
-    /* The call before the return address. */
-    snprintf(command, sizeof command, "addr2line -Cfie '%s' %#lx 2>/dev/null", path,
-             (unsigned long)((const char *)code - (const char *)info.dli_fbase - 1));
-    FILE *const pipe = popen(command, "r");
-    if (!pipe)
-        return lines;
-    while (fgets(line, sizeof line, pipe))
-        lines += line;
-    pclose(pipe);
-    return lines;
-}
-
-/* Does a comment of the line, or right before it, say that the race is meant? */
-bool is_racy(const std::string &file, unsigned number)
-{
-    FILE *const source = fopen(file.c_str(), "r");
-    char line[1000];
-    bool racy = false;
-    for (unsigned i = 1; source && i <= number && fgets(line, sizeof line, source); i++)
-        if (i + 1 >= number)
-            racy |= strstr(line, "/* race:") || strstr(line, "// race:");
-    if (source)
-        fclose(source);
-    return racy;
-}
-
-struct Known {
-    std::string text;
-    bool racy;
-};
-
-bool ends_with(const std::string &text, const std::string &end)
-{
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-Known look_up(const void *code)
-{
-    Known known = { "", false };
-    const std::string lines = lines_of(code);
-    std::string function;
-    for (size_t at = 0; at < lines.size();) {
-        const size_t end = lines.find('\n', at);
-        const std::string line = lines.substr(at, end - at);
-        at = end + 1;
-        if (function.empty()) {
-            function = line;
-            continue;
-        }
-        const size_t colon = line.rfind(':'), slash = line.rfind('/');
-        const std::string file = line.substr(0, colon);
-        const unsigned number = colon == std::string::npos ? 0 : (unsigned)atoi(line.c_str() + colon + 1);
-        if (!ends_with(file, "cuda_runtime.h") && !ends_with(file, "cooperative_groups.h")) {
-            known.racy = known.racy || is_racy(file, number);
-            const size_t name = function.rfind(' ', function.find_first_of("<(")) + 1;
-            known.text += (known.text.empty() ? "" : ", in ") +
-                          function.substr(name, function.find_first_of("<(", name) - name) + " at " +
-                          line.substr(slash + 1, line.find(" (") - slash - 1);
-        }
-        function.clear();
-    }
-    if (known.text.empty())
-        known.text = "somewhere";
-    return known;
-}
-
-void fail_at_exit()
-{
-    if (!n_reports || forgiven)
-        return;
-    fprintf(stderr, "emulation: %u reports%s\n", n_reports, n_reports > MAX_PRINTED ? ", not all of them shown" : "");
-    fflush(nullptr);
-    _exit(3);
-}
-
-} // namespace
-
-Place place_of(const void *code)
-{
-    static std::map<const void *, Known> all;
-    const auto found = all.find(code);
-    const Known &known = found != all.end() ? found->second : all.emplace(code, look_up(code)).first->second;
-    return { known.text.c_str(), known.racy };
-}
-
-void describe_thread(const Thread *t, char *text, size_t size)
-{
-    snprintf(text, size, "block %u thread %u", t->block->number, t->linear);
-}
-
-void report(const char *format, ...)
-{
-    char sentence[8000], thread[100] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    if (self)
-        describe_thread(self, thread, sizeof thread);
-    if (!n_reports++)
-        atexit(fail_at_exit);
-    if (n_reports > MAX_PRINTED)
-        return;
-    const char *kernel = running && running->name ? running->name : "";
-    if (running && !running->name)
-        kernel = place_of((const char *)running->kernel + 1).text;
-    fprintf(stderr, "emulation: %s%s%s%s%s%s\n", running ? "kernel " : "", kernel, *thread ? ", " : "", thread,
-            running ? ": " : "", sentence);
-}
-
-unsigned reports()
-{
-    return n_reports;
-}
-
 /* ---------------------------------------------------------------- races */
 
-namespace {
-
-/* What is remembered of an access. A few for every eight bytes; of many readers some. */
+/* A past access. There are three for every eight bytes; of many readers some are forgotten. */
 struct Record {
-    uint64_t step = 0; /* 0: nothing */
+    uint64_t step = 0; /* 0: none */
     uint32_t block = 0;
     uint32_t thread : 16, bytes : 8, kind : 8;
     uint32_t barriers = 0, cluster_barriers = 0, clock = 0;
@@ -174,24 +36,23 @@ struct Cell {
     Record records[3];
 };
 
-constexpr size_t LARGEST = 8 << 20; /* allocations larger than this would take too much memory */
+constexpr size_t MAX_CHECKED = 8 << 20; /* bytes; larger allocations would need too many records */
 
 Cell *cells;
 std::unordered_map<uint32_t, uint64_t> fences; /* the last one of a block, in this launch */
 uint64_t fences_of; /* launch */
 std::unordered_map<uint32_t, Record> visits; /* the last access to a block's shared memory by another block */
-std::set<std::pair<std::string, std::string>> told; /* pairs of places */
-std::set<std::pair<const void *, const void *>> seen;
+std::set<std::pair<std::string, std::string>> reported; /* pairs of places */
+std::set<std::pair<const void *, const void *>> seen;    /* pairs of code addresses */
 
 bool writes(Access a)
 {
     return a == Access::WRITE || a == Access::STRONG_WRITE || a == Access::ATOMIC;
 }
 
-/* Strong accesses (volatile, past the L1 cache) do not race with each other, nor with atomics; plain loads of
- * global memory that may see an atomic or a strong store, or not, are what a union-find lives on. Shared memory is
- * looked at as compute-sanitizer's racecheck does: a store that is not an atomic races with every access, a plain
- * load with atomics. */
+/* Strong accesses (volatile, past the L1 cache) do not race with each other or with atomics. In global memory a plain load may
+ * see an atomic or a strong store, or not: union-find depends on such loads. In shared memory the rules are those of
+ * compute-sanitizer's racecheck: a store that is not an atomic races with every access, and a plain load with atomics. */
 bool conflict(Access a, Access b, bool shared)
 {
     if (!writes(a) && !writes(b))
@@ -201,14 +62,14 @@ bool conflict(Access a, Access b, bool shared)
     return shared && (a == Access::STRONG_WRITE || b == Access::STRONG_WRITE || a == Access::READ || b == Access::READ);
 }
 
-/* Cluster barriers that the thread has passed. What it does between arriving at one and waiting there is ordered by the
- * next: a record counts the one as passed. */
+/* Number of cluster barriers that the thread has passed. The next barrier orders its accesses between arriving at one and
+ * waiting there: a record counts the one as passed. */
 uint32_t passed_by(const Thread &t)
 {
     return t.arrived ? t.arrived_after : t.block->cluster->barriers;
 }
 
-/* Did what the record tells of happen before, for this thread? */
+/* Whether the recorded access happens before the accesses of this thread. */
 bool ordered(const Record &r, const Thread &t, uint64_t history)
 {
     const Block &block = *t.block;
@@ -240,7 +101,7 @@ const char *name_of(Access kind)
     return names[(unsigned)kind];
 }
 
-/* "file.cu:12", of functions inlined in each other the innermost. */
+/* "file.cu:12" of the innermost inlined function. */
 std::string innermost(const Place &place)
 {
     const std::string text = place.text;
@@ -256,7 +117,7 @@ void report_race(const Record &r, Access kind, const void *code, bool shared)
     if (!seen.insert(std::minmax(before, code)).second)
         return;
     const Place a = place_of(before), b = place_of(code);
-    if (a.racy || b.racy || !told.insert(std::minmax(innermost(a), innermost(b))).second)
+    if (a.racy || b.racy || !reported.insert(std::minmax(innermost(a), innermost(b))).second)
         return;
     report("race in %s memory: %s in %s, and before it, with nothing in between that orders them, by block %u "
            "thread %u, %s in %s",
@@ -264,7 +125,7 @@ void report_race(const Record &r, Access kind, const void *code, bool shared)
            a.text);
 }
 
-/* GPUs have no such instruction: threads that want the same place read, compare and swap until it is their turn. */
+/* GPUs have no such instruction. A loop of compare and swap replaces it, which contending threads repeat. */
 void report_wide_atomic(const void *code)
 {
     static std::set<const void *> all;
@@ -287,8 +148,8 @@ Record record_of(const Thread &t, Access kind, const void *code)
     return r;
 }
 
-/* Of shared memory that is another block's: nothing but a cluster barrier says that this block has begun. */
-void visit(const Block &other, Access kind, const void *code)
+/* An access to another block's shared memory. Only a cluster barrier guarantees that the other block has begun. */
+void note_visit(const Block &other, Access kind, const void *code)
 {
     static std::set<const void *> early;
     visits[other.number] = record_of(*self, kind, code);
@@ -301,26 +162,25 @@ void visit(const Block &other, Access kind, const void *code)
                name_of(kind), other.number, place_of(code).text);
 }
 
-/* A strong store to page-locked memory right behind a fence for the system tells the host that all is there which the
- * cluster was to do, and the host may reuse what it has read and written. (Behind a strong load that fence is the second
- * half of a load that acquires.) */
-void look_for_late(Access kind, const void *code, const Allocation &owner)
+/* A strong store to page-locked memory directly after a system fence is a completion flag: the host may then reuse all memory that
+ * the cluster has read and written. (A system fence after a strong load is the second half of an acquiring load.) */
+void check_after_flag(Access kind, const void *code, const Allocation &owner)
 {
     static std::set<const void *> all;
     Cluster *const cluster = self->block->cluster;
-    if (cluster->told && owner.kind != Kind::SHARED) {
+    if (cluster->flagged && owner.kind != Kind::SHARED) {
         if (settings().fail)
             raced = true;
         if (all.insert(code).second)
-            report("%s of %s memory after the host has been told that all is there, by %s", name_of(kind),
+            report("%s of %s memory after the flag that tells the host that the work is complete, by %s", name_of(kind),
                    owner.kind == Kind::PINNED ? "page-locked" : "device", place_of(code).text);
     }
-    cluster->told |= self->fenced_for_system && kind == Access::STRONG_WRITE && owner.kind == Kind::PINNED;
+    cluster->flagged |= self->fenced_for_system && kind == Access::STRONG_WRITE && owner.kind == Kind::PINNED;
     self->fenced_for_system = false;
-    self->looked = kind == Access::STRONG_READ;
+    self->loaded_strongly = kind == Access::STRONG_READ;
 }
 
-void look_for_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
+void check_races(uintptr_t address, size_t size, Access kind, const void *code, const Allocation &owner)
 {
     const Thread &t = *self;
     const bool shared = owner.kind == Kind::SHARED;
@@ -352,12 +212,12 @@ bool raced;
 
 void forget_accesses(uintptr_t begin, size_t size)
 {
-    if (cells && size <= LARGEST)
+    if (cells && size <= MAX_CHECKED)
         madvise((void *)((uintptr_t)(cells + (begin - memory_base) / 8) & ~(uintptr_t)4095), size / 8 * sizeof(Cell),
                 MADV_DONTNEED);
 }
 
-/* It is one also for what other blocks of the cluster did before the last cluster barrier. */
+/* The fence also counts for the accesses of other blocks of the cluster before the last cluster barrier. */
 void note_fence(const Block &block)
 {
     if (fences_of != launch_begun)
@@ -369,7 +229,7 @@ void note_fence(const Block &block)
     fences[block.number] = step;
 }
 
-/* As if it were a store to all of the block's shared memory: others may have been there, but before. */
+/* The end counts as a store to all of the block's shared memory: accesses by other blocks must happen before. */
 void note_end(const Thread &last)
 {
     static std::set<const void *> all;
@@ -404,7 +264,7 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
         }
         return;
     }
-    static unsigned left; /* first: where others run, blocks begin, and what owns memory moves */
+    static unsigned left; /* yields first: other threads may begin blocks, which moves the allocations */
     if (settings().burst && left-- == 0) {
         left = (unsigned)random_below(2 * settings().burst);
         yield();
@@ -412,7 +272,7 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
     const Allocation &owner = memory_owner(address);
     const char *const verb = name_of(kind);
     if (owner.kind == Kind::NONE || address + size > owner.end) {
-        const char *const why = owner.kind == Kind::NONE ? "which nobody owns" : "past the end of what it belongs to";
+        const char *const why = owner.kind == Kind::NONE ? "which belongs to no allocation" : "past the end of its allocation";
         report("%s of %zu bytes at %p, %s, by %s", verb, size, pointer, why, place_of(code).text);
         abandon();
     }
@@ -428,32 +288,32 @@ void access(const void *pointer, size_t size, Access kind, const void *code)
     }
     if (kind == Access::ATOMIC && size == 8 && owner.kind == Kind::SHARED)
         report_wide_atomic(code);
-    look_for_late(kind, code, owner);
+    check_after_flag(kind, code, owner);
     step++;
-    if (!settings().races || owner.end - owner.begin > LARGEST)
+    if (!settings().races || owner.end - owner.begin > MAX_CHECKED)
         return;
     if (visited)
-        visit(*visited, kind, code);
+        note_visit(*visited, kind, code);
     if (!cells) {
         cells = (Cell *)mmap(nullptr, memory_size / 8 * sizeof(Cell), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (cells == MAP_FAILED) {
-            fprintf(stderr, "emulation: no addresses left to look for races\n");
+            fprintf(stderr, "emulation: no addresses left for race detection\n");
             exit(2);
         }
     }
-    look_for_races(address, size, kind, code, owner);
+    check_races(address, size, kind, code, owner);
 }
 
 } // namespace emulate
 
 unsigned emulate_reports(bool forgive)
 {
-    emulate::forgiven = forgive;
+    emulate::forgive_reports(forgive);
     return emulate::reports();
 }
 
-/* ---------------------------------------------------------------- what g++ calls */
+/* ---------------------------------------------------------------- calls that g++ adds */
 
 using emulate::Access;
 #define HOOK(name, size, kind)                                                             \
@@ -492,7 +352,7 @@ extern "C" void __tsan_func_entry(void *) {}
 extern "C" void __tsan_func_exit() {}
 extern "C" void __tsan_init() {}
 
-/* Of the host's part of a .cu file: the library's own counters. */
+/* For the host's part of .cu files. */
 #define HOST_ATOMICS(bits)                                                                                            \
     extern "C" uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int)                      \
     {                                                                                                                 \

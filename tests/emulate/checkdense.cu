@@ -47,7 +47,7 @@ static bool analyze_checkerboard(CclContext *context, uint8_t *pixels)
     return ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_found == 1;
 }
 
-/* A mask of so many rows: the first three have runs in every other column, or all in every 16th, or there are none. */
+/* Runs in every other column of the first three rows, or in every 16th column of all rows, or no runs. */
 static bool analyze(CclContext *context, uint8_t *pixels, uint32_t n_rows, CudaDensity density)
 {
     const CclMask mask = { pixels, WIDTH, WIDTH, n_rows };

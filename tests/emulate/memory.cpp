@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Device and page-locked memory: see emulate.h. All of it lies in one range of addresses, taken in turn and each
- * block at the start of a page, with at least a page that nobody owns behind it. */
+/* Device and page-locked memory: see emulate.h. All allocations are in one range of addresses. Each begins at the start of a
+ * page and has at least one free page after it. */
 #include "emulate.h"
 
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t PAGE = 4096;
 
-std::vector<Allocation> allocations(1); /* number 0: nobody */
+std::vector<Allocation> allocations(1); /* number 0: none */
 std::vector<uint32_t> unused;           /* numbers */
 uint32_t *owners;                       /* by page: number in `allocations` */
 size_t n_pages, next_page;
@@ -46,13 +46,13 @@ void reserve()
     }
 }
 
-/* The first of n free pages in a row, from the last place on and round once. */
+/* The first of n consecutive free pages, searched from the last allocation on, once around. */
 bool find_pages(size_t n, size_t *first)
 {
-    size_t page = next_page, looked = 0;
-    while (looked <= n_pages + n) {
+    size_t page = next_page, searched = 0;
+    while (searched <= n_pages + n) {
         if (page + n > n_pages) {
-            looked += n_pages - page;
+            searched += n_pages - page;
             page = 0;
         }
         size_t free = 0;
@@ -64,7 +64,7 @@ bool find_pages(size_t n, size_t *first)
         }
         const Allocation &there = allocations[owners[page + free]];
         const size_t past = (there.begin - memory_base) / PAGE + there.pages;
-        looked += past - page;
+        searched += past - page;
         page = past;
     }
     return false;
@@ -72,7 +72,7 @@ bool find_pages(size_t n, size_t *first)
 
 } // namespace
 
-void *memory_take(size_t size, Kind kind)
+void *memory_allocate(size_t size, Kind kind)
 {
     if (!memory_size)
         reserve();
@@ -105,7 +105,7 @@ void *memory_take(size_t size, Kind kind)
     return (void *)allocation.begin;
 }
 
-bool memory_give(void *memory)
+bool memory_free(void *memory)
 {
     if (!in_memory((uintptr_t)memory))
         return false;
