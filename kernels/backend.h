@@ -65,9 +65,9 @@ typedef struct CclAlgorithm {
     double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
     bool first_pixel_roots;
     bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
-    bool ends_early; /* CUDA: with CudaVars.early it may set CudaResult.complete */
+    bool sets_completion_flag; /* CUDA: with CudaVars.sets_flag it may set CudaResult.complete */
     /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the
-     * number of rows that each block waits for (a multiple of READY_ROWS, cuda/pieces.cuh); 0: it does not wait. */
+     * number of rows that each block waits for (a multiple of MIN_BAND_ROWS, cuda/row_chunks.cuh); 0: it does not wait. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
     bool iterative;  /* CUDA: the host waits for kernels to see whether more are needed (cuda/published/iterate.cuh). A frame
                         cannot be captured into a graph, and ccl_submit() returns when its labels are found */

@@ -22,15 +22,10 @@ static CudaContext *impl(const CclContext *context)
     return (CudaContext *)context->impl;
 }
 
-void *cuda_workspace(const CclContext *context)
-{
-    return impl(context)->lane->workspace;
-}
-
-const CudaRoom *cuda_room(const CclContext *context)
+const CudaCapacity *cuda_capacity(const CclContext *context)
 {
     const CudaContext *const cuda = impl(context);
-    return cuda->engine ? &cuda->engine->room : &cuda->room;
+    return cuda->engine ? &cuda->engine->capacity : &cuda->capacity;
 }
 
 unsigned cuda_multiprocessors(const CclContext *context)
@@ -204,9 +199,9 @@ static bool packs_masks(const CclContext *context)
 }
 
 /* A mask is packed by the host in pieces, by whoever has time: 32 to 64 of them, or fewer if it is low. */
-static uint32_t piece_rows(uint32_t height)
+static uint32_t chunk_rows(uint32_t height)
 {
-    return max(height / (32 * PIECE_ROWS), 1u) * PIECE_ROWS;
+    return max(height / (32 * CHUNK_ROWS), 1u) * CHUNK_ROWS;
 }
 
 /* One allocation of each kind: pinning takes its time, and there may be a thousand contexts to open. */
@@ -216,9 +211,9 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     const size_t mask_size = align(mask_pitch(width) * height);
     const size_t up_size = packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
     const size_t result_size = align(sizeof(CudaResult));
-    const uint32_t n_bands = max(min(blocks_for(height, READY_ROWS), MAX_READY), MAX_PIECES);
-    const uint32_t n_lines = 1 + (packs_masks(context) ? READY_LINES(n_bands) : 0);
-    const size_t ready_size = align(n_lines * READY_STEP * sizeof(uint32_t));
+    const uint32_t n_bands = max(min(blocks_for(height, MIN_BAND_ROWS), MAX_READY_BANDS), MAX_ROW_CHUNKS);
+    const uint32_t n_lines = 1 + (packs_masks(context) ? READY_FLAGS(n_bands) : 0);
+    const size_t ready_size = align(n_lines * READY_FLAG_STRIDE * sizeof(uint32_t));
     uint8_t *host, *device;
 
     CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
@@ -226,13 +221,13 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     slot->h_mask = host;
     slot->h_result = (CudaResult *)(host + up_size);
     *slot->h_result = CudaResult{};
-    slot->h_late = (volatile uint32_t *)(host + up_size + result_size);
-    slot->h_ready = (uint32_t *)slot->h_late + READY_STEP;
-    memset((void *)slot->h_late, 0, ready_size);
+    slot->h_timed_out = (volatile uint32_t *)(host + up_size + result_size);
+    slot->h_ready_flags = (uint32_t *)slot->h_timed_out + READY_FLAG_STRIDE;
+    memset((void *)slot->h_timed_out, 0, ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->mapped_mask, slot->h_mask, 0));
-    slot->frame.pieces = &slot->bits.pieces;
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.pieces.late, (void *)slot->h_late, 0));
-    slot->bits.pieces.ready = slot->bits.pieces.late + READY_STEP;
+    slot->frame.chunks = &slot->bits.chunks;
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.chunks.timed_out, (void *)slot->h_timed_out, 0));
+    slot->bits.chunks.ready_flags = slot->bits.chunks.timed_out + READY_FLAG_STRIDE;
     ccl_frame->rows = (CclComponent *)(host + up_size + result_size + ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
@@ -282,15 +277,12 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
 }
 
 /* Frames in flight each have a lane: one of them leaves most of the device free, or waits for the bus. Not where they
- * wait for the host in between, nor where they are timed. CCL_TEST_LANES in the environment allows fewer, for the
- * benchmark. */
+ * wait for the host in between, nor where they are timed. Benchmarks may want fewer. */
 static unsigned lanes_wanted(const CclContext *context)
 {
-    const char *const text = getenv("CCL_TEST_LANES");
-    const int most = text ? atoi(text) : 0;
     if (context->algorithm->iterative || context->config.timing || context->config.volume)
         return 1;
-    return most > 0 ? min(context->config.depth, (unsigned)most) : context->config.depth;
+    return limit_of(context->config.depth, ccl_test_switches()->max_stream_slots);
 }
 
 /* Streams of the context's own, or an engine's. */
@@ -310,7 +302,6 @@ static CclStatus open_streams(CclContext *context)
         cuda->slots[i].lane = i % cuda->n_lanes;
     for (unsigned i = 0; i < cuda->n_lanes; i++)
         CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->lanes[i].stream, cudaStreamNonBlocking));
-    cuda->lane = &cuda->lanes[0];
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
     return CCL_OK;
@@ -323,8 +314,8 @@ static CclStatus open_lanes(CclContext *context, size_t n_pixels)
     if (cuda->engine)
         return CCL_OK;
     if (algorithm->batches)
-        cuda->room = algorithm->batches->room(context);
-    const size_t size = algorithm->batches          ? algorithm->batches->workspace_size(&cuda->room)
+        cuda->capacity = algorithm->batches->capacity(context);
+    const size_t size = algorithm->batches          ? algorithm->batches->workspace_size(&cuda->capacity)
                         : algorithm->workspace_size ? algorithm->workspace_size(context)
                                                     : 0;
     for (unsigned i = 0; i < cuda->n_lanes; i++) {
@@ -351,8 +342,7 @@ static CclStatus cuda_open(CclContext *context)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     context->impl = cuda;
 
-    const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for the benchmark */
-    cuda->no_graphs = graphs && !strcmp(graphs, "0");
+    cuda->no_graphs = ccl_test_switches()->no_graphs;
     CCL_CUDA_TRY(cudaGetDevice(&device));
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     cuda->multiprocessors = (unsigned)multiprocessors;
@@ -570,23 +560,9 @@ static CclStatus upload_pinned(CudaContext *cuda, CudaSlot *slot, const CclMask 
  * another kernel is not worth it. */
 #define MIN_BYTES_SHARED (3u << 19)
 
-/* CCL_TEST_SHARED in the environment: all page-locked masks that may be packed by device and caller are, of any size, ... */
-static bool tests_shared(void)
-{
-    static const bool is_set = getenv("CCL_TEST_SHARED") != NULL;
-    return is_set;
-}
-
-/* ... and the caller always has so many percent of the rows; 0: as otherwise. */
-static float tested_share(void)
-{
-    static const float share = tests_shared() ? (float)atof(getenv("CCL_TEST_SHARED")) / 100 : 0;
-    return min(max(share, 0.0f), 1.0f);
-}
-
 /* Kernels look over the bus for what is packed after the launch at least so often, every microsecond or so; more often for more of
  * it. */
-#define MIN_LOOKS 2000u
+#define MIN_POLLS 2000u
 /* After so many frames that were not late the next late one counts for less. */
 #define FRAMES_IN_TIME 1024u
 
@@ -594,18 +570,18 @@ static float tested_share(void)
  * device can see all that was stored before. */
 static void tell_ready(const CudaSlot *slot, uint32_t i)
 {
-    const HostPieces *const pieces = &slot->bits.pieces;
-    const uint32_t n_each = pieces->rows / pieces->ready_rows;
+    const RowChunks *const chunks = &slot->bits.chunks;
+    const uint32_t n_each = chunks->rows / chunks->band_rows;
     for (uint32_t k = 0; k <= n_each; k++)
-        __atomic_store_n(&slot->h_ready[ready_line(n_each, i, k) * READY_STEP], pieces->number, __ATOMIC_RELEASE);
+        __atomic_store_n(&slot->h_ready_flags[ready_flag(n_each, i, k) * READY_FLAG_STRIDE], chunks->number, __ATOMIC_RELEASE);
 }
 
-static void pack_piece(void *data, unsigned i)
+static void pack_chunk(void *data, unsigned i)
 {
     const CudaSlot *const slot = (const CudaSlot *)data;
     const CclMask *const mask = &slot->ccl_frame->mask;
-    const HostPieces *const pieces = &slot->bits.pieces;
-    const uint32_t y0 = slot->bits.n_rows + i * pieces->rows, y1 = min(y0 + pieces->rows, mask->height);
+    const RowChunks *const chunks = &slot->bits.chunks;
+    const uint32_t y0 = slot->bits.n_rows + i * chunks->rows, y1 = min(y0 + chunks->rows, mask->height);
     impl(slot->context)->pack_rows(mask, y0, y1, (uint64_t *)slot->h_mask, slot->bits.row_words);
     tell_ready(slot, i);
 }
@@ -619,25 +595,25 @@ static bool follows_soon(CudaContext *cuda)
     return soon;
 }
 
-/* The host is to pack the rows from `first` on, to where they belong in the slot's pinned memory. ready_rows: HostPieces; 0: as
+/* The host is to pack the rows from `first` on, to where they belong in the slot's pinned memory. band_rows: RowChunks; 0: as
  * many as a piece has. */
-static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t ready_rows)
+static void plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t band_rows)
 {
     BitsJob *const bits = &slot->bits;
-    HostPieces *const pieces = &bits->pieces;
+    RowChunks *const chunks = &bits->chunks;
     bits->bits = (uint64_t *)slot->d_mask;
     bits->width = mask->width;
     bits->row_words = row_words(mask->width);
     bits->n_rows = first;
-    pieces->rows = piece_rows(mask->height);
-    pieces->n = blocks_for(mask->height - first, pieces->rows);
-    pieces->ready_rows = ready_rows ? ready_rows : pieces->rows;
-    bits->piece_words = pieces->rows * bits->row_words;
+    chunks->rows = chunk_rows(mask->height);
+    chunks->n = blocks_for(mask->height - first, chunks->rows);
+    chunks->band_rows = band_rows ? band_rows : chunks->rows;
+    bits->chunk_words = chunks->rows * bits->row_words;
     bits->n_words = (mask->height - first) * bits->row_words;
-    pieces->max_looks = MIN_LOOKS + bits->n_words / 16;
-    pieces->words = slot->mapped_mask + (size_t)first * bits->row_words;
-    if (!++pieces->number)
-        pieces->number = 1;
+    chunks->max_polls = MIN_POLLS + bits->n_words / 16;
+    chunks->words = slot->mapped_mask + (size_t)first * bits->row_words;
+    if (!++chunks->number)
+        chunks->number = 1;
 }
 
 /* Helpers begin at once, the caller when it comes to end_packing(). */
@@ -646,18 +622,18 @@ static void begin_packing(CudaContext *cuda, CudaSlot *slot)
     slot->pack_begin = std::chrono::steady_clock::now();
     slot->helpers = cuda->engine ? cuda_engine_lend_packers(cuda->engine) : cuda->packers;
     const bool more = follows_soon(cuda);
-    ccl_pool_begin(slot->helpers, pack_piece, slot, slot->bits.pieces.n, more);
+    ccl_pool_begin(slot->helpers, pack_chunk, slot, slot->bits.chunks.n, more);
 }
 
 static void end_packing(CudaContext *cuda, CudaSlot *slot)
 {
     const CclMask *const mask = &slot->ccl_frame->mask;
-    ccl_pool_end(slot->helpers, pack_piece, slot, slot->bits.pieces.n);
+    ccl_pool_end(slot->helpers, pack_chunk, slot, slot->bits.chunks.n);
     if (cuda->engine && slot->helpers)
         cuda_engine_return_packers(cuda->engine);
     const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - slot->pack_begin;
     slot->ccl_frame->table.pack_us = took.count();
-    if (slot->bits.n_rows && slot->bits.pieces.n)
+    if (slot->bits.n_rows && slot->bits.chunks.n)
         cuda->share = ccl_share_next(1 - (float)slot->bits.n_rows / (float)mask->height, took.count(),
                                      (float)mask->width * (float)mask->height / cuda->bus);
 }
@@ -704,12 +680,12 @@ static CclStatus place_bits(const CclContext *context, CudaSlot *slot, const Ccl
     vars->threshold = 0;
     const size_t size = vars->mask_stride * mask->height;
     const uint32_t awaited_rows = context->algorithm->awaited_rows(context, mask->width, mask->height);
-    *form = !may_wait_for_host(cuda, context) ? CUDA_BITS : awaited_rows ? CUDA_BITS_AWAITED : CUDA_BITS_BROUGHT;
+    *form = !may_wait_for_host(cuda, context) ? CUDA_BITS : awaited_rows ? CUDA_BITS_AWAITED : CUDA_BITS_ASSEMBLED;
     slot->packs_meanwhile = *form != CUDA_BITS && packs_meanwhile(context, slot, vars, *form);
     plan_packing(slot, mask, 0, *form == CUDA_BITS_AWAITED ? awaited_rows : 0);
     if (!slot->packs_meanwhile)
         pack(cuda, slot);
-    if (*form == CUDA_BITS_BROUGHT)
+    if (*form == CUDA_BITS_ASSEMBLED)
         return CCL_OK;
     if (*form == CUDA_BITS_AWAITED || size <= MAX_BITS_IN_PLACE) {
         vars->mask = (const uint8_t *)slot->mapped_mask;
@@ -759,13 +735,13 @@ CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream)
 
 CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream)
 {
-    return slot->frame.shape.form == CUDA_BITS_BROUGHT ? mask_to_bits(&slot->bits, stream) : CCL_OK;
+    return slot->frame.shape.form == CUDA_BITS_ASSEMBLED ? mask_to_bits(&slot->bits, stream) : CCL_OK;
 }
 
 CclStatus cuda_bring_bits_for_batch(CudaSlot *slot, cudaStream_t stream)
 {
     if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
-        slot->frame.shape.form = CUDA_BITS_BROUGHT;
+        slot->frame.shape.form = CUDA_BITS_ASSEMBLED;
         slot->frame.vars.mask = slot->d_mask;
     }
     return cuda_bring_bits(slot, stream);
@@ -809,7 +785,7 @@ static bool reads_quickly(const CclMask *mask)
 static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = impl(context);
-    const size_t least = tests_shared() ? 0 : MIN_BYTES_SHARED;
+    const size_t least = ccl_test_switches()->packs_any_size ? 0 : MIN_BYTES_SHARED;
     return (size_t)mask->width * mask->height >= least && there && reads_in_place(context, mask) &&
            !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
@@ -824,7 +800,7 @@ static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *m
     const uint32_t n_rows = min(mask->height, max(1u, MIN_BYTES_SHARED / mask->width));
     float min_ms = 1e3f;
     some.n_rows = n_rows;
-    some.pieces.n = 0;
+    some.chunks.n = 0;
     for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
         if (!*event)
             CCL_CUDA_TRY(cudaEventCreate(event));
@@ -853,15 +829,16 @@ static CclStatus place_shared(const CclContext *context, CudaSlot *slot, const C
     slot->bits.invert = mask->invert;
     vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
     vars->threshold = 0;
-    slot->packs_meanwhile = may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars, CUDA_BITS_BROUGHT);
+    slot->packs_meanwhile = may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars, CUDA_BITS_ASSEMBLED);
     /* Where it is packed before the launch that would take longer than by the device alone. */
-    const float share = tested_share() > 0 ? tested_share() : slot->packs_meanwhile ? cuda->share : 0;
+    const float tested = ccl_test_switches()->host_share;
+    const float share = tested > 0 ? tested : slot->packs_meanwhile ? cuda->share : 0;
     const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
-    plan_packing(slot, mask, share > 0 ? n_rows / PIECE_ROWS * PIECE_ROWS : mask->height, 0);
+    plan_packing(slot, mask, share > 0 ? n_rows / CHUNK_ROWS * CHUNK_ROWS : mask->height, 0);
     if (!(cuda->n_shared & (cuda->n_shared - 1)))
         CCL_TRY(measure_bus(cuda, slot, mask));
     cuda->n_shared++;
-    if (!slot->packs_meanwhile && slot->bits.pieces.n)
+    if (!slot->packs_meanwhile && slot->bits.chunks.n)
         pack(cuda, slot);
     return CCL_OK;
 }
@@ -888,7 +865,7 @@ static CclStatus place_mask(const CclContext *context, CudaSlot *slot, const Ccl
     vars->mask_stride = pitch;
     if (is_packed_by_caller(context, mask, there))
         return place_bits(context, slot, mask, form, vars);
-    *form = CUDA_BITS_BROUGHT;
+    *form = CUDA_BITS_ASSEMBLED;
     if (shares_packing(context, mask, there))
         return place_shared(context, slot, mask, there, vars);
     *form = CUDA_PIXELS;
@@ -942,10 +919,9 @@ static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, 
 
 /* ---------------------------------------------------------------- launches */
 
-static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame)
+static CclStatus launch_frame(CclContext *context, CclFrame *ccl_frame, const StageBuffers *stages)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
-    const StageBuffers *const stages = &impl(context)->lane->stages;
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const CudaShape *const shape = &frame->shape;
 
@@ -982,16 +958,16 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
     return CCL_OK;
 }
 
-static CclStatus capture_launches(CudaSlot *slot, CudaReplay *replay)
+static CclStatus capture_launches(CudaSlot *slot, CudaReplay *replay, const StageBuffers *stages)
 {
     CCL_TRY(cuda_bring_bits(slot, slot->frame.stream));
-    if (slot->frame.shape.form == CUDA_BITS_BROUGHT)
+    if (slot->frame.shape.form == CUDA_BITS_ASSEMBLED)
         CCL_TRY(find_last_node(slot->frame.stream, &replay->bits.node));
-    return launch_frame(slot->context, slot->ccl_frame);
+    return launch_frame(slot->context, slot->ccl_frame, stages);
 }
 
 /* Captures the frame's launches. */
-static CclStatus capture_frame(CudaSlot *slot)
+static CclStatus capture_frame(CudaSlot *slot, const StageBuffers *stages)
 {
     CudaReplay *const replay = &slot->replays[slot->frame.shape.form];
     const cudaStream_t stream = slot->frame.stream;
@@ -999,7 +975,7 @@ static CclStatus capture_frame(CudaSlot *slot)
     cuda_drop_replay(replay);
     CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     slot->frame.capture = replay;
-    const CclStatus status = capture_launches(slot, replay);
+    const CclStatus status = capture_launches(slot, replay, stages);
     slot->frame.capture = NULL;
     CCL_TRY(cuda_end_capture(replay, stream, status));
     replay->shape = slot->frame.shape;
@@ -1034,7 +1010,7 @@ static CclStatus replay_frame(CudaSlot *slot)
     CudaReplay *const replay = &slot->replays[slot->frame.shape.form];
     CudaVars *const vars = &slot->frame.vars;
     if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
-        CudaAwaited awaited = { *vars, slot->bits.pieces };
+        CudaAwaited awaited = { *vars, slot->bits.chunks };
         CCL_TRY(set_nodes(replay, &awaited));
     } else if (memcmp(&replay->vars, vars, sizeof *vars)) {
         CCL_TRY(set_nodes(replay, vars));
@@ -1048,7 +1024,7 @@ static CclStatus replay_frame(CudaSlot *slot)
 
 /* A shape's first frame is launched plainly, its second captured: a shape seen once is not worth a graph. Nor are many
  * streams, whose frames mostly go in batches: capturing holds up all of them, once for each. */
-static bool wants_replay(CudaSlot *slot)
+static bool wants_replay(CudaSlot *slot, const StageBuffers *stages)
 {
     CudaContext *const cuda = impl(slot->context);
     CudaShape *const last = &slot->last_shapes[slot->frame.shape.form];
@@ -1058,7 +1034,7 @@ static bool wants_replay(CudaSlot *slot)
     if (slot->frame.timing || cuda->no_graphs || !repeated || slot->context->algorithm->iterative ||
         (cuda->engine && cuda_engine_is_crowded(cuda->engine)))
         return false;
-    if (!has_graph(slot, slot->frame.shape) && capture_frame(slot) != CCL_OK)
+    if (!has_graph(slot, slot->frame.shape) && capture_frame(slot, stages) != CCL_OK)
         cuda->no_graphs = true;
     return !cuda->no_graphs;
 }
@@ -1086,7 +1062,7 @@ static CclStatus bring(CclContext *context, CclFrame *ccl_frame)
     CudaMaskForm form;
     CCL_TRY(place_mask(context, slot, mask, &form, vars));
     place_labels(context, slot, ccl_frame, vars);
-    vars->early = context->algorithm->ends_early && !frame->timing && !downloads_behind(slot) && device_is_idle(context);
+    vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !downloads_behind(slot) && device_is_idle(context);
     frame->shape = shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
     return CCL_OK;
@@ -1096,11 +1072,12 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
 {
     CudaFrame *const frame = &slot->frame;
     CudaContext *const cuda = impl(slot->context);
-    cuda->lane = cuda->engine ? cuda_engine_lane(cuda->engine, slot->lane) : &cuda->lanes[slot->lane];
-    frame->stream = cuda->lane->stream;
+    const CudaLane *const lane = cuda->engine ? cuda_engine_lane(cuda->engine, slot->lane) : &cuda->lanes[slot->lane];
+    frame->stream = lane->stream;
+    frame->workspace = lane->workspace;
     slot->h_result->complete = 0;
     CCL_TRY(cuda_await_mask(slot, frame->stream));
-    const bool replayed = wants_replay(slot);
+    const bool replayed = wants_replay(slot, &lane->stages);
     if (frame->timing)
         CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     if (frame->shape.narrow)
@@ -1108,7 +1085,7 @@ CclStatus cuda_launch_slot(CudaSlot *slot)
     if (replayed)
         return replay_frame(slot);
     CCL_TRY(cuda_bring_bits(slot, frame->stream));
-    return launch_frame(slot->context, slot->ccl_frame);
+    return launch_frame(slot->context, slot->ccl_frame, &lane->stages);
 }
 
 CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
@@ -1179,7 +1156,7 @@ static void pause_briefly(unsigned n)
 
 const uint32_t *cuda_early_word(const CudaSlot *slot)
 {
-    return slot->frame.vars.early ? &slot->h_result->complete : NULL;
+    return slot->frame.vars.sets_flag ? &slot->h_result->complete : NULL;
 }
 
 bool cuda_is_complete(const uint32_t *const *early, unsigned n)
@@ -1279,7 +1256,7 @@ static CclStatus await(CudaContext *cuda, CudaSlot *slot)
 /* Did the frame's kernels go on without what the host packed? Takes note for those to come. */
 static bool is_late(CudaContext *cuda, const CudaSlot *slot)
 {
-    if (*slot->h_late != slot->bits.pieces.number) {
+    if (*slot->h_timed_out != slot->bits.chunks.number) {
         if (slot->packs_meanwhile && cuda->wariness && ++cuda->n_in_time % FRAMES_IN_TIME == 0)
             cuda->wariness--;
         return false;
@@ -1297,7 +1274,7 @@ static CclStatus await_and_read(CclContext *context, CclFrame *ccl_frame)
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(await(cuda, slot));
-    if (slot->frame.shape.form >= CUDA_BITS_BROUGHT && is_late(cuda, slot)) { /* by now all is packed */
+    if (slot->frame.shape.form >= CUDA_BITS_ASSEMBLED && is_late(cuda, slot)) { /* by now all is packed */
         if (slot->frame.shape.form == CUDA_BITS_AWAITED)
             slot->frame.shape.form = CUDA_BITS; /* in the same place */
         CCL_TRY(launch(cuda, slot));

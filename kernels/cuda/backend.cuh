@@ -8,7 +8,7 @@
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits; or
- *     bits       CUDA_BITS_BROUGHT only: what the host packs, or has packed, is brought up, and the device's own rows packed;
+ *     bits       CUDA_BITS_ASSEMBLED only: what the host packs, or has packed, is brought up, and the device's own rows packed;
  *                with CUDA_BITS_AWAITED that is left to analyze()
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
@@ -18,7 +18,7 @@
  * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
  * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
  * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars (or, with
- * CUDA_BITS_AWAITED, CudaAwaited, and CudaFrame.pieces besides):
+ * CUDA_BITS_AWAITED, CudaAwaited, and CudaFrame.chunks besides):
  * where a graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
@@ -30,7 +30,9 @@
 
 #include "algorithms.h"
 #include "overlap.cuh"
-#include "pieces.cuh"
+#include "row_chunks.cuh"
+
+#include "host/test_switches.h"
 
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -103,7 +105,7 @@ typedef struct __align__(16) CudaVars {
 
     CclLimits limits;
     uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
-    uint32_t early;       /* nothing else was in flight when it came, so somebody probably waits for it: CudaResult.complete is
+    uint32_t sets_flag;       /* nothing else was in flight when it came, so somebody probably waits for it: CudaResult.complete is
                            * worth some of the device's time. In batches nobody looks at it */
 
     /* 16-bit source of the narrow stage; NULL else. */
@@ -115,7 +117,7 @@ typedef struct __align__(16) CudaVars {
 /* The same, and what the host packs of the mask. */
 typedef struct CudaAwaited {
     CudaVars vars;
-    HostPieces pieces;
+    RowChunks chunks;
 } CudaAwaited;
 
 /* How much there is in a mask, as a method sees it that is launched differently then. */
@@ -142,8 +144,8 @@ typedef enum CudaLabelMode {
 typedef enum CudaMaskForm {
     CUDA_PIXELS = 0,
     CUDA_BITS,         /* see CudaVars; only with CclAlgorithm.takes_bits */
-    CUDA_BITS_BROUGHT, /* likewise, by mask_to_bits() just before */
-    CUDA_BITS_AWAITED, /* likewise, in mapped host memory, where analyze() waits for CudaFrame.pieces */
+    CUDA_BITS_ASSEMBLED, /* likewise, by mask_to_bits() just before */
+    CUDA_BITS_AWAITED, /* likewise, in mapped host memory, where analyze() waits for CudaFrame.chunks */
     CUDA_MASK_FORMS
 } CudaMaskForm;
 
@@ -173,18 +175,19 @@ typedef struct CudaLoop {
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
     cudaStream_t stream;
+    void *workspace;       /* the method\'s device memory: workspace_size() bytes, aligned to 256 */
     CudaShape shape;
     CudaVars vars;
     CudaVars *kept;        /* device memory: analyze() may keep them there, so that its first kernel alone is handed them */
     CudaResult *result;    /* mapped host memory, device address */
-    const HostPieces *pieces; /* of the mask, with CUDA_BITS_AWAITED */
+    const RowChunks *chunks; /* of the mask, with CUDA_BITS_AWAITED */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
     const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
     bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
     int ahead;             /* priority of kernels that are CUDA_AHEAD; 0: no other */
     struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels */
-    struct CudaList *list;      /* NULL unless launches are put down here instead of being made */
+    struct CudaLaunchList *list;      /* NULL unless launches are put down here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
@@ -209,13 +212,10 @@ CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size);
 /* With timing: the steps of a frame that is done to the context's, and how long they took together. */
 CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us);
 
-/* Device memory of the method for the frame that is being launched: workspace_size() bytes, aligned to 256. */
-void *cuda_workspace(const CclContext *context);
-
 /* Sizes that a method's workspace is laid out for; what each means is the method's own affair. */
-typedef struct CudaRoom {
+typedef struct CudaCapacity {
     size_t of[5];
-} CudaRoom;
+} CudaCapacity;
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */
 typedef struct CudaBatch {
@@ -223,7 +223,7 @@ typedef struct CudaBatch {
     bool clustered;  /* each frame by a cluster */
     CclConnectivity connectivity;
     unsigned multiprocessors;
-    const CudaRoom *room;
+    const CudaCapacity *capacity;
     unsigned n;
     const CclContext **contexts;  /* [n] each */
     CudaFrame **frames;
@@ -237,8 +237,8 @@ typedef struct CudaBatch {
 
 /* How a method launches batches. Only for methods with analyze(). */
 typedef struct CudaBatches {
-    CudaRoom (*room)(const CclContext *context);       /* that its largest frame needs */
-    size_t (*workspace_size)(const CudaRoom *room);    /* bytes, for all whose needs are at most that */
+    CudaCapacity (*capacity)(const CclContext *context);       /* that its largest frame needs */
+    size_t (*workspace_size)(const CudaCapacity *capacity);    /* bytes, for all whose needs are at most that */
     size_t job_size;                                   /* a multiple of 16 */
     void (*describe)(const CudaBatch *batch);
     CclStatus (*launch)(const CudaBatch *batch);
@@ -252,8 +252,8 @@ typedef struct CudaBatches {
 /* The jobs of a batch, of so many bytes each, to device memory. */
 CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size);
 
-/* What cuda_workspace() is laid out for; only for methods that take batches. */
-const CudaRoom *cuda_room(const CclContext *context);
+/* What CudaFrame.workspace is laid out for; only for methods that take batches. */
+const CudaCapacity *cuda_capacity(const CclContext *context);
 
 /* Multiprocessors of the context's device, for grids that fill it once. */
 unsigned cuda_multiprocessors(const CclContext *context);
@@ -295,7 +295,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
     } while (0)
 
 /* A kernel and how it would be launched: what a node of a graph is set to. */
-typedef struct CudaListed {
+typedef struct CudaListedLaunch {
     const void *kernel;
     dim3 grid;
     unsigned threads;
@@ -303,14 +303,14 @@ typedef struct CudaListed {
     unsigned n_arguments;
     uint16_t places[CUDA_MAX_PARAMETERS]; /* of the arguments, in `values` */
     alignas(16) uint8_t values[512];
-} CudaListed;
+} CudaListedLaunch;
 
-#define CUDA_MAX_LISTED 12
+#define CUDA_MAX_LISTED_LAUNCHES 12
 
-typedef struct CudaList {
-    CudaListed kernels[CUDA_MAX_LISTED];
-    unsigned n; /* more than CUDA_MAX_LISTED: the others were left out */
-} CudaList;
+typedef struct CudaLaunchList {
+    CudaListedLaunch kernels[CUDA_MAX_LISTED_LAUNCHES];
+    unsigned n; /* more than CUDA_MAX_LISTED_LAUNCHES: the others were left out */
+} CudaLaunchList;
 
 template <typename... Args> constexpr size_t cuda_arguments_size()
 {
@@ -322,12 +322,12 @@ template <typename... Args> constexpr size_t cuda_arguments_size()
 }
 
 template <typename... Args>
-static void cuda_put_down(CudaList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
+static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
                           const Args &...args)
 {
-    if (list->n++ >= CUDA_MAX_LISTED)
+    if (list->n++ >= CUDA_MAX_LISTED_LAUNCHES)
         return;
-    CudaListed *const listed = &list->kernels[list->n - 1];
+    CudaListedLaunch *const listed = &list->kernels[list->n - 1];
     memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
     listed->kernel = (const void *)kernel;
     listed->grid = grid;
@@ -358,7 +358,7 @@ static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start,
                              unsigned threads, size_t shared, Args... args)
 {
     if (frame->list) {
-        cuda_put_down(frame->list, kernel, grid, threads, shared, args...);
+        cuda_list_launch(frame->list, kernel, grid, threads, shared, args...);
         return CCL_OK;
     }
     CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
@@ -380,18 +380,16 @@ static inline unsigned blocks_for(size_t items, size_t per_block)
     return (unsigned)((items + per_block - 1) / per_block);
 }
 
-/* Tests see what happens past a limit when it is small: not more than the environment says, if it does. */
-static inline uint32_t limit_of(uint32_t n, const char *text)
+/* `limit` is one of CclTestSwitches: 0 is no limit. */
+static inline uint32_t limit_of(uint32_t n, uint32_t limit)
 {
-    const int limit = text ? atoi(text) : 0;
-    return limit > 0 ? min(n, (uint32_t)limit) : n;
+    return limit ? min(n, limit) : n;
 }
 
-/* Room in shared memory. */
+/* Capacity in shared memory. */
 static inline uint32_t test_limit(uint32_t n)
 {
-    static const char *const text = getenv("CCL_TEST_LIMIT"); /* looked for once: this is every frame's way */
-    return limit_of(n, text);
+    return limit_of(n, ccl_test_switches()->max_capacity);
 }
 
 /* ---------------------------------------------------------------- inside kernels */

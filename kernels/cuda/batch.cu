@@ -5,7 +5,7 @@
  * Contexts that share a device: what the engine of ../engine.h drives. The way of a batch:
  *
  *     wait      for masks on their way up and for their producers
- *     bits      of masks with CUDA_BITS_BROUGHT or CUDA_BITS_AWAITED, one by one
+ *     bits      of masks with CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED, one by one
  *     narrow    16-bit masks, one by one
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size: one
  *               kernel, or two, if each frame has a cluster of blocks; else several, and before them `fetch`: what they
@@ -104,7 +104,7 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     batch.clustered = is_clustered(engine, &launch->slots[begin]->frame.shape);
     batch.connectivity = launch->contexts[begin]->config.connectivity;
     batch.multiprocessors = engine->multiprocessors;
-    batch.room = &engine->room;
+    batch.capacity = &engine->capacity;
     batch.n = end - begin;
     batch.contexts = launch->contexts + begin;
     batch.frames = launch->frames + begin;
@@ -178,7 +178,7 @@ static CclStatus capture_batch(CudaBatchGraph *graph, Launch *launch)
     return cuda_end_capture(&graph->replay, stream, status);
 }
 
-static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListed *listed)
+static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListedLaunch *listed)
 {
     void *arguments[CUDA_MAX_PARAMETERS];
     cudaKernelNodeParams params = replay->nodes[i].params;
@@ -192,7 +192,7 @@ static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListed *list
     return CCL_OK;
 }
 
-static bool same_kernels(const CudaList *a, const CudaList *b)
+static bool same_kernels(const CudaLaunchList *a, const CudaLaunchList *b)
 {
     bool same = a->n == b->n;
     for (unsigned i = 0; same && i < a->n; i++)
@@ -201,7 +201,7 @@ static bool same_kernels(const CudaList *a, const CudaList *b)
 }
 
 /* The graph of these kernels, or one that has not been used for longest. */
-static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const CudaList *list)
+static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const CudaLaunchList *list)
 {
     CudaBatchGraph *found = NULL;
     for (CudaBatchGraph &graph : engine->graphs[index]) {
@@ -217,7 +217,7 @@ static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const Cuda
 }
 
 /* Makes the graph that of the launches in `list`; kernels that come by for the first time are not worth one: no exec. */
-static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaList *list)
+static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaLaunchList *list)
 {
     if (!same_kernels(&graph->set, list)) {
         cuda_drop_replay(&graph->replay);
@@ -248,14 +248,14 @@ static CclStatus launch_groups(Launch *launch)
 
     CudaBatchGraph *graph = NULL;
     if (!engine->no_graphs) {
-        CudaList list;
+        CudaLaunchList list;
         list.n = 0;
         launch->launcher.list = &list;
         CCL_TRY(launch_kernels(launch, false));
         launch->launcher.list = NULL;
         if (!list.n)
             return CCL_OK;
-        if (list.n <= CUDA_MAX_LISTED) {
+        if (list.n <= CUDA_MAX_LISTED_LAUNCHES) {
             graph = find_graph(engine, launch->first_job / CCL_MAX_BATCH, &list);
             engine->no_graphs = prepare_graph(graph, launch, &list) != CCL_OK;
         }
@@ -432,7 +432,7 @@ static void next_generation(CudaEngine *engine)
 }
 
 /* Workspaces of another size: the first of them before the old ones are given up, which go on if there is no memory. */
-static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, size_t size)
+static CclStatus replace_workspaces(CudaEngine *engine, const CudaCapacity *room, size_t size)
 {
     void *first = NULL;
     CclStatus status = alloc_place(engine, size, &first);
@@ -443,7 +443,7 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaRoom *room, si
         return status;
     }
     free_workspaces(engine);
-    engine->room = *room;
+    engine->capacity = *room;
     engine->lanes[0].workspace = first;
     engine->n_lanes = 1;
     next_generation(engine);
@@ -467,7 +467,7 @@ static unsigned max_frames(const CudaEngine *engine)
 /* A workspace more, if there is memory that may be taken. */
 static bool add_workspace(CudaEngine *engine, void **workspace)
 {
-    const size_t size = engine->batches->workspace_size(&engine->room);
+    const size_t size = engine->batches->workspace_size(&engine->capacity);
     if (size * (engine->n_lanes + engine->n_places + 1) > engine->max_bytes)
         return false;
     if (alloc_place(engine, size, workspace) == CCL_OK)
@@ -478,7 +478,7 @@ static bool add_workspace(CudaEngine *engine, void **workspace)
 }
 
 /* No frame is being launched. */
-static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool replace)
+static CclStatus grow_paused(CudaEngine *engine, const CudaCapacity *room, bool replace)
 {
     CCL_TRY(synchronize(engine)); /* whose place is whose changes */
     engine->next_place = 0;
@@ -497,8 +497,8 @@ static CclStatus grow_paused(CudaEngine *engine, const CudaRoom *room, bool repl
 /* Room for the context's frames beside all others'. */
 static CclStatus grow(CudaEngine *engine, const CclContext *context)
 {
-    const CudaRoom needed = engine->batches->room(context);
-    CudaRoom room = engine->room;
+    const CudaCapacity needed = engine->batches->capacity(context);
+    CudaCapacity room = engine->capacity;
     bool larger = false;
     for (unsigned i = 0; i < sizeof room.of / sizeof *room.of; i++) {
         larger |= needed.of[i] > room.of[i];
@@ -573,11 +573,8 @@ static CclStatus open_engine(CudaEngine *engine)
     size_t free_bytes = 0, total_bytes = 0;
     int multiprocessors = 0, lowest = 0, highest = 0;
 
-    const char *const graphs = getenv("CCL_TEST_GRAPHS"); /* 0: plain launches, for tests and the benchmark */
-    engine->no_graphs = graphs && !strcmp(graphs, "0");
-    /* For tests. 0: no frame goes by a cluster. 1: each does that can, as in a batch. */
-    const char *const clusters = getenv("CCL_TEST_CLUSTERS");
-    engine->tests_clusters = clusters && !strcmp(clusters, "1");
+    engine->no_graphs = ccl_test_switches()->no_graphs;
+    engine->tests_clusters = ccl_test_switches()->clusters == CCL_TEST_CLUSTERS_ALWAYS;
     engine->queue = ccl_scheduler_new(&calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
@@ -585,7 +582,7 @@ static CclStatus open_engine(CudaEngine *engine)
     CCL_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
     CCL_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     engine->multiprocessors = (unsigned)multiprocessors;
-    if (engine->batches->cluster_memory && (!clusters || strcmp(clusters, "0")))
+    if (engine->batches->cluster_memory && ccl_test_switches()->clusters != CCL_TEST_CLUSTERS_NEVER)
         engine->cluster_memory = engine->batches->cluster_memory();
     engine->ahead = max(highest, -1); /* no more than it takes: the GPU may have other work */
     engine->max_bytes = total_bytes / 8;

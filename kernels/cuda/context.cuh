@@ -39,7 +39,7 @@ typedef struct CudaReplay {
     CudaReplayNode nodes[CUDA_MAX_STEPS];
     unsigned n_nodes;
     bool notes_all;       /* a node for every kernel */
-    CudaReplayNode bits;  /* of mask_to_bits(), with CUDA_BITS_BROUGHT */
+    CudaReplayNode bits;  /* of mask_to_bits(), with CUDA_BITS_ASSEMBLED */
     CudaVars vars; /* as last set in all of them; with CUDA_BITS_AWAITED they are set for each frame */
 } CudaReplay;
 
@@ -63,14 +63,14 @@ typedef struct CudaSlot {
     uint32_t *d_labels;  /* label image for callers who want it in host memory, and for analysis alone */
     CudaResult *h_result; /* mapped; frame.result on the device */
     const uint64_t *mapped_mask; /* h_mask on the device */
-    volatile uint32_t *h_late;   /* HostPieces.late */
-    uint32_t *h_ready;           /* HostPieces.ready */
+    volatile uint32_t *h_timed_out;   /* RowChunks.timed_out */
+    uint32_t *h_ready_flags;           /* RowChunks.ready_flags */
 
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
     /* Rows that the host packs: from bits.n_rows on, some rows a piece. */
-    bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_BROUGHT or CUDA_BITS_AWAITED then */
+    bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED then */
     CclPool *helpers;
     std::chrono::steady_clock::time_point pack_begin;
     BitsJob bits;
@@ -84,7 +84,7 @@ typedef struct CudaSlot {
 /* The launches of a batch, captured: for all that run the same kernels. */
 typedef struct CudaBatchGraph {
     CudaReplay replay;
-    CudaList set;  /* what its nodes are set to; without `exec`, kernels that came by once */
+    CudaLaunchList set;  /* what its nodes are set to; without `exec`, kernels that came by once */
     unsigned used; /* number of the batch that was the last to use it */
 } CudaBatchGraph;
 
@@ -118,7 +118,7 @@ typedef struct CudaEngine {
 
     /* Frames alone run in lanes. Each frame of a batch has one of the places, workspaces that batches take in turn.
      * Changed only while the queue is paused and nothing runs. */
-    CudaRoom room;
+    CudaCapacity capacity;
     CudaLane lanes[CCL_MAX_BATCHES];
     unsigned n_lanes;    /* that have a workspace */
     unsigned next_lane;  /* of the next context's first slot */
@@ -142,14 +142,13 @@ typedef struct CudaContext {
     bool overlap; /* see CudaFrame */
     CudaLane lanes[CCL_MAX_DEPTH]; /* kernels; without an engine */
     unsigned n_lanes;
-    const CudaLane *lane;  /* of the frame that is being launched */
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
     cudaStream_t download; /* label images down, while kernels of the frame after run */
     cudaStream_t watch;    /* for `alarm`: of who waits for a frame; both NULL until first needed */
     cudaEvent_t alarm;
     CudaSlot slots[CCL_MAX_DEPTH];
     CudaLoop loop; /* iterative methods only */
-    CudaRoom room; /* methods that take batches only */
+    CudaCapacity capacity; /* methods that take batches only */
     CclPackRows *pack_rows;
     CclPool *packers;      /* NULL: the calling thread alone */
     std::chrono::steady_clock::time_point packed; /* when the last time */
@@ -193,7 +192,7 @@ void cuda_drop_replay(CudaReplay *replay);
 
 /* The kernels' stream waits for the mask on its way up. */
 CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
-/* With CUDA_BITS_BROUGHT: mask_to_bits(). */
+/* With CUDA_BITS_ASSEMBLED: mask_to_bits(). */
 CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream);
 /* Likewise with CUDA_BITS_AWAITED: kernels for batches do not wait for the host. */
 CclStatus cuda_bring_bits_for_batch(CudaSlot *slot, cudaStream_t stream);

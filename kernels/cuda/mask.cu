@@ -33,10 +33,10 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 #define BRING_EACH 8u /* 16 bytes that a thread has on their way over the bus at once */
 
 /* Brings a piece of what the host packs to device memory; zeros if it is not there: what was there before may be anything. */
-__device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
+__device__ static void bring(const BitsJob &job, uint32_t chunk, bool there)
 {
-    const uint32_t begin = piece * job.piece_words / 2, end = min(begin + job.piece_words / 2, (job.n_words + 1) / 2);
-    const uint4 *const from = (const uint4 *)job.pieces.words;
+    const uint32_t begin = chunk * job.chunk_words / 2, end = min(begin + job.chunk_words / 2, (job.n_words + 1) / 2);
+    const uint4 *const from = (const uint4 *)job.chunks.words;
     uint4 *const to = (uint4 *)(job.bits + (size_t)job.n_rows * job.row_words);
     for (uint32_t i = begin + threadIdx.x; i < end; i += BRING_EACH * PACK_THREADS) {
         uint4 words[BRING_EACH] = {};
@@ -54,15 +54,15 @@ __device__ static void bring(const BitsJob &job, uint32_t piece, bool there)
 /* The first blocks have a piece of the host's each: what they wait for comes last. Of the others a thread has 16 pixels. */
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
-    if (blockIdx.x < job.pieces.n) {
-        const uint32_t line = ready_line(job.pieces.rows / job.pieces.ready_rows, blockIdx.x, 0);
-        const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.pieces, line));
+    if (blockIdx.x < job.chunks.n) {
+        const uint32_t flag = ready_flag(job.chunks.rows / job.chunks.band_rows, blockIdx.x, 0);
+        const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.chunks, flag));
         bring(job, blockIdx.x, there);
         if (!there && threadIdx.x == 0)
-            note_late(job.pieces);
+            note_timeout(job.chunks);
         return;
     }
-    const uint32_t sixteen = (blockIdx.x - job.pieces.n) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;
+    const uint32_t sixteen = (blockIdx.x - job.chunks.n) * PACK_THREADS + threadIdx.x, row_sixteens = job.row_words * 4;
     const uint32_t y = sixteen / row_sixteens, x = sixteen % row_sixteens * 16;
     if (y >= job.n_rows)
         return;
@@ -81,7 +81,7 @@ __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constan
 
 dim3 mask_to_bits_grid(const BitsJob *job)
 {
-    return dim3(job->pieces.n + blocks_for((size_t)job->row_words * 4 * job->n_rows, PACK_THREADS));
+    return dim3(job->chunks.n + blocks_for((size_t)job->row_words * 4 * job->n_rows, PACK_THREADS));
 }
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream)

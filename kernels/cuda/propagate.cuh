@@ -39,9 +39,9 @@ CclStatus propagate_each_from_parents(CudaFrame *frame, uint32_t *parents);
 template <CclStatus FOUR(CudaFrame *, uint32_t *), CclStatus EIGHT(CudaFrame *, uint32_t *)>
 static CclStatus label_with_parents(CclContext *context, CclFrame *frame)
 {
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
-    return context->config.connectivity == CCL_CONNECT_8 ? EIGHT(cuda_frame(frame), parents)
-                                                         : FOUR(cuda_frame(frame), parents);
+    CudaFrame *const cuda = cuda_frame(frame);
+    uint32_t *const parents = (uint32_t *)cuda->workspace;
+    return context->config.connectivity == CCL_CONNECT_8 ? EIGHT(cuda, parents) : FOUR(cuda, parents);
 }
 
 #endif

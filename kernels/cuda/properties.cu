@@ -14,18 +14,18 @@ static size_t pixels_of_context(const CclContext *context)
 }
 
 /* Moments first, which are to be aligned to 8. */
-PixelSums early_sums(const CclContext *context)
+PixelSums early_sums(const CclContext *context, const CudaFrame *frame)
 {
     const size_t n = pixels_of_context(context);
-    unsigned long long *const moments = (unsigned long long *)cuda_workspace(context);
+    unsigned long long *const moments = (unsigned long long *)frame->workspace;
     uint32_t *const words = (uint32_t *)(moments + 5 * n);
     return PixelSums{ moments,         moments + n, moments + 2 * n, moments + 3 * n, moments + 4 * n,
                       words,           words + n,   words + 2 * n,   words + 3 * n };
 }
 
-uint32_t *early_words(const CclContext *context)
+uint32_t *early_words(const CclContext *context, const CudaFrame *frame)
 {
-    return early_sums(context).y1 + pixels_of_context(context);
+    return early_sums(context, frame).y1 + pixels_of_context(context);
 }
 
 size_t early_workspace_size(const CclContext *context)
@@ -63,7 +63,7 @@ CclStatus features_early(const CclContext *context, CclFrame *ccl_frame, const S
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const dim3 threads(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
     CCL_CUDA_LAUNCH(frame, "features", take_over, grid, threads, 0, frame->vars, width, height, context->capacity,
-                    round, *buffers, early_sums(context));
+                    round, *buffers, early_sums(context, frame));
     return CCL_OK;
 }
 

@@ -33,8 +33,8 @@ typedef struct PixelSums {
 
 /* The workspace of an early method, to be its workspace_size: the sums, and a word per pixel for the method. */
 size_t early_workspace_size(const CclContext *context);
-PixelSums early_sums(const CclContext *context);
-uint32_t *early_words(const CclContext *context);
+PixelSums early_sums(const CclContext *context, const CudaFrame *frame);
+uint32_t *early_words(const CclContext *context, const CudaFrame *frame);
 
 /* CclAlgorithm.features of an early method: takes the roots' slots over, as far as their ids are in this round. */
 CclStatus features_early(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);

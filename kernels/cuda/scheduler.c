@@ -4,6 +4,7 @@
 #include "scheduler.h"
 
 #include "host/clock.h"
+#include "host/test_switches.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -42,15 +43,6 @@ struct CclScheduler {
     char message[512];
 };
 
-/* With CCL_TEST_BATCH in the environment, frames wait until there are this many or one is collected. So tests know the size of
- * a batch. */
-static unsigned min_batch_of_tests(void)
-{
-    const char *const text = getenv("CCL_TEST_BATCH");
-    const int min = text ? atoi(text) : 1;
-    return min > 1 ? (unsigned)min : 1;
-}
-
 CclScheduler *ccl_scheduler_new(const CclSchedulerDevice *calls, void *device, unsigned max_frames)
 {
     CclScheduler *const scheduler = calloc(1, sizeof *scheduler);
@@ -60,7 +52,7 @@ CclScheduler *ccl_scheduler_new(const CclSchedulerDevice *calls, void *device, u
     scheduler->device = device;
     scheduler->end = &scheduler->first;
     scheduler->max_frames = max_frames;
-    scheduler->min_frames = min_batch_of_tests();
+    scheduler->min_frames = ccl_test_switches()->min_batch;
     pthread_mutex_init(&scheduler->lock, NULL);
     pthread_cond_init(&scheduler->launched, NULL);
     return scheduler;

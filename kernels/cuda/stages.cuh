@@ -86,8 +86,8 @@ typedef struct BitsJob {
     GlobalPointer<const uint8_t> mask;
     size_t mask_stride;
 
-    HostPieces pieces;
-    uint32_t piece_words;  /* a multiple of 16, as are the words before the first */
+    RowChunks chunks;
+    uint32_t chunk_words;  /* a multiple of 16, as are the words before the first */
     uint32_t n_words;      /* in all */
 } BitsJob;
 

@@ -195,19 +195,15 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t max_components)
     return blocks_for(max_components, n_sums);
 }
 
-/* Two million, or what CCL_TEST_SUMS in the environment says, for tests. */
-static uint32_t components_at_a_time(void)
-{
-    return limit_of(1u << 21, getenv("CCL_TEST_SUMS"));
-}
+#define MIN_SUMS (1u << 21)
 
-/* So many components at a time or, in large images, an eighth of what is possible. */
+/* Sums for MIN_SUMS components or, in large images, for an eighth of the maximum number. */
 StageBuffers stage_sizes(const CclContext *context)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
     const uint32_t most = ccl_max_components(width, height, context->config.connectivity);
     StageBuffers sizes = {};
-    sizes.n_sums = min(most, max(components_at_a_time(), blocks_for(most, MAX_ROUNDS)));
+    sizes.n_sums = min(most, max(limit_of(MIN_SUMS, ccl_test_switches()->max_sums), blocks_for(most, MAX_ROUNDS)));
     sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;

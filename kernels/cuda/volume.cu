@@ -290,6 +290,7 @@ static void describe(CclContext *context)
     frame->shape.frame_height = size->height;
     frame->shape.label_mode = CUDA_LABELS_FINAL;
     frame->shape.keep_all = 1;
+    frame->workspace = ((const CudaContext *)context->impl)->lanes[0].workspace;
     cuda_clear_steps(frame);
 }
 

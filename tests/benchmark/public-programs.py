@@ -149,9 +149,7 @@ class Theirs:
 
 class Ours(peers.Ours):
     def __init__(self, module, algorithm, connectivity, masks):
-        os.environ['CCL_TEST_LANES'] = '1'  # one frame after the other, as checkccl has it for lane_hot
         super().__init__(module, masks, True, algorithm, 'provisional', connectivity)
-        del os.environ['CCL_TEST_LANES']
         self.name, self.connectivity = f'ours, {algorithm}', connectivity
         self.label_images = (ctypes.c_void_p * 4)(*4 * masks.labels[:1])
 
@@ -338,6 +336,8 @@ def run(options):
 
 
 def main():
+    # One frame after the other, as checkccl has it for lane_hot. The library reads this once.
+    os.environ['CCL_TEST_STREAMS'] = '1'
     options = parse()
     with tempfile.TemporaryDirectory() as folder:
         options.libraries = options.libraries or pathlib.Path(folder)

@@ -8,6 +8,7 @@
 #include "device.h"
 
 #include "backend.h"
+#include "host/test_switches.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -153,11 +154,13 @@ static void check_together(Session *session, const Subject *subject, unsigned n,
 
     snprintf(text, sizeof text, "%u", n);
     setenv("CCL_TEST_BATCH", text, 1);
+    ccl_test_switches_reread();
     for (unsigned i = 0; i < n; i++) {
         camera_draw(session, &cameras[i], subject, i, most, alike);
         open = camera_open(session, &cameras[i]) && open;
     }
     unsetenv("CCL_TEST_BATCH");
+    ccl_test_switches_reread();
     for (unsigned round = 0; round < 3 && open; round++) {
         for (unsigned i = 0; i < n; i++)
             open = check(session, camera_submit(&cameras[i]) == CCL_OK, "%s: %s", subject->name, ccl_error_message()) &&
@@ -189,6 +192,7 @@ static void check_turns(Session *session, const Subject *subject, unsigned n_tur
     bool open = true;
 
     setenv("CCL_TEST_BATCH", "2", 1);
+    ccl_test_switches_reread();
     for (unsigned i = 0; i < 2 * N_KINDS; i++) {
         Camera *const camera = &cameras[i / 2][i % 2];
         const Random before = session->random;
@@ -198,6 +202,7 @@ static void check_turns(Session *session, const Subject *subject, unsigned n_tur
         open = camera_open(session, camera) && open;
     }
     unsetenv("CCL_TEST_BATCH");
+    ccl_test_switches_reread();
     for (unsigned turn = 0; turn < n_turns && open; turn++) {
         Camera *const pair = cameras[random_below(&session->random, N_KINDS)];
         for (unsigned k = 0; k < 2; k++)

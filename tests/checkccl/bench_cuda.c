@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "host/cpus.h"
+#include "host/test_switches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,14 +192,16 @@ static CclContext *open_kind(const CudaProduct *p, ContextKind kind)
 {
     Subject subject = *p->subject;
     if (kind == PLAIN || kind == LANE) {
-        setenv("CCL_TEST_LANES", "1", 1);
+        setenv("CCL_TEST_STREAMS", "1", 1);
         setenv("CCL_TEST_GRAPHS", kind == LANE ? "1" : "0", 1);
     }
+    ccl_test_switches_reread();
     if (kind == PACKING)
         subject.config.threads = ccl_cpu_count();
     CclContext *const context = open_context(p->bench, &subject, CCL_MAX_DEPTH, p->product != PRODUCT_TABLE, false);
     unsetenv("CCL_TEST_GRAPHS");
-    unsetenv("CCL_TEST_LANES");
+    unsetenv("CCL_TEST_STREAMS");
+    ccl_test_switches_reread();
     return context;
 }
 

@@ -7,6 +7,7 @@
 #include "checkccl.h"
 
 #include "backend.h"
+#include "host/test_switches.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,8 +155,10 @@ static void check_way(Session *session, const Subject *subject, const CclConfig 
     char why[400] = "";
     if (way->by_itself)
         setenv("CCL_TEST_GRAPHS", "0", 1);
+    ccl_test_switches_reread();
     const bool open = ccl_context_new(config, &context) == CCL_OK;
     unsetenv("CCL_TEST_GRAPHS");
+    ccl_test_switches_reread();
     if (!check(session, open, "%s: %s", subject->name, ccl_error_message()))
         return;
     const unsigned n_right = run_frames(context, scenes, way, n, why);

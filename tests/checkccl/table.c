@@ -5,6 +5,8 @@
 #include "checkccl.h"
 #include "patterns.h"
 
+#include "host/test_switches.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -166,6 +168,7 @@ static void judge_rounds(Session *session, uint32_t across, uint32_t down)
 {
     const uint32_t per_round = (across * down + 7) / 8; /* 8-connected; twice that 4-connected */
     setenv("CCL_TEST_SUMS", "1", 1);
+    ccl_test_switches_reread();
     for (uint32_t n = per_round - 1; n <= across * down; n += n % per_round == 1 ? per_round - 2 : 1) {
         Image image = image_new(2 * across, 2 * down);
         for (uint32_t i = 0; i < n; i++)
@@ -178,6 +181,7 @@ static void judge_rounds(Session *session, uint32_t across, uint32_t down)
         image_free(&image);
     }
     unsetenv("CCL_TEST_SUMS");
+    ccl_test_switches_reread();
 }
 
 /* More components than a table may ever hold: counts stay exact, the table holds the first million. */

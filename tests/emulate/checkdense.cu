@@ -107,6 +107,7 @@ int main()
         CclContext *context;
         config.shared = i > 0;
         setenv("CCL_TEST_CLUSTERS", i == 2 ? "1" : "0", 1);
+        ccl_test_switches_reread();
         const bool open = ccl_context_new(&config, &context) == CCL_OK;
         check(open, "context", 0);
         if (!open)

@@ -114,6 +114,7 @@ int main()
     };
     for (const auto &kind : contexts) {
         setenv("CCL_TEST_CLUSTERS", kind.clusters, 1);
+        ccl_test_switches_reread();
         CclConfig config = ccl_config_default();
         CclContext *context;
         config.backend = CCL_BACKEND_CUDA;

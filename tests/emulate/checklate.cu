@@ -46,7 +46,7 @@ static uint32_t bands_of(const CclMask &mask)
 /* Pieces that the mask is packed in, but for the first; the tile below has a line for what is above it. */
 static uint32_t more_pieces_of(const CclMask &mask)
 {
-    return (mask.height - 1) / PIECE_ROWS;
+    return (mask.height - 1) / CHUNK_ROWS;
 }
 
 /* All that tiles can see: their rows, and the row above. */
@@ -58,7 +58,7 @@ static uint32_t all_of(const CclMask &mask)
 /* Submits and collects; before the kernels begin, what tiles are not to see is taken back. */
 static bool analyze(CclContext *context, const CclMask *mask, uint32_t seen, CclTable *table)
 {
-    constexpr uint32_t N_EACH = PIECE_ROWS / TILE_HEIGHT;
+    constexpr uint32_t N_EACH = CHUNK_ROWS / TILE_HEIGHT;
     CudaContext *const cuda = (CudaContext *)context->impl;
     CudaSlot *const slot = &cuda->slots[0];
     cuda->wary = cuda->wariness = 0; /* what was late last time does not matter */
@@ -68,7 +68,7 @@ static bool analyze(CclContext *context, const CclMask *mask, uint32_t seen, Ccl
         const bool above = i >= bands_of(*mask);
         const uint32_t piece = above ? i - bands_of(*mask) : i / N_EACH;
         if (!(seen >> i & 1))
-            slot->h_ready[ready_line(N_EACH, piece, above ? N_EACH : i % N_EACH) * READY_STEP] = 0;
+            slot->h_ready_flags[ready_flag(N_EACH, piece, above ? N_EACH : i % N_EACH) * READY_FLAG_STRIDE] = 0;
     }
     return ccl_collect(context, table) == CCL_OK;
 }

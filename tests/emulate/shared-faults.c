@@ -9,6 +9,7 @@
  * usage: shared-faults [STEP [CYCLES]]: every STEPth call only
  */
 #include "ccl.h"
+#include "host/test_switches.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
         char text[8];
         snprintf(text, sizeof text, "%u", together);
         setenv("CCL_TEST_BATCH", text, 1);
+        ccl_test_switches_reread();
         const unsigned held = emulate_held();
 
         emulate_fail(NULL, 0, 0, false);

@@ -70,7 +70,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const Space space = space_of(frame->shape);
     const dim3 grid = cube_grid(space), threads = cube_threads();
-    uint32_t *const words = (uint32_t *)cuda_workspace(context);
+    uint32_t *const words = (uint32_t *)frame->workspace;
 
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, space, words);
     CCL_CUDA_LAUNCH(frame, "compress", compress_cubes, grid, threads, 0, frame->vars, space);

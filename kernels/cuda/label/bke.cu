@@ -297,7 +297,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height, n_rows = (height + 1) / 2;
-    const Blocks blocks = blocks_at(cuda_workspace(context), width, height);
+    const Blocks blocks = blocks_at(frame->workspace, width, height);
 
     const dim3 threads(THREADS_X, THREADS_Y);
     const dim3 grid(blocks_for(blocks.per_row, THREADS_X), blocks_for(n_rows, THREADS_Y));

@@ -223,7 +223,7 @@ template <bool eight, typename Word = uint32_t> static CclStatus ha_label(CclCon
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    uint32_t *const parents = (uint32_t *)frame->workspace;
     const unsigned words = blocks_for(width, per_word<Word>()), strips = blocks_for(height, STRIP);
     const dim3 threads(32, STRIP);
 

@@ -49,8 +49,7 @@ static size_t take(size_t *used, size_t bytes)
 /* The runs of a tile that are nodes. */
 static uint32_t max_runs(void)
 {
-    static const uint32_t n = limit_of(MAX_RUNS, getenv("CCL_TEST_STRIPS"));
-    return n;
+    return limit_of(MAX_RUNS, ccl_test_switches()->max_strip_runs);
 }
 
 /* Per multiprocessor; see launch_all() and room_of_tile(). */
@@ -61,7 +60,7 @@ static uint32_t max_runs(void)
 
 #define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
 
-/* CudaRoom.of */
+/* CudaCapacity.of */
 enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS, ROOM_TILES };
 
 static uint32_t tiles_x_of(uint32_t width)
@@ -74,10 +73,10 @@ static uint32_t bands_of(uint32_t height)
     return (height + TILE_ROWS - 1) / TILE_ROWS;
 }
 
-static CudaRoom room_for(const CclContext *context)
+static CudaCapacity capacity_for(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    CudaRoom room = {};
+    CudaCapacity room = {};
     room.of[ROOM_ROWS] = context->capacity;
     room.of[ROOM_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
     room.of[ROOM_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
@@ -88,7 +87,7 @@ static CudaRoom room_for(const CclContext *context)
 
 /* Lays out the workspace, the same for every frame that it has room for, and returns its bytes. So what must stay zero
  * between frames stays in its place. */
-static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
+static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *room)
 {
     const size_t n_words = room->of[ROOM_WORDS], n_border_words = room->of[ROOM_BORDER_WORDS];
     const size_t n_tiles = room->of[ROOM_TILES];
@@ -114,14 +113,14 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaRoom *room)
     return used;
 }
 
-static size_t workspace_size(const CudaRoom *room)
+static size_t workspace_size(const CudaCapacity *room)
 {
     Plan plan;
     return lay_out(&plan, NULL, room);
 }
 
 /* words_each: of a thread of number, at least. */
-static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom *room, uint32_t width, uint32_t height,
+static Plan plan_for(const CclContext *context, void *workspace, const CudaCapacity *room, uint32_t width, uint32_t height,
                      uint32_t words_each)
 {
     Plan plan;
@@ -143,7 +142,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaRoom 
     return plan;
 }
 
-static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaRoom *room,
+static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaCapacity *room,
                    CudaVars *vars, uint32_t words_each)
 {
     return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height, words_each), vars,
@@ -216,7 +215,7 @@ static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_
 static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
     const uint32_t bands = bands_of(height), tiles_x = tiles_x_of(width);
-    const bool few = is_small(tiles_x * bands, cuda_multiprocessors(context)) && bands <= MAX_READY;
+    const bool few = is_small(tiles_x * bands, cuda_multiprocessors(context)) && bands <= MAX_READY_BANDS;
     return few && tiles_x <= MAX_AT_A_LINE ? TILE_ROWS : 0;
 }
 
@@ -224,7 +223,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const unsigned multiprocessors = cuda_multiprocessors(context);
-    Alone alone = { job_for(context, frame, cuda_workspace(context), cuda_room(context), frame->kept, 1), {} };
+    Alone alone = { job_for(context, frame, frame->workspace, cuda_capacity(context), frame->kept, 1), {} };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
     alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.density);
@@ -239,7 +238,7 @@ static void describe(const CudaBatch *batch)
     BatchJob *const jobs = (BatchJob *)batch->jobs;
     BatchJob *const d_jobs = (BatchJob *)batch->d_jobs;
     for (unsigned i = 0; i < batch->n; i++) {
-        jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->room, &d_jobs[i].vars,
+        jobs[i].job = job_for(batch->contexts[i], batch->frames[i], batch->workspaces[i], batch->capacity, &d_jobs[i].vars,
                               NUMBER_WORDS);
         jobs[i].vars = *batch->vars[i];
     }
@@ -253,7 +252,7 @@ static dim3 larger(dim3 a, dim3 b)
 static CclStatus launch_in_clusters(const CudaBatch *batch)
 {
     Plan plan;
-    lay_out(&plan, NULL, batch->room);
+    lay_out(&plan, NULL, batch->capacity);
     ClusterLaunch offsets = {};
     offsets.sums = (size_t)plan.sums.pointer;
     offsets.extents = (size_t)plan.extents.pointer;
@@ -293,7 +292,7 @@ static CclStatus launch_batch(const CudaBatch *batch)
                       all);
 }
 
-static const CudaBatches batches = { room_for, workspace_size, sizeof(BatchJob), describe, launch_batch,
+static const CudaBatches batches = { capacity_for, workspace_size, sizeof(BatchJob), describe, launch_batch,
                                      runs_cluster_memory, runs_memory_in_cluster };
 
 const CclAlgorithm ccl_cuda_runs = {
@@ -301,7 +300,7 @@ const CclAlgorithm ccl_cuda_runs = {
               .backend = CCL_BACKEND_CUDA, .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
     .takes_bits = true,
-    .ends_early = true,
+    .sets_completion_flag = true,
     .awaited_rows = awaited_rows,
     .analyze = analyze,
     .batches = &batches,

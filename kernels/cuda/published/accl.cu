@@ -50,7 +50,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    uint32_t *const parents = (uint32_t *)frame->workspace;
     const Spans spans = spans_behind(parents, frame->shape);
     const dim3 grid(blocks_for(spans.per_row, THREADS), height - 1);
 

@@ -78,7 +78,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const Space space = space_of(frame->shape);
     const dim3 grid = cube_grid(space), threads = cube_threads();
-    uint32_t *const words = (uint32_t *)cuda_workspace(context);
+    uint32_t *const words = (uint32_t *)frame->workspace;
     /* Each iteration but the last hooks a root at least. */
     const uint64_t most = max_cubes(context) + 1;
 

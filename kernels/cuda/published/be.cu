@@ -97,7 +97,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    const Blocks blocks = blocks_at(cuda_workspace(context), width, height);
+    const Blocks blocks = blocks_at(frame->workspace, width, height);
     const dim3 grid = block_grid(frame->shape), threads = block_threads();
     /* Each iteration but the last hooks a root at least. */
     const uint64_t most = (uint64_t)((width + 1) / 2) * ((height + 1) / 2) + 1;

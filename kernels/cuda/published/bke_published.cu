@@ -99,7 +99,7 @@ template <bool inline_paths> static CclStatus label(CclContext *context, CclFram
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    uint32_t *const corner = (uint32_t *)cuda_workspace(context);
+    uint32_t *const corner = (uint32_t *)frame->workspace;
     const dim3 grid = block_grid(frame->shape), threads = block_threads();
 
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, width, height, corner);

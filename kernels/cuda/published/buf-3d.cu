@@ -64,7 +64,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const Space space = space_of(frame->shape);
     const dim3 grid = cube_grid(space), threads = cube_threads();
-    uint8_t *const bytes = (uint8_t *)cuda_workspace(context);
+    uint8_t *const bytes = (uint8_t *)frame->workspace;
 
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, space);
     CCL_CUDA_LAUNCH(frame, "merge", merge, grid, threads, 0, frame->vars, space, bytes);

@@ -45,7 +45,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    uint32_t *const parents = (uint32_t *)frame->workspace;
     const dim3 threads(BLOCK_THREADS_X, BLOCK_THREADS_Y);
     const dim3 grid(blocks_for(width, BLOCK_THREADS_X), blocks_for(height, BLOCK_THREADS_Y));
 

@@ -164,7 +164,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
     const uint32_t width = frame->shape.width, height = frame->shape.height;
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    uint32_t *const parents = (uint32_t *)frame->workspace;
     const Spans spans = spans_behind(parents, frame->shape);
     const bool eight = context->config.connectivity == CCL_CONNECT_8;
 
@@ -182,7 +182,7 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 static CclStatus features(const CclContext *context, CclFrame *ccl_frame, const StageBuffers *buffers, unsigned round)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    const Spans spans = spans_behind((uint32_t *)cuda_workspace(context), frame->shape);
+    const Spans spans = spans_behind((uint32_t *)frame->workspace, frame->shape);
     CCL_CUDA_LAUNCH(frame, "features", vote_by_runs, frame->shape.height, THREADS, 0, frame->vars, frame->shape.width,
                     context->capacity, round, spans, *buffers);
     return CCL_OK;

@@ -112,8 +112,8 @@ template <bool eight, bool early> static CclStatus label_all(CudaFrame *frame, u
 template <bool early> static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    const PixelSums sums = early ? early_sums(context) : PixelSums{};
-    uint32_t *const table = early ? early_words(context) : (uint32_t *)cuda_workspace(context);
+    const PixelSums sums = early ? early_sums(context, frame) : PixelSums{};
+    uint32_t *const table = early ? early_words(context, frame) : (uint32_t *)frame->workspace;
     return is_eight(context) ? label_all<true, early>(frame, table, sums)
                              : label_all<false, early>(frame, table, sums);
 }

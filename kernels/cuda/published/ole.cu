@@ -79,7 +79,7 @@ template <bool eight> static CclStatus label_all(CudaFrame *frame, uint32_t *par
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);
-    uint32_t *const parents = (uint32_t *)cuda_workspace(context);
+    uint32_t *const parents = (uint32_t *)frame->workspace;
     return is_eight(context) ? label_all<true>(frame, parents) : label_all<false>(frame, parents);
 }
 

@@ -365,7 +365,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (!Jobs::MANY)
         wait_for_predecessor();
 
-    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, early = MAY_END_EARLY && job.vars->early;
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, early = MAY_END_EARLY && job.vars->sets_flag;
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = solved.n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
     const MeasureTile tile = { plan, &block, &added, bases, tile_bits, runs, labels, blockIdx.x * 2048,

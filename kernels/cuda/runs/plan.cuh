@@ -65,11 +65,11 @@ typedef struct __align__(16) Extent {
 
 typedef struct Counts {
     uint32_t found, kept;
-    uint32_t complete; /* nothing is left for `rows`; with CudaVars.early */
+    uint32_t complete; /* nothing is left for `rows`; with CudaVars.sets_flag */
     /* 0 between frames: */
     uint32_t n_runs;
     uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
-    uint32_t n_measured; /* blocks of measure that are done; this and the next with CudaVars.early */
+    uint32_t n_measured; /* blocks of measure that are done; this and the next with CudaVars.sets_flag */
     uint32_t n_added;    /* components that have sums in global memory; past MAX_ADDED they are not all counted */
 } Counts;
 

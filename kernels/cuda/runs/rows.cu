@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
     if (filtered)
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
             plan.keep_scan[i] = 0;
-    if (!Jobs::MANY && job.vars->early && plan.counts->complete)
+    if (!Jobs::MANY && job.vars->sets_flag && plan.counts->complete)
         return; /* the host has it all, and has perhaps freed what is its own */
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     if (thread == 0)

@@ -71,15 +71,15 @@ enum SolveInput {
     SOLVE_AWAITED, /* from the host, which may have to pack them yet */
 };
 
-/* Called by all threads: waits for the rows of a tile, and the one above. HostPieces.ready_rows is TILE_ROWS: awaited_rows() says so. */
-__device__ static inline bool await_rows(const HostPieces &pieces, uint32_t band)
+/* Called by all threads: waits for the rows of a tile, and the one above. RowChunks.band_rows is TILE_ROWS: awaited_rows() says so. */
+__device__ static inline bool await_rows(const RowChunks &chunks, uint32_t band)
 {
-    static_assert(TILE_ROWS % READY_ROWS == 0 && PIECE_ROWS % TILE_ROWS == 0, "a piece begins where a tile does");
-    const uint32_t n_each = pieces.rows / TILE_ROWS, piece = band / n_each, line = ready_line(n_each, piece, band % n_each);
-    const bool is_first = band % n_each == 0 && piece, looks = threadIdx.x == 0 || (is_first && threadIdx.x == 32);
-    const bool there = __syncthreads_and(!looks || await_host(pieces, threadIdx.x ? line - 1 : line));
+    static_assert(TILE_ROWS % MIN_BAND_ROWS == 0 && CHUNK_ROWS % TILE_ROWS == 0, "a chunk begins where a tile does");
+    const uint32_t n_each = chunks.rows / TILE_ROWS, chunk = band / n_each, flag = ready_flag(n_each, chunk, band % n_each);
+    const bool is_first = band % n_each == 0 && chunk, polls = threadIdx.x == 0 || (is_first && threadIdx.x == 32);
+    const bool there = __syncthreads_and(!polls || await_host(chunks, threadIdx.x ? flag - 1 : flag));
     if (!there && threadIdx.x == 0)
-        note_late(pieces);
+        note_timeout(chunks);
     return there;
 }
 
@@ -300,7 +300,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
 
     bool there = true;
     if constexpr (INPUT == SOLVE_AWAITED)
-        there = await_rows(given.pieces, where.band);
+        there = await_rows(given.chunks, where.band);
     load_tile<LANES, INPUT>(&tile, where, source.width, source.height, first_vars(vars_of(given), jobs), there);
     if (Jobs::MANY && (where.x >= plan.tiles_x || where.band >= plan.bands))
         return;
@@ -325,7 +325,7 @@ CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &job
     if constexpr (!Jobs::MANY && LANES == SMALL_LANES) /* see awaited_rows() */
         if (shape->form == CUDA_BITS_AWAITED)
             return run_solve(solve<EIGHT, LANES, SOLVE_AWAITED, true, Jobs>, solve<EIGHT, LANES, SOLVE_AWAITED, false, Jobs>,
-                             CudaAwaited{ given, *frame->pieces });
+                             CudaAwaited{ given, *frame->chunks });
     return run_solve(solve<EIGHT, LANES, SOLVE_BITS, true, Jobs>, solve<EIGHT, LANES, SOLVE_BITS, false, Jobs>, given);
 }
 
