@@ -497,8 +497,13 @@ gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSetti
   self->n_in_flight = 0;
   memset (&self->stats, 0, sizeof self->stats);
   g_clear_pointer (&self->last_error, g_free);
-  self->thread = g_thread_new ("cclmqttsink", run_connection, self);
   return TRUE;
+}
+
+void
+gst_ccl_mqtt_connection_start (GstCclMqttConnection * self)
+{
+  self->thread = g_thread_new ("cclmqttsink", run_connection, self);
 }
 
 guint

@@ -9,6 +9,7 @@
  * while libmosquitto is called, because that calls back with locks of its own.
  *
  *     gst_ccl_mqtt_connection_open (connection, &settings, &error, &hint);
+ *     gst_ccl_mqtt_connection_start (connection);
  *     gst_ccl_mqtt_connection_push (connection, message, overflow, size);     with `lock`
  *     gst_ccl_mqtt_connection_pump (connection);
  *     left = gst_ccl_mqtt_connection_close (connection);
@@ -103,9 +104,12 @@ struct _GstCclMqttConnection
 void gst_ccl_mqtt_connection_init (GstCclMqttConnection * connection, GstObject * owner);
 void gst_ccl_mqtt_connection_clear (GstCclMqttConnection * connection);
 
-/* Starts the thread. FALSE: `error` says why, and `hint` (static or NULL) what to do. */
+/* Reads the settings. FALSE: `error` says why, and `hint` (static or NULL) what to do. */
 gboolean gst_ccl_mqtt_connection_open (GstCclMqttConnection * connection, const GstCclMqttSettings * settings,
     GError ** error, const gchar ** hint);
+
+/* Starts the thread, which connects. After open(). */
+void gst_ccl_mqtt_connection_start (GstCclMqttConnection * connection);
 
 /* Ends thread and connection; the messages that are left are dropped. Returns their number. */
 guint gst_ccl_mqtt_connection_close (GstCclMqttConnection * connection);

@@ -189,7 +189,8 @@ start (GstCclMqttSink * self)
     g_error_free (error);
     return FALSE;
   }
-  warn_of_settings (self);
+  warn_of_settings (self);      /* before the warnings of the thread */
+  gst_ccl_mqtt_connection_start (&self->connection);
   return TRUE;
 }
 
