@@ -11,10 +11,9 @@
 #include "base/gstcclenums.h"
 #include "base/gstcclpinned.h"
 #include "base/gstcclsequencelock.h"
+#include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT (GST_CCL_ANALYZER_GET_CLASS (self)->category)
-
-#define DEFAULT_FRAME_RATE 25   /* for the latency, where the caps do not say */
 
 static GstBaseTransformClass *
 parent_transform (void)
@@ -121,10 +120,8 @@ gst_ccl_analyzer_propose_allocation (GstBaseTransform * transform, GstQuery * de
 void
 gst_ccl_analyzer_set_delay (GstCclAnalyzer * self, guint n_frames)
 {
-  const GstVideoInfo *const info = &self->in_info;
-  const gboolean has_rate = GST_VIDEO_INFO_FPS_N (info) > 0;
-  const GstClockTime latency = gst_util_uint64_scale_int (n_frames * GST_SECOND,
-      has_rate ? GST_VIDEO_INFO_FPS_D (info) : 1, has_rate ? GST_VIDEO_INFO_FPS_N (info) : DEFAULT_FRAME_RATE);
+  const GstClockTime latency = gst_ccl_frames_duration (n_frames, GST_VIDEO_INFO_FPS_N (&self->in_info),
+      GST_VIDEO_INFO_FPS_D (&self->in_info));
   gboolean changed;
 
   GST_OBJECT_LOCK (self);

@@ -279,7 +279,7 @@ create_stats (GstCclLabel * self)
       "path", G_TYPE_STRING, common->path ? common->path : "none",
       "host-bytes", G_TYPE_UINT64, (guint64) common->host_bytes,
       "device-bytes", G_TYPE_UINT64, (guint64) common->device_bytes,
-      "batch-avg", G_TYPE_DOUBLE, stats->batch.n ? stats->batch.sum / stats->batch.n : 0.0,
+      "batch-avg", G_TYPE_DOUBLE, gst_ccl_min_avg_max_average (&stats->batch),
       "batch-max", G_TYPE_UINT, (guint) stats->batch.max, NULL);
 
   gst_ccl_min_avg_max_to_structure (&stats->upload, "upload", structure);

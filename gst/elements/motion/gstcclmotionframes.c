@@ -11,6 +11,7 @@
 
 #include "base/gstccldevice.h"
 #include "base/gstcclenums.h"
+#include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
 
@@ -34,8 +35,8 @@ static void
 take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 {
   GstBuffer *const buffer = frame->common.buffer;
-  const gint n = GST_VIDEO_INFO_FPS_N (&self->parent.in_info), d = GST_VIDEO_INFO_FPS_D (&self->parent.in_info);
-  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : GST_SECOND / 25;
+  const GstClockTime duration = gst_ccl_frames_duration (1, GST_VIDEO_INFO_FPS_N (&self->parent.in_info),
+      GST_VIDEO_INFO_FPS_D (&self->parent.in_info));
   const GstClockTime last = self->last_time;
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
