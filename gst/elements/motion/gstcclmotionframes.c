@@ -84,17 +84,14 @@ acquire_mask (GstCclMotion * self)
 }
 
 static gboolean
-gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, gboolean on_device, GError ** error)
+gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
-  GstBuffer *const buffer = common->buffer;
   GstBuffer *mask;
   gint flags;
 
-  on_device = on_device && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_can_read (&analyzer->cuda, gst_buffer_peek_memory (buffer, 0));
-  if (!gst_ccl_mask_view_map (&common->view, buffer, &analyzer->in_info, on_device, error))
+  if (!gst_ccl_analyzer_map_view (analyzer, common, common->buffer, &analyzer->in_info, error))
     return FALSE;
   gst_clear_buffer (&frame->mask);      /* of a device that was lost */
   mask = acquire_mask (self);
@@ -117,7 +114,6 @@ gst_ccl_motion_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 
   (void) analyzer;
   gst_buffer_unmap (frame->mask, &frame->mask_map);
-  gst_ccl_mask_view_unmap (&common->view);
 }
 
 static CclStatus
