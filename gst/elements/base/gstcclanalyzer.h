@@ -155,7 +155,7 @@ struct _GstCclAnalyzerClass
   void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open, a frame may come */
 
   /* Contexts of the core. */
-  void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* zeroed, but for no_cuda and cuda_context */
+  void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* zeroed except no_cuda, cuda_context */
   gboolean (*requests_are_equal) (gconstpointer a, gconstpointer b);    /* the fields behind GstCclRequest */
   gboolean (*may_use) (GstCclAnalyzer * self, gconstpointer request, CclBackendKind kind);
   CclStatus (*open_on) (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request);     /* pushed */
@@ -223,6 +223,8 @@ void gst_ccl_analyzer_count_latency (GstCclAnalyzer * self, GstClockTime arrived
 const gchar *gst_ccl_analyzer_backend_name (GstCclAnalyzer * self);
 
 /* Properties that these elements have in common. */
+GParamSpec *gst_ccl_analyzer_param_backend (void);
+GParamSpec *gst_ccl_analyzer_param_active_backend (void);
 GParamSpec *gst_ccl_analyzer_param_async_depth (void);
 GParamSpec *gst_ccl_analyzer_param_cuda_device_id (void);
 

@@ -10,6 +10,7 @@
 #include "base/gstcclcrop.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpinned.h"
+#include "base/gstcclpropertyrow.h"
 #include "base/gstcclsequencelock.h"
 #include "base/gstccltime.h"
 
@@ -276,12 +277,26 @@ gst_ccl_analyzer_backend_name (GstCclAnalyzer * self)
 }
 
 GParamSpec *
+gst_ccl_analyzer_param_backend (void)
+{
+  return g_param_spec_enum ("backend", "Backend",
+      "Device for the analysis (auto = a GPU, or the CPU if there is no GPU or it fails)", GST_TYPE_CCL_BACKEND,
+      GST_CCL_BACKEND_AUTO, GST_CCL_PARAM_PLAYING);
+}
+
+GParamSpec *
+gst_ccl_analyzer_param_active_backend (void)
+{
+  return g_param_spec_enum ("active-backend", "Active backend", "Device that analyses now (auto = not started)",
+      GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, GST_CCL_PARAM_READ_ONLY);
+}
+
+GParamSpec *
 gst_ccl_analyzer_param_async_depth (void)
 {
   return g_param_spec_uint ("async-depth", "Asynchronous depth",
       "Frames that the element keeps so that the GPU works on several at once; each adds one frame of latency "
-      "(0 = none)", 0, GST_CCL_MAX_ASYNC_DEPTH, 0,
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+      "(0 = none)", 0, GST_CCL_MAX_ASYNC_DEPTH, 0, GST_CCL_PARAM_PLAYING);
 }
 
 GParamSpec *

@@ -20,9 +20,9 @@
 
 /* Learning starts again. The delay queue is empty. */
 void
-gst_ccl_motion_forget (GstCclMotion * self)
+gst_ccl_motion_restart_learning (GstCclMotion * self)
 {
-  gst_ccl_motion_end (self, self->now.post_messages, NULL);
+  gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
   if (self->detector)
     ccl_motion_reset (self->detector);
   self->last_time = GST_CLOCK_TIME_NONE;
@@ -47,7 +47,7 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
       && (time < last || time - last > LONG_GAP)) {
     GST_INFO_OBJECT (self, "jump from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT ": learning starts again",
         GST_TIME_ARGS (last), GST_TIME_ARGS (time));
-    gst_ccl_motion_forget (self);       /* DISCONT: all frames before it have left */
+    gst_ccl_motion_restart_learning (self);       /* DISCONT: all frames before it have left */
   } else {
     frame->steps_back = GST_CLOCK_TIME_IS_VALID (last) && time < last;
   }
@@ -159,7 +159,7 @@ gst_ccl_motion_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   stats->area_ratio = area_ratio (info);
   gst_ccl_min_avg_max_add (&stats->detect, info->us);
   GST_OBJECT_UNLOCK (self);
-  gst_ccl_motion_follow (self, frame);
+  gst_ccl_motion_update_period (self, frame);
 }
 
 /* ---------------------------------------------------------------- attach */
