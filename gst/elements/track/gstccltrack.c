@@ -188,16 +188,6 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
 
 /* ---------------------------------------------------------------- one frame */
 
-/* Frames nobody analysed say nothing about what is there. */
-static gboolean
-was_analysed (GstBuffer * buffer, GstCclTrackInput input)
-{
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-
-  return input != GST_CCL_TRACK_INPUT_CCL || !meta
-      || !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE));
-}
-
 /* The life of a track, with room for as many places as the property says now; the last ones stay. */
 static GstCclTrackLife *
 make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
@@ -274,7 +264,8 @@ forget_ended (GstCclTrack * self)
 static gboolean
 track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
-  const gboolean analysed = was_analysed (buffer, input);
+  const gboolean analysed = input != GST_CCL_TRACK_INPUT_CCL
+      || gst_ccl_blobs_are_analysed (gst_buffer_get_ccl_blob_meta (buffer));
   const gdouble frames = frames_since_last (self, buffer);
 
   if (analysed) {

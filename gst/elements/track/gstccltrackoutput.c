@@ -254,7 +254,7 @@ write_rois (GstCclTrack * self, GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  for (guint i = 0; i < self->ids->len && (roi = gst_ccl_track_next_roi (buffer, &state)); i++) {
+  for (guint i = 0; i < self->ids->len && (roi = gst_ccl_next_roi (buffer, &state)); i++) {
     const CclTrack *const track = track_of (self, i);
 
     if (track)
@@ -272,7 +272,7 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
   gpointer state = NULL;
   guint label;
 
-  while ((roi = gst_ccl_track_next_roi (buffer, &state))) {
+  while ((roi = gst_ccl_next_roi (buffer, &state))) {
     const GstStructure *const mirror = gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM);
     const GstCclBlob *blob;
 

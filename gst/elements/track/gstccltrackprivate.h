@@ -13,6 +13,7 @@
 
 #include "analysis/track.h"
 #include "base/gstcclenums.h"
+#include "base/gstcclmetas.h"
 #include "base/gstcclminavgmax.h"
 #include "track/gstccltrack.h"
 
@@ -80,7 +81,6 @@ void gst_ccl_track_write_results (GstCclTrack * self, GstBuffer * buffer, GstCcl
 #ifdef HAVE_GST_ANALYTICS
 gboolean gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object);
 #endif
-GstVideoRegionOfInterestMeta *gst_ccl_track_next_roi (GstBuffer * buffer, gpointer * state);
 
 G_END_DECLS
 
