@@ -283,7 +283,8 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
 
 #ifdef HAVE_GST_ANALYTICS
 static void
-write_object (const GstCclTrackResults * results, GstAnalyticsRelationMeta * relations, guint object, guint64 id, GstClockTime now)
+write_object (const GstCclTrackResults * results, GstAnalyticsRelationMeta * relations, guint object, guint64 id,
+    GstClockTime now)
 {
   const GstCclTrackLife *const life = gst_ccl_track_lives_find (results->lives, id);
   GstAnalyticsTrackingMtd tracking;
