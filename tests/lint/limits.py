@@ -39,8 +39,6 @@ LONG_FILES = {
 LONG_FUNCTIONS = {
     "examples/many-cameras.c: main": "to be cut by duty",
     "gst/elements/delivery/gstcclmqttsink.c: install_properties": "a table of properties",
-    "gst/elements/label/gstccllabel.c: install_properties": "a table of properties",
-    "gst/elements/motion/gstcclmotion.c: install_properties": "a table of properties",
     "kernels/cuda/motion/motion.cu: filter_tiles": "to be cut by duty",
     "kernels/cuda/number.cu: number": "to be cut by duty",
     "kernels/cuda/runs/measure.cuh: measure": "to be cut by duty",

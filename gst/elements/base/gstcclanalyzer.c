@@ -83,7 +83,7 @@ gst_ccl_analyzer_take_output (GstCclAnalyzer * self)
   gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
 }
 
-/* ---------------------------------------------------------------- take the settings, open */
+/* ---------------------------------------------------------------- take the settings, find the mask, open */
 
 void
 gst_ccl_analyzer_copy_settings (GstCclAnalyzer * self)
@@ -93,24 +93,43 @@ gst_ccl_analyzer_copy_settings (GstCclAnalyzer * self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* One snapshot for the frame that comes next, which is the first to see it. */
-static gboolean
-take_settings (GstCclAnalyzer * self, GstBuffer * buffer)
+static void
+request_headroom (GstCclAnalyzer * self)
+{
+  const guint delay = GST_CCL_ANALYZER_GET_CLASS (self)->get_wanted_delay (self);
+
+  if (!gst_ccl_pool_headroom_allows (&self->headroom, delay))
+    gst_ccl_pool_headroom_request (&self->headroom, GST_BASE_TRANSFORM (self), delay);
+}
+
+/* The buffer that holds the mask: the frame itself, or one beside it. */
+static GstBuffer *
+find_mask (GstCclAnalyzer * self, GstBuffer * buffer)
 {
   GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
-  GstMemory *memory;
-  GstBuffer *mask;
 
-  gst_ccl_analyzer_copy_settings (self);
-  if (!gst_ccl_pool_headroom_allows (&self->headroom, klass->get_wanted_delay (self)))
-    gst_ccl_pool_headroom_request (&self->headroom, GST_BASE_TRANSFORM (self), klass->get_wanted_delay (self));
-  mask = klass->find_mask ? klass->find_mask (self, buffer) : buffer;
-  memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
-  if (memory && self->active_backend == GST_CCL_BACKEND_CUDA && gst_ccl_cuda_leads_elsewhere (&self->cuda, memory)) {
-    gst_ccl_analyzer_drain (self);
-    gst_ccl_analyzer_close_context (self);
-    gst_ccl_cuda_follow (&self->cuda, memory);
-  }
+  return klass->find_mask ? klass->find_mask (self, buffer) : buffer;
+}
+
+/* A mask in the memory of another device is analysed there. */
+static void
+follow_device (GstCclAnalyzer * self, GstBuffer * mask)
+{
+  GstMemory *const memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
+
+  if (!memory || self->active_backend != GST_CCL_BACKEND_CUDA || !gst_ccl_cuda_leads_elsewhere (&self->cuda, memory))
+    return;
+  gst_ccl_analyzer_drain (self);
+  gst_ccl_analyzer_close_context (self);
+  gst_ccl_cuda_follow (&self->cuda, memory);
+}
+
+/* Opens what the settings ask for. FALSE: an error was posted. */
+static gboolean
+open_for_settings (GstCclAnalyzer * self)
+{
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+
   if (!gst_ccl_analyzer_ensure_open (self))
     return FALSE;
   if (klass->prepare)
@@ -127,18 +146,32 @@ gst_ccl_analyzer_nth_frame (GstCclAnalyzer * self, guint n)
 }
 
 gboolean
+gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask, const GstVideoInfo * info,
+    GError ** error)
+{
+  const gboolean on_device = self->active_backend == GST_CCL_BACKEND_CUDA && gst_buffer_n_memory (mask)
+      && gst_ccl_cuda_can_read (&self->cuda, gst_buffer_peek_memory (mask, 0));
+
+  return gst_ccl_mask_view_map (&frame->view, mask, info, on_device, error);
+}
+
+gboolean
 gst_ccl_analyzer_map_frame (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error)
 {
-  frame->is_mapped = GST_CCL_ANALYZER_GET_CLASS (self)->map_frame (self, frame,
-      self->active_backend == GST_CCL_BACKEND_CUDA, error);
+  frame->is_mapped = GST_CCL_ANALYZER_GET_CLASS (self)->map_frame (self, frame, error);
   return frame->is_mapped;
 }
 
 void
 gst_ccl_analyzer_unmap_frame (GstCclAnalyzer * self, GstCclFrame * frame)
 {
-  if (frame->is_mapped)
-    GST_CCL_ANALYZER_GET_CLASS (self)->unmap_frame (self, frame);
+  GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+
+  if (!frame->is_mapped)
+    return;
+  if (klass->unmap_frame)
+    klass->unmap_frame (self, frame);
+  gst_ccl_mask_view_unmap (&frame->view);
   frame->is_mapped = FALSE;
 }
 
@@ -173,9 +206,9 @@ gst_ccl_analyzer_submit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return status;
 }
 
-/* Takes the buffer. */
+/* Puts the frame into the delay queue and submits it to the core. Takes the buffer. */
 static GstFlowReturn
-enqueue (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
+submit (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
 {
   const GstClockTime start = gst_util_get_timestamp ();
   GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, self->n_frames);
@@ -198,8 +231,10 @@ enqueue (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
   }
   frame->is_analysed = TRUE;
   status = gst_ccl_analyzer_submit_frame (self, frame);
-  if (status != CCL_OK && !gst_ccl_analyzer_continue_on_cpu (self, status))
+  if (status != CCL_OK && !gst_ccl_analyzer_continue_on_cpu (self, status)) {
+    gst_ccl_analyzer_discard_frames (self);
     return GST_FLOW_ERROR;
+  }
   frame->host_time = gst_util_get_timestamp () - start;
   return GST_FLOW_OK;
 }
@@ -217,9 +252,9 @@ collect_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return status;
 }
 
-/* Waits for the frame. FALSE: an error was posted. */
+/* Waits for the frame, which is analysed again on the CPU when the device fails. FALSE: an error was posted. */
 static gboolean
-collect_somewhere (GstCclAnalyzer * self, GstCclFrame * frame)
+collect_with_fallback (GstCclAnalyzer * self, GstCclFrame * frame)
 {
   CclStatus status;
 
@@ -300,7 +335,7 @@ gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBu
   return GST_BASE_TRANSFORM_CLASS (parent_class)->prepare_output_buffer (GST_BASE_TRANSFORM (self), input, output);
 }
 
-/* Lets the oldest frame leave. `output` stays NULL when the subclass keeps it. */
+/* Collects the oldest frame and makes its output. `output` stays NULL when the subclass keeps the buffer. */
 static GstFlowReturn
 finish_frame (GstCclAnalyzer * self, GstBuffer ** output)
 {
@@ -310,7 +345,7 @@ finish_frame (GstCclAnalyzer * self, GstBuffer ** output)
   GstFlowReturn flow;
   GstBuffer *input;
 
-  if (!collect_somewhere (self, frame))
+  if (!collect_with_fallback (self, frame))
     return GST_FLOW_ERROR;
   count_frame (self, frame);
   klass->describe_frame (self, frame);
@@ -364,7 +399,7 @@ gst_ccl_analyzer_drain (GstCclAnalyzer * self)
   return flow;
 }
 
-/* ---------------------------------------------------------------- the way of a frame */
+/* ---------------------------------------------------------------- the path of a frame */
 
 static GstFlowReturn
 gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_discont, GstBuffer * input)
@@ -374,25 +409,29 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
   GstFlowReturn flow;
 
   gst_ccl_analyzer_take_output (self);
-  /* The parent class marks the buffer that leaves next as DISCONT, so older ones must leave before. */
+  /* The parent class marks the next output buffer as DISCONT, so older frames must leave before. */
   if (GST_BUFFER_IS_DISCONT (input))
     gst_ccl_analyzer_drain (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);
-  /* It does the same after a frame that qos=true dropped. */
+  /* The parent class does the same after it dropped a frame because of qos=true. */
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
     gst_ccl_analyzer_drain (self);
   if (flow != GST_FLOW_OK || !transform->queued_buf)
     return flow;
 
   input = g_steal_pointer (&transform->queued_buf);
-  if (self->failed || !take_settings (self, input)) {
+  if (self->failed) {
     gst_buffer_unref (input);
     return GST_FLOW_ERROR;
   }
-  flow = enqueue (self, input, arrived);
-  if (flow != GST_FLOW_OK)
-    gst_ccl_analyzer_discard_frames (self);
-  return flow;
+  gst_ccl_analyzer_copy_settings (self);
+  request_headroom (self);
+  follow_device (self, find_mask (self, input));
+  if (!open_for_settings (self)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_ERROR;
+  }
+  return submit (self, input, arrived);
 }
 
 static GstFlowReturn

@@ -4,9 +4,13 @@
 /*
  * The base class of elements that analyse pictures on a GPU or on the CPU: ccllabel and cclmotion.
  *
- * It owns the device context, the choice of a backend and the fallback to the CPU, the delay queue, latency, quality of
- * service, the output switch, the caps of memories and the statistics that both have. A frame goes through it in this
- * order; gstcclanalyzer.c has the functions in the same order:
+ * It owns what both elements have:
+ *
+ *     gstcclanalyzer.c          the path of a frame, the output switch, the delay queue, common statistics
+ *     gstcclanalyzerbackend.c   the device context, the choice of a backend, the fallback to the CPU
+ *     gstcclanalyzerpads.c      caps, allocation, latency, events, queries, states
+ *
+ * The path of a frame, with the methods of a subclass; gstcclanalyzer.c has its functions in this order:
  *
  *     take the output      a change of `output` renegotiates before the frame
  *     take the settings    copy_settings(): one snapshot per frame
@@ -17,8 +21,7 @@
  *     collect              collect_frame(), describe_frame()
  *     attach               make_output()
  *
- * "Request" is everything that a context of the core is made for. A subclass puts its fields behind GstCclRequest;
- * requests are compared as bytes.
+ * A "request" lists everything that a context of the core depends on. A subclass puts its fields behind GstCclRequest.
  */
 #ifndef __GST_CCL_ANALYZER_H__
 #define __GST_CCL_ANALYZER_H__
@@ -42,7 +45,7 @@ G_BEGIN_DECLS
     (G_TYPE_INSTANCE_GET_CLASS ((object), GST_TYPE_CCL_ANALYZER, GstCclAnalyzerClass))
 #define GST_CCL_MAX_ASYNC_DEPTH (CCL_MAX_DEPTH - 1)
 
-/* What every pad template of these elements has. */
+/* Parts of the pad templates of these elements. */
 #define GST_CCL_SIZE_RANGE \
     "width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ], framerate = " GST_VIDEO_FPS_RANGE
 #define GST_CCL_YUV_FORMATS "NV12, NV21, I420, YV12, Y42B, Y444"
@@ -53,7 +56,7 @@ G_BEGIN_DECLS
 # define GST_CCL_CUDA_CAPS ""
 #endif
 
-/* The `output` of both elements when the frame itself leaves. */
+/* The value of `output` with which the frame itself leaves, in both elements. */
 #define GST_CCL_ANALYZER_PASSTHROUGH 0
 
 typedef struct _GstCclAnalyzer GstCclAnalyzer;
@@ -88,14 +91,14 @@ typedef struct
   gsize host_bytes, device_bytes;
 } GstCclAnalyzerStats;
 
-/* The parts of messages in which subclasses differ. */
+/* The texts of error messages that differ between subclasses. */
 typedef struct
 {
   const gchar *duty;            /* "label": "No GPU to label on" */
   const gchar *no_device_hint;
   const gchar *memory_hint;
   const gchar *settings_error;  /* "These settings do not go together" */
-  const gchar *settings_hint;   /* or NULL */
+  const gchar *settings_hint;
 } GstCclAnalyzerTexts;
 
 struct _GstCclAnalyzer
@@ -129,7 +132,8 @@ struct _GstCclAnalyzer
   gint n_output_changes;        /* sequence lock of both */
 };
 
-/* Unless something else is said, a method is called in the streaming thread, without the object lock. */
+/* The streaming thread calls the methods without the object lock, except where a comment names another thread or the lock.
+ * "Pushed" means that the device context is current. */
 struct _GstCclAnalyzerClass
 {
   GstBaseTransformClass parent_class;
@@ -151,20 +155,21 @@ struct _GstCclAnalyzerClass
   void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open, a frame may come */
 
   /* Contexts of the core. */
-  void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* all bytes are 0; GstCclRequest is the base's */
+  void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* zeroed except no_cuda, cuda_context */
+  gboolean (*requests_are_equal) (gconstpointer a, gconstpointer b);    /* the fields behind GstCclRequest */
   gboolean (*may_use) (GstCclAnalyzer * self, gconstpointer request, CclBackendKind kind);
-  CclStatus (*open_on) (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request);     /* context is pushed */
+  CclStatus (*open_on) (GstCclAnalyzer * self, CclBackendKind kind, gconstpointer request);     /* pushed */
   CclStatus (*reopen) (GstCclAnalyzer * self, gpointer request, gchar ** message);      /* optional; open with fallbacks */
   void (*opened) (GstCclAnalyzer * self);       /* optional; self->request is open */
-  void (*close) (GstCclAnalyzer * self);        /* context is pushed */
+  void (*close) (GstCclAnalyzer * self);        /* pushed */
 
   /* Frames. */
   gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame); /* FALSE: let it pass without analysis */
-  gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, gboolean on_device, GError ** error);
-  void (*unmap_frame) (GstCclAnalyzer * self, GstCclFrame * frame);
-  CclStatus (*submit_frame) (GstCclAnalyzer * self, GstCclFrame * frame);       /* context is pushed */
-  CclStatus (*collect_frame) (GstCclAnalyzer * self, GstCclFrame * frame);      /* context is pushed */
-  void (*describe_frame) (GstCclAnalyzer * self, GstCclFrame * frame);  /* still mapped: statistics, blobs */
+  gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error);  /* view, and what it needs else */
+  void (*unmap_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional; not the view */
+  CclStatus (*submit_frame) (GstCclAnalyzer * self, GstCclFrame * frame);       /* pushed */
+  CclStatus (*collect_frame) (GstCclAnalyzer * self, GstCclFrame * frame);      /* pushed */
+  void (*describe_frame) (GstCclAnalyzer * self, GstCclFrame * frame);  /* statistics, blobs; the mask is still mapped */
   GstFlowReturn (*make_output) (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * input, GstBuffer ** output);
   void (*clear_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional */
   GstFlowReturn (*next_output) (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
@@ -193,6 +198,10 @@ GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);
 /* The frames of the delay queue leave until `depth` are left, or none with `all`; NULL when none may leave. */
 GstFlowReturn gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
 
+/* Maps frame->view: on the device where the core can read `mask` there, else on the host. */
+gboolean gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask,
+    const GstVideoInfo * info, GError ** error);
+
 /* The buffer that leaves for `input`: the same in place, or a new one with its metadata. */
 GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output);
 
@@ -200,7 +209,6 @@ GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer 
 CclStatus gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message);
 /* Opens what the settings and caps ask for, unless it is open. FALSE: an error was posted. */
 gboolean gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self);
-gboolean gst_ccl_analyzer_is_open (GstCclAnalyzer * self);
 
 /* After a call of the core failed: processes the queued frames again on the CPU. FALSE: an error was posted. */
 gboolean gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status);
@@ -215,6 +223,8 @@ void gst_ccl_analyzer_count_latency (GstCclAnalyzer * self, GstClockTime arrived
 const gchar *gst_ccl_analyzer_backend_name (GstCclAnalyzer * self);
 
 /* Properties that these elements have in common. */
+GParamSpec *gst_ccl_analyzer_param_backend (void);
+GParamSpec *gst_ccl_analyzer_param_active_backend (void);
 GParamSpec *gst_ccl_analyzer_param_async_depth (void);
 GParamSpec *gst_ccl_analyzer_param_cuda_device_id (void);
 

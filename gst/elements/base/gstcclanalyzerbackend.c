@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which backend analyses: the choice, the context of the core, and the way back to the CPU. */
+/* The backend: the choice, the context of the core, and the fallback to the CPU. */
 
 #include "gstcclanalyzerprivate.h"
 
@@ -31,7 +31,7 @@ gst_ccl_analyzer_post_open_error (GstCclAnalyzer * self, CclStatus status, const
       break;
     default:
       GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s: %s.", texts->settings_error, message),
-          ("%s", texts->settings_hint ? texts->settings_hint : ""));
+          ("%s", texts->settings_hint));
       break;
   }
 }
@@ -127,7 +127,7 @@ reopen (GstCclAnalyzer * self, gpointer request)
     return FALSE;
   }
   self->is_open = TRUE;
-  /* What opening has found out. */
+  /* Opening can change both: it takes a device context, or finds that there is no device. */
   common->cuda_context = self->cuda.current;
   common->no_cuda = self->cuda_lost;
   memcpy (self->request, request, klass->request_size);
@@ -149,6 +149,15 @@ fill_request (GstCclAnalyzer * self, gpointer request)
   klass->fill_request (self, request);
 }
 
+static gboolean
+requests_are_equal (GstCclAnalyzer * self, gconstpointer a, gconstpointer b)
+{
+  const GstCclRequest *const x = a, *const y = b;
+
+  return x->backend == y->backend && x->no_cuda == y->no_cuda && x->cuda_context == y->cuda_context
+      && GST_CCL_ANALYZER_GET_CLASS (self)->requests_are_equal (a, b);
+}
+
 gboolean
 gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
 {
@@ -158,27 +167,45 @@ gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
   if (klass->check_settings && !klass->check_settings (self))
     return FALSE;
   fill_request (self, wanted);
-  if (self->is_open && !memcmp (wanted, self->request, klass->request_size))
+  if (self->is_open && requests_are_equal (self, wanted, self->request))
     return TRUE;
   gst_ccl_analyzer_drain (self);
   fill_request (self, wanted);  /* a queued frame may have lost the GPU */
   return reopen (self, wanted);
 }
 
-gboolean
-gst_ccl_analyzer_is_open (GstCclAnalyzer * self)
+/* Submits a queued frame to a new context. A mask in the memory of a lost device may be out of reach: then the frame passes
+ * without analysis, unless the subclass needs every frame. FALSE: an error was posted. */
+static gboolean
+resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
 {
-  return self->is_open;
+  const gboolean is_needed = GST_CCL_ANALYZER_GET_CLASS (self)->needs_every_frame;
+  GError *error = NULL;
+  CclStatus status;
+
+  frame->is_analysed = gst_ccl_analyzer_map_frame (self, frame, is_needed ? &error : NULL);
+  if (frame->is_analysed) {
+    status = gst_ccl_analyzer_submit_frame (self, frame);
+    if (status == CCL_OK)
+      return TRUE;
+    if (is_needed)
+      gst_ccl_analyzer_post_open_error (self, status, ccl_error_message ());
+  } else if (is_needed) {
+    gst_ccl_analyzer_post_frame_error (self, error);
+  }
+  if (is_needed)
+    return FALSE;
+  gst_ccl_analyzer_unmap_frame (self, frame);
+  frame->is_analysed = FALSE;
+  return TRUE;
 }
 
-/* After the device failed the queued frames are processed again on the CPU, if the properties allow that. */
 gboolean
 gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status)
 {
   GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
   gpointer const request = g_alloca (klass->request_size);
   gchar *const message = g_strdup (ccl_error_message ());
-  GError *error = NULL;
 
   if (self->active_backend != GST_CCL_BACKEND_CUDA || !klass->may_use (self, self->request, CCL_BACKEND_CPU)) {
     self->failed = TRUE;
@@ -194,24 +221,8 @@ gst_ccl_analyzer_continue_on_cpu (GstCclAnalyzer * self, CclStatus status)
   memcpy (request, self->request, klass->request_size);
   self->cuda_lost = ((GstCclRequest *) request)->no_cuda = TRUE;
   self->failed = !reopen (self, request);
-  for (guint i = 0; i < self->n_frames && !self->failed; i++) {
-    GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, i);
-
-    if (!frame->is_analysed)
-      continue;
-    /* The lost device may keep a mask. Then the frame passes without analysis, where that is allowed. */
-    frame->is_analysed = gst_ccl_analyzer_map_frame (self, frame, klass->needs_every_frame ? &error : NULL);
-    status = frame->is_analysed ? gst_ccl_analyzer_submit_frame (self, frame) : CCL_OK;
-    if (klass->needs_every_frame && (error || status != CCL_OK)) {
-      self->failed = TRUE;
-      if (error)
-        gst_ccl_analyzer_post_frame_error (self, error);
-      else
-        gst_ccl_analyzer_post_open_error (self, status, ccl_error_message ());
-    } else if (status != CCL_OK) {
-      gst_ccl_analyzer_unmap_frame (self, frame);
-      frame->is_analysed = FALSE;
-    }
-  }
+  for (guint i = 0; i < self->n_frames && !self->failed; i++)
+    if (gst_ccl_analyzer_nth_frame (self, i)->is_analysed)
+      self->failed = !resubmit_frame (self, gst_ccl_analyzer_nth_frame (self, i));
   return !self->failed;
 }

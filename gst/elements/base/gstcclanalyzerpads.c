@@ -10,11 +10,11 @@
 #include "base/gstcclcrop.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpinned.h"
+#include "base/gstcclpropertyrow.h"
 #include "base/gstcclsequencelock.h"
+#include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT (GST_CCL_ANALYZER_GET_CLASS (self)->category)
-
-#define DEFAULT_FRAME_RATE 25   /* for the latency, where the caps do not say */
 
 static GstBaseTransformClass *
 parent_transform (void)
@@ -121,10 +121,8 @@ gst_ccl_analyzer_propose_allocation (GstBaseTransform * transform, GstQuery * de
 void
 gst_ccl_analyzer_set_delay (GstCclAnalyzer * self, guint n_frames)
 {
-  const GstVideoInfo *const info = &self->in_info;
-  const gboolean has_rate = GST_VIDEO_INFO_FPS_N (info) > 0;
-  const GstClockTime latency = gst_util_uint64_scale_int (n_frames * GST_SECOND,
-      has_rate ? GST_VIDEO_INFO_FPS_D (info) : 1, has_rate ? GST_VIDEO_INFO_FPS_N (info) : DEFAULT_FRAME_RATE);
+  const GstClockTime latency = gst_ccl_frames_duration (n_frames, GST_VIDEO_INFO_FPS_N (&self->in_info),
+      GST_VIDEO_INFO_FPS_D (&self->in_info));
   gboolean changed;
 
   GST_OBJECT_LOCK (self);
@@ -279,12 +277,26 @@ gst_ccl_analyzer_backend_name (GstCclAnalyzer * self)
 }
 
 GParamSpec *
+gst_ccl_analyzer_param_backend (void)
+{
+  return g_param_spec_enum ("backend", "Backend",
+      "Device for the analysis (auto = a GPU, or the CPU if there is no GPU or it fails)", GST_TYPE_CCL_BACKEND,
+      GST_CCL_BACKEND_AUTO, GST_CCL_PARAM_PLAYING);
+}
+
+GParamSpec *
+gst_ccl_analyzer_param_active_backend (void)
+{
+  return g_param_spec_enum ("active-backend", "Active backend", "Device that analyses now (auto = not started)",
+      GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, GST_CCL_PARAM_READ_ONLY);
+}
+
+GParamSpec *
 gst_ccl_analyzer_param_async_depth (void)
 {
   return g_param_spec_uint ("async-depth", "Asynchronous depth",
       "Frames that the element keeps so that the GPU works on several at once; each adds one frame of latency "
-      "(0 = none)", 0, GST_CCL_MAX_ASYNC_DEPTH, 0,
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+      "(0 = none)", 0, GST_CCL_MAX_ASYNC_DEPTH, 0, GST_CCL_PARAM_PLAYING);
 }
 
 GParamSpec *

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Elements that work in place on the pixels of the caps, not on those that a GstVideoCropMeta leaves of a larger buffer. */
+/* For elements that work in place on all pixels of the caps, and do not know GstVideoCropMeta. */
 #ifndef __GST_CCL_CROP_H__
 #define __GST_CCL_CROP_H__
 
@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* In an allocation query that downstream has answered: it may crop by itself, but upstream has to do so before us. */
+/* Removes the crop metadata from an allocation query that downstream has answered: upstream has to crop before this element. */
 static inline void
 gst_ccl_crop_refuse (GstQuery * query)
 {

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * An element's hold on CUDA through libgstcuda: the context it shares with its neighbours, and masks in
- * memory:CUDAMemory. Everything is behind one gate, because libgstcuda aborts the process when it is used without a
- * driver. In a build without libgstcuda, or where the gate stays shut, there is no context to share: the calls below
- * say so, and the core works on a device index instead.
+ * CUDA in an element, through libgstcuda: the context that it shares with its neighbours, and masks in memory:CUDAMemory.
+ *
+ * libgstcuda aborts the process when it is used without a driver, so all calls go through gst_ccl_cuda_load(). Where that
+ * fails, and in a build without libgstcuda, there is no context to share. The functions below say so, and the core works on
+ * a device index instead.
  */
 #ifndef __GST_CCL_CUDA_H__
 #define __GST_CCL_CUDA_H__
@@ -24,7 +25,7 @@ typedef struct
   gint device_id;               /* property: -1 is any */
   GRecMutex lock;               /* guards shared: other threads hand contexts in and ask for ours */
   GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
-  GstObject *current;           /* the one frames are analysed in; streaming thread only */
+  GstObject *current;           /* the context in which frames are analysed; streaming thread only */
 } GstCclCuda;
 
 /* Is libgstcuda there and usable? Decided once per process. */
@@ -37,16 +38,16 @@ void gst_ccl_cuda_clear (GstCclCuda * cuda);
 void gst_ccl_cuda_set_context (GstCclCuda * cuda, GstContext * context);
 gboolean gst_ccl_cuda_query_context (GstCclCuda * cuda, GstQuery * query);
 
-/* Finds a context among the neighbours or makes one. FALSE: the gate is open, but there is no such device. Without the
- * gate there is nothing to find, and TRUE. */
+/* Finds a context among the neighbours or makes one. FALSE: libgstcuda can be used, but there is no such device. TRUE
+ * without libgstcuda: there is nothing to find. */
 gboolean gst_ccl_cuda_open (GstCclCuda * cuda);
 void gst_ccl_cuda_close (GstCclCuda * cuda);
 
 /* CclConfig.device: -1 when a context is pushed around every call, else the index of the device. */
 gint gst_ccl_cuda_get_device (const GstCclCuda * cuda);
 
-/* Opening the device ended with `status`, and the CPU can do instead: is that worth a warning? Not where there simply is
- * no device. */
+/* Opening the device ended with `status`, and the CPU can replace it. TRUE: that is worth a warning. A machine without a
+ * device needs none. */
 gboolean gst_ccl_cuda_is_missed (const GstCclCuda * cuda, CclStatus status);
 
 /* Around every call of the core that may touch the device; nothing happens without a context. */
@@ -61,15 +62,15 @@ GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
 /* Can a core that works in the current context (or on the device) read this memory where it is, on the device? */
 gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
-/* Is the memory of another context than the current one, which cuda-device-id allows? What works in the current one has
- * to be closed, and then: follow. */
+/* Is the memory in another context than the current one, and does cuda-device-id allow it? Then close everything that works
+ * in the current context, and call gst_ccl_cuda_follow(). */
 gboolean gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory);
 
 /* Makes the memory's context the current one. */
 void gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);
 
-/* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of mask, and
- * in `size` the bytes from data to the end of the memory. */
+/* Maps CUDA memory on the device and describes its first plane: data, stride, memory and producer_stream of `mask`. `size` is
+ * the number of bytes from data to the end of the memory. */
 gboolean gst_ccl_cuda_map (GstMemory * memory, GstMapInfo * map, CclMask * mask, gsize * size);
 
 G_END_DECLS

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * An allocator of device memory for masks that stay on the GPU between our elements, whatever libgstcuda of this
- * version (or none) has formats for. Mapped with GST_CCL_MAP_DEVICE it gives the device's address; mapped for reading
- * as any other memory it is downloaded, so that everybody can read it. Whoever writes to it on the device has finished
- * before unmapping.
+ * An allocator of device memory for masks that stay on the GPU between our elements. It depends neither on libgstcuda nor on
+ * its formats. A map with GST_CCL_MAP_DEVICE gives the address on the device. A plain map for reading downloads the memory, so
+ * that every element can read it. A writer on the device must finish before it unmaps.
  */
 #ifndef __GST_CCL_DEVICE_H__
 #define __GST_CCL_DEVICE_H__
@@ -25,7 +24,7 @@ GstAllocator *gst_ccl_device_allocator_new (GstCclCuda * cuda);
 
 gboolean gst_ccl_is_device_memory (GstMemory * memory);
 
-/* Whose it is, (transfer none). */
+/* The context or device that the memory is on. (transfer none) */
 const GstCclCuda *gst_ccl_device_memory_get_cuda (GstMemory * memory);
 
 G_END_DECLS

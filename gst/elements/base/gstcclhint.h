@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A pipeline in which an element never gets what it lives on runs for ever and shows nothing: it says so, once. */
+/* An element whose first frames lack the metadata that it needs posts one warning. Without it the pipeline would run and show
+ * nothing. */
 #ifndef __GST_CCL_HINT_H__
 #define __GST_CCL_HINT_H__
 
@@ -11,8 +12,8 @@ G_BEGIN_DECLS
 
 #define GST_CCL_HINT_FRAMES 30
 
-/* Called for every frame. TRUE once, when the first frames have come and none of them brought it; `n_without` is 0 at
- * the start. */
+/* Call it for every frame; `came`: the frame has the metadata. TRUE once, after the first GST_CCL_HINT_FRAMES frames, if none
+ * had it. `n_without` is 0 at the start. */
 static inline gboolean
 gst_ccl_hint_is_due (guint * n_without, gboolean came)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The first plane of a video buffer, as the mask the core takes: a view, never a copy. */
+/* The first plane of a video buffer as a mask for the core: a view without a copy. */
 #ifndef __GST_CCL_MASK_H__
 #define __GST_CCL_MASK_H__
 
@@ -23,11 +23,11 @@ typedef struct
 } GstCclMaskView;
 
 /*
- * Looks at the gray or luma plane of a buffer whose caps say `info`.
+ * Maps the gray or luma plane of a buffer with the caps `info`.
  *
- * on_device: leave CUDA memory where it is; otherwise it is brought to the host.
- * Errors:    GST_STREAM_ERROR_FORMAT when the buffer holds less than its caps say, GST_RESOURCE_ERROR_READ when it
- *            cannot be mapped. Then there is nothing to unmap, and to do so does no harm.
+ * on_device: CUDA memory stays on the device; otherwise it is downloaded.
+ * Errors:    GST_STREAM_ERROR_FORMAT when the buffer is smaller than its caps say, GST_RESOURCE_ERROR_READ when it cannot be
+ *            mapped. Unmapping is harmless then.
  */
 gboolean gst_ccl_mask_view_map (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info,
     gboolean on_device, GError ** error);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Least, mean and largest of a measure, for the elements' statistics. */
+/* The minimum, average and maximum of a value, for the statistics of elements. */
 #ifndef __GST_CCL_MIN_AVG_MAX_H__
 #define __GST_CCL_MIN_AVG_MAX_H__
 
@@ -15,37 +15,50 @@ typedef struct
   gdouble min, max, sum;
 } GstCclMinAvgMax;
 
-/* A negative value was not measured. */
+/* Ignores negative values, which mean "not measured". */
 static inline void
-gst_ccl_min_avg_max_add (GstCclMinAvgMax * spread, gdouble value)
+gst_ccl_min_avg_max_add (GstCclMinAvgMax * values, gdouble value)
 {
   if (value < 0)
     return;
-  spread->min = spread->n ? MIN (spread->min, value) : value;
-  spread->max = MAX (spread->max, value);
-  spread->sum += value;
-  spread->n++;
+  values->min = values->n ? MIN (values->min, value) : value;
+  values->max = MAX (values->max, value);
+  values->sum += value;
+  values->n++;
 }
 
-/* Adds NAME-us-min, -avg and -max; -1 where nothing was measured. */
-static inline void
-gst_ccl_min_avg_max_to_structure (const GstCclMinAvgMax * spread, const gchar * name, GstStructure * structure)
+static inline gdouble
+gst_ccl_min_avg_max_average (const GstCclMinAvgMax * values)
 {
-  const gdouble values[] = { spread->min, spread->n ? spread->sum / spread->n : 0, spread->max };
-  const gchar *const suffixes[] = { "min", "avg", "max" };
+  return values->n ? values->sum / values->n : 0;
+}
 
-  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
-    gchar *field = g_strdup_printf ("%s-us-%s", name, suffixes[i]);
-    gst_structure_set (structure, field, G_TYPE_DOUBLE, spread->n ? values[i] : -1.0, NULL);
+/* Adds NAME-us-min, -avg and -max to the structure. All are -1 when nothing was measured. */
+static inline void
+gst_ccl_min_avg_max_to_structure (const GstCclMinAvgMax * values, const gchar * name, GstStructure * structure)
+{
+  const struct
+  {
+    const gchar *suffix;
+    gdouble value;
+  } fields[] = {
+    {"min", values->min},
+    {"avg", gst_ccl_min_avg_max_average (values)},
+    {"max", values->max},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
+    gchar *field = g_strdup_printf ("%s-us-%s", name, fields[i].suffix);
+    gst_structure_set (structure, field, G_TYPE_DOUBLE, values->n ? fields[i].value : -1.0, NULL);
     g_free (field);
   }
 }
 
-/* What the next function adds, for the text of a property. */
+/* The fields that gst_ccl_min_avg_max_host_to_structure() adds, for the text of a property. */
 #define GST_CCL_HOST_TIME_FIELDS "host-us (time spent on a frame) and latency-us (the same: no frame waits here), " \
     "each -min, -avg and -max in microseconds (-1: not measured)"
 
-/* Of an element that holds no frame back: the time it works on one is the time it delays it. */
+/* For an element without a delay queue: it delays a frame by the time that it works on it. */
 static inline void
 gst_ccl_min_avg_max_host_to_structure (const GstCclMinAvgMax * host, GstStructure * structure)
 {

@@ -37,7 +37,7 @@ gst_ccl_pool_headroom_propose (GstCclPoolHeadroom * headroom, GstQuery * query, 
     gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
     min += n_frames;
     gst_query_set_nth_allocation_pool (query, i, pool, size, min, max ? MAX (min, max + n_frames) : 0);
-    /* Many elements allocate the minimum and no more, even from a pool without a maximum. */
+    /* Many elements allocate just the minimum, even from a pool without a maximum. */
     headroom->n_spare = n_frames;
     gst_clear_object (&pool);
   }

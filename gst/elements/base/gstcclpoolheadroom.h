@@ -5,8 +5,8 @@
  * How many frames an element may keep in its delay queue.
  *
  * Upstream takes its buffers from a pool. An element that keeps more buffers than the pool can spare stops the pipeline,
- * because upstream waits for one of them. So the element asks for more buffers in the allocation query, and keeps no more
- * frames than upstream has agreed to. All functions belong to the streaming thread.
+ * because upstream waits for one of them. So the element asks for more buffers in the allocation query, and keeps at most as
+ * many frames as upstream has agreed to. All functions belong to the streaming thread.
  */
 #ifndef __GST_CCL_POOL_HEADROOM_H__
 #define __GST_CCL_POOL_HEADROOM_H__

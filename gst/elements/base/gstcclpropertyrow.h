@@ -7,7 +7,7 @@
  *       [PROP_THRESHOLD] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.threshold),
  *     };
  *
- * set_property() and get_property() handle the other properties themselves and leave the rest to the functions below, under
+ * set_property() and get_property() handle the other properties themselves. They call the functions below for the rest, with
  * the object lock.
  */
 #ifndef __GST_CCL_PROPERTY_ROW_H__
@@ -17,6 +17,11 @@
 
 G_BEGIN_DECLS
 
+/* Flags of properties: may change while the element plays, may also follow a controller, can only be read. */
+#define GST_CCL_PARAM_PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define GST_CCL_PARAM_CONTROLLED (GST_CCL_PARAM_PLAYING | GST_PARAM_CONTROLLABLE)
+#define GST_CCL_PARAM_READ_ONLY (G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)
+
 typedef struct
 {
   guint32 offset, size;         /* size 0: no row */
@@ -24,7 +29,7 @@ typedef struct
 
 #define GST_CCL_PROPERTY_ROW(Type, member) { G_STRUCT_OFFSET (Type, member), sizeof (((Type *) 0)->member) }
 
-/* A number, an enum, flags or a string, which the object owns (g_free()). FALSE: there is no such row, nothing was done. */
+/* The member is a number, an enum, flags, or a string that the object owns (g_free()). FALSE: there is no such row. */
 gboolean gst_ccl_property_row_set (gpointer object, const GstCclPropertyRow * row, const GValue * value);
 gboolean gst_ccl_property_row_get (gconstpointer object, const GstCclPropertyRow * row, GValue * value);
 

@@ -6,9 +6,9 @@
  * @title: ccllabel
  * @short_description: finds the blobs of a mask and attaches them as metadata
  *
- * Takes binary masks (or video whose luma plane is a mask), labels their connected components and attaches a
- * #GstCclBlobMeta to each buffer: box, area, centroid and covariance of every blob, exact. The picture flows on
- * untouched and uncopied.
+ * Takes binary masks, or video whose luma plane is a mask, and labels their connected components. It attaches a
+ * #GstCclBlobMeta to each buffer: exact box, area, centroid and covariance of every blob. The picture flows on untouched and
+ * uncopied.
  *
  * Runs on the CPU or on an NVIDIA GPU (#ccllabel:backend); masks may be in system memory or in CUDA memory.
  *
@@ -279,7 +279,7 @@ create_stats (GstCclLabel * self)
       "path", G_TYPE_STRING, common->path ? common->path : "none",
       "host-bytes", G_TYPE_UINT64, (guint64) common->host_bytes,
       "device-bytes", G_TYPE_UINT64, (guint64) common->device_bytes,
-      "batch-avg", G_TYPE_DOUBLE, stats->batch.n ? stats->batch.sum / stats->batch.n : 0.0,
+      "batch-avg", G_TYPE_DOUBLE, gst_ccl_min_avg_max_average (&stats->batch),
       "batch-max", G_TYPE_UINT, (guint) stats->batch.max, NULL);
 
   gst_ccl_min_avg_max_to_structure (&stats->upload, "upload", structure);
@@ -315,111 +315,132 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
 }
 
 static void
-install_properties (GObjectClass * klass)
+install_backend_properties (void)
 {
-  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  const GParamFlags controlled = playing | GST_PARAM_CONTROLLABLE;
-  const GParamFlags reading = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-
-  properties[PROP_BACKEND] = g_param_spec_enum ("backend", "Backend",
-      "Where masks are analysed. auto: on a GPU where there is one, else (or once it fails) on the CPU",
-      GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, playing);
-  properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
-      "Where masks are analysed now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
-  properties[PROP_ALGORITHM] = g_param_spec_enum ("algorithm", "Algorithm",
-      "Labelling method: all give the same blobs. One that a single backend has decides backend=auto. With volume=N a "
-      "method for volumes labels those, any other the frames; the one not named is chosen as by auto",
-      GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, playing);
-  properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
-      "Which neighbouring pixels belong together", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8, controlled);
-  properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
-      "Where the mask of a frame is: in the picture or beside it in metadata, whose blobs are mapped to the frame",
-      GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, playing);
-  properties[PROP_SEGMENTATION] = g_param_spec_int ("segmentation", "Segmentation",
-      "With mask-source=segmentation-mtd: which segmentation of a frame, from 0; -1: all, drawn into one mask of the "
-      "frame's size where there are several", -1, G_MAXINT, -1, controlled);
-  properties[PROP_REGION_ID] = g_param_spec_int ("region-id", "Region ID",
-      "With mask-source=segmentation-mtd: only regions with this id are foreground (of a semantic segmentation: one "
-      "class); -1: all but region 0", -1, G_MAXINT, -1, controlled);
-  properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
-      "A pixel is foreground when its gray or luma value is greater (0..255, for 16-bit gray 0..65535). "
-      "-1: 0 for gray, 127 for YUV", -1, 65535, -1, controlled);
-  properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
-      "A pixel is foreground when its value is not greater than the threshold: dark on light", FALSE, controlled);
-  properties[PROP_MIN_AREA] = g_param_spec_uint ("min-area", "Minimum area",
-      "Leave out blobs of fewer pixels of the mask; 0 and 1: no limit", 0, G_MAXUINT, 1, controlled);
-  properties[PROP_MAX_AREA] = g_param_spec_uint ("max-area", "Maximum area",
-      "Leave out blobs of more pixels of the mask; 0: no limit", 0, G_MAXUINT, 0, controlled);
-  properties[PROP_MIN_REL_AREA] = g_param_spec_double ("min-rel-area", "Minimum relative area",
-      "Leave out blobs that cover a smaller part of the mask, up to 1 (all of it); 0: no limit", 0, 1, 0, controlled);
-  properties[PROP_MAX_REL_AREA] = g_param_spec_double ("max-rel-area", "Maximum relative area",
-      "Leave out blobs that cover a larger part of the mask, up to 1 (all of it); 0: no limit", 0, 1, 0, controlled);
-  properties[PROP_MIN_WIDTH] = g_param_spec_uint ("min-width", "Minimum width",
-      "Leave out blobs whose box is narrower, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
-  properties[PROP_MAX_WIDTH] = g_param_spec_uint ("max-width", "Maximum width",
-      "Leave out blobs whose box is wider, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
-  properties[PROP_MIN_HEIGHT] = g_param_spec_uint ("min-height", "Minimum height",
-      "Leave out blobs whose box is less high, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
-  properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
-      "Leave out blobs whose box is higher, pixels of the mask; 0: no limit", 0, CCL_MAX_SIZE, 0, controlled);
-  properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
-      "What to do with blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG, controlled);
-  properties[PROP_MAX_COMPONENTS] = g_param_spec_uint ("max-components", "Maximum components",
-      "Most blobs listed per frame; all are counted, and a list cut short is flagged and warned of",
-      1, CCL_MAX_COMPONENTS, 4096, playing);
-  properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
-      "Order of the list, and which blobs stay in one cut short (max-components); labels stay the same",
-      GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, playing);
-  properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
-      "Metadata to attach. blob is one small reference per buffer; roi and analytics cost time per blob, in every "
-      "element that copies them, and are for elements that know nothing else", GST_TYPE_CCL_ATTACH,
-      GST_CCL_ATTACH_BLOB, playing);
-  properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
-      "Most blobs per frame that attach=roi and attach=analytics cover, in the order of sort; 0: none",
-      0, 4096, 256, controlled);
-  properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
-      "Trace the outer contour of every blob listed, as a polygon in GstCclBlobMeta (JSON: polygon); see "
-      "contour-epsilon and contour-max-points. Traced on the CPU: a mask in CUDA memory is downloaded for it",
-      FALSE, controlled);
-  properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
-      "How far a contour may be from the edges of the pixels, pixels of the mask; 0: exact, every corner "
-      "(as far as contour-max-points allows)", 0, 64, 1, controlled);
-  properties[PROP_CONTOUR_MAX_POINTS] = g_param_spec_uint ("contour-max-points", "Maximum points of a contour",
-      "Most corners of a contour; one that has more gets twice the tolerance (contour-epsilon) until it fits",
-      CCL_CONTOUR_MIN_POINTS, CCL_CONTOUR_MAX_POINTS, 64, controlled);
-  properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",
-      "Type name of the regions and object detections that attach=roi and attach=analytics make", "blob", playing);
-  properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
-      "Analyse every n-th frame, 1: all; those between flow on, flagged as skipped", 1, G_MAXUINT, 1, controlled);
-  properties[PROP_VOLUME] = g_param_spec_uint ("volume", "Volume",
-      "Label so many frames in a row as one volume of x, y and time: blobs that touch from frame to frame get the same "
-      "GstCclBlob.volume_id. Holds frames back until their volume is complete; 0 or 1: off", 0, CCL_MAX_FRAMES, 0,
-      playing);
-  properties[PROP_ASYNC_DEPTH] = gst_ccl_analyzer_param_async_depth ();
-  properties[PROP_SKIP_WHEN_LATE] = g_param_spec_boolean ("skip-when-late", "Skip when late",
-      "Do not analyse frames that are too late for the sink; they flow on, flagged as skipped", FALSE, controlled);
-  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
-      "The picture that leaves; mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
-      GST_CCL_OUTPUT_PASSTHROUGH, playing);
+  properties[PROP_BACKEND] = gst_ccl_analyzer_param_backend ();
+  properties[PROP_ACTIVE_BACKEND] = gst_ccl_analyzer_param_active_backend ();
   properties[PROP_CUDA_DEVICE_ID] = gst_ccl_analyzer_param_cuda_device_id ();
+  properties[PROP_ALGORITHM] = g_param_spec_enum ("algorithm", "Algorithm",
+      "Labelling method. All methods find the same blobs. With backend=auto a method that one backend alone has selects "
+      "that backend. With volume=N a method for volumes labels the volumes, and any other method labels the frames",
+      GST_TYPE_CCL_ALGORITHM, GST_CCL_ALGORITHM_AUTO, GST_CCL_PARAM_PLAYING);
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to label with, which all streams of a process share; 0: as many as help, 1: the stream's own. On a "
-      "GPU: those that pack a mask in system or page-locked memory to bits on its way up; 0: the stream's own",
-      0, 1024, 0, playing);
+      "Maximum number of CPU threads, which all streams of the process share. On the CPU they label (0 = as many as "
+      "help, 1 = only the streaming thread). On a GPU they pack masks in host memory (0 = only the streaming thread)",
+      0, 1024, 0, GST_CCL_PARAM_PLAYING);
   properties[PROP_TIMING] = g_param_spec_boolean ("timing", "Timing",
-      "Measure upload and kernels of every frame on the GPU for stats (the CPU is always measured); costs some "
-      "microseconds", FALSE, playing);
+      "Measure upload and kernels of each frame on the GPU, for stats. Costs some microseconds a frame; the CPU is "
+      "always measured", FALSE, GST_CCL_PARAM_PLAYING);
   properties[PROP_BATCH] = g_param_spec_boolean ("batch", "Batch",
-      "Share the GPU's time with other ccllabel elements: frames that wait at the same moment are launched together, "
-      "which takes hardly longer than one; none waits for company. FALSE, or timing=true: on its own", TRUE, playing);
+      "Launch frames of several ccllabel elements together when they wait for the GPU at the same moment. FALSE or "
+      "timing=true: launch each frame alone", TRUE, GST_CCL_PARAM_PLAYING);
+}
+
+static void
+install_mask_properties (void)
+{
+  properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
+      "Where the mask of a frame is: in the picture, or beside it in metadata. Blobs are mapped to the frame",
+      GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, GST_CCL_PARAM_PLAYING);
+  properties[PROP_SEGMENTATION] = g_param_spec_int ("segmentation", "Segmentation",
+      "With mask-source=segmentation-mtd: index of the segmentation to use (-1 = all, drawn into one mask of the "
+      "frame's size if there are several)", -1, G_MAXINT, -1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_REGION_ID] = g_param_spec_int ("region-id", "Region ID",
+      "With mask-source=segmentation-mtd: ID of the regions that are foreground, in a semantic segmentation a class "
+      "(-1 = all regions except 0)", -1, G_MAXINT, -1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
+      "Pixels with a greater gray or luma value are foreground (0 to 255, with 16-bit gray 0 to 65535; "
+      "-1 = 0 for gray, 127 for YUV)", -1, 65535, -1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_INVERT] = g_param_spec_boolean ("invert", "Invert",
+      "Pixels with a value up to the threshold are foreground: dark objects on a light background", FALSE,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_CONNECTIVITY] = g_param_spec_enum ("connectivity", "Connectivity",
+      "Neighbours of a pixel that belong to the same blob", GST_TYPE_CCL_CONNECTIVITY, CCL_CONNECT_8,
+      GST_CCL_PARAM_CONTROLLED);
+}
+
+static void
+install_filter_properties (void)
+{
+  properties[PROP_MIN_AREA] = g_param_spec_uint ("min-area", "Minimum area",
+      "Minimum area of a blob in mask pixels (0 or 1 = no limit)", 0, G_MAXUINT, 1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MAX_AREA] = g_param_spec_uint ("max-area", "Maximum area",
+      "Maximum area of a blob in mask pixels (0 = no limit)", 0, G_MAXUINT, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MIN_REL_AREA] = g_param_spec_double ("min-rel-area", "Minimum relative area",
+      "Minimum area of a blob as a fraction of the mask (0 = no limit)", 0, 1, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MAX_REL_AREA] = g_param_spec_double ("max-rel-area", "Maximum relative area",
+      "Maximum area of a blob as a fraction of the mask (0 = no limit)", 0, 1, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MIN_WIDTH] = g_param_spec_uint ("min-width", "Minimum width",
+      "Minimum width of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MAX_WIDTH] = g_param_spec_uint ("max-width", "Maximum width",
+      "Maximum width of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MIN_HEIGHT] = g_param_spec_uint ("min-height", "Minimum height",
+      "Minimum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
+      "Maximum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
+      "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
+      GST_CCL_PARAM_CONTROLLED);
+}
+
+static void
+install_list_properties (void)
+{
+  properties[PROP_MAX_COMPONENTS] = g_param_spec_uint ("max-components", "Maximum components",
+      "Maximum number of blobs in the list of a frame (the total count stays exact; a flag marks a list that was cut)",
+      1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
+  properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
+      "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change",
+      GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+  properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
+      "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
+      "so a mask in CUDA memory is downloaded", FALSE, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_CONTOUR_EPSILON] = g_param_spec_double ("contour-epsilon", "Contour tolerance",
+      "Maximum distance of a contour from the edges of the pixels, in mask pixels (0 = exact, as far as "
+      "contour-max-points allows)", 0, 64, 1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_CONTOUR_MAX_POINTS] = g_param_spec_uint ("contour-max-points", "Maximum points of a contour",
+      "Maximum number of points of a contour. A longer contour gets twice the tolerance (contour-epsilon) until it fits",
+      CCL_CONTOUR_MIN_POINTS, CCL_CONTOUR_MAX_POINTS, 64, GST_CCL_PARAM_CONTROLLED);
+}
+
+static void
+install_output_properties (void)
+{
+  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
+      "Picture that leaves the element. mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
+      GST_CCL_OUTPUT_PASSTHROUGH, GST_CCL_PARAM_PLAYING);
+  properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
+      "Metadata to attach. blob costs one small reference per buffer. roi and analytics, for elements that do not "
+      "read blob, cost time per blob in each element that copies them", GST_TYPE_CCL_ATTACH, GST_CCL_ATTACH_BLOB,
+      GST_CCL_PARAM_PLAYING);
+  properties[PROP_MAX_MIRROR] = g_param_spec_uint ("max-mirror", "Maximum mirrored",
+      "Maximum number of blobs per frame that attach=roi and attach=analytics cover, in the order of sort (0 = none)",
+      0, 4096, 256, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_ROI_TYPE] = g_param_spec_string ("roi-type", "ROI type",
+      "Type of the regions and object detections that attach=roi and attach=analytics add", "blob",
+      GST_CCL_PARAM_PLAYING);
+}
+
+static void
+install_time_properties (void)
+{
+  properties[PROP_INTERVAL] = g_param_spec_uint ("interval", "Interval",
+      "Analyse one of this many frames (1 = all). The others pass, flagged as skipped", 1, G_MAXUINT, 1,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_SKIP_WHEN_LATE] = g_param_spec_boolean ("skip-when-late", "Skip when late",
+      "Do not analyse frames that are too late for the sink. They pass, flagged as skipped", FALSE,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_ASYNC_DEPTH] = gst_ccl_analyzer_param_async_depth ();
+  properties[PROP_VOLUME] = g_param_spec_uint ("volume", "Volume",
+      "Number of successive frames to label as one volume of x, y and time: blobs that touch from frame to frame get "
+      "the same GstCclBlob.volume_id. Frames wait until their volume is complete (0 or 1 = off)", 0, CCL_MAX_FRAMES, 0,
+      GST_CCL_PARAM_PLAYING);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, "
-      "volume-algorithm, path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us "
-      "(for that), pack-us (from the beginning of packing a mask to bits on the host to its end, 0 where none is), "
-      "upload-us, kernel-us, "
-      "contour-us, host-us (time spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg "
-      "and -max in microseconds (-1: not measured)", GST_TYPE_STRUCTURE, reading);
-  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+      "Since the start: frames, skipped, late, components, truncated, volumes; backend, algorithm, volume-algorithm, "
+      "path; host-bytes, device-bytes; batch-avg and batch-max (frames launched together); wait-us (until that launch), "
+      "pack-us (packing a mask to bits on the host, 0 = not packed), upload-us, kernel-us, contour-us, host-us (time "
+      "spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in microseconds "
+      "(-1 = not measured)", GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
 static void
@@ -458,7 +479,13 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   object->set_property = gst_ccl_label_set_property;
   object->get_property = gst_ccl_label_get_property;
   object->finalize = gst_ccl_label_finalize;
-  install_properties (object);
+  install_backend_properties ();
+  install_mask_properties ();
+  install_filter_properties ();
+  install_list_properties ();
+  install_output_properties ();
+  install_time_properties ();
+  g_object_class_install_properties (object, N_PROPERTIES, properties);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
   gst_element_class_add_static_pad_template (element, &src_template);

@@ -138,12 +138,18 @@ gst_ccl_label_get_wanted_delay (GstCclAnalyzer * analyzer)
   return queued_frames (gst_ccl_label_wanted_volume (self), self->now.async_depth);
 }
 
-/* A method that cannot be is not tried for every frame, but again once something it depends on was changed. */
+static gboolean
+methods_are_equal (const GstCclLabelMethod * a, const GstCclLabelMethod * b)
+{
+  return a->backend == b->backend && a->algorithm == b->algorithm && a->connectivity == b->connectivity;
+}
+
+/* A method that did not work is tried again when a setting that it depends on changes, and not for every frame. */
 static gboolean
 is_rejected (GstCclLabel * self)
 {
   const gboolean same = self->rejected_volume == gst_ccl_label_wanted_volume (self)
-      && !memcmp (&self->now.method, &self->rejected, sizeof self->rejected);
+      && methods_are_equal (&self->now.method, &self->rejected);
 
   if (!same)
     memset (&self->rejected, 0, sizeof self->rejected);
@@ -194,6 +200,17 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->common.backend = request->method.backend;
 }
 
+static gboolean
+gst_ccl_label_requests_are_equal (gconstpointer a, gconstpointer b)
+{
+  const GstCclLabelRequest *const x = a, *const y = b;
+
+  return methods_are_equal (&x->method, &y->method) && x->width == y->width && x->height == y->height
+      && x->max_components == y->max_components && x->order == y->order && x->depth == y->depth
+      && x->volume == y->volume && x->threads == y->threads && x->labels == y->labels && x->timing == y->timing
+      && x->batch == y->batch;
+}
+
 static CclStatus
 open_method (GstCclLabel * self, GstCclLabelRequest * request, gchar ** message)
 {
@@ -206,7 +223,7 @@ static CclStatus
 fall_back (GstCclLabel * self, GstCclLabelRequest * request, CclStatus status, gchar ** message)
 {
   const GstCclLabelMethod wanted = request->method;
-  gboolean stays = memcmp (&wanted, &self->accepted, sizeof wanted) != 0;
+  gboolean stays = !methods_are_equal (&wanted, &self->accepted);
   gchar *why = g_steal_pointer (message);
 
   request->method = self->accepted;
@@ -312,6 +329,8 @@ gst_ccl_label_start_contexts (GstCclLabel * self)
 
   memset (&self->accepted, 0, sizeof self->accepted);
   ok = gst_ccl_analyzer_ensure_open (analyzer);
+  if (ok)
+    gst_ccl_label_prepare (analyzer);
   if (accepted.connectivity && !(ok
           && gst_ccl_pool_headroom_allows (&analyzer->headroom, gst_ccl_label_get_wanted_delay (analyzer)))) {
     self->accepted = accepted;
@@ -335,6 +354,7 @@ gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
   klass->get_wanted_delay = gst_ccl_label_get_wanted_delay;
   klass->check_settings = gst_ccl_label_check_settings;
   klass->fill_request = gst_ccl_label_fill_request;
+  klass->requests_are_equal = gst_ccl_label_requests_are_equal;
   klass->may_use = gst_ccl_label_may_use;
   klass->open_on = gst_ccl_label_open_on;
   klass->reopen = gst_ccl_label_reopen;

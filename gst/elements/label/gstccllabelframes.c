@@ -66,7 +66,11 @@ gst_ccl_label_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   frame->mask = self->mask;     /* with the reference to its buffer */
   self->mask.buffer = NULL;
   memset (&frame->table, 0, sizeof frame->table);
-  return !should_skip (self, common->buffer) && self->has_mask;
+  if (should_skip (self, common->buffer) || !self->has_mask)
+    return FALSE;
+  gst_ccl_label_warn_of_threshold (self, frame);
+  gst_ccl_label_warn_of_limits (self);
+  return TRUE;
 }
 
 static GstBuffer *
@@ -76,32 +80,19 @@ mask_buffer (GstCclLabelFrame * frame)
 }
 
 static gboolean
-gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, gboolean on_device, GError ** error)
+gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
-  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
   GstCclLabelFrame *const frame = (GstCclLabelFrame *) common;
-  GstBuffer *const buffer = mask_buffer (frame);
   CclMask *const mask = &common->view.mask;
 
-  on_device = on_device && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_can_read (&analyzer->cuda, gst_buffer_peek_memory (buffer, 0));
-  if (!gst_ccl_mask_view_map (&common->view, buffer, &frame->mask.info, on_device, error))
+  if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
     return FALSE;
   if (frame->settings.threshold >= 0)
     mask->threshold = frame->settings.threshold;
   else
     mask->threshold = GST_VIDEO_INFO_IS_YUV (&frame->mask.info) ? 127 : 0;      /* studio black is 16, not 0 */
   mask->invert = frame->settings.invert;
-  gst_ccl_label_warn_of_threshold (self, frame);
-  gst_ccl_label_warn_of_limits (self);
   return TRUE;
-}
-
-static void
-gst_ccl_label_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
-{
-  (void) analyzer;
-  gst_ccl_mask_view_unmap (&common->view);
 }
 
 static CclStatus
@@ -346,7 +337,6 @@ gst_ccl_label_init_frames (GstCclAnalyzerClass * klass)
   klass->find_mask = gst_ccl_label_find_mask;
   klass->begin_frame = gst_ccl_label_begin_frame;
   klass->map_frame = gst_ccl_label_map_frame;
-  klass->unmap_frame = gst_ccl_label_unmap_frame;
   klass->submit_frame = gst_ccl_label_submit_frame;
   klass->collect_frame = gst_ccl_label_collect_frame;
   klass->describe_frame = gst_ccl_label_describe_frame;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Warnings about settings and masks that are hardly meant. Each is posted once: per start, per caps or per size. */
+/* Warnings about settings and masks that look like mistakes. Each is posted once: per start, per caps or per size. */
 
 #include "gstccllabelprivate.h"
 
@@ -12,18 +12,16 @@
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
-/* Frames in a row without any background until the hint. */
-#define FULL_FRAMES_UNTIL_HINT 10
-#define MAX_CLASSES 15          /* the greatest pixel value that cannot be the black of video */
+#define FULL_FRAMES_UNTIL_HINT 10       /* successive frames without background */
+#define MAX_CLASS 15            /* the greatest class that cannot be the black of video, which is 16 */
 
-/* Masks of classes, 0 and 1 mostly, have no blobs to a threshold that is meant for black and white. Video without anything
- * in it has none either, but its black is 16; and the noise of a difference changes every few
- * pixels. */
+/* A mask of classes (mostly 0 and 1) has no blobs with a threshold that is made for black and white. Empty video has none
+ * either, but its pixels are at least 16. A difference picture is dim too, but its noise changes every few pixels. */
 void
 gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
   const CclMask *const mask = &frame->common.view.mask;
-  guint most = 0, n_dim = 0, n_steps = 0;
+  guint max_value = 0, n_dim = 0, n_steps = 0;
 
   if (!frame->common.is_analysed || !gst_ccl_hint_is_due (&self->n_without_blobs, frame->table.n_found > 0)
       || mask->threshold == 0 || mask->invert || mask->memory == CCL_MEMORY_DEVICE || mask->pixel_size > 1)
@@ -31,45 +29,45 @@ gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
   for (guint y = 0; y < mask->height; y++) {
     const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
     for (guint x = 0; x < mask->width; x++) {
-      most = MAX (most, row[x]);
+      max_value = MAX (max_value, row[x]);
       n_dim += row[x] > 0;
       n_steps += x > 0 && row[x] != row[x - 1];
     }
   }
-  if (most > 0 && most <= MAX_CLASSES && n_steps <= n_dim / 2)
+  if (max_value > 0 && max_value <= MAX_CLASS && n_steps <= n_dim / 2)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
         ("No blob in the first %d frames: pixels are up to %u in the last, and only those above the threshold, %u, count.",
-            GST_CCL_HINT_FRAMES, most, mask->threshold),
+            GST_CCL_HINT_FRAMES, max_value, mask->threshold),
         ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
 }
 
-/* The greatest value has none above it. */
+/* No pixel is above the greatest value. */
 void
 gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
   const GstVideoFormatInfo *const format = frame->mask.info.finfo;
-  const gint most = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
-  const gboolean is_dead = frame->settings.threshold >= most;
+  const gint max_value = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
+  const gboolean is_dead = frame->settings.threshold >= max_value;
 
   if (is_dead && !self->warned_threshold)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("threshold=%d: no pixel of %s is greater, so %s.",
             frame->settings.threshold, GST_VIDEO_FORMAT_INFO_NAME (format),
             frame->settings.invert ? "each is foreground" : "there are no blobs"),
-        ("Its pixels are from 0 to %d. Said once per caps.", most));
+        ("Its pixels are from 0 to %d. Said once per caps.", max_value));
   self->warned_threshold = is_dead;
 }
 
-/* Limits that no blob of a mask of this size can meet; those that contradict each other were told of at the start. */
+/* Limits that no blob of a mask of this size can meet. warn_of_empty_filter() finds limits that contradict each other. */
 void
 gst_ccl_label_warn_of_limits (GstCclLabel * self)
 {
   const CclFilter *const filter = &self->now.filter;
   const guint width = self->mask_width, height = self->mask_height;
   const guint64 pixels = (guint64) width * height;
-  const guint64 most_of_frame = filter->max_relative_area > 0 ? (guint64) (filter->max_relative_area * pixels) : pixels;
-  const guint64 most_of_box = (guint64) (filter->max_width ? MIN (filter->max_width, width) : width)
+  const guint64 max_in_frame = filter->max_relative_area > 0 ? (guint64) (filter->max_relative_area * pixels) : pixels;
+  const guint64 max_in_box = (guint64) (filter->max_width ? MIN (filter->max_width, width) : width)
       * (filter->max_height ? MIN (filter->max_height, height) : height);
-  const guint64 most = MIN (most_of_frame, most_of_box);
+  const guint64 max_area = MIN (max_in_frame, max_in_box);
 
   if (self->mask_width == self->limited_width && self->mask_height == self->limited_height)
     return;
@@ -81,10 +79,10 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
             filter->min_width > width ? "width" : "height",
             filter->min_width > width ? filter->min_width : filter->min_height, width, height),
         ("Said once per size."));
-  else if (filter->min_area > most)
+  else if (filter->min_area > max_area)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("min-area=%" G_GUINT64_FORMAT ", but in a mask of %ux%u pixels a blob has %" G_GUINT64_FORMAT " at most%s: "
-            "no blob is kept.", filter->min_area, width, height, most, most < pixels ? " by the other limits" : ""),
+            "no blob is kept.", filter->min_area, width, height, max_area, max_area < pixels ? " by the other limits" : ""),
         ("Said once per size."));
 }
 
@@ -101,7 +99,7 @@ gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
           table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
 }
 
-/* Gray video, whose black is 16, is all foreground to the threshold of masks: what looks like a working pipeline. */
+/* Gray video, whose black is 16, is all foreground with the threshold of masks. The pipeline seems to work. */
 void
 gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame)
 {

@@ -59,7 +59,7 @@ segmentation_clear (gpointer segmentation)
   gst_clear_buffer (&((Segmentation *) segmentation)->mask);
 }
 
-/* FALSE: its mask is none that can be read. */
+/* FALSE: its mask has another format, or no pixels. */
 static gboolean
 read_segmentation (Segmentation * s)
 {
@@ -70,7 +70,7 @@ read_segmentation (Segmentation * s)
       || s->layout->format == GST_VIDEO_FORMAT_GRAY16_BE);
 }
 
-/* Those that are chosen, in their order. */
+/* The chosen segmentations, in the order of the metadata. */
 static GArray *
 collect_segmentations (GstBuffer * buffer, gint choice)
 {
@@ -108,7 +108,7 @@ read_pixel (const guint8 * row, guint x, GstVideoFormat format)
   return format == GST_VIDEO_FORMAT_GRAY16_LE ? GST_READ_UINT16_LE (row + 2 * x) : GST_READ_UINT16_BE (row + 2 * x);
 }
 
-/* A video meta can say more than its buffer holds. */
+/* A video meta can describe more bytes than its buffer has. */
 static gboolean
 is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * data, gint stride)
 {
@@ -118,13 +118,14 @@ is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * d
   return stride > 0 && (gsize) stride >= row && size >= (gsize) stride * (layout->height - 1) + row;
 }
 
-/* Sets what is wanted of it in a picture of `width` x `height` bytes, whose corner is (x, y) of the frame and whose
- * pixels are those of the frame or, with `own`, of the mask. */
+/* Paints the wanted regions white into a picture of `width` x `height` bytes. The picture has the pixels of the frame or, with
+ * `is_alone`, of the segmentation's own mask. */
 static gboolean
-paint_segmentation (const Segmentation * s, gint region_id, gboolean own, guint8 * picture, guint width, guint height)
+paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, guint8 * picture, guint width,
+    guint height)
 {
-  const guint to_width = own ? s->layout->width : s->width, to_height = own ? s->layout->height : s->height;
-  const gint left = own ? 0 : s->x, top = own ? 0 : s->y;
+  const guint to_width = is_alone ? s->layout->width : s->width, to_height = is_alone ? s->layout->height : s->height;
+  const gint left = is_alone ? 0 : s->x, top = is_alone ? 0 : s->y;
   gpointer data;
   GstMapInfo map;
   gint stride;
@@ -155,14 +156,14 @@ set_place (const Segmentation * s, GstCclFoundMask * found)
   found->matrix[5] = s->y;
 }
 
-/* One by itself is painted as large as it is, several as large as the frame. */
+/* One segmentation is painted in the size of its mask, several in the size of the frame. */
 static gboolean
 paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
 {
   const Segmentation *const first = &g_array_index (all, Segmentation, 0);
-  const gboolean own = all->len == 1;
-  const guint width = own ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
-  const guint height = own ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
+  const gboolean is_alone = all->len == 1;
+  const guint width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
+  const guint height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
   guint8 *const picture = g_malloc0 ((gsize) width * height);
   GstBuffer *mask = gst_buffer_new_wrapped (picture, (gsize) width * height);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
@@ -170,12 +171,13 @@ paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * in
   gboolean is_painted = TRUE;
 
   for (guint i = 0; i < all->len; i++)
-    is_painted &= paint_segmentation (&g_array_index (all, Segmentation, i), region_id, own, picture, width, height);
+    is_painted &= paint_segmentation (&g_array_index (all, Segmentation, i), region_id, is_alone, picture, width,
+        height);
   gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
       stride);
   if (is_painted) {
     use_buffer (mask, GST_VIDEO_FORMAT_GRAY8, width, height, found);
-    if (own)
+    if (is_alone)
       set_place (first, found);
   }
   gst_buffer_unref (mask);

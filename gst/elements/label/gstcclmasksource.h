@@ -11,23 +11,21 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GstBuffer *buffer;            /* holds the mask; a reference of its own, NULL: the frame itself */
+  GstBuffer *buffer;            /* a reference to the buffer with the mask; NULL: the frame itself */
   GstVideoInfo info;            /* of the mask */
   guint32 flags;                /* GstCclBlobMetaFlags to pass on */
   gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
 } GstCclFoundMask;
 
-/* What the properties say. */
+/* The properties that choose the mask. */
 typedef struct
 {
   gint source;                  /* GstCclMaskSource */
-  gint segmentation;            /* number of a segmentation, from 0; -1: all */
-  gint region_id;               /* of its regions; -1: all */
+  gint segmentation;            /* index of a segmentation; -1: all */
+  gint region_id;               /* id of a region of it; -1: all */
 } GstCclMaskChoice;
 
-/*
- * Finds the mask that `choice` means in a buffer of the caps `info`. FALSE: there is none.
- */
+/* Finds the chosen mask in a buffer with the caps `info`. FALSE: there is none. */
 gboolean gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found);
 

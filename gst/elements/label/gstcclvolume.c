@@ -20,10 +20,10 @@ nth_queued (const GstCclVolume * volume, guint n)
 static void
 clear_queued (gpointer data)
 {
-  Queued *const held = data;
+  Queued *const queued = data;
 
-  gst_clear_buffer (&held->buffer);
-  g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
+  gst_clear_buffer (&queued->buffer);
+  g_clear_pointer (&queued->list, gst_ccl_blob_list_unref);
 }
 
 void
@@ -97,7 +97,7 @@ ensure_scratch (GstCclVolume * volume, guint n)
   volume->labels = g_new (guint32, n);
 }
 
-/* Which blobs there are is up to the frames' filter; each is found in the volume at its first pixel. */
+/* The filter of the frames decides which blobs there are. Each blob is found in the volume at its first pixel. */
 static guint
 collect_voxels (GstCclVolume * volume)
 {
@@ -109,15 +109,15 @@ collect_voxels (GstCclVolume * volume)
   ensure_scratch (volume, n);
   n = 0;
   for (guint i = 0; i < volume->queued->len; i++) {
-    const Queued *const held = nth_queued (volume, i);
+    const Queued *const queued = nth_queued (volume, i);
 
-    if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
+    if (queued->frame == GST_CCL_VOLUME_NO_FRAME || !queued->list)
       continue;
-    for (guint k = 0; k < gst_ccl_blob_list_get_length (held->list); k++) {
-      const GstCclBlob *const blob = gst_ccl_blob_list_get (held->list, k);
+    for (guint k = 0; k < gst_ccl_blob_list_get_length (queued->list); k++) {
+      const GstCclBlob *const blob = gst_ccl_blob_list_get (queued->list, k);
 
       volume->voxels[n++] = (CclVoxel) {
-      blob->first_x, blob->y, held->frame};
+      blob->first_x, blob->y, queued->frame};
     }
   }
   return n;
@@ -129,13 +129,13 @@ write_ids (GstCclVolume * volume)
   const guint32 *label = volume->labels;
 
   for (guint i = 0; i < volume->queued->len; i++) {
-    const Queued *const held = nth_queued (volume, i);
+    const Queued *const queued = nth_queued (volume, i);
 
-    if (held->frame == GST_CCL_VOLUME_NO_FRAME || !held->list)
+    if (queued->frame == GST_CCL_VOLUME_NO_FRAME || !queued->list)
       continue;
-    /* Nobody has seen the list yet but us. */
-    for (guint k = 0; k < gst_ccl_blob_list_get_length (held->list); k++)
-      ((GstCclBlob *) gst_ccl_blob_list_get (held->list, k))->volume_id = volume->n_components + *label++;
+    /* No other element has the list yet. */
+    for (guint k = 0; k < gst_ccl_blob_list_get_length (queued->list); k++)
+      ((GstCclBlob *) gst_ccl_blob_list_get (queued->list, k))->volume_id = volume->n_components + *label++;
   }
 }
 
@@ -167,9 +167,9 @@ void
 gst_ccl_volume_queue (GstCclVolume * volume, GstBuffer * buffer, GstCclBlobList * list, gint frame,
     GstClockTime arrived)
 {
-  const Queued held = { buffer, list ? gst_ccl_blob_list_ref (list) : NULL, frame, arrived };
+  const Queued queued = { buffer, list ? gst_ccl_blob_list_ref (list) : NULL, frame, arrived };
 
-  g_array_append_val (volume->queued, held);
+  g_array_append_val (volume->queued, queued);
 }
 
 guint
@@ -191,7 +191,7 @@ gst_ccl_volume_finish (GstCclVolume * volume)
 GstBuffer *
 gst_ccl_volume_take (GstCclVolume * volume, GstClockTime * arrived)
 {
-  Queued *held;
+  Queued *queued;
 
   if (!volume->complete)
     return NULL;
@@ -201,10 +201,10 @@ gst_ccl_volume_take (GstCclVolume * volume, GstClockTime * arrived)
     volume->complete = FALSE;
     return NULL;
   }
-  held = nth_queued (volume, volume->n_taken++);
-  *arrived = held->arrived;
-  g_clear_pointer (&held->list, gst_ccl_blob_list_unref);
-  return g_steal_pointer (&held->buffer);
+  queued = nth_queued (volume, volume->n_taken++);
+  *arrived = queued->arrived;
+  g_clear_pointer (&queued->list, gst_ccl_blob_list_unref);
+  return g_steal_pointer (&queued->buffer);
 }
 
 void

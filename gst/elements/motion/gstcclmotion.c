@@ -9,25 +9,32 @@
  * Learns what the background looks like, pixel by pixel, and attaches to each frame a mask of the pixels that do not
  * fit: a #GstCclMaskMeta. The picture flows on untouched and uncopied; ccllabel turns the mask into blobs.
  *
- * The mask is made from the gray or luma plane alone, in this order: the model (#cclmotion:method,
- * #cclmotion:threshold), shadows out (#cclmotion:shadow), noise out (#cclmotion:median), #cclmotion:confirm-frames,
- * #cclmotion:open, #cclmotion:close, #cclmotion:dilate, and nothing where #cclmotion:ignore says so.
+ * The mask is made from the gray or luma plane alone, in these steps:
  *
- * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time
- * (back, or more than two seconds ahead); other gaps and steps back in time do not matter to it. Every property can be
- * changed while playing; #cclmotion:method, #cclmotion:work-height, #cclmotion:backend and #cclmotion:threads start learning
- * again, the others keep what was learnt.
+ *  1. compare with the model (#cclmotion:method, #cclmotion:threshold)
+ *  2. remove shadows (#cclmotion:shadow)
+ *  3. suppress noise (#cclmotion:median, #cclmotion:confirm-frames)
+ *  4. clean the shapes (#cclmotion:open, #cclmotion:close, #cclmotion:dilate)
+ *  5. clear the areas of #cclmotion:ignore
  *
- * With #cclmotion:async-depth frames leave so many frames late, and the GPU begins with one while it ends the one before
- * it: masks, messages and metadata are the same. The latency of the pipeline says so. Nothing overtakes a frame held
- * back: events and other caps push it out first, a flush drops it.
+ * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time: back, or
+ * more than two seconds ahead. Other gaps and steps back in time do not matter. Every property can change while playing. A
+ * change of #cclmotion:method, #cclmotion:work-height, #cclmotion:backend or #cclmotion:threads starts learning again.
+ *
+ * With #cclmotion:async-depth the element keeps this many frames, so that the GPU works on several at once. Masks, messages and
+ * metadata stay the same, and the element adds the delay to the latency of the pipeline. Nothing overtakes a queued frame:
+ * events and new caps push it out first, and a flush drops it.
  *
  * ## Messages
  *
- * With #cclmotion:post-messages the element posts element messages whose structure `ccl-motion` has the fields `state`
- * (string: "begin", "update" or "end"), `running-time`, `stream-time`, `timestamp` and `duration` (of the motion so
- * far; #GstClockTime, guint64), `n-foreground` (guint64, pixels of the mask), `area-ratio` (gdouble, 0 to 1: part of
- * the picture) and `global-change` (gboolean).
+ * With #cclmotion:post-messages the element posts element messages. Their structure `ccl-motion` has these fields:
+ *
+ *  - `state` (string): "begin", "update" or "end"
+ *  - `running-time`, `stream-time`, `timestamp` (#GstClockTime, guint64)
+ *  - `duration` (#GstClockTime, guint64): of the motion so far
+ *  - `n-foreground` (guint64): pixels of the mask
+ *  - `area-ratio` (gdouble): fraction of the picture, 0 to 1
+ *  - `global-change` (gboolean)
  *
  * ## What moves, as blobs in JSON
  * |[
@@ -197,9 +204,9 @@ gst_ccl_motion_event (GstCclAnalyzer * analyzer, GstEvent * event)
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
-    gst_ccl_motion_forget (self);
+    gst_ccl_motion_restart_learning (self);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-    gst_ccl_motion_end (self, self->now.post_messages, NULL);
+    gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
     gst_ccl_motion_hint_when_all_learnt (self);
   }
 }
@@ -231,7 +238,7 @@ gst_ccl_motion_stop (GstCclAnalyzer * analyzer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
 
-  gst_ccl_motion_end (self, self->now.post_messages, NULL);
+  gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -372,83 +379,90 @@ gst_ccl_motion_get_property (GObject * object, guint id, GValue * value, GParamS
 }
 
 static void
-install_properties (GObjectClass * klass)
+install_model_properties (const CclMotionParams * defaults)
 {
-  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-  const GParamFlags controlled = playing | GST_PARAM_CONTROLLABLE;
-  const GParamFlags reading = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  const CclMotionParams params = ccl_motion_params_default ();
-
-  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
-      "The picture that leaves", GST_TYPE_CCL_MOTION_OUTPUT,
-      GST_CCL_MOTION_OUTPUT_PASSTHROUGH, playing);
   properties[PROP_METHOD] = g_param_spec_enum ("method", "Method",
-      "Model of the background, which decides what differs from it",
-      GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2, playing);
+      "Model of the background, which decides what is foreground", GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2,
+      GST_CCL_PARAM_PLAYING);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
-      "Gray levels by which a pixel must differ from the background (mog2: in quiet places; where there is more "
-      "noise, in proportion to it); 0: 12 for mog2, 25 for the others", 0, 255, params.threshold, controlled);
+      "Minimum difference of a pixel from the background in gray levels; mog2 raises it in proportion to the noise "
+      "(0 = 12 for mog2, 25 for the other methods)", 0, 255, defaults->threshold, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
-      "Part of the background that each frame replaces: 0.01 takes in what stays for some 30 frames, 0 learns "
-      "nothing; the first frames count for more; -1, as all below 0: 0.003", -1, 1, params.learning_rate, controlled);
+      "Fraction of the background that each frame replaces. 0.01 takes in a still object after some 30 frames, 0 learns "
+      "nothing; the first frames count for more (-1 or any negative value = 0.003)", -1, 1, defaults->learning_rate,
+      GST_CCL_PARAM_CONTROLLED);
   properties[PROP_WARMUP_FRAMES] = g_param_spec_uint ("warmup-frames", "Warm-up frames",
-      "First frames, to learn from: their masks are empty; 0: none", 0, G_MAXUINT, params.warmup_frames, controlled);
+      "Number of first frames to learn from, whose masks are empty (0 = none)", 0, G_MAXUINT, defaults->warmup_frames,
+      GST_CCL_PARAM_CONTROLLED);
   properties[PROP_FREEZE_ON_MOTION] = g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",
-      "Learn nothing where something moves: what stops stays foreground for ever", params.freeze, controlled);
-  properties[PROP_SHADOW] = g_param_spec_enum ("shadow", "Shadow", "What to do with cast shadows (not method=diff)",
-      GST_TYPE_CCL_SHADOW, params.drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP, controlled);
-  properties[PROP_MEDIAN] = g_param_spec_uint ("median", "Median",
-      "Noise suppression: radius in pixels of the square in which a pixel of the mask takes the value most pixels "
-      "have; 0: off",
-      0, 2, params.median, controlled);
-  properties[PROP_CONFIRM_FRAMES] = g_param_spec_uint ("confirm-frames", "Confirm frames",
-      "Frames in a row in which a pixel must be foreground; 1: at once",
-      1, CCL_MOTION_MAX_CONFIRM, params.confirm_frames,
-      controlled);
-  properties[PROP_OPEN] = g_param_spec_uint ("open", "Open",
-      "Radius r in pixels of the mask: foreground thinner than 2r+1 goes; 0: off",
-      0, CCL_MOTION_MAX_RADIUS, params.open, controlled);
-  properties[PROP_CLOSE] = g_param_spec_uint ("close", "Close",
-      "Radius r in pixels of the mask: gaps thinner than 2r+1 are filled; 0: off",
-      0, CCL_MOTION_MAX_RADIUS, params.close, controlled);
-  properties[PROP_DILATE] = g_param_spec_uint ("dilate", "Dilate",
-      "Radius in pixels of the mask by which the foreground grows in the end; 0: off",
-      0, CCL_MOTION_MAX_RADIUS, params.dilate, controlled);
-  properties[PROP_WORK_HEIGHT] = g_param_spec_uint ("work-height", "Working height",
-      "Height to scale frames down to before anything else, pixels: the mask has that size, and blobs are mapped "
-      "back; 0: that of the frames", 0, 4320, 0, playing);
+      "Do not learn where something moves: an object that stops stays foreground", defaults->freeze,
+      GST_CCL_PARAM_CONTROLLED);
   properties[PROP_MAX_MOTION] = g_param_spec_double ("max-motion", "Maximum motion",
-      "When more than this part of the picture does not fit the background, all of it has changed (light, camera): "
-      "the mask is empty and flagged, and learning starts again; 1: never", 0, 1, params.max_motion, controlled);
+      "Maximum fraction of the picture that differs from the background. With more, the whole picture has changed "
+      "(light, camera): the mask is empty and flagged, and learning starts again (1 = no limit)", 0, 1,
+      defaults->max_motion, GST_CCL_PARAM_CONTROLLED);
+}
+
+static void
+install_mask_properties (const CclMotionParams * defaults)
+{
+  properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output", "Picture that leaves the element",
+      GST_TYPE_CCL_MOTION_OUTPUT, GST_CCL_MOTION_OUTPUT_PASSTHROUGH, GST_CCL_PARAM_PLAYING);
+  properties[PROP_WORK_HEIGHT] = g_param_spec_uint ("work-height", "Working height",
+      "Height in pixels to scale frames down to first. The mask has that size, and blobs are mapped back (0 = height of "
+      "the frames)", 0, 4320, 0, GST_CCL_PARAM_PLAYING);
+  properties[PROP_SHADOW] = g_param_spec_enum ("shadow", "Shadow", "How to treat cast shadows (not with method=diff)",
+      GST_TYPE_CCL_SHADOW, defaults->drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MEDIAN] = g_param_spec_uint ("median", "Median",
+      "Radius in mask pixels of the median filter that suppresses noise (0 = off)", 0, 2, defaults->median,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_CONFIRM_FRAMES] = g_param_spec_uint ("confirm-frames", "Confirm frames",
+      "Number of successive frames in which a pixel must be foreground (1 = at once)", 1, CCL_MOTION_MAX_CONFIRM,
+      defaults->confirm_frames, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_OPEN] = g_param_spec_uint ("open", "Open",
+      "Radius r of the opening in mask pixels: removes foreground thinner than 2r+1 (0 = off)", 0,
+      CCL_MOTION_MAX_RADIUS, defaults->open, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_CLOSE] = g_param_spec_uint ("close", "Close",
+      "Radius r of the closing in mask pixels: fills gaps thinner than 2r+1 (0 = off)", 0, CCL_MOTION_MAX_RADIUS,
+      defaults->close, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_DILATE] = g_param_spec_uint ("dilate", "Dilate",
+      "Radius of the final dilation in mask pixels (0 = off)", 0, CCL_MOTION_MAX_RADIUS, defaults->dilate,
+      GST_CCL_PARAM_CONTROLLED);
   properties[PROP_IGNORE] = g_param_spec_string ("ignore", "Ignore",
-      "Polygons in which nothing counts: \"x,y;x,y;x,y|x,y;...\", in pixels of the frame or, when no coordinate of a "
-      "polygon is above 1, in parts of it", "", playing);
-  properties[PROP_MIN_MOTION] = g_param_spec_double ("min-motion", "Minimum motion",
-      "Part of the picture, up to 1, that must be foreground for messages to speak of motion (see post-messages)",
-      0, 1, 0.0005, controlled);
+      "Polygons to ignore: \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or in fractions of it if no coordinate of a "
+      "polygon is above 1", "", GST_CCL_PARAM_PLAYING);
+}
+
+static void
+install_message_properties (void)
+{
   properties[PROP_POST_MESSAGES] = g_param_spec_enum ("post-messages", "Post messages",
-      "Which element messages \"ccl-motion\" to post on the bus", GST_TYPE_CCL_POST_MESSAGES, GST_CCL_POST_EDGES,
-      playing);
+      "Element messages \"ccl-motion\" to post on the bus", GST_TYPE_CCL_POST_MESSAGES, GST_CCL_POST_EDGES,
+      GST_CCL_PARAM_PLAYING);
+  properties[PROP_MIN_MOTION] = g_param_spec_double ("min-motion", "Minimum motion",
+      "Minimum fraction of the picture that must be foreground for messages about motion (see post-messages)", 0, 1,
+      0.0005, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_OFF_DELAY] = g_param_spec_uint64 ("off-delay", "Off delay",
-      "Time without motion after which messages say that it has ended, nanoseconds",
-      0, G_MAXINT64, 5 * GST_SECOND, controlled);
-  properties[PROP_ASYNC_DEPTH] = gst_ccl_analyzer_param_async_depth ();
-  properties[PROP_BACKEND] = g_param_spec_enum ("backend", "Backend",
-      "Where motion is detected. auto: on a GPU where there is one, else (or once it fails) on the CPU",
-      GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, playing);
-  properties[PROP_ACTIVE_BACKEND] = g_param_spec_enum ("active-backend", "Active backend",
-      "Where motion is detected now; auto: not started", GST_TYPE_CCL_BACKEND, GST_CCL_BACKEND_AUTO, reading);
+      "Time without motion after which a message says that it has ended, in nanoseconds", 0, G_MAXINT64, 5 * GST_SECOND,
+      GST_CCL_PARAM_CONTROLLED);
+}
+
+static void
+install_backend_properties (void)
+{
+  properties[PROP_BACKEND] = gst_ccl_analyzer_param_backend ();
+  properties[PROP_ACTIVE_BACKEND] = gst_ccl_analyzer_param_active_backend ();
   properties[PROP_CUDA_DEVICE_ID] = gst_ccl_analyzer_param_cuda_device_id ();
+  properties[PROP_ASYNC_DEPTH] = gst_ccl_analyzer_param_async_depth ();
   properties[PROP_THREADS] = g_param_spec_uint ("threads", "Threads",
-      "CPU threads to detect with, which all streams of a process share; 0: as many as help, 1: the stream's own. Changed "
-      "while playing: learns again",
-      0, 1024, 0, playing);
+      "Maximum number of CPU threads, which all streams of the process share (0 = as many as help, 1 = only the "
+      "streaming thread). A change while playing starts learning again", 0, 1024, 0, GST_CCL_PARAM_PLAYING);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the start: frames, learning (frames of it), with-motion, global-changes; area-ratio of the last frame; "
-      "backend, path, host-bytes, device-bytes; detect-us (from submission until the mask is there), host-us (time "
-      "spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in microseconds "
-      "(-1: not measured)", GST_TYPE_STRUCTURE, reading);
-  g_object_class_install_properties (klass, N_PROPERTIES, properties);
+      "Since the start: frames, learning (frames in the warm-up), with-motion, global-changes; area-ratio of the last "
+      "frame; backend, path, host-bytes, device-bytes; detect-us (from submission until the mask is there), host-us "
+      "(time spent on a frame) and latency-us (from its arrival until it leaves), each -min, -avg and -max in "
+      "microseconds (-1 = not measured)", GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
 }
 
 static void
@@ -483,11 +497,16 @@ gst_ccl_motion_class_init (GstCclMotionClass * klass)
 {
   GObjectClass *const object = G_OBJECT_CLASS (klass);
   GstElementClass *const element = GST_ELEMENT_CLASS (klass);
+  const CclMotionParams defaults = ccl_motion_params_default ();
 
   object->set_property = gst_ccl_motion_set_property;
   object->get_property = gst_ccl_motion_get_property;
   object->finalize = gst_ccl_motion_finalize;
-  install_properties (object);
+  install_model_properties (&defaults);
+  install_mask_properties (&defaults);
+  install_message_properties ();
+  install_backend_properties ();
+  g_object_class_install_properties (object, N_PROPERTIES, properties);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
   gst_element_class_add_static_pad_template (element, &src_template);

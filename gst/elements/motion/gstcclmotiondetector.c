@@ -108,7 +108,7 @@ set_ignored (GstCclMotion * self)
     ccl_motion_set_ignore (self->detector, map, self->mask_width);
     gst_ccl_cuda_pop (&self->parent.cuda);
   } else {
-    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("No memory for ignore: nothing is ignored."), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("No memory for ignore: the mask stays as it was."), (NULL));
   }
   g_free (map);
   g_clear_pointer (&polygons, g_ptr_array_unref);
@@ -171,6 +171,15 @@ gst_ccl_motion_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->threads = self->now.threads;
 }
 
+static gboolean
+gst_ccl_motion_requests_are_equal (gconstpointer a, gconstpointer b)
+{
+  const GstCclMotionRequest *const x = a, *const y = b;
+
+  return x->method == y->method && x->width == y->width && x->height == y->height && x->work_height == y->work_height
+      && x->threads == y->threads;
+}
+
 static void
 gst_ccl_motion_opened (GstCclAnalyzer * analyzer)
 {
@@ -225,10 +234,12 @@ gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass)
     .no_device_hint = "Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process.",
     .memory_hint = "A lower work-height needs less.",
     .settings_error = "Motion cannot be detected",
+    .settings_hint = "Choose another method or work-height.",
   };
   klass->get_wanted_delay = gst_ccl_motion_get_wanted_delay;
   klass->prepare = gst_ccl_motion_prepare;
   klass->fill_request = gst_ccl_motion_fill_request;
+  klass->requests_are_equal = gst_ccl_motion_requests_are_equal;
   klass->may_use = gst_ccl_motion_may_use;
   klass->open_on = gst_ccl_motion_open_on;
   klass->opened = gst_ccl_motion_opened;

@@ -11,6 +11,7 @@
 
 #include "base/gstccldevice.h"
 #include "base/gstcclenums.h"
+#include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
 
@@ -19,9 +20,9 @@
 
 /* Learning starts again. The delay queue is empty. */
 void
-gst_ccl_motion_forget (GstCclMotion * self)
+gst_ccl_motion_restart_learning (GstCclMotion * self)
 {
-  gst_ccl_motion_end (self, self->now.post_messages, NULL);
+  gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
   if (self->detector)
     ccl_motion_reset (self->detector);
   self->last_time = GST_CLOCK_TIME_NONE;
@@ -34,8 +35,8 @@ static void
 take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 {
   GstBuffer *const buffer = frame->common.buffer;
-  const gint n = GST_VIDEO_INFO_FPS_N (&self->parent.in_info), d = GST_VIDEO_INFO_FPS_D (&self->parent.in_info);
-  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : GST_SECOND / 25;
+  const GstClockTime duration = gst_ccl_frames_duration (1, GST_VIDEO_INFO_FPS_N (&self->parent.in_info),
+      GST_VIDEO_INFO_FPS_D (&self->parent.in_info));
   const GstClockTime last = self->last_time;
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
@@ -46,7 +47,7 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
       && (time < last || time - last > LONG_GAP)) {
     GST_INFO_OBJECT (self, "jump from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT ": learning starts again",
         GST_TIME_ARGS (last), GST_TIME_ARGS (time));
-    gst_ccl_motion_forget (self);       /* DISCONT: all frames before it have left */
+    gst_ccl_motion_restart_learning (self);       /* DISCONT: all frames before it have left */
   } else {
     frame->steps_back = GST_CLOCK_TIME_IS_VALID (last) && time < last;
   }
@@ -83,17 +84,14 @@ acquire_mask (GstCclMotion * self)
 }
 
 static gboolean
-gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, gboolean on_device, GError ** error)
+gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
-  GstBuffer *const buffer = common->buffer;
   GstBuffer *mask;
   gint flags;
 
-  on_device = on_device && gst_buffer_n_memory (buffer)
-      && gst_ccl_cuda_can_read (&analyzer->cuda, gst_buffer_peek_memory (buffer, 0));
-  if (!gst_ccl_mask_view_map (&common->view, buffer, &analyzer->in_info, on_device, error))
+  if (!gst_ccl_analyzer_map_view (analyzer, common, common->buffer, &analyzer->in_info, error))
     return FALSE;
   gst_clear_buffer (&frame->mask);      /* of a device that was lost */
   mask = acquire_mask (self);
@@ -116,7 +114,6 @@ gst_ccl_motion_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 
   (void) analyzer;
   gst_buffer_unmap (frame->mask, &frame->mask_map);
-  gst_ccl_mask_view_unmap (&common->view);
 }
 
 static CclStatus
@@ -162,7 +159,7 @@ gst_ccl_motion_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   stats->area_ratio = area_ratio (info);
   gst_ccl_min_avg_max_add (&stats->detect, info->us);
   GST_OBJECT_UNLOCK (self);
-  gst_ccl_motion_follow (self, frame);
+  gst_ccl_motion_update_period (self, frame);
 }
 
 /* ---------------------------------------------------------------- attach */

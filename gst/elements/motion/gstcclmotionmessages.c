@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Messages on the bus: motion begins, goes on and ends; and warnings about settings that are hardly meant. */
+/* Messages about periods of motion, and warnings about settings that look like mistakes. */
 
 #include "gstcclmotionprivate.h"
 
@@ -30,7 +30,7 @@ post (GstCclMotion * self, const gchar * state, GstClockTime timestamp, const Cc
 }
 
 void
-gst_ccl_motion_end (GstCclMotion * self, gint messages, const CclMotionInfo * info)
+gst_ccl_motion_end_period (GstCclMotion * self, gint messages, const CclMotionInfo * info)
 {
   if (!self->period.is_moving)
     return;
@@ -39,10 +39,10 @@ gst_ccl_motion_end (GstCclMotion * self, gint messages, const CclMotionInfo * in
     post (self, "end", self->period.last_motion, info);
 }
 
-/* Motion begins with a frame of which at least min-motion moves (or all changes), and ends when there was none for
- * off-delay. */
+/* A period of motion begins with a frame that has at least min-motion foreground, or a global change. It ends after off-delay
+ * without such a frame. */
 void
-gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame)
+gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * frame)
 {
   const CclMotionInfo *const info = &frame->info;
   const GstCclMotionSettings *const settings = &frame->settings;
@@ -52,7 +52,7 @@ gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame)
   const GstClockTime time = frame->time;
 
   if (frame->steps_back)
-    gst_ccl_motion_end (self, messages, NULL);  /* its delay cannot run backwards */
+    gst_ccl_motion_end_period (self, messages, NULL);  /* off-delay cannot be counted backwards */
   if (moves) {
     self->period.last_motion = time;
     if (!self->period.is_moving) {
@@ -64,13 +64,13 @@ gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame)
       post (self, "update", time, info);
     }
   } else if (self->period.is_moving && time >= self->period.last_motion + settings->off_delay) {
-    gst_ccl_motion_end (self, messages, info);
+    gst_ccl_motion_end_period (self, messages, info);
   } else if (self->period.is_moving && messages == GST_CCL_POST_ALL) {
     post (self, "update", time, info);
   }
 }
 
-/* Settings with which no mask shows anything. */
+/* Settings with which all masks are empty. */
 void
 gst_ccl_motion_warn_of_settings (GstCclMotion * self)
 {
@@ -84,7 +84,7 @@ gst_ccl_motion_warn_of_settings (GstCclMotion * self)
             "of the whole picture only.", min_motion, max_motion), (NULL));
 }
 
-/* A square of this size has to be foreground for any of it to stay. */
+/* Opening keeps foreground in which a square of this size fits. */
 void
 gst_ccl_motion_warn_of_open (GstCclMotion * self)
 {
@@ -96,7 +96,7 @@ gst_ccl_motion_warn_of_open (GstCclMotion * self)
         ("What is thinner than %u pixels goes.", thinnest));
 }
 
-/* A file shorter than the warm-up has no motion in it, which looks like a mistake somewhere else. */
+/* A file that is shorter than the warm-up has no motion, which looks like a mistake somewhere else. */
 void
 gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self)
 {

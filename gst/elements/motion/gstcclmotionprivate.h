@@ -73,19 +73,19 @@ struct _GstCclMotion
   GstCclMotionSettings settings;
   GstCclMotionStats stats;
   gchar *ignore;
-  gchar *wrong_ignore;          /* the complaint about a value set before the start, or NULL */
+  gchar *wrong_ignore;          /* the warning about a value that was set before the start, or NULL */
   gint wanted_output;
 
   /* Streaming thread. */
   GstCclMotionSettings now;     /* the settings of the current frame */
   CclMotion *detector;
-  guint ignored_serial;         /* of the polygons that the detector has */
+  guint ignored_serial;         /* of the polygons that the detector has; 0: none */
   guint mask_width, mask_height;
   GstBufferPool *pool;          /* of masks */
   GstCclMotionFrame slots[CCL_MAX_DEPTH];
   GstClockTime last_time;       /* PTS of the frame before */
   GstCclMotionPeriod period;
-  gboolean caps_are_new;        /* and no warning about the size of the mask was given */
+  gboolean caps_are_new;        /* no warning about the size of their masks was posted yet */
 };
 
 /* gstcclmotiondetector.c: the detector of the core, and its pool of masks */
@@ -95,13 +95,13 @@ void gst_ccl_motion_recreate_pool (GstCclMotion * self);
 void gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass);
 
 /* gstcclmotionframes.c: from picture to mask */
-void gst_ccl_motion_forget (GstCclMotion * self);
+void gst_ccl_motion_restart_learning (GstCclMotion * self);
 void gst_ccl_motion_init_frames (GstCclAnalyzerClass * klass);
 
 /* gstcclmotionmessages.c */
-void gst_ccl_motion_follow (GstCclMotion * self, const GstCclMotionFrame * frame);
-/* `info`: NULL when no frame ends it. */
-void gst_ccl_motion_end (GstCclMotion * self, gint messages, const CclMotionInfo * info);
+void gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * frame);
+/* `info`: NULL when no frame ends the period. */
+void gst_ccl_motion_end_period (GstCclMotion * self, gint messages, const CclMotionInfo * info);
 void gst_ccl_motion_warn_of_settings (GstCclMotion * self);
 void gst_ccl_motion_warn_of_open (GstCclMotion * self);
 void gst_ccl_motion_warn_of_ignore (GstCclMotion * self, const gchar * what);

@@ -188,16 +188,6 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
 
 /* ---------------------------------------------------------------- one frame */
 
-/* A frame that was not analysed says nothing about the objects. */
-static gboolean
-was_analysed (GstBuffer * buffer, GstCclTrackInput input)
-{
-  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
-
-  return input != GST_CCL_TRACK_INPUT_CCL || !meta
-      || !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE));
-}
-
 /* Counts the tracks that began and ended, and extends the trails. */
 static void
 count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
@@ -248,7 +238,8 @@ write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 static gboolean
 track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
-  const gboolean analysed = was_analysed (buffer, input);
+  const gboolean analysed = input != GST_CCL_TRACK_INPUT_CCL
+      || gst_ccl_blobs_are_analysed (gst_buffer_get_ccl_blob_meta (buffer));
   const gdouble frames = frames_since_last (self, buffer);
 
   if (analysed) {

@@ -42,20 +42,13 @@ read_blobs (GArray * detections, const GstCclBlobMeta * meta)
   }
 }
 
-GstVideoRegionOfInterestMeta *
-gst_ccl_track_next_roi (GstBuffer * buffer, gpointer * state)
-{
-  return (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, state,
-      GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-}
-
 static void
 read_rois (GArray * detections, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  while ((roi = gst_ccl_track_next_roi (buffer, &state)))
+  while ((roi = gst_ccl_next_roi (buffer, &state)))
     add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
 }
 
@@ -95,7 +88,7 @@ gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer * buffer)
     return wanted;
   if (gst_buffer_get_ccl_blob_meta (buffer))
     return GST_CCL_TRACK_INPUT_CCL;
-  return gst_ccl_track_next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
+  return gst_ccl_next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
 }
 
 void

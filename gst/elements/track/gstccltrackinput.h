@@ -13,6 +13,7 @@
 
 #include "analysis/track.h"
 #include "base/gstcclenums.h"
+#include "base/gstcclmetas.h"
 
 G_BEGIN_DECLS
 
@@ -25,7 +26,6 @@ void gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArra
 /* Did a tracker upstream add the blob, for a track without a blob of its own? It is no component of the mask. */
 gboolean gst_ccl_track_is_added (const GstCclBlob * blob);
 
-GstVideoRegionOfInterestMeta *gst_ccl_track_next_roi (GstBuffer * buffer, gpointer * state);
 #ifdef HAVE_GST_ANALYTICS
 gboolean gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object);
 #endif

@@ -243,7 +243,7 @@ write_rois (const GstCclTrackResults * results, GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  for (guint i = 0; i < results->n_ids && (roi = gst_ccl_track_next_roi (buffer, &state)); i++) {
+  for (guint i = 0; i < results->n_ids && (roi = gst_ccl_next_roi (buffer, &state)); i++) {
     const CclTrack *const track = track_of (results, i);
 
     if (track)
@@ -261,7 +261,7 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
   gpointer state = NULL;
   guint label;
 
-  while ((roi = gst_ccl_track_next_roi (buffer, &state))) {
+  while ((roi = gst_ccl_next_roi (buffer, &state))) {
     const GstStructure *const mirror = gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM);
     const GstCclBlob *blob;
 

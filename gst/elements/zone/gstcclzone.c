@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "base/gstcclenums.h"
+#include "base/gstcclmetas.h"
 #include "base/gstcclpropertyrow.h"
 #include "base/gstccltime.h"
 #include "zone/gstccltrackplaces.h"
@@ -81,13 +82,6 @@ G_DEFINE_TYPE_WITH_CODE (GstCclzone, gst_cclzone, GST_TYPE_BASE_TRANSFORM,
 GST_ELEMENT_REGISTER_DEFINE (cclzone, "cclzone", GST_RANK_NONE, GST_TYPE_CCLZONE);
 
 /* ---------------------------------------------------------------- one frame */
-
-/* A frame that was not analysed says nothing about the objects. */
-static gboolean
-was_analysed (const GstCclBlobMeta * meta)
-{
-  return !meta || !(meta->flags & (GST_CCL_BLOB_META_FLAG_SKIPPED | GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE));
-}
 
 static void
 take_time (GstCclzone * self, GstBuffer * buffer)
@@ -141,10 +135,10 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   self->buffer = buffer;
   self->n_before = before ? before->n_zones : 0;
   take_time (self, buffer);
-  if (meta && self->n_zones > 0 && was_analysed (meta))
+  if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta))
     gst_cclzone_check_blobs (self, meta, centroid, margin);
   gst_cclzone_give_hints (self, meta);
-  if (was_analysed (meta))
+  if (gst_ccl_blobs_are_analysed (meta))
     ccl_zone_watch_end_frame (self->watch, self->now, linger);
   if (self->n_zones > 0)
     attach_zones (self, buffer, before);
@@ -170,7 +164,7 @@ gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps *
   gst_structure_get_int (structure, "width", &width);
   gst_structure_get_int (structure, "height", &height);
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
-  self->frame_duration = fps_n > 0 ? gst_util_uint64_scale_int (GST_SECOND, fps_d, fps_n) : GST_SECOND / 25;
+  self->frame_duration = gst_ccl_frames_duration (1, fps_n, fps_d);
   for (guint i = 0; i < G_N_ELEMENTS (same); i++)
     same[i] = (gint) i;
   GST_OBJECT_LOCK (self);
