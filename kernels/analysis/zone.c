@@ -82,6 +82,43 @@ double ccl_outline_distance(const double *points, unsigned n_points, double x, d
     return distance;
 }
 
+double ccl_polygon_area(const double *points, unsigned n_points)
+{
+    double sum = 0;
+
+    for (unsigned i = 0, j = n_points - 1; i < n_points; j = i++)
+        sum += points[2 * j] * points[2 * i + 1] - points[2 * i] * points[2 * j + 1];
+    return fabs(sum) / 2;
+}
+
+/* The sum of both extents, which bounds the length. */
+static double extent(const double *a, const double *b)
+{
+    return fabs(b[0] - a[0]) + fabs(b[1] - a[1]);
+}
+
+/* Do the ways from a to b and from c to d cross? A touch within rounding is none. */
+static bool ways_cross(const double *a, const double *b, const double *c, const double *d)
+{
+    const double min = 1e-9 * extent(a, b) * extent(c, d);
+    const double c_side = side(a, b, c), d_side = side(a, b, d), a_side = side(c, d, a), b_side = side(c, d, b);
+
+    return ((c_side < -min && d_side > min) || (d_side < -min && c_side > min)) &&
+           ((a_side < -min && b_side > min) || (b_side < -min && a_side > min));
+}
+
+bool ccl_polygon_crosses_itself(const double *points, unsigned n_points, unsigned edges[2])
+{
+    for (unsigned i = 0; i < n_points; i++)
+        for (unsigned j = i + 2; j < n_points; j++)
+            if (ways_cross(&points[2 * i], &points[2 * (i + 1)], &points[2 * j], &points[2 * ((j + 1) % n_points)])) {
+                edges[0] = i;
+                edges[1] = j;
+                return true;
+            }
+    return false;
+}
+
 /* ---------------------------------------------------------------- objects */
 
 CclZoneWatch *ccl_zone_watch_new(CclZoneReport report, void *data)
@@ -223,16 +260,26 @@ static void leave(CclZoneWatch *watch, Object *object, unsigned zone)
     report(watch, object, (CclZoneEvent){ .kind = CCL_ZONE_LEAVE, .zone = zone, .duration = stay(object, zone) });
 }
 
-static void check_polygon(CclZoneWatch *watch, Object *object, unsigned i, double margin, bool is_new)
+/* The shape of a zone matters in these two functions only. */
+static bool area_contains(const CclZone *zone, double x, double y)
+{
+    return ccl_polygon_contains(zone->points, zone->n_points, x, y);
+}
+
+static double outline_distance(const CclZone *zone, double x, double y)
+{
+    return ccl_outline_distance(zone->points, zone->n_points, x, y);
+}
+
+static void check_area(CclZoneWatch *watch, Object *object, unsigned i, double margin, bool is_new)
 {
     const CclZone *const zone = &watch->zones[i];
     const bool was_inside = object->inside >> i & 1;
-    bool is_inside = object->area >= zone->min_area &&
-                     ccl_polygon_contains(zone->points, zone->n_points, object->x, object->y);
+    bool is_inside = object->area >= zone->min_area && area_contains(zone, object->x, object->y);
 
     /* Within the band it stays where it was; an object that appears there is where it is. */
     if (is_inside != was_inside && !is_new && margin > 0 && object->area >= zone->min_area &&
-        ccl_outline_distance(zone->points, zone->n_points, object->x, object->y) < margin)
+        outline_distance(zone, object->x, object->y) < margin)
         is_inside = was_inside;
     if (is_inside && !was_inside)
         enter(watch, object, i);
@@ -262,7 +309,7 @@ static void check_line(CclZoneWatch *watch, Object *object, unsigned i, const do
     if (object->area < zone->min_area)
         return;
     object->crossed[i] = (int8_t)(object->crossed[i] + ccl_line_crossed(zone->points, from[0], from[1], object->x, object->y));
-    if (object->crossed[i] && ccl_outline_distance(zone->points, 2, object->x, object->y) >= margin)
+    if (object->crossed[i] && outline_distance(zone, object->x, object->y) >= margin)
         report_crossing(watch, object, i);
 }
 
@@ -281,7 +328,7 @@ CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *positio
         object->area = position->area;
     for (unsigned i = 0; i < watch->n_zones; i++) {
         if (watch->zones[i].kind == CCL_ZONE_POLYGON)
-            check_polygon(watch, object, i, position->margin, is_new);
+            check_area(watch, object, i, position->margin, is_new);
         else if (!is_new)
             check_line(watch, object, i, from, position->margin);
     }

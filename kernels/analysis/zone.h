@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Zones: which objects are in a polygon or a circle, and which cross a line.
+ * Zones: which objects are in a polygon, and which cross a line.
  *
  * The watch gets one position of each object per frame, and reports events. A margin is a band around lines and outlines:
  * an object must leave the band on the other side before it has crossed, so that noise of its position counts nothing.
@@ -106,6 +106,11 @@ int ccl_line_crossed(const double *points, double x0, double y0, double x1, doub
 
 /* The distance of a point from the outline of a polygon, or from a line between its two points. */
 double ccl_outline_distance(const double *points, unsigned n_points, double x, double y);
+
+double ccl_polygon_area(const double *points, unsigned n_points);
+
+/* Do two edges of a polygon cross? Sets `edges` to the first points of both: edge i goes from point i to the next one. */
+bool ccl_polygon_crosses_itself(const double *points, unsigned n_points, unsigned edges[2]);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@ static const double ROOM[] = { 100, 50, 200, 50, 200, 150, 100, 150 };
 static const CclZone GATE = { .kind = CCL_ZONE_LINE, .n_points = 2, .points = LINE, .dwell = CCL_ZONE_NO_TIME };
 static const CclZone HALL = { .kind = CCL_ZONE_POLYGON, .n_points = 4, .points = ROOM, .dwell = CCL_ZONE_NO_TIME };
 
-/* What a scene has led to. */
+/* The events of a scene. */
 typedef struct Counts {
     int forward, backward, entered, left, dwelt;
     uint64_t duration; /* of the last leave or dwell */
@@ -84,6 +84,37 @@ static void check_geometry(void)
     CHECK(ccl_line_crossed(LINE, 170, 10, 150, 10) == 1, "forward");
     CHECK(ccl_line_crossed(LINE, 150, 250, 170, 250) == 0, "past its end");
     CHECK(ccl_line_crossed(LINE, 150, 10, 160, 10) + ccl_line_crossed(LINE, 160, 10, 170, 10) == -1, "a stop on the line");
+}
+
+/* Corners on a circle in order make a simple polygon; two that are not neighbours swapped make its edges cross. */
+static void check_outlines(void)
+{
+    unsigned edges[2] = { 0 };
+
+    CHECK(ccl_polygon_area(ROOM, 4) == 10000, "100 x 100");
+    CHECK(ccl_polygon_area((const double[]){ 0, 0, 1, 1, 2, 2 }, 3) == 0, "corners in a line");
+    CHECK(ccl_polygon_area((const double[]){ 0, 9, 9, 9, 9, 0 }, 3) == 40.5, "either order of the corners");
+    CHECK(ccl_polygon_area((const double[]){ 9, 0, 9, 9, 0, 9 }, 3) == 40.5, "either order of the corners");
+    CHECK(!ccl_polygon_crosses_itself(ROOM, 4, edges), "a rectangle");
+    CHECK(ccl_polygon_crosses_itself((const double[]){ 0, 0, 9, 9, 9, 0, 0, 9 }, 4, edges) && edges[0] == 0 && edges[1] == 2,
+          "a bow tie: edges %u and %u", edges[0], edges[1]);
+    CHECK(!ccl_polygon_crosses_itself((const double[]){ 0, 0, 4, 0, 4, 4, 2, 0, 0, 4 }, 5, edges), "a corner touches an edge");
+    for (unsigned n = 5; n < 40; n++) {
+        double points[80];
+
+        for (unsigned i = 0; i < n; i++) {
+            points[2 * i] = cos(2 * M_PI * i / n);
+            points[2 * i + 1] = sin(2 * M_PI * i / n);
+        }
+        CHECK(!ccl_polygon_crosses_itself(points, n, edges), "%u corners in order", n);
+        CHECK(fabs(ccl_polygon_area(points, n) - n * sin(2 * M_PI / n) / 2) < 1e-12, "area of %u corners", n);
+        for (unsigned k = 0; k < 2; k++) {
+            const double corner = points[2 + k];
+            points[2 + k] = points[2 * (n - 2) + k];
+            points[2 * (n - 2) + k] = corner;
+        }
+        CHECK(ccl_polygon_crosses_itself(points, n, edges), "%u corners, two of them swapped", n);
+    }
 }
 
 /* Along random ways the crossings of a closed outline, edge by edge, agree with being inside at both ends. */
@@ -215,6 +246,7 @@ static void check_new_zones(void)
 int main(void)
 {
     check_geometry();
+    check_outlines();
     check_random_ways();
     check_lines();
     check_end_of_line();

@@ -20,8 +20,6 @@ LONG_FILES = {
     "gst/ccl/gstcclblobmeta.c": "to be cut by duty",
     "gst/elements/json/gstccljson.c": "to be cut by duty",
     "gst/elements/json/gstcclmeta2json.c": "to be cut by duty",
-    "gst/elements/overlay/gstccldrawing.c": "to be cut by duty",
-    "gst/elements/overlay/gstccloverlay.c": "to be cut by duty",
     "kernels/cuda/backend.cu": "to be cut by duty",
     "kernels/cuda/batch.cu": "to be cut by duty",
     "kernels/cuda/motion/motion.cu": "to be cut by duty",

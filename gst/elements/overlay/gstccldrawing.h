@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What ccloverlay draws: objects, their trails, zones and texts, onto a canvas. */
+/* Draws objects, their trails, zones and texts onto a canvas. */
 #ifndef __GST_CCL_DRAWING_H__
 #define __GST_CCL_DRAWING_H__
 
@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint draw;                   /* GstCclDraw */
-  gint color_by;               /* GstCclColorBy */
+  gint color_by;                /* GstCclColorBy */
   guint32 colour;               /* ARGB */
-  gdouble line_width;           /* pixels; 0: by the height of the frame */
+  gdouble line_width;           /* pixels; 0: by the shorter side of the frame */
   guint trail_length;           /* frames */
 } GstCclDrawingStyle;
 
@@ -26,15 +26,15 @@ typedef struct _GstCclDrawing GstCclDrawing;
 GstCclDrawing *gst_ccl_drawing_new (void);
 void gst_ccl_drawing_free (GstCclDrawing * drawing);
 
-/* As pango_font_description_from_string() reads it; without a size it follows the height of the frame. */
+/* `description`: see gst_ccl_texts_set_font(). */
 void gst_ccl_drawing_set_font (GstCclDrawing * drawing, const gchar * description);
 #define GST_CCL_DRAWING_FONT "Sans Bold"
 
 /* Forgets the trails and the colours of tracks. */
 void gst_ccl_drawing_reset (GstCclDrawing * drawing);
 
-/* Draws what the metadata of `metas` say of the frame: GstCclBlobMeta, or without it the regions of interest; the
- * zones. `is_new`: they are of this frame, and trails grow. Returns the number of objects. */
+/* Draws the zones and the objects in the metadata of `metas`: blobs, or regions of interest where there are no blobs.
+ * `is_new`: the metadata belong to this frame, so trails grow. Returns the number of objects. */
 guint gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstCclDrawingStyle * style,
     GstBuffer * metas, gboolean is_new);
 

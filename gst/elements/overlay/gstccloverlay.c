@@ -30,7 +30,7 @@
  * ]|
  */
 
-#include "gstccloverlay.h"
+#include "gstccloverlayprivate.h"
 
 #include <string.h>
 
@@ -38,14 +38,12 @@
 #include <gst/ccl/ccl.h>
 
 #include "base/gstcclcrop.h"
-#include "gstccldrawing.h"
 #include "base/gstcclenums.h"
-#include "base/gstcclpropertyrow.h"
 #include "base/gstcclhint.h"
-#include "base/gstcclminavgmax.h"
+#include "base/gstcclpropertyrow.h"
 #include "base/gstccltime.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_ccl_overlay_debug);
+GST_DEBUG_CATEGORY (gst_ccl_overlay_debug);
 #define GST_CAT_DEFAULT gst_ccl_overlay_debug
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -57,52 +55,6 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 #define DEFAULT_COLOUR 0xff00ff00
 #define DEFAULT_TRAIL_LENGTH 40
 #define MAX_TRAIL_LENGTH 1024
-
-/* What becomes of the drawing. */
-typedef enum
-{
-  PATH_NONE,
-  PATH_ATTACH,                  /* downstream draws it */
-  PATH_BLEND,
-  PATH_CARRY,                   /* neither is possible: maybe an element further down draws it */
-} Path;
-
-static const gchar *const path_names[] = { "none", "attach", "blend", "carry" };
-
-/* The properties. Written under the object lock; the streaming thread copies them once per frame. */
-typedef struct
-{
-  GstCclDrawingStyle style;
-  gchar *font;
-  guint font_version;
-  guint64 expire;
-} Settings;
-
-typedef struct
-{
-  guint64 frames, drawn, objects, pixels;
-  GstCclMinAvgMax host;
-} Stats;
-
-struct _GstCclOverlay
-{
-  GstBaseTransform parent;
-
-  Settings settings;            /* under the object lock */
-  Stats stats;                  /* under the object lock */
-  Path path;                    /* written under the object lock, by the streaming thread */
-
-  /* Streaming thread. */
-  gint is_refused;              /* atomic: downstream said that it draws nothing */
-  gint is_negotiated;           /* atomic: the path is that of the caps that flow and of who is downstream */
-  GstVideoInfo info;            /* width 0: caps that say no size, or that this GStreamer cannot read */
-  GstCclDrawing *drawing;
-  guint font_version;
-  GstCclCanvas *canvas;
-  gboolean no_canvas;           /* there was no memory for one of this size; has been said */
-  GstBuffer *last;              /* nothing but the metadata that was drawn last */
-  guint n_without_metas, n_without_contour;     /* see gstcclhint.h */
-};
 
 enum
 {
@@ -127,82 +79,19 @@ GST_ELEMENT_REGISTER_DEFINE (ccloverlay, "ccloverlay", GST_RANK_NONE, GST_TYPE_C
 
 /* ---------------------------------------------------------------- caps */
 
-static gboolean
-has_feature (GstCaps * caps)
-{
-  return gst_caps_features_contains (gst_caps_get_features (caps, 0),
-      GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
-}
-
-/* All of `caps` with the composition feature, or without. */
-static GstCaps *
-switch_feature (GstCaps * caps, gboolean with)
-{
-  GstCaps *result = gst_caps_copy (caps);
-
-  for (guint i = 0; i < gst_caps_get_size (result); i++) {
-    GstCapsFeatures *const features = gst_caps_get_features (result, i);
-
-    if (gst_caps_features_is_any (features))
-      continue;
-    gst_caps_features_remove (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
-    if (with)
-      gst_caps_features_add (features, GST_CAPS_FEATURE_META_GST_VIDEO_OVERLAY_COMPOSITION);
-  }
-  return result;
-}
-
-/* The feature can be added, and taken away where what it says is blended; best is to leave the pixels alone, but not
- * where nobody would draw then. */
 static GstCaps *
 gst_ccl_overlay_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
     GstCaps * filter)
 {
   GstCclOverlay *const self = GST_CCL_OVERLAY (transform);
+  GstCaps *const all = gst_ccl_overlay_other_caps (direction, caps, g_atomic_int_get (&self->is_refused));
   GstCaps *result;
 
-  if (direction == GST_PAD_SINK && g_atomic_int_get (&self->is_refused))
-    result = switch_feature (caps, FALSE);
-  else
-    result = gst_caps_merge (switch_feature (caps, direction == GST_PAD_SINK),
-        switch_feature (caps, direction == GST_PAD_SRC));
-
-  if (filter) {
-    GstCaps *const all = result;
-    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
+  if (!filter)
+    return all;
+  result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (all);
   return result;
-}
-
-static gboolean
-is_system_memory (GstCaps * caps)
-{
-  const GstCapsFeatures *const features = gst_caps_get_features (caps, 0);
-
-  for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
-    const gchar *const feature = gst_caps_features_get_nth (features, i);
-
-    if (g_str_has_prefix (feature, "memory:") && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static void
-set_path (GstCclOverlay * self, Path path)
-{
-  if (path == self->path)
-    return;
-  GST_INFO_OBJECT (self, "path: %s", path_names[path]);
-  if (path == PATH_CARRY)
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Nobody downstream draws on pictures in this memory or format."),
-        ("The drawing is attached to every buffer all the same (GstVideoOverlayCompositionMeta). To see it, put "
-            "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays; of "
-            "fields in buffers of their own (interlace-mode=alternate) before interlace or behind deinterlace."));
-  GST_OBJECT_LOCK (self);
-  self->path = path;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -227,47 +116,7 @@ gst_ccl_overlay_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCa
   return TRUE;
 }
 
-static gboolean
-is_drawn_downstream (GstCclOverlay * self, GstCaps * caps)
-{
-  GstQuery *query = gst_query_new_allocation (caps, FALSE);
-  const gboolean is_drawn = gst_pad_peer_query (GST_BASE_TRANSFORM_SRC_PAD (self), query)
-      && gst_query_find_allocation_meta (query, GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE, NULL);
-
-  gst_query_unref (query);
-  return is_drawn;
-}
-
-/* Caps alone do not say that overlays are drawn: sinks that take anything ignore them. Who draws them asks for them
- * when asked about allocation. Where nobody does, and blending is possible, the caps lose the feature again. */
-static void
-choose_path (GstCclOverlay * self)
-{
-  GstPad *const pad = GST_BASE_TRANSFORM_SRC_PAD (self);
-  GstCaps *const caps = gst_pad_get_current_caps (pad);
-  gboolean is_drawn;
-
-  if (!caps)
-    return;
-  is_drawn = is_drawn_downstream (self, caps);
-  if (is_drawn && has_feature (caps)) {
-    set_path (self, PATH_ATTACH);
-  } else if (is_system_memory (caps) && gst_ccl_canvas_can_blend (&self->info)) {
-    GstCaps *const without = switch_feature (caps, FALSE);
-
-    set_path (self, PATH_BLEND);
-    if (has_feature (caps) && gst_pad_peer_query_accept_caps (pad, without)) {
-      g_atomic_int_set (&self->is_refused, TRUE);
-      gst_base_transform_update_src_caps (GST_BASE_TRANSFORM (self), without);
-    }
-    gst_caps_unref (without);
-  } else {
-    set_path (self, is_drawn ? PATH_ATTACH : PATH_CARRY);
-  }
-  gst_caps_unref (caps);
-}
-
-/* Boxes are drawn where the caps have the frame. */
+/* Coordinates of boxes count from the corner that the caps describe, so upstream must not crop. */
 static gboolean
 gst_ccl_overlay_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
 {
@@ -279,7 +128,7 @@ gst_ccl_overlay_propose_allocation (GstBaseTransform * transform, GstQuery * dec
 
 /* ---------------------------------------------------------------- drawing */
 
-/* A buffer without memory that holds on to what is needed to draw the same again. */
+/* Keeps the metadata that are needed to draw the same again, in a buffer without memory. */
 static void
 remember (GstCclOverlay * self, GstBuffer * buffer)
 {
@@ -308,7 +157,7 @@ has_own_metas (GstBuffer * buffer)
   return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
 }
 
-/* What to draw on this frame: its own metadata, or the last one's where that still holds. Zones need no blobs. */
+/* The metadata to draw: the frame's own, or the last ones until they expire. */
 static GstBuffer *
 choose_metas (GstCclOverlay * self, GstBuffer * buffer, guint64 expire)
 {
@@ -324,7 +173,7 @@ choose_metas (GstCclOverlay * self, GstBuffer * buffer, guint64 expire)
   return buffer;
 }
 
-/* Of the caps' size; of the frame the blobs know of when the caps have none. */
+/* The canvas has the size of the caps, or that in the blobs' metadata where the caps have none. */
 static GstCclCanvas *
 get_canvas (GstCclOverlay * self, GstBuffer * metas)
 {
@@ -350,58 +199,7 @@ get_canvas (GstCclOverlay * self, GstBuffer * metas)
   return self->canvas;
 }
 
-static gboolean
-blend (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
-{
-  GstVideoOverlayCompositionMeta *under;
-  GstVideoFrame frame;
-
-  /* Without a reference of its own, so that the buffer's metadata stay writable. */
-  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The picture cannot be written to."), ("buffer %" GST_PTR_FORMAT,
-            buffer));
-    return FALSE;
-  }
-  /* Others' overlays, which nobody downstream would draw. */
-  while ((under = gst_buffer_get_video_overlay_composition_meta (buffer))) {
-    gst_video_overlay_composition_blend (under->overlay, &frame);
-    gst_buffer_remove_video_overlay_composition_meta (buffer, under);
-  }
-  if (self->canvas)
-    *pixels = gst_ccl_canvas_blend (self->canvas, &frame);
-  gst_video_frame_unmap (&frame);
-  return TRUE;
-}
-
-/* There is one composition per buffer: ours goes on top of what is there. */
-static void
-attach (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
-{
-  GstVideoOverlayCompositionMeta *const meta = gst_buffer_get_video_overlay_composition_meta (buffer);
-  GstVideoOverlayComposition *composition = meta ? gst_video_overlay_composition_ref (meta->overlay) : NULL;
-
-  composition = gst_ccl_canvas_compose (self->canvas, composition, pixels);
-  if (meta)
-    gst_buffer_remove_video_overlay_composition_meta (buffer, meta);
-  if (composition) {
-    gst_buffer_add_video_overlay_composition_meta (buffer, composition);
-    gst_video_overlay_composition_unref (composition);
-  }
-}
-
-static gboolean
-put (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
-{
-  const gboolean is_empty = !self->canvas || gst_ccl_canvas_is_empty (self->canvas);
-
-  if (self->path == PATH_BLEND)
-    return (is_empty && !gst_buffer_get_video_overlay_composition_meta (buffer)) || blend (self, buffer, pixels);
-  if (!is_empty)
-    attach (self, buffer, pixels);
-  return TRUE;
-}
-
-/* Texts of another font are other texts. */
+/* One snapshot of the properties. A new font is taken over too. */
 static GstCclDrawingStyle
 take_settings (GstCclOverlay * self, guint64 * expire)
 {
@@ -432,7 +230,7 @@ has_contour (const GstCclBlobMeta * meta)
 }
 
 static void
-hint_when_in_vain (GstCclOverlay * self, GstBuffer * buffer, guint draw)
+give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw)
 {
   const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
 
@@ -457,13 +255,13 @@ gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   guint n_objects = 0;
   gboolean ok;
 
-  /* Set before: who is downstream may change again while the path is chosen. */
+  /* Set before the choice: downstream may change again meanwhile. */
   if (g_atomic_int_compare_and_exchange (&self->is_negotiated, FALSE, TRUE))
-    choose_path (self);
-  hint_when_in_vain (self, buffer, style.draw);
+    gst_ccl_overlay_choose_path (self);
+  give_hints (self, buffer, style.draw);
   if (get_canvas (self, metas))
     n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
-  ok = put (self, buffer, &pixels);
+  ok = gst_ccl_overlay_put (self, buffer, &pixels);
   if (self->canvas && !gst_ccl_canvas_is_empty (self->canvas))
     gst_ccl_canvas_wipe (self->canvas);
 
@@ -498,7 +296,7 @@ gst_ccl_overlay_sink_event (GstBaseTransform * transform, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (transform, event);
 }
 
-/* Whoever is downstream now may draw, or not; equal caps are not set again. */
+/* Other elements may be downstream now. set_caps() is not called for equal caps, so the path is chosen anew here. */
 static gboolean
 gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
 {
@@ -511,7 +309,7 @@ gst_ccl_overlay_src_event (GstBaseTransform * transform, GstEvent * event)
   return GST_BASE_TRANSFORM_CLASS (parent_class)->src_event (transform, event);
 }
 
-/* Settings that draw nothing, or not as they say. */
+/* Warns of settings that draw nothing or have no effect. */
 static void
 warn_of_style (GstCclOverlay * self)
 {
@@ -543,7 +341,7 @@ gst_ccl_overlay_start (GstBaseTransform * transform)
   self->no_canvas = FALSE;
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
-  self->path = PATH_NONE;
+  self->path = GST_CCL_OVERLAY_PATH_NONE;
   GST_OBJECT_UNLOCK (self);
   g_atomic_int_set (&self->is_refused, FALSE);
   return TRUE;
@@ -561,8 +359,8 @@ gst_ccl_overlay_stop (GstBaseTransform * transform)
 
 /* ---------------------------------------------------------------- properties */
 
-/* The properties that are fields and nothing else, for reading at least. */
-static const GstCclPropertyRow fields[N_PROPERTIES] = {
+/* Properties that are plain members. */
+static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_DRAW] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.draw),
   [PROP_COLOR_BY] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.color_by),
   [PROP_COLOR] = GST_CCL_PROPERTY_ROW (GstCclOverlay, settings.style.colour),
@@ -575,7 +373,7 @@ static void
 gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GstCclOverlay *const self = GST_CCL_OVERLAY (object);
-  Settings *const settings = &self->settings;
+  GstCclOverlaySettings *const settings = &self->settings;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
@@ -585,7 +383,7 @@ gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, 
       settings->font_version++;
       break;
     default:
-      if (!gst_ccl_property_row_set (self, &fields[id], value))
+      if (!gst_ccl_property_row_set (self, &rows[id], value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
@@ -594,13 +392,13 @@ gst_ccl_overlay_set_property (GObject * object, guint id, const GValue * value, 
 static GstStructure *
 create_stats (GstCclOverlay * self)
 {
-  const Stats *const stats = &self->stats;
+  const GstCclOverlayStats *const stats = &self->stats;
   GstStructure *structure = gst_structure_new ("ccloverlay-stats",
       "frames", G_TYPE_UINT64, stats->frames,
       "drawn", G_TYPE_UINT64, stats->drawn,
       "objects", G_TYPE_UINT64, stats->objects,
       "pixels", G_TYPE_UINT64, stats->pixels,
-      "path", G_TYPE_STRING, path_names[self->path], NULL);
+      "path", G_TYPE_STRING, gst_ccl_overlay_path_name (self->path), NULL);
 
   gst_ccl_min_avg_max_host_to_structure (&stats->host, structure);
   return structure;
@@ -610,7 +408,7 @@ static void
 gst_ccl_overlay_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
 {
   GstCclOverlay *const self = GST_CCL_OVERLAY (object);
-  const Settings *const settings = &self->settings;
+  const GstCclOverlaySettings *const settings = &self->settings;
 
   GST_OBJECT_LOCK (self);
   switch (id) {
@@ -621,7 +419,7 @@ gst_ccl_overlay_get_property (GObject * object, guint id, GValue * value, GParam
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      if (!gst_ccl_property_row_get (self, &fields[id], value))
+      if (!gst_ccl_property_row_get (self, &rows[id], value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
@@ -706,7 +504,7 @@ gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
 static void
 gst_ccl_overlay_init (GstCclOverlay * self)
 {
-  self->settings = (Settings) {
+  self->settings = (GstCclOverlaySettings) {
     .style = {
       .draw = DEFAULT_DRAW,.color_by = GST_CCL_COLOR_BY_TRACK,.colour = DEFAULT_COLOUR,
       .trail_length = DEFAULT_TRAIL_LENGTH,

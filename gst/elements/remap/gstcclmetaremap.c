@@ -10,7 +10,7 @@
  * their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches
  * all of them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what
  * they do: it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then
- * whatever scaling it takes to the size of the frame. What has arrived by itself is left as it is.
+ * whatever scaling it takes to the size of the frame. Metadata that the elements between did not drop stay as they are.
  *
  * ## Blobs in a part of the picture, upside down
  * |[
@@ -181,7 +181,7 @@ get_meta (GstBuffer * buffer, guint index)
 
 #define N_METAS 3
 
-/* What was kept before goes when a frame is kept again: its places are those of another moment. */
+/* A frame that is kept again loses the metadata kept before, because their coordinates are of another moment. */
 static void
 warn_of_loss (GstCclMetaRemap * self, const Kept * old, GstBuffer * holder)
 {
@@ -276,7 +276,7 @@ warn_of_crop (GstCclMetaRemap * self, const Kept * kept, gint width, gint height
   self->warned = TRUE;
 }
 
-/* What the elements between have done to a frame of the kept size: crop, turn, scale to the size of the caps. */
+/* Describes what the elements between do to a frame of the kept size: crop, turn, scale to the size of the caps. */
 static gboolean
 describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, GstCclMatrixTransform * transform,
     GstVideoInfo infos[2])

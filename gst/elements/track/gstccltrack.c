@@ -9,10 +9,10 @@
  * Follows the blobs that ccllabel attaches (or the regions of interest or object detections of any other element) from
  * frame to frame. Pictures are not touched: any format in any memory passes.
  *
- * Where a track should be now is predicted (Kalman filter of the centroid); what may be it is decided by the
- * Mahalanobis distance from there, by the uncertainty of the prediction and the blob's covariance; all tracks and blobs
- * are matched at once at the least cost. Blobs that merge keep their identities inside the common blob and take them
- * along when it splits; parts of a broken mask count as one.
+ * A Kalman filter predicts the centroid of each track. A blob may belong to a track if it is near the prediction, measured by
+ * the Mahalanobis distance: from the uncertainty of the prediction and the blob's covariance. All tracks and blobs are matched at
+ * once at the least cost. Blobs that merge keep their identities inside the common blob, and take them along when it splits;
+ * parts of a broken mask count as one.
  *
  * What is written, of every blob in a track:
  *
@@ -23,7 +23,7 @@
  *
  * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
- * Tracks that have no blob of their own are added to the list as blobs with label 0, area 0 and the box where the track
+ * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
  *
  * ## Tracks of moving things, as JSON
@@ -105,7 +105,7 @@ reset_tracks (GstCclTrack * self, const gchar * why)
     GST_DEBUG_OBJECT (self, "all tracks end: %s", why);
     ccl_tracker_reset (self->tracker);
   }
-  g_hash_table_remove_all (self->lives);
+  gst_ccl_track_lives_clear (self->lives);
   self->last_pts = self->mean_duration = GST_CLOCK_TIME_NONE;
   self->reset_is_new = TRUE;
   GST_OBJECT_LOCK (self);
@@ -188,55 +188,25 @@ frames_since_last (GstCclTrack * self, GstBuffer * buffer)
 
 /* ---------------------------------------------------------------- one frame */
 
-/* The life of a track, with room for as many places as the property says now; the last ones stay. */
-static GstCclTrackLife *
-make_life (GstCclTrack * self, guint64 id, GstClockTime pts)
-{
-  const guint capacity = self->active.history;
-  const GstCclTrackLife *const old = g_hash_table_lookup (self->lives, &id);
-  GstCclTrackLife *life;
-
-  if (old && old->capacity == capacity)
-    return (GstCclTrackLife *) old;
-  life = g_malloc (sizeof (GstCclTrackLife) + capacity * sizeof (GstCclPoint));
-  *life = (GstCclTrackLife) {
-    .first_seen = old ? old->first_seen : pts,.capacity = capacity,.n = old ? MIN (old->n, capacity) : 0
-  };
-  for (guint i = 0; i < life->n; i++)
-    life->places[i] = old->places[(old->next + old->capacity - life->n + i) % old->capacity];
-  life->next = capacity > 0 ? life->n % capacity : 0;
-  g_hash_table_insert (self->lives, g_memdup2 (&id, sizeof id), life);
-  return life;
-}
-
-static void
-add_place (GstCclTrackLife * life, const CclTrack * track)
-{
-  if (life->capacity == 0)
-    return;
-  life->places[life->next] = (GstCclPoint) { track->x, track->y};
-  life->next = (life->next + 1) % life->capacity;
-  life->n = MIN (life->n + 1, life->capacity);
-}
-
-/* Who came, who went and who is where in this frame. */
+/* Counts the tracks that began and ended, and extends the trails. */
 static void
 count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
 {
   const CclTrack *tracks;
   const guint n = ccl_tracker_tracks (self->tracker, &tracks);
   guint started = 0, ended = 0;
-  GstCclTrackLife *life;
 
   for (guint i = 0; i < n; i++) {
+    GstCclTrackLife *life;
+
     if (tracks[i].state == CCL_TRACK_LOST) {
       ended++;
-    } else {
-      started += !g_hash_table_contains (self->lives, &tracks[i].id);
-      life = make_life (self, tracks[i].id, pts);
-      if (analysed)
-        add_place (life, &tracks[i]);
+      continue;
     }
+    started += !gst_ccl_track_lives_find (self->lives, tracks[i].id);
+    life = gst_ccl_track_lives_see (self->lives, tracks[i].id, pts, self->active.history);
+    if (analysed)
+      gst_ccl_trail_ring_add (life->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
   }
 
   GST_OBJECT_LOCK (self);
@@ -249,16 +219,20 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Once everything is written of them. */
+/* The tracks that ended are forgotten once they are written. */
 static void
-forget_ended (GstCclTrack * self)
+write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
   const CclTrack *tracks;
-  const guint n = ccl_tracker_tracks (self->tracker, &tracks);
+  const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
+  const GstCclTrackResults results = {
+    .tracks = tracks,.n_tracks = n_tracks,
+    .ids = (const guint64 *) self->ids->data,.n_ids = self->ids->len,
+    .lives = self->lives,.emit = self->active.emit,.min_hits = self->active.config.min_hits,.points = self->points,
+  };
 
-  for (guint i = 0; i < n; i++)
-    if (tracks[i].state == CCL_TRACK_LOST)
-      g_hash_table_remove (self->lives, &tracks[i].id);
+  gst_ccl_track_results_write (&results, buffer, input);
+  gst_ccl_track_lives_forget_lost (self->lives, tracks, n_tracks);
 }
 
 static gboolean
@@ -269,7 +243,8 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   const gdouble frames = frames_since_last (self, buffer);
 
   if (analysed) {
-    gst_ccl_track_detect (self, buffer, input);
+    gst_ccl_track_input_read (input, buffer, self->detections);
+    g_array_set_size (self->ids, self->detections->len);
     if (ccl_tracker_update (self->tracker, (const CclDetection *) self->detections->data, self->detections->len,
             frames, (guint64 *) self->ids->data) != CCL_OK)
       return FALSE;
@@ -305,7 +280,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
     reset_if (self, GST_CCL_ID_RESET_DISCONT, "discontinuity");
 
   announce_reset (self);
-  input = gst_ccl_track_choose_input (self, buffer);
+  input = gst_ccl_track_input_choose (self->active.input, buffer);
   if (!track_frame (self, buffer, input)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL), ("%s", ccl_error_message ()));
     return GST_FLOW_ERROR;
@@ -317,8 +292,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
             ? "regions of interest" : "blobs, regions or object detections"),
         ("Put ccllabel (or a detector) upstream, and between the two no element that drops metadata (see "
             "docs/metadata.md). Said once."));
-  gst_ccl_track_write_results (self, buffer, input);
-  forget_ended (self);
+  write_results (self, buffer, input);
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -407,7 +381,7 @@ gst_ccl_track_stop (GstBaseTransform * transform)
   GstCclTrack *const self = GST_CCL_TRACK (transform);
 
   g_clear_pointer (&self->tracker, ccl_tracker_free);
-  g_hash_table_remove_all (self->lives);
+  gst_ccl_track_lives_clear (self->lives);
   return TRUE;
 }
 
@@ -536,7 +510,7 @@ gst_ccl_track_finalize (GObject * object)
   g_clear_pointer (&self->tracker, ccl_tracker_free);
   g_array_unref (self->detections);
   g_array_unref (self->ids);
-  g_hash_table_unref (self->lives);
+  gst_ccl_track_lives_free (self->lives);
   g_array_unref (self->points);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -584,7 +558,7 @@ gst_ccl_track_init (GstCclTrack * self)
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
   self->detections = g_array_new (FALSE, FALSE, sizeof (CclDetection));
   self->ids = g_array_new (FALSE, TRUE, sizeof (guint64));
-  self->lives = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  self->lives = gst_ccl_track_lives_new ();
   self->points = g_array_new (FALSE, FALSE, sizeof (GstCclPoint));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

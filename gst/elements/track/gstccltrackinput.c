@@ -1,26 +1,18 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The blobs, regions and object detections of a frame, as detections for the tracker. */
-
-#include "gstccltrackprivate.h"
-
-#define GST_CAT_DEFAULT gst_ccl_track_debug
+#include "gstccltrackinput.h"
 
 static void
-add_detection (GstCclTrack * self, CclDetection detection)
+add_rectangle (GArray * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type)
 {
-  g_array_append_val (self->detections, detection);
+  const CclDetection detection = {
+    .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type
+  };
+
+  g_array_append_val (detections, detection);
 }
 
-static void
-add_rectangle (GstCclTrack * self, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type)
-{
-  add_detection (self, (CclDetection) {
-        .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type});
-}
-
-/* A blob that another tracker upstream added: no component of the mask. */
 gboolean
 gst_ccl_track_is_added (const GstCclBlob * blob)
 {
@@ -29,7 +21,7 @@ gst_ccl_track_is_added (const GstCclBlob * blob)
 
 /* In the plane of pixel squares of the frame. One detection per blob, so that their indices are the same. */
 static void
-detect_blobs (GstCclTrack * self, const GstCclBlobMeta * meta)
+read_blobs (GArray * detections, const GstCclBlobMeta * meta)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
 
@@ -45,19 +37,19 @@ detect_blobs (GstCclTrack * self, const GstCclBlobMeta * meta)
     d.x1 = d.x0 + width;
     d.y1 = d.y0 + height;
     if (gst_ccl_track_is_added (gst_ccl_blob_meta_get_blob (meta, i)))
-      d.x1 = d.x0;              /* empty: passed over */
-    add_detection (self, d);
+      d.x1 = d.x0;              /* empty: the tracker ignores it */
+    g_array_append_val (detections, d);
   }
 }
 
 static void
-detect_rois (GstCclTrack * self, GstBuffer * buffer)
+read_rois (GArray * detections, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
   while ((roi = gst_ccl_next_roi (buffer, &state)))
-    add_rectangle (self, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
+    add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
 }
 
 #ifdef HAVE_GST_ANALYTICS
@@ -70,7 +62,7 @@ gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * stat
 #endif
 
 static void
-detect_objects (GstCclTrack * self, GstBuffer * buffer)
+read_objects (GArray * detections, GstBuffer * buffer)
 {
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
@@ -82,34 +74,33 @@ detect_objects (GstCclTrack * self, GstBuffer * buffer)
     gfloat confidence;
 
     gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
-    add_rectangle (self, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object));
+    add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object));
   }
 #endif
 }
 
 GstCclTrackInput
-gst_ccl_track_choose_input (GstCclTrack * self, GstBuffer * buffer)
+gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer * buffer)
 {
   gpointer state = NULL;
 
-  if (self->active.input != GST_CCL_TRACK_INPUT_AUTO)
-    return self->active.input;
+  if (wanted != GST_CCL_TRACK_INPUT_AUTO)
+    return wanted;
   if (gst_buffer_get_ccl_blob_meta (buffer))
     return GST_CCL_TRACK_INPUT_CCL;
   return gst_ccl_next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
 }
 
 void
-gst_ccl_track_detect (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
+gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArray * detections)
 {
   const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
 
-  g_array_set_size (self->detections, 0);
+  g_array_set_size (detections, 0);
   if (input == GST_CCL_TRACK_INPUT_CCL && meta)
-    detect_blobs (self, meta);
+    read_blobs (detections, meta);
   else if (input == GST_CCL_TRACK_INPUT_ROI)
-    detect_rois (self, buffer);
+    read_rois (detections, buffer);
   else if (input == GST_CCL_TRACK_INPUT_ANALYTICS)
-    detect_objects (self, buffer);
-  g_array_set_size (self->ids, self->detections->len);
+    read_objects (detections, buffer);
 }

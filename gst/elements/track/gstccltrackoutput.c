@@ -1,23 +1,17 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Identities and tracks, written into the metadata of a frame. */
-
-#include "gstccltrackprivate.h"
-
-#include <string.h>
-
-#define GST_CAT_DEFAULT gst_ccl_track_debug
+#include "gstccltrackoutput.h"
 
 #define STATE_FLAGS (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_PREDICTED \
     | GST_CCL_BLOB_FLAG_LOST | GST_CCL_BLOB_FLAG_MERGED | GST_CCL_BLOB_FLAG_SPLIT)
 
 /* Tracks are in the order of their ids. */
 static const CclTrack *
-find_track (GstCclTrack * self, guint64 id)
+find_track (const GstCclTrackResults * results, guint64 id)
 {
-  const CclTrack *tracks;
-  guint low = 0, high = ccl_tracker_tracks (self->tracker, &tracks);
+  const CclTrack *const tracks = results->tracks;
+  guint low = 0, high = results->n_tracks;
 
   while (low < high) {
     const guint middle = (low + high) / 2;
@@ -34,12 +28,12 @@ find_track (GstCclTrack * self, guint64 id)
 
 /* The track to write to detection `index`; NULL for none. */
 static const CclTrack *
-track_of (GstCclTrack * self, guint index)
+track_of (const GstCclTrackResults * results, guint index)
 {
-  const guint64 id = g_array_index (self->ids, guint64, index);
-  const CclTrack *const track = id != 0 ? find_track (self, id) : NULL;
+  const guint64 id = results->ids[index];
+  const CclTrack *const track = id != 0 ? find_track (results, id) : NULL;
 
-  if (track && track->state == CCL_TRACK_TENTATIVE && !(self->active.emit & GST_CCL_TRACK_EMIT_TENTATIVE))
+  if (track && track->state == CCL_TRACK_TENTATIVE && !(results->emit & GST_CCL_TRACK_EMIT_TENTATIVE))
     return NULL;
   return track;
 }
@@ -67,18 +61,18 @@ write_track (GstCclBlob * blob, const CclTrack * track)
   blob->flags |= blob_flags (track);
 }
 
-/* A blob several tracks share is nobody's when they are all listed; else it is the one's that had it first. */
+/* A blob that several tracks share has no id where these tracks are listed too. Else it has the id of its first track. */
 static void
-name_blob (GstCclTrack * self, GstCclBlob * blob, guint index)
+name_blob (const GstCclTrackResults * results, GstCclBlob * blob, guint index)
 {
-  const CclTrack *const track = track_of (self, index);
+  const CclTrack *const track = track_of (results, index);
 
   blob->flags &= ~STATE_FLAGS;
   blob->track_id = blob->parent_id = 0;
   blob->age = 0;
   if (!track)
     return;
-  if (track->flags & CCL_TRACK_MERGED && self->active.emit & GST_CCL_TRACK_EMIT_MERGED) {
+  if (track->flags & CCL_TRACK_MERGED && results->emit & GST_CCL_TRACK_EMIT_MERGED) {
     blob->flags |= GST_CCL_BLOB_FLAG_MERGED;
     return;
   }
@@ -88,18 +82,18 @@ name_blob (GstCclTrack * self, GstCclBlob * blob, guint index)
 }
 
 static gboolean
-should_add (GstCclTrack * self, const CclTrack * track)
+should_add (const GstCclTrackResults * results, const CclTrack * track)
 {
-  const guint emit = self->active.emit;
+  const guint emit = results->emit;
 
   if (track->state == CCL_TRACK_LOST)
-    return (emit & GST_CCL_TRACK_EMIT_LOST) && track->hits >= self->active.config.min_hits;
+    return (emit & GST_CCL_TRACK_EMIT_LOST) && track->hits >= results->min_hits;
   if (track->flags & CCL_TRACK_MERGED)
     return (emit & GST_CCL_TRACK_EMIT_MERGED) != 0;
   return track->state == CCL_TRACK_PREDICTED && (emit & GST_CCL_TRACK_EMIT_PREDICTED);
 }
 
-/* The upright box, in whole pixels of the mask, around what the track's box is there. */
+/* The upright box around the track's box, in whole pixels of the mask. */
 static gboolean
 set_box_in_mask (GstCclBlob * blob, const CclTrack * track, const GstCclBlobMeta * meta)
 {
@@ -125,36 +119,34 @@ set_box_in_mask (GstCclBlob * blob, const CclTrack * track, const GstCclBlobMeta
 }
 
 static void
-append_contour (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta, guint index)
+append_contour (const GstCclTrackResults * results, GstCclBlob * blob, const GstCclBlobMeta * meta, guint index)
 {
   guint n;
   const GstCclPoint *const contour = gst_ccl_blob_list_get_contour (meta->list, index, &n);
 
-  blob->first_point = self->points->len;
+  blob->first_point = results->points->len;
   blob->n_contour = n;
   blob->n_trail = 0;
   if (n > 0)
-    g_array_append_vals (self->points, contour, n);
+    g_array_append_vals (results->points, contour, n);
 }
 
-/* Places are kept in the frame, and are in the mask what the matrix of today says: the frame is where they were. */
+/* Places are kept in pixels of the frame; this frame's matrix maps them to the mask. */
 static void
-append_trail (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta)
+append_trail (const GstCclTrackResults * results, GstCclBlob * blob, const GstCclBlobMeta * meta)
 {
-  const GstCclTrackLife *const life = blob->track_id != 0 ? g_hash_table_lookup (self->lives, &blob->track_id) : NULL;
-  const guint first = self->points->len;
+  const GstCclTrackLife *const life =
+      blob->track_id != 0 ? gst_ccl_track_lives_find (results->lives, blob->track_id) : NULL;
+  const guint first = results->points->len;
 
-  if (!life || life->n == 0)
+  if (!life || life->trail->n == 0)
     return;
-  /* The ring is full, or begins at its first entry. */
-  if (life->n == life->capacity)
-    g_array_append_vals (self->points, life->places + life->next, life->n - life->next);
-  g_array_append_vals (self->points, life->places, life->n == life->capacity ? life->next : life->n);
-  blob->n_trail = life->n;
+  gst_ccl_trail_ring_append_to (life->trail, results->points);
+  blob->n_trail = life->trail->n;
   if (gst_ccl_blob_meta_is_identity (meta))
     return;
-  for (guint i = first; i < self->points->len; i++) {
-    GstCclPoint *const place = &g_array_index (self->points, GstCclPoint, i);
+  for (guint i = first; i < results->points->len; i++) {
+    GstCclPoint *const place = &g_array_index (results->points, GstCclPoint, i);
     gdouble x = place->x, y = place->y;
 
     if (gst_ccl_blob_meta_unmap_point (meta, &x, &y))
@@ -162,77 +154,74 @@ append_trail (GstCclTrack * self, GstCclBlob * blob, const GstCclBlobMeta * meta
   }
 }
 
-/* Returns how many blobs it wrote, at most n_tracks. */
+/* Adds a blob for each track that has none of its own. Returns their number, at most n_tracks. */
 static guint
-add_tracks (GstCclTrack * self, GstCclBlob * blobs, const GstCclBlobMeta * meta)
+add_tracks (const GstCclTrackResults * results, GstCclBlob * blobs, const GstCclBlobMeta * meta)
 {
-  const CclTrack *tracks;
-  const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
   guint n = 0;
 
-  for (guint i = 0; i < n_tracks; i++) {
+  for (guint i = 0; i < results->n_tracks; i++) {
+    const CclTrack *const track = &results->tracks[i];
     GstCclBlob blob = {.mtd_id = GST_CCL_MTD_ID_NONE };
 
-    if (!should_add (self, &tracks[i]) || !set_box_in_mask (&blob, &tracks[i], meta))
+    if (!should_add (results, track) || !set_box_in_mask (&blob, track, meta))
       continue;
-    write_track (&blob, &tracks[i]);
-    blob.first_point = self->points->len;
-    append_trail (self, &blob, meta);
+    write_track (&blob, track);
+    blob.first_point = results->points->len;
+    append_trail (results, &blob, meta);
     blobs[n++] = blob;
   }
   return n;
 }
 
 static GstCclBlobList *
-new_list (GstCclTrack * self, const GstCclBlob * blobs, guint n)
+new_list (const GstCclTrackResults * results, const GstCclBlob * blobs, guint n)
 {
   GstCclBlobList *list = gst_ccl_blob_list_new (blobs, n);
   GBytes *points;
 
-  if (self->points->len > 0) {
-    points = g_bytes_new (self->points->data, self->points->len * sizeof (GstCclPoint));
+  if (results->points->len > 0) {
+    points = g_bytes_new (results->points->data, results->points->len * sizeof (GstCclPoint));
     gst_ccl_blob_list_set_points (list, points);
     g_bytes_unref (points);
   }
   return list;
 }
 
-/* A new list: copies of the buffer may hold the old one. */
+/* Copies of the buffer may hold the old list, so a new one is written. */
 static void
-write_blobs (GstCclTrack * self, GstCclBlobMeta * meta)
+write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
 {
   const guint n_old = gst_ccl_blob_meta_get_length (meta);
-  const CclTrack *tracks;
-  const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
-  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + n_tracks);
+  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + results->n_tracks);
   GstCclBlobList *list;
   guint n = 0, n_added;
 
-  g_array_set_size (self->points, 0);
+  g_array_set_size (results->points, 0);
   for (guint i = 0; i < n_old; i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
 
     if (gst_ccl_track_is_added (blob))
       continue;
     blobs[n] = *blob;
-    if (i < self->ids->len)
-      name_blob (self, &blobs[n], i);
-    append_contour (self, &blobs[n], meta, i);
-    append_trail (self, &blobs[n], meta);
+    if (i < results->n_ids)
+      name_blob (results, &blobs[n], i);
+    append_contour (results, &blobs[n], meta, i);
+    append_trail (results, &blobs[n], meta);
     n++;
   }
-  n_added = add_tracks (self, blobs + n, meta);
+  n_added = add_tracks (results, blobs + n, meta);
   meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
   if (n == 0 && n_added > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
 
-  list = new_list (self, blobs, n + n_added);
+  list = new_list (results, blobs, n + n_added);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   g_free (blobs);
 }
 
-/* As DL Streamer's elements write and read it: an int, so ids beyond start over. */
+/* DL Streamer's elements write and read an int, so larger ids wrap around. */
 static void
 write_roi (GstVideoRegionOfInterestMeta * roi, guint64 id)
 {
@@ -249,13 +238,13 @@ write_roi (GstVideoRegionOfInterestMeta * roi, guint64 id)
 }
 
 static void
-write_rois (GstCclTrack * self, GstBuffer * buffer)
+write_rois (const GstCclTrackResults * results, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  for (guint i = 0; i < self->ids->len && (roi = gst_ccl_next_roi (buffer, &state)); i++) {
-    const CclTrack *const track = track_of (self, i);
+  for (guint i = 0; i < results->n_ids && (roi = gst_ccl_next_roi (buffer, &state)); i++) {
+    const CclTrack *const track = track_of (results, i);
 
     if (track)
       write_roi (roi, track->id);
@@ -294,9 +283,10 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
 
 #ifdef HAVE_GST_ANALYTICS
 static void
-write_object (GstCclTrack * self, GstAnalyticsRelationMeta * relations, guint object, guint64 id, GstClockTime now)
+write_object (const GstCclTrackResults * results, GstAnalyticsRelationMeta * relations, guint object, guint64 id,
+    GstClockTime now)
 {
-  const GstCclTrackLife *const life = g_hash_table_lookup (self->lives, &id);
+  const GstCclTrackLife *const life = gst_ccl_track_lives_find (results->lives, id);
   GstAnalyticsTrackingMtd tracking;
 
   if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, life ? life->first_seen : now, &tracking))
@@ -307,7 +297,7 @@ write_object (GstCclTrack * self, GstAnalyticsRelationMeta * relations, guint ob
 #endif
 
 static void
-write_objects (GstCclTrack * self, GstBuffer * buffer)
+write_objects (const GstCclTrackResults * results, GstBuffer * buffer)
 {
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
@@ -315,21 +305,21 @@ write_objects (GstCclTrack * self, GstBuffer * buffer)
   gpointer state = NULL;
   GArray *objects = g_array_new (FALSE, FALSE, sizeof (guint));
 
-  /* All first: what is added must not be iterated over. */
+  /* All are listed first, because the iteration would also visit what is added. */
   while (gst_ccl_track_next_object (relations, &state, &object))
     g_array_append_val (objects, object.id);
-  for (guint i = 0; i < MIN (self->ids->len, objects->len); i++) {
-    const CclTrack *const track = track_of (self, i);
+  for (guint i = 0; i < MIN (results->n_ids, objects->len); i++) {
+    const CclTrack *const track = track_of (results, i);
 
     if (track)
-      write_object (self, relations, g_array_index (objects, guint, i), track->id, GST_BUFFER_PTS (buffer));
+      write_object (results, relations, g_array_index (objects, guint, i), track->id, GST_BUFFER_PTS (buffer));
   }
   g_array_unref (objects);
 #endif
 }
 
 static void
-write_mirrored_objects (GstCclTrack * self, GstBuffer * buffer, const GstCclBlobMeta * meta)
+write_mirrored_objects (const GstCclTrackResults * results, GstBuffer * buffer, const GstCclBlobMeta * meta)
 {
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
@@ -339,23 +329,23 @@ write_mirrored_objects (GstCclTrack * self, GstBuffer * buffer, const GstCclBlob
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
 
     if (blob->track_id != 0 && blob->mtd_id != GST_CCL_MTD_ID_NONE)
-      write_object (self, relations, blob->mtd_id, blob->track_id, GST_BUFFER_PTS (buffer));
+      write_object (results, relations, blob->mtd_id, blob->track_id, GST_BUFFER_PTS (buffer));
   }
 #endif
 }
 
 void
-gst_ccl_track_write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
+gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buffer, GstCclTrackInput input)
 {
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
 
   if (input == GST_CCL_TRACK_INPUT_CCL && meta) {
-    write_blobs (self, meta);
+    write_blobs (results, meta);
     write_mirrored_rois (buffer, meta);
-    write_mirrored_objects (self, buffer, meta);
+    write_mirrored_objects (results, buffer, meta);
   } else if (input == GST_CCL_TRACK_INPUT_ROI) {
-    write_rois (self, buffer);
+    write_rois (results, buffer);
   } else if (input == GST_CCL_TRACK_INPUT_ANALYTICS) {
-    write_objects (self, buffer);
+    write_objects (results, buffer);
   }
 }

@@ -5,17 +5,9 @@
 #ifndef __GST_CCL_TRACK_PRIVATE_H__
 #define __GST_CCL_TRACK_PRIVATE_H__
 
-#include <gst/video/video.h>
-#include <gst/ccl/ccl.h>
-#ifdef HAVE_GST_ANALYTICS
-# include <gst/analytics/analytics.h>
-#endif
-
-#include "analysis/track.h"
-#include "base/gstcclenums.h"
-#include "base/gstcclmetas.h"
 #include "base/gstcclminavgmax.h"
 #include "track/gstccltrack.h"
+#include "track/gstccltrackoutput.h"
 
 G_BEGIN_DECLS
 
@@ -31,14 +23,6 @@ typedef struct
   guint history;
 } GstCclTrackSettings;
 
-/* What is kept of a living track beside the tracker. */
-typedef struct
-{
-  GstClockTime first_seen;
-  guint capacity, n, next;      /* of places: a ring */
-  GstCclPoint places[];         /* of its centroid, in the plane of pixel squares of the frame */
-} GstCclTrackLife;
-
 typedef struct
 {
   guint64 frames, skipped, detections, started, ended, backwards, resets;
@@ -50,8 +34,8 @@ struct _GstCclTrack
 {
   GstBaseTransform parent;
 
-  GstCclTrackSettings settings;            /* under the object lock */
-  GstCclTrackStats stats;                  /* under the object lock */
+  GstCclTrackSettings settings; /* under the object lock */
+  GstCclTrackStats stats;       /* under the object lock */
 
   /* Streaming thread. */
   GstCclTrackSettings active;
@@ -63,24 +47,11 @@ struct _GstCclTrack
   guint n_untimed;              /* frames without a timestamp since then; each counted as an interval */
   GArray *detections;           /* of CclDetection: this frame's */
   GArray *ids;                  /* of guint64: their tracks */
-  GHashTable *lives;            /* guint64 id -> GstCclTrackLife; living tracks only */
-  GArray *points;               /* of GstCclPoint: this frame's contours and trails */
-  gboolean reset_is_new;        /* downstream has not heard that the tracks were reset */
+  GstCclTrackLives *lives;
+  GArray *points;               /* of GstCclPoint: space for this frame's contours and trails */
+  gboolean reset_is_new;        /* downstream has no event yet about the last reset */
   guint n_without_input;        /* see gstcclhint.h */
 };
-
-/* gstccltrackinput.c: blobs, regions and object detections of a frame, as detections */
-GstCclTrackInput gst_ccl_track_choose_input (GstCclTrack * self, GstBuffer * buffer);
-/* Was the blob added by a ccltrack upstream, for a track without a blob of its own? */
-gboolean gst_ccl_track_is_added (const GstCclBlob * blob);
-void gst_ccl_track_detect (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input);
-
-/* gstccltrackoutput.c: identities and tracks, into the metadata of a frame */
-void gst_ccl_track_write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input);
-
-#ifdef HAVE_GST_ANALYTICS
-gboolean gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object);
-#endif
 
 G_END_DECLS
 

@@ -4,19 +4,26 @@
 /**
  * SECTION:element-cclzone
  * @title: cclzone
- * @short_description: says which blobs are in which zones, who enters, leaves, stays and crosses
+ * @short_description: says which blobs are in which zones, which objects enter, leave, stay and cross
  *
  * Compares the blobs of each frame with polygons and lines that the user names (JSON text in #cclzone:zones, or a file
  * in #cclzone:config; docs/zones.md describes it). Pictures are not touched: any format in any memory passes.
  *
  * - each #GstCclBlob gets the zones it is in, and each buffer a #GstCclZoneMeta with the zones and their counts;
  *   cclmeta2json writes both
- * - objects with a track (put ccltrack upstream) post element messages named "ccl-zone" when they enter or leave a
- *   polygon, stay in one for its dwell time, or cross a line
+ * - the element posts messages named "ccl-zone" when an object enters or leaves a polygon, stays in one for its dwell
+ *   time, or crosses a line; objects need tracks, so put ccltrack upstream
  *
- * The fields of a message: event (enter, leave, dwell, cross), zone (its name), track-id, inside (objects in the
- * polygon now), x and y (pixels of the frame), duration (leave and dwell: how long it has been inside, ns), direction
- * (cross: forward or backward), timestamp, running-time and stream-time (ns).
+ * The fields of a message:
+ *
+ * - event: enter, leave, dwell or cross
+ * - zone: its name
+ * - track-id
+ * - inside: number of objects in the polygon now
+ * - x, y: pixels of the frame
+ * - duration (leave and dwell): time inside, nanoseconds
+ * - direction (cross): forward or backward
+ * - timestamp, running-time, stream-time: nanoseconds
  *
  * ## People who cross a line
  * |[

@@ -2,24 +2,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "gstcclzones.h"
+#include "analysis/zone.h"
 #include "json/gstccljson.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- geometry */
-
-/* The side of the way from a to b on which p is: negative left, positive right (y points down). */
-static gdouble
-side (gdouble ax, gdouble ay, gdouble bx, gdouble by, gdouble px, gdouble py)
-{
-  return (bx - ax) * (py - ay) - (by - ay) * (px - ax);
-}
-
-/* ---------------------------------------------------------------- text */
-
-/* Where in the text we are, for messages. */
+/* Which zone of the text is read, for messages. */
 typedef struct
 {
   guint index;
@@ -43,7 +33,7 @@ fail (GError ** error, const Place * place, const gchar * format, ...)
   return FALSE;
 }
 
-/* A misspelt member would else be silently without effect. */
+/* A misspelt member is an error, because it would have no effect. */
 static gboolean
 check_members (JsonObject * object, const gchar * const *known, const Place * place, GError ** error)
 {
@@ -71,7 +61,7 @@ get_number (JsonNode * node, gdouble * value)
   return isfinite (*value);
 }
 
-/* 0 or more; stays as it is when the object has none. */
+/* Reads a number from 0 to 1e9. `value` stays as it is if the object has no such member. */
 static gboolean
 read_amount (JsonObject * object, const gchar * member, gdouble * value, const Place * place, GError ** error)
 {
@@ -94,44 +84,16 @@ read_point (JsonArray * array, guint index, gdouble * point, const gchar * membe
   return fail (error, place, "point %u of %s is not [x, y]", index, member);
 }
 
-static gdouble
-twice_area (const gdouble * points, guint n)
-{
-  gdouble sum = 0;
-
-  for (guint i = 0, j = n - 1; i < n; j = i++)
-    sum += points[2 * j] * points[2 * i + 1] - points[2 * i] * points[2 * j + 1];
-  return fabs (sum);
-}
-
-static gdouble
-length (const gdouble * a, const gdouble * b)
-{
-  return fabs (b[0] - a[0]) + fabs (b[1] - a[1]);
-}
-
-/* Whether the ways from a to b and from c to d cross, and not only touch, as far as a double can tell. */
-static gboolean
-cross (const gdouble * a, const gdouble * b, const gdouble * c, const gdouble * d)
-{
-  const gdouble least = 1e-9 * length (a, b) * length (c, d);
-  const gdouble c_side = side (a[0], a[1], b[0], b[1], c[0], c[1]), d_side = side (a[0], a[1], b[0], b[1], d[0], d[1]);
-  const gdouble a_side = side (c[0], c[1], d[0], d[1], a[0], a[1]), b_side = side (c[0], c[1], d[0], d[1], b[0], b[1]);
-
-  return MIN (c_side, d_side) < -least && MAX (c_side, d_side) > least && MIN (a_side, b_side) < -least
-      && MAX (a_side, b_side) > least;
-}
-
-/* As it does when corners are given in another order than round the polygon: a part of it would be outside. */
+/* A polygon crosses itself if its corners are not in the order round it: a part of it would be outside. */
 static gboolean
 check_outline (const gdouble * points, guint n, const Place * place, GError ** error)
 {
-  for (guint i = 0; i < n; i++)
-    for (guint j = i + 2; j < n; j++)
-      if (cross (&points[2 * i], &points[2 * (i + 1)], &points[2 * j], &points[2 * ((j + 1) % n)]))
-        return fail (error, place, "polygon crosses itself: from point %u to %u, and from %u to %u", i, i + 1, j,
-            (j + 1) % n);
-  return TRUE;
+  guint edges[2];
+
+  if (!ccl_polygon_crosses_itself (points, n, edges))
+    return TRUE;
+  return fail (error, place, "polygon crosses itself: from point %u to %u, and from %u to %u", edges[0], edges[0] + 1,
+      edges[1], (edges[1] + 1) % n);
 }
 
 static gboolean
@@ -143,26 +105,26 @@ check_shape (const GstCclZoneRule * rule, const Place * place, GError ** error)
     return fail (error, place, "both points of line are the same");
   if (rule->kind == GST_CCL_ZONE_POLYGON && !check_outline (p, rule->n_points, place, error))
     return FALSE;
-  if (rule->kind == GST_CCL_ZONE_POLYGON && twice_area (p, rule->n_points) == 0)
+  if (rule->kind == GST_CCL_ZONE_POLYGON && ccl_polygon_area (p, rule->n_points) == 0)
     return fail (error, place, "polygon has no area");
   return TRUE;
 }
 
-/* Fractions where pixels are meant, or the other way round, would be zones that nobody is ever in. */
+/* With the wrong units no object is ever in the zone. */
 static gboolean
 check_units (const GstCclZoneRule * rule, gboolean relative, const Place * place, GError ** error)
 {
-  gdouble least = G_MAXDOUBLE, most = -G_MAXDOUBLE;
+  gdouble min = G_MAXDOUBLE, max = -G_MAXDOUBLE;
 
   for (guint i = 0; i < 2 * rule->n_points; i++) {
-    least = MIN (least, rule->points[i]);
-    most = MAX (most, rule->points[i]);
+    min = MIN (min, rule->points[i]);
+    max = MAX (max, rule->points[i]);
   }
-  if (!relative && least >= 0 && most <= 1)
+  if (!relative && min >= 0 && max <= 1)
     return fail (error, place, "all of it is in one pixel; fractions of the frame take \"units\":\"relative\"");
-  if (relative && (least < -10 || most > 10))
+  if (relative && (min < -10 || max > 10))
     return fail (error, place, "%g is no fraction of the frame; pixels take \"units\":\"pixels\"",
-        most > 10 ? most : least);
+        max > 10 ? max : min);
   return TRUE;
 }
 
@@ -288,11 +250,11 @@ set_of_parser (JsonParser * parser, GError ** error)
   return set;
 }
 
-/* Of members that an object has more than once the parser keeps the last. */
+/* The parser keeps the last of members with the same name, so repeated names are noted. */
 typedef struct
 {
   GHashTable *members;          /* "object member" */
-  gchar *repeated;              /* the first that came again */
+  gchar *repeated;              /* the first name that was repeated */
 } Seen;
 
 static void

@@ -21,7 +21,7 @@ gst_cclzone_set_of_text (const gchar * text, GError ** error)
   return gst_ccl_zone_set_new (text && *text ? text : "{\"zones\":[]}", error);
 }
 
-/* That of a start gives way to one that was set while it was read. */
+/* A set that the start has read gives way to one that the application set meanwhile. */
 void
 gst_cclzone_take_set (GstCclzone * self, GstCclZoneSet * set, gboolean is_start)
 {
@@ -36,8 +36,8 @@ gst_cclzone_take_set (GstCclzone * self, GstCclZoneSet * set, gboolean is_start)
   g_clear_pointer (&other, gst_ccl_zone_set_free);
 }
 
-/* Takes the set, or the error. While running a mistake is only warned of: the zones stay as they are. Before, nothing is
- * said of it: the start reads everything again. */
+/* While the element runs, a mistake is warned of and the zones stay as they are. Before the start there is no message,
+ * because the start reads everything again. */
 gboolean
 gst_cclzone_change_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
 {
@@ -56,7 +56,7 @@ gst_cclzone_change_set (GstCclzone * self, GstCclZoneSet * set, GError * error)
   return FALSE;
 }
 
-/* The set that the properties ask for, and no other. */
+/* Reads the set that the properties ask for, and drops one that was set before. */
 GstCclZoneSet *
 gst_cclzone_read_set (GstCclzone * self, GError ** error)
 {
@@ -111,7 +111,7 @@ gst_cclzone_clear_zones (GstCclZone * zones, guint n)
   }
 }
 
-/* The zone that was called so before; -1: none. */
+/* The index of the zone with the kind and name of the rule; -1: none. */
 static gint
 find_zone (const GstCclZone * zones, guint n, const GstCclZoneRule * rule)
 {
@@ -150,19 +150,19 @@ gst_cclzone_install_set (GstCclzone * self, GstCclZoneSet * set)
 
 /* The box around a zone, fractions of the frame. */
 static void
-get_extent (const GstCclZone * zone, gdouble least[2], gdouble most[2])
+get_extent (const GstCclZone * zone, gdouble min[2], gdouble max[2])
 {
   for (guint k = 0; k < 2; k++) {
-    least[k] = G_MAXDOUBLE;
-    most[k] = -G_MAXDOUBLE;
+    min[k] = G_MAXDOUBLE;
+    max[k] = -G_MAXDOUBLE;
   }
   for (guint k = 0; k < 2 * zone->n_points; k++) {
-    least[k & 1] = MIN (least[k & 1], zone->points[k]);
-    most[k & 1] = MAX (most[k & 1], zone->points[k]);
+    min[k & 1] = MIN (min[k & 1], zone->points[k]);
+    max[k & 1] = MAX (max[k & 1], zone->points[k]);
   }
 }
 
-/* Zones that nothing in a frame of this size can ever be in. A line may lie on the frame's edge, and is not crossed. */
+/* Warns of zones in which no object of a frame of this size can be. A line on the edge of the frame is not warned of. */
 void
 gst_cclzone_warn_of_places (GstCclzone * self)
 {
@@ -173,22 +173,22 @@ gst_cclzone_warn_of_places (GstCclzone * self)
   self->is_placed = TRUE;
   for (guint i = 0; i < self->n_zones; i++) {
     const gboolean is_line = self->zones[i].kind == GST_CCL_ZONE_LINE;
-    gdouble least[2], most[2];
+    gdouble min[2], max[2];
 
-    get_extent (&self->zones[i], least, most);
-    if (most[0] <= 0 || most[1] <= 0 || least[0] >= 1 || least[1] >= 1)
+    get_extent (&self->zones[i], min, max);
+    if (max[0] <= 0 || max[1] <= 0 || min[0] >= 1 || min[1] >= 1)
       GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" is not within frames of %ux%u pixels: "
               "nobody %s.", self->zones[i].name, self->width, self->height, is_line ? "crosses it" : "is ever in it"),
           ("Its points are from (%.5g, %.5g) to (%.5g, %.5g). With \"units\":\"relative\" they are fractions of the "
-              "frame and hold for every size.", least[0] * self->width, least[1] * self->height, most[0] * self->width,
-              most[1] * self->height));
+              "frame and hold for every size.", min[0] * self->width, min[1] * self->height, max[0] * self->width,
+              max[1] * self->height));
     else if (self->set->rules[i].min_area > pixels)
       GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("The zone \"%s\" counts no blob: min_area is %.10g, frames have "
               "%.10g pixels.", self->zones[i].name, self->set->rules[i].min_area, pixels), (NULL));
   }
 }
 
-/* Lines and dwell times take tracks; all takes blobs and zones. */
+/* Lines and dwell times take tracks; every zone takes blobs. */
 static gboolean
 needs_tracks (GstCclzone * self)
 {

@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Colours of numbers, and which track has which. */
+#ifndef __GST_CCL_PALETTE_H__
+#define __GST_CCL_PALETTE_H__
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The colour and the trail of an object are kept for this many frames after it was last seen, in case it comes back. */
+#define GST_CCL_MAX_UNSEEN_FRAMES 90
+
+/* Number of colours that tracks share. */
+#define GST_CCL_PALETTE_SIZE 24
+
+typedef struct
+{
+  gdouble red, green, blue, alpha;
+} GstCclColour;
+
+GstCclColour gst_ccl_colour_of_argb (guint32 argb);
+
+/* Numbers close to each other have colours that differ. */
+GstCclColour gst_ccl_colour_of_number (guint64 number);
+
+typedef struct _GstCclPalette GstCclPalette;
+
+GstCclPalette *gst_ccl_palette_new (void);
+void gst_ccl_palette_free (GstCclPalette * palette);
+void gst_ccl_palette_reset (GstCclPalette * palette);
+
+/* Gives each track of a frame that has no colour yet the one that differs most from those in the frame. An id of 0 is no
+ * track. `frame`: number of the frame, by which unseen tracks lose their colours. */
+void gst_ccl_palette_assign (GstCclPalette * palette, const guint64 * track_ids, guint n, guint64 frame);
+
+GstCclColour gst_ccl_palette_colour_of_track (const GstCclPalette * palette, guint64 track_id);
+
+G_END_DECLS
+
+#endif
