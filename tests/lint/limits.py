@@ -17,12 +17,10 @@ MAX_FUNCTION_LINES = 60
 LONG_FILES = {
     "tests/benchmark/motion-method/method.c": "one plain reference, to be cut when it moves into the core",
     "examples/many-cameras.c": "to be cut by duty",
-    "gst/ccl/gstcclblobmeta.c": "to be cut by duty",
     "gst/elements/json/gstccljson.c": "to be cut by duty",
     "gst/elements/json/gstcclmeta2json.c": "to be cut by duty",
     "kernels/cuda/backend.cu": "to be cut by duty",
     "kernels/cuda/batch.cu": "to be cut by duty",
-    "kernels/cuda/motion/motion.cu": "to be cut by duty",
     "tests/benchmark/evaluate.py": "to be cut by subject",
     "tests/elements/ccllabel-cuda.c": "to be cut by subject",
     "tests/elements/ccllabel-volume.c": "to be cut by subject",
@@ -32,7 +30,6 @@ LONG_FILES = {
     "tests/elements/cclmqttsink.c": "to be cut by subject",
     "tests/elements/ccloverlay.c": "to be cut by subject",
     "tests/elements/ccltrack.c": "to be cut by subject",
-    "tests/elements/cclzone.c": "to be cut by subject",
     "tests/elements/chain.c": "to be cut by subject",
     "tests/libs/blobmeta.c": "to be cut by subject",
 }
@@ -43,7 +40,6 @@ LONG_FUNCTIONS = {
     "tests/benchmark/motion-method/method.c: normalise": "to be cut when it moves into the core",
     "examples/many-cameras.c: main": "to be cut by duty",
     "gst/elements/delivery/gstcclmqttsink.c: install_properties": "a table of properties",
-    "kernels/cuda/motion/motion.cu: filter_tiles": "to be cut by duty",
     "kernels/cuda/number.cu: number": "to be cut by duty",
     "kernels/cuda/runs/measure.cuh: measure": "to be cut by duty",
     "kernels/cuda/table.cu: table": "to be cut by duty",
