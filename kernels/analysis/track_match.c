@@ -20,6 +20,9 @@ static const double MIN_INSIDE = 0.5; /* of a box that lies inside another */
 static const double MIN_HOLDS = 0.8;  /* of a track's area, that a blob has at least if the track merged into it */
 static const double MAX_GROWTH = 1.2; /* area of joined parts over the track's; a larger blob may hide another track */
 
+/* Of a track's sides, that a part may lie beyond its predicted box at each end: a narrow part is within the error of it. */
+static const double PART_SLACK = 0.1;
+
 /* Deviation of a predicted place, in sizes of the object. A prediction with more doubt claims no parts. */
 static const double MAX_DOUBT = 0.25;
 
@@ -183,8 +186,11 @@ static void note_overlap(TrackMatch *match, TrackItem *item, uint32_t index, uin
         *best = both;
         item->container = detection;
     }
-    if (both >= MIN_INSIDE * detection_area(d) && both > match->covered_area[detection]) {
-        match->covered_area[detection] = both;
+    const double near_both = intersection(&(CclTrack){ .x0 = t->x0 - PART_SLACK * item->w, .x1 = t->x1 + PART_SLACK * item->w,
+                                                       .y0 = t->y0 - PART_SLACK * item->h, .y1 = t->y1 + PART_SLACK * item->h },
+                                          d);
+    if (near_both >= MIN_INSIDE * detection_area(d) && near_both > match->covered_area[detection]) {
+        match->covered_area[detection] = near_both;
         match->covering[detection] = index;
     }
 }

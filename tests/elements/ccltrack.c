@@ -384,7 +384,7 @@ object_id_of (GstBuffer * buffer, guint index)
 
 GST_START_TEST (test_rois)
 {
-  GstHarness *h = new_harness ("");
+  GstHarness *h = new_harness ("emit=tentative-boxes");
   gint person = 0, car = 0;
 
   for (guint frame = 0; frame < 6; frame++) {
@@ -408,7 +408,7 @@ GST_END_TEST;
 GST_START_TEST (test_types)
 {
   for (guint per_type = 0; per_type < 2; per_type++) {
-    GstHarness *h = new_harness (per_type ? "per-type=true" : "per-type=false");
+    GstHarness *h = new_harness (per_type ? "min-hits=1 per-type=true" : "min-hits=1 per-type=false");
     GstBuffer *buffer;
     gint person;
 
