@@ -17,8 +17,6 @@ MAX_FUNCTION_LINES = 60
 LONG_FILES = {
     "tests/benchmark/motion-method/method.c": "one plain reference, to be cut when it moves into the core",
     "examples/many-cameras.c": "to be cut by duty",
-    "gst/elements/json/gstccljson.c": "to be cut by duty",
-    "gst/elements/json/gstcclmeta2json.c": "to be cut by duty",
     "kernels/cuda/backend.cu": "to be cut by duty",
     "kernels/cuda/batch.cu": "to be cut by duty",
     "kernels/cuda/motion/motion.cu": "to be cut by duty",
