@@ -39,7 +39,6 @@ LONG_FUNCTIONS = {
     "tests/benchmark/motion-method/method.c: classify": "to be cut when it moves into the core",
     "tests/benchmark/motion-method/method.c: normalise": "to be cut when it moves into the core",
     "examples/many-cameras.c: main": "to be cut by duty",
-    "gst/elements/delivery/gstcclmqttsink.c: install_properties": "a table of properties",
     "kernels/cuda/motion/motion.cu: filter_tiles": "to be cut by duty",
     "kernels/cuda/number.cu: number": "to be cut by duty",
     "kernels/cuda/runs/measure.cuh: measure": "to be cut by duty",
