@@ -29,7 +29,6 @@ LONG_FILES = {
     "tests/elements/cclmqttsink.c": "to be cut by subject",
     "tests/elements/ccloverlay.c": "to be cut by subject",
     "tests/elements/ccltrack.c": "to be cut by subject",
-    "tests/elements/cclzone.c": "to be cut by subject",
     "tests/elements/chain.c": "to be cut by subject",
     "tests/libs/blobmeta.c": "to be cut by subject",
 }
