@@ -4,10 +4,7 @@
 #include "gstccljsonregions.h"
 
 #include "base/gstcclmetas.h"
-
-#ifdef HAVE_GST_ANALYTICS
-# include <gst/analytics/analytics.h>
-#endif
+#include "base/gstcclobjects.h"
 
 /* 0 + 1 + ... + (n - 1), and the same of the squares. */
 static guint64
@@ -60,18 +57,6 @@ region_of_roi (GstVideoRegionOfInterestMeta * roi)
   return region;
 }
 
-static GstCclBlob
-blob_of_roi (GstVideoRegionOfInterestMeta * roi)
-{
-  const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
-  GstCclBlob blob = blob_of_rectangle (roi->x, roi->y, roi->w, roi->h);
-  gint track = 0;
-
-  if (object_id && gst_structure_get_int (object_id, "id", &track) && track > 0)
-    blob.track_id = (guint64) track;
-  return blob;
-}
-
 static void
 add_region (GstCclJsonRegions * list, GstCclBlob blob, GstCclJsonRegion region)
 {
@@ -87,10 +72,15 @@ add_rois (GstCclJsonRegions * list, GstBuffer * buffer)
   gpointer state = NULL;
 
   while ((roi = gst_ccl_next_roi (buffer, &state))) {
-    if (can_be_measured (roi->x, roi->y, roi->w, roi->h))
-      add_region (list, blob_of_roi (roi), region_of_roi (roi));
-    else
+    GstCclBlob blob;
+
+    if (!can_be_measured (roi->x, roi->y, roi->w, roi->h)) {
       list->n_left_out++;
+      continue;
+    }
+    blob = blob_of_rectangle (roi->x, roi->y, roi->w, roi->h);
+    blob.track_id = gst_ccl_roi_get_track_id (roi);
+    add_region (list, blob, region_of_roi (roi));
   }
 }
 
@@ -117,7 +107,7 @@ add_detections (GstCclJsonRegions * list, GstBuffer * buffer)
   GstAnalyticsODMtd detection;
   gpointer state = NULL;
 
-  while (meta && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &detection)) {
+  while (gst_ccl_next_detection (meta, &state, &detection)) {
     GstCclJsonRegion region = {.id = detection.id,.parent_id = -1,.label_id = -1,.confidence = -1 };
     gfloat confidence = -1;
     gint x, y, width, height;
