@@ -22,7 +22,7 @@ assert_contours (GstBuffer * buffer, const Mask * mask, guint connectivity, gdou
   for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
     const CclComponent component = {.moments = {.area = blob->area},.label = blob->label,.x0 = blob->x,.y0 = blob->y,
-      .x1 = blob->x + blob->width,.y1 = blob->y + blob->height,.first_x = blob->first_x
+    .x1 = blob->x + blob->width,.y1 = blob->y + blob->height,.first_x = blob->first_x
     };
     guint32 n_expected;
     gsize n_all;
@@ -163,16 +163,4 @@ ccllabel_contours_suite (void)
   return suite;
 }
 
-#ifdef CCL_EMULATED
-GST_PLUGIN_STATIC_DECLARE (ccl);
-
-int
-main (int argc, char **argv)
-{
-  gst_check_init (&argc, &argv);
-  GST_PLUGIN_STATIC_REGISTER (ccl);
-  return gst_check_run_suite (ccllabel_contours_suite (), "ccllabel-contours", __FILE__);
-}
-#else
-GST_CHECK_MAIN (ccllabel_contours);
-#endif
+TEST_MAIN (ccllabel_contours, "ccllabel-contours");

@@ -39,7 +39,7 @@ free_device_memory (GstCudaContext * context)
   size_t bytes = 0, total;
 
   if (!get_info)
-    get_info = (CUresult (*) (size_t *, size_t *)) dlsym (dlopen ("libcuda.so.1", RTLD_NOW), "cuMemGetInfo_v2");
+    get_info = (CUresult (*)(size_t *, size_t *)) dlsym (dlopen ("libcuda.so.1", RTLD_NOW), "cuMemGetInfo_v2");
   gst_cuda_context_push (context);
   fail_unless (get_info (&bytes, &total) == CUDA_SUCCESS);
   gst_cuda_context_pop (NULL);
@@ -296,7 +296,7 @@ write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
   GstMapInfo map;
 
   if (!stream_query)
-    stream_query = (CUresult (*) (CUstream)) dlsym (dlopen ("libcuda.so.1", RTLD_NOW), "cuStreamQuery");
+    stream_query = (CUresult (*)(CUstream)) dlsym (dlopen ("libcuda.so.1", RTLD_NOW), "cuStreamQuery");
   fail_unless (gst_memory_map (memory, &map, (GstMapFlags) (GST_MAP_WRITE | GST_MAP_CUDA)));
   copy.dstDevice = (CUdeviceptr) map.data + info->offset[0];
   fail_unless (CuLaunchKernel (delay, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL) == CUDA_SUCCESS);
@@ -709,22 +709,18 @@ GST_END_TEST;
 
 /* ---------------------------------------------------------------- many times over */
 
-/* Other programs on the device take and give memory as well: with CCL_TEST_CROWDED=1 it is not compared. */
+/* Other programs on the device take and give memory as well: CCL_TEST_CROWDED=1 says that they are there. */
 static gboolean
-is_crowded (const gchar * test)
+is_crowded (void)
 {
   const gchar *const crowded = g_getenv ("CCL_TEST_CROWDED");
 
-  if (!crowded || g_str_equal (crowded, "0"))
-    return FALSE;
-  g_printerr ("%s: skipped, CCL_TEST_CROWDED is set\n", test);
-  return TRUE;
+  return crowded && !g_str_equal (crowded, "0");
 }
 
 GST_START_TEST (test_device_memory_stays_flat)
 {
-  if (is_crowded (__func__))
-    return;
+  SKIP_TEST_UNLESS (!is_crowded (), "CCL_TEST_CROWDED is set");
 
   const guint n = 2000, settled = 50;
   GstCudaContext *context = new_context ();
@@ -745,8 +741,7 @@ GST_START_TEST (test_device_memory_stays_flat)
       bytes = free_device_memory (context);
   }
   fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone (are there "
-      "other programs on the device? CCL_TEST_CROWDED=1)",
-      bytes - free_device_memory (context));
+      "other programs on the device? CCL_TEST_CROWDED=1)", bytes - free_device_memory (context));
   gst_buffer_unref (system);
   gst_buffer_unref (device);
   mask_free (&mask);
@@ -759,8 +754,7 @@ GST_END_TEST;
 /* Each with a context of its own, as elements alone in a process have it. */
 GST_START_TEST (test_contexts_come_and_go)
 {
-  if (is_crowded (__func__))
-    return;
+  SKIP_TEST_UNLESS (!is_crowded (), "CCL_TEST_CROWDED is set");
 
   GstCudaContext *context = new_context ();
   Mask mask = mask_random (640, 480, 1, 0.4);
@@ -776,8 +770,7 @@ GST_START_TEST (test_contexts_come_and_go)
       bytes = free_device_memory (context);
   }
   fail_unless (free_device_memory (context) >= bytes, "%" G_GSIZE_FORMAT " bytes of device memory are gone (are there "
-      "other programs on the device? CCL_TEST_CROWDED=1)",
-      bytes - free_device_memory (context));
+      "other programs on the device? CCL_TEST_CROWDED=1)", bytes - free_device_memory (context));
   mask_free (&mask);
   gst_object_unref (context);
 }
@@ -839,14 +832,11 @@ blobs_of_pipeline (const gchar * elements)
 
 GST_START_TEST (test_between_cudaupload_and_cudadownload)
 {
-  GstElementFactory *factory = gst_element_factory_find ("cudaupload");
+  SKIP_TEST_UNLESS (gst_registry_check_feature_version (gst_registry_get (), "cudaupload", 0, 0, 0),
+      "no cudaupload (nvcodec needs libnvcuvid or libnvidia-encode)");
+
   guint64 expected;
 
-  if (!factory) {
-    g_printerr ("%s: skipped, no cudaupload (nvcodec needs libnvcuvid or libnvidia-encode)\n", __func__);
-    return;
-  }
-  gst_object_unref (factory);
   expected = blobs_of_pipeline ("ccllabel name=label backend=cpu");
   fail_unless (expected >= 20);
   fail_unless_equals_uint64 (blobs_of_pipeline ("ccllabel name=label backend=cuda"), expected);

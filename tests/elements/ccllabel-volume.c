@@ -5,6 +5,10 @@
  * each backend that is there. */
 #include "ccllabel.h"
 
+#ifdef CCL_EMULATED
+#include "support/emulation.h"
+#endif
+
 /* ---------------------------------------------------------------- what is expected */
 
 /* Checks the ids of frames masks[0..n) that were one volume, against the reference; they go on from `before`. Returns
@@ -510,24 +514,6 @@ GST_END_TEST;
 #ifdef CCL_EMULATED
 /* ---------------------------------------------------------------- a device that is lost */
 
-/* Of tests/emulate/emulate.h. */
-void emulate_fail (const char *call, unsigned n, int error, bool lost);
-unsigned emulate_calls (void);
-unsigned emulate_held (void);
-unsigned emulate_reports (bool forgive);
-
-#define ERROR_LAUNCH_FAILURE 719
-
-/* What was on its way to the device that was lost finds its memory gone: that is no fault of anybody's. */
-static void
-find_device_again (void)
-{
-  emulate_fail (NULL, 0, 0, false);
-  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
-  emulate_fail (NULL, 0, 0, false);
-  emulate_reports (true);
-}
-
 /* Frames come out with their blobs whatever happens; the volume in the stack then has no ids, those after it do. FALSE:
  * the device was not asked that often. */
 static gboolean
@@ -623,16 +609,4 @@ ccllabel_volume_suite (void)
   return suite;
 }
 
-#ifdef CCL_EMULATED
-GST_PLUGIN_STATIC_DECLARE (ccl);
-
-int
-main (int argc, char **argv)
-{
-  gst_check_init (&argc, &argv);
-  GST_PLUGIN_STATIC_REGISTER (ccl);
-  return gst_check_run_suite (ccllabel_volume_suite (), "ccllabel-volume", __FILE__);
-}
-#else
-GST_CHECK_MAIN (ccllabel_volume);
-#endif
+TEST_MAIN (ccllabel_volume, "ccllabel-volume");

@@ -20,11 +20,7 @@ static const GstVideoFormat formats[] = {
 static Mask
 example_mask (void)
 {
-  return MASK ( /**/
-      ".##......",
-      "...#..##.",
-      "#.....##.",
-      "........#");
+  return MASK ( /**/ ".##......", "...#..##.", "#.....##.", "........#");
 }
 
 /* ---------------------------------------------------------------- blobs */
@@ -277,16 +273,26 @@ check_filter (guint backend, const gchar * settings, const CclFilter * filter)
 GST_START_TEST (test_filters)
 {
   NEED_BACKEND (__i__);
-  check_filter (__i__, "min-area=7", &(CclFilter) {.min_area = 7 });
-  check_filter (__i__, "max-area=7", &(CclFilter) {.max_area = 7 });
-  check_filter (__i__, "min-rel-area=0.001", &(CclFilter) {.min_relative_area = 0.001 });
-  check_filter (__i__, "max-rel-area=0.001", &(CclFilter) {.max_relative_area = 0.001 });
-  check_filter (__i__, "min-width=4", &(CclFilter) {.min_width = 4 });
-  check_filter (__i__, "max-width=4", &(CclFilter) {.max_width = 4 });
-  check_filter (__i__, "min-height=4", &(CclFilter) {.min_height = 4 });
-  check_filter (__i__, "max-height=4", &(CclFilter) {.max_height = 4 });
-  check_filter (__i__, "border=drop", &(CclFilter) {.border = CCL_BORDER_DROP });
-  check_filter (__i__, "border=keep", &(CclFilter) {.border = CCL_BORDER_KEEP });
+  check_filter (__i__, "min-area=7", &(CclFilter) {
+      .min_area = 7});
+  check_filter (__i__, "max-area=7", &(CclFilter) {
+      .max_area = 7});
+  check_filter (__i__, "min-rel-area=0.001", &(CclFilter) {
+      .min_relative_area = 0.001});
+  check_filter (__i__, "max-rel-area=0.001", &(CclFilter) {
+      .max_relative_area = 0.001});
+  check_filter (__i__, "min-width=4", &(CclFilter) {
+      .min_width = 4});
+  check_filter (__i__, "max-width=4", &(CclFilter) {
+      .max_width = 4});
+  check_filter (__i__, "min-height=4", &(CclFilter) {
+      .min_height = 4});
+  check_filter (__i__, "max-height=4", &(CclFilter) {
+      .max_height = 4});
+  check_filter (__i__, "border=drop", &(CclFilter) {
+      .border = CCL_BORDER_DROP});
+  check_filter (__i__, "border=keep", &(CclFilter) {
+      .border = CCL_BORDER_KEEP});
   check_filter (__i__, "border=flag min-area=2 max-area=50 min-width=2 max-height=9", &(CclFilter) {
       .border = CCL_BORDER_FLAG,.min_area = 2,.max_area = 50,.min_width = 2,.max_height = 9});
 }
@@ -420,7 +426,8 @@ GST_START_TEST (test_masks_below_the_threshold_are_warned_of)
     assert_no_message (bus, GST_MESSAGE_WARNING);
     push_black_video (harness, &black, 10, cases[i].all);
     if (cases[i].is_warned_of)
-      assert_message (bus, GST_MESSAGE_WARNING, "pixels are up to 1 in the last, and only those above the threshold, 127, count");
+      assert_message (bus, GST_MESSAGE_WARNING,
+          "pixels are up to 1 in the last, and only those above the threshold, 127, count");
     assert_no_message (bus, GST_MESSAGE_WARNING);
     drop_bus (harness, bus);
     gst_harness_teardown (harness);
@@ -444,7 +451,6 @@ GST_START_TEST (test_limits_that_leave_nothing_are_warned_of)
 }
 
 GST_END_TEST
-
 GST_START_TEST (test_truncation_is_flagged_and_warned_of_once_per_caps)
 {
   NEED_BACKEND (__i__);
@@ -689,7 +695,7 @@ GST_START_TEST (test_properties_change_while_playing)
 {
   NEED_BACKEND (__i__);
 
-  Mask mask = mask_from_rows ((const gchar * const[]) {"#..##..###", NULL});
+  Mask mask = mask_from_rows ((const gchar * const[]) { "#..##..###", NULL });
   static const struct
   {
     const gchar *name, *value;
@@ -811,19 +817,6 @@ GST_END_TEST;
 
 /* ---------------------------------------------------------------- frames in flight */
 
-static GstClockTime
-query_latency (GstHarness * harness)
-{
-  GstQuery *query = gst_query_new_latency ();
-  GstClockTime min, max;
-  gboolean live;
-
-  fail_unless (gst_pad_peer_query (harness->sinkpad, query));
-  gst_query_parse_latency (query, &live, &min, &max);
-  gst_query_unref (query);
-  return min;
-}
-
 GST_START_TEST (test_async_order_and_latency)
 {
   NEED_BACKEND (__i__);
@@ -838,7 +831,7 @@ GST_START_TEST (test_async_order_and_latency)
 
     gst_harness_set_upstream_latency (harness, 5 * GST_MSECOND);
     set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &masks[0]);
-    fail_unless_equals_uint64 (query_latency (harness), 5 * GST_MSECOND + depth * 40 * GST_MSECOND);
+    fail_unless_equals_uint64 (harness_latency (harness), 5 * GST_MSECOND + depth * 40 * GST_MSECOND);
     for (guint i = 0; i < 8; i += 2) {
       fail_unless_equals_int (push_mask (harness, &masks[i], i), GST_FLOW_OK);
       fail_unless_equals_int (gst_harness_buffers_received (harness), i / 2 + 1 > depth ? i / 2 + 1 - depth : 0);
@@ -875,23 +868,13 @@ GST_START_TEST (test_latency_message_when_depth_changes)
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
   fail_unless (message != NULL, "latency changed, nobody was told");
   gst_message_unref (message);
-  fail_unless_equals_uint64 (query_latency (harness), 80 * GST_MSECOND);
+  fail_unless_equals_uint64 (harness_latency (harness), 80 * GST_MSECOND);
   drop_bus (harness, bus);
   gst_harness_teardown (harness);
   mask_free (&mask);
 }
 
 GST_END_TEST;
-
-static GstEvent *
-new_segment (void)
-{
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = 7 * GST_SECOND;
-  return gst_event_new_segment (&segment);
-}
 
 /* Nothing may overtake a frame: each of these comes out after the frames that went in before it. */
 GST_START_TEST (test_events_wait_for_frames)
@@ -913,7 +896,7 @@ GST_START_TEST (test_events_wait_for_frames)
         set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &other);
         break;
       case 1:
-        gst_harness_push_event (harness, new_segment ());
+        gst_harness_push_event (harness, segment_from (7 * GST_SECOND));
         break;
       case 2:
         gst_harness_push_event (harness, gst_event_new_gap (0, GST_SECOND));
@@ -986,7 +969,7 @@ GST_START_TEST (test_stream_order_over_caps_changes)
   push_mask (harness, &mask, 2);
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &other);
   push_mask (harness, &other, 3);
-  gst_harness_push_event (harness, new_segment ());
+  gst_harness_push_event (harness, segment_from (7 * GST_SECOND));
   set_label (harness, "output", "mask");
   push_mask (harness, &other, 4);
   push_mask (harness, &other, 5);
@@ -1016,7 +999,7 @@ GST_START_TEST (test_flush_drops_frames_in_flight)
     fail_unless_equals_int (gst_harness_buffers_received (harness), 0);
     gst_harness_push_event (harness, gst_event_new_flush_start ());
     gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-    gst_harness_push_event (harness, new_segment ());
+    gst_harness_push_event (harness, segment_from (7 * GST_SECOND));
     fail_unless_equals_int (gst_harness_buffers_received (harness), 0);
     for (guint i = 0; i <= depth; i++)
       fail_unless_equals_int (push_mask (harness, &mask, 200 + i), GST_FLOW_OK);
@@ -1867,7 +1850,8 @@ GST_START_TEST (test_stats)
   g_object_get (label_of (harness), "stats", &stats, NULL);
   for (guint i = 0; i < 2; i++) {
     const gchar *const fields[][3] = { {"host-us-min", "host-us-avg", "host-us-max"}, {"kernel-us-min",
-            "kernel-us-avg", "kernel-us-max"} };
+        "kernel-us-avg", "kernel-us-max"}
+    };
     fail_unless (gst_structure_get (stats, fields[i][0], G_TYPE_DOUBLE, &min, fields[i][1], G_TYPE_DOUBLE, &avg,
             fields[i][2], G_TYPE_DOUBLE, &max, NULL));
     fail_unless (0 <= min && min <= avg && avg <= max && max > 0, "%s: %f %f %f", fields[i][0], min, avg, max);
@@ -1900,7 +1884,7 @@ GST_START_TEST (test_bad_caps)
 
     gst_harness_push_event (harness, gst_event_new_stream_start ("s"));
     gst_harness_push_event (harness, gst_event_new_caps (caps));
-    gst_harness_push_event (harness, new_segment ());
+    gst_harness_push_event (harness, segment_from (7 * GST_SECOND));
     fail_unless_equals_int (gst_harness_push (harness, gst_buffer_new_allocate (NULL, 16, NULL)),
         GST_FLOW_NOT_NEGOTIATED);
     fail_unless_equals_int (gst_harness_buffers_received (harness), 0);
@@ -2399,7 +2383,7 @@ GST_START_TEST (test_start_and_stop_without_growth)
 {
   NEED_BACKEND (__i__);
 
-  const guint n = memory_is_counted_elsewhere () ? 20 : 1000, fifth = n / 5;
+  const guint n = memory_is_counted_elsewhere ()? 20 : 1000, fifth = n / 5;
   GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;
   gchar *line;
   GstElement *pipeline;

@@ -3,6 +3,10 @@
 
 #include "ccllabel.h"
 
+#ifdef CCL_EMULATED
+#include "support/emulation.h"
+#endif
+
 #include <gst/ccl/gstcclmaskmeta.h>
 
 #include "motion.h"
@@ -157,7 +161,8 @@ GST_START_TEST (test_masks_are_the_cores)
     GstMapInfo map;
 
     draw_scene (luma, width, width, height, n, 8);
-    fail_unless (ccl_motion_apply (core, &view, &params, &(CclMotionMask) {.data = expected,.stride = width}, &info)
+    fail_unless (ccl_motion_apply (core, &view, &params, &(CclMotionMask) {
+            .data = expected,.stride = width}, &info)
         == CCL_OK);
     GstMemory *const memory = gst_buffer_peek_memory (input, 0);
     output = gst_harness_push_and_pull (harness, input);
@@ -773,7 +778,7 @@ GST_START_TEST (test_ignore)
   fail_unless (push_for_count (harness, 10, 10) > 200);
   set_motion (harness, "ignore", "0,0;1,0;1,0.7;0,0.7");
   fail_unless_equals_uint64 (push_for_count (harness, 11, 10), 0);
-  set_motion (harness, "ignore", "0,40; 80,40; 80,60; 0,60 | 70,0;80,0;80,10");    /* pixels; the square is above */
+  set_motion (harness, "ignore", "0,40; 80,40; 80,60; 0,60 | 70,0;80,0;80,10"); /* pixels; the square is above */
   fail_unless (push_for_count (harness, 12, 10) > 200);
   assert_no_message (bus, GST_MESSAGE_WARNING);
 
@@ -886,16 +891,6 @@ changed_scene (guint n)
   return buffer;
 }
 
-static GstEvent *
-new_segment (GstClockTime start)
-{
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = start;
-  return gst_event_new_segment (&segment);
-}
-
 /* Takes what has come out, and says what it is. */
 static void
 describe_output (GstHarness * harness, GString * log)
@@ -962,7 +957,7 @@ describe_clip (guint backend, guint depth, gboolean changing)
       GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
     }
     if (n == 54)
-      gst_harness_push_event (harness, new_segment (0));
+      gst_harness_push_event (harness, segment_from (0));
     if (changing && n % 3 == 0) {
       gchar *value = g_strdup_printf ("%u", n / 3 * 5 % 4);
       set_motion (harness, "async-depth", value);
@@ -1009,18 +1004,6 @@ GST_START_TEST (test_async_is_the_same)
 
 GST_END_TEST;
 
-static GstClockTime
-query_latency (GstHarness * harness)
-{
-  GstQuery *query = gst_query_new_latency ();
-  GstClockTime min = GST_CLOCK_TIME_NONE;
-
-  fail_unless (gst_pad_peer_query (harness->sinkpad, query));
-  gst_query_parse_latency (query, NULL, &min, NULL);
-  gst_query_unref (query);
-  return min;
-}
-
 GST_START_TEST (test_async_latency)
 {
   NEED_BACKEND (__i__);
@@ -1033,7 +1016,7 @@ GST_START_TEST (test_async_latency)
       ck_assert_int_eq (gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8)), GST_FLOW_OK);
       ck_assert_uint_eq (gst_harness_buffers_received (harness), n + 1 > depth ? n + 1 - depth : 0);
     }
-    fail_unless_equals_uint64 (query_latency (harness), depth * FRAME);
+    fail_unless_equals_uint64 (harness_latency (harness), depth * FRAME);
     while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY)))
       gst_message_unref (message);
     set_motion (harness, "async-depth", depth ? "0" : "2");
@@ -1041,7 +1024,7 @@ GST_START_TEST (test_async_latency)
     message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
     fail_unless (message != NULL, "latency changed, nobody was told");
     gst_message_unref (message);
-    fail_unless_equals_uint64 (query_latency (harness), (depth ? 0 : 2) * FRAME);
+    fail_unless_equals_uint64 (harness_latency (harness), (depth ? 0 : 2) * FRAME);
     drop_bus (harness, bus);
     gst_harness_teardown (harness);
   }
@@ -1156,7 +1139,7 @@ GST_START_TEST (test_events_wait_for_frames)
         gst_harness_set_src_caps_str (harness, caps);
         break;
       case 1:
-        gst_harness_push_event (harness, new_segment (GST_SECOND));
+        gst_harness_push_event (harness, segment_from (GST_SECOND));
         break;
       case 2:
         gst_harness_push_event (harness, gst_event_new_gap (0, GST_SECOND));
@@ -1197,7 +1180,7 @@ GST_START_TEST (test_frames_in_flight_go)
       gst_buffer_unref (buffer);
     gst_harness_push_event (harness, gst_event_new_flush_start ());
     gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-    gst_harness_push_event (harness, new_segment (0));
+    gst_harness_push_event (harness, segment_from (0));
     for (guint n = 0; n <= depth; n++)
       gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 20 + n, 8));
     buffer = gst_harness_try_pull (harness);
@@ -1233,16 +1216,13 @@ GST_END_TEST;
 
 GST_START_TEST (test_no_gpu)
 {
+  SKIP_TEST_UNLESS (!have_backend ("cuda"), "there is a GPU");
+
   GstElement *element = gst_element_factory_make ("cclmotion", NULL);
   GstBus *bus = gst_bus_new ();
   GError *error = NULL;
   GstMessage *message;
 
-  if (have_backend ("cuda")) {
-    gst_object_unref (bus);
-    gst_object_unref (element);
-    return;
-  }
   gst_element_set_bus (element, bus);
   gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
   ck_assert_int_eq (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
@@ -1290,10 +1270,8 @@ GST_END_TEST;
 /* With a GPU: the same masks, which stay there until somebody looks. */
 GST_START_TEST (test_cuda_masks)
 {
-  if (!have_backend ("cuda")) {
-    g_printerr ("%s: skipped, backend=cuda is not there\n", __func__);
-    return;
-  }
+  NEED_BACKEND (1);
+
   GstHarness *cpu = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
   GstHarness *cuda = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
 
@@ -1318,14 +1296,6 @@ GST_END_TEST;
 
 #ifdef CCL_EMULATED
 /* ---------------------------------------------------------------- a device that is lost */
-
-/* Of tests/emulate/emulate.h. */
-void emulate_fail (const char *call, unsigned n, int error, bool lost);
-unsigned emulate_calls (void);
-unsigned emulate_held (void);
-unsigned emulate_reports (bool forgive);
-
-#define ERROR_LAUNCH_FAILURE 719
 
 /* Frames come out with their masks whatever happens; after the device was lost learning begins. FALSE: the device was
  * not asked that often. */
@@ -1360,10 +1330,7 @@ check_lost_at (guint call, guint depth)
   assert_no_message (bus, GST_MESSAGE_ERROR);
   drop_bus (harness, bus);
   gst_harness_teardown (harness);
-  emulate_fail (NULL, 0, 0, false);
-  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
-  emulate_fail (NULL, 0, 0, false);
-  emulate_reports (true);
+  find_device_again ();
   return lost;
 }
 
@@ -1429,16 +1396,4 @@ cclmotion_suite (void)
   return suite;
 }
 
-#ifdef CCL_EMULATED
-GST_PLUGIN_STATIC_DECLARE (ccl);
-
-int
-main (int argc, char **argv)
-{
-  gst_check_init (&argc, &argv);
-  GST_PLUGIN_STATIC_REGISTER (ccl);
-  return gst_check_run_suite (cclmotion_suite (), "cclmotion", __FILE__);
-}
-#else
-GST_CHECK_MAIN (cclmotion);
-#endif
+TEST_MAIN (cclmotion, "cclmotion");

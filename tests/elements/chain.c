@@ -17,7 +17,8 @@
 # include <malloc.h>
 #endif
 
-#include "upstream.h"
+#include "support/harness.h"
+#include "support/upstream.h"
 
 #define FRAME (GST_SECOND / 25)
 
@@ -397,7 +398,7 @@ memory_is_ours (void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
   return FALSE;
 #else
-  return !g_getenv ("CK_FORK");       /* tests/meson.build sets it for valgrind */
+  return !g_getenv ("CK_FORK"); /* tests/meson.build sets it for valgrind */
 #endif
 }
 
@@ -735,18 +736,6 @@ few_buffers_expect_frames (FewBuffers * few)
   for (guint i = 0; i < 1000 && g_atomic_int_get (&few->count) < before + 20; i++)
     g_usleep (10000);
   fail_unless (g_atomic_int_get (&few->count) >= before + 20, "%s stands still", few->name);
-}
-
-/* None yet, maybe, while upstream starts. */
-static gboolean
-query_latency (GstPad * pad, GstClockTime * min)
-{
-  GstQuery *const query = gst_query_new_latency ();
-  const gboolean ok = gst_pad_query (pad, query);
-
-  gst_query_parse_latency (query, NULL, min, NULL);
-  gst_query_unref (query);
-  return ok;
 }
 
 /* What the element adds to the latency is so many frames in the end. */

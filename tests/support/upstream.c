@@ -1,15 +1,9 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What upstream of an element is told, and how many buffers it may have. */
-#ifndef CCL_TEST_UPSTREAM_H
-#define CCL_TEST_UPSTREAM_H
+#include "upstream.h"
 
-#include <gst/check/gstcheck.h>
-#include <gst/check/gstharness.h>
-#include <gst/video/video.h>
-
-static inline guint
+guint
 n_reconfigures (GstHarness * harness)
 {
   GstEvent *event;
@@ -22,7 +16,7 @@ n_reconfigures (GstHarness * harness)
   return n;
 }
 
-static inline GstPadProbeReturn
+static GstPadProbeReturn
 answer_with_limited_pool (GstPad * pad, GstPadProbeInfo * info, gpointer max)
 {
   GstQuery *const query = GST_PAD_PROBE_INFO_QUERY (info);
@@ -38,16 +32,14 @@ answer_with_limited_pool (GstPad * pad, GstPadProbeInfo * info, gpointer max)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Whoever is behind `pad` has pools of two buffers, and at most `max`; 0: any number, if somebody makes them. */
-static inline void
+void
 limit_pool (GstPad * pad, guint max)
 {
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH, answer_with_limited_pool,
       GUINT_TO_POINTER (max), NULL);
 }
 
-/* As upstream does when it is told to. The least buffers that a pool of its is to have. */
-static inline guint
+guint
 ask_for_buffers (GstHarness * harness)
 {
   GstCaps *const caps = gst_pad_get_current_caps (harness->srcpad);
@@ -62,4 +54,24 @@ ask_for_buffers (GstHarness * harness)
   return min;
 }
 
-#endif
+gboolean
+query_latency (GstPad * pad, GstClockTime * min)
+{
+  GstQuery *const query = gst_query_new_latency ();
+  const gboolean ok = gst_pad_query (pad, query);
+
+  gst_query_parse_latency (query, NULL, min, NULL);
+  gst_query_unref (query);
+  return ok;
+}
+
+GstClockTime
+harness_latency (GstHarness * harness)
+{
+  GstPad *const pad = gst_pad_get_peer (harness->sinkpad);
+  GstClockTime min = GST_CLOCK_TIME_NONE;
+
+  fail_unless (query_latency (pad, &min));
+  gst_object_unref (pad);
+  return min;
+}
