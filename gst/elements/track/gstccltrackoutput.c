@@ -315,7 +315,7 @@ write_objects (const GstCclTrackResults * results, GstBuffer * buffer)
   GArray *objects = g_array_new (FALSE, FALSE, sizeof (guint));
 
   /* All are listed first, because the iteration would also visit what is added. */
-  while (gst_ccl_track_next_object (relations, &state, &object))
+  while (gst_ccl_next_detection (relations, &state, &object))
     g_array_append_val (objects, object.id);
   for (guint i = 0; i < MIN (results->n_ids, objects->len); i++) {
     const CclTrack *const track = track_of (results, i);
