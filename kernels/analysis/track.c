@@ -143,11 +143,30 @@ static void take_part(TrackItem *item, const CclTrackerConfig *config, const Ccl
     track_place(item);
 }
 
+/* How far a side [d0, d1) that is shorter than the predicted [p0, p1) has moved. Where the object is cut off, behind a post or at
+ * the edge of the picture, one end stands still; the other one tells. */
+static double way_of_cut_side(double p0, double p1, double d0, double d1)
+{
+    const double a = d0 - p0, b = d1 - p1;
+    return a > 0 && b > 0 ? smaller(a, b) : a < 0 && b < 0 ? larger(a, b) : 0;
+}
+
+/* A new track has no size to compare with. */
+static bool is_cut(const CclTrack *t, double side, double seen)
+{
+    return t->state != CCL_TRACK_TENTATIVE && seen < side;
+}
+
 static void take_blob(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
 {
-    track_correct(item, config->method, d->x, d->y, 1);
+    const CclTrack *const t = &item->track;
+    const double width = d->x1 - d->x0, height = d->y1 - d->y0;
+    const double x = is_cut(t, item->w, width) ? t->x + way_of_cut_side(t->x0, t->x1, d->x0, d->x1) : d->x;
+    const double y = is_cut(t, item->h, height) ? t->y + way_of_cut_side(t->y0, t->y1, d->y0, d->y1) : d->y;
+
+    track_correct(item, config->method, x, y, 1);
     /* Not from parts: the shape would grow as they drift apart, and would keep them joined. */
-    track_smooth_shape(item, d, item->in_parts ? 0 : larger(SHAPE_GAIN, 1.0 / (item->track.hits + 1.0)));
+    track_smooth_shape(item, d, item->in_parts ? 0 : larger(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
     track_place(item);
 }
 
