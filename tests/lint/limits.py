@@ -22,11 +22,7 @@ LONG_FILES = {
     "tests/elements/ccllabel-cuda.c": "to be cut by subject",
     "tests/elements/ccllabel-volume.c": "to be cut by subject",
     "tests/elements/ccllabel.c": "to be cut by subject",
-    "tests/elements/cclmeta2json.c": "to be cut by subject",
     "tests/elements/cclmotion.c": "to be cut by subject",
-    "tests/elements/cclmqttsink.c": "to be cut by subject",
-    "tests/elements/ccloverlay.c": "to be cut by subject",
-    "tests/elements/ccltrack.c": "to be cut by subject",
     "tests/elements/chain.c": "to be cut by subject",
     "tests/libs/blobmeta.c": "to be cut by subject",
 }
@@ -40,7 +36,6 @@ LONG_FUNCTIONS = {
     "kernels/cuda/table.cu: table": "to be cut by duty",
     "tests/elements/ccllabel-cuda.c: GST_START_TEST": "to be cut by subject",
     "tests/elements/ccllabel.c: ccllabel_suite": "a table of tests",
-    "tests/elements/cclmeta2json.c: GST_START_TEST": "to be cut by subject",
 }
 # These begin a brace in the first column that opens no function.
 NO_FUNCTION = re.compile(r"^(typedef|struct|enum|union|class|namespace|extern)\b|=\s*$")

@@ -4,7 +4,7 @@
 import re
 
 DEVELOPERS = {"CONTRIBUTING.md", "docs/adding-an-algorithm.md", "docs/decisions.md", "docs/design.md", "docs/glossary.md",
-              "docs/testing.md", "tests/emulate/README.md"}
+              "docs/motion-model.md", "docs/testing.md", "docs/tracking.md", "tests/emulate/README.md"}
 GENERATED = re.compile(r"<!-- table:.*?<!-- end of table -->", re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n+)+", re.MULTILINE)
