@@ -23,11 +23,7 @@ LONG_FILES = {
     "kernels/cuda/batch.cu": "to be cut by duty",
     "kernels/cuda/motion/motion.cu": "to be cut by duty",
     "tests/benchmark/evaluate.py": "to be cut by subject",
-    "tests/elements/ccllabel-cuda.c": "to be cut by subject",
-    "tests/elements/ccllabel-volume.c": "to be cut by subject",
-    "tests/elements/ccllabel.c": "to be cut by subject",
     "tests/elements/cclmeta2json.c": "to be cut by subject",
-    "tests/elements/cclmotion.c": "to be cut by subject",
     "tests/elements/cclmqttsink.c": "to be cut by subject",
     "tests/elements/ccloverlay.c": "to be cut by subject",
     "tests/elements/ccltrack.c": "to be cut by subject",
@@ -45,8 +41,6 @@ LONG_FUNCTIONS = {
     "kernels/cuda/number.cu: number": "to be cut by duty",
     "kernels/cuda/runs/measure.cuh: measure": "to be cut by duty",
     "kernels/cuda/table.cu: table": "to be cut by duty",
-    "tests/elements/ccllabel-cuda.c: GST_START_TEST": "to be cut by subject",
-    "tests/elements/ccllabel.c: ccllabel_suite": "a table of tests",
     "tests/elements/cclmeta2json.c: GST_START_TEST": "to be cut by subject",
 }
 # These begin a brace in the first column that opens no function.
