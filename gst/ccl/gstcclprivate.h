@@ -14,6 +14,18 @@ G_BEGIN_DECLS
 /* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS); keeps sizes below 2 GiB. */
 #define GST_CCL_BLOB_LIST_MAX (1u << 24)
 
+/* The last meta of this API: elements attach theirs behind those of elements upstream. NULL: none. */
+static inline gpointer
+gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
+{
+  gpointer state = NULL;
+  GstMeta *meta, *last = NULL;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)))
+    last = meta;
+  return last;
+}
+
 /* Centroid, covariance and axes in mask pixels; of a blob without pixels, the centre of its box and zeros. */
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
