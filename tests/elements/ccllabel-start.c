@@ -99,16 +99,23 @@ GST_START_TEST (test_output_is_corrected_after_a_failed_start)
 
 GST_END_TEST;
 
+GST_START_TEST (test_cuda_with_another_device)
+{
+  gchar *text;
+
+  SKIP_TEST_UNLESS (have_backend ("cuda"), "there is no GPU");
+  assert_start_error ("backend=cuda cuda-device-id=99", "device");
+  text = start_error ("backend=auto cuda-device-id=99");
+  fail_unless (text == NULL, "auto fails without the device: %s", text);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_cuda_without_a_device)
 {
   gchar *text;
 
-  if (have_backend ("cuda")) {
-    assert_start_error ("backend=cuda cuda-device-id=99", "device");
-    text = start_error ("backend=auto cuda-device-id=99");
-    fail_unless (text == NULL, "auto fails without the device: %s", text);
-    return;
-  }
+  SKIP_TEST_UNLESS (!have_backend ("cuda"), "there is a GPU");
   assert_start_error ("backend=cuda", "Use backend=auto or backend=cpu");
   text = start_error ("backend=auto");
   fail_unless (text == NULL, "auto fails without a device: %s", text);
@@ -256,6 +263,7 @@ ccllabel_add_start_tests (Suite * suite)
   tcase_add_loop_test (tests, test_start_and_stop_without_growth, 0, G_N_ELEMENTS (backends));
   tcase_add_test (tests, test_contradictions_stop_the_start);
   tcase_add_test (tests, test_output_is_corrected_after_a_failed_start);
+  tcase_add_test (tests, test_cuda_with_another_device);
   tcase_add_test (tests, test_cuda_without_a_device);
   tcase_add_test (tests, test_auto_without_the_device_asked_for);
   suite_add_tcase (suite, tests);
