@@ -3,6 +3,7 @@
 
 /* Between cudaupload and cudadownload. */
 #include "ccllabel-cuda.h"
+#include "support/pipelines.h"
 
 static GstPadProbeReturn
 count_blobs (GstPad * pad, GstPadProbeInfo * info, gpointer count)
@@ -33,20 +34,13 @@ blobs_of_pipeline (const gchar * elements)
       "video/x-raw,format=NV12,width=640,height=480 ! %s ! fakesink", elements);
   GstElement *pipeline = gst_parse_launch (line, NULL), *label = gst_bin_get_by_name (GST_BIN (pipeline), "label");
   GstPad *pad = gst_element_get_static_pad (label, "src"), *sink = gst_element_get_static_pad (label, "sink");
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
   guint64 n = 0;
 
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_blobs, &n, NULL);
 #if GST_CHECK_VERSION (1, 24, 0)
   gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER, look_for_stream, NULL, NULL);
 #endif
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s: %" GST_PTR_FORMAT, line, message);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
+  play_to_end (pipeline);
   gst_object_unref (pad);
   gst_object_unref (sink);
   gst_object_unref (label);

@@ -3,6 +3,7 @@
 
 /* Latency, ends, flushes and refusals around volumes, and settings that contradict them. */
 #include "ccllabel-volume.h"
+#include "support/pipelines.h"
 
 GST_START_TEST (test_latency)
 {
@@ -81,16 +82,12 @@ GST_START_TEST (test_flush)
   NEED_BACKEND (__i__);
 
   GstHarness *harness = bar_harness (__i__, "volume=3");
-  GstSegment segment;
 
   for (guint i = 0; i < 5; i++)
     push_bar (harness, 1, 1, i);
   for (guint i = 0; i < 3; i++)
     fail_unless_equals_uint64 (pull_id (harness), 1);
-  fail_unless (gst_harness_push_event (harness, gst_event_new_flush_start ()));
-  fail_unless (gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE)));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  fail_unless (gst_harness_push_event (harness, gst_event_new_segment (&segment)));
+  flush_harness (harness);
   fail_unless_equals_int (gst_harness_buffers_in_queue (harness), 0);
   for (guint i = 0; i < 3; i++)
     push_bar (harness, 1, 1, i);
@@ -232,16 +229,12 @@ GST_START_TEST (test_ball)
   GstElement *pipeline = gst_parse_launch ("videotestsrc pattern=ball num-buffers=30 ! video/x-raw,format=GRAY8 ! "
       "ccllabel threshold=127 volume=10 ! fakesink name=sink signal-handoffs=true", NULL);
   GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  GstBus *bus = gst_element_get_bus (pipeline);
 
   g_signal_connect (sink, "handoff", G_CALLBACK (collect_id), ids);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_message_unref (gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_EOS));
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  play_to_end (pipeline);
   fail_unless_equals_int (ids->len, 30);
   for (guint i = 0; i < ids->len; i++)
     fail_unless_equals_uint64 (g_array_index (ids, guint64, i), 1 + i / 10);
-  gst_object_unref (bus);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
   g_array_unref (ids);

@@ -300,9 +300,7 @@ GST_START_TEST (test_frames_in_flight_go)
     ck_assert_uint_eq (gst_harness_buffers_received (harness), 10 - depth);
     while ((buffer = gst_harness_try_pull (harness)))
       gst_buffer_unref (buffer);
-    gst_harness_push_event (harness, gst_event_new_flush_start ());
-    gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-    gst_harness_push_event (harness, segment_from (0));
+    flush_harness (harness);
     for (guint n = 0; n <= depth; n++)
       gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 20 + n, 8));
     buffer = gst_harness_try_pull (harness);

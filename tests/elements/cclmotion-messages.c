@@ -136,7 +136,6 @@ GST_START_TEST (test_what_starts_learning_again)
 {
   GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
   GstBuffer *buffer;
-  GstSegment segment;
 
   push_background (harness, 10);
   ck_assert_uint_eq (push_for_flags (harness, 10, G_MAXUINT), 0);
@@ -161,10 +160,7 @@ GST_START_TEST (test_what_starts_learning_again)
   ck_assert_uint_eq (push_for_flags (harness, 12, G_MAXUINT), 0);
 
   /* A flush. */
-  gst_harness_push_event (harness, gst_event_new_flush_start ());
-  gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (harness, gst_event_new_segment (&segment));
+  flush_harness (harness);
   ck_assert_uint_eq (push_for_flags (harness, 13, G_MAXUINT), GST_CCL_MASK_META_FLAG_LEARNING);
   gst_harness_teardown (harness);
 }

@@ -37,13 +37,10 @@ scene (GstVideoFormat format, guint width, guint height, guint n, guint from)
 GstHarness *
 motion_harness (const gchar * settings, GstVideoFormat format, guint width, guint height)
 {
-  gchar *line = g_strdup_printf ("cclmotion name=motion backend=cpu warmup-frames=5 %s", settings);
   gchar *caps = caps_string (format, width, height);
-  GstHarness *harness = gst_harness_new_parse (line);
+  GstHarness *harness = element_harness ("cclmotion name=motion backend=cpu warmup-frames=5", settings, caps);
 
-  gst_harness_set_src_caps_str (harness, caps);
   g_free (caps);
-  g_free (line);
   return harness;
 }
 

@@ -14,15 +14,11 @@
 static void
 flush (Stream * stream)
 {
-  GstSegment segment;
   GstBuffer *buffer;
 
   push_frame (stream, stream->time);
   push_frame (stream, stream->time + FRAME);
-  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_flush_start ()));
-  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_flush_stop (TRUE)));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  fail_unless (gst_harness_push_event (stream->harness, gst_event_new_segment (&segment)));
+  flush_harness (stream->harness);
   while ((buffer = gst_harness_try_pull (stream->harness)))
     check_frame (stream, buffer);
   g_queue_clear_full (&stream->expected, g_free);
