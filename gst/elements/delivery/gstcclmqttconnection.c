@@ -140,6 +140,15 @@ on_connect (struct mosquitto *client, void *user_data, int code)
     report_outage (self, mosquitto_connack_string (code));
     return;
   }
+  self->is_accepted = TRUE;
+}
+
+/* After on_connect() libmosquitto sends the messages of the last connection again. New ones follow them, because the order
+ * is to stay. */
+static void
+begin_sending (GstCclMqttConnection * self)
+{
+  self->is_accepted = FALSE;
   g_mutex_lock (&self->lock);
   self->is_connected = TRUE;
   self->outage_reported = FALSE;
@@ -157,6 +166,7 @@ on_disconnect (struct mosquitto *client, void *user_data, int code)
   GstCclMqttConnection *const self = user_data;
   gboolean was_connected;
 
+  self->is_accepted = FALSE;
   g_mutex_lock (&self->lock);
   was_connected = self->is_connected;
   self->is_connected = FALSE;
@@ -288,6 +298,8 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
     else
       result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
     *saved_errno = errno;
+    if (self->is_accepted)
+      begin_sending (self);
     g_mutex_lock (&self->lock);
     *was_connected |= self->is_connected;
     g_mutex_unlock (&self->lock);
