@@ -3,8 +3,13 @@
 
 /* ccllabel contours=true: the contours are those of the mask of the frame, wherever it is. What a contour is, checkccl
  * and contours.py judge. Every test runs on each backend that is there. */
-#include "ccllabel.h"
+#include <string.h>
 
+#include "support/backends.h"
+#include "support/blobs.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/program.h"
 #include "analysis/contour.h"
 
 static const GstVideoFormat formats[] = {
@@ -37,7 +42,7 @@ assert_contours (GstBuffer * buffer, const Mask * mask, guint connectivity, gdou
   ccl_contours_free (contours);
 }
 
-/* In every format, and with frames held back: the mask is that of the same frame. */
+/* In every format, and with queued frames: the contours belong to the mask of the same frame. */
 GST_START_TEST (test_contours)
 {
   NEED_BACKEND (__i__);

@@ -3,9 +3,14 @@
 
 /* Calls of CUDA's that ccllabel makes fail in turn, on a device that is emulated (tests/emulate): memory that runs out, a
  * launch that is refused, a device that is lost. Of each fault and setting every fifth, or every CCL_TEST_STEPth, call. */
-#include "ccllabel.h"
+#include <string.h>
 
 #include "support/emulation.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/messages.h"
+#include "support/program.h"
+#include "support/reference.h"
 
 #define N_FRAMES 6
 
@@ -48,7 +53,7 @@ count_messages (GstBus * bus, GstMessageType type)
   return n;
 }
 
-/* How many frames came out, each with the blobs it should have. */
+/* Pulls all frames, compares their blobs, and returns the number of frames. */
 static guint
 pull_frames (GstHarness * harness, const gchar * text)
 {
@@ -72,7 +77,7 @@ pull_frames (GstHarness * harness, const gchar * text)
   return n;
 }
 
-/* FALSE: the device was not asked that often. */
+/* Returns FALSE when the element made fewer calls than that. */
 static gboolean
 check_call (guint call, const Fault * fault, const gchar * backend, const gchar * text)
 {
@@ -99,7 +104,7 @@ check_call (guint call, const Fault * fault, const gchar * backend, const gchar 
   n_errors = count_messages (bus, GST_MESSAGE_ERROR);
   n_warnings = count_messages (bus, GST_MESSAGE_WARNING);
 
-  /* backend=auto: no frame is missing, and nobody is told more than once. backend=cuda: that, or one error. */
+  /* backend=auto: no frame is missing, and there is at most one warning. backend=cuda: the same, or one error. */
   if (g_str_equal (backend, "auto")) {
     fail_unless (n_errors == 0 && n_frames == N_FRAMES, "call %u, %s, %s: %u frames, %u errors", call, fault->name,
         description, n_frames, n_errors);
