@@ -14,10 +14,14 @@ typedef struct Object {
     uint64_t id;
     double x, y;        /* position when it was last seen */
     double area;        /* measured last */
+    double margin;      /* the last one */
     uint64_t last_seen;
     uint32_t inside;    /* polygons that it has entered */
     uint32_t dwelt;     /* polygons whose dwell event was reported in this stay */
+    uint32_t changing;  /* zones on whose other side it is, for less than the minimum time */
     uint64_t entered[CCL_MAX_ZONES];
+    double entered_at[CCL_MAX_ZONES][2];
+    uint64_t changed[CCL_MAX_ZONES]; /* of `changing`: when it was first there */
     int8_t crossed[CCL_MAX_ZONES]; /* lines: crossings since it was last outside the band, forward less backward */
 } Object;
 
@@ -28,6 +32,7 @@ struct CclZoneWatch {
     unsigned n_zones;
     Object *objects; /* by id */
     size_t n_objects, capacity;
+    uint64_t now; /* time of the last frame */
 };
 
 /* ---------------------------------------------------------------- geometry */
@@ -201,7 +206,7 @@ static void renumber(Object *object, const int *was, unsigned n)
 {
     const Object before = *object;
 
-    object->inside = object->dwelt = 0;
+    object->inside = object->dwelt = object->changing = 0;
     memset(object->crossed, 0, sizeof object->crossed);
     for (unsigned i = 0; was && i < n; i++) {
         if (was[i] < 0)
@@ -209,6 +214,7 @@ static void renumber(Object *object, const int *was, unsigned n)
         object->inside |= (before.inside >> was[i] & 1) << i;
         object->dwelt |= (before.dwelt >> was[i] & 1) << i;
         object->entered[i] = before.entered[was[i]];
+        memcpy(object->entered_at[i], before.entered_at[was[i]], sizeof object->entered_at[i]);
         object->crossed[i] = before.crossed[was[i]];
     }
 }
@@ -227,6 +233,11 @@ void ccl_zone_watch_scale(CclZoneWatch *watch, double x, double y)
         watch->objects[i].x *= x;
         watch->objects[i].y *= y;
         watch->objects[i].area *= x * y;
+        watch->objects[i].margin *= y;
+        for (unsigned k = 0; k < CCL_MAX_ZONES; k++) {
+            watch->objects[i].entered_at[k][0] *= x;
+            watch->objects[i].entered_at[k][1] *= y;
+        }
     }
 }
 
@@ -240,24 +251,74 @@ static void report(CclZoneWatch *watch, const Object *object, CclZoneEvent event
     watch->report(watch->data, &event);
 }
 
-/* A clock that jumps back gives no negative stay. */
-static uint64_t stay(const Object *object, unsigned zone)
+/* Times are compared by their difference, so that they may be before 0 after a jump of the clock. */
+static bool has_passed(uint64_t since, uint64_t until, uint64_t time)
 {
-    return object->last_seen > object->entered[zone] ? object->last_seen - object->entered[zone] : 0;
+    return (int64_t)(until - since) >= 0 && until - since >= time;
 }
 
-static void enter(CclZoneWatch *watch, Object *object, unsigned zone)
+/* A clock that goes back: all times move with it, so that stays are as long as they were. */
+static void keep_time(CclZoneWatch *watch, uint64_t now)
 {
-    object->inside |= 1u << zone;
-    object->dwelt &= ~(1u << zone);
-    object->entered[zone] = object->last_seen;
-    report(watch, object, (CclZoneEvent){ .kind = CCL_ZONE_ENTER, .zone = zone, .duration = CCL_ZONE_NO_TIME });
+    if (now < watch->now)
+        for (size_t k = 0; k < watch->n_objects; k++) {
+            Object *const object = &watch->objects[k];
+            object->last_seen -= watch->now - now;
+            for (unsigned i = 0; i < CCL_MAX_ZONES; i++) {
+                object->entered[i] -= watch->now - now;
+                object->changed[i] -= watch->now - now;
+            }
+        }
+    watch->now = now;
 }
 
-static void leave(CclZoneWatch *watch, Object *object, unsigned zone)
+/* By the angle between the way in the zone and its direction, at most 60 degrees; a way within the band is none. */
+static int direction_of_stay(const CclZone *zone, const Object *object, unsigned i)
 {
-    object->inside &= ~(1u << zone);
-    report(watch, object, (CclZoneEvent){ .kind = CCL_ZONE_LEAVE, .zone = zone, .duration = stay(object, zone) });
+    const double x = object->x - object->entered_at[i][0], y = object->y - object->entered_at[i][1];
+    const double along = x * zone->direction[0] + y * zone->direction[1], way = hypot(x, y);
+    if (way <= 2 * object->margin || fabs(along) < way * hypot(zone->direction[0], zone->direction[1]) / 2)
+        return 0;
+    return along > 0 ? 1 : along < 0 ? -1 : 0;
+}
+
+static void report_stay(CclZoneWatch *watch, const Object *object, unsigned i, CclZoneEventKind kind, uint64_t until)
+{
+    report(watch, object, (CclZoneEvent){ .kind = kind, .zone = i, .duration = until - object->entered[i],
+                                          .direction = direction_of_stay(&watch->zones[i], object, i) });
+}
+
+static void enter(CclZoneWatch *watch, Object *object, unsigned i, uint64_t since)
+{
+    object->inside |= 1u << i;
+    object->dwelt &= ~(1u << i);
+    object->entered[i] = since;
+    object->entered_at[i][0] = object->x;
+    object->entered_at[i][1] = object->y;
+    report(watch, object, (CclZoneEvent){ .kind = CCL_ZONE_ENTER, .zone = i, .duration = CCL_ZONE_NO_TIME });
+}
+
+static void leave(CclZoneWatch *watch, Object *object, unsigned i, uint64_t until)
+{
+    object->inside &= ~(1u << i);
+    report_stay(watch, object, i, CCL_ZONE_LEAVE, until);
+}
+
+/* Is the object on the other side of zone i for its minimum time? */
+static bool has_changed(const CclZoneWatch *watch, Object *object, unsigned i, bool is_on_other_side)
+{
+    if (!is_on_other_side) {
+        object->changing &= ~(1u << i);
+        return false;
+    }
+    if (!(object->changing >> i & 1)) {
+        object->changing |= 1u << i;
+        object->changed[i] = object->last_seen;
+    }
+    if (!has_passed(object->changed[i], object->last_seen, watch->zones[i].min_time))
+        return false;
+    object->changing &= ~(1u << i);
+    return true;
 }
 
 /* The shape of a zone matters in these two functions only. */
@@ -281,13 +342,16 @@ static void check_area(CclZoneWatch *watch, Object *object, unsigned i, double m
     if (is_inside != was_inside && !is_new && margin > 0 && object->area >= zone->min_area &&
         outline_distance(zone, object->x, object->y) < margin)
         is_inside = was_inside;
-    if (is_inside && !was_inside)
-        enter(watch, object, i);
-    else if (!is_inside && was_inside)
-        leave(watch, object, i);
-    if (is_inside && zone->dwell != CCL_ZONE_NO_TIME && !(object->dwelt >> i & 1) && stay(object, i) >= zone->dwell) {
+    if (has_changed(watch, object, i, is_inside != was_inside)) {
+        if (is_inside)
+            enter(watch, object, i, object->changed[i]);
+        else
+            leave(watch, object, i, object->changed[i]);
+    }
+    if (object->inside >> i & 1 && is_inside && zone->dwell != CCL_ZONE_NO_TIME && !(object->dwelt >> i & 1) &&
+        has_passed(object->entered[i], object->last_seen, zone->dwell)) {
         object->dwelt |= 1u << i;
-        report(watch, object, (CclZoneEvent){ .kind = CCL_ZONE_DWELL, .zone = i, .duration = stay(object, i) });
+        report_stay(watch, object, i, CCL_ZONE_DWELL, object->last_seen);
     }
 }
 
@@ -309,12 +373,13 @@ static void check_line(CclZoneWatch *watch, Object *object, unsigned i, const do
     if (object->area < zone->min_area)
         return;
     object->crossed[i] = (int8_t)(object->crossed[i] + ccl_line_crossed(zone->points, from[0], from[1], object->x, object->y));
-    if (object->crossed[i] && outline_distance(zone, object->x, object->y) >= margin)
+    if (has_changed(watch, object, i, object->crossed[i] && outline_distance(zone, object->x, object->y) >= margin))
         report_crossing(watch, object, i);
 }
 
 CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *position, uint64_t now)
 {
+    keep_time(watch, now);
     bool is_new;
     Object *const object = find_object(watch, position->id, &is_new);
 
@@ -324,6 +389,7 @@ CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *positio
     object->x = position->x;
     object->y = position->y;
     object->last_seen = now;
+    object->margin = position->margin;
     if (position->area > 0)
         object->area = position->area;
     for (unsigned i = 0; i < watch->n_zones; i++) {
@@ -335,26 +401,30 @@ CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *positio
     return CCL_OK;
 }
 
+/* An object that is out of sight has left. On the other side of a line it has crossed it, if it was there long enough. */
+static void end_object(CclZoneWatch *watch, Object *object)
+{
+    for (unsigned i = 0; i < watch->n_zones; i++) {
+        const bool is_changing = object->changing >> i & 1;
+        if (object->inside >> i & 1)
+            leave(watch, object, i, is_changing ? object->changed[i] : object->last_seen);
+        if (watch->zones[i].kind == CCL_ZONE_LINE &&
+            (watch->zones[i].min_time == 0 ||
+             (is_changing && has_passed(object->changed[i], object->last_seen, watch->zones[i].min_time))))
+            report_crossing(watch, object, i);
+    }
+}
+
 void ccl_zone_watch_end_frame(CclZoneWatch *watch, uint64_t now, uint64_t linger)
 {
     size_t n_kept = 0;
 
+    keep_time(watch, now);
     for (size_t k = 0; k < watch->n_objects; k++) {
-        Object *const object = &watch->objects[k];
-
-        /* Time that went backwards says nothing about the stay. */
-        if (object->last_seen > now)
-            object->last_seen = now;
-        if (now - object->last_seen <= linger) {
-            watch->objects[n_kept++] = *object;
-            continue;
-        }
-        for (unsigned i = 0; i < watch->n_zones; i++) {
-            if (object->inside >> i & 1)
-                leave(watch, object, i);
-            if (watch->zones[i].kind == CCL_ZONE_LINE)
-                report_crossing(watch, object, i);
-        }
+        if (now - watch->objects[k].last_seen <= linger)
+            watch->objects[n_kept++] = watch->objects[k];
+        else
+            end_object(watch, &watch->objects[k]);
     }
     watch->n_objects = n_kept;
 }

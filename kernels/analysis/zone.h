@@ -5,7 +5,8 @@
  * Zones: which objects are in a polygon, and which cross a line.
  *
  * The watch gets one position of each object per frame, and reports events. A margin is a band around lines and outlines:
- * an object must leave the band on the other side before it has crossed, so that noise of its position counts nothing.
+ * an object must leave the band on the other side before it has crossed, so that noise of its position counts nothing. A
+ * clock that goes back changes no stay: the time of the last frame and that of the next count as the same.
  *
  *     CclZoneWatch *watch = ccl_zone_watch_new(report, data);
  *     ccl_zone_watch_set(watch, zones, n, NULL);
@@ -42,6 +43,8 @@ typedef struct CclZone {
     const double *points; /* x and y in turn; alive and unchanged until the next ccl_zone_watch_set() */
     double min_area;      /* smaller objects do not count; 0: none */
     uint64_t dwell;       /* report an object that stays this long, once a stay; CCL_ZONE_NO_TIME: none */
+    uint64_t min_time;    /* an object has entered, left or crossed once it was on the other side this long */
+    double direction[2];  /* of a polygon, x and y: events say whether objects moved along it or against it; 0, 0: none */
 } CclZone;
 
 /* One object in one frame. */
@@ -64,7 +67,7 @@ typedef struct CclZoneEvent {
     unsigned zone;     /* index */
     uint64_t id;
     double x, y;       /* where the object was seen last */
-    int direction;     /* of CROSS: 1 forward, -1 backward */
+    int direction;     /* of CROSS: 1 forward, -1 backward; of LEAVE and DWELL: the same by the zone's direction, 0: neither */
     uint64_t duration; /* of LEAVE and DWELL: from entering until the object was last seen; else CCL_ZONE_NO_TIME */
 } CclZoneEvent;
 

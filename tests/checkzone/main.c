@@ -188,6 +188,25 @@ static void check_stays(void)
           (unsigned long long)(c.duration / FRAME));
 }
 
+static void check_min_time(void)
+{
+    CclZone gate = GATE, hall = HALL;
+    gate.min_time = hall.min_time = 3 * FRAME;
+    Counts c = WALK(&gate, 10, 120, 150, 175, 180, 185, 190, 195);
+    CHECK(c.backward == 1 && c.forward == 0, "walks on: %d %d", c.forward, c.backward);
+    c = WALK(&gate, 10, 120, 150, 175, 180, 150, 120, 100, 80, 60);
+    CHECK(c.backward == 0 && c.forward == 0, "turns back: %d %d", c.forward, c.backward);
+    c = WALK(&gate, 10, 120, 150, 175, 180, 185, 190, 185, 175, 150, 145, 140, 130, 120);
+    CHECK(c.backward == 1 && c.forward == 1, "crosses twice, slowly: %d %d", c.forward, c.backward);
+    c = WALK(&gate, 10, 120, 150, 175, 180, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    CHECK(c.backward == 0 && c.forward == 0, "vanishes too early: %d %d", c.forward, c.backward);
+    c = WALK(&hall, 0, 60, 150, 150, 60, 60, 60, 60);
+    CHECK(c.entered == 0 && c.left == 0, "a short visit: %d %d", c.entered, c.left);
+    c = WALK(&hall, 0, 60, 150, 150, 150, 150, 60, 60, 150, 60, 60, 60, 60);
+    CHECK(c.entered == 1 && c.left == 1 && c.duration == 7 * FRAME, "a short absence: %d %d, %llu frames", c.entered, c.left,
+          (unsigned long long)(c.duration / FRAME));
+}
+
 static void check_clock(void)
 {
     Counts counts = { 0 };
@@ -196,11 +215,15 @@ static void check_clock(void)
     const CclZonePosition outside = { .id = 1, .x = 300, .y = 100, .area = 100 };
 
     ccl_zone_watch_set(watch, &HALL, 1, NULL);
-    ccl_zone_watch_see(watch, &inside, 100 * SECOND);
-    ccl_zone_watch_end_frame(watch, 100 * SECOND, SECOND);
-    ccl_zone_watch_see(watch, &outside, 5 * SECOND); /* the clock went back */
-    ccl_zone_watch_end_frame(watch, 5 * SECOND, SECOND);
-    CHECK(counts.left == 1 && counts.duration == 0, "no negative stay: %llu", (unsigned long long)counts.duration);
+    for (uint64_t time = 100; time <= 101; time++) {
+        ccl_zone_watch_see(watch, &inside, time * SECOND);
+        ccl_zone_watch_end_frame(watch, time * SECOND, SECOND);
+    }
+    for (uint64_t time = 1; time <= 3; time++) { /* the clock went back to before it came */
+        ccl_zone_watch_see(watch, time < 3 ? &inside : &outside, time * SECOND);
+        ccl_zone_watch_end_frame(watch, time * SECOND, SECOND);
+    }
+    CHECK(counts.left == 1 && counts.duration == 3 * SECOND, "a stay of 3 s: %llu", (unsigned long long)counts.duration);
     ccl_zone_watch_free(watch);
 }
 
@@ -252,6 +275,7 @@ int main(void)
     check_end_of_line();
     check_polygons();
     check_stays();
+    check_min_time();
     check_clock();
     check_many();
     check_new_zones();

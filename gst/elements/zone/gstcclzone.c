@@ -22,7 +22,7 @@
  * - inside: number of objects in the polygon now
  * - x, y: pixels of the frame
  * - duration (leave and dwell): time inside, nanoseconds
- * - direction (cross): forward or backward
+ * - direction (cross; leave and dwell where the zone has one): forward or backward
  * - timestamp, running-time, stream-time: nanoseconds
  *
  * ## People who cross a line

@@ -28,8 +28,8 @@ count_event (GstCclzone * self, const CclZoneEvent * event)
   GST_OBJECT_LOCK (self);
   zone->n_inside += event->kind == CCL_ZONE_ENTER;
   zone->n_inside -= event->kind == CCL_ZONE_LEAVE && zone->n_inside > 0;
-  zone->n_forward += event->kind == CCL_ZONE_ENTER || event->direction > 0;
-  zone->n_backward += event->kind == CCL_ZONE_LEAVE || event->direction < 0;
+  zone->n_forward += event->kind == CCL_ZONE_ENTER || (event->kind == CCL_ZONE_CROSS && event->direction > 0);
+  zone->n_backward += event->kind == CCL_ZONE_LEAVE || (event->kind == CCL_ZONE_CROSS && event->direction < 0);
   self->n_events++;
   wanted = self->post_messages;
   GST_OBJECT_UNLOCK (self);

@@ -128,6 +128,68 @@ check_units (const GstCclZoneRule * rule, gboolean relative, const Place * place
   return TRUE;
 }
 
+/* A circle is a polygon of the same area. */
+void
+gst_ccl_zone_rule_get_point (const GstCclZoneRule * rule, gboolean relative, gdouble aspect, guint i, gdouble point[2])
+{
+  const gdouble step = 2 * G_PI / GST_CCL_CIRCLE_POINTS;
+  const gdouble radius = rule->circle[2] * sqrt (step / sin (step));
+
+  if (rule->circle[2] > 0) {
+    point[0] = rule->circle[0] + radius * cos (i * step) * (relative ? aspect : 1);
+    point[1] = rule->circle[1] + radius * sin (i * step);
+  } else {
+    point[0] = rule->points[2 * i];
+    point[1] = rule->points[2 * i + 1];
+  }
+}
+
+static gboolean
+read_circle (JsonNode * node, GstCclZoneRule * rule, const Place * place, GError ** error)
+{
+  JsonArray *const array = JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+
+  for (guint i = 0; i < 3; i++)
+    if (!array || json_array_get_length (array) != 3 || !get_number (json_array_get_element (array, i), &rule->circle[i]))
+      return fail (error, place, "circle is not [x, y, radius]");
+  if (rule->circle[2] <= 0)
+    return fail (error, place, "the radius of circle is %g; it takes more than 0", rule->circle[2]);
+  rule->kind = GST_CCL_ZONE_POLYGON;
+  rule->n_points = GST_CCL_CIRCLE_POINTS;
+  rule->points = g_new (gdouble, 2 * rule->n_points);
+  for (guint i = 0; i < rule->n_points; i++)
+    gst_ccl_zone_rule_get_point (rule, FALSE, 1, i, &rule->points[2 * i]);
+  return TRUE;
+}
+
+/* Two points that are not the same: from the first towards the second. */
+static gboolean
+read_direction (JsonObject * object, GstCclZoneRule * rule, const Place * place, GError ** error)
+{
+  gdouble *const d = rule->direction;
+  JsonNode *const node = json_object_get_member (object, "direction");
+  JsonArray *const array = node && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+
+  if (!node)
+    return TRUE;
+  if (rule->kind == GST_CCL_ZONE_LINE)
+    return fail (error, place, "the direction of a line follows from its points");
+  if (!array || json_array_get_length (array) != 2)
+    return fail (error, place, "direction is not [[x, y], [x, y]]");
+  for (guint i = 0; i < 2; i++)
+    if (!read_point (array, i, &d[2 * i], "direction", place, error))
+      return FALSE;
+  return (d[0] != d[2] || d[1] != d[3]) || fail (error, place, "both points of direction are the same");
+}
+
+/* Of polygon, line and circle exactly one. */
+static gboolean
+has_one_shape (JsonObject * object)
+{
+  return json_object_has_member (object, "line") + json_object_has_member (object, "polygon")
+      + json_object_has_member (object, "circle") == 1;
+}
+
 static gboolean
 read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GError ** error)
 {
@@ -137,8 +199,10 @@ read_points (JsonObject * object, GstCclZoneRule * rule, const Place * place, GE
   JsonArray *array;
   guint n;
 
-  if (is_line == json_object_has_member (object, "polygon"))
-    return fail (error, place, "needs a polygon or a line: [[x, y], [x, y], ...]");
+  if (!has_one_shape (object))
+    return fail (error, place, "needs a polygon or a line [[x, y], [x, y], ...], or a circle [x, y, radius]");
+  if (json_object_has_member (object, "circle"))
+    return read_circle (json_object_get_member (object, "circle"), rule, place, error);
   if (!JSON_NODE_HOLDS_ARRAY (node))
     return fail (error, place, "%s is not a list of points [[x, y], ...]", member);
   array = json_node_get_array (node);
@@ -176,10 +240,12 @@ read_name (JsonObject * object, GstCclZoneRule * rule, const GstCclZoneSet * set
 static gboolean
 read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, guint index, GError ** error)
 {
-  static const gchar *const known[] = { "name", "polygon", "line", "min_area", "dwell", NULL };
+  static const gchar *const known[] = { "name", "polygon", "line", "circle", "min_area", "dwell", "min_time", "direction",
+    NULL
+  };
   Place place = {.index = index };
   JsonObject *object;
-  gdouble dwell = -1;
+  gdouble dwell = -1, min_time = 0;
 
   if (!JSON_NODE_HOLDS_OBJECT (node))
     return fail (error, &place, "is not an object {\"name\": ..., \"polygon\": ...}");
@@ -187,10 +253,12 @@ read_rule (JsonNode * node, GstCclZoneRule * rule, const GstCclZoneSet * set, gu
   if (!read_name (object, rule, set, &place, error) || !check_members (object, known, &place, error)
       || !read_points (object, rule, &place, error) || !check_units (rule, set->relative, &place, error)
       || !read_amount (object, "min_area", &rule->min_area, &place, error)
-      || !read_amount (object, "dwell", &dwell, &place, error))
+      || !read_amount (object, "dwell", &dwell, &place, error) || !read_amount (object, "min_time", &min_time, &place, error)
+      || !read_direction (object, rule, &place, error))
     return FALSE;
   if (dwell >= 0 && rule->kind == GST_CCL_ZONE_LINE)
     return fail (error, &place, "nobody dwells on a line");
+  rule->min_time = (GstClockTime) (min_time * GST_SECOND);
   rule->dwell = dwell < 0 ? GST_CLOCK_TIME_NONE : (GstClockTime) (dwell * GST_SECOND);
   return TRUE;
 }

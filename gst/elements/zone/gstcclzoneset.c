@@ -81,15 +81,20 @@ void
 gst_cclzone_place_zones (GstCclzone * self, const gint * was)
 {
   CclZone zones[GST_CCL_MAX_ZONES];
+  const gboolean relative = self->set && self->set->relative;
+  const gdouble size[2] = { MAX (self->width, 1), MAX (self->height, 1) };
 
   for (guint i = 0; self->set && i < self->n_zones; i++) {
     const GstCclZoneRule *const rule = &self->set->rules[i];
 
-    for (guint k = 0; k < 2 * rule->n_points; k++) {
-      const guint size = MAX (k & 1 ? self->height : self->width, 1);
+    for (guint k = 0; k < rule->n_points; k++) {
+      gdouble point[2];
 
-      self->zones[i].points[k] = self->set->relative ? rule->points[k] : rule->points[k] / size;
-      self->pixels[i][k] = self->set->relative ? rule->points[k] * size : rule->points[k];
+      gst_ccl_zone_rule_get_point (rule, relative, size[1] / size[0], k, point);
+      for (guint axis = 0; axis < 2; axis++) {
+        self->zones[i].points[2 * k + axis] = relative ? point[axis] : point[axis] / size[axis];
+        self->pixels[i][2 * k + axis] = relative ? point[axis] * size[axis] : point[axis];
+      }
     }
     zones[i] = (CclZone) {
       .kind = (CclZoneKind) rule->kind,
@@ -97,6 +102,9 @@ gst_cclzone_place_zones (GstCclzone * self, const gint * was)
       .points = self->pixels[i],
       .min_area = rule->min_area,
       .dwell = rule->dwell,
+      .min_time = rule->min_time,
+      .direction = { (rule->direction[2] - rule->direction[0]) * (relative ? size[0] : 1),
+            (rule->direction[3] - rule->direction[1]) * (relative ? size[1] : 1)},
     };
   }
   ccl_zone_watch_set (self->watch, zones, self->n_zones, was);
