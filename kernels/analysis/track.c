@@ -60,6 +60,8 @@ static CclStatus check_config(const CclTrackerConfig *c)
     if (!(c->max_distance > 0) || !(c->iou_threshold >= 0 && c->iou_threshold <= 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_distance %g must be positive, iou_threshold %g within 0 to 1",
                         c->max_distance, c->iou_threshold);
+    if (!(c->frame_seconds >= 0 && c->frame_seconds <= CCL_TRACKER_MAX_AGE))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "frame_seconds %g is outside 0 to %u", c->frame_seconds, CCL_TRACKER_MAX_AGE);
     if (!(c->high_confidence >= 0 && c->high_confidence <= 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "high_confidence %g is outside 0 to 1", c->high_confidence);
     return CCL_OK;
@@ -120,7 +122,7 @@ uint32_t ccl_tracker_tracks(const CclTracker *tracker, const CclTrack **tracks)
 static void begin_frame(TrackItem *item, const CclTrackerConfig *config, double frames)
 {
     if (is_of_boxes(config))
-        track_box_predict(item, frames);
+        track_box_predict(item, config, frames);
     else
         track_predict(item, config->method, frames);
     item->track.flags = 0;

@@ -57,6 +57,7 @@ typedef struct CclTrackerConfig {
     bool single_class;     /* detections of different types may be the same object */
     bool merge_split;      /* handle blobs that merge and break apart */
     bool boxes;            /* detections are boxes of a detector, not blobs; a change ends all tracks */
+    double frame_seconds;  /* boxes: a frame interval; 0: not known, counts as 1/7 */
     double high_confidence; /* boxes: detections below start no track and are assigned last, 0..1 */
     uint64_t (*new_id)(void); /* NULL: ids count from 1 for each tracker; else: gives the next one, never 0 */
 } CclTrackerConfig;

@@ -10,10 +10,14 @@
 /* Lengths are relative to the size of the object, the square root of its box area; docs/tracking.md has the reasons. */
 static const double POSITION_NOISE = 0.1;  /* deviation of a measured centre */
 static const double SIZE_NOISE = 0.2;      /* deviation of a measured side: detectors cut off arms and legs */
-static const double ACCELERATION = 0.02;   /* of the centre, per frame squared */
-static const double GROWTH = 0.002;        /* change of the speed at which a side grows, per frame squared */
-static const double INITIAL_SPEED = 0.1;   /* deviation, per frame */
-static const double INITIAL_GROWTH = 0.02; /* deviation, per frame */
+static const double ACCELERATION = 0.02;   /* of the centre, per unit of time squared */
+static const double GROWTH = 0.002;        /* change of the speed at which a side grows, per unit of time squared */
+static const double INITIAL_SPEED = 0.1;   /* deviation, per unit of time */
+static const double INITIAL_GROWTH = 0.02; /* deviation, per unit of time */
+
+/* The model's unit of time is a frame interval at this rate, for which the constants above hold. In longer intervals people
+ * turn and detectors err more, but not in proportion: the model counts the square root of the interval. */
+static const double REFERENCE_RATE = 7; /* Hz */
 
 static const double BUFFER = 0.5; /* of a side, at each end of it */
 
@@ -39,7 +43,7 @@ static void place(TrackItem *item)
     CclTrack *const t = &item->track;
     item->w = item->aw.p, item->h = item->ah.p;
     t->x = item->ax.p, t->y = item->ay.p;
-    t->vx = item->ax.v, t->vy = item->ay.v;
+    t->vx = item->ax.v * item->step, t->vy = item->ay.v * item->step;
     t->x0 = t->x - item->w / 2, t->x1 = t->x0 + item->w;
     t->y0 = t->y - item->h / 2, t->y1 = t->y0 + item->h;
     t->xx = item->w * item->w / 12, t->xy = 0, t->yy = item->h * item->h / 12;
@@ -49,7 +53,7 @@ void track_box_begin(TrackItem *item, const CclDetection *d)
 {
     const double x = (d->x0 + d->x1) / 2, y = (d->y0 + d->y1) / 2;
     *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE, .object = TRACK_NONE,
-                         .last_x = x, .last_y = y, .seen = *d };
+                         .last_x = x, .last_y = y, .seen = *d, .step = 1 };
     const double size = size_of(item);
     item->ax = begin_axis(x, POSITION_NOISE * size, INITIAL_SPEED * size);
     item->ay = begin_axis(y, POSITION_NOISE * size, INITIAL_SPEED * size);
@@ -60,23 +64,25 @@ void track_box_begin(TrackItem *item, const CclDetection *d)
 }
 
 /* After a long interval a side is still longer than nothing. */
-static void predict_side(TrackAxis *axis, double frames, double growth)
+static void predict_side(TrackAxis *axis, double time, double growth)
 {
     const double before = axis->p;
-    track_axis_predict(axis, frames, growth);
+    track_axis_predict(axis, time, growth);
     axis->p = smaller(larger(axis->p, before / 2), before * 2);
 }
 
-void track_box_predict(TrackItem *item, double frames)
+void track_box_predict(TrackItem *item, const CclTrackerConfig *config, double frames)
 {
     const double size = size_of(item);
-    track_axis_predict(&item->ax, frames, ACCELERATION * size);
-    track_axis_predict(&item->ay, frames, ACCELERATION * size);
+    item->step = config->frame_seconds > 0 ? sqrt(config->frame_seconds * REFERENCE_RATE) : 1;
+    const double time = frames * item->step;
+    track_axis_predict(&item->ax, time, ACCELERATION * size);
+    track_axis_predict(&item->ay, time, ACCELERATION * size);
     /* An object that disappears behind another one seems to shrink before. */
     if (item->track.misses > 0)
         item->aw.v = item->ah.v = 0;
-    predict_side(&item->aw, frames, GROWTH * size);
-    predict_side(&item->ah, frames, GROWTH * size);
+    predict_side(&item->aw, time, GROWTH * size);
+    predict_side(&item->ah, time, GROWTH * size);
     place(item);
 }
 

@@ -20,7 +20,7 @@
 void track_box_begin(TrackItem *item, const CclDetection *detection);
 
 /* Moves the track by `frames` frame intervals. */
-void track_box_predict(TrackItem *item, double frames);
+void track_box_predict(TrackItem *item, const CclTrackerConfig *config, double frames);
 
 /* Takes a measured box. */
 void track_box_correct(TrackItem *item, const CclDetection *detection);

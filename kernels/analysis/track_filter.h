@@ -28,6 +28,7 @@ typedef struct TrackItem {
     CclTrack track;
     TrackAxis ax, ay;       /* centroid; of the box model: centre of the box */
     TrackAxis aw, ah;       /* box model: width and height */
+    double step;            /* box model: time units of the model in a frame */
     double ox, oy;          /* box centre minus centroid, smoothed */
     double w, h;            /* box, smoothed */
     double last_x, last_y;  /* centroid when it was seen last */

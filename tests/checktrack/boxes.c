@@ -25,23 +25,31 @@ static Scene box_scene(void)
 /* The filter finds speed and growth; an unseen track keeps its size, and no interval makes a side negative. */
 void test_box_model(void)
 {
+    CclTrackerConfig config = ccl_tracker_config_default();
     CclDetection d = box(100, 100, 40, 80);
     TrackItem item;
     track_box_begin(&item, &d);
     CHECK(item.track.x0 == 100 && item.track.y1 == 180, "a track does not begin at its box");
     for (int frame = 1; frame <= 60; frame++) {
         d = box(100 + 3 * frame, 100, 40 + frame, 80 + 2 * frame);
-        track_box_predict(&item, 1);
+        track_box_predict(&item, &config, 1);
         track_box_correct(&item, &d);
     }
     CHECK(fabs(item.track.vx - 3.5) < 0.2 && fabs(item.ah.v - 2) < 0.3, "speed %g, growth %g", item.track.vx, item.ah.v);
+    /* At four times the reference rate the model's unit is half a frame; a speed is still that of a frame. */
+    TrackItem fast = item;
+    config.frame_seconds = 1.0 / 28;
+    track_box_predict(&fast, &config, 1);
+    CHECK(fabs(fast.track.vx - item.track.vx / 2) < 1e-9 && fabs(fast.track.x - item.track.x - fast.track.vx) < 1e-9,
+          "moves %g at speed %g", fast.track.x - item.track.x, fast.track.vx);
+    config.frame_seconds = 0;
     const double width = item.w;
     item.track.misses = 1;
-    track_box_predict(&item, 5);
+    track_box_predict(&item, &config, 5);
     CHECK(fabs(item.w - width) < 1e-9, "an unseen track grows from %g to %g", width, item.w);
     item.track.misses = 0;
     item.aw.v = item.ah.v = -10;
-    track_box_predict(&item, 1000);
+    track_box_predict(&item, &config, 1000);
     CHECK(item.track.x1 > item.track.x0 && item.track.y1 > item.track.y0, "a box of %gx%g", item.w, item.h);
 }
 
@@ -160,6 +168,10 @@ void test_box_settings(void)
     CHECK(scene.ids[0] == 2, "id %llu", (unsigned long long)scene.ids[0]);
     config.high_confidence = 1.5;
     CHECK(ccl_tracker_configure(scene.tracker, &config) == CCL_ERROR_ARGUMENT, "a confidence of 1.5 is taken");
+    config.high_confidence = 0.5;
+    config.frame_seconds = -1;
+    CHECK(ccl_tracker_configure(scene.tracker, &config) == CCL_ERROR_ARGUMENT, "an interval of -1 s is taken");
+    config.frame_seconds = 0;
     config.high_confidence = NAN;
     CHECK(ccl_tracker_configure(scene.tracker, &config) == CCL_ERROR_ARGUMENT, "a confidence of NaN is taken");
     free_scene(&scene);

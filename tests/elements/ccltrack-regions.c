@@ -158,6 +158,40 @@ GST_START_TEST (test_confidence_of_regions)
 
 GST_END_TEST;
 
+/* A region that is hidden for 1.5 s and for 2.5 s, at 10 frames a second; the frame rate is measured where the caps have none. */
+GST_START_TEST (test_memory)
+{
+  static const gchar *const caps[] = { SMALL, "video/x-raw,format=GRAY8,width=320,height=240,framerate=0/1" };
+  static const struct
+  {
+    const gchar *settings;
+    guint gap;
+    gboolean keeps;
+  } cases[] = { {"", 15, TRUE}, {"", 25, FALSE}, {"memory=3000000000", 25, TRUE}, {"max-age=60", 25, FALSE} };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
+    GstHarness *h = new_harness (cases[i / 2].settings);
+    gint id = 0;
+
+    gst_harness_set_src_caps_str (h, caps[i % 2]);
+    for (guint frame = 0; frame < 20 + cases[i / 2].gap; frame++) {
+      const gboolean hidden = frame >= 10 && frame < 10 + cases[i / 2].gap;
+      GstBuffer *buffer = gst_harness_push_and_pull (h, hidden ? new_frame (frame * FRAME) : frame_with_confidence (frame, 0.9,
+              FALSE));
+
+      if (frame == 9)
+        id = object_id_of (buffer, 0);
+      if (frame == 19 + cases[i / 2].gap)
+        fail_unless ((object_id_of (buffer, 0) == id) == cases[i / 2].keeps, "case %u", i);
+      gst_buffer_unref (buffer);
+    }
+    fail_unless (id > 0);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
 /* Nothing to follow: nothing happens. */
 GST_START_TEST (test_no_metadata)
 {
@@ -186,6 +220,7 @@ track_region_tests (void)
   tcase_add_test (tests, test_types);
   tcase_add_test (tests, test_roi_mirror);
   tcase_add_test (tests, test_confirmed_regions);
+  tcase_add_test (tests, test_memory);
   tcase_add_test (tests, test_confidence_of_regions);
   tcase_add_test (tests, test_no_metadata);
   return tests;

@@ -58,6 +58,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
 #define DEFAULT_HISTORY 64
+#define DEFAULT_MEMORY (2 * GST_SECOND)
 #define MAX_HISTORY 1024
 
 enum
@@ -75,6 +76,7 @@ enum
   PROP_EMIT,
   PROP_ID_RESET,
   PROP_HISTORY,
+  PROP_MEMORY,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -130,6 +132,19 @@ reset_if (GstCclTrack * self, guint reason, const gchar * why)
     reset_tracks (self, why);
 }
 
+/* Tracks of boxes live on for a time, not for a number of frames: detectors run at any rate. */
+static void
+take_time_of_boxes (GstCclTrack * self)
+{
+  CclTrackerConfig *const config = &self->active.config;
+  const GstClockTime interval = GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : self->mean_duration;
+
+  if (!GST_CLOCK_TIME_IS_VALID (interval) || interval == 0)
+    return;
+  config->frame_seconds = MIN ((gdouble) interval / GST_SECOND, CCL_TRACKER_MAX_AGE);
+  config->max_age = (guint) MIN ((self->active.memory + interval / 2) / interval, CCL_TRACKER_MAX_AGE);
+}
+
 /* Takes the properties as they are now; a tracker of another size is a new one. */
 static gboolean
 take_settings (GstCclTrack * self, gboolean boxes)
@@ -142,6 +157,8 @@ take_settings (GstCclTrack * self, gboolean boxes)
   GST_OBJECT_UNLOCK (self);
 
   self->active.config.boxes = boxes;
+  if (boxes)
+    take_time_of_boxes (self);
   if (self->boxes != boxes)
     reset_tracks (self, boxes ? "boxes come after blobs" : "blobs come after boxes");
   self->boxes = boxes;
@@ -414,6 +431,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_HIGH_CONFIDENCE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.high_confidence),
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
+  [PROP_MEMORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.memory),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
 };
 
@@ -485,7 +503,7 @@ install_properties (GObjectClass * klass)
   properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Which metadata is followed, and gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "How long a confirmed track lives on unseen, frame intervals (frames that were not analysed do not count); 0: not "
+      "How long a confirmed track of blobs lives on unseen, frame intervals (frames that were not analysed do not count); 0: not "
       "at all", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
       "Frames in a row in which a new track must be seen before it is confirmed", 1, 100, config.min_hits, playing);
@@ -514,6 +532,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
       "Places of each track that are kept and attached to its blob as trail (input=ccl), frames, 8 bytes each; 0: none",
       0, MAX_HISTORY, DEFAULT_HISTORY, playing);
+  properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
+      "How long a confirmed track of regions or detections lives on unseen, nanoseconds, in place of max-age (not input=ccl)",
+      0, G_MAXINT64, DEFAULT_MEMORY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
@@ -572,6 +593,7 @@ gst_ccl_track_init (GstCclTrack * self)
     .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
     .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,
     .history = DEFAULT_HISTORY,
+    .memory = DEFAULT_MEMORY,
   };
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;

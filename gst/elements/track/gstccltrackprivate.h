@@ -21,6 +21,7 @@ typedef struct
   guint emit;
   guint id_reset;
   guint history;
+  guint64 memory;               /* of tracks of boxes, nanoseconds */
 } GstCclTrackSettings;
 
 typedef struct
