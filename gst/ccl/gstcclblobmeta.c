@@ -189,8 +189,8 @@ register_info (void)
  * gst_ccl_blob_meta_get_info: (skip)
  *
  * Gets the #GstMetaInfo. The first call registers the meta: a process that
- * calls gst_meta_deserialize() must have come by here, or through any function
- * that adds or gets a meta, before.
+ * calls gst_meta_deserialize() calls this before, or any function that adds or
+ * gets a meta.
  *
  * Returns: (transfer none): the info
  *
@@ -245,7 +245,8 @@ gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint w
  * gst_buffer_get_ccl_blob_meta:
  * @buffer: a buffer
  *
- * Gets the blobs of a frame; the first meta, should there be several.
+ * Gets the blobs of a frame. Of several metas it is the last one, which the
+ * nearest element upstream attached.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -258,7 +259,7 @@ gst_buffer_get_ccl_blob_meta (GstBuffer * buffer)
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
   gst_ccl_blob_meta_get_info ();
-  return (GstCclBlobMeta *) gst_buffer_get_meta (buffer, GST_CCL_BLOB_META_API_TYPE);
+  return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_BLOB_META_API_TYPE);
 }
 
 /**
