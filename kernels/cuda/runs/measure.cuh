@@ -335,21 +335,6 @@ __device__ static __forceinline__ SolvedTile load_solved(const Plan &plan, const
     return solved;
 }
 
-/* Adds up all runs of a tile: by thread, by warp, by block. */
-template <Pass PASS, bool LABELS>
-__device__ static __forceinline__ void sum_tile(const MeasureTile &tile, RunWindow *window, const SolvedTile &solved)
-{
-    ThreadSums last = { ~0u, {} };
-    if (threadIdx.x / 32 * 32 * window->n_each >= solved.n_runs)
-        return;
-    if (solved.strips)
-        sum_runs<PASS, LABELS, true>(tile, window, &last);
-    else
-        sum_runs<PASS, LABELS, false>(tile, window, &last);
-    if (add_up<PASS>(last.id, &last.sums))
-        add_sums<PASS>(tile, last.id, last.sums);
-}
-
 template <Pass PASS, bool LABELS, uint32_t LANES, typename Jobs>
 static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? MEASURE_BLOCKS : 2)
     measure(const Jobs jobs)
@@ -390,8 +375,15 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (mine == 0)
         tile_bits[row * 32 + column] = solved.bits;
     const uint32_t n_found = scan_chunks<PASS, THREADS>(plan, bases);
-
-    sum_tile<PASS, LABELS>(tile, &window, solved);
+    ThreadSums last = { ~0u, {} };
+    if ((thread - lane) * window.n_each < solved.n_runs) {
+        if (solved.strips)
+            sum_runs<PASS, LABELS, true>(tile, &window, &last);
+        else
+            sum_runs<PASS, LABELS, false>(tile, &window, &last);
+        if (add_up<PASS>(last.id, &last.sums))
+            add_sums<PASS>(tile, last.id, last.sums);
+    }
     __syncthreads();
     if (sets_flag && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
         publish_added(plan, added);
