@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# How many live cameras does this machine label? Runs many-cameras.c, which says what is measured and how.
+# How many live cameras does this machine label? Runs many-cameras/main.c, which says what is measured and how.
 #
 #     examples/many-cameras.sh 16             16 cameras, 1920x1080, 30 frames a second, for 10 seconds
 #     examples/many-cameras.sh 16 60          for a minute

@@ -25,7 +25,7 @@ typedef struct MotionFrame {
     bool seed;              /* the first picture: the model becomes it */
     bool silent;            /* warm-up: the mask is empty */
     bool forgets;           /* confirmation was switched off: its counts begin at 0 when it is on again */
-    uint64_t most;          /* raw foreground above this is a global change */
+    uint64_t max_raw_foreground; /* above this the picture is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
     float kernel_us;        /* -1: not measured */
     unsigned slot;          /* 0..depth-1, different for each picture in flight */
@@ -37,11 +37,11 @@ typedef struct MotionBackend {
     void (*close)(CclMotion *motion);
     /* ignored: rows of motion->words 64-bit words, bit 0 leftmost, no bits past the width */
     CclStatus (*set_ignored)(CclMotion *motion, const uint64_t *ignored);
-    /* Starts the work on a picture, or does it. Again, before finish() and in the same order, for all pictures that come
-     * after a global change: then as a seed. */
-    CclStatus (*start)(CclMotion *motion, MotionFrame *frame);
-    /* Waits until it is done. */
-    CclStatus (*finish)(CclMotion *motion, MotionFrame *frame);
+    /* Launches the work on a picture, or does it. After a global change the core submits all later pictures in flight again, in
+     * the same order and before it collects them; the first of them is a seed. */
+    CclStatus (*submit)(CclMotion *motion, MotionFrame *frame);
+    /* Waits until the picture's mask and counts are complete. */
+    CclStatus (*collect)(CclMotion *motion, MotionFrame *frame);
 } MotionBackend;
 
 struct CclMotion {
@@ -67,7 +67,7 @@ CCL_HOST_DEVICE static inline uint32_t motion_box(uint32_t i, uint32_t n, uint32
 }
 
 extern const MotionBackend motion_cpu_backend;
-extern const MotionBackend motion_cuda_backend; /* cuda/motion.cu, or cuda/motion_stubs.c without nvcc */
+extern const MotionBackend motion_cuda_backend; /* cuda/motion/motion.cu, or cuda/motion_stubs.c without nvcc */
 
 #ifdef __cplusplus
 }

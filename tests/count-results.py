@@ -5,7 +5,7 @@
 usage: count-results.py [--broken N] [--skipped N] [!]TESTLOG.json...
 
 A test program that reports its own checks (gst-check's closing line, Python's unittest, TAP) counts as many; any other
-counts as one.
+counts as one. A test of gst-check that cannot run says so (tests/support/skip.h) and counts as skipped.
 Each pass that ended before its tests (--broken) counts as a failure, and each that cannot run here (--skipped) as skipped. So
 does a pass that Meson calls failed (!) without a failure in its log: it was stopped.
 """
@@ -16,6 +16,8 @@ import sys
 
 # "100%: Checks: 12, Failures: 0, Errors: 0"
 GST_CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.MULTILINE)
+# "skipped: test_cuda: backend=cuda is not there", of a test that gst-check counts as passed
+GST_SKIPPED = re.compile(r"^skipped: test_\w+: ", re.MULTILINE)
 # "Ran 12 tests in 0.1s", an empty line, "OK" or "FAILED (failures=1, errors=2, skipped=3)"
 UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 TAP = re.compile(r"^(not )?ok\b(?:.*#\s*(skip)\b)?", re.MULTILINE | re.IGNORECASE)
@@ -29,6 +31,8 @@ def count(test):
         for total, failures, errors in checks:
             failed += int(failures) + int(errors)
             passed += int(total) - int(failures) - int(errors)
+        skipped = len(GST_SKIPPED.findall(output))
+        passed -= skipped
     elif runs := UNITTEST.findall(output):
         for total, rest in runs:
             counts = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", rest)}

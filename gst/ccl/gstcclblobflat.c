@@ -1,7 +1,9 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The flat form of a meta: a header, one record per blob, a name, a checksum; docs/metadata.md has it byte by byte. */
+/* The flat form of a meta: a header, one record per blob, a name, a checksum; docs/metadata.md has it byte by byte.
+ *
+ * It knows the members of a meta, not how a meta is registered or added to a buffer. */
 
 #include "gstcclmatrix.h"
 #include "gstcclprivate.h"
@@ -155,9 +157,15 @@ record_size (guint32 version)
 static const gchar *
 get_name (const GstCclBlobMeta * meta)
 {
-  const gchar *const name = gst_ccl_blob_meta_get_source (meta);
+  const gchar *const name = g_quark_to_string (meta->source);
 
   return name != NULL && strlen (name) <= SOURCE_MAX ? name : "";
+}
+
+static guint
+get_length (const GstCclBlobMeta * meta)
+{
+  return gst_ccl_blob_list_get_length (meta->list);
 }
 
 /* Contours and trails of all blobs. */
@@ -189,7 +197,7 @@ gsize
 gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 {
   const guint32 version = get_version (meta->list);
-  const gsize n = gst_ccl_blob_meta_get_length (meta);
+  const gsize n = get_length (meta);
 
   return HEADER_SIZE + n * record_size (version) + strlen (get_name (meta))
       + (version >= VERSION_WITH_POINTS ? n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE : 0) + CHECKSUM_SIZE;
@@ -252,7 +260,7 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
 {
   const gchar *const name = get_name (meta);
   const gsize name_size = strlen (name);
-  const guint n = gst_ccl_blob_meta_get_length (meta);
+  const guint n = get_length (meta);
   const guint32 version = get_version (meta->list);
   guint8 *p = data;
 
@@ -271,40 +279,12 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   for (gint i = 0; i < 9; i++)
     put_double (&p, meta->matrix[i]);
   for (guint i = 0; i < n; i++)
-    put_blob (&p, gst_ccl_blob_meta_get_blob (meta, i), version);
+    put_blob (&p, gst_ccl_blob_list_get (meta->list, i), version);
   memcpy (p, name, name_size);
   p += name_size;
   if (version >= VERSION_WITH_POINTS)
     put_all_points (&p, meta->list, n);
   put32 (&p, checksum (data, p - data));
-}
-
-/**
- * gst_ccl_blob_meta_to_bytes:
- * @meta: a blob meta
- *
- * Writes the meta in its flat form, for files, sockets and other processes:
- * little endian and the same on every machine. `docs/metadata.md` describes it
- * byte by byte. #GstCclBlob.mtd_id and #GstCclBlob.zones are left out, since
- * they belong to the buffer; so is a source whose name is longer than 255
- * bytes.
- *
- * Returns: (transfer full): the flat form
- *
- * Since: 0.1
- */
-GBytes *
-gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta)
-{
-  gsize size;
-  guint8 *data;
-
-  g_return_val_if_fail (meta != NULL, NULL);
-
-  size = gst_ccl_blob_meta_get_flat_size (meta);
-  data = g_malloc (size);
-  gst_ccl_blob_meta_write_flat (meta, data);
-  return g_bytes_new_take (data, size);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -328,7 +308,7 @@ get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
   for (guint64 i = 0; i < n_blobs; i++) {
     const guint32 both = get32_at (counts, i * COUNTS_SIZE);
 
-    size += (guint64) POINT_SIZE * ((both & 0xffff) + (both >> 16));
+    size += (guint64) POINT_SIZE *((both & 0xffff) + (both >> 16));
   }
   return size;
 }
@@ -478,24 +458,19 @@ get_quark (const gchar * name, gsize name_size)
   return quark;
 }
 
-GstCclBlobMeta *
-gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data, gsize size, GError ** error)
+gboolean
+gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize size, GError ** error)
 {
-  GstCclBlobMeta header, *meta;
   GstCclBlobList *list;
   const guint8 *p = data + 8;
   const gchar *name;
   guint32 version, name_size;
 
-  if (!gst_buffer_is_writable (buffer)) {
-    refuse (error, GST_CCL_ERROR_DATA, "the buffer is not writable");
-    return NULL;
-  }
   if (!check_envelope (data, size, error))
-    return NULL;
+    return FALSE;
   version = get32_at (data, VERSION_AT);
   name_size = get32_at (data, NAME_SIZE_AT);
-  list = get_header (&p, &header) ? get_list (&p, get32_at (data, N_BLOBS_AT), version) : NULL;
+  list = get_header (&p, meta) ? get_list (&p, get32_at (data, N_BLOBS_AT), version) : NULL;
   name = (const gchar *) p;
   if (list != NULL && version >= VERSION_WITH_POINTS) {
     p += name_size;
@@ -503,53 +478,9 @@ gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data,
     if (!get_points (&p, list) || get_version (list) != version)
       g_clear_pointer (&list, gst_ccl_blob_list_unref);
   }
-  if (list == NULL) {
-    refuse (error, GST_CCL_ERROR_DATA, "a number is out of its range");
-    return NULL;
-  }
-
-  meta = gst_buffer_add_ccl_blob_meta (buffer, list, header.ref_width, header.ref_height);
-  gst_ccl_blob_list_unref (list);
-  meta->flags = header.flags;
-  meta->width = header.width;
-  meta->height = header.height;
-  meta->n_kept = header.n_kept;
-  meta->n_total = header.n_total;
-  meta->connectivity = header.connectivity;
-  memcpy (meta->matrix, header.matrix, sizeof (header.matrix));
-  if (name_size > 0)
-    meta->source = get_quark (name, name_size);
-  return meta;
-}
-
-/**
- * gst_buffer_add_ccl_blob_meta_from_bytes:
- * @buffer: a writable buffer
- * @bytes: what gst_ccl_blob_meta_to_bytes() returned, here or elsewhere
- * @error: return location for an error of #GST_CCL_ERROR
- *
- * Adds the meta that @bytes describes. Bytes that were cut short or damaged,
- * or are something else, are refused and leave @buffer as it was; so are those
- * whose matrix has no inverse or an entry beyond ±10¹², or whose name of the
- * source is longer than 255 bytes.
- *
- * Names live as long as the process: once 1024 that were new to it have come
- * from bytes, a meta with another new one is added with `source` 0.
- *
- * Returns: (transfer none): the meta; it belongs to @buffer. %NULL on error
- *
- * Since: 0.1
- */
-GstCclBlobMeta *
-gst_buffer_add_ccl_blob_meta_from_bytes (GstBuffer * buffer, GBytes * bytes, GError ** error)
-{
-  gconstpointer data;
-  gsize size;
-
-  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
-  g_return_val_if_fail (bytes != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  data = g_bytes_get_data (bytes, &size);
-  return gst_buffer_add_ccl_blob_meta_from_flat (buffer, data, size, error);
+  if (list == NULL)
+    return refuse (error, GST_CCL_ERROR_DATA, "a number is out of its range");
+  meta->list = list;
+  meta->source = name_size > 0 ? get_quark (name, name_size) : 0;
+  return TRUE;
 }

@@ -25,12 +25,25 @@
 #include "gstcclmatrix.h"
 #include "gstcclprivate.h"
 
-#include <math.h>
-
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta_debug
 
 /* ---------------------------------------------------------------- transforms */
+
+/* All members except the list and the matrix. */
+static void
+copy_members (GstCclBlobMeta * copy, const GstCclBlobMeta * meta)
+{
+  copy->flags = meta->flags;
+  copy->ref_width = meta->ref_width;
+  copy->ref_height = meta->ref_height;
+  copy->width = meta->width;
+  copy->height = meta->height;
+  copy->n_kept = meta->n_kept;
+  copy->n_total = meta->n_total;
+  copy->connectivity = meta->connectivity;
+  copy->source = meta->source;
+}
 
 static gboolean
 gst_ccl_blob_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
@@ -48,13 +61,9 @@ gst_ccl_blob_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffe
   added = gst_buffer_add_ccl_blob_meta (dest, blob_meta->list, blob_meta->ref_width, blob_meta->ref_height);
   if (added == NULL)
     return FALSE;
-  added->flags = blob_meta->flags;
+  copy_members (added, blob_meta);
   added->width = frame.width;
   added->height = frame.height;
-  added->n_kept = blob_meta->n_kept;
-  added->n_total = blob_meta->n_total;
-  added->connectivity = blob_meta->connectivity;
-  added->source = blob_meta->source;
   memcpy (added->matrix, frame.matrix, sizeof (GstCclMatrix));
   return TRUE;
 }
@@ -80,6 +89,26 @@ static void
 gst_ccl_blob_meta_free (GstMeta * meta, GstBuffer * buffer)
 {
   gst_ccl_blob_meta_set_list ((GstCclBlobMeta *) meta, NULL);
+}
+
+/* Adds a meta that is read from its flat form. */
+static GstCclBlobMeta *
+add_from_flat (GstBuffer * buffer, const guint8 * data, gsize size, GError ** error)
+{
+  GstCclBlobMeta read, *meta;
+
+  if (!gst_buffer_is_writable (buffer)) {
+    g_set_error (error, GST_CCL_ERROR, GST_CCL_ERROR_DATA,
+        "cannot read the flat form of a blob meta: the buffer is not writable");
+    return NULL;
+  }
+  if (!gst_ccl_blob_meta_read_flat (&read, data, size, error))
+    return NULL;
+  meta = gst_buffer_add_ccl_blob_meta (buffer, read.list, read.ref_width, read.ref_height);
+  gst_ccl_blob_list_unref (read.list);
+  copy_members (meta, &read);
+  memcpy (meta->matrix, read.matrix, sizeof (GstCclMatrix));
+  return meta;
 }
 
 #if GST_CHECK_VERSION (1, 24, 0)
@@ -110,7 +139,7 @@ gst_ccl_blob_meta_deserialize (const GstMetaInfo * info, GstBuffer * buffer, con
     guint8 version)
 {
   GError *error = NULL;
-  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta_from_flat (buffer, data, size, &error);
+  GstCclBlobMeta *const meta = add_from_flat (buffer, data, size, &error);
 
   if (meta == NULL) {
     GST_WARNING ("%s", error->message);
@@ -216,7 +245,8 @@ gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint w
  * gst_buffer_get_ccl_blob_meta:
  * @buffer: a buffer
  *
- * Gets the blobs of a frame; the first meta, should there be several.
+ * Gets the blobs of a frame. Of several metas it is the last one, which the
+ * nearest element upstream attached.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -229,7 +259,7 @@ gst_buffer_get_ccl_blob_meta (GstBuffer * buffer)
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
   gst_ccl_blob_meta_get_info ();
-  return (GstCclBlobMeta *) gst_buffer_get_meta (buffer, GST_CCL_BLOB_META_API_TYPE);
+  return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_BLOB_META_API_TYPE);
 }
 
 /**
@@ -362,410 +392,64 @@ gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta)
   return g_quark_to_string (meta->source);
 }
 
-/* ---------------------------------------------------------------- measures in the frame */
-
-/* Shape of a blob in the frame: centroid, covariance and axes. FALSE and zeros past the end. */
-static gboolean
-get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
-{
-  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  gdouble j[4];
-
-  memset (shape, 0, sizeof (CclShape));
-  g_return_val_if_fail (blob != NULL, FALSE);
-
-  gst_ccl_blob_get_shape (blob, shape);
-  if (gst_ccl_blob_meta_is_identity (meta))
-    return TRUE;
-
-  /* Centres of pixels are half a pixel inside their squares, before and after. */
-  shape->x += 0.5;
-  shape->y += 0.5;
-  gst_ccl_matrix_get_jacobian (meta->matrix, shape->x, shape->y, j);
-  gst_ccl_matrix_map (meta->matrix, &shape->x, &shape->y);
-  shape->x -= 0.5;
-  shape->y -= 0.5;
-
-  /* J C J' */
-  const gdouble xx = shape->xx, xy = shape->xy, yy = shape->yy;
-
-  shape->xx = j[0] * j[0] * xx + 2 * j[0] * j[1] * xy + j[1] * j[1] * yy;
-  shape->xy = j[0] * j[2] * xx + (j[0] * j[3] + j[1] * j[2]) * xy + j[1] * j[3] * yy;
-  shape->yy = j[2] * j[2] * xx + 2 * j[2] * j[3] * xy + j[3] * j[3] * yy;
-  if (gst_ccl_blob_meta_get_blob (meta, index)->area > 0)       /* without pixels there is no direction */
-    ccl_axes_from_covariance (shape);
-  return TRUE;
-}
+/* ---------------------------------------------------------------- flat form */
 
 /**
- * gst_ccl_blob_meta_get_box:
+ * gst_ccl_blob_meta_to_bytes:
  * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @x: (out) (optional): left edge
- * @y: (out) (optional): top edge
- * @width: (out) (optional): width
- * @height: (out) (optional): height
  *
- * Gets the bounding box in pixels of the frame. It is exact, not rounded, and
- * may reach past the frame after a crop; of a box that was turned it is the
- * upright box around it.
+ * Writes the meta in its flat form, for files, sockets and other processes:
+ * little endian and the same on every machine. `docs/metadata.md` describes it
+ * byte by byte. #GstCclBlob.mtd_id and #GstCclBlob.zones are left out, since
+ * they belong to the buffer; so is a source whose name is longer than 255
+ * bytes.
+ *
+ * Returns: (transfer full): the flat form
  *
  * Since: 0.1
  */
-void
-gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y, gdouble * width,
-    gdouble * height)
+GBytes *
+gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta)
 {
-  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  gdouble left = 0, right = 0, top = 0, bottom = 0;
-
-  for (gint corner = 0; blob != NULL && corner < 4; corner++) {
-    gdouble cx = blob->x + (corner & 1 ? (gdouble) blob->width : 0);
-    gdouble cy = blob->y + (corner & 2 ? (gdouble) blob->height : 0);
-
-    gst_ccl_matrix_map (meta->matrix, &cx, &cy);
-    left = corner == 0 ? cx : MIN (left, cx);
-    right = corner == 0 ? cx : MAX (right, cx);
-    top = corner == 0 ? cy : MIN (top, cy);
-    bottom = corner == 0 ? cy : MAX (bottom, cy);
-  }
-
-  if (x != NULL)
-    *x = left;
-  if (y != NULL)
-    *y = top;
-  if (width != NULL)
-    *width = right - left;
-  if (height != NULL)
-    *height = bottom - top;
-  g_return_if_fail (blob != NULL);
-}
-
-/**
- * gst_ccl_blob_meta_get_area:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- *
- * Gets the area that the blob covers in the frame.
- *
- * Returns: pixels of the frame
- *
- * Since: 0.1
- */
-gdouble
-gst_ccl_blob_meta_get_area (const GstCclBlobMeta * meta, guint index)
-{
-  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  gdouble x, y, j[4];
-
-  g_return_val_if_fail (blob != NULL, 0);
-
-  gst_ccl_blob_get_centroid (blob, &x, &y);
-  gst_ccl_matrix_get_jacobian (meta->matrix, x + 0.5, y + 0.5, j);
-  return blob->area * fabs (j[0] * j[3] - j[1] * j[2]);
-}
-
-/**
- * gst_ccl_blob_meta_get_centroid:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @x: (out) (optional): column
- * @y: (out) (optional): row
- *
- * Gets the centre of gravity in pixels of the frame; the centre of the frame's
- * first pixel is (0, 0).
- *
- * Since: 0.1
- */
-void
-gst_ccl_blob_meta_get_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y)
-{
-  CclShape shape;
-
-  get_mapped_shape (meta, index, &shape);
-  if (x != NULL)
-    *x = shape.x;
-  if (y != NULL)
-    *y = shape.y;
-}
-
-/**
- * gst_ccl_blob_meta_get_covariance:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @xx: (out) (optional): variance of the columns
- * @xy: (out) (optional): covariance of columns and rows
- * @yy: (out) (optional): variance of the rows
- *
- * Gets the covariance of gst_ccl_blob_get_covariance() in pixels of the frame
- * squared.
- *
- * Since: 0.1
- */
-void
-gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy, gdouble * yy)
-{
-  CclShape shape;
-
-  get_mapped_shape (meta, index, &shape);
-  if (xx != NULL)
-    *xx = shape.xx;
-  if (xy != NULL)
-    *xy = shape.xy;
-  if (yy != NULL)
-    *yy = shape.yy;
-}
-
-/**
- * gst_ccl_blob_meta_get_axes:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @major: (out) (optional): length of the major axis, pixels of the frame
- * @minor: (out) (optional): length of the minor axis
- * @orientation: (out) (optional): radians, -π/2 to π/2
- *
- * Gets the ellipse with the same second moments in the frame; see
- * gst_ccl_blob_get_axes() and gst_ccl_blob_get_orientation().
- *
- * Since: 0.1
- */
-void
-gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * major, gdouble * minor,
-    gdouble * orientation)
-{
-  CclShape shape;
-
-  get_mapped_shape (meta, index, &shape);
-  if (major != NULL)
-    *major = shape.axis_major_length;
-  if (minor != NULL)
-    *minor = shape.axis_minor_length;
-  if (orientation != NULL)
-    *orientation = shape.orientation;
-}
-
-/* x and y of each in turn, in the frame. */
-static gdouble *
-map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_points, guint * n_values)
-{
-  gdouble *const values = n_points > 0 ? g_new (gdouble, 2 * n_points) : NULL;
-
-  for (guint i = 0; i < n_points; i++) {
-    values[2 * i] = points[i].x;
-    values[2 * i + 1] = points[i].y;
-    gst_ccl_matrix_map (meta->matrix, &values[2 * i], &values[2 * i + 1]);
-  }
-  *n_values = 2 * n_points;
-  return values;
-}
-
-/**
- * gst_ccl_blob_meta_get_contour:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @n_values: (out): length of the array, two for each corner
- *
- * Gets the outer contour of the blob, where it was traced (`ccllabel
- * contours=true`), as a polygon of the frame. It runs along the edges of
- * pixels: a pixel of the mask belongs to it when its centre is inside; holes
- * are not cut out. A contour that was simplified is off by its tolerance.
- *
- * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
- *   corner in turn; free it with g_free(). %NULL when it was not traced
- *
- * Since: 0.1
- */
-gdouble *
-gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint * n_values)
-{
-  const GstCclPoint *points;
-  guint n_points;
-
-  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
-
-  points = gst_ccl_blob_list_get_contour (meta->list, index, &n_points);
-  return map_points (meta, points, n_points, n_values);
-}
-
-/**
- * gst_ccl_blob_meta_get_trail:
- * @meta: a blob meta
- * @index: which blob, 0 to length - 1
- * @n_values: (out): length of the array, two for each place
- *
- * Gets where the track of the blob has been (`ccltrack history=...`): its
- * centre of gravity in the frames before and, last, in this one, as places of
- * this frame.
- *
- * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
- *   place in turn, oldest first; free it with g_free(). %NULL when there is none
- *
- * Since: 0.1
- */
-gdouble *
-gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n_values)
-{
-  const GstCclPoint *points;
-  guint n_points;
-
-  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
-
-  points = gst_ccl_blob_list_get_trail (meta->list, index, &n_points);
-  return map_points (meta, points, n_points, n_values);
-}
-
-/**
- * gst_ccl_blob_meta_map_point:
- * @meta: a blob meta
- * @x: (inout): column, in the mask before and in the frame after
- * @y: (inout): row
- *
- * Takes a place in the mask to its place in the frame. Pixel (x, y) covers
- * [x, x+1) × [y, y+1): corners of boxes go in as they are; for the centre of a
- * pixel add 0.5 before and subtract 0.5 after, as
- * gst_ccl_blob_meta_get_centroid() does.
- *
- * Since: 0.1
- */
-void
-gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y)
-{
-  g_return_if_fail (meta != NULL && x != NULL && y != NULL);
-
-  gst_ccl_matrix_map (meta->matrix, x, y);
-}
-
-/**
- * gst_ccl_blob_meta_unmap_point:
- * @meta: a blob meta
- * @x: (inout): column, in the frame before and in the mask after
- * @y: (inout): row
- *
- * Takes a place in the frame to its place in the mask: what
- * gst_ccl_blob_meta_map_point() does, the other way.
- *
- * Returns: %FALSE, and nothing changed, when the matrix has no inverse
- *
- * Since: 0.1
- */
-gboolean
-gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y)
-{
-  GstCclMatrix inverse;
-
-  g_return_val_if_fail (meta != NULL && x != NULL && y != NULL, FALSE);
-
-  if (!gst_ccl_matrix_invert (meta->matrix, inverse))
-    return FALSE;
-  gst_ccl_matrix_map (inverse, x, y);
-  return TRUE;
-}
-
-/**
- * gst_ccl_blob_meta_is_identity:
- * @meta: a blob meta
- *
- * Tells whether pixels of the mask are pixels of the frame.
- *
- * Returns: %TRUE when nothing has to be mapped
- *
- * Since: 0.1
- */
-gboolean
-gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta)
-{
-  g_return_val_if_fail (meta != NULL, TRUE);
-
-  return gst_ccl_matrix_is_identity (meta->matrix);
-}
-
-/* ---------------------------------------------------------------- text */
-
-static void
-append_double (GString * string, gdouble value)
-{
-  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  g_string_append (string, g_ascii_formatd (text, sizeof (text), "%.10g", value));
-}
-
-/* The names of the bits set, joined by "+". */
-static void
-append_flags (GString * string, guint32 flags, const gchar * const names[], guint n_names)
-{
-  const gchar *between = "";
-
-  for (guint bit = 0; bit < 32; bit++) {
-    if (!(flags & (1u << bit)))
-      continue;
-    g_string_append (string, between);
-    if (bit < n_names && names[bit] != NULL)
-      g_string_append (string, names[bit]);
-    else
-      g_string_append_printf (string, "bit%u", bit);
-    between = "+";
-  }
-}
-
-static void
-append_blob (GString * string, const GstCclBlob * blob)
-{
-  static const gchar *const names[] = {
-    "left", "top", "right", "bottom", NULL, NULL, NULL, NULL,
-    "tentative", "confirmed", "predicted", "lost", "merged", "split"
-  };
-
-  g_string_append_printf (string, "; blob %u: area %" G_GUINT64_FORMAT ", box %d,%d %dx%d", blob->label, blob->area,
-      blob->x, blob->y, blob->width, blob->height);
-  if (blob->track_id != 0)
-    g_string_append_printf (string, ", track %" G_GUINT64_FORMAT ", age %u", blob->track_id, blob->age);
-  if (blob->parent_id != 0)
-    g_string_append_printf (string, ", out of track %" G_GUINT64_FORMAT, blob->parent_id);
-  if (blob->volume_id != 0)
-    g_string_append_printf (string, ", volume %" G_GUINT64_FORMAT, blob->volume_id);
-  if (blob->flags != 0) {
-    g_string_append (string, ", ");
-    append_flags (string, blob->flags, names, G_N_ELEMENTS (names));
-  }
-}
-
-/**
- * gst_ccl_blob_meta_to_string:
- * @meta: a blob meta
- *
- * Describes the meta in one line, the same for the same content wherever it is
- * made: for logs and for tests.
- *
- * Returns: (transfer full): the description; free it with g_free()
- *
- * Since: 0.1
- */
-gchar *
-gst_ccl_blob_meta_to_string (const GstCclBlobMeta * meta)
-{
-  static const gchar *const names[] = { "truncated", "skipped", "global-change", "predicted-only" };
-  GString *string;
-  guint n;
+  gsize size;
+  guint8 *data;
 
   g_return_val_if_fail (meta != NULL, NULL);
 
-  n = gst_ccl_blob_meta_get_length (meta);
-  string = g_string_new (NULL);
-  g_string_append_printf (string, "%u blobs (kept %u of %u, %u-connected) of a %ux%u mask in a %ux%u frame", n,
-      meta->n_kept, meta->n_total, meta->connectivity, meta->ref_width, meta->ref_height, meta->width, meta->height);
-  if (!gst_ccl_blob_meta_is_identity (meta)) {
-    for (gint i = 0; i < 9; i++) {
-      g_string_append (string, i == 0 ? ", matrix " : i % 3 == 0 ? " / " : " ");
-      append_double (string, meta->matrix[i]);
-    }
-  }
-  if (meta->flags != 0) {
-    g_string_append (string, ", ");
-    append_flags (string, meta->flags, names, G_N_ELEMENTS (names));
-  }
-  if (meta->source != 0)
-    g_string_append_printf (string, ", from %s", gst_ccl_blob_meta_get_source (meta));
-  for (guint i = 0; i < n; i++)
-    append_blob (string, gst_ccl_blob_meta_get_blob (meta, i));
-  return g_string_free (string, FALSE);
+  size = gst_ccl_blob_meta_get_flat_size (meta);
+  data = g_malloc (size);
+  gst_ccl_blob_meta_write_flat (meta, data);
+  return g_bytes_new_take (data, size);
+}
+
+/**
+ * gst_buffer_add_ccl_blob_meta_from_bytes:
+ * @buffer: a writable buffer
+ * @bytes: what gst_ccl_blob_meta_to_bytes() returned, here or elsewhere
+ * @error: return location for an error of #GST_CCL_ERROR
+ *
+ * Adds the meta that @bytes describes. Bytes that were cut short or damaged,
+ * or are something else, are refused and leave @buffer as it was; so are those
+ * whose matrix has no inverse or an entry beyond ±10¹², or whose name of the
+ * source is longer than 255 bytes.
+ *
+ * Names live as long as the process: once 1024 that were new to it have come
+ * from bytes, a meta with another new one is added with `source` 0.
+ *
+ * Returns: (transfer none): the meta; it belongs to @buffer. %NULL on error
+ *
+ * Since: 0.1
+ */
+GstCclBlobMeta *
+gst_buffer_add_ccl_blob_meta_from_bytes (GstBuffer * buffer, GBytes * bytes, GError ** error)
+{
+  gconstpointer data;
+  gsize size;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (bytes != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  data = g_bytes_get_data (bytes, &size);
+  return add_from_flat (buffer, data, size, error);
 }

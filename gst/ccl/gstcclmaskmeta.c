@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "gstcclmatrix.h"
+#include "gstcclprivate.h"
 
 /* ---------------------------------------------------------------- registration */
 
@@ -180,7 +181,8 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
  * gst_buffer_get_ccl_mask_meta:
  * @buffer: a buffer
  *
- * Gets the mask of a frame; the first meta, should there be several.
+ * Gets the mask of a frame. Of several metas it is the last one, which the
+ * nearest element upstream attached.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -193,7 +195,7 @@ gst_buffer_get_ccl_mask_meta (GstBuffer * buffer)
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
   gst_ccl_mask_meta_get_info ();
-  return (GstCclMaskMeta *) gst_buffer_get_meta (buffer, GST_CCL_MASK_META_API_TYPE);
+  return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_MASK_META_API_TYPE);
 }
 
 /**

@@ -64,6 +64,8 @@ new_blob_structure (const GstCclBlobMeta * meta, guint index)
       "cxx", G_TYPE_DOUBLE, cxx, "cxy", G_TYPE_DOUBLE, cxy, "cyy", G_TYPE_DOUBLE, cyy, NULL);
   if (blob->track_id != 0)
     gst_structure_set (structure, "track-id", G_TYPE_UINT64, blob->track_id, NULL);
+  if (meta->source)
+    gst_structure_set (structure, "source", G_TYPE_STRING, g_quark_to_string (meta->source), NULL);
   return structure;
 }
 

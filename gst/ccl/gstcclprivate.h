@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the files of libgstccl share and nobody else sees. */
+/* Functions that only the files of libgstccl call. */
 
 #ifndef __GST_CCL_PRIVATE_H__
 #define __GST_CCL_PRIVATE_H__
@@ -14,6 +14,18 @@ G_BEGIN_DECLS
 /* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS); keeps sizes below 2 GiB. */
 #define GST_CCL_BLOB_LIST_MAX (1u << 24)
 
+/* The last meta of this API: elements attach theirs behind those of elements upstream. NULL: none. */
+static inline gpointer
+gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
+{
+  gpointer state = NULL;
+  GstMeta *meta, *last = NULL;
+
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)))
+    last = meta;
+  return last;
+}
+
 /* Centroid, covariance and axes in mask pixels; of a blob without pixels, the centre of its box and zeros. */
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
@@ -22,16 +34,17 @@ void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
 G_GNUC_INTERNAL
 GstCclBlob *gst_ccl_blob_meta_edit (GstCclBlobMeta * meta);
 
-/* The flat form in memory of the caller, and back. */
+/* The flat form in memory of the caller. */
 G_GNUC_INTERNAL
 gsize gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta);
 
 G_GNUC_INTERNAL
 void gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data);
 
+/* Fills the members of a meta from its flat form; the caller owns the list. FALSE: `error` says why, and the members have
+ * no meaning. */
 G_GNUC_INTERNAL
-GstCclBlobMeta *gst_buffer_add_ccl_blob_meta_from_flat (GstBuffer * buffer, const guint8 * data, gsize size,
-    GError ** error);
+gboolean gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize size, GError ** error);
 
 G_END_DECLS
 

@@ -227,7 +227,9 @@ gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guin
  * gst_buffer_get_ccl_zone_meta:
  * @buffer: a buffer
  *
- * Gets the zones of a frame.
+ * Gets the zones of a frame. Of several metas it is the last one, which the
+ * nearest element upstream attached; cclzone adds its zones to those of one
+ * that is there.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -240,7 +242,7 @@ gst_buffer_get_ccl_zone_meta (GstBuffer * buffer)
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
   gst_ccl_zone_meta_get_info ();
-  return (GstCclZoneMeta *) gst_buffer_get_meta (buffer, GST_CCL_ZONE_META_API_TYPE);
+  return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_ZONE_META_API_TYPE);
 }
 
 /**

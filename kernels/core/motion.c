@@ -229,10 +229,10 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
     if (motion->config.method == CCL_MOTION_DIFF)
         frame->params.drop_shadow = false;
     frame->forgets = frame->params.confirm_frames <= 1 && motion->confirm_frames > 1;
-    frame->most = (uint64_t)((double)motion->pixels * params->max_motion);
+    frame->max_raw_foreground = (uint64_t)((double)motion->pixels * params->max_motion);
     plan_frame(frame, motion->n_learnt);
 
-    CCL_TRY(motion->backend->start(motion, frame));
+    CCL_TRY(motion->backend->submit(motion, frame));
     motion->confirm_frames = frame->params.confirm_frames;
     motion->n_learnt = one_more(motion->n_learnt);
     motion->n_seen = one_more(motion->n_seen);
@@ -257,7 +257,7 @@ static CclStatus learn_again(CclMotion *motion, uint32_t n_resets)
             n_learnt = 0;
         n_resets = frame->n_resets;
         plan_frame(frame, n_learnt);
-        CCL_TRY(motion->backend->start(motion, frame));
+        CCL_TRY(motion->backend->submit(motion, frame));
         n_learnt = one_more(n_learnt);
     }
     if (motion->n_resets == n_resets)
@@ -273,9 +273,9 @@ CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info)
     motion->first = (motion->first + 1) % motion->config.depth;
     motion->n_waiting--;
 
-    CCL_TRY(motion->backend->finish(motion, frame));
+    CCL_TRY(motion->backend->collect(motion, frame));
     const double us = ccl_now_us() - frame->start_us;
-    const bool changed = !frame->silent && frame->raw_foreground > frame->most;
+    const bool changed = !frame->silent && frame->raw_foreground > frame->max_raw_foreground;
     if (changed)
         CCL_TRY(learn_again(motion, frame->n_resets));
     if (info)

@@ -4,7 +4,7 @@
 """The CUDA methods side by side with the public programs of YACCLAB.
 
     git clone https://github.com/prittt/YACCLAB && git -C YACCLAB checkout 54e4354
-    public-programs.py --yacclab=YACCLAB                          the table of docs/benchmarks.md
+    public-programs.py --yacclab=YACCLAB                          all methods that both have, on all images
     public-programs.py --yacclab=YACCLAB --size=1080p,4K --kinds=video_salt0.05,noise_g1_d50 --algorithms=bke,uf --json
     public-programs.py --yacclab=YACCLAB --libraries=DIR --arch=sm_90     compiles, where there is nvcc and no GPU
     public-programs.py --libraries=DIR                                    measures, where there is a GPU and no nvcc

@@ -269,7 +269,7 @@ def compare_others(people, markdown):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--markdown", action="store_true", help="print the table as in docs/benchmarks.md")
+    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown")
     parser.add_argument("--others", action="store_true", help="a second clip, and this one as other cameras saw it")
     args = parser.parse_args()
     if not os.path.exists(VIDEO) or not os.path.exists(TRUTH):

@@ -3,8 +3,13 @@
 
 /* ccllabel contours=true: the contours are those of the mask of the frame, wherever it is. What a contour is, checkccl
  * and contours.py judge. Every test runs on each backend that is there. */
-#include "ccllabel.h"
+#include <string.h>
 
+#include "support/backends.h"
+#include "support/blobs.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/program.h"
 #include "analysis/contour.h"
 
 static const GstVideoFormat formats[] = {
@@ -22,7 +27,7 @@ assert_contours (GstBuffer * buffer, const Mask * mask, guint connectivity, gdou
   for (guint i = 0; i < gst_ccl_blob_meta_get_length (meta); i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
     const CclComponent component = {.moments = {.area = blob->area},.label = blob->label,.x0 = blob->x,.y0 = blob->y,
-      .x1 = blob->x + blob->width,.y1 = blob->y + blob->height,.first_x = blob->first_x
+    .x1 = blob->x + blob->width,.y1 = blob->y + blob->height,.first_x = blob->first_x
     };
     guint32 n_expected;
     gsize n_all;
@@ -163,16 +168,4 @@ ccllabel_contours_suite (void)
   return suite;
 }
 
-#ifdef CCL_EMULATED
-GST_PLUGIN_STATIC_DECLARE (ccl);
-
-int
-main (int argc, char **argv)
-{
-  gst_check_init (&argc, &argv);
-  GST_PLUGIN_STATIC_REGISTER (ccl);
-  return gst_check_run_suite (ccllabel_contours_suite (), "ccllabel-contours", __FILE__);
-}
-#else
-GST_CHECK_MAIN (ccllabel_contours);
-#endif
+TEST_MAIN (ccllabel_contours, "ccllabel-contours");

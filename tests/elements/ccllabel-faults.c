@@ -3,13 +3,14 @@
 
 /* Calls of CUDA's that ccllabel makes fail in turn, on a device that is emulated (tests/emulate): memory that runs out, a
  * launch that is refused, a device that is lost. Of each fault and setting every fifth, or every CCL_TEST_STEPth, call. */
-#include "ccllabel.h"
+#include <string.h>
 
-/* Of tests/emulate/emulate.h. */
-void emulate_fail (const char *call, unsigned n, int error, bool lost);
-unsigned emulate_calls (void);
-unsigned emulate_held (void);
-unsigned emulate_reports (bool forgive);
+#include "support/emulation.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/messages.h"
+#include "support/program.h"
+#include "support/reference.h"
 
 #define N_FRAMES 6
 
@@ -22,22 +23,14 @@ typedef struct
 
 static const Fault faults[] = {
   {"out of memory", 2, false},
-  {"a launch that fails", 719, false},
-  {"a lost device", 719, true},
+  {"a launch that fails", ERROR_LAUNCH_FAILURE, false},
+  {"a lost device", ERROR_LAUNCH_FAILURE, true},
 };
 
 static const gchar *const settings[] = {
-  "batch=true", "batch=false async-depth=2", "batch=true async-depth=1 output=labels", "batch=false min-area=3 threads=2",
+  "batch=true", "batch=false async-depth=2", "batch=true async-depth=1 output=labels",
+  "batch=false min-area=3 threads=2",
 };
-
-static void
-mend_device (void)
-{
-  emulate_fail (NULL, 0, 0, false);
-  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
-  emulate_fail (NULL, 0, 0, false);
-  emulate_reports (true);       /* what was on its way to a lost device finds its memory gone */
-}
 
 static guint
 count_messages (GstBus * bus, GstMessageType type)
@@ -124,7 +117,7 @@ check_call (guint call, const Fault * fault, const gchar * backend, const gchar 
   }
   drop_bus (harness, bus);
   gst_harness_teardown (harness);
-  mend_device ();
+  find_device_again ();
   g_free (description);
   return failed;
 }
@@ -164,12 +157,4 @@ ccllabel_faults_suite (void)
   return suite;
 }
 
-GST_PLUGIN_STATIC_DECLARE (ccl);
-
-int
-main (int argc, char **argv)
-{
-  gst_check_init (&argc, &argv);
-  GST_PLUGIN_STATIC_REGISTER (ccl);
-  return gst_check_run_suite (ccllabel_faults_suite (), "ccllabel-faults", __FILE__);
-}
+TEST_MAIN (ccllabel_faults, "ccllabel-faults");

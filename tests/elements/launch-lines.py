@@ -16,7 +16,7 @@ import time
 import unittest
 
 OPTIONAL = ["cclmqttsink", "ccloverlay"]  # a build may lack them
-DOCUMENTS = ["README.md", "examples/launch.md", "docs/json.md"]
+DOCUMENTS = ["README.md", "examples/launch.md", "docs/*.md", "docs/elements/*.md"]
 
 
 def launch_lines(document):
@@ -66,6 +66,13 @@ def has_element(name):
 
 
 class LaunchLines(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.scene = pathlib.Path(folder.name) / "scene.webm"
+        subprocess.run([source / "docs" / "scene.sh", cls.scene], check=True, timeout=120)
+
     def run_line(self, line, folder):
         # A shell reads the line, as it does when a user pastes it.
         result = subprocess.run(["sh", "-c", "exec " + runnable(line)], cwd=folder, stdin=subprocess.DEVNULL,
@@ -76,7 +83,7 @@ class LaunchLines(unittest.TestCase):
 
     def check_output(self, line, stdout, folder):
         """Whatever a line says it writes is there, and JSON is JSON."""
-        if "cclzone" in line:
+        if "cclzone" in line and " -m " in line:
             self.assertIn("ccl-zone", stdout)
         texts = [stdout] if "fdsink" in line else []
         for location in re.findall(r"location=(\S+)", line):
@@ -90,13 +97,16 @@ class LaunchLines(unittest.TestCase):
                 self.assertIsInstance(json.loads(frame), dict)
 
     def test_lines(self):
-        manuals = sorted(str(path.relative_to(source)) for path in source.glob("gst/elements/**/*.c"))
-        for document in DOCUMENTS + manuals:
+        documents = sorted(str(path.relative_to(source)) for pattern in [*DOCUMENTS, "gst/elements/**/*.c"]
+                           for path in source.glob(pattern))
+        for document in documents:
             for line in launch_lines(document):
-                if "videotestsrc" not in line or "backend=cuda" in line:
+                if not re.search(r"videotestsrc|scene\.webm", line) or "backend=cuda" in line:
                     continue  # needs a file, a camera or a GPU of the user's
                 with self.subTest(document=document, line=line), tempfile.TemporaryDirectory() as name:
                     folder = pathlib.Path(name)
+                    if "scene.webm" in line:
+                        shutil.copy(self.scene, folder / "scene.webm")
                     for element in OPTIONAL:
                         if element in line and not has_element(element):
                             self.skipTest(f"built without {element}")

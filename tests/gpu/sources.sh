@@ -29,7 +29,7 @@ list() {
         # The elements that run on the device, and the metadata library.
         sources_in gst/ccl gst/elements/base gst/elements/label gst/elements/motion
         { [ ! -d tests/support ] || sources_in tests/support; sources_in tests/elements; } | grep -E '/(support|ccllabel|cclmotion)'
-        echo examples/many-cameras.c
+        sources_in examples/many-cameras
         ;;
     esac
     echo "tests/gpu/parts/$1.sh"

@@ -4,6 +4,7 @@
 /* Which elements of GStreamer let the blobs of a frame pass, and whether they still fit the picture then: a bright
  * rectangle is drawn, its blob goes along, and at the far end the blob's box must lie on the bright pixels. */
 
+#include "support/skip.h"
 #include "testblobs.h"
 
 #include <gst/check/gstharness.h>
@@ -61,7 +62,7 @@ static const Case cases[] = {
       FITS, FITS},
   {"videoconvertscale ! capsfilter caps=video/x-raw,format=BGRx,width=32,height=24", "I420", FITS, FITS},
   {"videoscale method=nearest-neighbour ! capsfilter caps=video/x-raw,width=32,height=24 ! "
-      "videoscale method=nearest-neighbour ! capsfilter caps=video/x-raw,width=128,height=96", "GRAY8", FITS, FITS},
+        "videoscale method=nearest-neighbour ! capsfilter caps=video/x-raw,width=128,height=96", "GRAY8", FITS, FITS},
   /* Borders above and below: only the description of 1.28 can say so. */
   {"videoscale add-borders=true ! capsfilter caps=video/x-raw,width=64,height=96,pixel-aspect-ratio=1/1", "GRAY8",
       OFF, FITS},
@@ -182,22 +183,21 @@ judge (GstBuffer * buffer, GstCaps * caps)
       && fabs (cy - (bright.y + (bright.h - 1) / 2.0)) < 0.01 ? FITS : OFF;
 }
 
-static gboolean
-is_installed (const gchar * pipeline)
+/* The first element of the pipeline that is not installed, or NULL. */
+static gchar *
+find_missing (const gchar * pipeline)
 {
   GstParseContext *const context = gst_parse_context_new ();
   GstElement *const bin =
       gst_parse_bin_from_description_full (pipeline, TRUE, context, GST_PARSE_FLAG_FATAL_ERRORS, NULL);
   gchar **const missing = gst_parse_context_get_missing_elements (context);
-  const gboolean answer = missing == NULL;
+  gchar *const first = g_strdup (missing ? missing[0] : NULL);
 
   if (bin != NULL)
     gst_object_unref (gst_object_ref_sink (bin));
-  if (missing != NULL)
-    g_print ("skipped, not installed: %s (for %s)\n", missing[0], pipeline);
   g_strfreev (missing);
   gst_parse_context_free (context);
-  return answer;
+  return first;
 }
 
 static gboolean
@@ -212,7 +212,7 @@ is_at_least_1_28 (void)
 GST_START_TEST (test_survival)
 {
   const Case *const c = &cases[__i__];
-  const Fate expected = is_at_least_1_28 () ? c->since_1_28 : c->before_1_28;
+  const Fate expected = is_at_least_1_28 ()? c->since_1_28 : c->before_1_28;
   static const gchar *const names[] = { "fits", "is off", "is lost" };
   GstVideoInfo info;
   GstHarness *harness;
@@ -220,8 +220,8 @@ GST_START_TEST (test_survival)
   GstBuffer *out = NULL;
   Fate fate;
 
-  if (!is_installed (c->pipeline))
-    return;
+  SKIP_TEST_UNLESS (find_missing (c->pipeline) == NULL, "not installed: %s (for %s)", find_missing (c->pipeline),
+      c->pipeline);
 
   gst_video_info_set_format (&info, gst_video_format_from_string (c->format), WIDTH, HEIGHT);
   info.fps_n = 25;

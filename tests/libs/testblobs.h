@@ -8,38 +8,8 @@
 
 #include <gst/ccl/ccl.h>
 #include <gst/check/gstcheck.h>
-#include <math.h>
 
-/* A full rectangle, its sums by adding up its pixels. */
-static inline GstCclBlob
-rectangle (guint label, gint x, gint y, gint width, gint height)
-{
-  GstCclBlob blob = {
-    .label = label,.x = x,.y = y,.width = width,.height = height,.first_x = x,.mtd_id = GST_CCL_MTD_ID_NONE
-  };
-
-  for (gint py = y; py < y + height; py++) {
-    for (gint px = x; px < x + width; px++) {
-      blob.area += 1;
-      blob.m10 += px;
-      blob.m01 += py;
-      blob.m20 += px * px;
-      blob.m11 += px * py;
-      blob.m02 += py * py;
-    }
-  }
-  return blob;
-}
-
-static inline GstCclBlobMeta *
-add_blobs (GstBuffer * buffer, const GstCclBlob * blobs, guint n, guint width, guint height)
-{
-  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, n);
-  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (buffer, list, width, height);
-
-  gst_ccl_blob_list_unref (list);
-  return meta;
-}
+#include "support/blobs.h"
 
 /* Three blobs, one of each kind, every field of the meta different from its default. */
 static inline GstCclBlobMeta *
@@ -80,23 +50,6 @@ add_points (GstCclBlobMeta * meta)
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   g_bytes_unref (bytes);
-}
-
-#define assert_near(a, b) \
-  G_STMT_START { \
-    const gdouble first = (a), second = (b); \
-    fail_unless (fabs (first - second) < 1e-9, "%s is %.17g, not %.17g", #a, first, second); \
-  } G_STMT_END
-
-/* Edges of the box in the frame. */
-static inline void
-assert_box (const GstCclBlobMeta * meta, guint index, gdouble x, gdouble y, gdouble width, gdouble height)
-{
-  gdouble bx, by, bw, bh;
-
-  gst_ccl_blob_meta_get_box (meta, index, &bx, &by, &bw, &bh);
-  fail_unless (fabs (bx - x) < 1e-9 && fabs (by - y) < 1e-9 && fabs (bw - width) < 1e-9 && fabs (bh - height) < 1e-9,
-      "box %u is %.12g,%.12g %.12gx%.12g, not %g,%g %gx%g", index, bx, by, bw, bh, x, y, width, height);
 }
 
 #endif

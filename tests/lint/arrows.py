@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Includes between the folders of kernels/ point down:
+"""Includes between the folders of kernels/ and gst/ point down, and so do the calls between the files of gst/ccl.
+
+kernels/ has these layers:
 
     core       the API: argument checks, contexts, the ring of frames
     cpu, cuda  the two backends; neither includes the other
@@ -9,8 +11,13 @@
     host       thread pool, CPU count, SIMD tiers, packing, clock
     (root)     types, interfaces, status
 
+gst/ has these:
+
+    elements   the plugins
+    ccl        the metadata library
+
 A folder includes itself and the layers below it. Folders inside a layer (cuda/runs) may include each other in one
-direction only, and so may files.
+direction only, and so may files. The files of gst/ccl share their headers, so there the calls count.
 
     tests/lint/arrows.py [ROOT]      exit status 1 and one line for each include that points up
 """
@@ -18,33 +25,51 @@ import re
 import sys
 from pathlib import Path
 
-LAYERS = [{""}, {"host"}, {"analysis"}, {"cpu", "cuda"}, {"core"}]
+# folder: its layers, the lowest first
+LAYERS = {
+    "kernels": [{""}, {"host"}, {"analysis"}, {"cpu", "cuda"}, {"core"}],
+    "gst": [{"ccl"}, {"elements"}],
+}
 SUFFIXES = {".c", ".cpp", ".cu", ".cuh", ".h"}
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+# In GNU style the name of a function that is defined begins its line.
+DEFINITION = re.compile(r"^(gst_\w+) \(", re.M)
+CALL = re.compile(r"\b(gst_\w+)\b")
 
 
-def layer_of(path):
-    """The top folder of a path below kernels/, and its layer."""
+def layer_of(folder, path):
+    """The top folder of a path below `folder`, and its layer."""
     top = path.parts[0] if len(path.parts) > 1 else ""
-    for i, folders in enumerate(LAYERS):
+    for i, folders in enumerate(LAYERS[folder]):
         if top in folders:
             return top, i
-    sys.exit(f"{path}: {top}/ has no layer: add it to {Path(__file__).name}")
+    sys.exit(f"{folder}/{path}: {top}/ has no layer: add it to {Path(__file__).name}")
 
 
-def read_includes(kernels):
-    """{file: files of kernels/ that it includes}; generated headers are left out."""
+def read_includes(folder, search):
+    """{file: files of the folder that it includes}; others, and generated headers, are left out."""
     includes = {}
-    for file in sorted(kernels.rglob("*")):
+    for file in sorted(folder.rglob("*")):
         if file.suffix not in SUFFIXES:
             continue
-        found = includes[file.relative_to(kernels)] = set()
+        found = includes[file.relative_to(folder)] = set()
         for name in INCLUDE.findall(file.read_text()):
-            for folder in (file.parent, kernels):
-                if (folder / name).is_file():
-                    found.add((folder / name).resolve().relative_to(kernels))
+            for place in (file.parent, *search):
+                if (place / name).is_file():
+                    target = (place / name).resolve()
+                    if folder in target.parents:
+                        found.add(target.relative_to(folder))
                     break
     return includes
+
+
+def read_calls(texts):
+    """{file: files that define the functions which it names}, from {file: text}."""
+    texts = {file: COMMENT.sub("", text) for file, text in texts.items()}
+    defined = {name: file for file, text in texts.items() for name in DEFINITION.findall(text)}
+    return {file: {defined[name] for name in CALL.findall(text) if defined.get(name, file) != file}
+            for file, text in texts.items()}
 
 
 def find_cycle(graph):
@@ -72,23 +97,28 @@ def find_cycle(graph):
     return []
 
 
-def check(includes):
-    """Messages about what points up."""
+def check(includes, name="kernels"):
+    """Messages about includes of the folder `name` that point up."""
     messages = []
     folders = {}
     for file, others in includes.items():
-        top, layer = layer_of(file)
+        top, layer = layer_of(name, file)
         for other in sorted(others):
-            other_top, other_layer = layer_of(other)
+            other_top, other_layer = layer_of(name, other)
             if other_layer > layer or (other_layer == layer and other_top != top):
-                messages.append(f"kernels/{file} includes {other}: {top or 'the root'} is not above {other_top}")
+                messages.append(f"{name}/{file} includes {other}: {top or 'the root'} is not above {other_top}")
             if other.parent != file.parent:
                 folders.setdefault(str(file.parent), set()).add(str(other.parent))
     for what, graph in ("folders", folders), ("files", includes):
         cycle = find_cycle(graph)
         if cycle:
-            messages.append(f"{what} of kernels/ include each other: {' -> '.join(map(str, cycle))}")
+            messages.append(f"{what} of {name}/ include each other: {' -> '.join(map(str, cycle))}")
     return messages
+
+
+def check_calls(texts, name):
+    cycle = find_cycle(read_calls(texts))
+    return [f"files of {name}/ call each other: {' -> '.join(map(str, cycle))}"] if cycle else []
 
 
 def self_test():
@@ -102,12 +132,18 @@ def self_test():
     assert count(ccl=["host/b.h"], host__b=["ccl.h"]) == 3
     assert count(cuda__runs__a=["cuda/b.h"], cuda__b=["cuda/runs/c.h"], cuda__runs__c=[]) == 1
     assert count(cpu__a=["cpu/b.h"], cpu__b=["cpu/a.h"]) == 1
+    assert len(check({Path("ccl/a.h"): {Path("elements/b.h")}, Path("elements/b.h"): set()}, "gst")) == 1
+    a = "void\ngst_a (void)\n{\n  gst_b ();\n}\n"
+    assert not check_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  /* gst_a () */\n}\n"}, "ccl")
+    assert check_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  gst_a ();\n}\n"}, "ccl")
 
 
 def main():
     self_test()
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
-    messages = check(read_includes(root / "kernels"))
+    messages = check(read_includes(root / "kernels", [root / "kernels"]))
+    messages += check(read_includes(root / "gst", [root, root / "gst/elements"]), "gst")
+    messages += check_calls({file.name: file.read_text() for file in sorted((root / "gst/ccl").glob("*.c"))}, "gst/ccl")
     for message in messages:
         print(message)
     return 1 if messages else 0

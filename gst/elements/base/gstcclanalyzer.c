@@ -360,6 +360,17 @@ finish_frame (GstCclAnalyzer * self, GstBuffer ** output)
   return flow;
 }
 
+void
+gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType api, const gchar * what)
+{
+  if (self->warned_of_other || gst_buffer_get_n_meta (buffer, api) != 1)
+    return;
+  self->warned_of_other = TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+      ("The frames carry %s of an element upstream already: elements downstream read only what %s attaches.", what,
+          GST_OBJECT_NAME (self)), ("One of the two elements works in vain. Said once."));
+}
+
 GstFlowReturn
 gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
 {

@@ -127,6 +127,7 @@ struct _GstCclAnalyzer
 
   /*< private > */
   gboolean is_open;
+  gboolean warned_of_other;
   gint opened_backend;
   gint output, output_height;   /* in effect; atomic, because any thread asks for caps */
   gint n_output_changes;        /* sequence lock of both */
@@ -194,6 +195,10 @@ void gst_ccl_analyzer_sync_output (GstCclAnalyzer * self);
 
 /* Lets all frames of the delay queue leave. Call it before anything that must not overtake them. */
 GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);
+
+/* Call it before metadata of this API (`what`: "blobs") is attached. Warns once if exactly one other element attached such
+ * metadata: of three elements in a row only the second warns. */
+void gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType api, const gchar * what);
 
 /* The frames of the delay queue leave until `depth` are left, or none with `all`; NULL when none may leave. */
 GstFlowReturn gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);

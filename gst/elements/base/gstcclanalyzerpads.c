@@ -231,7 +231,7 @@ start (GstCclAnalyzer * self)
   gst_ccl_analyzer_set_in_place (self);
   gst_ccl_pool_headroom_start (&self->headroom);
   gst_ccl_lateness_reset (&self->lateness, GST_BASE_TRANSFORM (self));
-  self->cuda_lost = self->failed = FALSE;
+  self->cuda_lost = self->failed = self->warned_of_other = FALSE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
   return klass->start (self);

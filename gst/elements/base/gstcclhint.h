@@ -23,6 +23,17 @@ gst_ccl_hint_is_due (guint * n_without, gboolean came)
   return *n_without == GST_CCL_HINT_FRAMES;
 }
 
+/* Call it at the end of the stream. TRUE once, if there were frames and none had the metadata, and no hint was given. */
+static inline gboolean
+gst_ccl_hint_is_due_at_end (guint * n_without)
+{
+  const gboolean is_due = *n_without > 0 && *n_without < GST_CCL_HINT_FRAMES;
+
+  if (is_due)
+    *n_without = GST_CCL_HINT_FRAMES;
+  return is_due;
+}
+
 G_END_DECLS
 
 #endif

@@ -26,6 +26,38 @@ gst_ccl_next_roi (GstBuffer * buffer, gpointer * state)
       GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
 }
 
+/* The identity that a tracker gave a region of interest, from 1; 0: none. */
+static inline guint64
+gst_ccl_roi_get_track_id (GstVideoRegionOfInterestMeta * roi)
+{
+  const GstStructure *const object_id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+  gint id = 0;
+
+  return object_id && gst_structure_get_int (object_id, "id", &id) && id > 0 ? (guint64) id : 0;
+}
+
+/* A blob in the plane of pixel squares of the frame, where pixel (x, y) covers [x, x+1) × [y, y+1). */
+typedef struct
+{
+  gdouble x, y;                 /* centroid */
+  gdouble x0, y0, x1, y1;       /* edges of the box */
+} GstCclBlobPlace;
+
+static inline GstCclBlobPlace
+gst_ccl_blob_get_place (const GstCclBlobMeta * meta, guint index)
+{
+  GstCclBlobPlace place;
+
+  gst_ccl_blob_meta_get_centroid (meta, index, &place.x, &place.y);
+  gst_ccl_blob_meta_get_box (meta, index, &place.x0, &place.y0, &place.x1, &place.y1);
+  /* A centroid counts from the centre of the first pixel. */
+  place.x += 0.5;
+  place.y += 0.5;
+  place.x1 += place.x0;
+  place.y1 += place.y0;
+  return place;
+}
+
 G_END_DECLS
 
 #endif

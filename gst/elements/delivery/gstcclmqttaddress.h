@@ -16,8 +16,9 @@ typedef struct
   gboolean tls;
 } GstCclMqttAddress;
 
-/* Reads mqtt://HOST[:PORT] (1883) or mqtts://HOST[:PORT] (8883). FALSE: `error` says why, and `hint` (static) what to do. A
- * user name or password in it is an error whose text does not repeat the address. */
+/* Reads mqtt://HOST[:PORT] (1883) or mqtts://HOST[:PORT] (8883). FALSE: `error` says why, and `hint` (static) what to do. An
+ * address with a user name, a password, a path, a query or a fragment is an error. The error does not repeat what may be a
+ * password. */
 gboolean gst_ccl_mqtt_address_parse (const gchar * uri, GstCclMqttAddress * address, GError ** error, const gchar ** hint);
 
 G_END_DECLS

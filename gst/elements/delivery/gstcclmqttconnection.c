@@ -23,116 +23,60 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 
 /* ---------------------------------------------------------------- messages */
 
-GType
-gst_ccl_mqtt_overflow_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {GST_CCL_OVERFLOW_DROP_OLDEST, "Drop the message that has waited longest", "drop-oldest"},
-    {GST_CCL_OVERFLOW_DROP_NEWEST, "Drop the message that comes", "drop-newest"},
-    {GST_CCL_OVERFLOW_BLOCK, "Make the pipeline wait for room: nothing is dropped, live sources stall", "block"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCclMqttOverflow", values));
-  return type;
-}
-
-GstCclMessage *
-gst_ccl_message_new (gchar * topic, gconstpointer data, gsize size)
-{
-  GstCclMessage *const message = g_new (GstCclMessage, 1);
-
-  message->topic = topic;
-  message->payload = g_bytes_new (data, size);
-  message->arrived = gst_util_get_timestamp ();
-  return message;
-}
-
 void
-gst_ccl_message_free (GstCclMessage * message)
+gst_ccl_mqtt_connection_push (GstCclMqttConnection * self, GstCclMessage * message, GstCclOverflow overflow, guint size)
 {
-  g_free (message->topic);
-  g_bytes_unref (message->payload);
-  g_free (message);
-}
-
-void
-gst_ccl_mqtt_connection_push (GstCclMqttConnection * self, GstCclMessage * message, GstCclOverflow overflow,
-    guint size)
-{
-  if (g_queue_get_length (&self->queue) >= size && self->stats.dropped == 0)
+  if (gst_ccl_message_queue_n_waiting (&self->queue) >= size && self->queue.dropped == 0)
     GST_WARNING_OBJECT (self->owner, "the queue of %u messages is full; dropping", size);
-  if (g_queue_get_length (&self->queue) >= size && overflow == GST_CCL_OVERFLOW_DROP_NEWEST) {
-    gst_ccl_message_free (message);
-    self->stats.dropped++;
-    return;
+  gst_ccl_message_queue_push (&self->queue, message, overflow, size);
+}
+
+/* Hands over one message. Gives `lock` up meanwhile. FALSE: the connection has just been lost. */
+static gboolean
+send_message (GstCclMqttConnection * self, GstCclMessage * message)
+{
+  const gint qos_level = self->qos_level;
+  const gboolean retain = self->retain;
+  gboolean is_lost;
+  gint result;
+
+  g_mutex_unlock (&self->lock);
+  result = mosquitto_publish (self->client, NULL, message->topic, (int) g_bytes_get_size (message->payload),
+      g_bytes_get_data (message->payload, NULL), qos_level, retain);
+  g_mutex_lock (&self->lock);
+
+  /* libmosquitto then has nothing of a message with QoS 0. From level 1 on it keeps it, and sends it with the next
+   * connection. */
+  is_lost = result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST;
+  if (is_lost && qos_level == 0) {
+    gst_ccl_message_queue_put_back (&self->queue, message);
+    return FALSE;
   }
-  g_queue_push_tail (&self->queue, message);
-  /* Several, where queue-size has been lowered. */
-  for (; g_queue_get_length (&self->queue) > size; self->stats.dropped++)
-    gst_ccl_message_free (g_queue_pop_head (&self->queue));
+  if (is_lost || result == MOSQ_ERR_SUCCESS) {
+    gst_ccl_message_queue_handed_over (&self->queue, message);
+  } else {
+    GST_WARNING_OBJECT (self->owner, "message for topic \"%s\" dropped: %s", message->topic,
+        mosquitto_strerror (result));
+    gst_ccl_message_queue_reject (&self->queue, message);
+  }
+  return TRUE;
 }
 
-guint
-gst_ccl_mqtt_connection_n_waiting (GstCclMqttConnection * self)
-{
-  return g_queue_get_length (&self->queue) + self->n_in_flight;
-}
-
-/* The newest message in flight was not sent. on_disconnect() may have counted it as dropped. Under `lock`. */
-static void
-take_back (GstCclMqttConnection * self)
-{
-  if (self->n_in_flight > 0)
-    self->n_in_flight--;
-  else
-    self->stats.dropped--;
-}
-
-/* Every change of a condition calls it. A second caller leaves the work to the first, which looks again after each
+/* Every change of a condition calls it. A second caller leaves the work to the first, which checks again after each
  * message. */
 void
 gst_ccl_mqtt_connection_pump (GstCclMqttConnection * self)
 {
+  GstCclMessage *message;
+
   g_mutex_lock (&self->lock);
   if (self->is_pumping) {
     g_mutex_unlock (&self->lock);
     return;
   }
   self->is_pumping = TRUE;
-  while (self->is_connected && !self->is_stopping && self->n_in_flight < GST_CCL_MQTT_MAX_IN_FLIGHT && !g_queue_is_empty (&self->queue)) {
-    GstCclMessage *const message = g_queue_pop_head (&self->queue);
-    const gsize size = g_bytes_get_size (message->payload);
-    gboolean lost, retain;
-    gint result, qos_level;
-
-    self->arrived[(self->first_arrived + self->n_in_flight++) % GST_CCL_MQTT_MAX_IN_FLIGHT] = message->arrived;
-    qos_level = self->qos_level;
-    retain = self->retain;
-    g_mutex_unlock (&self->lock);
-    result = mosquitto_publish (self->client, NULL, message->topic, (int) size,
-        g_bytes_get_data (message->payload, NULL), qos_level, retain);
-    g_mutex_lock (&self->lock);
-
-    /* When the connection has just been lost, libmosquitto has nothing of a message with QoS 0. From level 1 on it
-     * keeps it, and sends it with the next connection. */
-    lost = result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST;
-    if (lost && qos_level == 0) {
-      take_back (self);
-      g_queue_push_head (&self->queue, message);
-      break;
-    }
-    if (lost || result == MOSQ_ERR_SUCCESS) {
-      self->stats.bytes += size;
-    } else {
-      take_back (self);
-      self->stats.dropped++;
-      GST_WARNING_OBJECT (self->owner, "message for topic \"%s\" dropped: %s", message->topic, mosquitto_strerror (result));
-    }
-    gst_ccl_message_free (message);
-  }
+  while (self->is_connected && !self->is_stopping
+      && (message = gst_ccl_message_queue_take (&self->queue, self->qos_level)) && send_message (self, message));
   self->is_pumping = FALSE;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
@@ -173,7 +117,7 @@ report_outage (GstCclMqttConnection * self, const gchar * reason)
   gboolean reported;
 
   g_mutex_lock (&self->lock);
-  self->stats.failures++;
+  self->n_failures++;
   reported = self->outage_reported && !g_strcmp0 (self->last_error, reason);
   self->outage_reported = TRUE;
   if (!reported) {
@@ -196,10 +140,19 @@ on_connect (struct mosquitto *client, void *user_data, int code)
     report_outage (self, mosquitto_connack_string (code));
     return;
   }
+  self->is_accepted = TRUE;
+}
+
+/* After on_connect() libmosquitto sends the messages of the last connection again. New ones follow them, because the order
+ * is to stay. */
+static void
+begin_sending (GstCclMqttConnection * self)
+{
+  self->is_accepted = FALSE;
   g_mutex_lock (&self->lock);
   self->is_connected = TRUE;
   self->outage_reported = FALSE;
-  self->stats.connects++;
+  self->n_connects++;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
   GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
@@ -213,14 +166,11 @@ on_disconnect (struct mosquitto *client, void *user_data, int code)
   GstCclMqttConnection *const self = user_data;
   gboolean was_connected;
 
+  self->is_accepted = FALSE;
   g_mutex_lock (&self->lock);
   was_connected = self->is_connected;
   self->is_connected = FALSE;
-  /* What was being sent with QoS 0 is gone; from level 1 on libmosquitto keeps it and sends it again. */
-  if (self->qos_level == 0) {
-    self->stats.dropped += self->n_in_flight;
-    self->n_in_flight = 0;
-  }
+  gst_ccl_message_queue_lose (&self->queue);
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
   if (was_connected && code)
@@ -233,13 +183,7 @@ on_publish (struct mosquitto *client, void *user_data, int message_id)
   GstCclMqttConnection *const self = user_data;
 
   g_mutex_lock (&self->lock);
-  if (self->n_in_flight > 0) {
-    gst_ccl_min_avg_max_add (&self->stats.latency,
-        (gst_util_get_timestamp () - self->arrived[self->first_arrived]) / (gdouble) GST_USECOND);
-    self->first_arrived = (self->first_arrived + 1) % GST_CCL_MQTT_MAX_IN_FLIGHT;
-    self->n_in_flight--;
-  }
-  self->stats.published++;
+  gst_ccl_message_queue_acknowledge (&self->queue);
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
   gst_ccl_mqtt_connection_pump (self);
@@ -339,7 +283,9 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
   gint result;
 
   errno = 0;
-  result = mosquitto_connect_bind_async (self->client, self->address.host, self->address.port, (int) self->keep_alive, local);
+  result =
+      mosquitto_connect_bind_async (self->client, self->address.host, self->address.port, (int) self->keep_alive,
+      local);
   *saved_errno = errno;
   if (result == MOSQ_ERR_SUCCESS) {
     *saved_errno = wait_for_connection (self);
@@ -353,6 +299,8 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
     else
       result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
     *saved_errno = errno;
+    if (self->is_accepted)
+      begin_sending (self);
     g_mutex_lock (&self->lock);
     *was_connected |= self->is_connected;
     g_mutex_unlock (&self->lock);
@@ -449,12 +397,13 @@ gst_ccl_mqtt_connection_init (GstCclMqttConnection * self, GstObject * owner)
   self->owner = owner;
   g_mutex_init (&self->lock);
   g_cond_init (&self->cond);
-  g_queue_init (&self->queue);
+  gst_ccl_message_queue_init (&self->queue);
 }
 
 void
 gst_ccl_mqtt_connection_clear (GstCclMqttConnection * self)
 {
+  gst_ccl_message_queue_clear (&self->queue);
   g_free (self->last_error);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
@@ -494,8 +443,8 @@ gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSetti
   self->keep_alive = settings->keep_alive;
   self->max_pause = settings->max_pause;
   self->is_connected = self->is_stopping = self->outage_reported = self->failed = FALSE;
-  self->n_in_flight = 0;
-  memset (&self->stats, 0, sizeof self->stats);
+  gst_ccl_message_queue_init (&self->queue);
+  self->n_connects = self->n_failures = 0;
   g_clear_pointer (&self->last_error, g_free);
   return TRUE;
 }
@@ -521,11 +470,8 @@ gst_ccl_mqtt_connection_close (GstCclMqttConnection * self)
   self->thread = NULL;
 
   g_mutex_lock (&self->lock);
-  left = gst_ccl_mqtt_connection_n_waiting (self);
-  self->stats.dropped += left;
-  self->n_in_flight = 0;
+  left = gst_ccl_message_queue_clear (&self->queue);
   self->is_connected = FALSE;
-  g_queue_clear_full (&self->queue, (GDestroyNotify) gst_ccl_message_free);
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&self->client, mosquitto_destroy);
   return left;

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A connection to an MQTT broker, kept up by a thread of its own, and the bounded queue of messages before it.
+ * A connection to an MQTT broker, kept up by a thread of its own, which sends the messages of a queue.
  *
  * The broker may be late, go away and come back: messages wait in the queue, and the thread tries again after growing
- * pauses. Any thread may call; `lock` guards what the comments say, and `cond` tells of every change. `lock` is never held
+ * pauses. Any thread may call; `lock` guards the members that say so, and `cond` announces every change. `lock` is never held
  * while libmosquitto is called, because that calls back with locks of its own.
  *
  *     gst_ccl_mqtt_connection_open (connection, &settings, &error, &hint);
@@ -19,30 +19,10 @@
 
 #include <gst/gst.h>
 
-#include "base/gstcclminavgmax.h"
+#include "delivery/gstcclmessagequeue.h"
 #include "delivery/gstcclmqttaddress.h"
 
 G_BEGIN_DECLS
-
-/* Messages handed to libmosquitto and not yet acknowledged. The others wait here, where they are counted and bounded. */
-#define GST_CCL_MQTT_MAX_IN_FLIGHT 20
-
-typedef enum
-{
-  GST_CCL_OVERFLOW_DROP_OLDEST,
-  GST_CCL_OVERFLOW_DROP_NEWEST,
-  GST_CCL_OVERFLOW_BLOCK,
-} GstCclOverflow;
-
-#define GST_TYPE_CCL_MQTT_OVERFLOW (gst_ccl_mqtt_overflow_get_type ())
-GType gst_ccl_mqtt_overflow_get_type (void);
-
-typedef struct
-{
-  gchar *topic;
-  GBytes *payload;
-  GstClockTime arrived;
-} GstCclMessage;
 
 /* What open() reads. Strings may be NULL. */
 typedef struct
@@ -54,16 +34,6 @@ typedef struct
   guint keep_alive;             /* seconds */
   guint64 max_pause;            /* between attempts to connect, ns */
 } GstCclMqttSettings;
-
-typedef struct
-{
-  guint64 published;            /* acknowledged by the broker, as far as the QoS level asks for that */
-  guint64 dropped;
-  guint64 bytes;
-  guint64 connects;
-  guint64 failures;             /* failed attempts and broken connections */
-  GstCclMinAvgMax latency;      /* from arrival until the broker has the message */
-} GstCclMqttStats;
 
 typedef struct _GstCclMqttConnection GstCclMqttConnection;
 
@@ -83,21 +53,21 @@ struct _GstCclMqttConnection
   guint keep_alive;
   guint64 max_pause;
 
+  gboolean is_accepted;         /* of the connection's thread: the broker has just let it in */
+
   GMutex lock;
   GCond cond;
 
   /* Under `lock`. */
   gint qos_level;
   gboolean retain;
-  GQueue queue;                 /* of GstCclMessage */
-  guint n_in_flight;
-  GstClockTime arrived[GST_CCL_MQTT_MAX_IN_FLIGHT];     /* of those in flight: a ring, in the order of sending */
-  guint first_arrived;
+  GstCclMessageQueue queue;
   gboolean is_pumping;          /* one thread at a time hands over messages, which keeps their order */
   gboolean is_connected, is_stopping;
   gboolean outage_reported;
   gboolean failed;              /* the owner has given up */
-  GstCclMqttStats stats;
+  guint64 n_connects;
+  guint64 n_failures;           /* failed attempts and broken connections */
   gchar *last_error;
 };
 
@@ -111,27 +81,20 @@ gboolean gst_ccl_mqtt_connection_open (GstCclMqttConnection * connection, const 
 /* Starts the thread, which connects. After open(). */
 void gst_ccl_mqtt_connection_start (GstCclMqttConnection * connection);
 
-/* Ends thread and connection; the messages that are left are dropped. Returns their number. */
+/* Ends thread and connection, and drops the remaining messages. Returns their number. */
 guint gst_ccl_mqtt_connection_close (GstCclMqttConnection * connection);
 
-/* For the messages to come; any time. */
+/* Sets QoS level and retain of the messages that are sent from now on. */
 void gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * connection, gint qos_level, gboolean retain);
 
-/* A copy of `size` bytes that arrives now. */
-GstCclMessage *gst_ccl_message_new (gchar * topic, gconstpointer data, gsize size);
-void gst_ccl_message_free (GstCclMessage * message);
-
-/* Takes the message, or drops it or older ones if `size` wait. With `lock`. */
+/* Pushes into the queue, and logs the first message that is dropped. With `lock`. */
 void gst_ccl_mqtt_connection_push (GstCclMqttConnection * connection, GstCclMessage * message, GstCclOverflow overflow,
     guint size);
-
-/* Messages that wait or are in flight. With `lock`. */
-guint gst_ccl_mqtt_connection_n_waiting (GstCclMqttConnection * connection);
 
 /* Hands messages to the broker while it may have more. After push(), without `lock`. */
 void gst_ccl_mqtt_connection_pump (GstCclMqttConnection * connection);
 
-/* The owner gives up: nothing waits for space any more. Also wakes all who wait. */
+/* fail(): the owner gives up, so no thread waits for space any longer. Both wake all waiting threads. */
 void gst_ccl_mqtt_connection_fail (GstCclMqttConnection * connection);
 void gst_ccl_mqtt_connection_wake (GstCclMqttConnection * connection);
 

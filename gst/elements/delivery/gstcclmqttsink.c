@@ -32,61 +32,13 @@
 
 #include <mosquitto.h>
 
-#include "base/gstcclminavgmax.h"
-#include "base/gstcclpropertyrow.h"
-#include "delivery/gstcclmqttconnection.h"
+#include "delivery/gstcclmqttsinkprivate.h"
 #include "delivery/gstccltopic.h"
 
 GST_DEBUG_CATEGORY (gst_ccl_mqtt_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
 
-#define DEFAULT_TOPIC "ccl/blobs"
 #define FOREVER (-1)
-
-struct _GstCclMqttSink
-{
-  GstBaseSink parent;
-
-  /* Properties; object lock. */
-  GstCclMqttSettings settings;
-  gchar *topic;
-  gint qos_level, overflow;
-  gboolean retain, fail_on_disconnect;
-  guint queue_size;
-  guint64 drain_timeout;        /* ns */
-
-  GstCclMqttConnection connection;
-
-  /* The connection's lock. */
-  guint64 frames;               /* buffers that came, one message each */
-  GstCclMinAvgMax host;         /* time in render() */
-};
-
-enum
-{
-  PROP_0,
-  PROP_URI,
-  PROP_TOPIC,
-  PROP_QOS_LEVEL,
-  PROP_RETAIN,
-  PROP_CLIENT_ID,
-  PROP_USERNAME,
-  PROP_PASSWORD_ENV,
-  PROP_CA_FILE,
-  PROP_CERT_FILE,
-  PROP_KEY_FILE,
-  PROP_VERIFY,
-  PROP_WILL_TOPIC,
-  PROP_WILL_MESSAGE,
-  PROP_QUEUE_SIZE,
-  PROP_OVERFLOW,
-  PROP_KEEP_ALIVE,
-  PROP_MAX_RECONNECT_DELAY,
-  PROP_DRAIN_TIMEOUT,
-  PROP_FAIL_ON_DISCONNECT,
-  PROP_STATS,
-  N_PROPERTIES,
-};
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("application/x-json; text/x-raw"));
@@ -148,8 +100,9 @@ on_disconnected (GstObject * owner, const gchar * reason)
 static void
 warn_of_settings (GstCclMqttSink * self)
 {
-  const gchar *const unused = self->connection.address.tls ? NULL : self->settings.ca_file ? "ca-file" : self->settings.cert_file ? "cert-file"
-      : self->settings.key_file ? "key-file" : NULL;
+  const gchar *const unused =
+      self->connection.address.tls ? NULL : self->settings.ca_file ? "ca-file" : self->
+      settings.cert_file ? "cert-file" : self->settings.key_file ? "key-file" : NULL;
 
   if (unused)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s has no effect: the connection to %s is not encrypted.", unused,
@@ -220,8 +173,9 @@ drain (GstCclMqttSink * self)
   guint left;
 
   g_mutex_lock (&self->connection.lock);
-  while (gst_ccl_mqtt_connection_n_waiting (&self->connection) && !GST_BASE_SINK (self)->flushing && wait_for_change (self, end));
-  left = gst_ccl_mqtt_connection_n_waiting (&self->connection);
+  while (gst_ccl_message_queue_n_undelivered (&self->connection.queue) && !GST_BASE_SINK (self)->flushing
+      && wait_for_change (self, end));
+  left = gst_ccl_message_queue_n_undelivered (&self->connection.queue);
   g_mutex_unlock (&self->connection.lock);
   return left;
 }
@@ -304,8 +258,8 @@ wait_for_room (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guint
   GstBaseSink *const sink = GST_BASE_SINK (self);
   GstFlowReturn result = GST_FLOW_OK;
 
-  while (result == GST_FLOW_OK && (*overflow = get_limit (self, size)) == GST_CCL_OVERFLOW_BLOCK && !self->connection.failed
-      && g_queue_get_length (&self->connection.queue) >= *size) {
+  while (result == GST_FLOW_OK && (*overflow = get_limit (self, size)) == GST_CCL_OVERFLOW_BLOCK
+      && !self->connection.failed && gst_ccl_message_queue_n_waiting (&self->connection.queue) >= *size) {
     wait_for_change (self, FOREVER);
     g_mutex_unlock (&self->connection.lock);
     /* Returns at once, or at the end of a pause; does not ask for a flush that was there before it. */
@@ -380,88 +334,7 @@ gst_ccl_mqtt_sink_unlock (GstBaseSink * sink)
   return TRUE;
 }
 
-/* ---------------------------------------------------------------- properties */
-
-/* Properties that are plain members. */
-static const GstCclPropertyRow rows[N_PROPERTIES] = {
-  [PROP_URI] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.uri),
-  [PROP_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, topic),
-  [PROP_QOS_LEVEL] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, qos_level),
-  [PROP_RETAIN] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, retain),
-  [PROP_CLIENT_ID] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.client_id),
-  [PROP_USERNAME] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.username),
-  [PROP_PASSWORD_ENV] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.password_env),
-  [PROP_CA_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.ca_file),
-  [PROP_CERT_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.cert_file),
-  [PROP_KEY_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.key_file),
-  [PROP_VERIFY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.verify),
-  [PROP_WILL_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_topic),
-  [PROP_WILL_MESSAGE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_message),
-  [PROP_QUEUE_SIZE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, queue_size),
-  [PROP_OVERFLOW] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, overflow),
-  [PROP_KEEP_ALIVE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.keep_alive),
-  [PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.max_pause),
-  [PROP_DRAIN_TIMEOUT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, drain_timeout),
-  [PROP_FAIL_ON_DISCONNECT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, fail_on_disconnect),
-};
-
-static void
-gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
-{
-  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
-  gboolean retain;
-  gint qos_level;
-
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_property_row_set (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  if (!self->topic)
-    self->topic = g_strdup (DEFAULT_TOPIC);
-  qos_level = self->qos_level;
-  retain = self->retain;
-  GST_OBJECT_UNLOCK (self);
-  gst_ccl_mqtt_connection_set_delivery (&self->connection, qos_level, retain);
-  gst_ccl_mqtt_connection_wake (&self->connection);
-}
-
-static GstStructure *
-create_stats (GstCclMqttSink * self)
-{
-  GstStructure *structure;
-  GstCclMqttConnection *const connection = &self->connection;
-
-  g_mutex_lock (&connection->lock);
-  structure = gst_structure_new ("cclmqttsink-stats",
-      "connected", G_TYPE_BOOLEAN, connection->is_connected,
-      "frames", G_TYPE_UINT64, self->frames,
-      "published", G_TYPE_UINT64, connection->stats.published,
-      "dropped", G_TYPE_UINT64, connection->stats.dropped,
-      "queued", G_TYPE_UINT, g_queue_get_length (&connection->queue),
-      "in-flight", G_TYPE_UINT, connection->n_in_flight,
-      "bytes", G_TYPE_UINT64, connection->stats.bytes,
-      "connects", G_TYPE_UINT64, connection->stats.connects,
-      "failures", G_TYPE_UINT64, connection->stats.failures,
-      "last-error", G_TYPE_STRING, connection->last_error ? connection->last_error : "", NULL);
-  gst_ccl_min_avg_max_to_structure (&self->host, "host", structure);
-  gst_ccl_min_avg_max_to_structure (&connection->stats.latency, "latency", structure);
-  g_mutex_unlock (&connection->lock);
-  return structure;
-}
-
-static void
-gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
-{
-  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, create_stats (self));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (!gst_ccl_property_row_get (self, &rows[id], value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
+/* ---------------------------------------------------------------- class */
 
 static void
 gst_ccl_mqtt_sink_finalize (GObject * object)
@@ -480,69 +353,6 @@ gst_ccl_mqtt_sink_finalize (GObject * object)
 }
 
 static void
-install_properties (GObjectClass * object)
-{
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-
-  g_object_class_install_property (object, PROP_URI, g_param_spec_string ("uri", "URI",
-          "The broker: mqtt://HOST[:PORT] (port 1883 when not given), or mqtts:// for TLS (8883)",
-          "mqtt://localhost", ready));
-  g_object_class_install_property (object, PROP_TOPIC, g_param_spec_string ("topic", "Topic",
-          "Topic to publish to; " GST_CCL_TOPIC_SOURCE " in it stands for the source each line of JSON names",
-          DEFAULT_TOPIC, ready));
-  g_object_class_install_property (object, PROP_QOS_LEVEL, g_param_spec_int ("qos-level", "QoS level",
-          "Delivery: 0 at most once (what is under way when the connection breaks is lost), 1 at least once, "
-          "2 exactly once", 0, 2, 1, ready));
-  g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
-          "The broker keeps the last message of each topic for those who come later", FALSE, ready));
-  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client ID",
-          "Name of this client, unique at the broker; unset: a random one", NULL, ready));
-  g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
-          "Name to log in with; unset: no login", NULL, ready));
-  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env", "Password variable",
-          "Name of the environment variable that holds the password of username (a password itself would be seen in "
-          "the list of processes); unset: no password", NULL, ready));
-  g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
-          "PEM file of the authorities whose certificates count (mqtts://); unset: those of the system", NULL, ready));
-  g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
-          "PEM file of this client's certificate, for brokers that ask for one (mqtts://, with key-file); unset: none",
-          NULL, ready));
-  g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
-          "PEM file of the certificate's key, not encrypted (with cert-file); unset: none", NULL, ready));
-  g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
-          "Check the broker's certificate and host name (mqtts://). FALSE lets anyone pose as the broker",
-          TRUE, ready));
-  g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
-          "Topic the broker publishes will-message to (retained) when this client vanishes; unset: none", NULL, ready));
-  g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
-          "What the broker publishes to will-topic when this client vanishes; unset: an empty message", NULL, ready));
-  g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
-          "Most messages that wait for the broker (see overflow)", 1, G_MAXINT, 1000, playing));
-  g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
-          "What happens to a message that comes when queue-size of them wait",
-          GST_TYPE_CCL_MQTT_OVERFLOW, GST_CCL_OVERFLOW_DROP_OLDEST, playing));
-  g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
-          "Time without a message after which the connection is probed, seconds", 5, 65535, 30, ready));
-  g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
-          "Maximum reconnect delay",
-          "Longest pause between attempts to connect, nanoseconds; the first is half a second, each twice the one "
-          "before",
-          GST_SECOND / 2, 24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
-  g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
-          "Longest time that the end of the stream waits for messages to be delivered, nanoseconds; 0: not at all",
-          0, G_MAXINT64, 5 * GST_SECOND, ready));
-  g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
-          "Fail on disconnect", "End the pipeline with an error when the broker is not there, instead of waiting",
-          FALSE, playing));
-  g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since the start: connected, frames (that came), published, dropped, queued, in-flight, bytes, connects, "
-          "failures, last-error; host-us (time the pipeline spent on a message) and latency-us (until the broker had "
-          "it), each -min, -avg and -max in microseconds (-1: not measured)",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-}
-
-static void
 gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
 {
   GObjectClass *const object = G_OBJECT_CLASS (klass);
@@ -551,10 +361,8 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
 
   mosquitto_lib_init ();
 
-  object->set_property = gst_ccl_mqtt_sink_set_property;
-  object->get_property = gst_ccl_mqtt_sink_get_property;
   object->finalize = gst_ccl_mqtt_sink_finalize;
-  install_properties (object);
+  gst_ccl_mqtt_sink_install_properties (object);
 
   gst_element_class_add_static_pad_template (element, &sink_template);
   gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
@@ -575,16 +383,7 @@ gst_ccl_mqtt_sink_init (GstCclMqttSink * self)
   gst_ccl_mqtt_connection_init (&self->connection, GST_OBJECT (self));
   self->connection.connected = on_connected;
   self->connection.disconnected = on_disconnected;
-  self->settings = (GstCclMqttSettings) {
-    .uri = g_strdup ("mqtt://localhost"),
-    .verify = TRUE,
-    .keep_alive = 30,
-    .max_pause = 30 * GST_SECOND,
-  };
-  self->topic = g_strdup (DEFAULT_TOPIC);
-  self->qos_level = 1;
-  self->queue_size = 1000;
-  self->drain_timeout = 5 * GST_SECOND;
+  gst_ccl_mqtt_sink_init_settings (self);
   /* Lines go out as they come, and a stream without any does not hold up the pipeline. */
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_async_enabled (GST_BASE_SINK (self), FALSE);

@@ -5,23 +5,29 @@
 
 #include <string.h>
 
-#include <json-glib/json-glib.h>
+#include "json/gstccljsoncheck.h"
+
+/* The member "source" of an object, or NULL. */
+static gchar *
+read_source (const gchar * text)
+{
+  JsonNode *const root = gst_ccl_json_parse (text, NULL);
+  JsonNode *const node = root ? json_object_get_member (json_node_get_object (root), "source") : NULL;
+  gchar *const source = node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+      ? json_node_dup_string (node) : NULL;
+
+  if (root)
+    json_node_unref (root);
+  return source;
+}
 
 static gchar *
 source_of (const gchar * text, gsize size)
 {
-  JsonParser *parser = json_parser_new_immutable ();
-  gchar *source = NULL;
+  gchar *const terminated = size > 0 && !memchr (text, 0, size) ? g_strndup (text, size) : NULL;
+  gchar *source = terminated ? read_source (terminated) : NULL;
 
-  if (json_parser_load_from_data (parser, text, (gssize) size, NULL)) {
-    JsonNode *root = json_parser_get_root (parser);
-    if (root && JSON_NODE_HOLDS_OBJECT (root)) {
-      JsonNode *node = json_object_get_member (json_node_get_object (root), "source");
-      if (node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING)
-        source = json_node_dup_string (node);
-    }
-  }
-  g_object_unref (parser);
+  g_free (terminated);
   if (!source || !*source) {
     g_free (source);
     return g_strdup ("unknown");

@@ -25,35 +25,19 @@
  * ]| Only the frames with blobs, two digits after the point.
  */
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "gstcclmeta2json.h"
 #include "gstccljson.h"
+#include "gstccljsonregions.h"
+#include "gstccljsontime.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclminavgmax.h"
+#include "base/gstcclpropertyrow.h"
 #include "base/gstccltime.h"
 
 #include <gst/video/video.h>
-#ifdef HAVE_GST_ANALYTICS
-#include <gst/analytics/analytics.h>
-#endif
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta2json_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta2json_debug
-
-/* NTP counts from 1900. */
-#define NTP_TO_UNIX (G_GUINT64_CONSTANT (2208988800) * GST_SECOND)
-
-typedef enum
-{
-  GST_CCL_JSON_TIME_AUTO,
-  GST_CCL_JSON_TIME_REFERENCE,
-  GST_CCL_JSON_TIME_CLOCK,
-  GST_CCL_JSON_TIME_SYSTEM,
-  GST_CCL_JSON_TIME_NONE,
-} GstCclJsonTime;
 
 typedef struct
 {
@@ -96,6 +80,7 @@ enum
   PROP_SOURCE_ID,
   PROP_TAGS,
   PROP_STATS,
+  N_PROPERTIES,
 };
 
 #define DEFAULT_SCHEMA GST_CCL_JSON_SCHEMA_CCL
@@ -150,90 +135,7 @@ gst_ccl_json_time_get_type (void)
   return type;
 }
 
-/* --- time --- */
-
-static GstClockTime
-utc_from_reference (GstBuffer * buffer)
-{
-  static GstStaticCaps ntp_caps = GST_STATIC_CAPS ("timestamp/x-ntp");
-  static GstStaticCaps unix_caps = GST_STATIC_CAPS ("timestamp/x-unix");
-  GstCaps *ntp = gst_static_caps_get (&ntp_caps), *unix_time = gst_static_caps_get (&unix_caps);
-  GstReferenceTimestampMeta *meta;
-  GstClockTime utc = GST_CLOCK_TIME_NONE;
-
-  if ((meta = gst_buffer_get_reference_timestamp_meta (buffer, ntp)) && meta->timestamp >= NTP_TO_UNIX)
-    utc = meta->timestamp - NTP_TO_UNIX;
-  else if ((meta = gst_buffer_get_reference_timestamp_meta (buffer, unix_time)))
-    utc = meta->timestamp;
-  gst_caps_unref (ntp);
-  gst_caps_unref (unix_time);
-  return utc;
-}
-
-/* What to add to the time of a clock to get UTC. FALSE when the clock itself does not tell. */
-static gboolean
-clock_tells_utc (GstClock * clock, GstClockTimeDiff * to_utc)
-{
-  GstClockType type = GST_CLOCK_TYPE_MONOTONIC;
-
-  *to_utc = 0;
-  /* By name: this one class is no reason to link libgstnet. */
-  if (g_str_equal (G_OBJECT_TYPE_NAME (clock), "GstNtpClock")) {
-    *to_utc = -(GstClockTimeDiff) NTP_TO_UNIX;
-    return TRUE;
-  }
-  if (G_OBJECT_TYPE (clock) == GST_TYPE_SYSTEM_CLOCK)
-    g_object_get (clock, "clock-type", &type, NULL);
-  return type == GST_CLOCK_TYPE_REALTIME;
-}
-
-static GstClockTime
-system_utc (void)
-{
-  return (GstClockTime) g_get_real_time () * GST_USECOND;
-}
-
-static GstClockTime
-utc_from_clock (GstCclMeta2Json * self, GstClockTime running_time, gboolean any_clock)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-  GstClockTime base_time = gst_element_get_base_time (GST_ELEMENT (self));
-  GstClockTime utc = GST_CLOCK_TIME_NONE;
-  GstClockTimeDiff to_utc;
-
-  if (!clock)
-    return GST_CLOCK_TIME_NONE;
-  if (GST_CLOCK_TIME_IS_VALID (running_time) && GST_CLOCK_TIME_IS_VALID (base_time)) {
-    if (clock_tells_utc (clock, &to_utc)) {
-      utc = base_time + running_time + to_utc;
-    } else if (any_clock) {
-      to_utc = GST_CLOCK_DIFF (gst_clock_get_time (clock), system_utc ());
-      utc = base_time + running_time + to_utc;
-    }
-  }
-  gst_object_unref (clock);
-  return utc;
-}
-
-static void
-set_utc (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstCclJsonFrame * frame)
-{
-  frame->utc = GST_CLOCK_TIME_NONE;
-  if (time == GST_CCL_JSON_TIME_AUTO || time == GST_CCL_JSON_TIME_REFERENCE) {
-    frame->utc = utc_from_reference (buffer);
-    frame->time_source = "reference";
-  }
-  if (!GST_CLOCK_TIME_IS_VALID (frame->utc) && (time == GST_CCL_JSON_TIME_AUTO || time == GST_CCL_JSON_TIME_CLOCK)) {
-    frame->utc = utc_from_clock (self, frame->running_time, time == GST_CCL_JSON_TIME_CLOCK);
-    frame->time_source = "clock";
-  }
-  if (time == GST_CCL_JSON_TIME_SYSTEM) {
-    frame->utc = system_utc ();
-    frame->time_source = "system";
-  }
-  if (!GST_CLOCK_TIME_IS_VALID (frame->utc))
-    frame->time_source = "none";
-}
+/* --- one frame --- */
 
 static void
 set_times (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstCclJsonFrame * frame)
@@ -241,178 +143,21 @@ set_times (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonTime time, GstC
   frame->pts = GST_BUFFER_PTS (buffer);
   frame->running_time = gst_ccl_running_time (GST_BASE_TRANSFORM (self), frame->pts);
   frame->stream_time = gst_ccl_stream_time (GST_BASE_TRANSFORM (self), frame->pts);
-  set_utc (self, buffer, time, frame);
-}
-
-/* --- regions of other elements --- */
-
-/* 0 + 1 + ... + (n - 1), and the same of the squares. */
-static guint64
-sum_below (guint64 n)
-{
-  return n == 0 ? 0 : n * (n - 1) / 2;
-}
-
-static guint64
-sum_of_squares_below (guint64 n)
-{
-  return n == 0 ? 0 : n * (n - 1) * (2 * n - 1) / 6;
-}
-
-/* Up to here no sum of squares overflows: 65535^4 / 3 is less than 2^64. */
-#define REGION_END_MAX 65535
-
-static gboolean
-can_be_measured (gint64 x, gint64 y, gint64 width, gint64 height)
-{
-  return MAX (x, x + width) <= REGION_END_MAX && MAX (y, y + height) <= REGION_END_MAX;
-}
-
-/* A region has no mask: it counts as its filled rectangle, and is measured as one, from column and row 0 on. */
-static GstCclBlob
-blob_of_rectangle (gint64 x, gint64 y, gint64 width, gint64 height)
-{
-  const guint64 x0 = MAX (x, 0), x1 = MAX (x + width, (gint64) x0);
-  const guint64 y0 = MAX (y, 0), y1 = MAX (y + height, (gint64) y0);
-  const guint64 n_x = x1 - x0, n_y = y1 - y0;
-  const guint64 sum_x = sum_below (x1) - sum_below (x0), sum_y = sum_below (y1) - sum_below (y0);
-
-  return (GstCclBlob) {
-    .x = (gint32) x0,.y = (gint32) y0,.width = (gint32) n_x,.height = (gint32) n_y,.first_x = (gint32) x0,
-    .area = n_x * n_y,.m10 = n_y * sum_x,.m01 = n_x * sum_y,.m11 = sum_x * sum_y,
-    .m20 = n_y * (sum_of_squares_below (x1) - sum_of_squares_below (x0)),
-    .m02 = n_x * (sum_of_squares_below (y1) - sum_of_squares_below (y0)),
-    .mtd_id = GST_CCL_MTD_ID_NONE,
-  };
-}
-
-static GstCclJsonRegion
-region_of_roi (GstVideoRegionOfInterestMeta * roi)
-{
-  const GstStructure *detection = gst_video_region_of_interest_meta_get_param (roi, "detection");
-  GstCclJsonRegion region = {
-    .type = g_quark_to_string (roi->roi_type),
-    .id = roi->id,.parent_id = roi->parent_id,.label_id = -1,.confidence = -1
-  };
-
-  if (detection) {
-    gst_structure_get_double (detection, "confidence", &region.confidence);
-    gst_structure_get_int (detection, "label_id", &region.label_id);
-  }
-  return region;
-}
-
-static GstCclBlob
-blob_of_roi (GstVideoRegionOfInterestMeta * roi)
-{
-  const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
-  GstCclBlob blob = blob_of_rectangle (roi->x, roi->y, roi->w, roi->h);
-  gint track = 0;
-
-  if (object_id && gst_structure_get_int (object_id, "id", &track) && track > 0)
-    blob.track_id = (guint64) track;
-  return blob;
-}
-
-/* The regions of a frame in the form the writer knows, pairwise. */
-typedef struct
-{
-  GArray *blobs;                /* of GstCclBlob */
-  GArray *regions;              /* of GstCclJsonRegion */
-  guint n_left_out;             /* that cannot be measured */
-} Regions;
-
-static void
-add_region (Regions * list, GstCclBlob blob, GstCclJsonRegion region)
-{
-  blob.label = list->blobs->len + 1;
-  g_array_append_val (list->blobs, blob);
-  g_array_append_val (list->regions, region);
+  gst_ccl_json_frame_set_utc (frame, buffer, time, GST_ELEMENT (self));
 }
 
 static void
-add_rois (Regions * list, GstBuffer * buffer)
+warn_of_no_meta (GstCclMeta2Json * self)
 {
-  GstVideoRegionOfInterestMeta *roi;
-  gpointer state = NULL;
-
-  while ((roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    if (can_be_measured (roi->x, roi->y, roi->w, roi->h))
-      add_region (list, blob_of_roi (roi), region_of_roi (roi));
-    else
-      list->n_left_out++;
-  }
+  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to write: the frames carry no blob metadata."),
+      ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
 }
-
-#ifdef HAVE_GST_ANALYTICS
-/* Identity that a tracker related to the detection, from 1; 0: none. */
-static guint64
-track_of_detection (GstAnalyticsRelationMeta * meta, guint id)
-{
-  GstAnalyticsTrackingMtd tracking;
-  GstClockTime first_seen, last_seen;
-  gboolean lost;
-  guint64 track = 0;
-
-  if (gst_analytics_relation_meta_get_direct_related (meta, id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-          gst_analytics_tracking_mtd_get_mtd_type (), NULL, &tracking))
-    gst_analytics_tracking_mtd_get_info (&tracking, &track, &first_seen, &last_seen, &lost);
-  return track;
-}
-
-static void
-add_detections (Regions * list, GstBuffer * buffer)
-{
-  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
-  GstAnalyticsODMtd detection;
-  gpointer state = NULL;
-
-  while (meta && gst_analytics_relation_meta_iterate (meta, &state, gst_analytics_od_mtd_get_mtd_type (), &detection)) {
-    GstCclJsonRegion region = {.id = detection.id,.parent_id = -1,.label_id = -1,.confidence = -1 };
-    gfloat confidence = -1;
-    gint x, y, width, height;
-    GstCclBlob blob;
-
-    if (!gst_analytics_od_mtd_get_location (&detection, &x, &y, &width, &height, &confidence))
-      continue;
-    if (!can_be_measured (x, y, width, height)) {
-      list->n_left_out++;
-      continue;
-    }
-    region.type = g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&detection));
-    region.confidence = confidence;
-    blob = blob_of_rectangle (x, y, width, height);
-    blob.track_id = track_of_detection (meta, detection.id);
-    add_region (list, blob, region);
-  }
-}
-#endif
-
-/* Analysers that know both forms attach one of each for an object: only one form is read. */
-static Regions
-regions_of_buffer (GstBuffer * buffer)
-{
-  Regions list = {
-    g_array_new (FALSE, FALSE, sizeof (GstCclBlob)), g_array_new (FALSE, FALSE, sizeof (GstCclJsonRegion))
-  };
-
-  add_rois (&list, buffer);
-#ifdef HAVE_GST_ANALYTICS
-  if (list.blobs->len + list.n_left_out == 0)
-    add_detections (&list, buffer);
-#endif
-  return list;
-}
-
-/* --- one frame --- */
 
 static void
 hint_when_no_meta (GstCclMeta2Json * self, gboolean has_meta)
 {
   if (gst_ccl_hint_is_due (&self->n_without_meta, has_meta))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to write: the frames carry no blob metadata."),
-        ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
+    warn_of_no_meta (self);
 }
 
 static gboolean
@@ -474,22 +219,28 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
 static GString *
 line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
 {
-  Regions list = regions_of_buffer (buffer);
-  const guint n = list.blobs->len;
+  GstCclJsonRegions list;
   GstCclBlobMeta view = {
-    .list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, n),
     .ref_width = self->width,.ref_height = self->height,.width = self->width,.height = self->height,
-    .n_kept = n,.n_total = n + list.n_left_out,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+    .matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
   };
-  GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view,.regions = (GstCclJsonRegion *) list.regions->data };
-  GString *line = line_of_frame (self, buffer, &frame);
+  GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view };
+  GString *line;
+
+  gst_ccl_json_regions_read (&list, buffer);
+  view.list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, list.blobs->len);
+  view.n_kept = list.blobs->len;
+  view.n_total = list.blobs->len + list.n_left_out;
+  frame.regions = (GstCclJsonRegion *) list.regions->data;
+  frame.is_analysed = view.n_total > 0;
+  line = line_of_frame (self, buffer, &frame);
 
   hint_when_no_meta (self, view.n_total > 0);
   if (list.n_left_out > 0)
-    GST_WARNING_OBJECT (self, "%u regions left out, which reach beyond %d columns or rows", list.n_left_out, REGION_END_MAX);
+    GST_WARNING_OBJECT (self, "%u regions left out, which reach beyond %d columns or rows", list.n_left_out,
+        GST_CCL_JSON_MAX_REGION_END);
   gst_ccl_blob_list_unref (view.list);
-  g_array_unref (list.blobs);
-  g_array_unref (list.regions);
+  gst_ccl_json_regions_clear (&list);
   return line;
 }
 
@@ -504,7 +255,9 @@ line_of_buffer (GstCclMeta2Json * self, GstBuffer * buffer)
   if (meta->flags & GST_CCL_BLOB_META_FLAG_SKIPPED)
     return NULL;
 
-  GstCclJsonFrame frame = {.seq = self->seq,.blobs = meta,.zones = gst_buffer_get_ccl_zone_meta (buffer) };
+  GstCclJsonFrame frame = {
+    .seq = self->seq,.blobs = meta,.zones = gst_buffer_get_ccl_zone_meta (buffer),.is_analysed = TRUE
+  };
 
   return line_of_frame (self, buffer, &frame);
 }
@@ -566,6 +319,17 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
     push_gap (self, frame);
   gst_buffer_unref (frame);
   return GST_FLOW_OK;
+}
+
+/* A picture or a short clip ends before the hint is due. */
+static gboolean
+gst_ccl_meta2json_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstCclMeta2Json *const self = GST_CCL_META2JSON (trans);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && gst_ccl_hint_is_due_at_end (&self->n_without_meta))
+    warn_of_no_meta (self);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
 }
 
 /* --- caps and allocation --- */
@@ -640,7 +404,8 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   self->n_without_meta = self->n_without_trail = self->n_without_time = 0;
 
   GST_OBJECT_LOCK (self);
-  self->stats = (Stats) { 0 };
+  self->stats = (Stats) {
+  0};
   error = self->tags_error ? g_error_copy (self->tags_error) : NULL;
   GST_OBJECT_UNLOCK (self);
   if (!error)
@@ -674,6 +439,17 @@ set_tags (GstCclMeta2Json * self, const gchar * text)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Properties that are plain members; `tags` is one that is only read so. */
+static const GstCclPropertyRow rows[N_PROPERTIES] = {
+  [PROP_SCHEMA] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, schema),
+  [PROP_TIME] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, time),
+  [PROP_EMPTY_FRAMES] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, empty_frames),
+  [PROP_TRAILS] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, trails),
+  [PROP_PRECISION] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, precision),
+  [PROP_SOURCE_ID] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, source_id),
+  [PROP_TAGS] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, tags),
+};
+
 static void
 gst_ccl_meta2json_set_property (GObject * object, guint prop_id, const GValue * value, GParamSpec * pspec)
 {
@@ -685,30 +461,8 @@ gst_ccl_meta2json_set_property (GObject * object, guint prop_id, const GValue * 
   }
 
   GST_OBJECT_LOCK (self);
-  switch (prop_id) {
-    case PROP_SCHEMA:
-      self->schema = g_value_get_enum (value);
-      break;
-    case PROP_TIME:
-      self->time = g_value_get_enum (value);
-      break;
-    case PROP_EMPTY_FRAMES:
-      self->empty_frames = g_value_get_boolean (value);
-      break;
-    case PROP_TRAILS:
-      self->trails = g_value_get_boolean (value);
-      break;
-    case PROP_PRECISION:
-      self->precision = g_value_get_int (value);
-      break;
-    case PROP_SOURCE_ID:
-      g_free (self->source_id);
-      self->source_id = g_value_dup_string (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-      break;
-  }
+  if (!gst_ccl_property_row_set (self, &rows[prop_id], value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
   GST_OBJECT_UNLOCK (self);
 
   if (prop_id == PROP_SCHEMA)
@@ -734,35 +488,10 @@ gst_ccl_meta2json_get_property (GObject * object, guint prop_id, GValue * value,
   GstCclMeta2Json *self = GST_CCL_META2JSON (object);
 
   GST_OBJECT_LOCK (self);
-  switch (prop_id) {
-    case PROP_SCHEMA:
-      g_value_set_enum (value, self->schema);
-      break;
-    case PROP_TIME:
-      g_value_set_enum (value, self->time);
-      break;
-    case PROP_EMPTY_FRAMES:
-      g_value_set_boolean (value, self->empty_frames);
-      break;
-    case PROP_TRAILS:
-      g_value_set_boolean (value, self->trails);
-      break;
-    case PROP_PRECISION:
-      g_value_set_int (value, self->precision);
-      break;
-    case PROP_SOURCE_ID:
-      g_value_set_string (value, self->source_id);
-      break;
-    case PROP_TAGS:
-      g_value_set_string (value, self->tags);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value, create_stats (self));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-      break;
-  }
+  if (prop_id == PROP_STATS)
+    g_value_take_boxed (value, create_stats (self));
+  else if (!gst_ccl_property_row_get (self, &rows[prop_id], value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -781,34 +510,29 @@ gst_ccl_meta2json_finalize (GObject * object)
 static void
 install_properties (GObjectClass * gobject_class)
 {
-  const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  const GParamFlags live = GST_CCL_PARAM_PLAYING;
 
   g_object_class_install_property (gobject_class, PROP_SCHEMA,
-      g_param_spec_enum ("schema", "Schema", "Names and layout of the fields; docs/json.md describes both",
+      g_param_spec_enum ("schema", "Schema", "Names and layout of the fields",
           GST_TYPE_CCL_JSON_SCHEMA, DEFAULT_SCHEMA, live));
   g_object_class_install_property (gobject_class, PROP_TIME,
-      g_param_spec_enum ("time", "Time", "Where the field utc comes from; the field time_source says which it was. "
-          "pts, running_time and stream_time are always written", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, live));
+      g_param_spec_enum ("time", "Time", "Where the field utc comes from", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, live));
   g_object_class_install_property (gobject_class, PROP_EMPTY_FRAMES,
-      g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for a frame without blobs too; "
-          "the field seq counts every frame either way", DEFAULT_EMPTY_FRAMES, live));
-  g_object_class_install_property (gobject_class, PROP_TRAILS,
-      g_param_spec_boolean ("trails", "Trails", "Write where the track of each blob has been (ccltrack history) as the "
-          "field trail, in every line", FALSE, live));
-  g_object_class_install_property (gobject_class, PROP_PRECISION,
-      g_param_spec_int ("precision", "Precision",
-          "Digits after the decimal point, for shorter lines; -1: all, so that the exact double can be read back",
-          -1, 15, DEFAULT_PRECISION, live));
-  g_object_class_install_property (gobject_class, PROP_SOURCE_ID,
-      g_param_spec_string ("source-id", "Source ID",
-          "Name of the camera or stream for the field source; unset: name of this element", NULL, live));
-  g_object_class_install_property (gobject_class, PROP_TAGS,
-      g_param_spec_string ("tags", "Tags",
-          "JSON object added to every line as the field tags, such as {\"site\":\"A\"}; unset: no such field",
-          NULL, live));
-  g_object_class_install_property (gobject_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics", "Since the start: frames, lines (written), bytes; "
-          GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for frames without blobs too",
+          DEFAULT_EMPTY_FRAMES, live));
+  g_object_class_install_property (gobject_class, PROP_TRAILS, g_param_spec_boolean ("trails", "Trails",
+          "Write the trail of each track (see history of ccltrack)", FALSE, live));
+  g_object_class_install_property (gobject_class, PROP_PRECISION, g_param_spec_int ("precision", "Precision",
+          "Maximum number of digits after the decimal point (-1 = all, the exact value)", -1, 15, DEFAULT_PRECISION,
+          live));
+  g_object_class_install_property (gobject_class, PROP_SOURCE_ID, g_param_spec_string ("source-id", "Source ID",
+          "Name of the stream for the field source (unset = name of this element)", NULL, live));
+  g_object_class_install_property (gobject_class, PROP_TAGS, g_param_spec_string ("tags", "Tags",
+          "JSON object for the field tags of every line, such as {\"site\":\"A\"} (unset = no such field)", NULL,
+          live));
+  g_object_class_install_property (gobject_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
+          "Since the start: frames, lines (written), bytes; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
+          GST_CCL_PARAM_READ_ONLY));
 }
 
 static void
@@ -836,6 +560,7 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
   trans_class->decide_allocation = gst_ccl_meta2json_decide_allocation;
   trans_class->generate_output = gst_ccl_meta2json_generate_output;
   trans_class->start = gst_ccl_meta2json_start;
+  trans_class->sink_event = gst_ccl_meta2json_sink_event;
   trans_class->transform_ip_on_passthrough = FALSE;
 
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_JSON_SCHEMA, 0);

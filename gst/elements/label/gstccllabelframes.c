@@ -204,9 +204,12 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
   const GstVideoInfo *const info = &self->parent.in_info;
   const CclTable *const table = &frame->table;
   const GstCclLabelSettings *const settings = &frame->settings;
-  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (buffer, frame->list,
-      GST_VIDEO_INFO_WIDTH (&frame->mask.info), GST_VIDEO_INFO_HEIGHT (&frame->mask.info));
+  GstCclBlobMeta *meta;
 
+  if (settings->attach & GST_CCL_ATTACH_BLOB)
+    gst_ccl_analyzer_warn_of_other (&self->parent, buffer, GST_CCL_BLOB_META_API_TYPE, "blobs");
+  meta = gst_buffer_add_ccl_blob_meta (buffer, frame->list, GST_VIDEO_INFO_WIDTH (&frame->mask.info),
+      GST_VIDEO_INFO_HEIGHT (&frame->mask.info));
   meta->width = GST_VIDEO_INFO_WIDTH (info);
   meta->height = GST_VIDEO_INFO_HEIGHT (info);
   memcpy (meta->matrix, frame->mask.matrix, sizeof meta->matrix);

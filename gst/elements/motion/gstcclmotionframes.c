@@ -169,9 +169,11 @@ attach_mask (GstCclMotion * self, const GstCclMotionFrame * frame, GstBuffer * b
 {
   const CclMotionInfo *const info = &frame->info;
   const GstVideoInfo *const in_info = &self->parent.in_info;
-  GstCclMaskMeta *const meta = gst_buffer_add_ccl_mask_meta (buffer, frame->mask, GST_VIDEO_INFO_WIDTH (in_info),
-      GST_VIDEO_INFO_HEIGHT (in_info));
+  GstCclMaskMeta *meta;
 
+  gst_ccl_analyzer_warn_of_other (&self->parent, buffer, GST_CCL_MASK_META_API_TYPE, "a mask");
+  meta = gst_buffer_add_ccl_mask_meta (buffer, frame->mask, GST_VIDEO_INFO_WIDTH (in_info),
+      GST_VIDEO_INFO_HEIGHT (in_info));
   meta->source = self->parent.source;
   meta->n_foreground = info->foreground;
   meta->area_ratio = area_ratio (info);

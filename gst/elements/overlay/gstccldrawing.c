@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/gstcclmetas.h"
 #include "gstccltexts.h"
 #include "gstccltrails.h"
 #include "gstcclzonedrawing.h"
@@ -97,16 +98,12 @@ collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 
   for (guint i = 0; i < n; i++) {
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
+    const GstCclBlobPlace place = gst_ccl_blob_get_place (meta, i);
     Object object = {.label = blob->label,.flags = blob->flags,.track_id = blob->track_id,.index = i,
-      .has_trail = blob->n_trail > 0
+      .has_trail = blob->n_trail > 0,
+      .x = place.x,.y = place.y,.x0 = place.x0,.y0 = place.y0,.x1 = place.x1,.y1 = place.y1
     };
 
-    gst_ccl_blob_meta_get_box (meta, i, &object.x0, &object.y0, &object.x1, &object.y1);
-    object.x1 += object.x0;
-    object.y1 += object.y0;
-    gst_ccl_blob_meta_get_centroid (meta, i, &object.x, &object.y);
-    object.x += 0.5;
-    object.y += 0.5;
     gst_ccl_blob_meta_get_covariance (meta, i, &object.xx, &object.xy, &object.yy);
     object.area = gst_ccl_blob_meta_get_area (meta, i);
     if (is_somewhere (&object))
@@ -121,15 +118,10 @@ collect_regions (GstCclDrawing * drawing, GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  while ((roi = (GstVideoRegionOfInterestMeta *) gst_buffer_iterate_meta_filtered (buffer, &state,
-              GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    const GstStructure *const id = gst_video_region_of_interest_meta_get_param (roi, "object_id");
+  while ((roi = gst_ccl_next_roi (buffer, &state))) {
     Object object = {.x0 = roi->x,.y0 = roi->y,.x1 = (gdouble) roi->x + roi->w,.y1 = (gdouble) roi->y + roi->h };
-    gint track_id = 0;
 
-    if (id)
-      gst_structure_get_int (id, "id", &track_id);
-    object.track_id = MAX (track_id, 0);
+    object.track_id = gst_ccl_roi_get_track_id (roi);
     object.label = drawing->objects->len + 1;
     object.x = (object.x0 + object.x1) / 2;
     object.y = (object.y0 + object.y1) / 2;

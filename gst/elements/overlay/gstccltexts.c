@@ -7,8 +7,10 @@
 
 #include <pango/pangocairo.h>
 
-/* Maximum number of texts that are kept as pictures while they are not drawn. */
+/* Maximum number of texts that are kept as pictures while they are not drawn, and of their bytes. A count that changes in every
+ * frame is a new text each time. */
 #define MAX_TEXTS 1024
+#define MAX_BYTES (16 << 20)
 
 /* A text as a mask to paint through. */
 typedef struct
@@ -26,6 +28,7 @@ struct _GstCclTexts
   gboolean scale_font;
   gint font_size;               /* Pango units that the texts were made with */
   GHashTable *by_words;         /* gchar* -> Text */
+  gsize n_bytes;                /* of their masks */
 
   /* Of the frame that is drawn. */
   guint64 frame;
@@ -67,16 +70,6 @@ gst_ccl_texts_free (GstCclTexts * texts)
   g_free (texts);
 }
 
-void
-gst_ccl_texts_set_font (GstCclTexts * texts, const gchar * description)
-{
-  g_clear_pointer (&texts->font, pango_font_description_free);
-  texts->font = pango_font_description_from_string (description);
-  texts->scale_font = pango_font_description_get_size (texts->font) == 0;
-  g_hash_table_remove_all (texts->by_words);
-  texts->font_size = 0;
-}
-
 /* ---------------------------------------------------------------- pictures of texts */
 
 static Text *
@@ -99,6 +92,12 @@ text_new (GstCclTexts * texts, const gchar * words)
   return text;
 }
 
+static gsize
+get_bytes (const Text * text)
+{
+  return (gsize) cairo_image_surface_get_stride (text->mask) * text->height;
+}
+
 static Text *
 get_text (GstCclTexts * texts, const gchar * words)
 {
@@ -107,15 +106,42 @@ get_text (GstCclTexts * texts, const gchar * words)
   if (!text) {
     text = text_new (texts, words);
     g_hash_table_insert (texts->by_words, g_strdup (words), text);
+    texts->n_bytes += get_bytes (text);
   }
   text->used = texts->frame;
   return text;
 }
 
+/* Says whether the text is to be removed: it was not drawn in this frame. */
 static gboolean
-is_unused (gpointer words, gpointer text, gpointer texts)
+release_unused (gpointer words, gpointer value, gpointer data)
 {
-  return ((const Text *) text)->used != ((const GstCclTexts *) texts)->frame;
+  const Text *const text = value;
+  GstCclTexts *const texts = data;
+
+  if (text->used == texts->frame)
+    return FALSE;
+  texts->n_bytes -= get_bytes (text);
+  return TRUE;
+}
+
+static void
+forget_all (GstCclTexts * texts)
+{
+  g_hash_table_remove_all (texts->by_words);
+  texts->n_bytes = 0;
+}
+
+/* ---------------------------------------------------------------- frames */
+
+void
+gst_ccl_texts_set_font (GstCclTexts * texts, const gchar * description)
+{
+  g_clear_pointer (&texts->font, pango_font_description_free);
+  texts->font = pango_font_description_from_string (description);
+  texts->scale_font = pango_font_description_get_size (texts->font) == 0;
+  forget_all (texts);
+  texts->font_size = 0;
 }
 
 /* Letters are a fixed part of the canvas, but large enough to be read. */
@@ -129,7 +155,7 @@ scale_font (GstCclTexts * texts, gdouble side)
   texts->font_size = size;
   if (size > 0)
     pango_font_description_set_absolute_size (texts->font, size);
-  g_hash_table_remove_all (texts->by_words);
+  forget_all (texts);
 }
 
 void
@@ -149,8 +175,15 @@ gst_ccl_texts_begin (GstCclTexts * texts, const GstCclPen * pen, guint64 frame)
 void
 gst_ccl_texts_end (GstCclTexts * texts)
 {
-  if (g_hash_table_size (texts->by_words) > MAX_TEXTS)
-    g_hash_table_foreach_remove (texts->by_words, is_unused, texts);
+  if (g_hash_table_size (texts->by_words) > MAX_TEXTS || texts->n_bytes > MAX_BYTES)
+    g_hash_table_foreach_remove (texts->by_words, release_unused, texts);
+}
+
+guint
+gst_ccl_texts_n_kept (const GstCclTexts * texts, gsize * n_bytes)
+{
+  *n_bytes = texts->n_bytes;
+  return g_hash_table_size (texts->by_words);
 }
 
 /* ---------------------------------------------------------------- places */
@@ -202,7 +235,7 @@ static GstVideoRectangle
 plate_of (const GstCclPen * pen, const Text * text)
 {
   return (GstVideoRectangle) {
-    .w = text->width + 2 * (gint) (pen->line + pen->edge),.h = text->height};
+  .w = text->width + 2 * (gint) (pen->line + pen->edge),.h = text->height};
 }
 
 gboolean

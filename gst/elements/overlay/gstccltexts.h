@@ -25,6 +25,9 @@ void gst_ccl_texts_set_font (GstCclTexts * texts, const gchar * description);
 void gst_ccl_texts_begin (GstCclTexts * texts, const GstCclPen * pen, guint64 frame);
 void gst_ccl_texts_end (GstCclTexts * texts);
 
+/* Number of texts whose pictures are kept, and the bytes of these. */
+guint gst_ccl_texts_n_kept (const GstCclTexts * texts, gsize * n_bytes);
+
 /* Each draws a text at the first place that no other text covers. FALSE: there is none, and nothing is drawn.
  * Above, below, in or beside a box: */
 gboolean gst_ccl_texts_draw_beside (GstCclTexts * texts, GstCclPen * pen, const gchar * words, const GstCclBox * box,

@@ -26,16 +26,10 @@ read_blobs (GArray * detections, const GstCclBlobMeta * meta)
   const guint n = gst_ccl_blob_meta_get_length (meta);
 
   for (guint i = 0; i < n; i++) {
-    CclDetection d = { 0 };
-    gdouble width, height;
+    const GstCclBlobPlace place = gst_ccl_blob_get_place (meta, i);
+    CclDetection d = {.x = place.x,.y = place.y,.x0 = place.x0,.y0 = place.y0,.x1 = place.x1,.y1 = place.y1 };
 
-    gst_ccl_blob_meta_get_centroid (meta, i, &d.x, &d.y);
     gst_ccl_blob_meta_get_covariance (meta, i, &d.xx, &d.xy, &d.yy);
-    gst_ccl_blob_meta_get_box (meta, i, &d.x0, &d.y0, &width, &height);
-    d.x += 0.5;
-    d.y += 0.5;
-    d.x1 = d.x0 + width;
-    d.y1 = d.y0 + height;
     if (gst_ccl_track_is_added (gst_ccl_blob_meta_get_blob (meta, i)))
       d.x1 = d.x0;              /* empty: the tracker ignores it */
     g_array_append_val (detections, d);
@@ -52,15 +46,6 @@ read_rois (GArray * detections, GstBuffer * buffer)
     add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
 }
 
-#ifdef HAVE_GST_ANALYTICS
-gboolean
-gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object)
-{
-  return relations && gst_analytics_relation_meta_iterate (relations, state, gst_analytics_od_mtd_get_mtd_type (),
-      object);
-}
-#endif
-
 static void
 read_objects (GArray * detections, GstBuffer * buffer)
 {
@@ -69,7 +54,7 @@ read_objects (GArray * detections, GstBuffer * buffer)
   GstAnalyticsODMtd object;
   gpointer state = NULL;
 
-  while (gst_ccl_track_next_object (relations, &state, &object)) {
+  while (gst_ccl_next_detection (relations, &state, &object)) {
     gint x = 0, y = 0, width = 0, height = 0;
     gfloat confidence;
 

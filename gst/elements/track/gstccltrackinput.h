@@ -7,13 +7,11 @@
 
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
-#ifdef HAVE_GST_ANALYTICS
-# include <gst/analytics/analytics.h>
-#endif
 
 #include "analysis/track.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclmetas.h"
+#include "base/gstcclobjects.h"
 
 G_BEGIN_DECLS
 
@@ -25,10 +23,6 @@ void gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArra
 
 /* Did a tracker upstream add the blob, for a track without a blob of its own? It is no component of the mask. */
 gboolean gst_ccl_track_is_added (const GstCclBlob * blob);
-
-#ifdef HAVE_GST_ANALYTICS
-gboolean gst_ccl_track_next_object (GstAnalyticsRelationMeta * relations, gpointer * state, GstAnalyticsODMtd * object);
-#endif
 
 G_END_DECLS
 

@@ -251,6 +251,15 @@ write_rois (const GstCclTrackResults * results, GstBuffer * buffer)
   }
 }
 
+/* FALSE: the region mirrors blobs of an element further upstream. */
+static gboolean
+is_mirror_of (const GstStructure * mirror, const GstCclBlobMeta * meta)
+{
+  const gchar *const source = gst_structure_get_string (mirror, "source");
+
+  return !source || !meta->source || g_str_equal (source, g_quark_to_string (meta->source));
+}
+
 /* The regions that mirror our blobs name them by label. */
 static void
 write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
@@ -265,7 +274,7 @@ write_mirrored_rois (GstBuffer * buffer, const GstCclBlobMeta * meta)
     const GstStructure *const mirror = gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM);
     const GstCclBlob *blob;
 
-    if (!mirror || !gst_structure_get_uint (mirror, "label", &label))
+    if (!mirror || !is_mirror_of (mirror, meta) || !gst_structure_get_uint (mirror, "label", &label))
       continue;
     if (!ids) {
       ids = g_hash_table_new (NULL, NULL);
@@ -306,7 +315,7 @@ write_objects (const GstCclTrackResults * results, GstBuffer * buffer)
   GArray *objects = g_array_new (FALSE, FALSE, sizeof (guint));
 
   /* All are listed first, because the iteration would also visit what is added. */
-  while (gst_ccl_track_next_object (relations, &state, &object))
+  while (gst_ccl_next_detection (relations, &state, &object))
     g_array_append_val (objects, object.id);
   for (guint i = 0; i < MIN (results->n_ids, objects->len); i++) {
     const CclTrack *const track = track_of (results, i);

@@ -3,6 +3,8 @@
 
 #include "gstccltrackplaces.h"
 
+#include "base/gstcclmetas.h"
+
 /* All blobs of one track in a frame. */
 typedef struct
 {
@@ -17,17 +19,15 @@ static void
 add_blob (Sum * sum, const GstCclBlobMeta * meta, guint index)
 {
   const gdouble area = gst_ccl_blob_meta_get_area (meta, index);
-  gdouble x, y, x0, y0, width, height, weight;
+  const GstCclBlobPlace place = gst_ccl_blob_get_place (meta, index);
+  const gdouble weight = area > 0 ? area : (place.x1 - place.x0) * (place.y1 - place.y0);
 
-  gst_ccl_blob_meta_get_centroid (meta, index, &x, &y);
-  gst_ccl_blob_meta_get_box (meta, index, &x0, &y0, &width, &height);
-  weight = area > 0 ? area : width * height;
-  sum->x0 = sum->weight > 0 ? MIN (sum->x0, x0) : x0;
-  sum->y0 = sum->weight > 0 ? MIN (sum->y0, y0) : y0;
-  sum->x1 = sum->weight > 0 ? MAX (sum->x1, x0 + width) : x0 + width;
-  sum->y1 = sum->weight > 0 ? MAX (sum->y1, y0 + height) : y0 + height;
-  sum->x += weight * (x + 0.5);
-  sum->y += weight * (y + 0.5);
+  sum->x0 = sum->weight > 0 ? MIN (sum->x0, place.x0) : place.x0;
+  sum->y0 = sum->weight > 0 ? MIN (sum->y0, place.y0) : place.y0;
+  sum->x1 = sum->weight > 0 ? MAX (sum->x1, place.x1) : place.x1;
+  sum->y1 = sum->weight > 0 ? MAX (sum->y1, place.y1) : place.y1;
+  sum->x += weight * place.x;
+  sum->y += weight * place.y;
   sum->weight += weight;
   sum->area += area;
 }
@@ -38,12 +38,8 @@ place_of_sum (const Sum * sum, gboolean centroid)
   const gdouble weight = sum->weight > 0 ? sum->weight : 1;
 
   return (GstCclTrackPlace) {
-    .id = sum->id,
-    .x = centroid ? sum->x / weight : (sum->x0 + sum->x1) / 2,
-    .y = centroid ? sum->y / weight : sum->y1 - 0.5,    /* in the lowest row of its pixels, not below it */
-    .area = sum->area,
-    .height = sum->y1 - sum->y0,
-  };
+    .id = sum->id,.x = centroid ? sum->x / weight : (sum->x0 + sum->x1) / 2,.y = centroid ? sum->y / weight : sum->y1 - 0.5,    /* in the lowest row of its pixels, not below it */
+  .area = sum->area,.height = sum->y1 - sum->y0,};
 }
 
 GstCclTrackPlace
@@ -56,7 +52,8 @@ gst_ccl_track_place_of_blob (const GstCclBlobMeta * meta, guint index, gboolean 
 }
 
 GArray *
-gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob), gboolean centroid)
+gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob),
+    gboolean centroid)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
   const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);

@@ -3,7 +3,7 @@
 
 #include "gstcclzones.h"
 #include "analysis/zone.h"
-#include "json/gstccljson.h"
+#include "json/gstccljsoncheck.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>

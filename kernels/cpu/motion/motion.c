@@ -160,7 +160,7 @@ static void filter(const CpuMotion *cpu, const MotionFrame *frame)
         cpu->bits.image[i] &= ~cpu->ignored[i];
 }
 
-static CclStatus cpu_start(CclMotion *motion, MotionFrame *frame)
+static CclStatus cpu_submit(CclMotion *motion, MotionFrame *frame)
 {
     CpuMotion *const cpu = motion->impl;
     const size_t n = (size_t)cpu->bits.words * cpu->bits.height;
@@ -168,7 +168,7 @@ static CclStatus cpu_start(CclMotion *motion, MotionFrame *frame)
     cut_strips(motion, cpu, frame);
     ccl_pool_run(cpu->pool, run_rows, cpu, cpu->n_strips, frame->params.drop_shadow);
     frame->raw_foreground = cpu->tier->count(&cpu->bits);
-    if (frame->silent || frame->raw_foreground > frame->most) {
+    if (frame->silent || frame->raw_foreground > frame->max_raw_foreground) {
         memset(cpu->bits.image, 0, n * 8);
         memset(cpu->confirm, 0, 5 * n * 8);
     } else {
@@ -182,7 +182,7 @@ static CclStatus cpu_start(CclMotion *motion, MotionFrame *frame)
     return CCL_OK;
 }
 
-static CclStatus cpu_finish(CclMotion *motion, MotionFrame *frame)
+static CclStatus cpu_collect(CclMotion *motion, MotionFrame *frame)
 {
     (void)motion, (void)frame;
     return CCL_OK;
@@ -192,6 +192,6 @@ const MotionBackend motion_cpu_backend = {
     .open = cpu_open,
     .close = cpu_close,
     .set_ignored = cpu_set_ignored,
-    .start = cpu_start,
-    .finish = cpu_finish,
+    .submit = cpu_submit,
+    .collect = cpu_collect,
 };

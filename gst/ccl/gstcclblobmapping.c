@@ -1,0 +1,324 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The measures of a blob in pixels of the frame: the matrix of the meta maps them. */
+
+#include "gstcclmatrix.h"
+#include "gstcclprivate.h"
+
+#include <math.h>
+
+/* Shape of a blob in the frame: centroid, covariance and axes. FALSE and zeros past the end. */
+static gboolean
+get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  gdouble j[4];
+
+  memset (shape, 0, sizeof (CclShape));
+  g_return_val_if_fail (blob != NULL, FALSE);
+
+  gst_ccl_blob_get_shape (blob, shape);
+  if (gst_ccl_blob_meta_is_identity (meta))
+    return TRUE;
+
+  /* Centres of pixels are half a pixel inside their squares, before and after. */
+  shape->x += 0.5;
+  shape->y += 0.5;
+  gst_ccl_matrix_get_jacobian (meta->matrix, shape->x, shape->y, j);
+  gst_ccl_matrix_map (meta->matrix, &shape->x, &shape->y);
+  shape->x -= 0.5;
+  shape->y -= 0.5;
+
+  /* J C J' */
+  const gdouble xx = shape->xx, xy = shape->xy, yy = shape->yy;
+
+  shape->xx = j[0] * j[0] * xx + 2 * j[0] * j[1] * xy + j[1] * j[1] * yy;
+  shape->xy = j[0] * j[2] * xx + (j[0] * j[3] + j[1] * j[2]) * xy + j[1] * j[3] * yy;
+  shape->yy = j[2] * j[2] * xx + 2 * j[2] * j[3] * xy + j[3] * j[3] * yy;
+  if (gst_ccl_blob_meta_get_blob (meta, index)->area > 0)       /* without pixels there is no direction */
+    ccl_axes_from_covariance (shape);
+  return TRUE;
+}
+
+/**
+ * gst_ccl_blob_meta_get_box:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @x: (out) (optional): left edge
+ * @y: (out) (optional): top edge
+ * @width: (out) (optional): width
+ * @height: (out) (optional): height
+ *
+ * Gets the bounding box in pixels of the frame. It is exact, not rounded, and
+ * may reach past the frame after a crop; of a box that was turned it is the
+ * upright box around it.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y, gdouble * width,
+    gdouble * height)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  gdouble left = 0, right = 0, top = 0, bottom = 0;
+
+  for (gint corner = 0; blob != NULL && corner < 4; corner++) {
+    gdouble cx = blob->x + (corner & 1 ? (gdouble) blob->width : 0);
+    gdouble cy = blob->y + (corner & 2 ? (gdouble) blob->height : 0);
+
+    gst_ccl_matrix_map (meta->matrix, &cx, &cy);
+    left = corner == 0 ? cx : MIN (left, cx);
+    right = corner == 0 ? cx : MAX (right, cx);
+    top = corner == 0 ? cy : MIN (top, cy);
+    bottom = corner == 0 ? cy : MAX (bottom, cy);
+  }
+
+  if (x != NULL)
+    *x = left;
+  if (y != NULL)
+    *y = top;
+  if (width != NULL)
+    *width = right - left;
+  if (height != NULL)
+    *height = bottom - top;
+  g_return_if_fail (blob != NULL);
+}
+
+/**
+ * gst_ccl_blob_meta_get_area:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ *
+ * Gets the area that the blob covers in the frame.
+ *
+ * Returns: pixels of the frame
+ *
+ * Since: 0.1
+ */
+gdouble
+gst_ccl_blob_meta_get_area (const GstCclBlobMeta * meta, guint index)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  gdouble x, y, j[4];
+
+  g_return_val_if_fail (blob != NULL, 0);
+
+  gst_ccl_blob_get_centroid (blob, &x, &y);
+  gst_ccl_matrix_get_jacobian (meta->matrix, x + 0.5, y + 0.5, j);
+  return blob->area * fabs (j[0] * j[3] - j[1] * j[2]);
+}
+
+/**
+ * gst_ccl_blob_meta_get_centroid:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @x: (out) (optional): column
+ * @y: (out) (optional): row
+ *
+ * Gets the centre of gravity in pixels of the frame; the centre of the frame's
+ * first pixel is (0, 0).
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_get_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y)
+{
+  CclShape shape;
+
+  get_mapped_shape (meta, index, &shape);
+  if (x != NULL)
+    *x = shape.x;
+  if (y != NULL)
+    *y = shape.y;
+}
+
+/**
+ * gst_ccl_blob_meta_get_covariance:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @xx: (out) (optional): variance of the columns
+ * @xy: (out) (optional): covariance of columns and rows
+ * @yy: (out) (optional): variance of the rows
+ *
+ * Gets the covariance of gst_ccl_blob_get_covariance() in pixels of the frame
+ * squared.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy, gdouble * yy)
+{
+  CclShape shape;
+
+  get_mapped_shape (meta, index, &shape);
+  if (xx != NULL)
+    *xx = shape.xx;
+  if (xy != NULL)
+    *xy = shape.xy;
+  if (yy != NULL)
+    *yy = shape.yy;
+}
+
+/**
+ * gst_ccl_blob_meta_get_axes:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @major: (out) (optional): length of the major axis, pixels of the frame
+ * @minor: (out) (optional): length of the minor axis
+ * @orientation: (out) (optional): radians, -π/2 to π/2
+ *
+ * Gets the ellipse with the same second moments in the frame; see
+ * gst_ccl_blob_get_axes() and gst_ccl_blob_get_orientation().
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * major, gdouble * minor,
+    gdouble * orientation)
+{
+  CclShape shape;
+
+  get_mapped_shape (meta, index, &shape);
+  if (major != NULL)
+    *major = shape.axis_major_length;
+  if (minor != NULL)
+    *minor = shape.axis_minor_length;
+  if (orientation != NULL)
+    *orientation = shape.orientation;
+}
+
+/* x and y of each in turn, in the frame. */
+static gdouble *
+map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_points, guint * n_values)
+{
+  gdouble *const values = n_points > 0 ? g_new (gdouble, 2 * n_points) : NULL;
+
+  for (guint i = 0; i < n_points; i++) {
+    values[2 * i] = points[i].x;
+    values[2 * i + 1] = points[i].y;
+    gst_ccl_matrix_map (meta->matrix, &values[2 * i], &values[2 * i + 1]);
+  }
+  *n_values = 2 * n_points;
+  return values;
+}
+
+/**
+ * gst_ccl_blob_meta_get_contour:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @n_values: (out): length of the array, two for each corner
+ *
+ * Gets the outer contour of the blob, where it was traced (`ccllabel
+ * contours=true`), as a polygon of the frame. It runs along the edges of
+ * pixels: a pixel of the mask belongs to it when its centre is inside; holes
+ * are not cut out. A contour that was simplified is off by its tolerance.
+ *
+ * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
+ *   corner in turn; free it with g_free(). %NULL when it was not traced
+ *
+ * Since: 0.1
+ */
+gdouble *
+gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint * n_values)
+{
+  const GstCclPoint *points;
+  guint n_points;
+
+  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
+
+  points = gst_ccl_blob_list_get_contour (meta->list, index, &n_points);
+  return map_points (meta, points, n_points, n_values);
+}
+
+/**
+ * gst_ccl_blob_meta_get_trail:
+ * @meta: a blob meta
+ * @index: which blob, 0 to length - 1
+ * @n_values: (out): length of the array, two for each place
+ *
+ * Gets where the track of the blob has been (`ccltrack history=...`): its
+ * centre of gravity in the frames before and, last, in this one, as places of
+ * this frame.
+ *
+ * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
+ *   place in turn, oldest first; free it with g_free(). %NULL when there is none
+ *
+ * Since: 0.1
+ */
+gdouble *
+gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n_values)
+{
+  const GstCclPoint *points;
+  guint n_points;
+
+  g_return_val_if_fail (meta != NULL && n_values != NULL, NULL);
+
+  points = gst_ccl_blob_list_get_trail (meta->list, index, &n_points);
+  return map_points (meta, points, n_points, n_values);
+}
+
+/**
+ * gst_ccl_blob_meta_map_point:
+ * @meta: a blob meta
+ * @x: (inout): column, in the mask before and in the frame after
+ * @y: (inout): row
+ *
+ * Takes a place in the mask to its place in the frame. Pixel (x, y) covers
+ * [x, x+1) × [y, y+1): corners of boxes go in as they are; for the centre of a
+ * pixel add 0.5 before and subtract 0.5 after, as
+ * gst_ccl_blob_meta_get_centroid() does.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y)
+{
+  g_return_if_fail (meta != NULL && x != NULL && y != NULL);
+
+  gst_ccl_matrix_map (meta->matrix, x, y);
+}
+
+/**
+ * gst_ccl_blob_meta_unmap_point:
+ * @meta: a blob meta
+ * @x: (inout): column, in the frame before and in the mask after
+ * @y: (inout): row
+ *
+ * Takes a place in the frame to its place in the mask: what
+ * gst_ccl_blob_meta_map_point() does, the other way.
+ *
+ * Returns: %FALSE, and nothing changed, when the matrix has no inverse
+ *
+ * Since: 0.1
+ */
+gboolean
+gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y)
+{
+  GstCclMatrix inverse;
+
+  g_return_val_if_fail (meta != NULL && x != NULL && y != NULL, FALSE);
+
+  if (!gst_ccl_matrix_invert (meta->matrix, inverse))
+    return FALSE;
+  gst_ccl_matrix_map (inverse, x, y);
+  return TRUE;
+}
+
+/**
+ * gst_ccl_blob_meta_is_identity:
+ * @meta: a blob meta
+ *
+ * Tells whether pixels of the mask are pixels of the frame.
+ *
+ * Returns: %TRUE when nothing has to be mapped
+ *
+ * Since: 0.1
+ */
+gboolean
+gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta)
+{
+  g_return_val_if_fail (meta != NULL, TRUE);
+
+  return gst_ccl_matrix_is_identity (meta->matrix);
+}

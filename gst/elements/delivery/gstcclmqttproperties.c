@@ -1,0 +1,186 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Properties and statistics of cclmqttsink. */
+
+#include "delivery/gstcclmqttsinkprivate.h"
+
+#include "base/gstcclpropertyrow.h"
+#include "delivery/gstccltopic.h"
+
+#define DEFAULT_TOPIC "ccl/blobs"
+
+enum
+{
+  PROP_0,
+  PROP_URI,
+  PROP_TOPIC,
+  PROP_QOS_LEVEL,
+  PROP_RETAIN,
+  PROP_CLIENT_ID,
+  PROP_USERNAME,
+  PROP_PASSWORD_ENV,
+  PROP_CA_FILE,
+  PROP_CERT_FILE,
+  PROP_KEY_FILE,
+  PROP_VERIFY,
+  PROP_WILL_TOPIC,
+  PROP_WILL_MESSAGE,
+  PROP_QUEUE_SIZE,
+  PROP_OVERFLOW,
+  PROP_KEEP_ALIVE,
+  PROP_MAX_RECONNECT_DELAY,
+  PROP_DRAIN_TIMEOUT,
+  PROP_FAIL_ON_DISCONNECT,
+  PROP_STATS,
+  N_PROPERTIES,
+};
+
+/* Properties that are plain members. */
+static const GstCclPropertyRow rows[N_PROPERTIES] = {
+  [PROP_URI] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.uri),
+  [PROP_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, topic),
+  [PROP_QOS_LEVEL] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, qos_level),
+  [PROP_RETAIN] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, retain),
+  [PROP_CLIENT_ID] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.client_id),
+  [PROP_USERNAME] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.username),
+  [PROP_PASSWORD_ENV] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.password_env),
+  [PROP_CA_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.ca_file),
+  [PROP_CERT_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.cert_file),
+  [PROP_KEY_FILE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.key_file),
+  [PROP_VERIFY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.verify),
+  [PROP_WILL_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_topic),
+  [PROP_WILL_MESSAGE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_message),
+  [PROP_QUEUE_SIZE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, queue_size),
+  [PROP_OVERFLOW] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, overflow),
+  [PROP_KEEP_ALIVE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.keep_alive),
+  [PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.max_pause),
+  [PROP_DRAIN_TIMEOUT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, drain_timeout),
+  [PROP_FAIL_ON_DISCONNECT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, fail_on_disconnect),
+};
+
+static void
+gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
+  gboolean retain;
+  gint qos_level;
+
+  GST_OBJECT_LOCK (self);
+  if (!gst_ccl_property_row_set (self, &rows[id], value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (!self->topic)
+    self->topic = g_strdup (DEFAULT_TOPIC);
+  qos_level = self->qos_level;
+  retain = self->retain;
+  GST_OBJECT_UNLOCK (self);
+  gst_ccl_mqtt_connection_set_delivery (&self->connection, qos_level, retain);
+  gst_ccl_mqtt_connection_wake (&self->connection);
+}
+
+static GstStructure *
+create_stats (GstCclMqttSink * self)
+{
+  GstCclMqttConnection *const connection = &self->connection;
+  const GstCclMessageQueue *const queue = &connection->queue;
+  GstStructure *structure;
+
+  g_mutex_lock (&connection->lock);
+  structure = gst_structure_new ("cclmqttsink-stats",
+      "connected", G_TYPE_BOOLEAN, connection->is_connected,
+      "frames", G_TYPE_UINT64, self->frames,
+      "published", G_TYPE_UINT64, queue->published,
+      "dropped", G_TYPE_UINT64, queue->dropped,
+      "queued", G_TYPE_UINT, gst_ccl_message_queue_n_waiting (queue),
+      "in-flight", G_TYPE_UINT, queue->n_in_flight,
+      "bytes", G_TYPE_UINT64, queue->bytes,
+      "connects", G_TYPE_UINT64, connection->n_connects,
+      "failures", G_TYPE_UINT64, connection->n_failures,
+      "last-error", G_TYPE_STRING, connection->last_error ? connection->last_error : "", NULL);
+  gst_ccl_min_avg_max_to_structure (&self->host, "host", structure);
+  gst_ccl_min_avg_max_to_structure (&queue->latency, "latency", structure);
+  g_mutex_unlock (&connection->lock);
+  return structure;
+}
+
+static void
+gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GParamSpec * pspec)
+{
+  GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
+
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, create_stats (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (!gst_ccl_property_row_get (self, &rows[id], value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing = GST_CCL_PARAM_PLAYING;
+
+  object->set_property = gst_ccl_mqtt_sink_set_property;
+  object->get_property = gst_ccl_mqtt_sink_get_property;
+
+  g_object_class_install_property (object, PROP_URI, g_param_spec_string ("uri", "URI",
+          "Address of the broker: mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS", "mqtt://localhost", ready));
+  g_object_class_install_property (object, PROP_TOPIC, g_param_spec_string ("topic", "Topic",
+          "Topic to publish to (" GST_CCL_TOPIC_SOURCE " = the source in the line of JSON)", DEFAULT_TOPIC, ready));
+  g_object_class_install_property (object, PROP_QOS_LEVEL, g_param_spec_int ("qos-level", "QoS level",
+          "Delivery guarantee (0 = at most once, 1 = at least once, 2 = exactly once)", 0, 2, 1, ready));
+  g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
+          "Let the broker keep the last message of each topic for later subscribers", FALSE, ready));
+  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client ID",
+          "Name of this client, unique at the broker (unset = random)", NULL, ready));
+  g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
+          "Name to log in with (unset = no login)", NULL, ready));
+  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env", "Password variable",
+          "Name of the environment variable with the password (unset = no password)", NULL, ready));
+  g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
+          "PEM file of the trusted authorities for TLS (unset = those of the system)", NULL, ready));
+  g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
+          "PEM file of the client certificate for TLS (unset = none)", NULL, ready));
+  g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
+          "PEM file of the unencrypted key of cert-file (unset = none)", NULL, ready));
+  g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
+          "Verify certificate and host name of the broker with TLS", TRUE, ready));
+  g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
+          "Topic of the retained message that the broker publishes when this client vanishes (unset = none)", NULL,
+          ready));
+  g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
+          "Message for will-topic (unset = empty)", NULL, ready));
+  g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
+          "Maximum number of messages that wait for the broker", 1, G_MAXINT, 1000, playing));
+  g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
+          "What to do when the queue is full", GST_TYPE_CCL_MQTT_OVERFLOW, GST_CCL_OVERFLOW_DROP_OLDEST, playing));
+  g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
+          "Idle time after which the connection is probed, in seconds", 5, 65535, 30, ready));
+  g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
+          "Maximum reconnect delay", "Maximum pause between attempts to connect, in nanoseconds", GST_SECOND / 2,
+          24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
+  g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
+          "Maximum time to wait for delivery at the end of the stream, in nanoseconds (0 = do not wait)", 0, G_MAXINT64,
+          5 * GST_SECOND, ready));
+  g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
+          "Fail on disconnect", "Post an error instead of a warning when the broker is not reachable", FALSE, playing));
+  g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
+          "Since the start: connected, frames, published, dropped, queued, in-flight, bytes, connects, failures, "
+          "last-error; host-us and latency-us, each -min, -avg and -max in microseconds (-1 = not measured)",
+          GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY));
+}
+
+void
+gst_ccl_mqtt_sink_init_settings (GstCclMqttSink * self)
+{
+  self->settings = (GstCclMqttSettings) {
+  .uri = g_strdup ("mqtt://localhost"),.verify = TRUE,.keep_alive = 30,.max_pause = 30 * GST_SECOND,};
+  self->topic = g_strdup (DEFAULT_TOPIC);
+  self->qos_level = 1;
+  self->queue_size = 1000;
+  self->drain_timeout = 5 * GST_SECOND;
+}

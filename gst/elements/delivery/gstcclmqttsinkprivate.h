@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The files of cclmqttsink share this. */
+#ifndef __GST_CCL_MQTT_SINK_PRIVATE_H__
+#define __GST_CCL_MQTT_SINK_PRIVATE_H__
+
+#include "delivery/gstcclmqttsink.h"
+
+#include "base/gstcclminavgmax.h"
+#include "delivery/gstcclmqttconnection.h"
+
+G_BEGIN_DECLS
+
+struct _GstCclMqttSink
+{
+  GstBaseSink parent;
+
+  /* Properties; object lock. */
+  GstCclMqttSettings settings;
+  gchar *topic;
+  gint qos_level, overflow;
+  gboolean retain, fail_on_disconnect;
+  guint queue_size;
+  guint64 drain_timeout;        /* ns */
+
+  GstCclMqttConnection connection;
+
+  /* The connection's lock. */
+  guint64 frames;               /* buffers that arrived, one message each */
+  GstCclMinAvgMax host;         /* time in render() */
+};
+
+void gst_ccl_mqtt_sink_install_properties (GObjectClass * object);
+
+/* The defaults of the properties. */
+void gst_ccl_mqtt_sink_init_settings (GstCclMqttSink * sink);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The schema "ccl-blob-1". */
+
+#include "gstccljsonschemas.h"
+#include "gstccljsonvalues.h"
+
+static const GstCclJsonFlagWord border_words[] = {
+  {GST_CCL_BLOB_FLAG_TOUCHES_LEFT, "left"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_TOP, "top"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_RIGHT, "right"},
+  {GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM, "bottom"},
+};
+
+static const GstCclJsonFlagWord state_words[] = {
+  {GST_CCL_BLOB_FLAG_TENTATIVE, "tentative"},
+  {GST_CCL_BLOB_FLAG_CONFIRMED, "confirmed"},
+  {GST_CCL_BLOB_FLAG_PREDICTED, "predicted"},
+  {GST_CCL_BLOB_FLAG_LOST, "lost"},
+  {GST_CCL_BLOB_FLAG_MERGED, "merged"},
+  {GST_CCL_BLOB_FLAG_SPLIT, "split"},
+};
+
+static JsonArray *
+box_array (const GstCclBlobMeta * meta, guint index, gboolean whole)
+{
+  gdouble box[4];
+  JsonArray *array = json_array_sized_new (4);
+
+  gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
+  for (guint i = 0; i < 4; i++)
+    json_array_add_element (array, gst_ccl_json_new_measure (box[i], whole));
+  return array;
+}
+
+/* Names of the zones a blob is in. */
+static JsonArray *
+zone_names_array (const GstCclZoneMeta * zones, guint32 bits)
+{
+  JsonArray *array = json_array_new ();
+
+  for (guint i = 0; i < zones->n_zones; i++)
+    if (bits & (1u << i))
+      json_array_add_element (array, gst_ccl_json_new_string (zones->zones[i].name));
+  return array;
+}
+
+/* What each zone has counted. */
+static JsonArray *
+zones_array (const GstCclZoneMeta * zones)
+{
+  JsonArray *array = json_array_sized_new (zones->n_zones);
+
+  for (guint i = 0; i < zones->n_zones; i++) {
+    const GstCclZone *zone = &zones->zones[i];
+    JsonObject *object = json_object_new ();
+
+    json_object_set_member (object, "name", gst_ccl_json_new_string (zone->name));
+    if (zone->kind == GST_CCL_ZONE_POLYGON)
+      json_object_set_int_member (object, "inside", zone->n_inside);
+    gst_ccl_json_set_count (object, "forward", zone->n_forward);
+    gst_ccl_json_set_count (object, "backward", zone->n_backward);
+    json_array_add_object_element (array, object);
+  }
+  return array;
+}
+
+/* [x, y] of each, less `shift`; nothing when there are none. Takes the values. */
+static void
+set_points (JsonObject * object, const gchar * name, gdouble * values, guint n_values, gdouble shift, gboolean whole)
+{
+  JsonArray *points = n_values > 0 ? json_array_sized_new (n_values / 2) : NULL;
+
+  for (guint i = 0; i < n_values; i += 2) {
+    JsonArray *const point = json_array_sized_new (2);
+
+    json_array_add_element (point, gst_ccl_json_new_measure (values[i] - shift, whole));
+    json_array_add_element (point, gst_ccl_json_new_measure (values[i + 1] - shift, whole));
+    json_array_add_array_element (points, point);
+  }
+  if (points)
+    json_object_set_array_member (object, name, points);
+  g_free (values);
+}
+
+static JsonObject *
+ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
+{
+  const GstCclBlobMeta *meta = frame->blobs;
+  const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
+  JsonObject *object = json_object_new ();
+  gdouble *points;
+  guint n_values;
+  gdouble centroid[2], cov[3], axes[2], orientation;
+
+  gst_ccl_blob_meta_get_centroid (meta, index, &centroid[0], &centroid[1]);
+  gst_ccl_blob_meta_get_covariance (meta, index, &cov[0], &cov[1], &cov[2]);
+  gst_ccl_blob_meta_get_axes (meta, index, &axes[0], &axes[1], &orientation);
+
+  json_object_set_int_member (object, "label", blob->label);
+  json_object_set_array_member (object, "bbox", box_array (meta, index, whole));
+  json_object_set_member (object, "area", gst_ccl_json_new_measure (gst_ccl_blob_meta_get_area (meta, index), whole));
+  gst_ccl_json_set_numbers (object, "centroid", centroid, 2);
+  gst_ccl_json_set_numbers (object, "cov", cov, 3);
+  json_object_set_member (object, "orientation", gst_ccl_json_new_number (orientation));
+  gst_ccl_json_set_numbers (object, "axes", axes, 2);
+  gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
+  gst_ccl_json_set_id (object, "track", blob->track_id);
+  gst_ccl_json_set_id (object, "parent", blob->parent_id);
+  gst_ccl_json_set_id (object, "volume", blob->volume_id);
+  gst_ccl_json_set_flag_words (object, "state", blob->flags, state_words, G_N_ELEMENTS (state_words));
+  if (frame->zones)
+    json_object_set_array_member (object, "zones", zone_names_array (frame->zones, blob->zones));
+  points = gst_ccl_blob_meta_get_contour (meta, index, &n_values);
+  set_points (object, "polygon", points, n_values, 0, whole);
+  if (frame->trails) {
+    /* As the centroid: the centre of a pixel is a whole number. */
+    points = gst_ccl_blob_meta_get_trail (meta, index, &n_values);
+    set_points (object, "trail", points, n_values, 0.5, FALSE);
+  }
+  return object;
+}
+
+JsonObject *
+gst_ccl_json_blobs_object (const GstCclJsonFrame * frame)
+{
+  const GstCclBlobMeta *meta = frame->blobs;
+  const gboolean whole = gst_ccl_blob_meta_is_identity (meta);
+  const guint n_blobs = gst_ccl_blob_meta_get_length (meta);
+  JsonObject *object = json_object_new ();
+  JsonArray *blobs = json_array_sized_new (n_blobs);
+  gchar *utc = gst_ccl_json_utc (frame->utc);
+
+  for (guint i = 0; i < n_blobs; i++)
+    json_array_add_object_element (blobs, ccl_blob_object (frame, i, whole));
+
+  json_object_set_string_member (object, "schema", "ccl-blob-1");
+  json_object_set_member (object, "source", gst_ccl_json_new_string (frame->source));
+  json_object_set_int_member (object, "seq", (gint64) frame->seq);
+  json_object_set_member (object, "pts", gst_ccl_json_new_time (frame->pts));
+  json_object_set_member (object, "running_time", gst_ccl_json_new_time (frame->running_time));
+  json_object_set_member (object, "stream_time", gst_ccl_json_new_time (frame->stream_time));
+  json_object_set_member (object, "utc", gst_ccl_json_new_string (utc));
+  json_object_set_string_member (object, "time_source", frame->time_source);
+  json_object_set_object_member (object, "frame", gst_ccl_json_new_size ("w", meta->width, "h", meta->height));
+  json_object_set_int_member (object, "total", meta->n_total);
+  json_object_set_boolean_member (object, "truncated", (meta->flags & GST_CCL_BLOB_META_FLAG_TRUNCATED) != 0);
+  if (!frame->is_analysed)
+    json_object_set_boolean_member (object, "analysed", FALSE);
+  json_object_set_array_member (object, "blobs", blobs);
+  if (frame->zones)
+    json_object_set_array_member (object, "zones", zones_array (frame->zones));
+  g_free (utc);
+  return object;
+}

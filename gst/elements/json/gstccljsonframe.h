@@ -1,0 +1,52 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a line of JSON says about a frame. */
+#ifndef __GST_CCL_JSON_FRAME_H__
+#define __GST_CCL_JSON_FRAME_H__
+
+#include <gst/gst.h>
+#include <gst/ccl/gstcclblobmeta.h>
+#include <gst/ccl/gstcclzonemeta.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_CCL_JSON_SCHEMA_CCL,
+  GST_CCL_JSON_SCHEMA_DLSTREAMER,
+} GstCclJsonSchema;
+
+/* What a region of interest or an object detection says besides its box. The schema
+ * "dlstreamer" writes constants in their place for blobs of a mask. */
+typedef struct
+{
+  const gchar *type;            /* (nullable): of a quark, never freed */
+  gint64 id;
+  gint parent_id;               /* -1: none */
+  gint label_id;                /* -1: none */
+  gdouble confidence;           /* 0..1; others: unknown */
+} GstCclJsonRegion;
+
+/* One frame. All times are nanoseconds, GST_CLOCK_TIME_NONE when unknown. */
+typedef struct
+{
+  const gchar *source;
+  guint64 seq;
+  GstClockTime pts;
+  GstClockTime running_time;
+  GstClockTime stream_time;
+  GstClockTime utc;             /* since 1970 */
+  const gchar *time_source;
+  const gchar *tags;            /* (nullable): JSON text as gst_ccl_json_tags() returned it */
+
+  const GstCclBlobMeta *blobs;  /* measures, frame size, totals */
+  const GstCclZoneMeta *zones;  /* (nullable): what the bits of GstCclBlob.zones mean */
+  gboolean is_analysed;         /* FALSE: the frame has no metadata, so nothing is known of it */
+  gboolean trails;              /* write where tracks have been */
+  const GstCclJsonRegion *regions;      /* (nullable): one for each of the blobs */
+} GstCclJsonFrame;
+
+G_END_DECLS
+
+#endif

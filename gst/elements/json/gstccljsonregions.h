@@ -1,0 +1,31 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The regions of interest or object detections of other elements, in the form that the writer knows. */
+#ifndef __GST_CCL_JSON_REGIONS_H__
+#define __GST_CCL_JSON_REGIONS_H__
+
+#include <gst/gst.h>
+
+#include "gstccljsonframe.h"
+
+G_BEGIN_DECLS
+
+/* Regions are measured up to this column and row: 65535^4 / 3 is less than 2^64, so no sum of squares overflows. */
+#define GST_CCL_JSON_MAX_REGION_END 65535
+
+typedef struct
+{
+  GArray *blobs;                /* of GstCclBlob: each region as a filled rectangle */
+  GArray *regions;              /* of GstCclJsonRegion, one for each blob */
+  guint n_left_out;             /* regions that cannot be measured */
+} GstCclJsonRegions;
+
+/* Reads the regions of interest of a buffer or, if it has none, its object detections. An analyser that knows both forms
+ * attaches one of each for an object, so only one form is read. */
+void gst_ccl_json_regions_read (GstCclJsonRegions * regions, GstBuffer * buffer);
+void gst_ccl_json_regions_clear (GstCclJsonRegions * regions);
+
+G_END_DECLS
+
+#endif

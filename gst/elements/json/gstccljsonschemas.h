@@ -1,0 +1,19 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The schemas of a line: each makes the object of a frame, without its tags. (transfer full) */
+#ifndef __GST_CCL_JSON_SCHEMAS_H__
+#define __GST_CCL_JSON_SCHEMAS_H__
+
+#include <json-glib/json-glib.h>
+
+#include "gstccljsonframe.h"
+
+G_BEGIN_DECLS
+
+JsonObject *gst_ccl_json_blobs_object (const GstCclJsonFrame * frame);
+JsonObject *gst_ccl_json_dlstreamer_object (const GstCclJsonFrame * frame);
+
+G_END_DECLS
+
+#endif

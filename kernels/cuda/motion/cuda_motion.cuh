@@ -1,0 +1,135 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Inside the motion detector on CUDA. A picture passes these files in this order:
+ *
+ *     motion.cu        driver: device memory, submit, collect
+ *     picture.cu       upload, and averages of boxes where there is a working size
+ *     pixel_models.cu  a method: the picture to foreground bits, its model updated
+ *     unshadow.cu      takes shadows out of the bits
+ *     filter.cu        median, [confirm,] open, close, dilate, bytes of the mask; the last block tells the host
+ *
+ * The seam for a further method is CudaMotionMethod: one file with its kernels, its `open` and its `launch`, and one case in
+ * find_method() of motion.cu. The driver gives it the picture in device memory, a cleared set of bits and counters, and the
+ * stream; it launches everything up to cuda_motion_filter(), which it may precede or follow with kernels of its own. Its
+ * device memory comes from cuda_motion_alloc(). The driver knows nothing else of it.
+ *
+ * Each kernel starts while the one before it ends. For 1920x1080 they take longer to start, to wait for memory and to end
+ * than to compute: the number of steps that come one after the other counts.
+ *
+ * With several pictures in flight, the first kernel of the next picture runs beside the filter of this one. It reads and writes
+ * nothing that the filter uses, as there are two sets of bits and three of counters. The filter lets it start only after all
+ * kernels before the filter are done, and its last block waits for the filter: a kernel that waits for it has waited for all.
+ *
+ * Bits are words of 32, bit 0 leftmost; rows of 2 * motion->words.
+ */
+#ifndef CCL_CUDA_MOTION_CUH
+#define CCL_CUDA_MOTION_CUH
+
+#include "motion_backend.h"
+#include "cuda/backend.cuh"
+#include "cuda/overlap.cuh"
+
+#define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
+
+typedef struct MotionCounters {
+    unsigned long long raw; /* pixels that do not fit, and in the upper half words in MotionForeground.dark */
+    unsigned long long done; /* blocks of the last kernel << 40, and the pixels of the mask they kept */
+} MotionCounters;
+
+/* What the last block of a frame tells the host, in one word of mapped memory: pixels that did not fit, pixels of the
+ * mask, both at most 2^28, and the last bits of the frame's number. */
+#define MOTION_RESULT_BITS 29
+#define MOTION_RESULT_FRAMES 64
+#define MOTION_RESULTS (2 * CCL_MAX_DEPTH) /* one for each in flight, and again when they are done again */
+#define MOTION_COUNTERS 3u
+
+/* The pixels of a frame that do not fit its model. */
+typedef struct MotionForeground {
+    uint32_t *image;
+    uint2 *dark;       /* words that may have shadows, in any order: index, bits */
+} MotionForeground;
+
+/* What the kernels know of a frame. */
+typedef struct MotionPicture {
+    const uint8_t *luma;
+    size_t stride;
+    uint32_t width, height, words; /* words of 32 */
+    MotionRates rates;
+} MotionPicture;
+
+/* A frame on its way, as the driver hands it to a method. */
+typedef struct MotionWork {
+    const MotionFrame *frame;
+    MotionPicture picture;
+    bool overlap;                 /* the method's first kernel may start while the frame before is filtered */
+    MotionForeground foreground;
+    MotionCounters *counters;     /* of this frame: zero */
+    MotionCounters *next_but_one; /* the filter clears them */
+} MotionWork;
+
+typedef struct CudaMotionMethod {
+    /* Allocates CudaMotion.model and what it points to. */
+    CclStatus (*open)(CclMotion *motion);
+    /* Launches all kernels from the picture to the mask on CudaMotion.stream. */
+    CclStatus (*launch)(const CclMotion *motion, const MotionWork *work);
+} CudaMotionMethod;
+
+extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
+
+#define MOTION_MAX_BLOCKS 40u
+
+/* CclMotion.impl. */
+typedef struct CudaMotion {
+    const CudaMotionMethod *method;
+    void *model;              /* the method's: from calloc(), freed by the driver; NULL: none */
+    cudaStream_t stream;
+    cudaEvent_t produced;
+    cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
+    cudaEvent_t downloaded[CCL_MAX_DEPTH];                /* the mask is in host memory */
+    cudaEvent_t blocking;                                 /* created when first needed */
+    MotionForeground foreground[2]; /* in turn; one alone where only one picture is in flight */
+    uint32_t *ignored;
+    uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
+    uint8_t *luma;            /* uploaded pictures */
+    size_t luma_pitch;
+    uint8_t *shrunk;          /* rows of words * 64; NULL: the working size is the picture's */
+    uint8_t *mask;            /* for masks in host memory */
+    size_t mask_pitch;
+    MotionCounters *counters; /* used in turn: each frame clears those of the next but one */
+    unsigned long long *results, *d_results; /* the same memory, and its device address; used in turn */
+    uint32_t serial;          /* of the last frame */
+    unsigned multiprocessors;
+    bool overlaps;            /* a kernel may start while the one before it ends */
+    void *blocks[MOTION_MAX_BLOCKS];
+    unsigned n_blocks;
+} CudaMotion;
+
+static inline CudaMotion *cuda_motion(const CclMotion *motion)
+{
+    return (CudaMotion *)motion->impl;
+}
+
+/* Device memory that the detector frees, zero. memory: a pointer to any pointer. */
+CclStatus cuda_motion_alloc(CclMotion *motion, void *memory, size_t size);
+
+/* Puts the picture where kernels can read it, at the working size: work->picture and work->overlap. */
+CclStatus cuda_motion_upload(const CclMotion *motion, MotionWork *work);
+
+/* Takes shadows out of the frame's bits. mean: 8.8 fixed point, rows of words * 32. */
+CclStatus cuda_motion_unshadow(const CclMotion *motion, const MotionWork *work, const uint16_t *mean);
+
+/* The frame's bits to the mask; the last block writes the frame's word of CudaMotion.results. */
+CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work);
+
+/* overlap: the kernel itself waits for the one before it. */
+template <typename... Parameters, typename... Values>
+static CclStatus cuda_motion_launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...), dim3 grid,
+                                    unsigned threads, size_t shared, const Values &...values)
+{
+    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->overlaps, 0, 0, kernel, grid, threads, shared, values...));
+    return CCL_OK;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cclmeta2json: each field of a line, and names that are no text. */
+
+#include "cclmeta2json.h"
+
+#include <string.h>
+
+static gboolean
+is_whole (JsonNode * node)
+{
+  return JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_INT64;
+}
+
+GST_START_TEST (test_line_byte_for_byte)
+{
+  GstHarness *h = new_harness ();
+  gchar *line;
+
+  gst_harness_set (h, "cclmeta2json", "source-id", "cam \"1\"", NULL);
+  line = push_for_line (h, small_frame (2));
+  fail_unless_equals_string (line,
+      "{\"schema\":\"ccl-blob-1\",\"source\":\"cam \\\"1\\\"\",\"seq\":0,\"pts\":80000000,\"running_time\":80000000,"
+      "\"stream_time\":80000000,\"utc\":null,\"time_source\":\"none\",\"frame\":{\"w\":320,\"h\":240},\"total\":1,"
+      "\"truncated\":false,\"blobs\":[{\"label\":1,\"bbox\":[10,20,3,2],\"area\":6,\"centroid\":[11.0,20.5],"
+      "\"cov\":[0.66666666666666663,0.0,0.25],\"orientation\":1.5707963267948966,"
+      "\"axes\":[3.2659863237109041,2.0]}]}");
+  g_free (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* The object has each number of the blob, bit for bit. */
+static void
+assert_blob (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  gdouble cx, cy, xx, xy, yy, major, minor, orientation;
+
+  gst_ccl_blob_meta_get_centroid (meta, index, &cx, &cy);
+  gst_ccl_blob_meta_get_covariance (meta, index, &xx, &xy, &yy);
+  gst_ccl_blob_meta_get_axes (meta, index, &major, &minor, &orientation);
+  fail_unless_equals_int (json_object_get_int_member (object, "label"), index + 1);
+  fail_unless_equals_int (number_at (object, "bbox", 0), blob->x);
+  fail_unless_equals_int (number_at (object, "bbox", 1), blob->y);
+  fail_unless_equals_int (number_at (object, "bbox", 2), blob->width);
+  fail_unless_equals_int (number_at (object, "bbox", 3), blob->height);
+  fail_unless (is_whole (json_array_get_element (json_object_get_array_member (object, "bbox"), 0)));
+  fail_unless (is_whole (json_object_get_member (object, "area")));
+  fail_unless_equals_int (json_object_get_int_member (object, "area"), blob->area);
+  fail_unless (number_at (object, "centroid", 0) == cx && number_at (object, "centroid", 1) == cy);
+  fail_unless (number_at (object, "cov", 0) == xx && number_at (object, "cov", 1) == xy && number_at (object, "cov", 2) == yy);
+  fail_unless (json_object_get_double_member (object, "orientation") == orientation);
+  fail_unless (number_at (object, "axes", 0) == major && number_at (object, "axes", 1) == minor);
+}
+
+/* Many blobs with awkward numbers: each double comes back bit for bit. */
+GST_START_TEST (test_every_field_read_back)
+{
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (7);
+  GstCclBlob blobs[50];
+  GstCclBlobMeta *meta;
+  GstBuffer *copy;
+  JsonNode *line;
+  JsonObject *object;
+  JsonArray *array;
+
+  for (guint i = 0; i < G_N_ELEMENTS (blobs); i++) {
+    GstCclBlob dot = rectangle (0, 3 * i, 200, 1, 1 + i % 7);
+
+    blobs[i] = rectangle (i + 1, 2 * i, i, 1 + i % 5, 1 + i % 3);
+    blobs[i].m10 += dot.m10;
+    blobs[i].m01 += dot.m01;
+    blobs[i].m20 += dot.m20;
+    blobs[i].m11 += dot.m11;
+    blobs[i].m02 += dot.m02;
+    blobs[i].area += dot.area;
+  }
+  meta = attach_blobs (frame, blobs, G_N_ELEMENTS (blobs));
+  meta->n_total = 4452;
+  meta->flags = GST_CCL_BLOB_META_FLAG_TRUNCATED;
+  copy = gst_buffer_copy (frame);
+  meta = gst_buffer_get_ccl_blob_meta (copy);
+
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  object = json_node_get_object (line);
+  fail_unless_equals_int (json_object_get_int_member (object, "total"), 4452);
+  fail_unless (json_object_get_boolean_member (object, "truncated"));
+  array = json_object_get_array_member (object, "blobs");
+  fail_unless_equals_int (json_array_get_length (array), G_N_ELEMENTS (blobs));
+
+  for (guint i = 0; i < G_N_ELEMENTS (blobs); i++)
+    assert_blob (json_array_get_object_element (array, i), meta, i);
+  json_node_unref (line);
+  gst_buffer_unref (copy);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_optional_fields)
+{
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  GstCclBlob blobs[3] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 2, 2), rectangle (3, 318, 50, 2, 190) };
+  JsonNode *line;
+  JsonArray *array;
+  JsonObject *blob;
+
+  blobs[0].flags = GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP | GST_CCL_BLOB_FLAG_CONFIRMED
+      | GST_CCL_BLOB_FLAG_MERGED;
+  blobs[0].track_id = G_GUINT64_CONSTANT (1) << 40;
+  blobs[0].volume_id = G_GUINT64_CONSTANT (1) << 41;
+  blobs[2].flags = GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM;
+  attach_blobs (frame, blobs, 3);
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  array = json_object_get_array_member (json_node_get_object (line), "blobs");
+
+  blob = json_array_get_object_element (array, 0);
+  fail_unless_equals_string (json_object_get_string_member (blob, "border"), "left,top");
+  fail_unless_equals_string (json_object_get_string_member (blob, "state"), "confirmed,merged");
+  fail_unless_equals_int64 (json_object_get_int_member (blob, "track"), G_GINT64_CONSTANT (1) << 40);
+  fail_unless_equals_int64 (json_object_get_int_member (blob, "volume"), G_GINT64_CONSTANT (1) << 41);
+  blob = json_array_get_object_element (array, 1);
+  fail_if (json_object_has_member (blob, "border") || json_object_has_member (blob, "state"));
+  fail_if (json_object_has_member (blob, "volume") || json_object_has_member (blob, "track")
+      || json_object_has_member (blob, "polygon"));
+  blob = json_array_get_object_element (array, 2);
+  fail_unless_equals_string (json_object_get_string_member (blob, "border"), "right,bottom");
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* json-glib has no whole numbers from 2^63 on. */
+GST_START_TEST (test_beyond_63_bits)
+{
+  const guint64 least = G_GUINT64_CONSTANT (1) << 63;
+  const GstCclZone zone = {.name = (gchar *) "door",.n_forward = least,.n_backward = G_MAXUINT64 };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  GstCclBlob blob = rectangle (G_MAXUINT32, 10, 20, 3, 2);
+  JsonNode *line;
+  JsonObject *object;
+
+  blob.track_id = G_MAXUINT64;
+  blob.parent_id = least;
+  blob.volume_id = least + 5;
+  attach_blobs (frame, &blob, 1);
+  gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
+  GST_BUFFER_PTS (frame) = least + 5;
+  line = push_for_json (h, gst_buffer_copy (frame));
+  assert_schema ("ccl-blob-1.schema.json", line);
+  object = json_node_get_object (line);
+  fail_unless (is_null (object, "pts") && is_null (object, "running_time") && is_null (object, "stream_time"));
+  object = first_blob (line);
+  fail_if (json_object_has_member (object, "track") || json_object_has_member (object, "parent")
+      || json_object_has_member (object, "volume"));
+  object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "zones"), 0);
+  fail_unless_equals_int64 (json_object_get_int_member (object, "forward"), G_MAXINT64);
+  fail_unless_equals_int64 (json_object_get_int_member (object, "backward"), G_MAXINT64);
+  json_node_unref (line);
+
+  gst_util_set_object_arg (G_OBJECT (h->element), "schema", "dlstreamer");
+  line = push_for_json (h, frame);
+  assert_schema ("dlstreamer.schema.json", line);
+  fail_if (json_object_has_member (json_node_get_object (line), "timestamp"));
+  object = json_array_get_object_element (json_object_get_array_member (json_node_get_object (line), "objects"), 0);
+  fail_if (json_object_has_member (object, "id"));
+  fail_unless_equals_int64 (json_object_get_int_member (object, "region_id"), G_MAXUINT32);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_source_defaults_to_name)
+{
+  GstHarness *h = new_harness ();
+  GstElement *element = gst_harness_find_element (h, "cclmeta2json");
+  gchar *name = gst_element_get_name (element);
+  JsonNode *line = push_for_json (h, small_frame (0));
+
+  fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"), name);
+  json_node_unref (line);
+
+  /* Bytes that are not UTF-8 must not make the line wrong. */
+  g_object_set (element, "source-id", "caf\xe9\t1", NULL);
+  line = push_for_json (h, small_frame (1));
+  fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
+      "caf\xef\xbf\xbd\t1");
+  json_node_unref (line);
+
+  /* Nor must control characters. */
+  g_object_set (element, "source-id", "a\x01\x1e\x1f\x7f\x1f", "tags", "{\"\\u001f\":\"\\u001f\"}", NULL);
+  line = push_for_json (h, small_frame (2));
+  fail_unless_equals_string (json_object_get_string_member (json_node_get_object (line), "source"),
+      "a\x01\x1e\x1f\x7f\x1f");
+  fail_unless_equals_string (json_object_get_string_member (json_object_get_object_member (json_node_get_object (line),
+              "tags"), "\x1f"), "\x1f");
+  json_node_unref (line);
+  g_free (name);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* Zones of other programs may have any name. */
+GST_START_TEST (test_names_of_zones)
+{
+  const GstCclZone zone = {.name = (gchar *) "caf\xe9\x1f",.kind = GST_CCL_ZONE_POLYGON };
+  GstCclBlob blob = rectangle (1, 10, 20, 3, 2);
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  JsonNode *line;
+
+  blob.zones = 1;
+  attach_blobs (frame, &blob, 1);
+  gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
+  line = push_for_json (h, frame);
+  fail_unless_equals_string (json_array_get_string_element (json_object_get_array_member (first_blob (line), "zones"),
+          0), "caf\xef\xbf\xbd\x1f");
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+TCase *
+json_field_tests (void)
+{
+  TCase *tests = tcase_create ("fields");
+
+  tcase_set_timeout (tests, 120);
+  tcase_add_test (tests, test_line_byte_for_byte);
+  tcase_add_test (tests, test_every_field_read_back);
+  tcase_add_test (tests, test_optional_fields);
+  tcase_add_test (tests, test_beyond_63_bits);
+  tcase_add_test (tests, test_source_defaults_to_name);
+  tcase_add_test (tests, test_names_of_zones);
+  return tests;
+}

@@ -1,0 +1,158 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cclmqttsink: passwords and TLS. */
+
+#include "cclmqttsink.h"
+
+#include <glib/gstdio.h>
+
+GST_START_TEST (test_password)
+{
+  NEED_BROKER ();
+
+  const guint port = free_port ();
+  gchar *path = in_folder ("passwords"), *settings;
+  const gchar *const arguments[] = { passwd_path, "-b", "-c", path, "cam1", "secret", NULL };
+  GSubprocess *broker;
+
+  run_program (arguments);
+  g_chmod (path, 0644);         /* the broker gives up root */
+  settings = g_strdup_printf ("allow_anonymous false\npassword_file %s", path);
+  broker = start_broker (port, settings);
+
+  for (guint i = 0; i < 2; i++) {
+    GstElement *sink = new_sink ("mqtt", port, "t");
+    Publisher publisher;
+
+    g_setenv ("CCL_TEST_PASSWORD", i ? "secret" : "wrong", TRUE);
+    g_object_set (sink, "username", "cam1", "password-env", "CCL_TEST_PASSWORD", NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 5);
+    if (i) {
+      wait_for_stat (&publisher, "published", 5);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "not authorised");
+      fail_unless_equals_int (push_number (&publisher, 6), GST_FLOW_OK);
+      fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
+      fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 6);
+    }
+    close_publisher (&publisher);
+  }
+  stop_program (broker);
+  g_free (settings);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+/* A certificate for `name`, signed by itself. */
+static void
+make_certificate (const gchar * stem, const gchar * name)
+{
+  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, stem), *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
+  gchar *subject = g_strdup_printf ("/CN=%s", name), *alternative = g_strdup_printf ("subjectAltName=DNS:%s", name);
+  const gchar *const arguments[] = { openssl_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
+    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject, "-addext", alternative, "-keyout", key,
+    "-out", certificate, NULL
+  };
+
+  run_program (arguments);
+  g_chmod (key, 0644);
+  g_free (key);
+  g_free (certificate);
+  g_free (subject);
+  g_free (alternative);
+}
+
+static gchar *
+tls_settings (const gchar * certificate)
+{
+  return g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", broker_folder, certificate, broker_folder,
+      certificate);
+}
+
+/* Nobody listens at first: libmosquitto does not notice by itself when TLS was to come next. */
+GST_START_TEST (test_tls_broker_comes_late)
+{
+  NEED_OPENSSL ();
+
+  const guint port = free_port ();
+  gchar *certificate = in_folder ("good.pem"), *settings = tls_settings ("good");
+  GstElement *sink = new_sink ("mqtts", port, "t");
+  Publisher publisher;
+  GSubprocess *broker;
+
+  make_certificate ("good", "localhost");
+  g_object_set (sink, "ca-file", certificate, NULL);
+  publisher = publish_with (sink);
+  push_numbers (&publisher, 1, 5);
+  expect_message (&publisher, GST_MESSAGE_WARNING, "Connection refused");
+  broker = start_broker (port, settings);
+  wait_for_stat (&publisher, "published", 5);
+  expect_all_published (&publisher, 5);
+  close_publisher (&publisher);
+  stop_program (broker);
+  g_free (settings);
+  g_free (certificate);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_tls)
+{
+  NEED_OPENSSL ();
+
+  /* The broker's certificate, which authority we trust, whether we look, and what comes of it. */
+  static const struct
+  {
+    const gchar *served, *trusted;
+    gboolean verify, works;
+  } cases[] = {
+    {"good", "good", TRUE, TRUE},
+    {"good", "other", TRUE, FALSE},
+    {"good", NULL, TRUE, FALSE},
+    {"other", "other", TRUE, FALSE},    /* in order, but for another host */
+    {"other", "good", FALSE, TRUE},
+  };
+
+  make_certificate ("good", "localhost");
+  make_certificate ("other", "elsewhere.example");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const guint port = free_port ();
+    gchar *settings = tls_settings (cases[i].served);
+    gchar *trusted = cases[i].trusted ? g_strdup_printf ("%s/%s.pem", broker_folder, cases[i].trusted) : NULL;
+    GSubprocess *broker = start_broker (port, settings);
+    GstElement *sink = new_sink ("mqtts", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "ca-file", trusted, "verify", cases[i].verify, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 5);
+    if (cases[i].works) {
+      wait_for_stat (&publisher, "published", 5);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+      fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
+      fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 5);
+    }
+    close_publisher (&publisher);
+    stop_program (broker);
+    g_free (settings);
+    g_free (trusted);
+  }
+}
+
+GST_END_TEST;
+
+TCase *
+mqtt_security_tests (void)
+{
+  TCase *tests = tcase_create ("security");
+
+  tcase_set_timeout (tests, 120);
+  tcase_add_test (tests, test_password);
+  tcase_add_test (tests, test_tls);
+  tcase_add_test (tests, test_tls_broker_comes_late);
+  return tests;
+}

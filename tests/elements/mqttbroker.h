@@ -1,0 +1,56 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A mosquitto broker and mosquitto_sub, and a listener that plays the broker. */
+#ifndef CCL_TEST_MQTTBROKER_H
+#define CCL_TEST_MQTTBROKER_H
+
+#include <gio/gio.h>
+#include <gst/check/gstcheck.h>
+
+#define PATIENCE ((gint64) 20 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  GSubprocess *process;
+  GDataInputStream *lines;
+} Listener;
+
+#define OPEN_TO_ALL "allow_anonymous true"
+
+/* Each test that needs a broker begins with this; those with TLS with the second. */
+#define NEED_BROKER() SKIP_TEST_UNLESS (have_broker (), "mosquitto and mosquitto-clients are not installed")
+#define NEED_OPENSSL() SKIP_TEST_UNLESS (have_broker () && openssl_path, "no mosquitto, mosquitto-clients or openssl")
+
+/* Where the files of the broker are, and programs; NULL: not installed. */
+extern gchar *broker_folder, *passwd_path, *openssl_path;
+
+gboolean have_broker (void);
+
+gchar *in_folder (const gchar * name);
+
+/* A port nobody listens to at the moment. */
+guint free_port (void);
+void run_program (const gchar * const *arguments);
+GSubprocess *start_broker_at (const gchar * address, guint port, const gchar * settings);
+GSubprocess *start_broker (guint port, const gchar * settings);
+void stop_program (GSubprocess * process);
+
+/* Listens for `count` messages, with further mosquitto_sub arguments. */
+Listener listen_for (guint port, guint count, const gchar * const *more);
+void expect_numbers (Listener * listener, const gchar * topic, guint first, guint last);
+
+/* In order, but some may come again. */
+void expect_numbers_at_least_once (Listener * listener, guint first, guint last);
+void close_listener (Listener * listener);
+
+/* A broker of our own, which answers when it is told to. */
+GSocketListener *new_listener (guint * port);
+
+/* The next client, which says that it is one, and is not answered. */
+GSocketConnection *accept_client (GSocketListener * listener);
+void welcome_client (GSocketConnection * connection);
+void find_programs (void);
+void forget_programs (void);
+
+#endif

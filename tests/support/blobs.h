@@ -1,0 +1,28 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Blobs, and the metadata made of them. */
+#ifndef CCL_TEST_BLOBS_H
+#define CCL_TEST_BLOBS_H
+
+#include <gst/ccl/gstcclblobmeta.h>
+#include <gst/check/gstcheck.h>
+#include <math.h>
+
+#define assert_near(a, b) \
+  G_STMT_START { \
+    const gdouble first = (a), second = (b); \
+    fail_unless (fabs (first - second) < 1e-9, "%s is %.17g, not %.17g", #a, first, second); \
+  } G_STMT_END
+
+/* A full rectangle, its sums by adding up its pixels. */
+GstCclBlob rectangle (guint label, gint x, gint y, gint width, gint height);
+GstCclBlobMeta *add_blobs (GstBuffer * buffer, const GstCclBlob * blobs, guint n, guint width, guint height);
+
+/* Edges of the box in the frame. */
+void assert_box (const GstCclBlobMeta * meta, guint index, gdouble x, gdouble y, gdouble width, gdouble height);
+
+/* Number of blobs in the metadata, which has to be there. */
+guint n_blobs (GstBuffer * buffer);
+
+#endif

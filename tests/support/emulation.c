@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "emulation.h"
+
+#include "ccl.h"
+
+void
+find_device_again (void)
+{
+  emulate_fail (0, 0, 0, false);
+  ccl_device_free (ccl_device_alloc (16, 0));   /* waits */
+  emulate_fail (0, 0, 0, false);
+  emulate_reports (true);
+}

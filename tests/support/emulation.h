@@ -1,0 +1,20 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The emulated device, as tests/emulate/emulate.h has it, and how it fails. */
+#ifndef CCL_TEST_EMULATION_H
+#define CCL_TEST_EMULATION_H
+
+#include <stdbool.h>
+
+#define ERROR_LAUNCH_FAILURE 719
+
+void emulate_fail (const char *call, unsigned n, int error, bool lost);
+unsigned emulate_calls (void);
+unsigned emulate_held (void);
+unsigned emulate_reports (bool forgive);
+
+/* After a device was lost: waits for its work, and forgives that its memory was gone. */
+void find_device_again (void);
+
+#endif
