@@ -21,47 +21,48 @@
 #define FEEDBACK_LEVEL 256u
 
 /* Background. docs/motion-model.md has each constant's reason, and F at half and double. */
-#define FEEDBACK_MEMORY_MS 20000u        /* memory of the modes; a mode that is gone is forgotten in 2.3 times this */
-#define FEEDBACK_BACKGROUND 6554u        /* a mode is background from this weight on, 0.1: 2 s of 20 s */
+#define FEEDBACK_MEMORY_MS     20000u /* memory of the modes; a mode that is gone is forgotten in 2.3 times this */
+#define FEEDBACK_BACKGROUND    6554u  /* a mode is background from this weight on, 0.1: 2 s of 20 s */
 #define FEEDBACK_DEVIATION_NEW (2u * FEEDBACK_LEVEL)
 #define FEEDBACK_DEVIATION_MAX (20u * FEEDBACK_LEVEL) /* keeps the threshold within 16 bits */
-#define FEEDBACK_ABSORBED 60000u         /* weight of the first mode after absorption, 0.92 */
+#define FEEDBACK_ABSORBED      60000u                 /* weight of the first mode after absorption, 0.92 */
 
 /* Threshold of luma: base + 3 deviations + brightness * 6 / 256 + extra. */
-#define FEEDBACK_THRESHOLD 5u            /* levels of the smoothed luma: the base, if the caller names none */
-#define FEEDBACK_THRESHOLD_MAX 100u      /* levels: larger ones count as this */
-#define FEEDBACK_DEVIATIONS 3u           /* 3 mean deviations are 2.4 standard deviations */
-#define FEEDBACK_RELATIVE 6u             /* 256ths of the brightness: shot noise, errors of the gain */
-#define FEEDBACK_EXTRA_UP 256u           /* extra for a false alarm, and less for each picture: */
-#define FEEDBACK_EXTRA_DOWN 1u           /* with this ratio one false alarm in 256 pictures is kept */
-#define FEEDBACK_EXTRA_MAX (40u * FEEDBACK_LEVEL)
+#define FEEDBACK_THRESHOLD     5u   /* levels of the smoothed luma: the base, if the caller names none */
+#define FEEDBACK_THRESHOLD_MAX 100u /* levels: larger ones count as this */
+#define FEEDBACK_DEVIATIONS    3u   /* 3 mean deviations are 2.4 standard deviations */
+#define FEEDBACK_RELATIVE      6u   /* 256ths of the brightness: shot noise, errors of the gain */
+#define FEEDBACK_EXTRA_UP      256u /* extra for a false alarm, and less for each picture: */
+#define FEEDBACK_EXTRA_DOWN    1u   /* with this ratio one false alarm in 256 pictures is kept */
+#define FEEDBACK_EXTRA_MAX     (40u * FEEDBACK_LEVEL)
 
 /* Range of the background around a pixel. */
-#define FEEDBACK_NEAR_PART 32u           /* this part of the 3x3 range always counts; all of it from an extra of */
-#define FEEDBACK_NEAR_EXTRA 4u           /* this many levels on */
-#define FEEDBACK_FAR_RADIUS 4            /* pixels: how far the background moves where it moves again and again */
-#define FEEDBACK_FAR_RADIUS_CHROMA 2     /* the same in chroma samples */
-#define FEEDBACK_RISE 32u                /* counter of recurrence: for each rise */
-#define FEEDBACK_RISES_MS 10000u         /* ms: its memory */
-#define FEEDBACK_RISES_MIN 48u           /* 1.5 rises: the far range begins to count; all of it at twice this */
-#define FEEDBACK_BRIGHT (225u * FEEDBACK_LEVEL) /* an overexposed pixel fits a background above this */
+#define FEEDBACK_NEAR_PART         32u    /* this part of the 3x3 range always counts; all of it from an extra of */
+#define FEEDBACK_NEAR_EXTRA        4u     /* this many levels on */
+#define FEEDBACK_FAR_RADIUS        4      /* pixels: how far the background moves where it moves again and again */
+#define FEEDBACK_FAR_RADIUS_CHROMA 2      /* the same in chroma samples */
+#define FEEDBACK_RISE              32u    /* counter of recurrence: for each rise */
+#define FEEDBACK_RISES_MS          10000u /* ms: its memory */
+#define FEEDBACK_RISES_MIN         48u    /* 1.5 rises: the far range begins to count; all of it at twice this */
+#define FEEDBACK_BRIGHT            (225u * FEEDBACK_LEVEL) /* an overexposed pixel fits a background above this */
 
 /* Chroma: thresholds of |U| + |V|. */
-#define FEEDBACK_CHROMA_THRESHOLD (7u * FEEDBACK_LEVEL)
-#define FEEDBACK_CHROMA_DEVIATIONS 4u    /* chroma noise is not white */
+#define FEEDBACK_CHROMA_THRESHOLD     (7u * FEEDBACK_LEVEL)
+#define FEEDBACK_CHROMA_DEVIATIONS    4u /* chroma noise is not white */
 #define FEEDBACK_CHROMA_DEVIATION_NEW FEEDBACK_LEVEL
 
 /* Candidates: what is seen in the mask. */
-#define FEEDBACK_CANDIDATE_RATE 8192u    /* 1/8 a picture */
-#define FEEDBACK_STILL_MS 16u            /* unit of the time for which a candidate stands still, up to */
-#define FEEDBACK_STILL_FINE 1024u        /* this many units, 16.4 s; longer times count in parts of what is left of absorb_ms */
-#define FEEDBACK_STILL_KEPT 250u         /* units, 4 s: a candidate that stood still for this long loses 1/16 by a change,
+#define FEEDBACK_CANDIDATE_RATE 8192u /* 1/8 a picture */
+#define FEEDBACK_STILL_MS       16u   /* unit of the time for which a candidate stands still, up to */
+#define FEEDBACK_STILL_FINE     1024u /* this many units, 16.4 s; longer times count in parts of what is left of absorb_ms */
+#define FEEDBACK_STILL_KEPT \
+    250u                             /* units, 4 s: a candidate that stood still for this long loses 1/16 by a change,
                                             not all: people shift their weight */
-#define FEEDBACK_STILL_COARSE 60000u     /* number of parts */
+#define FEEDBACK_STILL_COARSE 60000u /* number of parts */
 
 /* Results of feedback_miss(). */
-#define FEEDBACK_RAW 1u       /* fits nothing: foreground, before shadows and filters */
-#define FEEDBACK_RISES 2u     /* fits no mode, but lies in the far range: the background may be moving */
+#define FEEDBACK_RAW   1u /* fits nothing: foreground, before shadows and filters */
+#define FEEDBACK_RISES 2u /* fits no mode, but lies in the far range: the background may be moving */
 
 /* ---------------------------------------------------------------- types */
 
@@ -79,32 +80,32 @@ typedef struct FeedbackPixel {
     uint16_t extra;        /* added to the threshold because of false alarms */
     uint8_t rises;         /* recurrence: FEEDBACK_RISE for each rise, decaying */
     FeedbackRest rest;
-    uint16_t candidate;    /* in the mask: what is seen there, */
-    uint16_t still;        /* and for how long: feedback_still_ms() */
-    uint8_t ghost;         /* in the mask: how long its region has looked like a ghost, 64ths of a second */
+    uint16_t candidate; /* in the mask: what is seen there, */
+    uint16_t still;     /* and for how long: feedback_still_ms() */
+    uint8_t ghost;      /* in the mask: how long its region has looked like a ghost, 64ths of a second */
 } FeedbackPixel;
 
 /* One chroma sample, 16 bytes; of 2x2 pixels. */
 typedef struct FeedbackChroma {
-    uint16_t mean[2][2];   /* of two modes: U and V */
-    uint16_t weight;       /* of the first mode; the second has the rest */
+    uint16_t mean[2][2]; /* of two modes: U and V */
+    uint16_t weight;     /* of the first mode; the second has the rest */
     uint16_t deviation;
     uint16_t candidate[2]; /* near the mask: U and V seen there */
 } FeedbackChroma;
 
 /* What all pixels of a picture share; made by feedback_begin(). */
 typedef struct FeedbackFrame {
-    uint32_t rate;           /* 0.16, at most 0.5: share of this picture in the modes */
-    uint32_t deviation_rate; /* 0.16, at most 0.5 */
-    uint32_t decay;          /* 0.16: of `rises` */
-    uint32_t dither;         /* 16 bits; of a pixel: feedback_dither() */
-    uint32_t ms;             /* since the picture before, 1..FEEDBACK_MAX_MS */
-    uint32_t base;           /* base of the threshold, 8.8 */
+    uint32_t rate;                     /* 0.16, at most 0.5: share of this picture in the modes */
+    uint32_t deviation_rate;           /* 0.16, at most 0.5 */
+    uint32_t decay;                    /* 0.16: of `rises` */
+    uint32_t dither;                   /* 16 bits; of a pixel: feedback_dither() */
+    uint32_t ms;                       /* since the picture before, 1..FEEDBACK_MAX_MS */
+    uint32_t base;                     /* base of the threshold, 8.8 */
     uint32_t still_fine, still_coarse; /* 16.16: added to `still` */
-    uint32_t absorb;         /* value of `still` at which a pixel is absorbed; 65536: never */
-    uint32_t ghost, moved;   /* added to `ghost` in such regions */
-    uint32_t seed;           /* the first picture: the model becomes it */
-    uint32_t silent;         /* learning has just begun: the mask is empty */
+    uint32_t absorb;                   /* value of `still` at which a pixel is absorbed; 65536: never */
+    uint32_t ghost, moved;             /* added to `ghost` in such regions */
+    uint32_t seed;                     /* the first picture: the model becomes it */
+    uint32_t silent;                   /* learning has just begun: the mask is empty */
 } FeedbackFrame;
 
 /* ---------------------------------------------------------------- arithmetic */
@@ -233,8 +234,8 @@ MOTION_INLINE void feedback_learn_first(uint32_t value, uint16_t *mean, uint16_t
 }
 
 /* Any pixel: the nearest mode within the threshold learns; if there is none, a new one begins in the place of the third. */
-MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight,
-                                      uint16_t *deviation, FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
+MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
+                                      FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
 {
     const uint32_t before = feedback_second_weight(*weight, rest->part);
     uint32_t second = before - motion_step(before, frame->rate, dither);
@@ -353,8 +354,7 @@ MOTION_INLINE uint32_t feedback_chroma_miss(const uint32_t *uv, uint32_t thresho
         in_far_range &= feedback_within(uv[k], mean[k], min, max, 256u, margin);
         fits &= feedback_within(uv[k], mean[k], min, max, part, margin);
     }
-    if (MOTION_ONE - weight >= FEEDBACK_BACKGROUND &&
-        feedback_chroma_distance(uv[0], uv[1], second[0], second[1]) <= threshold)
+    if (MOTION_ONE - weight >= FEEDBACK_BACKGROUND && feedback_chroma_distance(uv[0], uv[1], second[0], second[1]) <= threshold)
         return 0;
     return (in_far_range && fits ? 0u : FEEDBACK_RAW) | (in_far_range ? FEEDBACK_RISES : 0u);
 }
@@ -380,8 +380,8 @@ MOTION_INLINE void feedback_learn_chroma(const uint32_t *uv, FeedbackChroma *c, 
         const uint32_t share = feedback_share(frame->rate, k == 0 ? c->weight : MOTION_ONE - c->weight);
         c->mean[k][0] = (uint16_t)feedback_towards(c->mean[k][0], uv[0], share, dither);
         c->mean[k][1] = (uint16_t)feedback_towards(c->mean[k][1], uv[1], share, dither ^ 65535u);
-        c->deviation = (uint16_t)feedback_deviation(c->deviation, k ? to_second : to_first, frame->deviation_rate,
-                                                    dither ^ 65535u);
+        c->deviation =
+            (uint16_t)feedback_deviation(c->deviation, k ? to_second : to_first, frame->deviation_rate, dither ^ 65535u);
     } else {
         c->mean[1][0] = (uint16_t)uv[0], c->mean[1][1] = (uint16_t)uv[1];
     }

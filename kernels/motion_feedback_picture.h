@@ -29,27 +29,27 @@
 
 #include "motion_feedback.h"
 
-#define FEEDBACK_GUARD 2u             /* pixels: the mask grown by this is not learnt */
+#define FEEDBACK_GUARD 2u /* pixels: the mask grown by this is not learnt */
 
 /* ---------------------------------------------------------------- time */
 
-#define FEEDBACK_BOOT_MS 1500u        /* ms of learning without a mask, */
+#define FEEDBACK_BOOT_MS       1500u  /* ms of learning without a mask, */
 #define FEEDBACK_BOOT_PICTURES 12u    /* and at least this many pictures: low rates */
-#define FEEDBACK_FIRST_MS 40u         /* ms: interval that is assumed where nothing is known */
-#define FEEDBACK_MAX_MS 10000u        /* ms: longer intervals count as this: a pause says nothing about what was there */
-#define FEEDBACK_NO_TIME INT64_MIN
+#define FEEDBACK_FIRST_MS      40u    /* ms: interval that is assumed where nothing is known */
+#define FEEDBACK_MAX_MS        10000u /* ms: longer intervals count as this: a pause says nothing about what was there */
+#define FEEDBACK_NO_TIME       INT64_MIN
 
 /* What is kept from picture to picture, apart from pixels. All 0: the next picture is the first. */
 typedef struct FeedbackControl {
-    int64_t last_us;     /* time of the picture before, less what was not yet counted of it */
+    int64_t last_us; /* time of the picture before, less what was not yet counted of it */
     uint32_t has_time;
-    uint32_t ms;         /* the last interval, 0: none */
-    uint32_t n_learnt;   /* pictures since learning began */
-    uint32_t n_seen;     /* pictures since the detector was made or reset: dither */
-    uint32_t learnt_ms;  /* since learning began */
-    uint32_t lost_ms;    /* for how long the background's edges have been gone */
-    uint32_t in_mask;    /* pixels of the mask of the picture before */
-    int32_t offset[2];   /* of U and V, 8.8: measured on the picture before */
+    uint32_t ms;        /* the last interval, 0: none */
+    uint32_t n_learnt;  /* pictures since learning began */
+    uint32_t n_seen;    /* pictures since the detector was made or reset: dither */
+    uint32_t learnt_ms; /* since learning began */
+    uint32_t lost_ms;   /* for how long the background's edges have been gone */
+    uint32_t in_mask;   /* pixels of the mask of the picture before */
+    int32_t offset[2];  /* of U and V, 8.8: measured on the picture before */
 } FeedbackControl;
 
 /* The interval before a picture. Missing and backward times count as the interval before. */
@@ -75,8 +75,8 @@ MOTION_INLINE void feedback_plan_absorption(FeedbackFrame *frame, uint32_t absor
 {
     const uint32_t fine_ms = FEEDBACK_STILL_FINE * FEEDBACK_STILL_MS;
     const uint32_t rest = absorb_ms > fine_ms ? absorb_ms - fine_ms : 0;
-    const uint32_t part_ms = rest > FEEDBACK_STILL_COARSE * FEEDBACK_STILL_MS ? rest / FEEDBACK_STILL_COARSE + 1
-                                                                              : FEEDBACK_STILL_MS;
+    const uint32_t part_ms =
+        rest > FEEDBACK_STILL_COARSE * FEEDBACK_STILL_MS ? rest / FEEDBACK_STILL_COARSE + 1 : FEEDBACK_STILL_MS;
     frame->still_fine = frame->ms * (65536u / FEEDBACK_STILL_MS);
     frame->still_coarse = (uint32_t)((uint64_t)frame->ms * 65536u / part_ms);
     if (!absorb_ms)
@@ -128,25 +128,25 @@ MOTION_INLINE uint32_t feedback_column_step(uint32_t width)
 MOTION_INLINE uint32_t feedback_smooth(const uint8_t *above, const uint8_t *row, const uint8_t *below, uint32_t x, uint32_t width)
 {
     const uint32_t l = x ? x - 1 : 0, r = x + 1 < width ? x + 1 : x;
-    const uint32_t sum = above[l] + 2u * above[x] + above[r] + 2u * (row[l] + 2u * row[x] + row[r]) + below[l] + 2u * below[x] +
-                         below[r];
+    const uint32_t sum =
+        above[l] + 2u * above[x] + above[r] + 2u * (row[l] + 2u * row[x] + row[r]) + below[l] + 2u * below[x] + below[r];
     return sum << 4;
 }
 
-#define FEEDBACK_BANDS 12u
-#define FEEDBACK_BINS 1024u           /* of 1/256: ratios up to 4; of 1/16 level: offsets up to 32 levels */
-#define FEEDBACK_ONE 4096u            /* gains are 4.12 */
-#define FEEDBACK_MIN_SAMPLES 64u      /* fewer give no median */
-#define FEEDBACK_DARK (12u * FEEDBACK_LEVEL) /* darker means give no ratio */
-#define FEEDBACK_WHITE (250u * FEEDBACK_LEVEL) /* nor do brighter values: they clip */
-#define FEEDBACK_CLIPPED (252u * FEEDBACK_LEVEL)
-#define FEEDBACK_BAND_PART 10u        /* per cent by which a band's gain may differ from the picture's */
-#define FEEDBACK_STEP_PART 20u        /* per cent: beyond, light has made a step, and the model takes it over */
+#define FEEDBACK_BANDS       12u
+#define FEEDBACK_BINS        1024u                   /* of 1/256: ratios up to 4; of 1/16 level: offsets up to 32 levels */
+#define FEEDBACK_ONE         4096u                   /* gains are 4.12 */
+#define FEEDBACK_MIN_SAMPLES 64u                     /* fewer give no median */
+#define FEEDBACK_DARK        (12u * FEEDBACK_LEVEL)  /* darker means give no ratio */
+#define FEEDBACK_WHITE       (250u * FEEDBACK_LEVEL) /* nor do brighter values: they clip */
+#define FEEDBACK_CLIPPED     (252u * FEEDBACK_LEVEL)
+#define FEEDBACK_BAND_PART   10u /* per cent by which a band's gain may differ from the picture's */
+#define FEEDBACK_STEP_PART   20u /* per cent: beyond, light has made a step, and the model takes it over */
 
 /* Histograms over the grid, to be cleared before. The last band is the whole picture. */
 typedef struct FeedbackSamples {
     uint32_t ratios[FEEDBACK_BANDS + 1][FEEDBACK_BINS];
-    uint32_t luma[256];               /* of the model: its black */
+    uint32_t luma[256]; /* of the model: its black */
 } FeedbackSamples;
 
 MOTION_INLINE uint32_t feedback_band(uint32_t y, uint32_t height)
@@ -261,7 +261,7 @@ MOTION_INLINE uint32_t feedback_take_offset(uint32_t value, int32_t offset)
 
 /* ---------------------------------------------------------------- regions */
 
-#define FEEDBACK_HOLE_PART 200u      /* holes of at most the picture's pixels / this are filled */
+#define FEEDBACK_HOLE_PART 200u /* holes of at most the picture's pixels / this are filled */
 
 /* A blob of the mask, most of whose foreground pixels the far range explains, is background that moved. `raw`: its pixels that
  * were foreground after the shadows were taken out. */
@@ -270,21 +270,21 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t raw, uint64_t explained)
     return explained * 2 > raw;
 }
 
-#define FEEDBACK_STATIC (1000u / FEEDBACK_STILL_MS) /* 1 s: a pixel of the mask that is still for this long is looked at */
-#define FEEDBACK_LIFELESS (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
-#define FEEDBACK_LIFELESS_PART 95u   /* per cent of a region's pixels */
-#define FEEDBACK_GHOST 37u           /* 64ths of a second, 0.6 s: a ghost is learnt */
-#define FEEDBACK_GHOST_PART 20u      /* 16ths: edge of the background against the picture's edge: uncovered */
-#define FEEDBACK_LIGHT_PART 8u       /* 16ths: change of the edge against the edge: below, only the light is another */
-#define FEEDBACK_MOVED_PART 9u       /* 16ths: as much uncovered as brought */
-#define FEEDBACK_OUTLINE_INSIDE 1    /* pixels from the outline, inwards */
+#define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: a pixel of the mask that is still for this long is looked at */
+#define FEEDBACK_LIFELESS        (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
+#define FEEDBACK_LIFELESS_PART   95u                         /* per cent of a region's pixels */
+#define FEEDBACK_GHOST           37u                         /* 64ths of a second, 0.6 s: a ghost is learnt */
+#define FEEDBACK_GHOST_PART      20u /* 16ths: edge of the background against the picture's edge: uncovered */
+#define FEEDBACK_LIGHT_PART      8u  /* 16ths: change of the edge against the edge: below, only the light is another */
+#define FEEDBACK_MOVED_PART      9u  /* 16ths: as much uncovered as brought */
+#define FEEDBACK_OUTLINE_INSIDE  1   /* pixels from the outline, inwards */
 #define FEEDBACK_OUTLINE_OUTSIDE 3   /* and outwards */
 
 /* Sums over a region of still pixels, and along its outline. */
 typedef struct FeedbackRegion {
-    uint64_t area, lifeless;         /* pixels; those that were still for 8 s */
-    uint64_t picture, background;    /* edges across the outline, 8.8 */
-    uint64_t change;                 /* difference of the two */
+    uint64_t area, lifeless;      /* pixels; those that were still for 8 s */
+    uint64_t picture, background; /* edges across the outline, 8.8 */
+    uint64_t change;              /* difference of the two */
 } FeedbackRegion;
 
 /* One plane across the outline at one place: the candidate and the first mode inside, the picture and the first mode outside. */
@@ -311,11 +311,11 @@ MOTION_INLINE uint32_t feedback_ghost_step(const FeedbackRegion *region, const F
 
 /* ---------------------------------------------------------------- camera */
 
-#define FEEDBACK_EDGE 12             /* levels in four pixels: an edge of the background */
-#define FEEDBACK_EDGES_MIN 200u      /* at least the samples / this must be edges */
-#define FEEDBACK_LOST_PART 55u       /* per cent of the edges that are gone when the camera looks elsewhere, */
-#define FEEDBACK_LOST_RAW 20u        /* with this per cent of the samples foreground, */
-#define FEEDBACK_LOST_MS 1000u       /* for this time */
+#define FEEDBACK_EDGE      12    /* levels in four pixels: an edge of the background */
+#define FEEDBACK_EDGES_MIN 200u  /* at least the samples / this must be edges */
+#define FEEDBACK_LOST_PART 55u   /* per cent of the edges that are gone when the camera looks elsewhere, */
+#define FEEDBACK_LOST_RAW  20u   /* with this per cent of the samples foreground, */
+#define FEEDBACK_LOST_MS   1000u /* for this time */
 
 /* Sums over the samples of the grid that are at least two pixels from the border. */
 typedef struct FeedbackEdges {

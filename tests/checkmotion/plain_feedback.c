@@ -18,7 +18,7 @@ struct PlainFeedback {
     uint8_t *luma_flags, *chroma_flags;      /* of feedback_miss(), feedback_chroma_miss(); 128: the first mode does not fit */
     uint8_t *raw, *seen, *rises, *explained; /* seen: foreground after the shadows are taken out */
     uint8_t *mask, *guarded;
-    uint8_t *last_mask, *last_rises;         /* of the picture before */
+    uint8_t *last_mask, *last_rises; /* of the picture before */
     uint8_t *static_pixels;
     uint32_t *label, *parent;
 };
@@ -46,9 +46,9 @@ void plain_feedback_free(PlainFeedback *f)
 {
     if (!f)
         return;
-    void *const blocks[] = { f->pixels, f->chroma, f->value, f->uv[0], f->uv[1], f->luma_flags, f->chroma_flags, f->raw, f->seen,
-                             f->rises, f->explained, f->mask, f->guarded, f->last_mask, f->last_rises, f->static_pixels, f->label,
-                             f->parent, f };
+    void *const blocks[] = { f->pixels,     f->chroma,        f->value, f->uv[0],     f->uv[1], f->luma_flags, f->chroma_flags,
+                             f->raw,        f->seen,          f->rises, f->explained, f->mask,  f->guarded,    f->last_mask,
+                             f->last_rises, f->static_pixels, f->label, f->parent,    f };
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
 }
@@ -205,8 +205,8 @@ static uint8_t classify_luma(const PlainFeedback *f, int x, int y)
     if (motion_distance(f->value[i], p->mean) <= threshold)
         return 0;
     const FeedbackRange range = range_around(f, x, y);
-    return (uint8_t)(FIRST_MISSES | feedback_miss(f->value[i], threshold, p->mean, p->weight, p->extra, p->rises,
-                                                  &p->rest, &range));
+    return (uint8_t)(FIRST_MISSES |
+                     feedback_miss(f->value[i], threshold, p->mean, p->weight, p->extra, p->rises, &p->rest, &range));
 }
 
 static uint8_t classify_chroma(const PlainFeedback *f, int x, int y)
@@ -445,7 +445,8 @@ static void add_outline(const PlainFeedback *f, FeedbackRegion *region, int x, i
     feedback_add_outline(region, f->pixels[p].candidate, f->pixels[p].mean, f->value[q], f->pixels[q].mean);
     for (int k = 0; k < 2 && f->cw; k++) {
         const FeedbackChroma *const inside = &f->chroma[sample_at(f, px, py)], *const outside = &f->chroma[sample_at(f, qx, qy)];
-        feedback_add_outline(region, inside->candidate[k], inside->mean[0][k], f->uv[k][sample_at(f, qx, qy)], outside->mean[0][k]);
+        feedback_add_outline(region, inside->candidate[k], inside->mean[0][k], f->uv[k][sample_at(f, qx, qy)],
+                             outside->mean[0][k]);
     }
 }
 
