@@ -22,6 +22,7 @@
 
 /* Background. docs/motion-model.md has each constant's reason, and F at half and double. */
 #define FEEDBACK_MEMORY_MS     20000u /* memory of the modes; a mode that is gone is forgotten in 2.3 times this */
+#define FEEDBACK_RATE_MAX      26214u /* 0.4: keeps feedback_first_share() within 16 bits */
 #define FEEDBACK_BACKGROUND    6554u  /* a mode is background from this weight on, 0.1: 2 s of 20 s */
 #define FEEDBACK_DEVIATION_NEW (2u * FEEDBACK_LEVEL)
 #define FEEDBACK_DEVIATION_MAX (20u * FEEDBACK_LEVEL) /* keeps the threshold within 16 bits */
@@ -95,7 +96,7 @@ typedef struct FeedbackChroma {
 
 /* What all pixels of a picture share; made by feedback_begin(). */
 typedef struct FeedbackFrame {
-    uint32_t rate;                     /* 0.16, at most 0.5: share of this picture in the modes */
+    uint32_t rate;                     /* 0.16, at most FEEDBACK_RATE_MAX: share of this picture in the modes */
     uint32_t deviation_rate;           /* 0.16, at most 0.5 */
     uint32_t decay;                    /* 0.16: of `rises` */
     uint32_t dither;                   /* 16 bits; of a pixel: feedback_dither() */
@@ -136,6 +137,13 @@ MOTION_INLINE uint32_t feedback_towards(uint32_t from, uint32_t to, uint32_t rat
 MOTION_INLINE uint32_t feedback_share(uint32_t rate, uint32_t weight)
 {
     return weight <= 2 * rate ? 32768u : rate * 65536u / weight;
+}
+
+/* The same of a first mode, whose weight is a third or more: 1 / weight is 1 + u + u^2, which needs no division. */
+MOTION_INLINE uint32_t feedback_first_share(uint32_t rate, uint32_t weight)
+{
+    const uint32_t u = MOTION_ONE - weight, once = rate + (rate * u >> 16);
+    return feedback_min(rate + (once * u >> 16), 32768u);
 }
 
 /* ---------------------------------------------------------------- luma: compare */
@@ -217,25 +225,21 @@ MOTION_INLINE uint32_t feedback_deviation(uint32_t deviation, uint32_t distance,
     return feedback_min(feedback_towards(deviation, distance, rate, dither ^ 65535u), FEEDBACK_DEVIATION_MAX);
 }
 
-/* So near to its first mode that no other is asked: nearly all pixels. */
-MOTION_INLINE bool feedback_is_near(uint32_t value, uint32_t mean, uint32_t threshold)
-{
-    return 2 * motion_distance(value, mean) <= threshold;
-}
-
+/* A pixel whose first mode fits. */
 MOTION_INLINE void feedback_learn_first(uint32_t value, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
                                         const FeedbackFrame *frame, uint32_t dither)
 {
     const uint32_t distance = motion_distance(value, *mean);
     const uint32_t heavier = *weight + motion_step(MOTION_ONE - *weight, frame->rate, dither);
-    *mean = (uint16_t)feedback_towards(*mean, value, feedback_share(frame->rate, heavier), dither);
+    *mean = (uint16_t)feedback_towards(*mean, value, feedback_first_share(frame->rate, heavier), dither);
     *weight = (uint16_t)heavier;
     *deviation = (uint16_t)feedback_deviation(*deviation, distance, frame->deviation_rate, dither);
 }
 
-/* Any pixel: the nearest mode within the threshold learns; if there is none, a new one begins in the place of the third. */
-MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
-                                      FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
+/* A pixel whose first mode does not fit: the nearer of the others within the threshold learns; if neither is, a new one begins in
+ * the place of the third. */
+MOTION_INLINE void feedback_learn_rest(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
+                                       FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
 {
     const uint32_t before = feedback_second_weight(*weight, rest->part);
     uint32_t second = before - motion_step(before, frame->rate, dither);
@@ -243,11 +247,6 @@ MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16
     uint32_t mean_1 = rest->mean[0], mean_2 = rest->mean[1];
     const uint32_t to_second = before ? motion_distance(value, mean_1) : 65536u;
     const uint32_t to_third = third ? motion_distance(value, mean_2) : 65536u;
-    const uint32_t to_first = motion_distance(value, *mean);
-    if (to_first <= threshold && to_first <= to_second && to_first <= to_third) {
-        feedback_learn_first(value, mean, weight, deviation, frame, dither);
-        return;
-    }
     third -= motion_step(third, frame->rate, dither);
 
     if (to_second <= threshold && to_second <= to_third) {
@@ -377,7 +376,8 @@ MOTION_INLINE void feedback_learn_chroma(const uint32_t *uv, FeedbackChroma *c, 
 
     c->weight = (uint16_t)feedback_towards(c->weight, k == 0 ? MOTION_ONE : 0, frame->rate, dither);
     if (k < 2) {
-        const uint32_t share = feedback_share(frame->rate, k == 0 ? c->weight : MOTION_ONE - c->weight);
+        const uint32_t share =
+            k == 0 ? feedback_first_share(frame->rate, c->weight) : feedback_share(frame->rate, MOTION_ONE - c->weight);
         c->mean[k][0] = (uint16_t)feedback_towards(c->mean[k][0], uv[0], share, dither);
         c->mean[k][1] = (uint16_t)feedback_towards(c->mean[k][1], uv[1], share, dither ^ 65535u);
         c->deviation =

@@ -98,7 +98,7 @@ MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us,
     frame.silent = control->n_learnt < FEEDBACK_BOOT_PICTURES || control->learnt_ms < FEEDBACK_BOOT_MS;
 
     const uint32_t steady = frame.ms * 65536u / FEEDBACK_MEMORY_MS, early = 65536u / (control->n_learnt + 1);
-    frame.rate = feedback_min(steady > early ? steady : early, 32768u);
+    frame.rate = feedback_min(steady > early ? steady : early, FEEDBACK_RATE_MAX);
     frame.deviation_rate = feedback_min(frame.rate * 4, 32768u);
     frame.decay = feedback_min(frame.ms * 65536u / FEEDBACK_RISES_MS, 65535u);
     frame.dither = control->n_seen * 40503u & 65535u;
@@ -154,8 +154,8 @@ MOTION_INLINE uint32_t feedback_band(uint32_t y, uint32_t height)
     return y * FEEDBACK_BANDS / height;
 }
 
-/* The bin of a sample on the grid; FEEDBACK_BINS: none. in_mask: of the picture before, unless that mask was larger than a quarter
- * of the picture: then it is more likely light than objects. */
+/* The bin of a sample on the grid; FEEDBACK_BINS: none. in_mask: of the picture before, unless that mask was larger than a
+ * quarter of the picture: then it is more likely light than objects. */
 MOTION_INLINE uint32_t feedback_ratio_bin(uint32_t value, uint32_t mean, bool in_mask)
 {
     if (in_mask || mean < FEEDBACK_DARK || value >= FEEDBACK_WHITE || mean >= FEEDBACK_WHITE)
@@ -270,7 +270,7 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t raw, uint64_t explained)
     return explained * 2 > raw;
 }
 
-#define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: a pixel of the mask that is still for this long is looked at */
+#define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: pixels of the mask that are still for it are judged */
 #define FEEDBACK_LIFELESS        (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
 #define FEEDBACK_LIFELESS_PART   95u                         /* per cent of a region's pixels */
 #define FEEDBACK_GHOST           37u                         /* 64ths of a second, 0.6 s: a ghost is learnt */
@@ -335,8 +335,8 @@ MOTION_INLINE void feedback_add_edge(FeedbackEdges *sums, const uint16_t *mean, 
     sums->lost += 2 * (mx * vx + my * vy) < mx * mx + my * my;
 }
 
-/* Whether learning starts again with the next picture, and the mask of this one is empty: the camera looks elsewhere, or more than
- * `most` pixels do not fit. */
+/* Whether learning starts again with the next picture, and the mask of this one is empty: the camera looks elsewhere, or more
+ * than `most` pixels do not fit. */
 MOTION_INLINE bool feedback_decide(FeedbackControl *control, const FeedbackFrame *frame, const FeedbackEdges *sums, uint64_t raw,
                                    uint64_t most)
 {

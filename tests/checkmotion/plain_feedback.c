@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The plain detector's method "feedback": the steps of motion_feedback_picture.h one after the other, each over the whole picture,
- * one byte or one struct a pixel. */
+/* The plain detector's method "feedback": the steps of motion_feedback_picture.h one after the other, each over the whole
+ * picture, one byte or one struct a pixel. */
 #include "plain.h"
 
 #include "motion_feedback_picture.h"
@@ -380,10 +380,10 @@ static void learn_pixel(PlainFeedback *f, int x, int y)
 
     p->rises = (uint8_t)feedback_rises(p->rises, is_rise, f->frame.decay, dither);
     if (!f->guarded[i]) {
-        if (feedback_is_near(value, p->mean, threshold))
+        if (motion_distance(value, p->mean) <= threshold)
             feedback_learn_first(value, &p->mean, &p->weight, &p->deviation, &f->frame, dither);
         else
-            feedback_learn_any(value, threshold, &p->mean, &p->weight, &p->deviation, &p->rest, &f->frame, dither);
+            feedback_learn_rest(value, threshold, &p->mean, &p->weight, &p->deviation, &p->rest, &f->frame, dither);
         p->extra = (uint16_t)feedback_extra(p->extra, f->raw[i] && !f->frame.silent);
     }
     if (f->mask[i])
