@@ -3,8 +3,13 @@
 
 /* ccllabel contours=true: the contours are those of the mask of the frame, wherever it is. What a contour is, checkccl
  * and contours.py judge. Every test runs on each backend that is there. */
-#include "ccllabel.h"
+#include <string.h>
 
+#include "support/backends.h"
+#include "support/blobs.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/program.h"
 #include "analysis/contour.h"
 
 static const GstVideoFormat formats[] = {

@@ -3,9 +3,14 @@
 
 /* Calls of CUDA's that ccllabel makes fail in turn, on a device that is emulated (tests/emulate): memory that runs out, a
  * launch that is refused, a device that is lost. Of each fault and setting every fifth, or every CCL_TEST_STEPth, call. */
-#include "ccllabel.h"
+#include <string.h>
 
 #include "support/emulation.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/messages.h"
+#include "support/program.h"
+#include "support/reference.h"
 
 #define N_FRAMES 6
 

@@ -7,6 +7,7 @@
 
 #include <gmodule.h>
 #include <mosquitto.h>
+#include <string.h>
 
 static Publisher *interrupted;
 
@@ -158,6 +159,52 @@ GST_START_TEST (test_interrupted_message)
 
 GST_END_TEST;
 
+/* The numbers of the next messages that a client publishes, which nobody acknowledges. */
+static void
+expect_packets (GSocketConnection * connection, guint first, guint last)
+{
+  GInputStream *const stream = g_io_stream_get_input_stream (G_IO_STREAM (connection));
+  const guint payload = 2 + 1 + 2;      /* after the length of the topic "t", the topic and the packet's identifier */
+
+  for (guint i = first; i <= last; i++) {
+    gchar *const expected = g_strdup_printf ("\"seq\":%u}", i);
+    guint8 head[2];
+    gchar packet[128] = "";
+
+    fail_unless (g_input_stream_read_all (stream, head, 2, NULL, NULL, NULL));
+    fail_unless ((head[0] & 0xf0) == 0x30 && head[1] < sizeof packet, "no PUBLISH but %x", head[0]);
+    fail_unless (g_input_stream_read_all (stream, packet, head[1], NULL, NULL, NULL));
+    fail_unless (strstr (packet + payload, expected) != NULL, "not message %u but %s", i, packet + payload);
+    g_free (expected);
+  }
+}
+
+/* The connection breaks before messages were acknowledged. With the next one they come again, before later ones. */
+GST_START_TEST (test_order_after_an_outage)
+{
+  guint port;
+  GSocketListener *broker = new_listener (&port);
+  Publisher publisher = publish_with (new_sink ("mqtt", port, "t"));
+
+  for (guint round = 0; round < 3; round++) {
+    GSocketConnection *connection = accept_client (broker);
+
+    push_numbers (&publisher, 10 * round + 1, 10 * round + 3);  /* it was not let in yet */
+    welcome_client (connection);
+    wait_for_stat (&publisher, "connects", round + 1);
+    push_numbers (&publisher, 10 * round + 4, 10 * round + 4);
+    for (guint before = 0; before <= round; before++)
+      expect_packets (connection, 10 * before + 1, 10 * before + 4);
+    g_object_unref (connection);        /* closes it */
+    wait_for_stat (&publisher, "connected", FALSE);
+  }
+  fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
+  close_publisher (&publisher);
+  g_object_unref (broker);
+}
+
+GST_END_TEST;
+
 TCase *
 mqtt_delivery_tests (void)
 {
@@ -168,5 +215,6 @@ mqtt_delivery_tests (void)
   tcase_add_test (tests, test_broker_comes_late);
   tcase_add_test (tests, test_broker_restarts);
   tcase_add_test (tests, test_interrupted_message);
+  tcase_add_test (tests, test_order_after_an_outage);
   return tests;
 }

@@ -131,6 +131,25 @@ GST_START_TEST (test_ccltrack)
 
 GST_END_TEST;
 
+/* Regions that mirror the far blobs have the same labels, but their objects are not followed. */
+GST_START_TEST (test_mirrors)
+{
+  GstBuffer *const buffer = run ("ccllabel threshold=200 attach=blob+roi ! ccllabel threshold=20 attach=blob+roi ! "
+      "ccltrack min-hits=1", 1);
+  gpointer state = NULL;
+
+  for (guint near = 0; near < 2; near++) {
+    GstVideoRegionOfInterestMeta *const roi = (GstVideoRegionOfInterestMeta *)
+        gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+
+    fail_unless (roi != NULL && roi->w == (near ? WIDTH : 8));
+    fail_unless ((gst_video_region_of_interest_meta_get_param (roi, "object_id") != NULL) == near);
+  }
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 /* The centre of the picture is in the zone, that of the square is not. */
 GST_START_TEST (test_cclzone)
 {
@@ -233,6 +252,7 @@ producers_suite (void)
   tcase_add_test (tests, test_library);
   tcase_add_test (tests, test_cclmeta2json);
   tcase_add_test (tests, test_ccltrack);
+  tcase_add_test (tests, test_mirrors);
   tcase_add_test (tests, test_cclzone);
   tcase_add_test (tests, test_ccloverlay);
   tcase_add_test (tests, test_masks);

@@ -53,6 +53,8 @@ struct _GstCclMqttConnection
   guint keep_alive;
   guint64 max_pause;
 
+  gboolean is_accepted;         /* of the connection's thread: the broker has just let it in */
+
   GMutex lock;
   GCond cond;
 

@@ -17,14 +17,16 @@
 static void
 use_frame (const GstVideoInfo * info, GstCclFoundMask * found)
 {
-  *found = (GstCclFoundMask) {.info = *info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  *found = (GstCclFoundMask) {
+  .info = *info,.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }};
 }
 
 /* A mask in a buffer of its own, described by its video meta. */
 static void
 use_buffer (GstBuffer * mask, GstVideoFormat format, guint width, guint height, GstCclFoundMask * found)
 {
-  *found = (GstCclFoundMask) {.buffer = gst_buffer_ref (mask),.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  *found = (GstCclFoundMask) {
+  .buffer = gst_buffer_ref (mask),.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }};
   gst_video_info_set_format (&found->info, format, width, height);
 }
 
@@ -115,7 +117,7 @@ is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * d
   const gsize row = (gsize) layout->width * (layout->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
   const gsize size = map->data + map->size - data;
 
-  return stride > 0 && (gsize) stride >= row && size >= (gsize) stride * (layout->height - 1) + row;
+  return stride > 0 && (gsize) stride >= row && size >= (gsize) stride *(layout->height - 1) + row;
 }
 
 /* Paints the wanted regions white into a picture of `width` x `height` bytes. The picture has the pixels of the frame or, with
@@ -132,10 +134,6 @@ paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, g
 
   if (!gst_video_meta_map ((GstVideoMeta *) s->layout, 0, &map, &data, &stride, GST_MAP_READ))
     return FALSE;
-  if (!is_inside (s->layout, &map, data, stride)) {
-    gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
-    return FALSE;
-  }
   for (gint64 y = MAX (top, 0); y < MIN ((gint64) top + to_height, height); y++) {
     const guint8 *const row = (const guint8 *) data + (y - top) * s->layout->height / to_height * stride;
 
@@ -156,7 +154,46 @@ set_place (const Segmentation * s, GstCclFoundMask * found)
   found->matrix[5] = s->y;
 }
 
-/* One segmentation is painted in the size of its mask, several in the size of the frame. */
+/* Does the buffer of each mask hold the pixels that its video meta describes? */
+static gboolean
+are_complete (const GArray * all)
+{
+  for (guint i = 0; i < all->len; i++) {
+    GstVideoMeta *const layout = (GstVideoMeta *) g_array_index (all, Segmentation, i).layout;
+    gboolean is_complete;
+    gpointer data;
+    GstMapInfo map;
+    gint stride;
+
+    if (!gst_video_meta_map (layout, 0, &map, &data, &stride, GST_MAP_READ))
+      return FALSE;
+    is_complete = is_inside (layout, &map, data, stride);
+    gst_video_meta_unmap (layout, 0, &map);
+    if (!is_complete)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* A black picture, or NULL without memory. */
+static GstBuffer *
+new_picture (guint width, guint height, guint8 ** pixels)
+{
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { width };
+  GstBuffer *picture;
+
+  *pixels = g_try_malloc0 ((gsize) width * height);
+  if (!*pixels)
+    return NULL;
+  picture = gst_buffer_new_wrapped (*pixels, (gsize) width * height);
+  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
+      stride);
+  return picture;
+}
+
+/* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first: their
+ * sizes come from other elements, and memory is allocated by them. */
 static gboolean
 paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
 {
@@ -164,23 +201,19 @@ paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * in
   const gboolean is_alone = all->len == 1;
   const guint width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
   const guint height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
-  guint8 *const picture = g_malloc0 ((gsize) width * height);
-  GstBuffer *mask = gst_buffer_new_wrapped (picture, (gsize) width * height);
-  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { width };
-  gboolean is_painted = TRUE;
+  guint8 *pixels;
+  GstBuffer *const picture = are_complete (all) ? new_picture (width, height, &pixels) : NULL;
+  gboolean is_painted = picture != NULL;
 
-  for (guint i = 0; i < all->len; i++)
-    is_painted &= paint_segmentation (&g_array_index (all, Segmentation, i), region_id, is_alone, picture, width,
-        height);
-  gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
-      stride);
+  for (guint i = 0; i < all->len && is_painted; i++)
+    is_painted = paint_segmentation (&g_array_index (all, Segmentation, i), region_id, is_alone, pixels, width, height);
   if (is_painted) {
-    use_buffer (mask, GST_VIDEO_FORMAT_GRAY8, width, height, found);
+    use_buffer (picture, GST_VIDEO_FORMAT_GRAY8, width, height, found);
     if (is_alone)
       set_place (first, found);
   }
-  gst_buffer_unref (mask);
+  if (picture)
+    gst_buffer_unref (picture);
   return is_painted;
 }
 

@@ -90,6 +90,7 @@ static void
 set_ignored (GstCclMotion * self)
 {
   const GstCclMotionRequest *const request = self->parent.request;
+  gboolean is_set = FALSE;
   GPtrArray *polygons;
   guint8 *map;
   gchar *text;
@@ -105,11 +106,11 @@ set_ignored (GstCclMotion * self)
           self->mask_height)) {
     warn_of_ignored (self, polygons->len, map);
     gst_ccl_cuda_push (&self->parent.cuda);
-    ccl_motion_set_ignore (self->detector, map, self->mask_width);
+    is_set = ccl_motion_set_ignore (self->detector, map, self->mask_width) == CCL_OK;
     gst_ccl_cuda_pop (&self->parent.cuda);
-  } else {
-    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("No memory for ignore: the mask stays as it was."), (NULL));
   }
+  if (!is_set)
+    GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("No memory for ignore: the mask stays as it was."), (NULL));
   g_free (map);
   g_clear_pointer (&polygons, g_ptr_array_unref);
   g_free (text);
@@ -230,12 +231,10 @@ gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass)
   klass->request_size = sizeof (GstCclMotionRequest);
   klass->needs_every_frame = TRUE;
   klass->texts = (GstCclAnalyzerTexts) {
-    .duty = "detect motion",
-    .no_device_hint = "Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process.",
-    .memory_hint = "A lower work-height needs less.",
-    .settings_error = "Motion cannot be detected",
-    .settings_hint = "Choose another method or work-height.",
-  };
+  .duty = "detect motion",.no_device_hint =
+        "Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process.",.memory_hint =
+        "A lower work-height needs less.",.settings_error = "Motion cannot be detected",.settings_hint =
+        "Choose another method or work-height.",};
   klass->get_wanted_delay = gst_ccl_motion_get_wanted_delay;
   klass->prepare = gst_ccl_motion_prepare;
   klass->fill_request = gst_ccl_motion_fill_request;

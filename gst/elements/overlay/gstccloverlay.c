@@ -13,7 +13,7 @@
  *
  * Where the element downstream draws overlays itself (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many
  * hardware sinks) the drawing travels beside the picture, in whatever memory that is, and the pixels stay untouched.
- * Elsewhere it is blended into pictures in system memory. Pictures in other memory that nobody downstream draws on
+ * Elsewhere it is blended into pictures in system memory. Pictures in other memory that no element downstream draws on
  * carry the drawing along for an element further down, and a warning says so once.
  *
  * Only what was drawn on costs time, not the whole frame.
@@ -431,32 +431,24 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw",
-      "What is drawn; contour takes ccllabel contours=true, trail and id take ccltrack, zone takes cclzone",
-      GST_TYPE_CCL_DRAW, DEFAULT_DRAW,
-      playing);
+      "What to draw (contour needs contours=true of ccllabel; trail and id need ccltrack; zone needs cclzone)",
+      GST_TYPE_CCL_DRAW, DEFAULT_DRAW, playing);
   properties[PROP_COLOR_BY] = g_param_spec_enum ("color-by", "Color by",
-      "What has a color of its own; without a track the label counts", GST_TYPE_CCL_COLOR_BY,
-      GST_CCL_COLOR_BY_TRACK, playing);
+      "What the color of an object depends on", GST_TYPE_CCL_COLOR_BY, GST_CCL_COLOR_BY_TRACK, playing);
   properties[PROP_COLOR] = g_param_spec_uint ("color", "Color",
-      "The color of color-by=fixed, 0xAARRGGBB: 0xff00ff00 is opaque green", 0,
-      G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
+      "Color for color-by=fixed (0xAARRGGBB)", 0, G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",
-      "Width of lines, pixels; 0: 1 + 1/360 of the frame's shorter side", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
+      "Width of lines in pixels (0 = by the size of the frame)", 0, 100, 0, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_FONT_DESC] = g_param_spec_string ("font-desc", "Font",
-      "Family, style and size as Pango reads them (\"Sans Bold 14\"); without a size, 1/38 of the frame's shorter side "
-      "and at least 10 pixels", GST_CCL_DRAWING_FONT, playing);
+      "Pango font description (without a size = by the size of the frame)", GST_CCL_DRAWING_FONT, playing);
   properties[PROP_TRAIL_LENGTH] = g_param_spec_uint ("trail-length", "Trail length",
-      "Places that a trail goes back, frames, at most as many as ccltrack keeps (history); 0: no trails",
-      0, MAX_TRAIL_LENGTH,
-      DEFAULT_TRAIL_LENGTH, playing);
+      "Maximum length of a trail in frames (0 = no trails)", 0, MAX_TRAIL_LENGTH, DEFAULT_TRAIL_LENGTH, playing);
   properties[PROP_EXPIRE] = g_param_spec_uint64 ("expire", "Expire",
-      "How long blobs stay drawn on frames that were not analysed (ccllabel interval), nanoseconds; 0: on their own "
-      "frame only", 0,
+      "Time for which blobs are drawn on later frames that were not analysed, in nanoseconds (0 = never)", 0,
       G_MAXUINT64, 0, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the start: frames, drawn (frames), objects, pixels (that were blended or attached); path "
-      "(attach: downstream draws; blend; carry: nobody draws); " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
-      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "Since the start: frames, drawn (frames), objects, pixels; path (attach, blend or carry); "
+      GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 
@@ -508,9 +500,7 @@ gst_ccl_overlay_init (GstCclOverlay * self)
     .style = {
       .draw = DEFAULT_DRAW,.color_by = GST_CCL_COLOR_BY_TRACK,.colour = DEFAULT_COLOUR,
       .trail_length = DEFAULT_TRAIL_LENGTH,
-    },
-    .font = g_strdup (GST_CCL_DRAWING_FONT),
-  };
+  },.font = g_strdup (GST_CCL_DRAWING_FONT),};
   self->drawing = gst_ccl_drawing_new ();
   gst_video_info_init (&self->info);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

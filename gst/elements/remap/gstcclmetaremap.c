@@ -6,11 +6,11 @@
  * @title: cclmetaremap
  * @short_description: takes blobs past elements that crop, flip or rotate
  *
- * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame: blobs with
+ * Before GStreamer 1.28, elements that crop, flip or rotate drop metadata that depend on the size of the frame: blobs with
  * their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches
- * all of them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what
- * they do: it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then
- * whatever scaling it takes to the size of the frame. Metadata that the elements between did not drop stay as they are.
+ * the metadata in a form that these elements copy. Put another with mode=restore behind them, and set its crop and
+ * direction to theirs: it restores the metadata in coordinates of the frame there. It applies the crop, then the turn,
+ * then a scaling to the size of the frame. Metadata that the elements between did not drop stay as they are.
  *
  * ## Blobs in a part of the picture, upside down
  * |[
@@ -26,12 +26,13 @@
 
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
-#include <gst/ccl/gstcclmatrix.h>
 
 #include "base/gstcclenums.h"
 #include "base/gstcclpropertyrow.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclminavgmax.h"
+#include "gstcclkeptmeta.h"
+#include "gstcclremapframe.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_remap_debug);
 #define GST_CAT_DEFAULT gst_ccl_meta_remap_debug
@@ -41,90 +42,7 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
-/* ---------------------------------------------------------------- the kept form: no tags, so everybody copies it */
-
-typedef struct
-{
-  GstMeta meta;
-  GstBuffer *holder;            /* nothing but our metas */
-  gint width, height;           /* of the frame they were on */
-  gint par_n, par_d;            /* shape of its pixels */
-} Kept;
-
-static gboolean
-kept_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
-{
-  *(Kept *) meta = (Kept) {.meta = *meta };
-  return TRUE;
-}
-
-static void
-kept_free (GstMeta * meta, GstBuffer * buffer)
-{
-  gst_clear_buffer (&((Kept *) meta)->holder);
-}
-
-static const GstMetaInfo *kept_get_info (void);
-
-static Kept *
-kept_add (GstBuffer * buffer, GstBuffer * holder)
-{
-  Kept *const kept = (Kept *) gst_buffer_add_meta (buffer, kept_get_info (), NULL);
-
-  kept->holder = gst_buffer_ref (holder);
-  return kept;
-}
-
-static gboolean
-kept_transform (GstBuffer * target, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
-{
-  const Kept *const from = (const Kept *) meta;
-  Kept *const kept = kept_add (target, from->holder);
-
-  kept->width = from->width;
-  kept->height = from->height;
-  kept->par_n = from->par_n;
-  kept->par_d = from->par_d;
-  return TRUE;
-}
-
-static GType
-kept_api_get_type (void)
-{
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type)) {
-    static const gchar *no_tags[] = { NULL };
-    g_once_init_leave (&type, gst_meta_api_type_register ("GstCclKeptMetaAPI", no_tags));
-  }
-  return type;
-}
-
-static const GstMetaInfo *
-kept_get_info (void)
-{
-  static gsize info = 0;
-
-  if (g_once_init_enter (&info))
-    g_once_init_leave (&info, (gsize) gst_meta_register (kept_api_get_type (), "GstCclKeptMeta", sizeof (Kept),
-            kept_init, kept_free, kept_transform));
-  return (const GstMetaInfo *) info;
-}
-
-static Kept *
-kept_get (GstBuffer * buffer)
-{
-  return (Kept *) gst_buffer_get_meta (buffer, kept_api_get_type ());
-}
-
 /* ---------------------------------------------------------------- the element */
-
-typedef struct
-{
-  gint mode;                    /* GstCclRemapMode */
-  guint left, right, top, bottom;
-  gint direction;               /* GstVideoOrientationMethod */
-} Settings;
 
 typedef struct
 {
@@ -137,7 +55,7 @@ struct _GstCclMetaRemap
 {
   GstBaseTransform parent;
 
-  Settings settings;            /* under the object lock */
+  GstCclRemapSettings settings; /* under the object lock */
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gint par_n, par_d;            /* of the caps. Streaming thread */
@@ -183,7 +101,7 @@ get_meta (GstBuffer * buffer, guint index)
 
 /* A frame that is kept again loses the metadata kept before, because their coordinates are of another moment. */
 static void
-warn_of_loss (GstCclMetaRemap * self, const Kept * old, GstBuffer * holder)
+warn_of_loss (GstCclMetaRemap * self, const GstCclKeptMeta * old, GstBuffer * holder)
 {
   gboolean is_lost = FALSE;
 
@@ -199,7 +117,7 @@ static gboolean
 keep (GstCclMetaRemap * self, GstBuffer * buffer)
 {
   GstMetaTransformCopy whole = {.region = FALSE,.offset = 0,.size = -1 };
-  Kept *const old = kept_get (buffer);
+  GstCclKeptMeta *const old = gst_ccl_buffer_get_kept_meta (buffer);
   GstBuffer *holder = gst_buffer_new ();
   gboolean any = FALSE;
 
@@ -210,13 +128,13 @@ keep (GstCclMetaRemap * self, GstBuffer * buffer)
   }
   if (any) {
     const GstCclBlobMeta *const blobs = gst_buffer_get_ccl_blob_meta (buffer);
-    Kept *kept;
+    GstCclKeptMeta *kept;
 
     if (old) {
       warn_of_loss (self, old, holder);
       gst_buffer_remove_meta (buffer, &old->meta);
     }
-    kept = kept_add (buffer, holder);
+    kept = gst_ccl_buffer_add_kept_meta (buffer, holder);
     kept->width = blobs ? (gint) blobs->width : self->width;
     kept->height = blobs ? (gint) blobs->height : self->height;
     kept->par_n = self->par_n;
@@ -226,111 +144,55 @@ keep (GstCclMetaRemap * self, GstBuffer * buffer)
   return any;
 }
 
+/* One side is as the crop leaves it, the other is not. Elements scale like that only for pixels of another shape. */
 static void
-set_row (gfloat row[3], gdouble a, gdouble b, gdouble c)
+warn_of_crop (GstCclMetaRemap * self, const GstCclKeptMeta * kept, const GstCclRemapFrame * frame)
 {
-  row[0] = a;
-  row[1] = b;
-  row[2] = c;
-}
-
-/* Turns a frame of w x h pixels, in the plane of pixel squares; TRUE when width and height change places. */
-static gboolean
-turn (gfloat m[3][3], gint direction, gdouble w, gdouble h)
-{
-  static const struct
-  {
-    gint8 xx, xy, yx, yy;
-  } turns[] = {
-    [GST_VIDEO_ORIENTATION_IDENTITY] = {1, 0, 0, 1},
-    [GST_VIDEO_ORIENTATION_90R] = {0, -1, 1, 0},
-    [GST_VIDEO_ORIENTATION_180] = {-1, 0, 0, -1},
-    [GST_VIDEO_ORIENTATION_90L] = {0, 1, -1, 0},
-    [GST_VIDEO_ORIENTATION_HORIZ] = {-1, 0, 0, 1},
-    [GST_VIDEO_ORIENTATION_VERT] = {1, 0, 0, -1},
-    [GST_VIDEO_ORIENTATION_UL_LR] = {0, 1, 1, 0},
-    [GST_VIDEO_ORIENTATION_UR_LL] = {0, -1, -1, 0},
-  };
-  const gboolean is_known = direction >= 0 && direction < (gint) G_N_ELEMENTS (turns);
-  const gint xx = is_known ? turns[direction].xx : 1, xy = is_known ? turns[direction].xy : 0;
-  const gint yx = is_known ? turns[direction].yx : 0, yy = is_known ? turns[direction].yy : 1;
-
-  /* What is negative begins at the other end. */
-  set_row (m[0], xx, xy, (xx < 0 ? w : 0) + (xy < 0 ? h : 0));
-  set_row (m[1], yx, yy, (yx < 0 ? w : 0) + (yy < 0 ? h : 0));
-  set_row (m[2], 0, 0, 1);
-  return xy != 0;
-}
-
-/* One side is as the crop leaves it, the other is not: nobody scales like that, unless for pixels of another shape. */
-static void
-warn_of_crop (GstCclMetaRemap * self, const Kept * kept, gint width, gint height, gint out_width, gint out_height)
-{
-  if (self->warned || (width == out_width) == (height == out_height) || kept->par_n != self->par_n
-      || kept->par_d != self->par_d)
+  if (self->warned || (frame->turned_width == frame->width) == (frame->turned_height == frame->height)
+      || kept->par_n != self->par_n || kept->par_d != self->par_d)
     return;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-      ("Crop and turn leave %dx%d of a frame of %dx%d pixels, but here it has %dx%d.", width, height, kept->width,
-          kept->height, out_width, out_height),
+      ("Crop and turn leave %dx%d of a frame of %dx%d pixels, but here it has %dx%d.", frame->turned_width,
+          frame->turned_height, kept->width, kept->height, frame->width, frame->height),
       ("The blobs are stretched to that. Set crop and direction to what the elements between do. Said once per caps."));
   self->warned = TRUE;
 }
 
-/* Describes what the elements between do to a frame of the kept size: crop, turn, scale to the size of the caps. */
+/* Describes what the elements between do to a frame of the kept size. */
 static gboolean
-describe (GstCclMetaRemap * self, const Kept * kept, const Settings * settings, GstCclMatrixTransform * transform,
-    GstVideoInfo infos[2])
+describe (GstCclMetaRemap * self, const GstCclKeptMeta * kept, const GstCclRemapSettings * settings,
+    GstCclRemapFrame * frame)
 {
-  /* Each of the four can be as large as any gint. */
-  const gint64 width = (gint64) kept->width - settings->left - settings->right;
-  const gint64 height = (gint64) kept->height - settings->top - settings->bottom;
-  gboolean swapped;
-  gint out_width, out_height;
-
-  if (width < 1 || height < 1) {
+  if (!gst_ccl_remap_describe (settings, kept->width, kept->height, self->width, self->height, frame)) {
     if (!self->warned)
       GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The crop leaves nothing of a frame of %dx%d pixels.",
               kept->width, kept->height), ("The blobs are not restored."));
     self->warned = TRUE;
     return FALSE;
   }
-  swapped = turn (transform->matrix, settings->direction, width, height);
-  out_width = self->width > 0 && self->height > 0 ? self->width : swapped ? height : width;
-  out_height = self->width > 0 && self->height > 0 ? self->height : swapped ? width : height;
-  warn_of_crop (self, kept, swapped ? height : width, swapped ? width : height, out_width, out_height);
-  for (gint i = 0; i < 3; i++) {
-    transform->matrix[0][i] *= (gdouble) out_width / (swapped ? height : width);
-    transform->matrix[1][i] *= (gdouble) out_height / (swapped ? width : height);
-  }
-  gst_video_info_set_format (&infos[0], GST_VIDEO_FORMAT_GRAY8, kept->width, kept->height);
-  gst_video_info_set_format (&infos[1], GST_VIDEO_FORMAT_GRAY8, out_width, out_height);
-  transform->in_info = &infos[0];
-  transform->out_info = &infos[1];
-  transform->in_rectangle = (GstVideoRectangle) { settings->left, settings->top, width, height};
-  transform->out_rectangle = (GstVideoRectangle) { 0, 0, out_width, out_height};
+  warn_of_crop (self, kept, frame);
   return TRUE;
 }
 
 static gboolean
-restore (GstCclMetaRemap * self, GstBuffer * buffer, const Settings * settings)
+restore (GstCclMetaRemap * self, GstBuffer * buffer, const GstCclRemapSettings * settings)
 {
-  Kept *const kept = kept_get (buffer);
-  GstCclMatrixTransform transform;
-  GstVideoInfo infos[2];
+  GstCclKeptMeta *const kept = gst_ccl_buffer_get_kept_meta (buffer);
+  GstCclRemapFrame frame;
   gboolean is_described;
 
   if (gst_ccl_hint_is_due (&self->n_without_kept, kept != NULL))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to restore: the frames bring none that were kept."),
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to restore: the frames have none that were kept."),
         ("Put cclmetaremap mode=keep behind the elements that attach blobs and before those that crop or turn."));
   if (!kept)
     return FALSE;
-  is_described = describe (self, kept, settings, &transform, infos);
+  is_described = describe (self, kept, settings, &frame);
   for (guint i = 0; i < N_METAS && is_described; i++) {
     GstMeta *const meta = get_meta (kept->holder, i);
 
     if (meta && !get_meta (buffer, i))
       meta->info->transform_func (buffer, meta, kept->holder, g_quark_from_static_string (GST_CCL_MATRIX_TRANSFORM),
-          &transform);
+          &frame.transform);
   }
   if (is_described)
     gst_buffer_remove_meta (buffer, &kept->meta);
@@ -343,7 +205,7 @@ gst_ccl_meta_remap_transform_ip (GstBaseTransform * transform, GstBuffer * buffe
   GstCclMetaRemap *const self = GST_CCL_META_REMAP (transform);
   const GstClockTime start = gst_util_get_timestamp ();
   gboolean remapped;
-  Settings settings;
+  GstCclRemapSettings settings;
 
   GST_OBJECT_LOCK (self);
   settings = self->settings;
@@ -378,10 +240,11 @@ gst_ccl_meta_remap_start (GstBaseTransform * transform)
 {
   GstCclMetaRemap *const self = GST_CCL_META_REMAP (transform);
 
-  Settings now;
+  GstCclRemapSettings now;
 
   GST_OBJECT_LOCK (self);
-  self->stats = (Stats) { 0 };
+  self->stats = (Stats) {
+  0};
   now = self->settings;
   GST_OBJECT_UNLOCK (self);
   self->n_without_kept = 0;
@@ -452,24 +315,22 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_MODE] = g_param_spec_enum ("mode", "Mode",
-      "Where this element is: before the elements that crop or turn, or behind them, with their settings",
+      "Keep the blobs before elements that crop or turn, or restore them behind",
       GST_TYPE_CCL_REMAP_MODE, GST_CCL_REMAP_KEEP, playing);
   properties[PROP_CROP_LEFT] = g_param_spec_uint ("crop-left", "Crop left",
-      "Columns taken away on the left, pixels of the frame that mode=keep saw; 0: none (mode=restore)",
-      0, G_MAXINT, 0, playing);
+      "Pixels cropped at the left, with mode=restore (0 = none)", 0, G_MAXINT, 0, playing);
   properties[PROP_CROP_RIGHT] = g_param_spec_uint ("crop-right", "Crop right",
-      "Columns taken away on the right, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
+      "Pixels cropped at the right, with mode=restore (0 = none)", 0, G_MAXINT, 0, playing);
   properties[PROP_CROP_TOP] = g_param_spec_uint ("crop-top", "Crop top",
-      "Rows taken away at the top, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
+      "Pixels cropped at the top, with mode=restore (0 = none)", 0, G_MAXINT, 0, playing);
   properties[PROP_CROP_BOTTOM] = g_param_spec_uint ("crop-bottom", "Crop bottom",
-      "Rows taken away at the bottom, pixels; 0: none (mode=restore)", 0, G_MAXINT, 0, playing);
+      "Pixels cropped at the bottom, with mode=restore (0 = none)", 0, G_MAXINT, 0, playing);
   properties[PROP_DIRECTION] = g_param_spec_enum ("direction", "Direction",
-      "How the cropped frame is turned, as video-direction of videoflip says it; auto and custom are identity "
-      "(mode=restore)",
+      "Turn of the cropped frame, with mode=restore (auto and custom = identity)",
       GST_TYPE_VIDEO_ORIENTATION_METHOD, GST_VIDEO_ORIENTATION_IDENTITY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-      "Since the start: frames, remapped (whose blobs were kept, or brought back); " GST_CCL_HOST_TIME_FIELDS,
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+      "Since the start: frames, remapped (frames with metadata); " GST_CCL_HOST_TIME_FIELDS,
+      GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY);
   g_object_class_install_properties (klass, N_PROPERTIES, properties);
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the test files of ccllabel-cuda share. */
+#ifndef CCLLABEL_CUDA_TEST_H
+#define CCLLABEL_CUDA_TEST_H
+
+#include <gst/cuda/cuda-gst.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+#include <string.h>
+
+#include "support/backends.h"
+#include "support/blobs.h"
+#include "support/labelharness.h"
+#include "support/masks.h"
+#include "support/messages.h"
+#include "support/program.h"
+#include "support/reference.h"
+#include "support/upstream.h"
+
+GstCudaContext *new_context (void);
+
+/* A mask in CUDA memory; written on the host, uploaded by whoever maps it on the device first. From 1.24 on the memory
+ * knows the GstCudaStream it is written in. */
+GstBuffer *cuda_buffer_of_stream (GstCudaContext * context, gpointer stream, GstVideoFormat format, const Mask * mask);
+GstBuffer *cuda_buffer (GstCudaContext * context, GstVideoFormat format, const Mask * mask);
+void set_cuda_caps (GstHarness * harness, GstVideoFormat format, const Mask * mask);
+GstHarness *harness_with (guint backend, const gchar * settings, GstCudaContext * cuda);
+void assert_path (GstHarness * harness, const gchar * expected);
+
+/* Each adds the tests of a file. */
+void ccllabel_cuda_add_memory_tests (Suite * suite);
+void ccllabel_cuda_add_streams_tests (Suite * suite);
+void ccllabel_cuda_add_contexts_tests (Suite * suite);
+void ccllabel_cuda_add_failures_tests (Suite * suite);
+void ccllabel_cuda_add_growth_tests (Suite * suite);
+void ccllabel_cuda_add_stock_tests (Suite * suite);
+
+#endif

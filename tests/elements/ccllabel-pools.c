@@ -1,0 +1,202 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Queued frames and the headroom of upstream's pool. */
+#include "ccllabel.h"
+
+/* A pool of so many buffers and no more would leave upstream without one, for ever. */
+static void
+hold_more_frames_back (guint backend, guint max)
+{
+  static const struct
+  {
+    const gchar *name, *value;
+    guint held;
+  } steps[] = { {"async-depth", "3", 3}, {"async-depth", "1", 1}, {"volume", "4", 3}, {"volume", "9", 8} };
+  Mask mask = mask_dots (8);
+  GstHarness *harness = label_harness (backend, "");
+  guint n = 0, before = 0;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, max);
+  fail_unless_equals_int (ask_for_buffers (harness), 2);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); before = steps[i++].held) {
+    guint n_out;
+
+    n_reconfigures (harness);
+    set_label (harness, steps[i].name, steps[i].value);
+    n_out = gst_harness_buffers_received (harness);
+    if (steps[i].held > before) {
+      /* As before until there is room; upstream is told once. */
+      push_mask (harness, &mask, n++);
+      push_mask (harness, &mask, n++);
+      fail_unless_equals_int (gst_harness_buffers_received (harness) - n_out, before < 2 ? 2 - before : 0);
+      fail_unless_equals_int (n_reconfigures (harness), 1);
+      fail_unless_equals_int (ask_for_buffers (harness), 2 + steps[i].held);
+      n_out = gst_harness_buffers_received (harness);
+      fail_unless_equals_int (n_out, n);
+    }
+    for (guint k = 0; k < steps[i].held; k++)
+      push_mask (harness, &mask, n++);
+    fail_unless_equals_int (gst_harness_buffers_received (harness), n_out);
+    push_mask (harness, &mask, n++);
+    fail_unless (gst_harness_buffers_received (harness) > n_out);
+    fail_unless_equals_int (n_reconfigures (harness), 0);
+    ask_for_buffers (harness);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+static void
+assert_stat_string (GstHarness * harness, const gchar * name, const gchar * expected)
+{
+  gchar *const value = stat_string (harness, name);
+
+  fail_unless_equals_string (value, expected);
+  g_free (value);
+}
+
+/* What needs no room does not wait with it. */
+GST_START_TEST (test_method_does_not_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+  GstBuffer *buffer;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  gst_buffer_unref (gst_harness_pull (harness));
+  set_label (harness, "async-depth", "2");
+  set_label (harness, "connectivity", "4");
+  push_mask (harness, &mask, 1);
+  buffer = gst_harness_pull (harness);
+  assert_blobs (buffer, &mask, 4);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Nor does it after a start of the element alone. One for volumes does. */
+GST_START_TEST (test_method_does_not_wait_for_room_after_a_start)
+{
+  NEED_BACKEND (__i__);
+
+  static const gchar *const methods[] = { "reference", "runs-3d" };
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "");
+  gint active;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++) {
+    gst_element_set_state (harness->element, GST_STATE_READY);
+    set_label (harness, "backend", "cpu");
+    set_label (harness, "algorithm", methods[i]);
+    set_label (harness, "volume", "4");
+    fail_unless_equals_int (gst_element_set_state (harness->element, GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
+    push_mask (harness, &mask, 1 + i);
+    fail_unless_equals_int (gst_harness_buffers_received (harness), 2 + i);
+    assert_stat_string (harness, "algorithm", "reference");
+    g_object_get (label_of (harness), "active-backend", &active, NULL);
+    fail_unless_equals_int (active, 2);
+  }
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 3);
+  assert_stat_string (harness, "volume-algorithm", "runs-3d");
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Where upstream asked for less meanwhile, too. */
+GST_START_TEST (test_method_for_volumes_waits_for_room)
+{
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (0, "volume=3 algorithm=runs-3d");
+  GstBus *bus = watch_bus (harness);
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  ask_for_buffers (harness);
+  push_mask (harness, &mask, 0);
+  set_label (harness, "volume", "0");
+  ask_for_buffers (harness);
+  set_label (harness, "volume", "4");
+  for (guint i = 0; i < 2; i++) {
+    push_mask (harness, &mask, 1 + i);
+    assert_stat_string (harness, "volume-algorithm", i ? "runs-3d" : "none");
+    ask_for_buffers (harness);
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Nor does the end of volumes, with as many frames held back meanwhile as there is room for. */
+GST_START_TEST (test_end_of_volumes_does_not_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+
+  Mask mask = mask_random (16, 16, 1, 0.4);
+  GstHarness *harness = label_harness (__i__, "volume=3");
+  GstBuffer *buffer;
+  guint n = 0;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  limit_pool (harness->sinkpad, 2);
+  fail_unless_equals_int (ask_for_buffers (harness), 4);
+  while (n < 3)
+    push_mask (harness, &mask, n++);
+  while ((buffer = gst_harness_try_pull (harness)))
+    gst_buffer_unref (buffer);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 3);
+  set_label (harness, "volume", "0");
+  set_label (harness, "async-depth", "3");
+  set_label (harness, "connectivity", "4");
+  while (n < 6)
+    push_mask (harness, &mask, n++);
+  fail_unless_equals_int (gst_harness_buffers_received (harness), 4);
+  buffer = gst_harness_pull (harness);
+  assert_blobs (buffer, &mask, 4);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_more_frames_held_back_wait_for_room)
+{
+  NEED_BACKEND (__i__);
+  hold_more_frames_back (__i__, 2);
+  hold_more_frames_back (__i__, 0);
+}
+
+GST_END_TEST;
+
+void
+ccllabel_add_pools_tests (Suite * suite)
+{
+  TCase *tests = tcase_create ("pools");
+
+  tcase_set_timeout (tests, 300);
+  tcase_add_loop_test (tests, test_more_frames_held_back_wait_for_room, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_method_does_not_wait_for_room, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_method_does_not_wait_for_room_after_a_start, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_end_of_volumes_does_not_wait_for_room, 0, G_N_ELEMENTS (backends));
+  tcase_add_test (tests, test_method_for_volumes_waits_for_room);
+  suite_add_tcase (suite, tests);
+}
