@@ -138,6 +138,8 @@ static const GFlagsValue track_emit[] = {
   {GST_CCL_TRACK_EMIT_MERGED, "Add a blob for each track inside a blob that several share", "merged"},
   {GST_CCL_TRACK_EMIT_PREDICTED, "Add a blob for each track that was not seen, where it should be", "predicted"},
   {GST_CCL_TRACK_EMIT_LOST, "Add a blob for each track that ends", "lost"},
+  {GST_CCL_TRACK_EMIT_TENTATIVE_BOXES, "Name regions and object detections whose track is not confirmed yet",
+      "tentative-boxes"},
   {0, NULL, NULL}
 };
 
