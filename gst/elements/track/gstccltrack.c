@@ -132,19 +132,6 @@ reset_if (GstCclTrack * self, guint reason, const gchar * why)
     reset_tracks (self, why);
 }
 
-/* Tracks of boxes live on for a time, not for a number of frames: detectors run at any rate. */
-static void
-take_time_of_boxes (GstCclTrack * self)
-{
-  CclTrackerConfig *const config = &self->active.config;
-  const GstClockTime interval = GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : self->mean_duration;
-
-  if (!GST_CLOCK_TIME_IS_VALID (interval) || interval == 0)
-    return;
-  config->frame_seconds = MIN ((gdouble) interval / GST_SECOND, CCL_TRACKER_MAX_AGE);
-  config->max_age = (guint) MIN ((self->active.memory + interval / 2) / interval, CCL_TRACKER_MAX_AGE);
-}
-
 /* Takes the properties as they are now; a tracker of another size is a new one. */
 static gboolean
 take_settings (GstCclTrack * self, gboolean boxes)
@@ -158,7 +145,7 @@ take_settings (GstCclTrack * self, gboolean boxes)
 
   self->active.config.boxes = boxes;
   if (boxes)
-    take_time_of_boxes (self);
+    gst_ccl_track_take_time_of_boxes (self);
   if (self->boxes != boxes)
     reset_tracks (self, boxes ? "boxes come after blobs" : "blobs come after boxes");
   self->boxes = boxes;
@@ -172,43 +159,6 @@ take_settings (GstCclTrack * self, gboolean boxes)
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("The tracker cannot work with these settings."), ("%s",
             ccl_error_message ()));
   return status == CCL_OK;
-}
-
-/* ---------------------------------------------------------------- time */
-
-/* How many frame intervals have passed since the last frame. */
-static gdouble
-frames_since_last (GstCclTrack * self, GstBuffer * buffer)
-{
-  const GstClockTime pts = GST_BUFFER_PTS (buffer), last = self->last_pts;
-  const guint n_untimed = self->n_untimed;
-  GstClockTime duration = self->frame_duration;
-
-  self->n_untimed++;
-  if (!GST_CLOCK_TIME_IS_VALID (pts))
-    return 1;
-  self->n_untimed = 0;
-  self->last_pts = pts;
-  if (!GST_CLOCK_TIME_IS_VALID (last))
-    return 1;
-  if (pts < last) {
-    GST_DEBUG_OBJECT (self, "time goes back from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT, GST_TIME_ARGS (last),
-        GST_TIME_ARGS (pts));
-    GST_OBJECT_LOCK (self);
-    self->stats.backwards++;
-    GST_OBJECT_UNLOCK (self);
-    return 1;
-  }
-  if (!GST_CLOCK_TIME_IS_VALID (duration)) {
-    const GstClockTime mean = self->mean_duration, passed = (pts - last) / (1 + n_untimed);
-
-    if (!GST_CLOCK_TIME_IS_VALID (mean) || mean == 0)
-      self->mean_duration = passed;
-    else                        /* a gap is none of the usual intervals */
-      self->mean_duration = (15 * mean + MIN (passed, 4 * mean)) / 16;
-    duration = self->mean_duration;
-  }
-  return duration > 0 ? MAX ((gdouble) (pts - last) / duration - n_untimed, 0) : 1;
 }
 
 /* ---------------------------------------------------------------- one frame */
@@ -265,7 +215,7 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
   const gboolean analysed = input != GST_CCL_TRACK_INPUT_CCL
       || gst_ccl_blobs_are_analysed (gst_buffer_get_ccl_blob_meta (buffer));
-  const gdouble frames = frames_since_last (self, buffer);
+  const gdouble frames = gst_ccl_track_frames_since_last (self, buffer);
 
   if (analysed) {
     gst_ccl_track_input_read (input, buffer, self->detections);

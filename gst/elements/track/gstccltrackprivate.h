@@ -55,6 +55,12 @@ struct _GstCclTrack
   guint n_without_input;        /* see gstcclhint.h */
 };
 
+/* gstccltracktime.c */
+/* How many frame intervals have passed since the last frame. */
+gdouble gst_ccl_track_frames_since_last (GstCclTrack * self, GstBuffer * buffer);
+/* Tells the tracker of boxes how long an interval is, and for how many of them a track lives on. */
+void gst_ccl_track_take_time_of_boxes (GstCclTrack * self);
+
 G_END_DECLS
 
 #endif
