@@ -282,7 +282,7 @@ static void note_origin(CclTracker *tracker, TrackItem *item)
     }
     if (!tracker->config.merge_split || is_of_boxes(&tracker->config))
         return;
-    track_note_neighbour(tracker->items, tracker->n, tracker->n - 1);
+    track_note_neighbour(&tracker->match, tracker->items, tracker->n - 1);
     find_object(tracker, item);
 }
 
@@ -321,13 +321,14 @@ static const TrackItem *object_of(const CclTracker *tracker, const TrackItem *it
 /* Starts a track for each detection that has none. track_of receives the id of each detection's track. */
 static void begin_tracks(CclTracker *tracker, uint64_t *track_of)
 {
-    const TrackMatch *const match = &tracker->match;
+    TrackMatch *const match = &tracker->match;
     for (uint32_t i = 0; i < match->n_detections; i++) {
         uint64_t id = 0;
         if (match->owner[i] != TRACK_NONE) {
             id = object_of(tracker, &tracker->items[match->owner[i]])->track.id;
         } else if (may_begin(tracker, &match->detections[i])) {
             const TrackItem *const item = begin_track(tracker, i);
+            match->owner[i] = item ? tracker->n - 1 : TRACK_NONE;
             id = item ? object_of(tracker, item)->track.id : 0;
         }
         if (track_of)

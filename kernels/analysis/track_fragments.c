@@ -33,25 +33,36 @@ static double gap(double a0, double a1, double b0, double b1)
     return larger(larger(a0 - b1, b0 - a1), 0);
 }
 
-/* Of their boxes, in sizes of the larger one. */
-static double relative_gap(const TrackItem *a, const TrackItem *b)
+/* Of their boxes, in sizes of the larger one; squared. */
+static double relative_gap2(const TrackItem *a, const TrackItem *b)
 {
     const CclTrack *const s = &a->track, *const t = &b->track;
     const double x = gap(s->x0, s->x1, t->x0, t->x1), y = gap(s->y0, s->y1, t->y0, t->y1);
-    return sqrt(x * x + y * y) / larger(size_of(a), size_of(b));
+    return (x * x + y * y) / larger(a->w * a->h, b->w * b->h);
 }
 
-void track_note_neighbour(TrackItem *items, uint32_t n_items, uint32_t index)
+/* Is it nearer than the neighbour found so far, or as near and older? */
+static bool is_better(const TrackItem *item, const TrackItem *other, double distance, double nearest)
+{
+    return distance < nearest || (distance == nearest && (item->neighbour_id == 0 || other->track.id < item->neighbour_id));
+}
+
+void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t index)
 {
     TrackItem *const item = &items[index];
-    double nearest = MAX_GAP;
-    for (uint32_t i = 0; i < n_items; i++) {
-        const TrackItem *const other = &items[i];
-        if (i == index || other->track.state == CCL_TRACK_LOST || other->track.id > item->track.id ||
-            other->track.misses > 0)
+    const CclTrack *const t = &item->track;
+    const double reach = MAX_GAP * sqrt(match->max_width * match->max_height);
+    double nearest = MAX_GAP * MAX_GAP;
+
+    for (uint32_t k = track_match_first_from(match, t->x0 - reach - match->max_width); k < match->n_usable; k++) {
+        const uint32_t i = match->order[k];
+        if (match->detections[i].x0 > t->x1 + reach)
+            break;
+        if (match->owner[i] == TRACK_NONE || match->owner[i] >= index)
             continue;
-        const double distance = relative_gap(item, other);
-        if (distance > nearest || (distance == nearest && item->neighbour_id != 0))
+        const TrackItem *const other = &items[match->owner[i]];
+        const double distance = relative_gap2(item, other);
+        if (other->track.state == CCL_TRACK_LOST || !is_better(item, other, distance, nearest))
             continue;
         nearest = distance;
         item->neighbour_id = other->track.id;
@@ -68,7 +79,7 @@ bool track_is_piece(const TrackItem *item, const TrackItem *neighbour)
 static bool has_drifted(const TrackItem *item, const TrackItem *neighbour)
 {
     if (track_is_piece(item, neighbour))
-        return relative_gap(item, neighbour) > MAX_GAP;
+        return relative_gap2(item, neighbour) > MAX_GAP * MAX_GAP;
     const double x = item->ax.p - neighbour->ax.p - item->neighbour_x, y = item->ay.p - neighbour->ay.p - item->neighbour_y;
     return hypot(x, y) > MAX_DRIFT * larger(size_of(item), size_of(neighbour));
 }

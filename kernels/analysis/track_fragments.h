@@ -14,8 +14,8 @@
 
 #include "track_match.h"
 
-/* Notes which track a new one, items[index], began next to. */
-void track_note_neighbour(TrackItem *items, uint32_t n_items, uint32_t index);
+/* Notes which track a new one, items[index], began next to: of older ones that have a blob in this frame. */
+void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t index);
 
 /* Index of the neighbour that the track began next to, if it still lives and they have not moved apart; else TRACK_NONE. */
 uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackItem *item);

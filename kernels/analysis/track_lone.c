@@ -6,6 +6,7 @@
 #include "boxes.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Sizes of the object that it moves in a frame at most. An object faster than its own size leaves gaps in its way; at
  * 1.25 it is still nearer to its last place than to the next place but one. The rest is for the rounding of boxes. */
@@ -42,15 +43,23 @@ static bool has_like_size(const TrackItem *item, const CclDetection *d)
     return ratio >= MIN_SHARE && (ratio <= 1 / MIN_SHARE || item->track.hits == 1);
 }
 
+/* The left and right end of what is within reach of a track, for centroids. */
+static void reach_of(const TrackMatch *match, const TrackItem *item, double frames, double *from, double *to)
+{
+    const double width = larger(item->w, match->max_width), height = larger(item->h, match->max_height);
+    const double reach = REACH * frames * scale(width, width, height);
+    *from = smaller(item->track.x, item->last_x) - reach;
+    *to = larger(item->track.x, item->last_x) + reach;
+}
+
 /* The only detection near a track, not counting much smaller ones; TRACK_NONE: there are none or several. */
 static uint32_t only_detection(const TrackMatch *match, const TrackItem *item, double frames)
 {
-    const double width = larger(item->w, match->max_width), height = larger(item->h, match->max_height);
-    const double reach = REACH * frames * scale(width, width, height) + match->max_width;
-    const double from = smaller(item->track.x, item->last_x) - reach, to = larger(item->track.x, item->last_x) + reach;
     uint32_t only = TRACK_NONE;
+    double from, to;
 
-    for (uint32_t k = track_match_first_from(match, from); k < match->n_usable; k++) {
+    reach_of(match, item, frames, &from, &to);
+    for (uint32_t k = track_match_first_from(match, from - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
         const CclDetection *const d = &match->detections[i];
         if (d->x0 > to)
@@ -64,33 +73,51 @@ static uint32_t only_detection(const TrackMatch *match, const TrackItem *item, d
     return only;
 }
 
-static bool is_only_track(const TrackItem *items, uint32_t n_items, uint32_t index, const CclDetection *d,
-                          double frames)
+/* Counts for each detection the tracks near it, not counting much smaller ones. */
+static void count_tracks_near(TrackMatch *match, const TrackItem *items, uint32_t n_items, double frames)
 {
-    for (uint32_t i = 0; i < n_items; i++)
-        if (i != index && items[i].track.state != CCL_TRACK_LOST && items[i].w * items[i].h >= MIN_SHARE * detection_area(d) &&
-            is_near(&items[i], d, frames))
-            return false;
-    return true;
+    memset(match->n_near, 0, match->n_detections * sizeof *match->n_near);
+    for (uint32_t i = 0; i < n_items; i++) {
+        double from, to;
+        reach_of(match, &items[i], frames, &from, &to);
+        if (items[i].track.state == CCL_TRACK_LOST)
+            continue;
+        for (uint32_t k = track_match_first_from(match, from - match->max_width); k < match->n_usable; k++) {
+            const CclDetection *const d = &match->detections[match->order[k]];
+            if (d->x0 > to)
+                break;
+            match->n_near[match->order[k]] += items[i].w * items[i].h >= MIN_SHARE * detection_area(d) &&
+                                              is_near(&items[i], d, frames);
+        }
+    }
+}
+
+/* A track that was seen in the last frame, and in this one neither alone nor in a blob with others. */
+static bool has_just_vanished(const TrackItem *item)
+{
+    const CclTrack *const t = &item->track;
+    return t->state != CCL_TRACK_LOST && t->detection == TRACK_NONE && item->container == TRACK_NONE && t->misses == 0 &&
+           item->merged_frames == 0;
 }
 
 void track_match_lone(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items,
                       double frames)
 {
     const double elapsed = larger(frames, 1);
+    bool is_counted = false;
 
     for (uint32_t i = 0; i < n_items; i++) {
         TrackItem *const item = &items[i];
-        const CclTrack *const t = &item->track;
-        if (t->state == CCL_TRACK_LOST || t->detection != TRACK_NONE || item->container != TRACK_NONE || t->misses > 0 ||
-            item->merged_frames > 0)
-            continue;
-        const uint32_t detection = only_detection(match, item, elapsed);
+        const uint32_t detection = has_just_vanished(item) ? only_detection(match, item, elapsed) : TRACK_NONE;
         if (detection == TRACK_NONE || match->owner[detection] != TRACK_NONE)
             continue;
         const CclDetection *const d = &match->detections[detection];
-        if ((t->type != d->type && !config->single_class) || !has_like_size(item, d) ||
-            !is_only_track(items, n_items, i, d, elapsed))
+        if ((item->track.type != d->type && !config->single_class) || !has_like_size(item, d))
+            continue;
+        if (!is_counted)
+            count_tracks_near(match, items, n_items, elapsed);
+        is_counted = true;
+        if (match->n_near[detection] > (is_near(item, d, elapsed) && item->w * item->h >= MIN_SHARE * detection_area(d)))
             continue;
         track_restart(item, config->method, d->x, d->y, elapsed);
         track_match_give(match, items, i, detection);
