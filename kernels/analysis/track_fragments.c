@@ -6,8 +6,8 @@
 #include "boxes.h"
 
 #include <math.h>
-/* In sizes of the larger one: a gap between two fragments, and a change of their distance, is at most this. */
-static const double MAX_GAP = 1;
+/* In sizes of the larger one: a gap between two fragments, as the trunk between head and legs, and a change of their distance. */
+static const double MAX_GAP = 1.25;
 static const double MAX_DRIFT = 0.35;
 
 /* Share of the object's area: a smaller track near it is a piece of it however it moves, as an arm or a shadow. */
