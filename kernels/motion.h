@@ -48,6 +48,8 @@ typedef enum CclMotionMethod {
     CCL_MOTION_EMA,  /* differs from a running mean */
     CCL_MOTION_MOG2, /* fits none of the Gaussians that make up the background of its pixel: up to three per pixel, after
                         Zivkovic & van der Heijden, Pattern Recognition Letters 27 (2006) */
+    CCL_MOTION_FEEDBACK, /* fits none of the modes of its pixel, with thresholds that follow false alarms; foreground is not
+                            learnt until its region is known to be a ghost, or absorb_ms has passed: docs/motion-model.md */
 } CclMotionMethod;
 
 typedef struct CclMotionConfig {
@@ -110,6 +112,7 @@ typedef struct CclMotionParams {
     unsigned dilate;        /* then foreground grows */
     bool drop_shadow;       /* MOG2, EMA: pixels where the background is only darker by a factor are no foreground */
     bool freeze;            /* foreground is not learnt: what stops stays foreground */
+    uint32_t absorb_ms;     /* FEEDBACK: what stands still for this long becomes background; 0: never */
     double max_motion;      /* 0..1: with a larger part of the picture foreground, the whole picture changed: the mask is
                                empty and learning starts again with the next picture; 1: never */
 } CclMotionParams;

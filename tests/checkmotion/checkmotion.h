@@ -26,6 +26,8 @@ bool check(bool passed, const char *format, ...) __attribute__((format(printf, 2
 
 /* ---------------------------------------------------------------- plain.c */
 
+typedef struct PlainFeedback PlainFeedback;
+
 /* The plain detector. */
 typedef struct Plain {
     CclMotionMethod method;
