@@ -117,7 +117,7 @@ MOTION_INLINE void motion_swap(MotionMode *a, MotionMode *b)
     *b = t;
 }
 
-/* A pixel of the value x (8.8) whose first mode does not fit: looks at the others, makes room for a new one if none fits.
+/* A pixel of the value x (8.8) whose first mode does not fit: tests the others, and replaces the weakest if none fits.
  * Returns whether it is foreground. Modes have names, not indices, so that they stay in registers on a GPU. */
 MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, uint16_t *weight, MotionRest *rest,
                                const MotionRates *rates, uint32_t dither)
@@ -146,7 +146,7 @@ MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, u
         const uint32_t rate = share < 32768 ? share : 32768;
         mode.mean = motion_towards(mode.mean, x, motion_step(distance, rate, dither));
         mode.variance = motion_variance(mode.variance, distance, rate, dither);
-    } else { /* the weakest makes room */
+    } else { /* replaces the weakest */
         mode.mean = x;
         mode.variance = MOTION_VARIANCE_NEW;
         mode.weight = rates->rate ? rates->rate : 1;

@@ -112,7 +112,8 @@ GST_START_TEST (test_walks)
     gint stops[4];              /* it waits a second at each but the first; 0 ends the list */
     guint crossings, inside;
   } cases[] = {
-    {"across", {20, 260}, 1, 1}, {"across, to the left", {260, 20}, 1, 0}, {"turns back before the line", {20, 110, 20}, 0, 0},
+    {"across", {20, 260}, 1, 1}, {"across, to the left", {260, 20}, 1, 0},
+    {"turns back before the line", {20, 110, 20}, 0, 0},
     {"there and back", {20, 230, 20}, 2, 0}, {"waits before the line", {20, 110, 260}, 1, 1},
     {"waits on the line", {20, 150, 260}, 1, 1}, {"waits on the line and turns back", {20, 150, 20}, 0, 0},
   };

@@ -61,7 +61,7 @@ static bool analyze(CclContext *context, const CclMask *mask, uint32_t seen, Ccl
     constexpr uint32_t N_EACH = CHUNK_ROWS / TILE_HEIGHT;
     CudaContext *const cuda = (CudaContext *)context->impl;
     CudaSlot *const slot = &cuda->slots[0];
-    cuda->wary = cuda->wariness = 0; /* what was late last time does not matter */
+    cuda->backoff = cuda->backoff_level = 0; /* what was late last time does not matter */
     if (ccl_submit(context, mask, NULL, NULL) != CCL_OK)
         return false;
     for (uint32_t i = 0; all_of(*mask) >> i; i++) {
