@@ -247,16 +247,16 @@ MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16
 {
     const uint32_t before = feedback_second_weight(*weight, rest->part);
     uint32_t second = before - motion_step(before, frame->rate, dither);
-    uint32_t third = before ? MOTION_ONE - *weight - before : 0;
+    const uint32_t third_before = before ? MOTION_ONE - *weight - before : 0;
+    uint32_t third = third_before - motion_step(third_before, frame->rate, dither);
     uint32_t mean_1 = rest->mean[0], mean_2 = rest->mean[1];
     const uint32_t to_second = before ? motion_distance(value, mean_1) : 65536u;
-    const uint32_t to_third = third ? motion_distance(value, mean_2) : 65536u;
+    const uint32_t to_third = third_before ? motion_distance(value, mean_2) : 65536u;
     const uint32_t to_first = motion_distance(value, *mean);
     if (to_first <= threshold && to_first <= to_second && to_first <= to_third) {
         feedback_learn_first(value, mean, weight, deviation, frame, dither);
         return;
     }
-    third -= motion_step(third, frame->rate, dither);
 
     if (to_second <= threshold && to_second <= to_third) {
         second += frame->rate;
@@ -267,10 +267,11 @@ MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16
         mean_2 = feedback_towards(mean_2, value, feedback_share(frame->rate, third), dither);
         *deviation = (uint16_t)feedback_deviation(*deviation, to_third, frame->deviation_rate, dither);
     } else {
+        /* The weight of a mode that is replaced falls to the first and the second in proportion. */
+        second = before * (MOTION_ONE - frame->rate) / (MOTION_ONE - third_before);
         third = frame->rate;
         mean_2 = value;
     }
-    /* The first has what the others leave, also the weight of a mode that was replaced. */
     uint32_t first = MOTION_ONE - feedback_min(second + third, MOTION_ONE);
     if (third > second) {
         const uint32_t w = second, m = mean_1;
