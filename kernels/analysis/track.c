@@ -313,9 +313,10 @@ static bool may_begin(const CclTracker *tracker, const CclDetection *detection)
 /* A piece counts as a part of the object that it is near. */
 static const TrackItem *object_of(const CclTracker *tracker, const TrackItem *item)
 {
-    const bool is_part = item->track.state == CCL_TRACK_TENTATIVE && item->object != TRACK_NONE && item->is_piece &&
-                         tracker->items[item->object].track.state == CCL_TRACK_CONFIRMED;
-    return is_part ? &tracker->items[item->object] : item;
+    const TrackItem *object = item;
+    while (object->track.state == CCL_TRACK_TENTATIVE && object->object != TRACK_NONE && object->is_piece)
+        object = &tracker->items[object->object]; /* each is older than the one before */
+    return object->track.state == CCL_TRACK_CONFIRMED ? object : item;
 }
 
 /* Starts a track for each detection that has none. track_of receives the id of each detection's track. */

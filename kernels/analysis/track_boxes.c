@@ -16,7 +16,8 @@ static const double INITIAL_SPEED = 0.1;   /* deviation, per unit of time */
 static const double INITIAL_GROWTH = 0.02; /* deviation, per unit of time */
 
 /* The model's unit of time is a frame interval at this rate, for which the constants above hold. In longer intervals people
- * turn and detectors err more, but not in proportion: the model counts the square root of the interval. */
+ * turn and detectors err more, but far from in proportion: the model counts the fourth root of the interval. So it also works
+ * where the rate is not what the caps say. */
 static const double REFERENCE_RATE = 7; /* Hz */
 
 static const double BUFFER = 0.5; /* of a side, at each end of it */
@@ -74,7 +75,7 @@ static void predict_side(TrackAxis *axis, double time, double growth)
 void track_box_predict(TrackItem *item, const CclTrackerConfig *config, double frames)
 {
     const double size = size_of(item);
-    item->step = config->frame_seconds > 0 ? sqrt(config->frame_seconds * REFERENCE_RATE) : 1;
+    item->step = config->frame_seconds > 0 ? sqrt(sqrt(config->frame_seconds * REFERENCE_RATE)) : 1;
     const double time = frames * item->step;
     track_axis_predict(&item->ax, time, ACCELERATION * size);
     track_axis_predict(&item->ay, time, ACCELERATION * size);

@@ -13,6 +13,11 @@ static const double MAX_DRIFT = 0.35;
 /* Share of the object's area: a smaller track near it is a piece of it however it moves, as an arm or a shadow. */
 static const double PIECE_SHARE = 0.25;
 
+/* Pieces one above the other: shared width, of the narrower one; gap, in sizes of the larger one, and shared height, of the
+ * lower one. */
+static const double STACKED_OVERLAP = 0.5;
+static const double STACKED_GAP = 0.2;
+
 /* Two tracks of like size that were seen apart for this many frames are two objects, however they move. */
 static const unsigned APART_FRAMES = 10;
 static const double LIKE_SIZE = 0.5; /* of the areas */
@@ -71,9 +76,18 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
     }
 }
 
+/* Objects stand: what is right above or below is a piece, what is beside may be another person. */
+static bool is_stacked(const TrackItem *a, const TrackItem *b)
+{
+    const CclTrack *const s = &a->track, *const t = &b->track;
+    return overlap(s->x0, s->x1, t->x0, t->x1) >= STACKED_OVERLAP * smaller(s->x1 - s->x0, t->x1 - t->x0) &&
+           gap(s->y0, s->y1, t->y0, t->y1) <= STACKED_GAP * larger(size_of(a), size_of(b)) &&
+           overlap(s->y0, s->y1, t->y0, t->y1) <= STACKED_GAP * smaller(s->y1 - s->y0, t->y1 - t->y0);
+}
+
 bool track_is_piece(const TrackItem *item, const TrackItem *neighbour)
 {
-    return item->w * item->h < PIECE_SHARE * neighbour->w * neighbour->h;
+    return item->w * item->h < PIECE_SHARE * neighbour->w * neighbour->h || is_stacked(item, neighbour);
 }
 
 static bool has_drifted(const TrackItem *item, const TrackItem *neighbour)

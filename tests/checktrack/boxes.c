@@ -36,9 +36,9 @@ void test_box_model(void)
         track_box_correct(&item, &d);
     }
     CHECK(fabs(item.track.vx - 3.5) < 0.2 && fabs(item.ah.v - 2) < 0.3, "speed %g, growth %g", item.track.vx, item.ah.v);
-    /* At four times the reference rate the model's unit is half a frame; a speed is still that of a frame. */
+    /* At 16 times the reference rate the model's unit is half a frame; a speed is still that of a frame. */
     TrackItem fast = item;
-    config.frame_seconds = 1.0 / 28;
+    config.frame_seconds = 1.0 / 112;
     track_box_predict(&fast, &config, 1);
     CHECK(fabs(fast.track.vx - item.track.vx / 2) < 1e-9 && fabs(fast.track.x - item.track.x - fast.track.vx) < 1e-9,
           "moves %g at speed %g", fast.track.x - item.track.x, fast.track.vx);

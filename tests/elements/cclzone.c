@@ -137,6 +137,7 @@ cclzone_suite (void)
   suite_add_tcase (suite, zone_text_tests ());
   suite_add_tcase (suite, zone_time_tests ());
   suite_add_tcase (suite, zone_shape_tests ());
+  suite_add_tcase (suite, zone_walk_tests ());
   suite_add_tcase (suite, zone_chain_tests ());
   return suite;
 }

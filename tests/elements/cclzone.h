@@ -49,6 +49,7 @@ TCase *zone_setting_tests (void);
 TCase *zone_text_tests (void);
 TCase *zone_time_tests (void);
 TCase *zone_shape_tests (void);
+TCase *zone_walk_tests (void);
 TCase *zone_chain_tests (void);
 
 #endif
