@@ -22,7 +22,7 @@ struct _GstCclBlobList
 G_DEFINE_BOXED_TYPE (GstCclBlob, gst_ccl_blob, gst_ccl_blob_copy, gst_ccl_blob_free);
 G_DEFINE_BOXED_TYPE (GstCclBlobList, gst_ccl_blob_list, gst_ccl_blob_list_ref, gst_ccl_blob_list_unref);
 
-G_DEFINE_QUARK (gst-ccl-error-quark, gst_ccl_error);
+G_DEFINE_QUARK (gst - ccl - error - quark, gst_ccl_error);
 
 /**
  * gst_ccl_blob_new:
@@ -262,8 +262,8 @@ gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob)
  * @n_blobs: length of the list, up to 2^24
  * @blobs: (out): its array; every field of every blob is for the caller to set
  *
- * Makes a list for a producer that fills the array in place. Once anyone else
- * has seen the list it must not be written any more.
+ * Makes a list for a producer that fills the array in place. A list that was
+ * passed on must not be changed.
  *
  * Returns: (transfer full): a new list; release it with
  *   gst_ccl_blob_list_unref()
@@ -275,9 +275,21 @@ gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
 {
   GstCclBlobList *list;
 
-  g_return_val_if_fail (n_blobs <= GST_CCL_BLOB_LIST_MAX, NULL);
+  g_return_val_if_fail (n_blobs <= GST_CCL_MAX_BLOBS, NULL);
 
-  list = g_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
+  list = gst_ccl_blob_list_try_new (n_blobs, blobs);
+  if (list == NULL)
+    g_error ("no memory for a list of %u blobs", n_blobs);
+  return list;
+}
+
+GstCclBlobList *
+gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs)
+{
+  GstCclBlobList *const list = g_try_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
+
+  if (list == NULL)
+    return NULL;
   g_atomic_ref_count_init (&list->refcount);
   list->n_blobs = n_blobs;
   list->points = NULL;
@@ -318,8 +330,7 @@ gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
  * @blobs: (out): the array of the copy, for the caller to change
  *
  * Makes a list of the same blobs, with their contours and trails, for an
- * element that writes into them. Once anyone else has seen the copy it must not
- * be written any more.
+ * element that writes into them. A list that was passed on must not be changed.
  *
  * Returns: (transfer full): a new list; release it with
  *   gst_ccl_blob_list_unref()
@@ -434,7 +445,7 @@ gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index)
 
 /**
  * gst_ccl_blob_list_set_points: (skip)
- * @list: a list that nobody else has seen yet
+ * @list: a list that was not passed on yet
  * @points: (nullable) (transfer none): an array of #GstCclPoint; %NULL: none
  *
  * Gives a list the contours and trails of its blobs: those of a blob are the

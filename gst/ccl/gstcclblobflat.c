@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define MAGIC GST_MAKE_FOURCC ('C', 'C', 'L', 'B')
-/* What is written: the first that has a place for what there is. */
+/* The lowest version that has a place for all data is written. */
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
 #define VERSION_WITH_VOLUMES 3  /* and with points, perhaps none */
@@ -29,12 +29,12 @@
 #define POINT_SIZE 8
 #define CHECKSUM_SIZE 4
 
-/* Far beyond any frame and any scaling; places of 32 bits that it takes elsewhere are still numbers. */
-#define MATRIX_MAX 1e12
+/* Far beyond any frame and any scaling. Mapped coordinates of 32 bits are still finite. */
+#define MAX_MATRIX_ENTRY 1e12
 
-/* Longest name of a source, and different ones taken from bytes: a process never frees a name. */
-#define SOURCE_MAX 255
-#define N_SOURCES_MAX 1024
+/* Maximum length of the name of a source, and number of new names from bytes. A process never frees a name. */
+#define MAX_SOURCE_SIZE 255
+#define MAX_SOURCES 1024
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -153,13 +153,13 @@ record_size (guint32 version)
 
 /* ---------------------------------------------------------------- writing */
 
-/* None when it is longer than a reader takes. */
+/* "" when the name is longer than readers accept. */
 static const gchar *
 get_name (const GstCclBlobMeta * meta)
 {
   const gchar *const name = g_quark_to_string (meta->source);
 
-  return name != NULL && strlen (name) <= SOURCE_MAX ? name : "";
+  return name != NULL && strlen (name) <= MAX_SOURCE_SIZE ? name : "";
 }
 
 static guint
@@ -212,7 +212,7 @@ put_points (guint8 ** p, const GstCclPoint * points, guint n)
   }
 }
 
-/* How many each blob has, then the points themselves. */
+/* The numbers of points of each blob, then the points. */
 static void
 put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
 {
@@ -296,8 +296,7 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Length of what version 2 and 3 have between the name and the checksum, as the counts there say; `left`: what there
- * is. */
+/* Length of the part of versions 2 and 3 between the name and the checksum, by its counts. `left`: the bytes that there are. */
 static guint64
 get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
 {
@@ -330,16 +329,16 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
   guint64 expected = HEADER_SIZE + n * record_size (version) + name_size + CHECKSUM_SIZE;
 
-  if (version >= VERSION_WITH_POINTS && n <= GST_CCL_BLOB_LIST_MAX && expected <= size)
+  if (version >= VERSION_WITH_POINTS && n <= GST_CCL_MAX_BLOBS && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
-  if (n > GST_CCL_BLOB_LIST_MAX || size != expected)
+  if (n > GST_CCL_MAX_BLOBS || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
     return refuse (error, GST_CCL_ERROR_DATA, "damaged (checksum)");
 
   const gchar *const name = (const gchar *) data + HEADER_SIZE + n * record_size (version);
 
-  if (version == 0 || name_size > SOURCE_MAX || !g_utf8_validate_len (name, name_size, NULL))
+  if (version == 0 || name_size > MAX_SOURCE_SIZE || !g_utf8_validate_len (name, name_size, NULL))
     return refuse (error, GST_CCL_ERROR_DATA, "its version or the name of its source is not valid");
   return TRUE;
 }
@@ -369,14 +368,22 @@ get_blob (const guint8 ** p, GstCclBlob * blob, guint32 version)
   return blob->width >= 0 && blob->height >= 0;
 }
 
+#define NO_MEMORY "out of memory"
+#define OUT_OF_RANGE "a number is out of its range"
+
 static GstCclBlobList *
-get_list (const guint8 ** p, guint n, guint32 version)
+get_list (const guint8 ** p, guint n, guint32 version, GError ** error)
 {
   GstCclBlob *blobs;
-  GstCclBlobList *const list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
+  GstCclBlobList *const list = gst_ccl_blob_list_try_new (n, &blobs);
 
+  if (list == NULL) {
+    refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);
+    return NULL;
+  }
   for (guint i = 0; i < n; i++) {
     if (!get_blob (p, &blobs[i], version)) {
+      refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
       gst_ccl_blob_list_unref (list);
       return NULL;
     }
@@ -384,9 +391,9 @@ get_list (const guint8 ** p, guint n, guint32 version)
   return list;
 }
 
-/* Contours and trails of a list; FALSE when one is not finite. */
+/* Contours and trails of a list. */
 static gboolean
-get_points (const guint8 ** p, GstCclBlobList * list)
+get_points (const guint8 ** p, GstCclBlobList * list, GError ** error)
 {
   const guint n = gst_ccl_blob_list_get_length (list);
   GstCclBlob *const blobs = (GstCclBlob *) gst_ccl_blob_list_get (list, 0);
@@ -403,7 +410,9 @@ get_points (const guint8 ** p, GstCclBlobList * list)
     blobs[i].n_trail = both >> 16;
     n_points += blobs[i].n_contour + blobs[i].n_trail;
   }
-  points = g_new (GstCclPoint, n_points);
+  points = g_try_new (GstCclPoint, n_points);
+  if (points == NULL && n_points > 0)
+    return refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);
   for (gsize i = 0; i < n_points; i++) {
     points[i].x = get_float (p);
     points[i].y = get_float (p);
@@ -412,7 +421,7 @@ get_points (const guint8 ** p, GstCclBlobList * list)
   bytes = g_bytes_new_take (points, n_points * sizeof (GstCclPoint));
   gst_ccl_blob_list_set_points (list, bytes);
   g_bytes_unref (bytes);
-  return valid && n_points <= G_MAXUINT32;
+  return valid && n_points <= G_MAXUINT32 ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
 }
 
 /* The fields before the list; FALSE when one is out of its range. */
@@ -432,25 +441,25 @@ get_header (const guint8 ** p, GstCclBlobMeta * meta)
   *p = *p + (MATRIX_AT - N_BLOBS_AT);
   for (gint i = 0; i < 9; i++) {
     meta->matrix[i] = get_double (p);
-    valid = valid && fabs (meta->matrix[i]) <= MATRIX_MAX;
+    valid = valid && fabs (meta->matrix[i]) <= MAX_MATRIX_ENTRY;
   }
   return valid && gst_ccl_matrix_is_usable (meta->matrix);
 }
 
-/* 0 when there have been too many that nobody else in the process uses. */
+/* 0 for a new name when bytes have brought MAX_SOURCES of them. */
 static GQuark
 get_quark (const gchar * name, gsize name_size)
 {
   static GMutex lock;
   static guint n_sources = 0;
-  gchar terminated[SOURCE_MAX + 1];
+  gchar terminated[MAX_SOURCE_SIZE + 1];
   GQuark quark;
 
   memcpy (terminated, name, name_size);
   terminated[name_size] = '\0';
   g_mutex_lock (&lock);
   quark = g_quark_try_string (terminated);
-  if (quark == 0 && n_sources < N_SOURCES_MAX) {
+  if (quark == 0 && n_sources < MAX_SOURCES) {
     quark = g_quark_from_string (terminated);
     n_sources++;
   }
@@ -470,16 +479,22 @@ gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize s
     return FALSE;
   version = get32_at (data, VERSION_AT);
   name_size = get32_at (data, NAME_SIZE_AT);
-  list = get_header (&p, meta) ? get_list (&p, get32_at (data, N_BLOBS_AT), version) : NULL;
-  name = (const gchar *) p;
-  if (list != NULL && version >= VERSION_WITH_POINTS) {
-    p += name_size;
-    /* A version is for what the ones before have no place for. */
-    if (!get_points (&p, list) || get_version (list) != version)
-      g_clear_pointer (&list, gst_ccl_blob_list_unref);
-  }
+  if (!get_header (&p, meta))
+    return refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
+  list = get_list (&p, get32_at (data, N_BLOBS_AT), version, error);
   if (list == NULL)
-    return refuse (error, GST_CCL_ERROR_DATA, "a number is out of its range");
+    return FALSE;
+  name = (const gchar *) p;
+  p += name_size;
+  if (version >= VERSION_WITH_POINTS && !get_points (&p, list, error)) {
+    gst_ccl_blob_list_unref (list);
+    return FALSE;
+  }
+  /* A version is for what the ones before have no place for. */
+  if (version >= VERSION_WITH_POINTS && get_version (list) != version) {
+    gst_ccl_blob_list_unref (list);
+    return refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
+  }
   meta->list = list;
   meta->source = name_size > 0 ? get_quark (name, name_size) : 0;
   return TRUE;

@@ -189,8 +189,8 @@ register_info (void)
  * gst_ccl_blob_meta_get_info: (skip)
  *
  * Gets the #GstMetaInfo. The first call registers the meta: a process that
- * calls gst_meta_deserialize() must have come by here, or through any function
- * that adds or gets a meta, before.
+ * calls gst_meta_deserialize() calls this before, or any function that adds or
+ * gets a meta.
  *
  * Returns: (transfer none): the info
  *

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /**
  * GstCclBlobFlags:
- * @GST_CCL_BLOB_FLAG_NONE: nothing to say
+ * @GST_CCL_BLOB_FLAG_NONE: no flag
  * @GST_CCL_BLOB_FLAG_TOUCHES_LEFT: the blob touches the left border of the mask
  * @GST_CCL_BLOB_FLAG_TOUCHES_TOP: it touches the top border
  * @GST_CCL_BLOB_FLAG_TOUCHES_RIGHT: it touches the right border
@@ -24,7 +24,7 @@ G_BEGIN_DECLS
  * @GST_CCL_BLOB_FLAG_MERGED: several tracks share this blob
  * @GST_CCL_BLOB_FLAG_SPLIT: its track came out of another one in this frame
  *
- * What is known of a blob besides its numbers.
+ * State of a blob.
  */
 typedef enum
 {
@@ -66,6 +66,7 @@ typedef enum
  * GstCclError:
  * @GST_CCL_ERROR_DATA: the bytes are not a blob meta, or were damaged or cut short
  * @GST_CCL_ERROR_VERSION: a newer version of this library wrote them
+ * @GST_CCL_ERROR_NO_MEMORY: there is no memory for the blobs
  *
  * Why a flat form was refused.
  */
@@ -73,6 +74,7 @@ typedef enum
 {
   GST_CCL_ERROR_DATA = 1,
   GST_CCL_ERROR_VERSION,
+  GST_CCL_ERROR_NO_MEMORY,
 } GstCclError;
 
 GST_CCL_API
@@ -191,7 +193,7 @@ GType gst_ccl_blob_list_get_type (void);
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs);
 
-/* For producers that fill or change the array in place, before anyone else sees the list. */
+/* For producers that fill or change the array in place, before they pass the list on. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs);
 
@@ -241,7 +243,7 @@ const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, gui
 
 /**
  * GstCclBlobMetaFlags:
- * @GST_CCL_BLOB_META_FLAG_NONE: nothing to say
+ * @GST_CCL_BLOB_META_FLAG_NONE: no flag
  * @GST_CCL_BLOB_META_FLAG_TRUNCATED: more blobs passed the filter than the list
  *   holds; `n_kept` says how many
  * @GST_CCL_BLOB_META_FLAG_SKIPPED: this frame was not analysed (interval, or
@@ -250,7 +252,7 @@ const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, gui
  *   says nothing
  * @GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY: every blob is a prediction
  *
- * What is known of the whole list.
+ * State of the whole list.
  */
 typedef enum
 {
@@ -266,8 +268,7 @@ typedef struct _GstCclBlobMeta GstCclBlobMeta;
 /**
  * GstCclBlobMeta:
  * @meta: parent #GstMeta
- * @list: the blobs, in pixels of the mask; %NULL only in a meta nobody has
- *   filled yet
+ * @list: the blobs, in pixels of the mask; %NULL only in a new meta
  * @flags: #GstCclBlobMetaFlags
  * @ref_width: width of the mask the blobs were measured in, pixels
  * @ref_height: its height

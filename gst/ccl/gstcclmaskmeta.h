@@ -12,13 +12,13 @@ G_BEGIN_DECLS
 
 /**
  * GstCclMaskMetaFlags:
- * @GST_CCL_MASK_META_FLAG_NONE: nothing to say
+ * @GST_CCL_MASK_META_FLAG_NONE: no flag
  * @GST_CCL_MASK_META_FLAG_LEARNING: the detector is still learning what the
  *   background is; the mask is empty
  * @GST_CCL_MASK_META_FLAG_GLOBAL_CHANGE: the whole picture changed (light, or
  *   the camera); the mask is empty and learning starts again
  *
- * What is known of the whole mask.
+ * State of the whole mask.
  */
 typedef enum
 {
@@ -33,8 +33,7 @@ typedef struct _GstCclMaskMeta GstCclMaskMeta;
  * GstCclMaskMeta:
  * @meta: parent #GstMeta
  * @mask: the mask: one plane of %GST_VIDEO_FORMAT_GRAY8 with a #GstVideoMeta,
- *   0 for background, 255 for foreground; %NULL only in a meta nobody has
- *   filled yet
+ *   0 for background, 255 for foreground; %NULL only in a new meta
  * @flags: #GstCclMaskMetaFlags
  * @ref_width: width of the mask, pixels
  * @ref_height: its height

@@ -74,7 +74,7 @@ new_blob_structure (const GstCclBlobMeta * meta, guint index)
  * @buffer: a writable buffer
  * @meta: the blobs, a meta of @buffer
  * @type: what the regions are, for example "blob" or "motion"
- * @max: how many to add at most
+ * @max: maximum number to add
  *
  * Adds a #GstVideoRegionOfInterestMeta for each of the first @max blobs of the
  * list, in its order: the box in whole pixels of the frame (blobs outside it
@@ -91,7 +91,7 @@ gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, 
 {
   guint n, n_added = 0;
 
-  /* Adding a region does not outlive a buffer that others look at, too. */
+  /* A meta that is added to a shared buffer is lost. */
   g_return_val_if_fail (GST_IS_BUFFER (buffer) && gst_buffer_is_writable (buffer), 0);
   g_return_val_if_fail (meta != NULL && type != NULL, 0);
 
@@ -120,7 +120,7 @@ gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, 
 }
 
 #ifdef HAVE_GST_ANALYTICS
-/* The buffer's relation meta, or a new one with room for n detections: it holds an n x n matrix and would copy that
+/* The buffer's relation meta, or a new one with space for n detections: it holds an n x n matrix and would copy that
  * each time it grows by a few. */
 static GstAnalyticsRelationMeta *
 ensure_relation_meta (GstBuffer * buffer, guint n)
@@ -137,7 +137,7 @@ ensure_relation_meta (GstBuffer * buffer, guint n)
  * @buffer: a writable buffer
  * @meta: the blobs, a meta of @buffer
  * @type: what the objects are, for example "blob" or "motion"
- * @max: how many to add at most
+ * @max: maximum number to add
  *
  * Adds an object detection to the buffer's GstAnalyticsRelationMeta (a new one
  * when it has none) for each of the first @max blobs of the list, in its order,

@@ -11,8 +11,12 @@
 
 G_BEGIN_DECLS
 
-/* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS); keeps sizes below 2 GiB. */
-#define GST_CCL_BLOB_LIST_MAX (1u << 24)
+/* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS). */
+#define GST_CCL_MAX_BLOBS (1u << 24)
+
+/* gst_ccl_blob_list_new_uninitialized() that returns NULL without memory. */
+G_GNUC_INTERNAL
+GstCclBlobList *gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs);
 
 /* The last meta of this API: elements attach theirs behind those of elements upstream. NULL: none. */
 static inline gpointer
@@ -30,7 +34,7 @@ gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
 
-/* The blobs of a meta, for writing: copied first when anyone else holds the list. The buffer must be writable. */
+/* The blobs of a meta, for writing: copied first when the list has another owner. The buffer must be writable. */
 G_GNUC_INTERNAL
 GstCclBlob *gst_ccl_blob_meta_edit (GstCclBlobMeta * meta);
 

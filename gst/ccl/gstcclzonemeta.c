@@ -200,7 +200,7 @@ gst_ccl_zone_meta_get_info (void)
  * gst_buffer_add_ccl_zone_meta: (skip)
  * @buffer: a writable buffer
  * @zones: (array length=n_zones) (nullable): zones to copy
- * @n_zones: how many, up to %GST_CCL_ZONES_MAX
+ * @n_zones: how many, up to %GST_CCL_MAX_ZONES
  *
  * Adds a meta with copies of @zones.
  *
@@ -215,7 +215,7 @@ gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guin
   GstCclZoneMeta *meta;
 
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
-  g_return_val_if_fail (n_zones <= GST_CCL_ZONES_MAX && (zones != NULL || n_zones == 0), NULL);
+  g_return_val_if_fail (n_zones <= GST_CCL_MAX_ZONES && (zones != NULL || n_zones == 0), NULL);
 
   meta = (GstCclZoneMeta *) gst_buffer_add_meta (buffer, GST_CCL_ZONE_META_INFO, NULL);
   if (meta != NULL)

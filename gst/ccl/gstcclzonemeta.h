@@ -10,11 +10,11 @@
 G_BEGIN_DECLS
 
 /**
- * GST_CCL_ZONES_MAX:
+ * GST_CCL_MAX_ZONES:
  *
- * Most zones a frame can have: one bit each in #GstCclBlob.zones.
+ * Maximum number of zones of a frame: one bit each in #GstCclBlob.zones.
  */
-#define GST_CCL_ZONES_MAX 32
+#define GST_CCL_MAX_ZONES 32
 
 /**
  * GstCclZoneKind:
@@ -77,7 +77,7 @@ typedef struct _GstCclZoneMeta GstCclZoneMeta;
 /**
  * GstCclZoneMeta:
  * @meta: parent #GstMeta
- * @n_zones: how many, up to %GST_CCL_ZONES_MAX
+ * @n_zones: how many, up to %GST_CCL_MAX_ZONES
  * @zones: (skip): the zones; bit i of #GstCclBlob.zones means
  *   zone i
  *

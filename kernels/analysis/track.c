@@ -6,12 +6,15 @@
 #include "track.h"
 
 #include "boxes.h"
+#include "track_boxes.h"
+#include "track_lone.h"
 #include "track_match.h"
 
 #include <stdlib.h>
 
 static const double SHAPE_GAIN = 0.1;   /* of a new box and covariance in the smoothed ones */
-static const double MERGED_NOISE = 3;   /* factor of the noise where only the outline of a group is seen */
+static const double HIDDEN_GAIN = 0.02; /* the same where a part is seen: in 50 frames what is left is the object */
+static const double MERGED_NOISE = 3;   /* factor of the noise where only the outline of a group, or a part, is seen */
 static const unsigned MERGED_AGES = 2;  /* times max_age, until a track inside a group ends */
 
 struct CclTracker {
@@ -35,7 +38,14 @@ CclTrackerConfig ccl_tracker_config_default(void)
         .max_distance = 4,
         .iou_threshold = 0.3,
         .merge_split = true,
+        .high_confidence = 0.6,
     };
+}
+
+/* By overlap alone a box is a blob like any other. */
+static bool is_of_boxes(const CclTrackerConfig *config)
+{
+    return config->boxes && config->method == CCL_TRACK_KALMAN;
 }
 
 static CclStatus check_config(const CclTrackerConfig *c)
@@ -48,6 +58,8 @@ static CclStatus check_config(const CclTrackerConfig *c)
     if (!(c->max_distance > 0) || !(c->iou_threshold >= 0 && c->iou_threshold <= 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_distance %g must be positive, iou_threshold %g within 0 to 1",
                         c->max_distance, c->iou_threshold);
+    if (!(c->high_confidence >= 0 && c->high_confidence <= 1))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "high_confidence %g is outside 0 to 1", c->high_confidence);
     return CCL_OK;
 }
 
@@ -84,6 +96,8 @@ CclStatus ccl_tracker_configure(CclTracker *tracker, const CclTrackerConfig *con
     CCL_TRY(check_config(config));
     if (config->max_tracks != tracker->config.max_tracks)
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_tracks cannot change while tracking");
+    if (is_of_boxes(config) != is_of_boxes(&tracker->config))
+        ccl_tracker_reset(tracker);
     tracker->config = *config;
     return CCL_OK;
 }
@@ -103,11 +117,57 @@ uint32_t ccl_tracker_tracks(const CclTracker *tracker, const CclTrack **tracks)
 
 static void begin_frame(TrackItem *item, const CclTrackerConfig *config, double frames)
 {
-    track_predict(item, config->method, frames);
+    if (is_of_boxes(config))
+        track_box_predict(item, frames);
+    else
+        track_predict(item, config->method, frames);
     item->track.flags = 0;
     item->track.detection = item->group = item->container = TRACK_NONE;
-    item->in_parts = false;
+    item->in_parts = item->is_hidden = false;
     item->track.age++;
+}
+
+/* Moves [p0, p1) the least way over [d0, d1). */
+static double shift_over(double p0, double p1, double d0, double d1)
+{
+    return d0 < p0 ? d0 - p0 : d1 > p1 ? d1 - p1 : 0;
+}
+
+/* What is seen is a part of the object; the whole of it covers the part. */
+static void take_part(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
+{
+    const CclTrack *const t = &item->track;
+    const double x = t->x + shift_over(t->x0, t->x1, d->x0, d->x1), y = t->y + shift_over(t->y0, t->y1, d->y0, d->y1);
+    track_correct(item, config->method, x, y, MERGED_NOISE * MERGED_NOISE);
+    track_smooth_shape(item, d, HIDDEN_GAIN);
+    track_place(item);
+}
+
+/* How far a side [d0, d1) that is shorter than the predicted [p0, p1) has moved. Where the object is cut off, behind a post or at
+ * the edge of the picture, one end stands still; the other one tells. */
+static double way_of_cut_side(double p0, double p1, double d0, double d1)
+{
+    const double a = d0 - p0, b = d1 - p1;
+    return a > 0 && b > 0 ? smaller(a, b) : a < 0 && b < 0 ? larger(a, b) : 0;
+}
+
+/* A new track has no size to compare with. */
+static bool is_cut(const CclTrack *t, double side, double seen)
+{
+    return t->state != CCL_TRACK_TENTATIVE && seen < side;
+}
+
+static void take_blob(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
+{
+    const CclTrack *const t = &item->track;
+    const double width = d->x1 - d->x0, height = d->y1 - d->y0;
+    const double x = is_cut(t, item->w, width) ? t->x + way_of_cut_side(t->x0, t->x1, d->x0, d->x1) : d->x;
+    const double y = is_cut(t, item->h, height) ? t->y + way_of_cut_side(t->y0, t->y1, d->y0, d->y1) : d->y;
+
+    track_correct(item, config->method, x, y, 1);
+    /* Not from parts: the shape would grow as they drift apart, and would keep them joined. */
+    track_smooth_shape(item, d, item->in_parts ? 0 : larger(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
+    track_place(item);
 }
 
 /* Takes the detection in item->seen. */
@@ -115,11 +175,14 @@ static void see(TrackItem *item, const CclTrackerConfig *config)
 {
     CclTrack *const t = &item->track;
     const CclDetection *const d = &item->seen;
-    track_correct(item, config->method, d->x, d->y, 1);
-    /* Not from parts: the shape would grow as they drift apart, and would keep them joined. */
-    track_smooth_shape(item, d, item->in_parts ? 0 : larger(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
-    track_place(item);
+    if (is_of_boxes(config))
+        track_box_correct(item, d);
+    else if (item->is_hidden)
+        take_part(item, config, d);
+    else
+        take_blob(item, config, d);
     t->x0 = d->x0, t->y0 = d->y0, t->x1 = d->x1, t->y1 = d->y1;
+    item->last_x = d->x, item->last_y = d->y;
     t->hits++;
     t->misses = 0;
     item->merged_frames = 0;
@@ -184,13 +247,21 @@ static CclTrack *begin_track(CclTracker *tracker, uint32_t detection)
     if (tracker->n == tracker->config.max_tracks)
         return NULL;
     TrackItem *const item = &tracker->items[tracker->n++];
-    track_begin(item, &tracker->match.detections[detection]);
+    if (is_of_boxes(&tracker->config))
+        track_box_begin(item, &tracker->match.detections[detection]);
+    else
+        track_begin(item, &tracker->match.detections[detection]);
     CclTrack *const t = &item->track;
     t->id = new_id(tracker);
     t->detection = detection;
     t->age = t->hits = 1;
     t->state = tracker->config.min_hits > 1 ? CCL_TRACK_TENTATIVE : CCL_TRACK_CONFIRMED;
     return t;
+}
+
+static bool may_begin(const CclTracker *tracker, const CclDetection *detection)
+{
+    return track_is_usable(detection) && (!is_of_boxes(&tracker->config) || track_box_is_sure(&tracker->config, detection));
 }
 
 /* Starts a track for each detection that has none. track_of receives the id of each detection's track. */
@@ -201,7 +272,7 @@ static void begin_tracks(CclTracker *tracker, uint64_t *track_of)
         uint64_t id = 0;
         if (match->owner[i] != TRACK_NONE) {
             id = tracker->items[match->owner[i]].track.id;
-        } else if (track_is_usable(&match->detections[i])) {
+        } else if (may_begin(tracker, &match->detections[i])) {
             CclTrack *const track = begin_track(tracker, i);
             id = track ? track->id : 0;
             if (track && match->covering[i] != TRACK_NONE) {
@@ -252,6 +323,24 @@ static void end_overdue(CclTracker *tracker, double elapsed)
     }
 }
 
+static void assign(CclTracker *tracker, double elapsed)
+{
+    TrackMatch *const match = &tracker->match;
+    const CclTrackerConfig *const config = &tracker->config;
+
+    if (is_of_boxes(config)) {
+        track_box_assign(match, config, tracker->items, tracker->n);
+        return;
+    }
+    track_match_assign(match, config, tracker->items, tracker->n);
+    if (config->method == CCL_TRACK_KALMAN)
+        track_match_lone(match, config, tracker->items, tracker->n, elapsed);
+    if (config->merge_split) {
+        track_match_join_groups(match, tracker->items, tracker->n);
+        track_match_join_parts(match, tracker->items);
+    }
+}
+
 CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections, uint32_t n, double frames,
                              uint64_t *track_of)
 {
@@ -265,11 +354,7 @@ CclStatus ccl_tracker_update(CclTracker *tracker, const CclDetection *detections
     end_overdue(tracker, elapsed);
 
     track_match_detections(match, detections);
-    track_match_assign(match, &tracker->config, tracker->items, tracker->n);
-    if (tracker->config.merge_split) {
-        track_match_join_groups(match, tracker->items, tracker->n);
-        track_match_join_parts(match, tracker->items);
-    }
+    assign(tracker, elapsed);
     update_tracks(tracker, whole_frames(elapsed));
     begin_tracks(tracker, track_of);
     copy_tracks(tracker);

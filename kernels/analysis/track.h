@@ -56,6 +56,8 @@ typedef struct CclTrackerConfig {
     double iou_threshold;  /* or: intersection over union of the boxes, 0..1 */
     bool single_class;     /* detections of different types may be the same object */
     bool merge_split;      /* handle blobs that merge and break apart */
+    bool boxes;            /* detections are boxes of a detector, not blobs; a change ends all tracks */
+    double high_confidence; /* boxes: detections below start no track and are assigned last, 0..1 */
     uint64_t (*new_id)(void); /* NULL: ids count from 1 for each tracker; else: gives the next one, never 0 */
 } CclTrackerConfig;
 
@@ -70,6 +72,7 @@ typedef struct CclDetection {
     double xx, xy, yy;     /* covariance; when unknown or impossible that of the filled box */
     double x0, y0, x1, y1; /* box, half open, x0 < x1, y0 < y1 */
     uint32_t type;         /* kind of object; only equal types are matched, unless single_class */
+    double confidence;     /* of a detector, 0..1, for CclTrackerConfig.boxes; 0: not known, counts as 1 */
 } CclDetection;
 
 typedef enum CclTrackState {

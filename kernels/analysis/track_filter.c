@@ -9,6 +9,9 @@
 static const double ACCELERATION_NOISE = 0.025; /* per frame squared */
 static const double INITIAL_VELOCITY = 0.15;    /* per frame */
 
+/* Relative to the speed: what has no steady speed yet may accelerate. */
+static const double RESTARTED_VELOCITY = 0.5;
+
 /* ---------------------------------------------------------------- one axis */
 
 void track_axis_predict(TrackAxis *a, double t, double acceleration)
@@ -48,13 +51,18 @@ void track_place(TrackItem *item)
     t->y0 = t->y + item->oy - item->h / 2, t->y1 = t->y0 + item->h;
 }
 
+static TrackAxis begin_axis(const TrackItem *item, double place, double pixel_variance)
+{
+    const double speed = INITIAL_VELOCITY * item_size(item);
+    return (TrackAxis){ .p = place, .pp = track_noise_variance(item, pixel_variance), .vv = speed * speed };
+}
+
 void track_begin(TrackItem *item, const CclDetection *d)
 {
     *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE,
-                         .seen = *d };
-    const double speed = INITIAL_VELOCITY * item_size(item);
-    item->ax = (TrackAxis){ .p = d->x, .pp = track_noise_variance(item, d->xx), .vv = speed * speed };
-    item->ay = (TrackAxis){ .p = d->y, .pp = track_noise_variance(item, d->yy), .vv = speed * speed };
+                         .last_x = d->x, .last_y = d->y, .seen = *d };
+    item->ax = begin_axis(item, d->x, d->xx);
+    item->ay = begin_axis(item, d->y, d->yy);
     item->ox = (d->x0 + d->x1) / 2 - d->x;
     item->oy = (d->y0 + d->y1) / 2 - d->y;
     item->track = (CclTrack){ .detection = TRACK_NONE, .type = d->type, .xx = d->xx, .xy = d->xy, .yy = d->yy };
@@ -80,6 +88,24 @@ void track_correct(TrackItem *item, CclTrackMethod method, double x, double y, d
     }
     track_axis_correct(&item->ax, x, variance_factor * track_noise_variance(item, item->track.xx));
     track_axis_correct(&item->ay, y, variance_factor * track_noise_variance(item, item->track.yy));
+}
+
+static void restart_speed(TrackAxis *axis, double speed)
+{
+    axis->v = speed;
+    axis->vv += RESTARTED_VELOCITY * RESTARTED_VELOCITY * speed * speed;
+}
+
+void track_restart(TrackItem *item, CclTrackMethod method, double x, double y, double frames)
+{
+    if (method != CCL_TRACK_KALMAN) {
+        track_correct(item, method, x, y, 1);
+        return;
+    }
+    item->ax = begin_axis(item, x, item->track.xx);
+    item->ay = begin_axis(item, y, item->track.yy);
+    restart_speed(&item->ax, (x - item->last_x) / frames);
+    restart_speed(&item->ay, (y - item->last_y) / frames);
 }
 
 void track_smooth_shape(TrackItem *item, const CclDetection *d, double gain)

@@ -26,15 +26,18 @@ typedef struct TrackAxis {
 
 typedef struct TrackItem {
     CclTrack track;
-    TrackAxis ax, ay;
+    TrackAxis ax, ay;       /* centroid; of the box model: centre of the box */
+    TrackAxis aw, ah;       /* box model: width and height */
     double ox, oy;          /* box centre minus centroid, smoothed */
     double w, h;            /* box, smoothed */
+    double last_x, last_y;  /* centroid when it was seen last */
     uint32_t merged_frames; /* consecutive */
     /* This frame: */
     uint32_t container;     /* the blob that the track would be in if it merged, or TRACK_NONE */
     uint32_t group;         /* the blob that the track shares with others, or TRACK_NONE */
     CclDetection seen;      /* the track's detection, parts joined */
     bool in_parts;
+    bool is_hidden;         /* in part: of a track with no blob like it, `seen` is what is still visible */
 } TrackItem;
 
 /* t: in frames; acceleration: standard deviation per frame squared. */
@@ -50,6 +53,9 @@ void track_predict(TrackItem *item, CclTrackMethod method, double frames);
 
 /* Takes a measured centroid. variance_factor: 1 for a blob that the track has alone. */
 void track_correct(TrackItem *item, CclTrackMethod method, double x, double y, double variance_factor);
+
+/* The speed was wrong: begins it anew, with the way from where the track was seen last, `frames` ago, to (x, y). */
+void track_restart(TrackItem *item, CclTrackMethod method, double x, double y, double frames);
 
 /* Smooths box and covariance towards a detection. gain: 0 (ignores the detection) to 1 (replaces the shape). */
 void track_smooth_shape(TrackItem *item, const CclDetection *detection, double gain);

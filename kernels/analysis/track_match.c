@@ -15,13 +15,16 @@ static const double COST_TENTATIVE = 0.5; /* confirmed tracks choose first */
 static const double COST_UNSEEN = 1.25;   /* at max_age: a wide gate must not claim everything in it */
 static const double COST_SIZE = 0.3;      /* per e-fold of area, up to 1 */
 
-/* Pairs kept for a track, its cheapest. A later detection would be taken only if all of these were taken by others. */
-#define PAIRS_PER_TRACK 16
-
 /* Shares of areas. */
 static const double MIN_INSIDE = 0.5; /* of a box that lies inside another */
 static const double MIN_HOLDS = 0.8;  /* of a track's area, that a blob has at least if the track merged into it */
 static const double MAX_GROWTH = 1.2; /* area of joined parts over the track's; a larger blob may hide another track */
+
+/* Of a track's sides, that a part may lie beyond its predicted box at each end: a narrow part is within the error of it. */
+static const double PART_SLACK = 0.1;
+
+/* Deviation of a predicted place, in sizes of the object. A prediction with more doubt claims no parts. */
+static const double MAX_DOUBT = 0.25;
 
 static const double MAX_COORDINATE = 1e6;
 static const double MIN_SIDE = 1e-6; /* squares of areas must be numbers above 0 */
@@ -46,7 +49,7 @@ static bool reserve(TrackArray *array, size_t size)
 CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n)
 {
     const size_t row = sizeof(CclDetection) + sizeof(double) + 3 * sizeof(uint32_t);
-    const uint32_t n_pairs = n_items * PAIRS_PER_TRACK;
+    const uint32_t n_pairs = n_items * TRACK_PAIRS;
     const size_t n_columns = (n_items + 1) / 2 * 2; /* an even number keeps the workspace aligned */
     const size_t pair_bytes = n_pairs * sizeof(CclPair) + n_columns * sizeof(uint32_t) +
                               ccl_assign_workspace(n_items, n, n_pairs);
@@ -113,7 +116,7 @@ static void sort_by_left_edge(const CclDetection *detections, uint32_t *order, u
 void track_match_detections(TrackMatch *match, const CclDetection *detections)
 {
     match->n_usable = 0;
-    match->max_width = 0;
+    match->max_width = match->max_height = 0;
     for (uint32_t i = 0; i < match->n_detections; i++) {
         match->detections[i] = detections[i];
         match->covered_area[i] = 0;
@@ -122,6 +125,7 @@ void track_match_detections(TrackMatch *match, const CclDetection *detections)
         fill_covariance(&match->detections[i]);
         match->order[match->n_usable++] = i;
         match->max_width = larger(match->max_width, detections[i].x1 - detections[i].x0);
+        match->max_height = larger(match->max_height, detections[i].y1 - detections[i].y0);
     }
     sort_by_left_edge(match->detections, match->order, match->owner, match->n_usable);
     for (uint32_t i = 0; i < match->n_detections; i++)
@@ -160,12 +164,11 @@ double track_pair_cost(const CclTrackerConfig *config, const TrackItem *item, co
     return so_far + smaller(squared / gate, 1) + smaller(COST_SIZE * ratio, 1);
 }
 
-/* Keeps the cheapest PAIRS_PER_TRACK of a track, sorted by cost. */
-static uint32_t keep_pair(CclPair *pairs, uint32_t n, CclPair pair)
+uint32_t track_match_keep_pair(CclPair *pairs, uint32_t n, CclPair pair)
 {
-    if (n == PAIRS_PER_TRACK && pair.cost >= pairs[n - 1].cost)
+    if (n == TRACK_PAIRS && pair.cost >= pairs[n - 1].cost)
         return n;
-    uint32_t i = n < PAIRS_PER_TRACK ? n++ : n - 1;
+    uint32_t i = n < TRACK_PAIRS ? n++ : n - 1;
     for (; i > 0 && pairs[i - 1].cost > pair.cost; i--)
         pairs[i] = pairs[i - 1];
     pairs[i] = pair;
@@ -183,14 +186,16 @@ static void note_overlap(TrackMatch *match, TrackItem *item, uint32_t index, uin
         *best = both;
         item->container = detection;
     }
-    if (both >= MIN_INSIDE * detection_area(d) && both > match->covered_area[detection]) {
-        match->covered_area[detection] = both;
+    const double near_both = intersection(&(CclTrack){ .x0 = t->x0 - PART_SLACK * item->w, .x1 = t->x1 + PART_SLACK * item->w,
+                                                       .y0 = t->y0 - PART_SLACK * item->h, .y1 = t->y1 + PART_SLACK * item->h },
+                                          d);
+    if (near_both >= MIN_INSIDE * detection_area(d) && near_both > match->covered_area[detection]) {
+        match->covered_area[detection] = near_both;
         match->covering[detection] = index;
     }
 }
 
-/* First of the detections, by left edge, whose left edge is not before x. */
-static uint32_t first_from(const TrackMatch *match, double x)
+uint32_t track_match_first_from(const TrackMatch *match, double x)
 {
     uint32_t low = 0, high = match->n_usable;
     while (low < high) {
@@ -216,7 +221,7 @@ static uint32_t pair_track(TrackMatch *match, const CclTrackerConfig *config, Tr
     double best = 0;
     uint32_t n = 0;
 
-    for (uint32_t k = first_from(match, left - match->max_width); k < match->n_usable; k++) {
+    for (uint32_t k = track_match_first_from(match, left - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
         const CclDetection *const d = &match->detections[i];
         if (d->x0 > right)
@@ -225,12 +230,26 @@ static uint32_t pair_track(TrackMatch *match, const CclTrackerConfig *config, Tr
             continue;
         if (settled && (t->type == d->type || config->single_class))
             note_overlap(match, item, index, i, &best);
-        const double limit = n < PAIRS_PER_TRACK ? INFINITY : pairs[n - 1].cost;
+        const double limit = n < TRACK_PAIRS ? INFINITY : pairs[n - 1].cost;
         const double cost = track_pair_cost(config, item, d, limit);
         if (cost < INFINITY)
-            n = keep_pair(pairs, n, (CclPair){ .row = index, .column = i, .cost = cost });
+            n = track_match_keep_pair(pairs, n, (CclPair){ .row = index, .column = i, .cost = cost });
     }
     return n;
+}
+
+void track_match_give(TrackMatch *match, TrackItem *items, uint32_t index, uint32_t detection)
+{
+    items[index].track.detection = detection;
+    items[index].seen = match->detections[detection];
+    match->owner[detection] = index;
+}
+
+void track_match_give_columns(TrackMatch *match, TrackItem *items, uint32_t n_items)
+{
+    for (uint32_t i = 0; i < n_items; i++)
+        if (match->column_of[i] != CCL_ASSIGN_ALONE)
+            track_match_give(match, items, i, match->column_of[i]);
 }
 
 void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items)
@@ -240,14 +259,7 @@ void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, Track
         if (items[i].track.state != CCL_TRACK_LOST)
             n_pairs += pair_track(match, config, &items[i], i, match->pairs + n_pairs);
     ccl_assign(match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE, match->column_of, match->workspace);
-    for (uint32_t i = 0; i < n_items; i++) {
-        const uint32_t detection = match->column_of[i];
-        if (detection == CCL_ASSIGN_ALONE)
-            continue;
-        items[i].track.detection = detection;
-        items[i].seen = match->detections[detection];
-        match->owner[detection] = i;
-    }
+    track_match_give_columns(match, items, n_items);
 }
 
 /* ---------------------------------------------------------------- groups and parts */
@@ -289,16 +301,32 @@ static CclDetection joined(const CclDetection *a, const CclDetection *b)
     return d;
 }
 
-/* A blob without a track, inside the box of a track that has another blob, is a part of that track if both blobs together
- * fit the track better. */
+/* Is the prediction good enough for a small blob inside it to be a part of the track? */
+static bool knows_its_place(const TrackItem *item)
+{
+    const double limit = MAX_DOUBT * MAX_DOUBT * item->w * item->h;
+    return item->ax.pp < limit && item->ay.pp < limit;
+}
+
+/* A blob without a track, inside the box of a track, is a part of that track:
+ *
+ * - the track has another blob, and both together fit it better
+ * - the track has no blob. Most of the object is hidden, behind a tree or beyond the edge of the picture */
 void track_match_join_parts(TrackMatch *match, TrackItem *items)
 {
     for (uint32_t i = 0; i < match->n_detections; i++) {
         if (match->owner[i] != TRACK_NONE || match->covering[i] == TRACK_NONE)
             continue;
         TrackItem *const item = &items[match->covering[i]];
-        if (item->track.detection == TRACK_NONE || item->group != TRACK_NONE)
+        if (item->track.state == CCL_TRACK_LOST || item->group != TRACK_NONE)
             continue;
+        if (item->track.detection == TRACK_NONE) {
+            if (!knows_its_place(item))
+                continue;
+            track_match_give(match, items, match->covering[i], i);
+            item->in_parts = item->is_hidden = true;
+            continue;
+        }
         const CclDetection both = joined(&item->seen, &match->detections[i]);
         if (iou(&item->track, &both) <= iou(&item->track, &item->seen) ||
             detection_area(&both) > MAX_GROWTH * item->w * item->h)

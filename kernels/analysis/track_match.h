@@ -17,6 +17,9 @@
 #include "assignment.h"
 #include "track_filter.h"
 
+/* Pairs kept for a track, its cheapest. A later detection would be taken only if all of these were taken by others. */
+#define TRACK_PAIRS 16
+
 typedef struct TrackArray {
     void *data;
     size_t size; /* bytes */
@@ -32,7 +35,7 @@ typedef struct TrackMatch {
     double *covered_area;     /* of the detection, by that item */
     uint32_t *order;          /* the n_usable usable ones, by left edge */
     uint32_t n_usable;
-    double max_width;         /* of their boxes */
+    double max_width, max_height; /* of their boxes */
     /* One entry per pair or item: */
     CclPair *pairs;
     uint32_t *column_of;      /* of each item */
@@ -48,12 +51,24 @@ bool track_is_usable(const CclDetection *detection);
 
 void track_match_detections(TrackMatch *match, const CclDetection *detections);
 
+/* Index in `order` of the first detection whose left edge is not before x. */
+uint32_t track_match_first_from(const TrackMatch *match, double x);
+
+/* Adds a pair to the n cheapest of a track, at most TRACK_PAIRS, sorted by cost; returns their number. */
+uint32_t track_match_keep_pair(CclPair *pairs, uint32_t n, CclPair pair);
+
 /* Squared Mahalanobis distance of a detection from the track's prediction. */
 double track_distance2(const TrackItem *item, const CclDetection *detection);
 
 /* Cost of a pair; INFINITY outside the gate, or when it is not below `limit`. */
 double track_pair_cost(const CclTrackerConfig *config, const TrackItem *item, const CclDetection *detection,
                        double limit);
+
+/* Gives a detection to an item. */
+void track_match_give(TrackMatch *match, TrackItem *items, uint32_t index, uint32_t detection);
+
+/* Gives each item the detection in column_of. */
+void track_match_give_columns(TrackMatch *match, TrackItem *items, uint32_t n_items);
 
 /* Fills track.detection, seen and container of the items. Items that are lost get no detection. */
 void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items);

@@ -6,6 +6,8 @@
  *   assignment.c            the assignment against an exhaustive reference
  *   filter.c match.c        the model of one track; gates, costs, groups and parts
  *   scenes.c                a few objects whose courses are known
+ *   lone.c                  fast objects with nothing else near, and objects that are hidden in part
+ *   boxes.c                 boxes of a detector
  *   crowds.c stress.c       many objects, churn, invalid numbers
  */
 #ifndef CHECKTRACK_H
@@ -80,6 +82,17 @@ void test_gap_before_a_skipped_frame(void);
 void test_types(void);
 void test_iou_method(void);
 void test_places_of_iou(void);
+void test_box_model(void);
+void test_box_cost(void);
+void test_box_stages(void);
+void test_box_crossing(void);
+void test_box_noise(void);
+void test_box_settings(void);
+void test_lone_speed(void);
+void test_lone_acceleration(void);
+void test_lone_is_alone(void);
+void test_lone_is_like(void);
+void test_hidden_in_part(void);
 void test_crowds(void);
 void test_churn(void);
 void test_nonsense(void);

@@ -80,7 +80,7 @@ void test_nonsense(void)
         clear(&scene);
         for (uint32_t i = random_below(8); i > 0; i--)
             add(&scene, (CclDetection){ nonsense(), nonsense(), nonsense(), nonsense(), nonsense(), nonsense(),
-                                        nonsense(), nonsense(), nonsense(), random_below(2) });
+                                        nonsense(), nonsense(), nonsense(), random_below(2), nonsense() });
         add(&scene, box(100, 100, 20, 30));
         step(&scene, nonsense());
         check_invariants(&scene);

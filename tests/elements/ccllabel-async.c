@@ -53,7 +53,7 @@ GST_START_TEST (test_latency_message_when_depth_changes)
   set_label (harness, "async-depth", "2");
   push_mask (harness, &mask, 1);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
-  fail_unless (message != NULL, "latency changed, nobody was told");
+  fail_unless (message != NULL, "the latency changed without a message");
   gst_message_unref (message);
   fail_unless_equals_uint64 (harness_latency (harness), 80 * GST_MSECOND);
   drop_bus (harness, bus);
@@ -63,7 +63,7 @@ GST_START_TEST (test_latency_message_when_depth_changes)
 
 GST_END_TEST;
 
-/* Nothing may overtake a frame: each of these comes out after the frames that went in before it. */
+/* Serialized events stay in order: each comes out after the frames that were pushed before it. */
 GST_START_TEST (test_events_wait_for_frames)
 {
   NEED_BACKEND (__i__);
@@ -199,7 +199,7 @@ GST_START_TEST (test_flush_drops_frames_in_flight)
 
 GST_END_TEST;
 
-/* Raw pictures from a file come in bytes: no times to synchronise to, no lateness. */
+/* Raw pictures from a file have a segment in bytes: no timestamps, so no frame is late. */
 GST_START_TEST (test_segment_in_bytes)
 {
   NEED_BACKEND (__i__);

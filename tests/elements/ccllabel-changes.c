@@ -7,7 +7,7 @@
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
-/* A change is for the frames after it; those in flight leave as they were asked for. */
+/* A change applies to the frames after it. Frames in flight keep their settings. */
 GST_START_TEST (test_connectivity_and_algorithm_change_while_playing)
 {
   NEED_BACKEND (__i__);
@@ -95,7 +95,7 @@ GST_START_TEST (test_properties_change_while_playing)
 
 GST_END_TEST;
 
-/* Whatever is set while frames flow: no crash, no error, no frame lost. */
+/* Another thread sets properties while frames flow: no crash, no error, no frame lost. */
 GST_START_TEST (test_properties_change_from_another_thread)
 {
   NEED_BACKEND (__i__);
@@ -145,7 +145,7 @@ GST_START_TEST (test_properties_change_from_another_thread)
 
 GST_END_TEST;
 
-/* A control binding moves a property along with the stream's time. */
+/* A control binding changes a property with the stream time. */
 GST_START_TEST (test_controlled_property)
 {
   NEED_BACKEND (__i__);
@@ -251,7 +251,7 @@ GST_START_TEST (test_caps_change_mid_stream)
 
 GST_END_TEST;
 
-/* While playing a contradiction is a warning: the pipeline lives, the method stays. */
+/* While playing, a contradiction is a warning. The pipeline goes on and the method stays. */
 GST_START_TEST (test_contradiction_while_playing)
 {
   NEED_BACKEND (__i__);
@@ -291,7 +291,7 @@ GST_START_TEST (test_contradiction_while_playing)
 
 GST_END_TEST;
 
-/* Nor is it told of for every frame that volumes wait for buffers. */
+/* The warning is not repeated for each frame while volumes wait for buffers. */
 GST_START_TEST (test_contradiction_while_there_is_no_room)
 {
   NEED_BACKEND (__i__);

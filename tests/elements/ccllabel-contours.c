@@ -42,7 +42,7 @@ assert_contours (GstBuffer * buffer, const Mask * mask, guint connectivity, gdou
   ccl_contours_free (contours);
 }
 
-/* In every format, and with frames held back: the mask is that of the same frame. */
+/* In every format, and with queued frames: the contours belong to the mask of the same frame. */
 GST_START_TEST (test_contours)
 {
   NEED_BACKEND (__i__);

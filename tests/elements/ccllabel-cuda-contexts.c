@@ -119,7 +119,7 @@ GST_START_TEST (test_pinned_memory)
 
 GST_END_TEST;
 
-/* What is mapped of a mask in two page-locked memories is a copy of both, which is not. */
+/* A mask in two page-locked memories is mapped as one copy, and the copy is not page-locked. */
 GST_START_TEST (test_pinned_memories_that_are_merged)
 {
   GstCudaContext *context = new_context ();

@@ -20,8 +20,8 @@ break_device (GstCudaContext * context)
   gst_cuda_context_pop (NULL);
 }
 
-/* backend=auto: one warning, when a frame of the device's is waited for at the latest, the CPU goes on, every frame comes out
- * with its blobs. */
+/* backend=auto: one warning, at the latest when the element waits for a frame of the device. The CPU goes on, and every
+ * frame comes out with its blobs. */
 GST_START_TEST (test_device_fails_with_auto)
 {
   const guint depth = __i__;
@@ -66,7 +66,7 @@ GST_START_TEST (test_device_fails_with_auto)
 
 GST_END_TEST;
 
-/* backend=cuda: an error that says so. */
+/* backend=cuda: an error that names the failure. */
 GST_START_TEST (test_device_fails_with_cuda)
 {
   GstCudaContext *context = new_context ();

@@ -63,7 +63,7 @@ GST_START_TEST (test_device_memory_stays_flat)
 
 GST_END_TEST;
 
-/* Each with a context of its own, as elements alone in a process have it. */
+/* Each element makes its own context, as a single element in a process does. */
 GST_START_TEST (test_contexts_come_and_go)
 {
   SKIP_TEST_UNLESS (!is_crowded (), "CCL_TEST_CROWDED is set");

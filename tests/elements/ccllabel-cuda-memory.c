@@ -39,7 +39,7 @@ GST_START_TEST (test_formats)
 
 GST_END_TEST;
 
-/* As cudadownload leaves it when it has nothing to do: CUDA memory behind caps that say system memory. */
+/* CUDA memory with caps of system memory. cudadownload passes such buffers on. */
 GST_START_TEST (test_cuda_memory_under_system_caps)
 {
   GstCudaContext *context = new_context ();

@@ -14,7 +14,7 @@ count_blobs (GstPad * pad, GstPadProbeInfo * info, gpointer count)
 }
 
 #if GST_CHECK_VERSION (1, 24, 0)
-/* What comes in CUDA memory names the stream it is written in. */
+/* CUDA memory names the stream that writes it. */
 static GstPadProbeReturn
 look_for_stream (GstPad * pad, GstPadProbeInfo * info, gpointer unused)
 {

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #if GST_CHECK_VERSION (1, 24, 0)
-/* A kernel that takes so many nanoseconds. */
+/* A kernel that runs for a given number of nanoseconds. */
 static CUfunction
 load_delay (void)
 {
@@ -147,7 +147,7 @@ GST_START_TEST (test_stream_of_the_memory_is_waited_for)
 
 GST_END_TEST;
 
-/* What moves in frames that come late is what moves in the same frames in system memory. */
+/* Late frames in CUDA memory give the same motion as the same frames in system memory. */
 GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
 {
   Late late = late_new (200, 40);

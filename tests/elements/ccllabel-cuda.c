@@ -85,7 +85,7 @@ assert_path (GstHarness * harness, const gchar * expected)
   g_free (path);
 }
 
-/* Whether there is a device is found out in a process of its own: CUDA does not survive a fork. */
+/* A child process looks for a device, because CUDA does not survive a fork. */
 static gboolean
 have_device (void)
 {

@@ -53,7 +53,7 @@ count_messages (GstBus * bus, GstMessageType type)
   return n;
 }
 
-/* How many frames came out, each with the blobs it should have. */
+/* Pulls all frames, compares their blobs, and returns the number of frames. */
 static guint
 pull_frames (GstHarness * harness, const gchar * text)
 {
@@ -77,7 +77,7 @@ pull_frames (GstHarness * harness, const gchar * text)
   return n;
 }
 
-/* FALSE: the device was not asked that often. */
+/* Returns FALSE when the element made fewer calls than that. */
 static gboolean
 check_call (guint call, const Fault * fault, const gchar * backend, const gchar * text)
 {
@@ -104,7 +104,7 @@ check_call (guint call, const Fault * fault, const gchar * backend, const gchar 
   n_errors = count_messages (bus, GST_MESSAGE_ERROR);
   n_warnings = count_messages (bus, GST_MESSAGE_WARNING);
 
-  /* backend=auto: no frame is missing, and nobody is told more than once. backend=cuda: that, or one error. */
+  /* backend=auto: no frame is missing, and there is at most one warning. backend=cuda: the same, or one error. */
   if (g_str_equal (backend, "auto")) {
     fail_unless (n_errors == 0 && n_frames == N_FRAMES, "call %u, %s, %s: %u frames, %u errors", call, fault->name,
         description, n_frames, n_errors);

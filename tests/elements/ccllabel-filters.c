@@ -80,7 +80,7 @@ GST_START_TEST (test_sort)
 
 GST_END_TEST;
 
-/* Ten frames like this, and a warning: video's black is foreground to the threshold of masks. */
+/* Ten frames of this kind give a warning: the threshold of masks takes the black of video for foreground. */
 static void
 push_black_video (GstHarness * harness, const Mask * black, guint n, guint value)
 {
@@ -110,7 +110,7 @@ GST_START_TEST (test_frames_without_background_are_warned_of)
   drop_bus (harness, bus);
   gst_harness_teardown (harness);
 
-  /* Whoever sets a threshold means it. */
+  /* A threshold that the user set gives no warning. */
   harness = label_harness (__i__, "threshold=0");
   bus = watch_bus (harness);
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &black);
@@ -123,7 +123,7 @@ GST_START_TEST (test_frames_without_background_are_warned_of)
 
 GST_END_TEST;
 
-/* The noise of a difference, in which nothing has moved yet. */
+/* The noise of a difference of frames without motion. */
 GST_START_TEST (test_noise_below_the_threshold_is_not_warned_of)
 {
   GstHarness *harness = label_harness (0, "threshold=25");
@@ -150,7 +150,7 @@ GST_START_TEST (test_noise_below_the_threshold_is_not_warned_of)
 
 GST_END_TEST;
 
-/* Masks of 0 and 1 to a threshold for black and white; not video's black, nor masks that have had a blob. */
+/* A warning for masks of 0 and 1 below the threshold. No warning for the black of video, nor after a mask had a blob. */
 GST_START_TEST (test_masks_below_the_threshold_are_warned_of)
 {
   static const struct

@@ -246,7 +246,7 @@ GST_START_TEST (test_pixels_are_neither_changed_nor_copied)
     GstMemory *memory = gst_buffer_peek_memory (in, 0);
     GstMapInfo a, b;
 
-    /* As behind a tee: somebody else holds the buffer too. */
+    /* As behind a tee: another branch holds the buffer too. */
     if (shared)
       gst_buffer_ref (in);
     set_mask_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
@@ -371,7 +371,7 @@ unmap_by_itself (GstVideoMeta * meta, guint plane, GstMapInfo * map)
   return TRUE;
 }
 
-/* As those of gstreamer-vaapi: of what is mapped nothing is said but where its pixels are. */
+/* Like the metas of gstreamer-vaapi: the map function returns the pixels and leaves the GstMapInfo empty. */
 GST_START_TEST (test_video_meta_that_maps_by_itself)
 {
   NEED_BACKEND (__i__);

@@ -96,7 +96,7 @@ offers_pinned (GstQuery * query)
   return pinned;
 }
 
-/* In place, downstream's answer counts, with room for the frames in flight; else we take any layout. */
+/* In place, downstream's answer counts, plus the frames in flight. Otherwise the element takes any layout. */
 GST_START_TEST (test_allocation)
 {
   NEED_BACKEND (__i__);
@@ -128,7 +128,7 @@ GST_START_TEST (test_allocation)
   gst_query_unref (query);
   gst_harness_teardown (harness);
 
-  /* A pool of downstream's, with three buffers at most, has to do without the two we hold. */
+  /* Downstream's pool has at most three buffers, and the element keeps two of them. */
   harness = label_harness (__i__, "async-depth=2");
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   {
@@ -159,7 +159,7 @@ GST_START_TEST (test_allocation)
 
 GST_END_TEST;
 
-/* A sink that crops by itself: upstream must not leave that to it, since we see the pixels before. */
+/* A sink that crops. Upstream must crop itself, because the element reads the pixels before the sink does. */
 GST_START_TEST (test_cropping_is_not_left_to_downstream)
 {
   static const gchar *const elements[] = { "ccllabel", "cclmotion", "ccloverlay" };
@@ -188,7 +188,7 @@ GST_START_TEST (test_cropping_is_not_left_to_downstream)
 
 GST_END_TEST;
 
-/* The frame that follows those dropped is the one that does not follow on. */
+/* The first frame after the dropped ones has the flag DISCONT. */
 GST_START_TEST (test_discont_after_frames_dropped)
 {
   NEED_BACKEND (__i__);
@@ -245,7 +245,7 @@ GST_START_TEST (test_bad_caps)
 
 GST_END_TEST;
 
-/* What somebody sees who writes such a pipeline: before it starts or, where the caps come later, from the source. */
+/* The error of such a pipeline: before it starts or, where the caps come later, from the source. */
 GST_START_TEST (test_bad_caps_are_told_of)
 {
   GstElement *pipeline, *source;

@@ -4,7 +4,7 @@
 /* Pictures of masks and labels. */
 #include "ccllabel.h"
 
-/* What the reference says the label of each pixel is. */
+/* The label of each pixel, from the reference method. */
 static guint32 *
 label_image (const Mask * mask, guint connectivity, const CclFilter * filter)
 {
@@ -155,7 +155,7 @@ GST_START_TEST (test_output_changes_while_playing)
 
 GST_END_TEST;
 
-/* In place, downstream has a say in upstream's buffers. */
+/* In place, downstream's allocation answer reaches upstream. */
 GST_START_TEST (test_output_change_reaches_upstream)
 {
   NEED_BACKEND (__i__);
@@ -199,7 +199,7 @@ ask_for_caps (gpointer data)
   return NULL;
 }
 
-/* A queue has the source ask in a thread of its own. */
+/* With a queue, the source queries caps from its own thread. */
 GST_START_TEST (test_caps_while_output_changes)
 {
   NEED_BACKEND (__i__);
@@ -252,7 +252,7 @@ GST_START_TEST (test_skipped_frames_have_empty_pictures)
 
 GST_END_TEST;
 
-/* More blobs than GRAY16 can tell apart. */
+/* More blobs than GRAY16 has labels. */
 GST_START_TEST (test_labels_saturate)
 {
   NEED_BACKEND (__i__);

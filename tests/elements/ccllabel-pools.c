@@ -4,9 +4,9 @@
 /* Queued frames and the headroom of upstream's pool. */
 #include "ccllabel.h"
 
-/* A pool of so many buffers and no more would leave upstream without one, for ever. */
+/* With more queued frames than the pool has headroom, upstream would wait for a buffer without end. */
 static void
-hold_more_frames_back (guint backend, guint max)
+queue_more_frames (guint backend, guint max)
 {
   static const struct
   {
@@ -27,7 +27,7 @@ hold_more_frames_back (guint backend, guint max)
     set_label (harness, steps[i].name, steps[i].value);
     n_out = gst_harness_buffers_received (harness);
     if (steps[i].held > before) {
-      /* As before until there is room; upstream is told once. */
+      /* The old limit holds until upstream asks for buffers. One RECONFIGURE event tells it to. */
       push_mask (harness, &mask, n++);
       push_mask (harness, &mask, n++);
       fail_unless_equals_int (gst_harness_buffers_received (harness) - n_out, before < 2 ? 2 - before : 0);
@@ -57,8 +57,8 @@ assert_stat_string (GstHarness * harness, const gchar * name, const gchar * expe
   g_free (value);
 }
 
-/* What needs no room does not wait with it. */
-GST_START_TEST (test_method_does_not_wait_for_room)
+/* A change that needs no headroom does not wait for it. */
+GST_START_TEST (test_method_does_not_wait_for_headroom)
 {
   NEED_BACKEND (__i__);
 
@@ -83,8 +83,8 @@ GST_START_TEST (test_method_does_not_wait_for_room)
 
 GST_END_TEST;
 
-/* Nor does it after a start of the element alone. One for volumes does. */
-GST_START_TEST (test_method_does_not_wait_for_room_after_a_start)
+/* It does not wait after a start of the element alone either. A method for volumes waits. */
+GST_START_TEST (test_method_does_not_wait_for_headroom_after_a_start)
 {
   NEED_BACKEND (__i__);
 
@@ -118,8 +118,8 @@ GST_START_TEST (test_method_does_not_wait_for_room_after_a_start)
 
 GST_END_TEST;
 
-/* Where upstream asked for less meanwhile, too. */
-GST_START_TEST (test_method_for_volumes_waits_for_room)
+/* Also after upstream asked for fewer buffers in between. */
+GST_START_TEST (test_method_for_volumes_waits_for_headroom)
 {
   Mask mask = mask_random (16, 16, 1, 0.4);
   GstHarness *harness = label_harness (0, "volume=3 algorithm=runs-3d");
@@ -145,8 +145,8 @@ GST_START_TEST (test_method_for_volumes_waits_for_room)
 
 GST_END_TEST;
 
-/* Nor does the end of volumes, with as many frames held back meanwhile as there is room for. */
-GST_START_TEST (test_end_of_volumes_does_not_wait_for_room)
+/* The end of volumes does not wait. Until upstream asks again, the queue is as long as the headroom allows. */
+GST_START_TEST (test_end_of_volumes_does_not_wait_for_headroom)
 {
   NEED_BACKEND (__i__);
 
@@ -178,11 +178,11 @@ GST_START_TEST (test_end_of_volumes_does_not_wait_for_room)
 
 GST_END_TEST;
 
-GST_START_TEST (test_more_frames_held_back_wait_for_room)
+GST_START_TEST (test_more_queued_frames_wait_for_headroom)
 {
   NEED_BACKEND (__i__);
-  hold_more_frames_back (__i__, 2);
-  hold_more_frames_back (__i__, 0);
+  queue_more_frames (__i__, 2);
+  queue_more_frames (__i__, 0);
 }
 
 GST_END_TEST;
@@ -193,10 +193,10 @@ ccllabel_add_pools_tests (Suite * suite)
   TCase *tests = tcase_create ("pools");
 
   tcase_set_timeout (tests, 300);
-  tcase_add_loop_test (tests, test_more_frames_held_back_wait_for_room, 0, G_N_ELEMENTS (backends));
-  tcase_add_loop_test (tests, test_method_does_not_wait_for_room, 0, G_N_ELEMENTS (backends));
-  tcase_add_loop_test (tests, test_method_does_not_wait_for_room_after_a_start, 0, G_N_ELEMENTS (backends));
-  tcase_add_loop_test (tests, test_end_of_volumes_does_not_wait_for_room, 0, G_N_ELEMENTS (backends));
-  tcase_add_test (tests, test_method_for_volumes_waits_for_room);
+  tcase_add_loop_test (tests, test_more_queued_frames_wait_for_headroom, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_method_does_not_wait_for_headroom, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_method_does_not_wait_for_headroom_after_a_start, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_end_of_volumes_does_not_wait_for_headroom, 0, G_N_ELEMENTS (backends));
+  tcase_add_test (tests, test_method_for_volumes_waits_for_headroom);
   suite_add_tcase (suite, tests);
 }

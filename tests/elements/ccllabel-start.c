@@ -8,7 +8,7 @@
 #include <malloc.h>
 #include <stdio.h>
 
-/* Starts a bare element and returns what it said. */
+/* Starts an element without a pipeline and returns its error. */
 static gchar *
 start_error (const gchar * settings)
 {
@@ -63,7 +63,7 @@ GST_START_TEST (test_contradictions_stop_the_start)
         info->connectivity ^ (CCL_CONNECT_4 | CCL_CONNECT_8), info->backend == CCL_BACKEND_CUDA ? "cuda" : "cpu",
         info->volume ? 2 : 0);
     expected = g_strdup_printf ("algorithm \"%s\" does not do", info->name);
-    /* Without a device that may be what is found first. */
+    /* Without a device, this error may come first. */
     if (info->backend == CCL_BACKEND_CPU || have_backend ("cuda"))
       assert_start_error (settings, expected);
     g_free (settings);
@@ -84,7 +84,7 @@ GST_START_TEST (test_contradictions_stop_the_start)
 
 GST_END_TEST;
 
-/* What kept it from starting can be corrected. */
+/* After a failed start the settings can be corrected. */
 GST_START_TEST (test_output_is_corrected_after_a_failed_start)
 {
   GstElement *label = gst_parse_launch ("ccllabel backend=cpu volume=5 output=mask", NULL);
@@ -137,7 +137,7 @@ GST_START_TEST (test_cuda_without_a_device)
 
 GST_END_TEST;
 
-/* backend=auto goes on without the device that was asked for, but says so: once. */
+/* backend=auto goes on without the device that was asked for, with one warning. */
 GST_START_TEST (test_auto_without_the_device_asked_for)
 {
   static const guint sizes[] = { 32, 48 };

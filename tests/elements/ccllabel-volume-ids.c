@@ -49,7 +49,7 @@ check_volume (GstHarness * harness, const Mask * masks, guint n, guint connectiv
   return table.n_found;
 }
 
-/* Something that moves keeps its id; what it never touches has another, and so has what comes in the next volume. */
+/* An object that moves keeps its id. An object that it never touches has another id, and so has an object of the next volume. */
 GST_START_TEST (test_moving_bar)
 {
   NEED_BACKEND (__i__);
@@ -68,7 +68,7 @@ GST_START_TEST (test_moving_bar)
 
 GST_END_TEST;
 
-/* Both methods are named, whichever of them was asked for. */
+/* Statistics name both methods, whichever the settings name. */
 GST_START_TEST (test_stats_name_both_methods)
 {
   static const gchar *const settings[][3] = {
@@ -110,7 +110,7 @@ GST_START_TEST (test_connectivity)
 
 GST_END_TEST;
 
-/* Against the reference, with every way of holding frames back, over several volumes, the last one short. */
+/* Against the reference, with every kind of queue, over several volumes. The last volume is short. */
 GST_START_TEST (test_random_masks)
 {
   NEED_BACKEND (__i__);
@@ -154,8 +154,8 @@ GST_START_TEST (test_random_masks)
 
 GST_END_TEST;
 
-/* Two things that meet in one frame are one component, before that frame too; the filter of the frames has no say in
- * what connects. */
+/* Two objects that meet in one frame are one component, before that frame too. The filter of the frames does not change
+ * what is connected. */
 GST_START_TEST (test_meeting)
 {
   NEED_BACKEND (__i__);

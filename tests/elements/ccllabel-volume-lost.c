@@ -6,8 +6,8 @@
 
 #include "support/emulation.h"
 
-/* Frames come out with their blobs whatever happens; the volume in the stack then has no ids, those after it do. FALSE:
- * the device was not asked that often. */
+/* All frames come out with their blobs. The volume during the loss has no ids, the later ones have. Returns FALSE when the
+ * element made fewer calls than that. */
 static gboolean
 check_lost_at (guint call, const gchar * settings)
 {

@@ -18,7 +18,7 @@ GST_START_TEST (test_latency)
 
 GST_END_TEST;
 
-/* Whatever must not overtake the frames ends the volume. */
+/* Serialized events end the volume. */
 GST_START_TEST (test_volumes_end_early)
 {
   NEED_BACKEND (__i__);
@@ -76,7 +76,7 @@ GST_START_TEST (test_volumes_end_early)
 
 GST_END_TEST;
 
-/* A flush drops what is held; ids go on and are not used again. */
+/* A flush drops the queued frames. Ids go on and are not used again. */
 GST_START_TEST (test_flush)
 {
   NEED_BACKEND (__i__);
@@ -98,7 +98,7 @@ GST_START_TEST (test_flush)
 
 GST_END_TEST;
 
-/* Stopped with frames held: nothing leaks, and the next start begins anew. */
+/* Stopped with queued frames: nothing leaks, and the next start begins anew. */
 GST_START_TEST (test_stop)
 {
   NEED_BACKEND (__i__);
@@ -115,7 +115,7 @@ GST_START_TEST (test_stop)
 
 GST_END_TEST;
 
-/* Frames without a mask count as frames, so that nobody waits for them, and are in no stack. */
+/* Frames without a mask count towards the volume, so that it ends in time, but are no part of it. */
 GST_START_TEST (test_frames_without_mask)
 {
   GstHarness *harness = bar_harness (0, "volume=2 mask-source=mask-meta");
@@ -136,7 +136,7 @@ GST_START_TEST (test_frames_without_mask)
 
 GST_END_TEST;
 
-/* What downstream refuses is lost, as ever; what comes next is a volume of its own. */
+/* Frames that downstream refuses are lost, as usual. The next frame begins a new volume. */
 static GstPadProbeReturn
 refuse (GstPad * pad, GstPadProbeInfo * info, gpointer left)
 {

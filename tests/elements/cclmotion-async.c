@@ -13,7 +13,7 @@ changed_scene (guint n)
   return buffer;
 }
 
-/* Takes what has come out, and says what it is. */
+/* Pulls all events and buffers and describes them. */
 static void
 describe_output (GstHarness * harness, GString * log)
 {
@@ -50,7 +50,7 @@ describe_messages (GstBus * bus, GString * log)
   }
 }
 
-/* All that leaves of a clip in which everything happens. changing: other depths on the way. */
+/* All output for a clip with every kind of change. With `changing`, the depth changes on the way. */
 static gchar *
 describe_clip (guint backend, guint depth, gboolean changing)
 {
@@ -144,7 +144,7 @@ GST_START_TEST (test_async_latency)
     set_motion (harness, "async-depth", depth ? "0" : "2");
     gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, 8, 8));
     message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
-    fail_unless (message != NULL, "latency changed, nobody was told");
+    fail_unless (message != NULL, "the latency changed without a message");
     gst_message_unref (message);
     fail_unless_equals_uint64 (harness_latency (harness), (depth ? 0 : 2) * FRAME);
     drop_bus (harness, bus);
@@ -154,8 +154,8 @@ GST_START_TEST (test_async_latency)
 
 GST_END_TEST;
 
-/* A pool of so many buffers and no more would leave upstream without one, for ever. */
-GST_START_TEST (test_more_frames_held_back_wait_for_room)
+/* With more queued frames than the pool has headroom, upstream would wait for a buffer without end. */
+GST_START_TEST (test_more_queued_frames_wait_for_headroom)
 {
   NEED_BACKEND (__i__);
 
@@ -181,7 +181,7 @@ GST_START_TEST (test_more_frames_held_back_wait_for_room)
 
 GST_END_TEST;
 
-/* The mark of a gap is on the frame after the one that qos dropped, not on an older one. */
+/* The first frame after a dropped one has the flag DISCONT, not an older one. */
 GST_START_TEST (test_discont_after_frames_dropped)
 {
   NEED_BACKEND (__i__);
@@ -210,7 +210,7 @@ GST_START_TEST (test_discont_after_frames_dropped)
 
 GST_END_TEST;
 
-/* Caps that come with another output are for that one: downstream would not take the one before. */
+/* Caps that come with another output belong to that output: downstream would refuse the old format. */
 GST_START_TEST (test_output_changes_with_the_caps)
 {
   GstHarness *harness = motion_harness ("", GST_VIDEO_FORMAT_GRAY8, W, H);
@@ -227,7 +227,7 @@ GST_START_TEST (test_output_changes_with_the_caps)
 
 GST_END_TEST;
 
-/* In place, downstream has a say in upstream's buffers. */
+/* In place, downstream's allocation answer reaches upstream. */
 GST_START_TEST (test_output_change_reaches_upstream)
 {
   GstHarness *harness = motion_harness ("output=mask", GST_VIDEO_FORMAT_GRAY8, W, H);
@@ -242,7 +242,7 @@ GST_START_TEST (test_output_change_reaches_upstream)
 
 GST_END_TEST;
 
-/* Nothing may overtake a frame: each of these comes out after the frames that went in before it. */
+/* Serialized events stay in order: each comes out after the frames that were pushed before it. */
 GST_START_TEST (test_events_wait_for_frames)
 {
   NEED_BACKEND (__i__);
@@ -287,7 +287,7 @@ GST_START_TEST (test_events_wait_for_frames)
 
 GST_END_TEST;
 
-/* Frames in flight are dropped by a flush, after which learning begins, and given back at the end. */
+/* A flush drops the frames in flight, and learning begins anew. A stop releases them. */
 GST_START_TEST (test_frames_in_flight_go)
 {
   NEED_BACKEND (__i__);
@@ -327,7 +327,7 @@ cclmotion_add_async_tests (Suite * suite)
   tcase_set_timeout (tests, 60);
   tcase_add_loop_test (tests, test_async_is_the_same, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_async_latency, 0, G_N_ELEMENTS (backends));
-  tcase_add_loop_test (tests, test_more_frames_held_back_wait_for_room, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_more_queued_frames_wait_for_headroom, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_discont_after_frames_dropped, 0, G_N_ELEMENTS (backends));
   tcase_add_test (tests, test_output_changes_with_the_caps);
   tcase_add_test (tests, test_output_change_reaches_upstream);

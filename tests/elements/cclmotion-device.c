@@ -36,7 +36,7 @@ GST_START_TEST (test_no_gpu)
   g_error_free (error);
   gst_message_unref (message);
   gst_element_set_state (element, GST_STATE_NULL);
-  /* A start that failed leaves nothing behind: it is as before the first, where nobody hears a warning yet. */
+  /* A failed start leaves no state: as before the first start, the warning comes at the next start. */
   gst_util_set_object_arg (G_OBJECT (element), "backend", "auto");
   g_object_set (element, "ignore", "rubbish", NULL);
   fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
@@ -50,7 +50,7 @@ GST_START_TEST (test_no_gpu)
 
 GST_END_TEST;
 
-/* backend=auto goes on without the device that was asked for, but says so: once. */
+/* backend=auto goes on without the device that was asked for, with one warning. */
 GST_START_TEST (test_auto_without_the_device_asked_for)
 {
   GstHarness *harness = motion_harness ("backend=auto cuda-device-id=99", GST_VIDEO_FORMAT_GRAY8, W, H);

@@ -6,8 +6,8 @@
 
 #include "support/emulation.h"
 
-/* Frames come out with their masks whatever happens; after the device was lost learning begins. FALSE: the device was
- * not asked that often. */
+/* All frames come out with their masks. Learning begins anew after the loss. Returns FALSE when the element made fewer
+ * calls than that. */
 static gboolean
 check_lost_at (guint call, guint depth)
 {

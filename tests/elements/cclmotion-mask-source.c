@@ -73,7 +73,7 @@ GST_START_TEST (test_label_takes_the_frame_if_told)
 
 GST_END_TEST;
 
-/* A frame without a mask is not analysed and says so; one warning. */
+/* A frame without a mask has the flag SKIPPED. There is one warning. */
 GST_START_TEST (test_label_without_a_mask)
 {
   GstHarness *harness = label_harness (0, "mask-source=mask-meta async-depth=1");

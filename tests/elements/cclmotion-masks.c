@@ -28,7 +28,7 @@ static const GstVideoFormat formats[] = {
   GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444
 };
 
-/* The element gives what the core gives, whatever the format; the frame stays as it is. */
+/* The element gives the masks of the core in every format. The frame stays unchanged. */
 GST_START_TEST (test_masks_are_the_cores)
 {
   const guint width = 86, height = 58;
@@ -205,7 +205,7 @@ GST_START_TEST (test_meta_needs_a_layout)
 
 GST_END_TEST;
 
-/* With a GPU: the same masks, which stay there until somebody looks. */
+/* With a GPU: the same masks, which stay on the device until a reader maps them. */
 GST_START_TEST (test_cuda_masks)
 {
   NEED_BACKEND (1);

@@ -32,7 +32,7 @@ push_background (GstHarness * harness, guint n)
     push_for_count (harness, i, G_MAXUINT);
 }
 
-/* The next ccl-motion message must have this state; its fields. */
+/* The fields of the next ccl-motion message, which must have this state. */
 static GstStructure *
 pop_state (GstBus * bus, const gchar * state)
 {
@@ -78,7 +78,7 @@ GST_START_TEST (test_messages)
   gst_structure_free (structure);
   assert_no_message (bus, GST_MESSAGE_ELEMENT);
 
-  /* All, and the end of the stream ends what goes on. */
+  /* All states. The end of the stream ends the motion. */
   set_motion (harness, "post-messages", "all");
   for (guint n = 30; n < 33; n++)
     push_for_count (harness, n, 30);
@@ -123,7 +123,7 @@ GST_START_TEST (test_global_change)
   fail_unless (gst_structure_get_boolean (structure, "global-change", &changed) && changed);
   gst_structure_free (structure);
 
-  /* What comes next is learnt, without a warm-up: the square is seen in the frame after. */
+  /* The next frame is the background, without a warm-up. The square is motion in the frame after it. */
   ck_assert_uint_eq (push_for_flags (harness, 11, G_MAXUINT), GST_CCL_MASK_META_FLAG_LEARNING);
   fail_unless (push_for_count (harness, 12, 12) > 200);
   drop_bus (harness, bus);
@@ -174,7 +174,7 @@ GST_START_TEST (test_caps_change)
   GstBuffer *buffer;
 
   push_background (harness, 10);
-  /* The same size in another format: nothing to learn anew. */
+  /* The same size in another format: the background stays. */
   caps = caps_string (GST_VIDEO_FORMAT_NV12, W, H);
   gst_harness_set_src_caps_str (harness, caps);
   g_free (caps);
@@ -242,7 +242,7 @@ GST_START_TEST (test_ignore)
   g_object_set (find_element (harness, "motion"), "ignore", NULL, NULL);
   fail_unless (push_for_count (harness, 13, 10) > 200);
 
-  /* A pipeline has no bus yet when its properties are set: it hears of it at the start. */
+  /* The pipeline has no bus yet when the property is set: the warning comes at the start. */
   fail_unless (gst_element_set_state (harness->element, GST_STATE_NULL) == GST_STATE_CHANGE_SUCCESS);
   g_object_set (find_element (harness, "motion"), "ignore", "abc", NULL);
   assert_no_message (bus, GST_MESSAGE_WARNING);
@@ -255,7 +255,7 @@ GST_START_TEST (test_ignore)
 
 GST_END_TEST;
 
-/* Everything may change while playing; what was learnt stays where it can. */
+/* Every property may change while playing. The background stays where possible. */
 GST_START_TEST (test_changes_while_playing)
 {
   static const struct

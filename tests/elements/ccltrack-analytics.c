@@ -27,7 +27,7 @@ tracking_id_of (GstAnalyticsRelationMeta * relations, guint object)
 
 GST_START_TEST (test_analytics)
 {
-  GstHarness *h = new_harness ("");
+  GstHarness *h = new_harness ("emit=tentative-boxes");
   guint64 id = 0;
 
   for (guint frame = 0; frame < 5; frame++) {

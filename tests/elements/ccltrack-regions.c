@@ -34,7 +34,7 @@ object_id_of (GstBuffer * buffer, guint index)
 
 GST_START_TEST (test_rois)
 {
-  GstHarness *h = new_harness ("");
+  GstHarness *h = new_harness ("emit=tentative-boxes");
   gint person = 0, car = 0;
 
   for (guint frame = 0; frame < 6; frame++) {
@@ -58,7 +58,7 @@ GST_END_TEST;
 GST_START_TEST (test_types)
 {
   for (guint per_type = 0; per_type < 2; per_type++) {
-    GstHarness *h = new_harness (per_type ? "per-type=true" : "per-type=false");
+    GstHarness *h = new_harness (per_type ? "min-hits=1 per-type=true" : "min-hits=1 per-type=false");
     GstBuffer *buffer;
     gint person;
 
@@ -99,6 +99,65 @@ GST_START_TEST (test_roi_mirror)
 
 GST_END_TEST;
 
+/* One region whose detector gave this confidence; `is_mirror`: it mirrors a blob. */
+static GstBuffer *
+frame_with_confidence (guint frame, gdouble confidence, gboolean is_mirror)
+{
+  GstBuffer *buffer = new_frame (frame * FRAME);
+  GstVideoRegionOfInterestMeta *roi =
+      gst_buffer_add_video_region_of_interest_meta (buffer, "person", 10 + 3 * frame, 20, 30, 60);
+
+  gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence,
+          NULL));
+  if (is_mirror)
+    gst_video_region_of_interest_meta_add_param (roi, gst_structure_new_empty (GST_CCL_ROI_PARAM));
+  return buffer;
+}
+
+/* A region has its id from the third frame on. An uncertain one keeps a track alive and starts none. */
+GST_START_TEST (test_confirmed_regions)
+{
+  GstHarness *h = new_harness ("");
+  gint first = 0;
+
+  for (guint frame = 0; frame < 9; frame++) {
+    GstBuffer *buffer = gst_harness_push_and_pull (h, frame_with_confidence (frame, frame < 5 ? 0.9 : 0.4, FALSE));
+    const gint id = object_id_of (buffer, 0);
+
+    first = frame == 2 ? id : first;
+    fail_unless (frame < 2 ? id == 0 : id > 0 && id == first, "frame %u: id %d", frame, id);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* The confidence in a mirror of a blob is the part of its box that it fills: no reason to doubt it. */
+GST_START_TEST (test_confidence_of_regions)
+{
+  static const struct
+  {
+    const gchar *settings;
+    gboolean is_mirror, starts;
+  } cases[] = {
+    {"min-hits=1", FALSE, FALSE}, {"min-hits=1", TRUE, TRUE}, {"min-hits=1 high-confidence=0.4", FALSE, TRUE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstHarness *h = new_harness (cases[i].settings);
+    GstBuffer *buffer;
+
+    harness_set (h, "ccltrack", "input", "roi");
+    buffer = gst_harness_push_and_pull (h, frame_with_confidence (0, 0.5, cases[i].is_mirror));
+    fail_unless_equals_int (object_id_of (buffer, 0) > 0, cases[i].starts);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
 /* Nothing to follow: nothing happens. */
 GST_START_TEST (test_no_metadata)
 {
@@ -126,6 +185,8 @@ track_region_tests (void)
   tcase_add_test (tests, test_rois);
   tcase_add_test (tests, test_types);
   tcase_add_test (tests, test_roi_mirror);
+  tcase_add_test (tests, test_confirmed_regions);
+  tcase_add_test (tests, test_confidence_of_regions);
   tcase_add_test (tests, test_no_metadata);
   return tests;
 }

@@ -12,13 +12,13 @@ count_buffer (GstPad * pad, GstPadProbeInfo * info, gpointer count)
   return GST_PAD_PROBE_OK;
 }
 
-/* An element that holds frames back, behind a source that waits for one of the few buffers there are. */
+/* An element with queued frames, behind a source whose pool has few buffers. */
 typedef struct
 {
   const gchar *name;
   GstElement *pipeline, *queue, *held;
   GstPad *upstream;             /* that feeds it */
-  GstPad *blocked_pad;          /* while it is stopped by itself, or with the queue */
+  GstPad *blocked_pad;          /* while it is stopped alone, or with the queue */
   gulong block;
   gint blocked;
   gint count;                   /* of frames that came out */
@@ -60,7 +60,7 @@ few_buffers_expect_frames (FewBuffers * few)
   fail_unless (g_atomic_int_get (&few->count) >= before + 20, "%s stands still", few->name);
 }
 
-/* What the element adds to the latency is so many frames in the end. */
+/* Waits until the element adds `n_frames` frames to the latency. */
 static void
 few_buffers_expect_latency (FewBuffers * few, guint n_frames)
 {
@@ -92,7 +92,7 @@ few_buffers_free (FewBuffers * few)
 
 static const gchar *const holding_elements[] = { "ccllabel", "cclmotion" };
 
-GST_START_TEST (test_more_frames_held_back_behind_a_queue)
+GST_START_TEST (test_more_queued_frames_behind_a_queue)
 {
   FewBuffers *const few = few_buffers_new (holding_elements[__i__]);
 
@@ -128,7 +128,7 @@ few_buffers_block (FewBuffers * few, GstElement * before)
   gst_object_unref (fed);
 }
 
-/* By itself, while upstream stands at a blocked pad and keeps its buffers. */
+/* Only the element stops. Upstream waits at a blocked pad and keeps its buffers. */
 static void
 few_buffers_stop (FewBuffers * few)
 {
@@ -160,7 +160,7 @@ static const struct
 } holding_settings[] = { {"ccllabel", "async-depth", 0}, {"cclmotion", "async-depth", 0}, {"ccllabel", "volume", 1} };
 
 static void
-hold_more_frames_back_after_starts (guint setting, void (*stop) (FewBuffers * few))
+queue_more_frames_after_starts (guint setting, void (*stop) (FewBuffers * few))
 {
   FewBuffers *const few = few_buffers_new (holding_settings[setting].name);
 
@@ -176,23 +176,23 @@ hold_more_frames_back_after_starts (guint setting, void (*stop) (FewBuffers * fe
   few_buffers_free (few);
 }
 
-GST_START_TEST (test_more_frames_held_back_after_a_start)
+GST_START_TEST (test_more_queued_frames_after_a_start)
 {
-  hold_more_frames_back_after_starts (__i__, few_buffers_stop);
+  queue_more_frames_after_starts (__i__, few_buffers_stop);
 }
 
 GST_END_TEST;
 
-/* The pad that feeds the element is stopped then, but not what has the buffers. */
-GST_START_TEST (test_more_frames_held_back_after_a_start_with_the_queue)
+/* The queue stops as well, but not the owner of the buffers. */
+GST_START_TEST (test_more_queued_frames_after_a_start_with_the_queue)
 {
-  hold_more_frames_back_after_starts (__i__, few_buffers_stop_with_queue);
+  queue_more_frames_after_starts (__i__, few_buffers_stop_with_queue);
 }
 
 GST_END_TEST;
 
-/* What upstream has asked for counts for an element that was linked after its start, too. */
-GST_START_TEST (test_more_frames_held_back_after_a_late_link)
+/* Upstream's earlier request counts for an element that is linked after the start, too. */
+GST_START_TEST (test_more_queued_frames_after_a_late_link)
 {
   FewBuffers *const few = few_buffers_new (holding_elements[__i__]);
   GstPad *const fed = gst_pad_get_peer (few->upstream);
@@ -215,7 +215,7 @@ GST_START_TEST (test_more_frames_held_back_after_a_late_link)
 
 GST_END_TEST;
 
-/* Upstream that was stopped as well will ask for buffers: the latency is right before there is a frame. */
+/* All elements were stopped, so that upstream asks for buffers again. The latency is right before the first frame. */
 GST_START_TEST (test_latency_after_a_start_of_all)
 {
   FewBuffers *const few = few_buffers_new (holding_settings[__i__].name);
@@ -247,7 +247,7 @@ few_buffers_expect_error (FewBuffers * few)
   gst_object_unref (bus);
 }
 
-/* Settings that do not go together are an error at any start, for buffers or not. */
+/* Contradicting settings are an error at every start, with or without pool headroom. */
 static const struct
 {
   gboolean alone;
@@ -291,10 +291,10 @@ chain_add_pools_tests (Suite * suite)
   TCase *tests = tcase_create ("pools");
 
   tcase_set_timeout (tests, 300);
-  tcase_add_loop_test (tests, test_more_frames_held_back_behind_a_queue, 0, G_N_ELEMENTS (holding_elements));
-  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start, 0, G_N_ELEMENTS (holding_settings));
-  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_start_with_the_queue, 0, G_N_ELEMENTS (holding_settings));
-  tcase_add_loop_test (tests, test_more_frames_held_back_after_a_late_link, 0, G_N_ELEMENTS (holding_elements));
+  tcase_add_loop_test (tests, test_more_queued_frames_behind_a_queue, 0, G_N_ELEMENTS (holding_elements));
+  tcase_add_loop_test (tests, test_more_queued_frames_after_a_start, 0, G_N_ELEMENTS (holding_settings));
+  tcase_add_loop_test (tests, test_more_queued_frames_after_a_start_with_the_queue, 0, G_N_ELEMENTS (holding_settings));
+  tcase_add_loop_test (tests, test_more_queued_frames_after_a_late_link, 0, G_N_ELEMENTS (holding_elements));
   tcase_add_loop_test (tests, test_latency_after_a_start_of_all, 0, G_N_ELEMENTS (holding_settings));
   tcase_add_loop_test (tests, test_contradiction_at_a_start, 0, G_N_ELEMENTS (contradictions));
   suite_add_tcase (suite, tests);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* With frames on their way, which are dropped, or come out before. */
+/* Frames in flight are dropped or come out before. */
 static void
 flush (Stream * stream)
 {
@@ -26,7 +26,7 @@ flush (Stream * stream)
   stream->time = 0;
 }
 
-/* Frames held back come out before the new caps do, and tracks end where the size is another. */
+/* Queued frames come out before the new caps. Tracks end when the size changes. */
 static void
 change_picture (Stream * stream)
 {

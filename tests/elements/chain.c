@@ -177,7 +177,7 @@ check_frame (Stream * stream, GstBuffer * buffer)
   gst_buffer_unref (buffer);
 }
 
-/* Nothing here is to be warned of, unless somebody meddles with the settings. */
+/* No warnings, unless another thread changes the settings. */
 static void
 read_messages (Stream * stream)
 {

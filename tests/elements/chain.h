@@ -31,7 +31,7 @@ typedef struct
   guint n;                      /* frames pushed */
   GstClockTime time;            /* of the next */
   GQueue expected;              /* timestamps of what is in the chain */
-  guint depth;                  /* of ccllabel: how many frames it may hold back */
+  guint depth;                  /* maximum number of frames in ccllabel's queue */
 
   /* What came out. */
   guint frames, with_blobs, merged, zone_messages, motion_messages;

@@ -95,6 +95,29 @@ GST_START_TEST (test_ignore_without_memory)
 
 GST_END_TEST;
 
+/* The list takes more than 16 MB. */
+GST_START_TEST (test_flat_form_without_memory)
+{
+  GstCclBlob *const blobs = g_new0 (GstCclBlob, 120000);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, 120000);
+  GstBuffer *const buffer = gst_buffer_new (), *const copy = gst_buffer_new ();
+  GBytes *const bytes = gst_ccl_blob_meta_to_bytes (gst_buffer_add_ccl_blob_meta (buffer, list, 10, 10));
+  GError *error = NULL;
+
+  limit_memory (4 << 20);
+  fail_unless (gst_buffer_add_ccl_blob_meta_from_bytes (copy, bytes, &error) == NULL);
+  fail_unless (g_error_matches (error, GST_CCL_ERROR, GST_CCL_ERROR_NO_MEMORY), "%s", error->message);
+  fail_unless (gst_buffer_get_ccl_blob_meta (copy) == NULL);
+  g_error_free (error);
+  g_bytes_unref (bytes);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+  gst_ccl_blob_list_unref (list);
+  g_free (blobs);
+}
+
+GST_END_TEST;
+
 static Suite *
 memory_limits_suite (void)
 {
@@ -105,6 +128,7 @@ memory_limits_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_huge_segmentation);
   tcase_add_test (tc, test_ignore_without_memory);
+  tcase_add_test (tc, test_flat_form_without_memory);
   return suite;
 }
 

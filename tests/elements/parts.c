@@ -95,7 +95,7 @@ GST_START_TEST (test_ignore_fill)
   fail_unless_equals_int (count_ignored ("0,0;1,0;1,1;0,1"), 32);
   fail_unless_equals_int (count_ignored ("0,0;0.5,0;0.5,1;0,1"), 16);
   fail_unless_equals_int (count_ignored ("0,0;40,0;40,40;0,40"), 16);
-  /* Each polygon is by itself in pixels or in fractions, and polygons may overlap. */
+  /* Each polygon is in pixels or in fractions, independent of the others. Polygons may overlap. */
   fail_unless_equals_int (count_ignored ("0,0;0.5,0;0.5,1;0,1|40,0;80,0;80,20;40,20"), 24);
   fail_unless_equals_int (count_ignored ("0,0;0.5,0;0.5,1;0,1|0,0;40,0;40,40;0,40"), 16);
   fail_unless_equals_int (count_ignored ("100,100;200,100;200,200"), 0);

@@ -113,7 +113,7 @@ assert_values (gdouble * values, guint n_values, const gdouble * expected, guint
   g_free (values);
 }
 
-/* Contours and trails go where the frame goes, and stay when somebody writes into the blobs. */
+/* Contours and trails follow the transforms of the frame. They stay when a caller writes to the blobs. */
 GST_START_TEST (test_points)
 {
   static const gdouble contour[] = { 0, 2, 4, 2, 4, 4, 0, 4 }, wide[] = { 0, 4, 16, 4, 16, 8, 0, 8 };

@@ -184,14 +184,14 @@ judge (GstBuffer * buffer, GstCaps * caps)
 }
 
 /* The first element of the pipeline that is not installed, or NULL. */
-static gchar *
+static const gchar *
 find_missing (const gchar * pipeline)
 {
   GstParseContext *const context = gst_parse_context_new ();
   GstElement *const bin =
       gst_parse_bin_from_description_full (pipeline, TRUE, context, GST_PARSE_FLAG_FATAL_ERRORS, NULL);
   gchar **const missing = gst_parse_context_get_missing_elements (context);
-  gchar *const first = g_strdup (missing ? missing[0] : NULL);
+  const gchar *const first = missing ? g_intern_string (missing[0]) : NULL;
 
   if (bin != NULL)
     gst_object_unref (gst_object_ref_sink (bin));

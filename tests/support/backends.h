@@ -14,8 +14,8 @@ extern const gchar *const backends[2];
 /* Tests of an element run once for each backend (loop tests over backends). */
 #define NEED_BACKEND(index) SKIP_TEST_UNLESS (have_backend (backends[index]), "backend=%s is not there", backends[index])
 
-/* Making a CUDA context takes a good part of a second. One element per process is kept running, and the others get the
- * context it answers CONTEXT queries with; NULL where there is none to share. */
+/* A CUDA context takes a good part of a second to make. One element of the process therefore keeps running, and the
+ * others get the context that it returns for a CONTEXT query. NULL without a device. */
 GstContext *shared_cuda_context (gboolean * have_cuda);
 gboolean have_backend (const gchar * name);
 

@@ -15,14 +15,14 @@
     fail_unless (fabs (first - second) < 1e-9, "%s is %.17g, not %.17g", #a, first, second); \
   } G_STMT_END
 
-/* A full rectangle, its sums by adding up its pixels. */
+/* The blob of a filled rectangle. Its moments are sums over the pixels. */
 GstCclBlob rectangle (guint label, gint x, gint y, gint width, gint height);
 GstCclBlobMeta *add_blobs (GstBuffer * buffer, const GstCclBlob * blobs, guint n, guint width, guint height);
 
-/* Edges of the box in the frame. */
+/* Compares the box of a blob, in the coordinates of the frame. */
 void assert_box (const GstCclBlobMeta * meta, guint index, gdouble x, gdouble y, gdouble width, gdouble height);
 
-/* Number of blobs in the metadata, which has to be there. */
+/* Number of blobs in the metadata. A buffer without metadata fails the test. */
 guint n_blobs (GstBuffer * buffer);
 
 #endif

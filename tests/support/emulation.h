@@ -14,7 +14,7 @@ unsigned emulate_calls (void);
 unsigned emulate_held (void);
 unsigned emulate_reports (bool forgive);
 
-/* After a device was lost: waits for its work, and forgives that its memory was gone. */
+/* Makes a lost device usable again: waits for its work and forgives accesses to its lost memory. */
 void find_device_again (void);
 
 #endif

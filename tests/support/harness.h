@@ -18,7 +18,7 @@ void harness_set (GstHarness * harness, const gchar * factory, const gchar * pro
 guint64 harness_stat (GstHarness * harness, const gchar * factory, const gchar * name);
 gchar *harness_stat_string (GstHarness * harness, const gchar * factory, const gchar * name);
 
-/* The same of one element. */
+/* The same for one element. */
 guint64 element_stat (GstElement * element, const gchar * name);
 gchar *element_stat_string (GstElement * element, const gchar * name);
 

@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "masks.h"
 
-/* A harness around a bin with one ccllabel, which is in `context` before it starts. */
+/* A harness around a bin with one ccllabel. The bin gets `context` before it starts. */
 GstHarness *harness_in_context (guint backend, const gchar * settings, GstContext * context);
 GstHarness *label_harness (guint backend, const gchar * settings);
 

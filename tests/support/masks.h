@@ -9,7 +9,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
-/* 1: foreground. Value-sized so that tests can write MASK ("#.", ".#"). */
+/* 1 = foreground. Passed by value, so that tests can write MASK ("#.", ".#"). */
 typedef struct
 {
   guint width, height;
@@ -31,12 +31,12 @@ Mask mask_dots (guint n);
 /* Writes the mask as the values `on` and `off` into the first plane. */
 void draw_mask (guint8 * data, gsize stride, guint pixel_size, const Mask * mask, guint on, guint off);
 
-/* A buffer as its caps have it, no meta; what is not the mask is noise. */
+/* A buffer in the layout of its caps, without a meta. Bytes outside the mask are noise. */
 GstBuffer *buffer_from_values (GstVideoFormat format, const Mask * mask, guint on, guint off);
 GstBuffer *buffer_from_mask (GstVideoFormat format, const Mask * mask);
 gchar *caps_string (GstVideoFormat format, guint width, guint height);
 
-/* The caps of a mask into a harness. */
+/* Sets the caps of the mask on the source pad of the harness. */
 void set_mask_caps (GstHarness * harness, GstVideoFormat format, const Mask * mask);
 
 #endif

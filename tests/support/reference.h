@@ -12,7 +12,7 @@
 
 void assert_blob (const GstCclBlob * blob, const CclComponent * component);
 
-/* The buffer must carry what the reference method finds in the mask. */
+/* The buffer must have the blobs that the reference method finds in the mask. */
 void assert_blobs_filtered (GstBuffer * buffer, const Mask * mask, guint connectivity, const CclFilter * filter);
 void assert_blobs (GstBuffer * buffer, const Mask * mask, guint connectivity);
 

@@ -18,7 +18,7 @@ void limit_pool (GstPad * pad, guint max);
 /* Sends an ALLOCATION query as upstream does. Returns the minimum number of buffers of a pool. */
 guint ask_for_buffers (GstHarness * harness);
 
-/* The least latency at a pad; FALSE while nobody answers. */
+/* The minimum latency at a pad. Returns FALSE while no element answers. */
 gboolean query_latency (GstPad * pad, GstClockTime * min);
 GstClockTime harness_latency (GstHarness * harness);
 

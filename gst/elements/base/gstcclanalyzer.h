@@ -111,7 +111,7 @@ struct _GstCclAnalyzer
   /* Streaming thread. */
   GstVideoInfo in_info, out_info;
   gboolean cuda_lost;           /* the device failed since the start */
-  gboolean failed;              /* an error was posted: no frame leaves any more */
+  gboolean failed;              /* an error was posted: no frame leaves any longer */
   GstCclPoolHeadroom headroom;
   GstCclFrame *frames[CCL_MAX_DEPTH];   /* the slots, set by the subclass's init */
   guint first, n_frames, depth; /* the delay queue: a ring of depth + 1 slots */

@@ -21,7 +21,7 @@ typedef struct
   GstMemory memory;
   gpointer device;
   GMutex lock;                  /* guards what follows: several threads may read */
-  guint8 *host;                 /* the copy that others read; NULL: nobody has asked yet */
+  guint8 *host;                 /* the copy for readers on the host; NULL: not made yet */
   gboolean host_is_current;
 } GstCclDeviceMemory;
 

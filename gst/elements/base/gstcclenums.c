@@ -100,7 +100,7 @@ DEFINE_TYPE (shadow, "Shadow", g_enum_register_static)
 
 static const GEnumValue motion_output[] = {
   {GST_CCL_MOTION_OUTPUT_PASSTHROUGH, "The input, untouched, with the mask beside it (GstCclMaskMeta)", "passthrough"},
-  {GST_CCL_MOTION_OUTPUT_MASK, "The mask as GRAY8 video, to look at", "mask"},
+  {GST_CCL_MOTION_OUTPUT_MASK, "The mask as GRAY8 video", "mask"},
   {0, NULL, NULL}
 };
 
@@ -138,6 +138,8 @@ static const GFlagsValue track_emit[] = {
   {GST_CCL_TRACK_EMIT_MERGED, "Add a blob for each track inside a blob that several share", "merged"},
   {GST_CCL_TRACK_EMIT_PREDICTED, "Add a blob for each track that was not seen, where it should be", "predicted"},
   {GST_CCL_TRACK_EMIT_LOST, "Add a blob for each track that ends", "lost"},
+  {GST_CCL_TRACK_EMIT_TENTATIVE_BOXES, "Name regions and object detections whose track is not confirmed yet",
+      "tentative-boxes"},
   {0, NULL, NULL}
 };
 
@@ -187,7 +189,7 @@ DEFINE_TYPE (color_by, "ColorBy", g_enum_register_static)
 
 static const GEnumValue remap_mode[] = {
   {GST_CCL_REMAP_KEEP, "Before them: attach the blobs in a form that is passed on", "keep"},
-  {GST_CCL_REMAP_RESTORE, "Behind them: bring the blobs back", "restore"},
+  {GST_CCL_REMAP_RESTORE, "Behind them: restore the blobs", "restore"},
   {0, NULL, NULL}
 };
 

@@ -127,6 +127,7 @@ typedef enum
   GST_CCL_TRACK_EMIT_MERGED = (1 << 1),
   GST_CCL_TRACK_EMIT_PREDICTED = (1 << 2),
   GST_CCL_TRACK_EMIT_LOST = (1 << 3),
+  GST_CCL_TRACK_EMIT_TENTATIVE_BOXES = (1 << 4),
 } GstCclTrackEmit;
 
 #define GST_TYPE_CCL_TRACK_EMIT (gst_ccl_track_emit_get_type ())

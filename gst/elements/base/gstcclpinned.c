@@ -39,7 +39,7 @@ pinned_alloc (GstAllocator * allocator, gsize size, GstAllocationParams * params
   const gsize maxsize = params->prefix + size + params->padding;
   guint8 *block;
 
-  /* Page-locked blocks begin at a page; only a wish beyond that costs room. */
+  /* Page-locked blocks begin at a page; only a larger alignment costs space. */
   gst_ccl_cuda_push (&self->cuda);
   block = ccl_pinned_alloc (maxsize + (align > 4095 ? align : 0), gst_ccl_cuda_get_device (&self->cuda));
   gst_ccl_cuda_pop (&self->cuda);

@@ -220,8 +220,8 @@ reason_of (gint result, gint saved_errno)
   return result == MOSQ_ERR_ERRNO && saved_errno ? g_strerror (saved_errno) : mosquitto_strerror (result);
 }
 
-/* Sends what stop() has queued: that the connection ends, after all that is still on its way. The loop fails when that
- * is done. A broker that has not let us in is not waited for. */
+/* Sends the rest of the messages, and the DISCONNECT that close() queued. The loop fails when that is done. A broker that did not
+ * accept the connection gets little time. */
 static void
 say_goodbye (GstCclMqttConnection * self, gboolean connected)
 {
@@ -240,12 +240,11 @@ failure_of (gint descriptor)
 
   if (getsockopt (descriptor, SOL_SOCKET, SO_ERROR, &reason, &reason_size))
     return errno;
-  /* It is told once; with TLS libmosquitto may have been, if the host was quick. */
+  /* The socket reports its error once. With TLS libmosquitto may have read it already. */
   return !reason && getpeername (descriptor, (struct sockaddr *) &peer, &size) ? ECONNREFUSED : reason;
 }
 
-/* Waits until the connection that is being made has come about, or the element stops. Returns 0, or the system's reason
- * why it has not. */
+/* Waits until the connection is made, or the element stops. Returns 0, or the errno of the failure. */
 static gint
 wait_for_connection (GstCclMqttConnection * self)
 {
@@ -261,8 +260,8 @@ wait_for_connection (GstCclMqttConnection * self)
   return 0;
 }
 
-/* Whether a connection has ended before TLS was agreed upon, with the reason in errno: libmosquitto takes it for one
- * that is not ready yet, and asks it again for ever. */
+/* Did the connection end during the TLS handshake? errno says why. libmosquitto takes such a connection for one that is not
+ * ready yet, and tries for ever. */
 static gboolean
 has_ended (GstCclMqttConnection * self)
 {
@@ -275,8 +274,8 @@ has_ended (GstCclMqttConnection * self)
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-/* One connection, from the attempt to its end or that of the element, from a local address. Returns what ended it, and
- * in saved_errno the system's reason. */
+/* Connects from a local address, and serves the connection until it ends or the element stops. Returns libmosquitto's result,
+ * and errno in saved_errno. */
 static gint
 connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
 {
@@ -312,8 +311,8 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
   return result;
 }
 
-/* Where to connect from: any address of each family that the host has one of, in the order of those. Returns how many:
- * none where there is no such host. */
+/* The wildcard address of each family in which the host has an address, in the resolver's order. Returns their number, 0 for
+ * an unknown host. */
 static guint
 local_addresses (GstCclMqttConnection * self, const gchar * local[2])
 {
@@ -332,9 +331,8 @@ local_addresses (GstCclMqttConnection * self, const gchar * local[2])
   return n;
 }
 
-/* The same by IPv6 and by IPv4, if the host has both and is not reached by the first: libmosquitto tries the first
- * address of a host alone. With a local address it leaves out those of the other family; and without one it takes the
- * last one given. */
+/* Connects by the first family of addresses, then by the second. libmosquitto itself tries the first address of a host only. A
+ * local address makes it leave out the other family, and stays set until another is given. */
 static gint
 connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno)
 {
@@ -351,12 +349,12 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
     return first;
   second = connect_once (self, local[1], was_connected, &second_errno);
   if (second == MOSQ_ERR_ERRNO && second_errno != ECONNRESET && !*was_connected)
-    return first;               /* the family that the host prefers says why */
+    return first;               /* report the failure of the preferred family */
   *saved_errno = second_errno;
   return second;
 }
 
-/* libmosquitto's own loop gives up for good on some errors (name not found, TLS); a camera should not. */
+/* The thread. libmosquitto's own loop ends on some errors (name not found, TLS); this one tries again. */
 static gpointer
 run_connection (gpointer data)
 {
@@ -364,7 +362,7 @@ run_connection (gpointer data)
   gint64 pause = FIRST_PAUSE;
   sigset_t broken_pipe;
 
-  /* What TLS writes to a socket that is gone would end the process. */
+  /* TLS writes to closed sockets, and the signal would end the process. */
   sigemptyset (&broken_pipe);
   sigaddset (&broken_pipe, SIGPIPE);
   pthread_sigmask (SIG_BLOCK, &broken_pipe, NULL);

@@ -83,7 +83,7 @@ on_disconnected (GstObject * owner, const gchar * reason)
   if (fail) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s.", address->host,
             address->port, length, reason), ("fail-on-disconnect is set."));
-    /* After the error, because users see the first one. */
+    /* After the error, because users see the first error only. */
     gst_ccl_mqtt_connection_fail (&self->connection);
   } else {
     GST_ELEMENT_WARNING (self, RESOURCE, OPEN_WRITE, ("No connection to the MQTT broker %s:%d: %.*s. Messages wait; "
@@ -250,10 +250,10 @@ get_limit (GstCclMqttSink * self, guint * size)
   return overflow;
 }
 
-/* Waits until there is room, also while the element is paused, or the connection has failed for good; not where
- * `overflow` asks for something else, or no longer for that. Under the preroll lock and `lock`; gives up both meanwhile. */
+/* With overflow=block: waits until the queue has space, the owner has given up on the connection, or `overflow` changes. Also waits
+ * while the element is paused. Under the preroll lock and `lock`, and gives up both meanwhile. */
 static GstFlowReturn
-wait_for_room (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guint * size)
+wait_for_space (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guint * size)
 {
   GstBaseSink *const sink = GST_BASE_SINK (self);
   GstFlowReturn result = GST_FLOW_OK;
@@ -286,7 +286,7 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   }
 
   g_mutex_lock (&connection->lock);
-  result = wait_for_room (self, buffer, &overflow, &size);
+  result = wait_for_space (self, buffer, &overflow, &size);
   if (connection->failed)
     result = GST_FLOW_ERROR;
   if (result == GST_FLOW_OK)
@@ -313,7 +313,7 @@ gst_ccl_mqtt_sink_event (GstBaseSink * sink, GstEvent * event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     const guint left = drain (self);
 
-    /* The base class does not look: it would wait for a preroll, and who flushes, or stops the element, for the stream. */
+    /* The base class does not check this. It would wait for a preroll while the flushing thread waits for the stream. */
     if (sink->flushing) {
       gst_event_unref (event);
       return FALSE;

@@ -31,7 +31,7 @@ gst_ccl_json_fits (guint64 value)
   return value <= G_MAXINT64;
 }
 
-/* GST_CLOCK_TIME_NONE is one of those that have no room. */
+/* GST_CLOCK_TIME_NONE does not fit either. */
 JsonNode *
 gst_ccl_json_new_time (GstClockTime time)
 {

@@ -171,9 +171,9 @@ has_trail (const GstCclBlobMeta * meta)
   return FALSE;
 }
 
-/* Fields that were asked for and stay empty. */
+/* Warns of requested fields that stay empty. */
 static void
-hint_when_in_vain (GstCclMeta2Json * self, const GstCclJsonFrame * frame, GstCclJsonTime time)
+hint_when_empty (GstCclMeta2Json * self, const GstCclJsonFrame * frame, GstCclJsonTime time)
 {
   if (frame->trails && gst_ccl_blob_meta_get_length (frame->blobs) > 0
       && gst_ccl_hint_is_due (&self->n_without_trail, has_trail (frame->blobs)))
@@ -208,7 +208,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   frame->source = source;
   frame->tags = tags;
   set_times (self, buffer, time, frame);
-  hint_when_in_vain (self, frame, time);
+  hint_when_empty (self, frame, time);
   if (empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
     line = gst_ccl_json_line (frame, self->stream_schema, precision);
   g_free (source);
@@ -295,7 +295,7 @@ count_frame (GstCclMeta2Json * self, const GString * line, GstClockTime host_tim
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Instead of transform(): how long the output is, is known only when it is written. */
+/* Instead of transform(): the length of the output is known only when it is written. */
 static GstFlowReturn
 gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf)
 {
@@ -373,7 +373,7 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   return TRUE;
 }
 
-/* Pixels are never looked at: any layout is fine, and what downstream wants for its text says nothing about them. */
+/* The element reads no pixels, so any layout is fine. The query of downstream is about text, so it is not forwarded. */
 static gboolean
 gst_ccl_meta2json_propose_allocation (GstBaseTransform * trans, GstQuery * decide_query, GstQuery * query)
 {
@@ -416,7 +416,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   return FALSE;
 }
 
-/* Wrong tags stop the element from starting; while it runs they are refused and the old ones stay. */
+/* Wrong tags keep the element from starting. While it runs they are refused, and the old ones stay. */
 static void
 set_tags (GstCclMeta2Json * self, const gchar * text)
 {

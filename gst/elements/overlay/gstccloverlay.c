@@ -13,7 +13,7 @@
  *
  * Where the element downstream draws overlays itself (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many
  * hardware sinks) the drawing travels beside the picture, in whatever memory that is, and the pixels stay untouched.
- * Elsewhere it is blended into pictures in system memory. Pictures in other memory that nobody downstream draws on
+ * Elsewhere it is blended into pictures in system memory. Pictures in other memory that no element downstream draws on
  * carry the drawing along for an element further down, and a warning says so once.
  *
  * Only what was drawn on costs time, not the whole frame.

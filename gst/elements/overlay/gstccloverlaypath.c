@@ -80,7 +80,7 @@ set_path (GstCclOverlay * self, GstCclOverlayPath path)
     return;
   GST_INFO_OBJECT (self, "path: %s", gst_ccl_overlay_path_name (path));
   if (path == GST_CCL_OVERLAY_PATH_CARRY)
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("Nobody downstream draws on pictures in this memory or format."),
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("No element downstream draws on pictures in this memory or format."),
         ("The drawing is attached to every buffer all the same (GstVideoOverlayCompositionMeta). To see it, put "
             "ccloverlay behind an element that brings pictures to system memory, or use a sink that draws overlays; of "
             "fields in buffers of their own (interlace-mode=alternate) before interlace or behind deinterlace."));

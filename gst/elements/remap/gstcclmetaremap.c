@@ -6,11 +6,11 @@
  * @title: cclmetaremap
  * @short_description: takes blobs past elements that crop, flip or rotate
  *
- * Until GStreamer 1.28 elements that crop, flip or rotate drop whatever depends on the size of the frame: blobs with
+ * Before GStreamer 1.28, elements that crop, flip or rotate drop metadata that depend on the size of the frame: blobs with
  * their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches
- * all of them in a form that they do not know, and pass on. Put another with mode=restore behind them, and tell it what
- * they do: it brings them back, in coordinates of the frame as it is there. First comes the crop, then the turn, then
- * whatever scaling it takes to the size of the frame. Metadata that the elements between did not drop stay as they are.
+ * the metadata in a form that these elements copy. Put another with mode=restore behind them, and set its crop and
+ * direction to theirs: it restores the metadata in coordinates of the frame there. It applies the crop, then the turn,
+ * then a scaling to the size of the frame. Metadata that the elements between did not drop stay as they are.
  *
  * ## Blobs in a part of the picture, upside down
  * |[
@@ -182,7 +182,7 @@ restore (GstCclMetaRemap * self, GstBuffer * buffer, const GstCclRemapSettings *
   gboolean is_described;
 
   if (gst_ccl_hint_is_due (&self->n_without_kept, kept != NULL))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to restore: the frames bring none that were kept."),
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("No blobs to restore: the frames have none that were kept."),
         ("Put cclmetaremap mode=keep behind the elements that attach blobs and before those that crop or turn."));
   if (!kept)
     return FALSE;

@@ -21,6 +21,9 @@
  * - in its region of interest: the structure "object_id" with the int "id", as DL Streamer's elements write and read it
  * - related to its object detection: a GstAnalyticsTrackingMtd (GStreamer 1.24)
  *
+ * Regions and object detections get their id once the track is confirmed, unless #ccltrack:emit has tentative-boxes. They are
+ * boxes of a detector: docs/tracking.md says how they are followed.
+ *
  * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
  * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
@@ -68,6 +71,7 @@ enum
   PROP_MAX_DISTANCE,
   PROP_MAX_TRACKS,
   PROP_PER_TYPE,
+  PROP_HIGH_CONFIDENCE,
   PROP_EMIT,
   PROP_ID_RESET,
   PROP_HISTORY,
@@ -128,7 +132,7 @@ reset_if (GstCclTrack * self, guint reason, const gchar * why)
 
 /* Takes the properties as they are now; a tracker of another size is a new one. */
 static gboolean
-take_settings (GstCclTrack * self)
+take_settings (GstCclTrack * self, gboolean boxes)
 {
   const guint max_tracks = self->active.config.max_tracks;
   CclStatus status;
@@ -137,6 +141,10 @@ take_settings (GstCclTrack * self)
   self->active = self->settings;
   GST_OBJECT_UNLOCK (self);
 
+  self->active.config.boxes = boxes;
+  if (self->boxes != boxes)
+    reset_tracks (self, boxes ? "boxes come after blobs" : "blobs come after boxes");
+  self->boxes = boxes;
   if (self->tracker && self->active.config.max_tracks != max_tracks) {
     reset_tracks (self, "max-tracks was changed");
     g_clear_pointer (&self->tracker, ccl_tracker_free);
@@ -273,14 +281,20 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   GstCclTrack *const self = GST_CCL_TRACK (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclTrackInput input;
+  gboolean boxes;
 
-  if (!take_settings (self))
+  GST_OBJECT_LOCK (self);
+  input = self->settings.input;
+  GST_OBJECT_UNLOCK (self);
+  input = gst_ccl_track_input_choose (input, buffer);
+  /* A frame without metadata does not say of which kind the others are. */
+  boxes = gst_ccl_track_input_is_there (input, buffer) ? input != GST_CCL_TRACK_INPUT_CCL : self->boxes;
+  if (!take_settings (self, boxes))
     return GST_FLOW_ERROR;
   if (GST_BUFFER_IS_DISCONT (buffer) && GST_CLOCK_TIME_IS_VALID (self->last_pts))
     reset_if (self, GST_CCL_ID_RESET_DISCONT, "discontinuity");
 
   announce_reset (self);
-  input = gst_ccl_track_input_choose (self->active.input, buffer);
   if (!track_frame (self, buffer, input)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL), ("%s", ccl_error_message ()));
     return GST_FLOW_ERROR;
@@ -364,7 +378,8 @@ gst_ccl_track_start (GstBaseTransform * transform)
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
   GST_OBJECT_UNLOCK (self);
-  if (!take_settings (self))
+  self->boxes = FALSE;
+  if (!take_settings (self, FALSE))
     return FALSE;
 #ifndef HAVE_GST_ANALYTICS
   if (self->active.input == GST_CCL_TRACK_INPUT_ANALYTICS)
@@ -396,6 +411,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_IOU_THRESHOLD] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.iou_threshold),
   [PROP_MAX_DISTANCE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.max_distance),
   [PROP_MAX_TRACKS] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.max_tracks),
+  [PROP_HIGH_CONFIDENCE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.high_confidence),
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
@@ -474,8 +490,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
       "Frames in a row in which a new track must be seen before it is confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",
-      "Overlap of two boxes (intersection over union, up to 1) from which on they may be the same object, with "
-      "method=kalman however far their centroids are",
+      "Overlap of two boxes (intersection over union, up to 1) from which on they may be the same object: with "
+      "method=kalman of blobs however far their centroids are, of regions and detections with a buffer of half their size",
       0, 1, config.iou_threshold, playing);
   properties[PROP_MAX_DISTANCE] = g_param_spec_double ("max-distance", "Maximum distance",
       "Gate of method=kalman: how far from its prediction a blob may be, in standard deviations (Mahalanobis distance)",
@@ -486,6 +502,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_PER_TYPE] = g_param_spec_boolean ("per-type", "Per type",
       "Regions and detections of different types are never the same object (not input=ccl)",
       !config.single_class, playing);
+  properties[PROP_HIGH_CONFIDENCE] = g_param_spec_double ("high-confidence", "High confidence",
+      "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)",
+      0, 1, config.high_confidence, playing);
   properties[PROP_EMIT] = g_param_spec_flags ("emit", "Emit",
       "Which tracks are written besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
       GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);

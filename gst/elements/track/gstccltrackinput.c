@@ -4,10 +4,12 @@
 #include "gstccltrackinput.h"
 
 static void
-add_rectangle (GArray * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type)
+add_rectangle (GArray * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type,
+    gdouble confidence)
 {
   const CclDetection detection = {
-    .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type
+    .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type,
+    .confidence = confidence
   };
 
   g_array_append_val (detections, detection);
@@ -36,6 +38,18 @@ read_blobs (GArray * detections, const GstCclBlobMeta * meta)
   }
 }
 
+/* DL Streamer's detectors write it; 0: not known. The mirror of a blob has another number there. */
+static gdouble
+confidence_of (GstVideoRegionOfInterestMeta * roi)
+{
+  const GstStructure *const detection = gst_video_region_of_interest_meta_get_param (roi, "detection");
+  gdouble confidence = 0;
+
+  if (gst_video_region_of_interest_meta_get_param (roi, GST_CCL_ROI_PARAM))
+    return 0;
+  return detection && gst_structure_get_double (detection, "confidence", &confidence) ? confidence : 0;
+}
+
 static void
 read_rois (GArray * detections, GstBuffer * buffer)
 {
@@ -43,7 +57,7 @@ read_rois (GArray * detections, GstBuffer * buffer)
   gpointer state = NULL;
 
   while ((roi = gst_ccl_next_roi (buffer, &state)))
-    add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type);
+    add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type, confidence_of (roi));
 }
 
 static void
@@ -56,10 +70,10 @@ read_objects (GArray * detections, GstBuffer * buffer)
 
   while (gst_ccl_next_detection (relations, &state, &object)) {
     gint x = 0, y = 0, width = 0, height = 0;
-    gfloat confidence;
+    gfloat confidence = 0;
 
     gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
-    add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object));
+    add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object), confidence);
   }
 #endif
 }
@@ -74,6 +88,22 @@ gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer * buffer)
   if (gst_buffer_get_ccl_blob_meta (buffer))
     return GST_CCL_TRACK_INPUT_CCL;
   return gst_ccl_next_roi (buffer, &state) ? GST_CCL_TRACK_INPUT_ROI : GST_CCL_TRACK_INPUT_ANALYTICS;
+}
+
+gboolean
+gst_ccl_track_input_is_there (GstCclTrackInput input, GstBuffer * buffer)
+{
+  gpointer state = NULL;
+
+  if (input == GST_CCL_TRACK_INPUT_CCL)
+    return gst_buffer_get_ccl_blob_meta (buffer) != NULL;
+  if (input == GST_CCL_TRACK_INPUT_ROI)
+    return gst_ccl_next_roi (buffer, &state) != NULL;
+#ifdef HAVE_GST_ANALYTICS
+  return gst_buffer_get_analytics_relation_meta (buffer) != NULL;
+#else
+  return FALSE;
+#endif
 }
 
 void

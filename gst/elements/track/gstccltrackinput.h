@@ -18,6 +18,9 @@ G_BEGIN_DECLS
 /* Which metadata is followed: `wanted`, or for AUTO the first kind that the buffer has. */
 GstCclTrackInput gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer * buffer);
 
+/* Does the buffer carry this kind, be it without an object? */
+gboolean gst_ccl_track_input_is_there (GstCclTrackInput input, GstBuffer * buffer);
+
 /* Replaces `detections` (of CclDetection) by those of the buffer, in the order of its metadata. */
 void gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArray * detections);
 

@@ -26,14 +26,14 @@ find_track (const GstCclTrackResults * results, guint64 id)
   return NULL;
 }
 
-/* The track to write to detection `index`; NULL for none. */
+/* The track to write to detection `index`; NULL for none. `tentative`: the flag of emit for tracks that are not confirmed. */
 static const CclTrack *
-track_of (const GstCclTrackResults * results, guint index)
+track_of (const GstCclTrackResults * results, guint index, guint tentative)
 {
   const guint64 id = results->ids[index];
   const CclTrack *const track = id != 0 ? find_track (results, id) : NULL;
 
-  if (track && track->state == CCL_TRACK_TENTATIVE && !(results->emit & GST_CCL_TRACK_EMIT_TENTATIVE))
+  if (track && track->state == CCL_TRACK_TENTATIVE && !(results->emit & tentative))
     return NULL;
   return track;
 }
@@ -65,7 +65,7 @@ write_track (GstCclBlob * blob, const CclTrack * track)
 static void
 name_blob (const GstCclTrackResults * results, GstCclBlob * blob, guint index)
 {
-  const CclTrack *const track = track_of (results, index);
+  const CclTrack *const track = track_of (results, index, GST_CCL_TRACK_EMIT_TENTATIVE);
 
   blob->flags &= ~STATE_FLAGS;
   blob->track_id = blob->parent_id = 0;
@@ -244,7 +244,7 @@ write_rois (const GstCclTrackResults * results, GstBuffer * buffer)
   gpointer state = NULL;
 
   for (guint i = 0; i < results->n_ids && (roi = gst_ccl_next_roi (buffer, &state)); i++) {
-    const CclTrack *const track = track_of (results, i);
+    const CclTrack *const track = track_of (results, i, GST_CCL_TRACK_EMIT_TENTATIVE_BOXES);
 
     if (track)
       write_roi (roi, track->id);
@@ -318,7 +318,7 @@ write_objects (const GstCclTrackResults * results, GstBuffer * buffer)
   while (gst_ccl_next_detection (relations, &state, &object))
     g_array_append_val (objects, object.id);
   for (guint i = 0; i < MIN (results->n_ids, objects->len); i++) {
-    const CclTrack *const track = track_of (results, i);
+    const CclTrack *const track = track_of (results, i, GST_CCL_TRACK_EMIT_TENTATIVE_BOXES);
 
     if (track)
       write_object (results, relations, g_array_index (objects, guint, i), track->id, GST_BUFFER_PTS (buffer));

@@ -40,6 +40,7 @@ struct _GstCclTrack
   /* Streaming thread. */
   GstCclTrackSettings active;
   CclTracker *tracker;
+  gboolean boxes;               /* the last input was not blobs */
   guint width, height;
   GstClockTime frame_duration;  /* of the caps; GST_CLOCK_TIME_NONE: the rate varies */
   GstClockTime mean_duration;   /* measured; GST_CLOCK_TIME_NONE: not yet */

@@ -95,12 +95,12 @@ take_time (GstCclzone * self, GstBuffer * buffer)
 static void
 attach_zones (GstCclzone * self, GstBuffer * buffer, GstCclZoneMeta * before)
 {
-  const guint n = MIN (self->n_zones, GST_CCL_ZONES_MAX - self->n_before);
-  GstCclZone zones[GST_CCL_ZONES_MAX];
+  const guint n = MIN (self->n_zones, GST_CCL_MAX_ZONES - self->n_before);
+  GstCclZone zones[GST_CCL_MAX_ZONES];
 
   if (n < self->n_zones && !self->warned_of_number)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("A frame has at most %d zones: %u of these are left out.",
-            GST_CCL_ZONES_MAX, self->n_zones - n), ("A cclzone before this one has %u.", self->n_before));
+            GST_CCL_MAX_ZONES, self->n_zones - n), ("A cclzone before this one has %u.", self->n_before));
   self->warned_of_number |= n < self->n_zones;
   if (self->n_before > 0)
     memcpy (zones, before->zones, self->n_before * sizeof *zones);
@@ -158,7 +158,7 @@ gst_cclzone_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCaps *
   const GstStructure *const structure = gst_caps_get_structure (in_caps, 0);
   const guint old_width = self->width, old_height = self->height;
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
-  gint same[GST_CCL_ZONES_MAX];
+  gint same[GST_CCL_MAX_ZONES];
 
   (void) out_caps;
   gst_structure_get_int (structure, "width", &width);
@@ -398,7 +398,7 @@ gst_cclzone_finalize (GObject * object)
   g_clear_pointer (&self->next_set, gst_ccl_zone_set_free);
   g_free (self->zones_text);
   g_free (self->config);
-  for (guint i = 0; i < GST_CCL_ZONES_MAX; i++)
+  for (guint i = 0; i < GST_CCL_MAX_ZONES; i++)
     g_free (self->pixels[i]);
   ccl_zone_watch_free (self->watch);
   G_OBJECT_CLASS (parent_class)->finalize (object);

@@ -32,12 +32,12 @@ struct _GstCclzone
   guint64 n_frames, n_events;
   GstCclMinAvgMax host;
   guint n_zones;                /* of zones */
-  GstCclZone zones[GST_CCL_ZONES_MAX];  /* points in fractions of the frame; written by the streaming thread only */
+  GstCclZone zones[GST_CCL_MAX_ZONES];  /* points in fractions of the frame; written by the streaming thread only */
 
   /* Streaming thread. */
   GstCclZoneSet *set;           /* NULL: none */
   CclZoneWatch *watch;
-  gdouble *pixels[GST_CCL_ZONES_MAX];   /* points of the zones for the watch */
+  gdouble *pixels[GST_CCL_MAX_ZONES];   /* points of the zones for the watch */
   guint width, height;
   gboolean is_placed;           /* the zones were compared with the frame */
   guint n_without_zones, n_without_blobs, n_without_tracks;     /* see gstcclhint.h */

@@ -228,8 +228,8 @@ read_set (JsonNode * root, GstCclZoneSet * set, GError ** error)
   if (!zones || !JSON_NODE_HOLDS_ARRAY (zones))
     return fail (error, NULL, "zones is missing, or not a list");
   n = json_array_get_length (json_node_get_array (zones));
-  if (n > GST_CCL_ZONES_MAX)
-    return fail (error, NULL, "%u zones; at most %u are possible", n, GST_CCL_ZONES_MAX);
+  if (n > GST_CCL_MAX_ZONES)
+    return fail (error, NULL, "%u zones; at most %u are possible", n, GST_CCL_MAX_ZONES);
 
   set->rules = g_new0 (GstCclZoneRule, n);
   for (guint i = 0; i < n; i++) {

@@ -11,7 +11,7 @@
 
 #define GST_CAT_DEFAULT gst_ccl_zone_debug
 
-G_STATIC_ASSERT (CCL_MAX_ZONES == GST_CCL_ZONES_MAX);
+G_STATIC_ASSERT (CCL_MAX_ZONES == GST_CCL_MAX_ZONES);
 G_STATIC_ASSERT ((int) CCL_ZONE_POLYGON == (int) GST_CCL_ZONE_POLYGON);
 G_STATIC_ASSERT ((int) CCL_ZONE_LINE == (int) GST_CCL_ZONE_LINE);
 
@@ -80,7 +80,7 @@ gst_cclzone_read_set (GstCclzone * self, GError ** error)
 void
 gst_cclzone_place_zones (GstCclzone * self, const gint * was)
 {
-  CclZone zones[GST_CCL_ZONES_MAX];
+  CclZone zones[GST_CCL_MAX_ZONES];
 
   for (guint i = 0; self->set && i < self->n_zones; i++) {
     const GstCclZoneRule *const rule = &self->set->rules[i];
@@ -125,10 +125,10 @@ find_zone (const GstCclZone * zones, guint n, const GstCclZoneRule * rule)
 void
 gst_cclzone_install_set (GstCclzone * self, GstCclZoneSet * set)
 {
-  GstCclZone zones[GST_CCL_ZONES_MAX];
-  gint was[GST_CCL_ZONES_MAX];
+  GstCclZone zones[GST_CCL_MAX_ZONES];
+  gint was[GST_CCL_MAX_ZONES];
 
-  for (guint i = 0; i < GST_CCL_ZONES_MAX; i++)
+  for (guint i = 0; i < GST_CCL_MAX_ZONES; i++)
     g_clear_pointer (&self->pixels[i], g_free);
   for (guint i = 0; i < set->n_rules; i++) {
     const GstCclZoneRule *const rule = &set->rules[i];

@@ -1,0 +1,199 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cclmqttsink without a broker: what it hands over, and what its queue drops. The element is inside the program, and the
+ * program's own mosquitto_publish() stands in for that of libmosquitto. */
+
+#include <string.h>
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <mosquitto.h>
+
+#include "delivery/gstcclmqttsinkprivate.h"
+
+typedef struct
+{
+  gchar *topic, *payload;
+  gint qos_level;
+  gboolean retain;
+} Sent;
+
+static Sent last;               /* the message that was handed over last */
+static guint n_sent;
+
+int
+mosquitto_publish (struct mosquitto *client, int *id, const char *topic, int size, const void *payload, int qos_level,
+    bool retain)
+{
+  g_free (last.topic);
+  g_free (last.payload);
+  last = (Sent) {
+  g_strdup (topic), g_strndup (payload, size), qos_level, retain};
+  n_sent++;
+  return MOSQ_ERR_SUCCESS;
+}
+
+/* At port 1 nothing listens. */
+static GstHarness *
+new_sink (const gchar * settings)
+{
+  gchar *const launch = g_strdup_printf ("cclmqttsink uri=mqtt://127.0.0.1:1 drain-timeout=0 %s", settings);
+  GstHarness *const harness = gst_harness_new_parse (launch);
+
+  gst_harness_set_src_caps_str (harness, "application/x-json");
+  n_sent = 0;
+  g_free (launch);
+  return harness;
+}
+
+static GstCclMqttSink *
+get_sink (GstHarness * harness)
+{
+  GstElement *const element = gst_harness_find_element (harness, "cclmqttsink");
+
+  gst_object_unref (element);
+  return GST_CCL_MQTT_SINK (element);
+}
+
+static void
+pretend_connected (GstHarness * harness)
+{
+  GstCclMqttConnection *const connection = &get_sink (harness)->connection;
+
+  g_mutex_lock (&connection->lock);
+  connection->is_connected = TRUE;
+  g_mutex_unlock (&connection->lock);
+}
+
+static void
+push (GstHarness * harness, const gchar * text)
+{
+  GstBuffer *const buffer = gst_buffer_new_memdup (text, strlen (text));
+
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
+}
+
+static void
+close_sink (GstHarness * harness)
+{
+  gst_harness_teardown (harness);
+  g_clear_pointer (&last.topic, g_free);
+  g_clear_pointer (&last.payload, g_free);
+}
+
+GST_START_TEST (test_message)
+{
+  GstHarness *const harness = new_sink ("topic=a/{source-id} qos-level=2 retain=true");
+
+  pretend_connected (harness);
+  push (harness, "{\"source\":\"door/1\"}\r\n");
+  fail_unless_equals_int (n_sent, 1);
+  fail_unless_equals_string (last.topic, "a/door_1");
+  fail_unless_equals_string (last.payload, "{\"source\":\"door/1\"}");
+  fail_unless (last.qos_level == 2 && last.retain);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_defaults)
+{
+  GstHarness *const harness = new_sink ("");
+
+  pretend_connected (harness);
+  push (harness, "x\n");
+  fail_unless_equals_string (last.topic, "ccl/blobs");
+  fail_unless (last.qos_level == 1 && !last.retain);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_settings_while_playing)
+{
+  GstHarness *const harness = new_sink ("topic=t");
+  GstCclMqttSink *const sink = get_sink (harness);
+
+  pretend_connected (harness);
+  for (gint qos_level = 0; qos_level < 3; qos_level++)
+    for (gint retain = 0; retain < 2; retain++) {
+      g_object_set (sink, "qos-level", qos_level, "retain", retain, NULL);
+      push (harness, "x");
+      fail_unless_equals_int (last.qos_level, qos_level);
+      fail_unless_equals_int (last.retain, retain);
+    }
+  fail_unless_equals_int (n_sent, 6);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
+/* The payloads that wait, as one string. */
+static void
+check_waiting (GstHarness * harness, const gchar * expected)
+{
+  GstCclMqttConnection *const connection = &get_sink (harness)->connection;
+  GString *const all = g_string_new (NULL);
+
+  g_mutex_lock (&connection->lock);
+  for (GList * node = connection->queue.waiting.head; node; node = node->next) {
+    gsize size;
+    const gchar *const data = g_bytes_get_data (((GstCclMessage *) node->data)->payload, &size);
+
+    g_string_append_len (all, data, size);
+  }
+  g_mutex_unlock (&connection->lock);
+  fail_unless_equals_string (all->str, expected);
+  g_string_free (all, TRUE);
+}
+
+static void
+check_stats (GstHarness * harness, guint64 expected_dropped, guint expected_queued)
+{
+  GstStructure *stats;
+  guint64 dropped;
+  guint queued;
+
+  g_object_get (get_sink (harness), "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "dropped", &dropped));
+  fail_unless (gst_structure_get_uint (stats, "queued", &queued));
+  fail_unless_equals_uint64 (dropped, expected_dropped);
+  fail_unless_equals_int (queued, expected_queued);
+  gst_structure_free (stats);
+}
+
+GST_START_TEST (test_full_queue)
+{
+  GstHarness *const harness = new_sink ("topic=t queue-size=2");
+
+  for (const gchar * letter = "abcd"; *letter; letter++)
+    push (harness, (const gchar[]) { *letter, '\0' });
+  check_waiting (harness, "cd");
+  check_stats (harness, 2, 2);
+  g_object_set (get_sink (harness), "overflow", GST_CCL_OVERFLOW_DROP_NEWEST, NULL);
+  push (harness, "e");
+  check_waiting (harness, "cd");
+  check_stats (harness, 3, 2);
+  fail_unless_equals_int (n_sent, 0);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
+static Suite *
+delivery_sink_suite (void)
+{
+  Suite *const suite = suite_create ("delivery-sink");
+  TCase *const tc = tcase_create ("general");
+
+  GST_ELEMENT_REGISTER (cclmqttsink, NULL);
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_defaults);
+  tcase_add_test (tc, test_settings_while_playing);
+  tcase_add_test (tc, test_full_queue);
+  return suite;
+}
+
+GST_CHECK_MAIN (delivery_sink);
