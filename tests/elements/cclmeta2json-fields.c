@@ -51,7 +51,8 @@ assert_blob (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   fail_unless (is_whole (json_object_get_member (object, "area")));
   fail_unless_equals_int (json_object_get_int_member (object, "area"), blob->area);
   fail_unless (number_at (object, "centroid", 0) == cx && number_at (object, "centroid", 1) == cy);
-  fail_unless (number_at (object, "cov", 0) == xx && number_at (object, "cov", 1) == xy && number_at (object, "cov", 2) == yy);
+  fail_unless (number_at (object, "cov", 0) == xx && number_at (object, "cov", 1) == xy &&
+      number_at (object, "cov", 2) == yy);
   fail_unless (json_object_get_double_member (object, "orientation") == orientation);
   fail_unless (number_at (object, "axes", 0) == major && number_at (object, "axes", 1) == minor);
 }

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What cclmeta2json writes is read back by json-glib, checked against the JSON Schemas in docs/, and compared with what
- * went in. The metadata is made here: ccllabel is not needed. Here are the tests of all subjects in one program, and what
- * they share. */
+ * went in. The metadata is made here: ccllabel is not needed. Here is what the files of the subjects share. */
 
 #include "cclmeta2json.h"
 

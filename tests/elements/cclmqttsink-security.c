@@ -50,7 +50,8 @@ GST_END_TEST;
 static void
 make_certificate (const gchar * stem, const gchar * name)
 {
-  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, stem), *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
+  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, stem);
+  gchar *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
   gchar *subject = g_strdup_printf ("/CN=%s", name), *alternative = g_strdup_printf ("subjectAltName=DNS:%s", name);
   const gchar *const arguments[] = { openssl_path, "req", "-x509", "-newkey", "ec", "-pkeyopt",
     "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject, "-addext", alternative, "-keyout", key,
@@ -68,8 +69,8 @@ make_certificate (const gchar * stem, const gchar * name)
 static gchar *
 tls_settings (const gchar * certificate)
 {
-  return g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", broker_folder, certificate, broker_folder,
-      certificate);
+  return g_strdup_printf (OPEN_TO_ALL "\ncertfile %s/%s.pem\nkeyfile %s/%s.key", broker_folder, certificate,
+      broker_folder, certificate);
 }
 
 /* Nobody listens at first: libmosquitto does not notice by itself when TLS was to come next. */
@@ -145,6 +146,109 @@ GST_START_TEST (test_tls)
 
 GST_END_TEST;
 
+/* A certificate for this host that is valid for so many days from now. FALSE: openssl takes no such number. */
+static gboolean
+make_dated_certificate (const gchar * stem, const gchar * days)
+{
+  gchar *request = in_folder ("request.pem"), *key = g_strdup_printf ("%s/%s.key", broker_folder, stem);
+  gchar *certificate = g_strdup_printf ("%s/%s.pem", broker_folder, stem);
+  const gchar *const ask[] = { openssl_path, "req", "-new", "-newkey", "ec", "-pkeyopt",
+    "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", request, NULL
+  };
+  const gchar *const sign[] = { openssl_path, "x509", "-req", "-in", request, "-signkey", key, "-days", days, "-out",
+    certificate, NULL
+  };
+  gboolean ok;
+
+  run_program (ask);
+  ok = try_program (sign);
+  g_chmod (key, 0644);
+  g_free (request);
+  g_free (key);
+  g_free (certificate);
+  return ok;
+}
+
+GST_START_TEST (test_tls_expired)
+{
+  NEED_OPENSSL ();
+  SKIP_TEST_UNLESS (make_dated_certificate ("expired", "-1"), "this openssl makes no expired certificate");
+
+  static const struct
+  {
+    const gchar *served;
+    gboolean verify, works;
+  } cases[] = { {"valid", TRUE, TRUE}, {"expired", TRUE, FALSE}, {"expired", FALSE, TRUE} };
+
+  fail_unless (make_dated_certificate ("valid", "2"));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const guint port = free_port ();
+    gchar *trusted = g_strdup_printf ("%s/%s.pem", broker_folder, cases[i].served);
+    gchar *settings = tls_settings (cases[i].served);
+    GSubprocess *broker = start_broker (port, settings);
+    GstElement *sink = new_sink ("mqtts", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "ca-file", trusted, "verify", cases[i].verify, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 2);
+    if (cases[i].works) {
+      wait_for_stat (&publisher, "published", 2);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+      fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 0);
+      fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 2);
+    }
+    close_publisher (&publisher);
+    stop_program (broker);
+    g_free (settings);
+    g_free (trusted);
+  }
+}
+
+GST_END_TEST;
+
+/* The broker lets in those alone that have the certificate. */
+GST_START_TEST (test_tls_client_certificate)
+{
+  NEED_OPENSSL ();
+
+  static const gchar *const clients[] = { NULL, "other", "client" };
+
+  make_certificate ("good", "localhost");
+  make_certificate ("client", "camera");
+  make_certificate ("other", "camera");
+  for (guint i = 0; i < G_N_ELEMENTS (clients); i++) {
+    const guint port = free_port ();
+    gchar *tls = tls_settings ("good"), *trusted = in_folder ("good.pem");
+    gchar *settings = g_strdup_printf ("%s\ncafile %s/client.pem\nrequire_certificate true", tls, broker_folder);
+    gchar *certificate = clients[i] ? g_strdup_printf ("%s/%s.pem", broker_folder, clients[i]) : NULL;
+    gchar *key = clients[i] ? g_strdup_printf ("%s/%s.key", broker_folder, clients[i]) : NULL;
+    GSubprocess *broker = start_broker (port, settings);
+    GstElement *sink = new_sink ("mqtts", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "ca-file", trusted, "cert-file", certificate, "key-file", key, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 2);
+    if (i == 2) {
+      wait_for_stat (&publisher, "published", 2);
+    } else {
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+      fail_unless_equals_uint64 (stat_of (&publisher, "connects"), 0);
+    }
+    close_publisher (&publisher);
+    stop_program (broker);
+    g_free (tls);
+    g_free (trusted);
+    g_free (settings);
+    g_free (certificate);
+    g_free (key);
+  }
+}
+
+GST_END_TEST;
+
 TCase *
 mqtt_security_tests (void)
 {
@@ -153,6 +257,8 @@ mqtt_security_tests (void)
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_password);
   tcase_add_test (tests, test_tls);
+  tcase_add_test (tests, test_tls_expired);
+  tcase_add_test (tests, test_tls_client_certificate);
   tcase_add_test (tests, test_tls_broker_comes_late);
   return tests;
 }

@@ -6,7 +6,7 @@
 #include "ccloverlay-parts.h"
 #include "overlay/gstccltexts.h"
 
-#define N_FRAMES 100000
+#define N_FRAMES 3000           /* about three times MAX_TEXTS */
 #define MAX_TEXTS 1024
 #define MAX_BYTES (16 << 20)
 

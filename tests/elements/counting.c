@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Masks through ccllabel, ccltrack and cclzone with their defaults: how often one object is counted when it walks, waits,
- * flickers, falls into two parts or vanishes, and when the camera changes its resolution. */
+ * is fast, flickers, falls into two parts or vanishes, and when the camera changes its resolution. */
 
 #include <gst/ccl/ccl.h>
 
@@ -112,7 +112,8 @@ GST_START_TEST (test_walks)
     gint stops[4];              /* it waits a second at each but the first; 0 ends the list */
     guint crossings, inside;
   } cases[] = {
-    {"across", {20, 260}, 1, 1}, {"across, to the left", {260, 20}, 1, 0}, {"turns back before the line", {20, 110, 20}, 0, 0},
+    {"across", {20, 260}, 1, 1}, {"across, to the left", {260, 20}, 1, 0},
+    {"turns back before the line", {20, 110, 20}, 0, 0},
     {"there and back", {20, 230, 20}, 2, 0}, {"waits before the line", {20, 110, 260}, 1, 1},
     {"waits on the line", {20, 150, 260}, 1, 1}, {"waits on the line and turns back", {20, 150, 20}, 0, 0},
   };
@@ -129,6 +130,20 @@ GST_START_TEST (test_walks)
         scene.inside, scene.max_inside);
     end_scene (&scene);
   }
+}
+
+GST_END_TEST;
+
+/* A car that goes by at more than its own length a frame. */
+GST_START_TEST (test_fast_car)
+{
+  Scene scene = new_scene (640, 120);
+
+  for (gint x = 5; x + 40 < 640; x += 48)
+    show (&scene, &(Box) { x, 40, 40, 20 }, 1);
+  fail_unless_equals_uint64 (harness_stat (scene.h, "ccltrack", "started"), 1);
+  fail_unless_equals_int (scene.crossings, 1);
+  end_scene (&scene);
 }
 
 GST_END_TEST;
@@ -237,6 +252,7 @@ counting_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_walks);
+  tcase_add_test (tests, test_fast_car);
   tcase_add_test (tests, test_flicker);
   tcase_add_test (tests, test_cut_in_two);
   tcase_add_test (tests, test_new_size);

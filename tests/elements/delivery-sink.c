@@ -10,7 +10,9 @@
 #include <gst/check/gstharness.h>
 #include <mosquitto.h>
 
+#include "delivery.h"
 #include "delivery/gstcclmqttsinkprivate.h"
+#include "support/skip.h"
 
 typedef struct
 {
@@ -129,37 +131,23 @@ GST_START_TEST (test_settings_while_playing)
 
 GST_END_TEST;
 
-/* The payloads that wait, as one string. */
+/* The payloads that wait, and the statistics. */
 static void
-check_waiting (GstHarness * harness, const gchar * expected)
+check_queue (GstHarness * harness, const gchar * waiting, guint64 expected_dropped)
 {
   GstCclMqttConnection *const connection = &get_sink (harness)->connection;
-  GString *const all = g_string_new (NULL);
-
-  g_mutex_lock (&connection->lock);
-  for (GList * node = connection->queue.waiting.head; node; node = node->next) {
-    gsize size;
-    const gchar *const data = g_bytes_get_data (((GstCclMessage *) node->data)->payload, &size);
-
-    g_string_append_len (all, data, size);
-  }
-  g_mutex_unlock (&connection->lock);
-  fail_unless_equals_string (all->str, expected);
-  g_string_free (all, TRUE);
-}
-
-static void
-check_stats (GstHarness * harness, guint64 expected_dropped, guint expected_queued)
-{
   GstStructure *stats;
   guint64 dropped;
   guint queued;
 
+  g_mutex_lock (&connection->lock);
+  check_waiting (&connection->queue, waiting);
+  g_mutex_unlock (&connection->lock);
   g_object_get (get_sink (harness), "stats", &stats, NULL);
   fail_unless (gst_structure_get_uint64 (stats, "dropped", &dropped));
   fail_unless (gst_structure_get_uint (stats, "queued", &queued));
   fail_unless_equals_uint64 (dropped, expected_dropped);
-  fail_unless_equals_int (queued, expected_queued);
+  fail_unless_equals_int (queued, strlen (waiting));
   gst_structure_free (stats);
 }
 
@@ -169,13 +157,31 @@ GST_START_TEST (test_full_queue)
 
   for (const gchar * letter = "abcd"; *letter; letter++)
     push (harness, (const gchar[]) { *letter, '\0' });
-  check_waiting (harness, "cd");
-  check_stats (harness, 2, 2);
+  check_queue (harness, "cd", 2);
   g_object_set (get_sink (harness), "overflow", GST_CCL_OVERFLOW_DROP_NEWEST, NULL);
   push (harness, "e");
-  check_waiting (harness, "cd");
-  check_stats (harness, 3, 2);
+  check_queue (harness, "cd", 3);
   fail_unless_equals_int (n_sent, 0);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
+/* One byte more than MQTT can send; the next message is sent. */
+GST_START_TEST (test_large_message)
+{
+  const gsize size = GST_CCL_MQTT_MAX_PAYLOAD + 1;
+  GstHarness *const harness = new_sink ("topic=a/{source-id}");
+  gchar *const data = g_try_malloc0 (size);
+
+  SKIP_TEST_UNLESS (data, "no memory for %" G_GSIZE_FORMAT " bytes", size);
+  data[size - 1] = 'x';
+  pretend_connected (harness);
+  fail_unless_equals_int (gst_harness_push (harness, gst_buffer_new_wrapped (data, size)), GST_FLOW_OK);
+  fail_unless_equals_int (n_sent, 0);
+  check_queue (harness, "", 1);
+  push (harness, "x");
+  fail_unless_equals_int (n_sent, 1);
   close_sink (harness);
 }
 
@@ -193,6 +199,7 @@ delivery_sink_suite (void)
   tcase_add_test (tc, test_defaults);
   tcase_add_test (tc, test_settings_while_playing);
   tcase_add_test (tc, test_full_queue);
+  tcase_add_test (tc, test_large_message);
   return suite;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What happens when memory is short, or when another element claims to need much. */
+/* What happens when memory is short, or when another element claims to need much. The tests limit the memory of their process,
+ * so each needs one of its own; valgrind runs them in one process and needs more memory. */
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -33,6 +34,8 @@ limit_memory (gsize more)
   fail_unless_equals_int (setrlimit (RLIMIT_AS, &limit), 0);
 }
 
+#define SKIP_WITHOUT_FORK() SKIP_TEST_UNLESS (!g_getenv ("CK_FORK"), "needs a process of its own")
+
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
 /* A mask of 12 bytes that claims to have 60000x60000 pixels. */
 static void
@@ -51,6 +54,8 @@ add_huge_segmentation (GstBuffer * frame)
 GST_START_TEST (test_huge_segmentation)
 {
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+  SKIP_WITHOUT_FORK ();
+
   GstHarness *const harness = element_harness ("ccllabel", "backend=cpu mask-source=segmentation-mtd region-id=3",
       "video/x-raw,format=GRAY8,width=160,height=90,framerate=25/1");
   GstCclBlobMeta *blobs;
@@ -75,6 +80,8 @@ GST_END_TEST;
 /* The map of ignored pixels takes 16 MB. Without it the mask stays as it was. */
 GST_START_TEST (test_ignore_without_memory)
 {
+  SKIP_WITHOUT_FORK ();
+
   const gsize size = 4096 * 4096;
   GstHarness *const harness =
       element_harness ("cclmotion", "backend=cpu", "video/x-raw,format=GRAY8,width=4096,height=4096,framerate=1/1");
@@ -98,6 +105,8 @@ GST_END_TEST;
 /* The list takes more than 16 MB. */
 GST_START_TEST (test_flat_form_without_memory)
 {
+  SKIP_WITHOUT_FORK ();
+
   GstCclBlob *const blobs = g_new0 (GstCclBlob, 120000);
   GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, 120000);
   GstBuffer *const buffer = gst_buffer_new (), *const copy = gst_buffer_new ();

@@ -31,6 +31,9 @@ gchar *in_folder (const gchar * name);
 
 /* A port nobody listens to at the moment. */
 guint free_port (void);
+
+/* Whether the program ends well; run_program() fails the test if not. */
+gboolean try_program (const gchar * const *arguments);
 void run_program (const gchar * const *arguments);
 GSubprocess *start_broker_at (const gchar * address, guint port, const gchar * settings);
 GSubprocess *start_broker (guint port, const gchar * settings);
