@@ -118,14 +118,14 @@ __device__ static void compute_values(const Feedback &f, ClassifyTile &tile, con
 
 /* ---------------------------------------------------------------- chroma */
 
-__device__ static void load_chroma(const Feedback &f, const FeedbackPicture &picture, ChromaTile &tile, int x0, int y0)
+__device__ static void load_chroma(const Feedback &f, const FeedbackPicture &picture, ChromaTile *tile, int x0, int y0)
 {
     const int n = CHROMA_HEIGHT * CHROMA_WIDTH;
     for (int i = (int)threadIdx.x; i < 2 * n; i += (int)blockDim.x) {
         const int k = i / n, row = i % n / CHROMA_WIDTH, column = i % CHROMA_WIDTH;
         const int y = min(max(y0 / 2 - 2 + row, 0), (int)f.chroma_height - 1);
         const int x = min(max(x0 / 2 - 2 + column, 0), (int)f.chroma_width - 1);
-        tile.samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride + x * picture.chroma_step];
+        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride + x * picture.chroma_step];
     }
 }
 
@@ -426,7 +426,7 @@ classify(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPic
     let_successor_start();
     load_luma(f, picture, tile, x0, y0);
     if (CHROMA)
-        load_chroma(f, picture, *chroma, x0, y0);
+        load_chroma(f, picture, chroma, x0, y0);
     __syncthreads();
     if (f.state->frame.seed)
         seed<CHROMA>(f, tile, chroma, x0, y0);

@@ -9,8 +9,11 @@
 
 #define SAMPLE_THREADS 512u
 #define SAMPLES_PER_THREAD 2u
+#define LIGHT_PARTS (FEEDBACK_BANDS + 2) /* medians of bands, of the picture; black: a warp each */
 #define OFFSET_THREADS 256u
 #define OFFSETS_PER_THREAD 8u
+
+static_assert(LIGHT_PARTS * 32 <= SAMPLE_THREADS, "a warp for each part");
 
 /* ---------------------------------------------------------------- medians */
 
@@ -102,21 +105,29 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     }
 }
 
-/* Takes the medians of the histograms, which are 0 afterwards. */
-__device__ static void measure_light(const Feedback &f, int *medians, uint32_t *black)
+/* A warp's part of the light: the median of a band or of all bands, or the model's black. */
+__device__ static int measure_part(const Feedback &f, uint32_t part)
 {
-    const uint32_t warp = threadIdx.x / 32;
-    if (warp < FEEDBACK_BANDS) {
-        medians[warp] = median_of([&](uint32_t bin) { return __ldcg(f.ratios + warp * FEEDBACK_BINS + bin); });
-    } else if (warp == FEEDBACK_BANDS) {
-        medians[warp] = median_of([&](uint32_t bin) {
+    if (part < FEEDBACK_BANDS)
+        return median_of([&](uint32_t bin) { return __ldcg(f.ratios + part * FEEDBACK_BINS + bin); });
+    if (part == FEEDBACK_BANDS)
+        return median_of([&](uint32_t bin) {
             uint32_t sum = 0;
             for (uint32_t k = 0; k < FEEDBACK_BANDS; k++)
                 sum += __ldcg(f.ratios + k * FEEDBACK_BINS + bin);
             return sum;
         });
-    } else if (warp == FEEDBACK_BANDS + 1) {
-        *black = find_bin(256, 50, [&](uint32_t bin) { return __ldcg(f.luma + bin); }).bin * FEEDBACK_LEVEL;
+    return (int)(find_bin(256, 50, [&](uint32_t bin) { return __ldcg(f.luma + bin); }).bin * FEEDBACK_LEVEL);
+}
+
+/* Fills the parts from the histograms, which are 0 afterwards. */
+__device__ static void measure_light(const Feedback &f, int *parts)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (warp < LIGHT_PARTS) {
+        const int part = measure_part(f, warp);
+        if (threadIdx.x % 32 == 0)
+            parts[warp] = part;
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < FEEDBACK_BANDS * FEEDBACK_BINS; i += blockDim.x)
@@ -141,7 +152,8 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
     state->n_mask = 0;
     state->had_still = frame.seed ? 0 : state->any_still;
     state->any_still = 0;
-    state->sample_blocks = state->classify_blocks = state->chroma_blocks = 0;
+    state->classify_blocks = state->chroma_blocks = 0;
+    atomicExch(&state->sample_blocks, 0u);
     state->raw = state->edges = 0;
     state->n_pictures++;
 }
@@ -149,8 +161,8 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
 __global__ static void __launch_bounds__(SAMPLE_THREADS)
 sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
-    __shared__ uint32_t bins[FEEDBACK_BINS], luma[256], black;
-    __shared__ int medians[FEEDBACK_BANDS + 1];
+    __shared__ uint32_t bins[FEEDBACK_BINS], luma[256];
+    __shared__ int parts[LIGHT_PARTS];
     __shared__ FeedbackLight light;
     const uint32_t band = blockIdx.x % FEEDBACK_BANDS;
     for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
@@ -170,9 +182,9 @@ sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPictu
             atomicAdd(&f.luma[i], luma[i]);
     if (!is_last_block(&f.state->sample_blocks))
         return;
-    measure_light(f, medians, &black);
+    measure_light(f, parts);
     if (!threadIdx.x) {
-        light = feedback_light_of(medians, black);
+        light = feedback_light_of(parts, (uint32_t)parts[LIGHT_PARTS - 1]);
         begin_picture(f.state, picture, light);
     }
     __syncthreads();
