@@ -194,7 +194,7 @@ int main(int argc, char **argv)
         printf("checkmotion: skipped, there is no CUDA device\n");
         return 77;
     }
-    const bool quick = argc > 2 && atoi(argv[2]) < 10, only_feedback = argc > 3 && !strcmp(argv[3], "feedback");
+    const bool quick = argc > 2 && atoi(argv[2])<10, only_feedback = argc> 3 && !strcmp(argv[3], "feedback");
     if (!only_feedback)
         check_pixel_models(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300, quick);
     check_feedback(backend, quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);

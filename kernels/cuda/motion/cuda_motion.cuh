@@ -37,7 +37,7 @@
 #define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
 
 typedef struct MotionCounters {
-    unsigned long long raw; /* pixels that do not fit, and in the upper half words in MotionForeground.dark; or MOTION_EMPTY */
+    unsigned long long raw;  /* pixels that do not fit, and in the upper half words in MotionForeground.dark; or MOTION_EMPTY */
     unsigned long long done; /* blocks of the last kernel << 40, and the pixels of the mask they kept */
 } MotionCounters;
 

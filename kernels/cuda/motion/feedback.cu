@@ -22,8 +22,10 @@ static CclStatus open_luma(CclMotion *motion, Feedback *f)
 {
     const size_t n = (size_t)f->pitch * f->height;
     uint16_t **const pixels[] = { &f->mean, &f->weight, &f->deviation, &f->extra, &f->candidate, &f->still, &f->value };
-    uint32_t **const bits[] = { &f->raw,      &f->seen,           &f->rising,    &f->explained,   &f->filtered,  &f->mask, &f->still_bits,
-                                &f->lifeless, &f->still_filtered, &f->last_mask, &f->last_rising, &f->last_still };
+    uint32_t **const bits[] = {
+        &f->raw,        &f->seen,     &f->rising,         &f->explained, &f->filtered,    &f->mask,
+        &f->still_bits, &f->lifeless, &f->still_filtered, &f->last_mask, &f->last_rising, &f->last_still
+    };
     uint16_t *all_pixels;
     uint32_t *all_bits;
     CCL_TRY(cuda_motion_alloc(motion, &all_pixels, sizeof pixels / sizeof *pixels * n * sizeof *all_pixels));
@@ -113,8 +115,8 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
         if (frame->luma.memory != CCL_MEMORY_DEVICE)
             CCL_TRY(upload_plane((CclMotion *)motion, method, k, &plane));
         if (plane.width != f->chroma_width || plane.height != f->chroma_height) {
-            CCL_TRY(cuda_motion_shrink(motion, &plane, method->chroma_shrunk[k], f->chroma_pitch, f->chroma_width,
-                                       f->chroma_height));
+            CCL_TRY(
+                cuda_motion_shrink(motion, &plane, method->chroma_shrunk[k], f->chroma_pitch, f->chroma_width, f->chroma_height));
             plane.data = method->chroma_shrunk[k];
             plane.stride = f->chroma_pitch, plane.step = 1;
         }
@@ -160,8 +162,7 @@ static CclStatus launch_feedback(const CclMotion *motion, const MotionWork *work
 static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
 {
     const FeedbackMethod *const method = (const FeedbackMethod *)cuda_motion(motion)->model;
-    const unsigned long long outcome =
-        __atomic_load_n(method->outcomes + frame->serial % MOTION_RESULTS, __ATOMIC_ACQUIRE);
+    const unsigned long long outcome = __atomic_load_n(method->outcomes + frame->serial % MOTION_RESULTS, __ATOMIC_ACQUIRE);
     frame->n_learnt = (uint32_t)outcome;
     frame->silent = outcome & FEEDBACK_OUTCOME_SILENT;
     frame->restarts = outcome & FEEDBACK_OUTCOME_RESTARTS;

@@ -29,8 +29,8 @@ typedef struct FeedbackState {
     FeedbackControl control;
     FeedbackFrame frame;
     FeedbackLight light;
-    uint32_t skip;     /* nothing is learnt from this picture: it is the first, or learning restarts */
-    uint32_t n_mask;   /* pixels of the mask */
+    uint32_t skip;                 /* nothing is learnt from this picture: it is the first, or learning restarts */
+    uint32_t n_mask;               /* pixels of the mask */
     uint32_t any_still, had_still; /* there are still pixels; and in the picture before */
     uint32_t sample_blocks, classify_blocks, chroma_blocks; /* that have ended */
     uint32_t unused;
@@ -77,7 +77,7 @@ typedef struct FeedbackPicture {
     uint32_t chroma_step; /* bytes from sample to sample */
     int64_t us;
     uint32_t threshold, absorb_ms, drop_shadow;
-    uint32_t resets;             /* the detector was reset before this picture */
+    uint32_t resets; /* the detector was reset before this picture */
     unsigned long long max_raw;
     MotionCounters *counters;    /* the upper bit of `raw`: the mask is empty */
     unsigned long long *outcome; /* mapped host memory */

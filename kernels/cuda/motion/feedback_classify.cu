@@ -9,26 +9,26 @@
 #include "cuda/warp.cuh"
 
 #define CLASSIFY_THREADS 256u
-#define TILE_WIDTH 64
-#define TILE_HEIGHT 32
-#define TILE_PIXELS (TILE_WIDTH * TILE_HEIGHT)
-#define TILE_WORDS (TILE_PIXELS / 32)
+#define TILE_WIDTH       64
+#define TILE_HEIGHT      32
+#define TILE_PIXELS      (TILE_WIDTH * TILE_HEIGHT)
+#define TILE_WORDS       (TILE_PIXELS / 32)
 
 /* What surrounds the tile, pixels: of the model, of values, of luma. */
-#define MEAN_HALO FEEDBACK_FAR_RADIUS
-#define MEAN_WIDTH (TILE_WIDTH + 2 * MEAN_HALO)
-#define MEAN_HEIGHT (TILE_HEIGHT + 2 * MEAN_HALO)
-#define VALUE_HALO MOTION_SHADOW_RADIUS
-#define VALUE_WIDTH (TILE_WIDTH + 2 * VALUE_HALO)
+#define MEAN_HALO    FEEDBACK_FAR_RADIUS
+#define MEAN_WIDTH   (TILE_WIDTH + 2 * MEAN_HALO)
+#define MEAN_HEIGHT  (TILE_HEIGHT + 2 * MEAN_HALO)
+#define VALUE_HALO   MOTION_SHADOW_RADIUS
+#define VALUE_WIDTH  (TILE_WIDTH + 2 * VALUE_HALO)
 #define VALUE_HEIGHT (TILE_HEIGHT + 2 * VALUE_HALO)
-#define LUMA_HALO (VALUE_HALO + 1)
-#define LUMA_WIDTH (TILE_WIDTH + 8) /* whole words: begins four pixels left of the tile */
-#define LUMA_HEIGHT (TILE_HEIGHT + 2 * LUMA_HALO)
+#define LUMA_HALO    (VALUE_HALO + 1)
+#define LUMA_WIDTH   (TILE_WIDTH + 8) /* whole words: begins four pixels left of the tile */
+#define LUMA_HEIGHT  (TILE_HEIGHT + 2 * LUMA_HALO)
 
 /* The same in chroma samples: of flags and values, of what they are made of. */
-#define FLAG_WIDTH (TILE_WIDTH / 2 + 2)
-#define FLAG_HEIGHT (TILE_HEIGHT / 2 + 2)
-#define CHROMA_WIDTH (TILE_WIDTH / 2 + 4)
+#define FLAG_WIDTH    (TILE_WIDTH / 2 + 2)
+#define FLAG_HEIGHT   (TILE_HEIGHT / 2 + 2)
+#define CHROMA_WIDTH  (TILE_WIDTH / 2 + 4)
 #define CHROMA_HEIGHT (TILE_HEIGHT / 2 + 4)
 
 static_assert(TILE_PIXELS == CLASSIFY_THREADS * 8, "a thread has eight pixels");
@@ -259,8 +259,7 @@ __device__ static void look_again(const Feedback &f, ClassifyTile &tile, const C
     const int row = (int)pixel / TILE_WIDTH, column = (int)pixel % TILE_WIDTH, x = c.x0 + column, y = c.y0 + row;
     const uint32_t value = tile.value[row + VALUE_HALO][column + VALUE_HALO];
     const uint32_t mean = tile.mean[row + MEAN_HALO][column + MEAN_HALO];
-    const uint32_t luma =
-        entry & MISSES ? miss(f, c, value, mean, (size_t)y * f.pitch + x, range_around(tile, row, column)) : 0;
+    const uint32_t luma = entry & MISSES ? miss(f, c, value, mean, (size_t)y * f.pitch + x, range_around(tile, row, column)) : 0;
     bool by_chroma = false;
     if (CHROMA)
         by_chroma = entry & MISSES ? chroma->flags[row / 2 + 1][column / 2 + 1] & FEEDBACK_RAW : true;
@@ -301,7 +300,8 @@ __device__ static void store_bits(const Feedback &f, ClassifyTile &tile, const C
     static_assert(TILE_WORDS % 32 == 0, "whole warps");
     if (threadIdx.x >= TILE_WORDS)
         return;
-    const uint32_t i = threadIdx.x, y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32), word = (uint32_t)c.x0 / 32 + i % (TILE_WIDTH / 32);
+    const uint32_t i = threadIdx.x, y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32),
+                   word = (uint32_t)c.x0 / 32 + i % (TILE_WIDTH / 32);
     const uint32_t n = warp_sum((uint32_t)__popc(tile.raw[i]));
     if (i % 32 == 0 && n)
         atomicAdd(&tile.sums[0], n);
@@ -387,7 +387,9 @@ __device__ static void compare(const Feedback &f, const FeedbackPicture &picture
                                int y0)
 {
     FeedbackState *const state = f.state;
-    const Classify c = { x0, y0, (uint32_t)state->light.rescale, state->frame.base, state->light.black, picture.drop_shadow != 0 };
+    const Classify c = {
+        x0, y0, (uint32_t)state->light.rescale, state->frame.base, state->light.black, picture.drop_shadow != 0
+    };
     load_means(f, tile, c);
     compute_values(f, tile, c);
     if (CHROMA)
@@ -410,7 +412,7 @@ __device__ static void compare(const Feedback &f, const FeedbackPicture &picture
 
 template <bool CHROMA>
 __global__ static void __launch_bounds__(CLASSIFY_THREADS)
-classify(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
+    classify(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ ClassifyTile tile;
     __shared__ ChromaTile chroma_tile; /* without chroma it takes no memory */

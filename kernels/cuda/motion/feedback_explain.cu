@@ -6,11 +6,11 @@
 #include "feedback.cuh"
 
 #define EXPLAIN_THREADS 256u
-#define TILE_WIDTH 64
-#define TILE_HEIGHT 16
-#define TILE_WORDS (TILE_WIDTH * TILE_HEIGHT / 32)
-#define HALO FEEDBACK_FAR_RADIUS
-#define ROWS (TILE_HEIGHT + 2 * HALO)
+#define TILE_WIDTH      64
+#define TILE_HEIGHT     16
+#define TILE_WORDS      (TILE_WIDTH * TILE_HEIGHT / 32)
+#define HALO            FEEDBACK_FAR_RADIUS
+#define ROWS            (TILE_HEIGHT + 2 * HALO)
 
 typedef struct ExplainTile {
     uint16_t mean[ROWS][TILE_WIDTH + 2 * HALO];
@@ -58,8 +58,7 @@ __device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, 
     return feedback_chroma_is_explained(uv, &range);
 }
 
-__global__ static void __launch_bounds__(EXPLAIN_THREADS)
-explain(const __grid_constant__ Feedback f)
+__global__ static void __launch_bounds__(EXPLAIN_THREADS) explain(const __grid_constant__ Feedback f)
 {
     __shared__ ExplainTile tile;
     const uint32_t t = threadIdx.x, word0 = blockIdx.x * (TILE_WIDTH / 32), row0 = blockIdx.y * TILE_HEIGHT;

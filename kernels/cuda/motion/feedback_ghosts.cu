@@ -30,20 +30,20 @@ __device__ static bool is_idle(const Feedback &f)
     return f.state->skip || !f.state->any_still;
 }
 
-__global__ static void __launch_bounds__(REGION_THREADS)
-merge_still(const __grid_constant__ Feedback f)
+__global__ static void __launch_bounds__(REGION_THREADS) merge_still(const __grid_constant__ Feedback f)
 {
     const uint32_t y = row_of_warp();
     wait_for_predecessor();
     let_successor_start();
     if (y >= f.height || is_idle(f))
         return;
-    merge_row<false>(f, regions_of(f, NULL, 1), y, [&](uint32_t word, uint32_t row) { return still_word(f, word, row); },
-                     [&](uint32_t node) {
-                         f.sums[node] = 0;
-                         for (int k = 0; k < OUTLINE_SUMS; k++)
-                             f.outlines[(size_t)(node / 2) * OUTLINE_SUMS + k] = 0;
-                     });
+    merge_row<false>(
+        f, regions_of(f, NULL, 1), y, [&](uint32_t word, uint32_t row) { return still_word(f, word, row); },
+        [&](uint32_t node) {
+            f.sums[node] = 0;
+            for (int k = 0; k < OUTLINE_SUMS; k++)
+                f.outlines[(size_t)(node / 2) * OUTLINE_SUMS + k] = 0;
+        });
 }
 
 /* ---------------------------------------------------------------- outlines */
@@ -71,7 +71,8 @@ __device__ static void add_outline(const Feedback &f, FeedbackRegion &region, in
 }
 
 /* Outlines of a word's pixels, by run. `above`, `below`, `next`: still pixels around. */
-__device__ static void add_outlines(const Feedback &f, const Regions &r, const RunWord &w, uint32_t next, uint32_t word, uint32_t y)
+__device__ static void add_outlines(const Feedback &f, const Regions &r, const RunWord &w, uint32_t next, uint32_t word,
+                                    uint32_t y)
 {
     const uint32_t above = y ? still_word(f, word, y - 1) : 0, below = y + 1 < f.height ? still_word(f, word, y + 1) : 0;
     const uint32_t left = w.bits & ~(w.bits << 1 | w.before), right = w.bits & ~next;
@@ -96,8 +97,7 @@ __device__ static void add_outlines(const Feedback &f, const Regions &r, const R
 }
 
 /* A root's sums: pixels << 32 and those that are lifeless; and along the outline. */
-__global__ static void __launch_bounds__(REGION_THREADS)
-sum_still(const __grid_constant__ Feedback f)
+__global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_constant__ Feedback f)
 {
     const uint32_t y = row_of_warp(), lane = threadIdx.x % 32;
     wait_for_predecessor();
@@ -169,8 +169,7 @@ __device__ static uint32_t count_ghosts(const Feedback &f, const Regions &r, con
     return absorbed;
 }
 
-__global__ static void __launch_bounds__(REGION_THREADS)
-absorb_ghosts(const __grid_constant__ Feedback f)
+__global__ static void __launch_bounds__(REGION_THREADS) absorb_ghosts(const __grid_constant__ Feedback f)
 {
     const uint32_t y = row_of_warp(), lane = threadIdx.x % 32;
     wait_for_predecessor();

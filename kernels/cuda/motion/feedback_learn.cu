@@ -8,9 +8,9 @@
 #include "cuda/warp.cuh"
 
 #define LEARN_THREADS 256u
-#define LEARN_WORDS 4   /* of 32 pixels, each way */
-#define LEARN_ROWS 16
-#define GUARD ((int)FEEDBACK_GUARD)
+#define LEARN_WORDS   4 /* of 32 pixels, each way */
+#define LEARN_ROWS    16
+#define GUARD         ((int)FEEDBACK_GUARD)
 
 static_assert(LEARN_THREADS * 8 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has eight pixels");
 static_assert(GUARD < 32, "the guard is in the next word");
@@ -118,7 +118,8 @@ __device__ static void rescale_rest(const Feedback &f, size_t at, uint32_t gain)
     }
 }
 
-__device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackFrame &frame, uint32_t rises, uint32_t x, uint32_t y)
+__device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackFrame &frame, uint32_t rises, uint32_t x,
+                                   uint32_t y)
 {
     union {
         uint2 words;
@@ -134,8 +135,9 @@ __device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackF
 }
 
 /* Pixels of the mask: `thresholds` are those of the model before it learnt. */
-__device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits, uint32_t last_mask,
-                               const FeedbackEight &value, const FeedbackEight &thresholds, uint32_t x, uint32_t y)
+__device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits,
+                               uint32_t last_mask, const FeedbackEight &value, const FeedbackEight &thresholds, uint32_t x,
+                               uint32_t y)
 {
     FeedbackEight candidate, still;
     Learnt learnt = { 0, 0, 0, 0 };
@@ -277,9 +279,7 @@ __device__ static void learn_chroma_tile(const Feedback &f, const LearnTile &til
 
 /* ---------------------------------------------------------------- kernel */
 
-template <bool CHROMA>
-__global__ static void __launch_bounds__(LEARN_THREADS)
-learn(const __grid_constant__ Feedback f)
+template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) learn(const __grid_constant__ Feedback f)
 {
     __shared__ LearnTile tile;
     const int word0 = (int)blockIdx.x * LEARN_WORDS, y0 = (int)blockIdx.y * LEARN_ROWS;

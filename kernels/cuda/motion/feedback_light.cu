@@ -7,10 +7,10 @@
 
 #include "cuda/warp.cuh"
 
-#define SAMPLE_THREADS 512u
+#define SAMPLE_THREADS     512u
 #define SAMPLES_PER_THREAD 2u
-#define LIGHT_PARTS (FEEDBACK_BANDS + 2) /* medians of bands, of the picture; black: a warp each */
-#define OFFSET_THREADS 256u
+#define LIGHT_PARTS        (FEEDBACK_BANDS + 2) /* medians of bands, of the picture; black: a warp each */
+#define OFFSET_THREADS     256u
 #define OFFSETS_PER_THREAD 8u
 
 static_assert(LIGHT_PARTS * 32 <= SAMPLE_THREADS, "a warp for each part");
@@ -23,8 +23,7 @@ typedef struct FoundBin {
 } FoundBin;
 
 /* A warp calls. count(bin) is called once for each bin, in order within a lane; n_bins: a multiple of 32. */
-template <typename Count>
-__device__ static FoundBin find_bin(uint32_t n_bins, uint32_t part, Count count)
+template <typename Count> __device__ static FoundBin find_bin(uint32_t n_bins, uint32_t part, Count count)
 {
     const uint32_t lane = threadIdx.x % 32, per_lane = n_bins / 32;
     uint32_t own = 0, before;
@@ -55,8 +54,7 @@ __device__ static FoundBin find_bin(uint32_t n_bins, uint32_t part, Count count)
 }
 
 /* feedback_median() by a warp. */
-template <typename Count>
-__device__ static int median_of(Count count)
+template <typename Count> __device__ static int median_of(Count count)
 {
     const FoundBin found = find_bin(FEEDBACK_BINS, 2, count);
     if (found.n < FEEDBACK_MIN_SAMPLES)
@@ -95,8 +93,8 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     for (uint32_t i = first; i < rows.n * columns.n; i += gridDim.x / FEEDBACK_BANDS * blockDim.x) {
         const uint32_t y = rows.first + i / columns.n * rows.step, x = columns.first + i % columns.n * columns.step;
         const uint8_t *const row = picture.luma + y * picture.stride;
-        const uint32_t value = feedback_smooth(y ? row - picture.stride : row, row, y + 1 < f.height ? row + picture.stride : row,
-                                               x, f.width);
+        const uint32_t value =
+            feedback_smooth(y ? row - picture.stride : row, row, y + 1 < f.height ? row + picture.stride : row, x, f.width);
         const uint32_t mean = f.mean[(size_t)y * f.pitch + x];
         const uint32_t bin = feedback_ratio_bin(value, mean, few && bit_at(f, f.last_mask, x, y));
         atomicAdd(&luma[mean >> 8], 1u);
@@ -159,7 +157,7 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
 }
 
 __global__ static void __launch_bounds__(SAMPLE_THREADS)
-sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
+    sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ uint32_t bins[FEEDBACK_BINS], luma[256];
     __shared__ int parts[LIGHT_PARTS];
@@ -194,8 +192,8 @@ sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPictu
 
 CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
 {
-    const uint32_t n = (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) *
-                       (f->width / feedback_column_step(f->width) + 1);
+    const uint32_t n =
+        (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) * (f->width / feedback_column_step(f->width) + 1);
     const uint32_t parts = min(blocks_for(n, SAMPLE_THREADS * SAMPLES_PER_THREAD), 64u);
     return cuda_motion_launch(cuda, true, sample, FEEDBACK_BANDS * parts, SAMPLE_THREADS, 0, *f, *picture);
 }
@@ -230,7 +228,7 @@ __device__ static void add_offsets(const Feedback &f, const FeedbackPicture &pic
 }
 
 __global__ static void __launch_bounds__(OFFSET_THREADS)
-measure_offsets(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
+    measure_offsets(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ uint32_t bins[FEEDBACK_BINS];
     const uint32_t k = blockIdx.y;

@@ -18,8 +18,8 @@
 #include "feedback.cuh"
 
 #define REGION_NODE_BITS 29
-#define REGION_THREADS 256u
-#define REGION_OUTSIDE 0u
+#define REGION_THREADS   256u
+#define REGION_OUTSIDE   0u
 
 static_assert((uint64_t)CCL_MAX_SIZE * CCL_MAX_SIZE < 1u << REGION_NODE_BITS, "");
 

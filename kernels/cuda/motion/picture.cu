@@ -25,7 +25,8 @@ CclStatus cuda_motion_shrink(const CclMotion *motion, const MotionPlane *plane, 
                              uint32_t height)
 {
     const dim3 grid(blocks_for(width, MOTION_BLOCK_THREADS), height);
-    return cuda_motion_launch(cuda_motion(motion), false, shrink, grid, MOTION_BLOCK_THREADS, 0, *plane, to, pitch, width, height);
+    return cuda_motion_launch(cuda_motion(motion), false, shrink, grid, MOTION_BLOCK_THREADS, 0, *plane, to, pitch, width,
+                              height);
 }
 
 static CclStatus launch_shrink(const CclMotion *motion, const MotionFrame *frame, MotionPicture *picture)
