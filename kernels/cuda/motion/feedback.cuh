@@ -37,6 +37,7 @@ typedef struct FeedbackState {
     unsigned long long raw;   /* raw pixels << 32, and FeedbackEdges.raw */
     unsigned long long edges; /* FeedbackEdges.edges << 32, and .lost */
     unsigned long long n_pictures;
+    MotionTarget target;
 } FeedbackState;
 
 /* Lists that belong together, and what a picture leaves for its later kernels. Rows of pixels have `pitch` of them, rows of
@@ -45,7 +46,7 @@ typedef struct Feedback {
     uint32_t width, height, words, pitch;
     uint32_t chroma_width, chroma_height, chroma_pitch; /* 0: no chroma */
     FeedbackState *state;
-    uint32_t *ratios;  /* histograms of FEEDBACK_BANDS bands; zero between pictures, as the next two */
+    uint32_t *ratios;  /* histograms of the bands and of the picture; zero between pictures, as the next two */
     uint32_t *luma;    /* histogram of the model */
     uint32_t *offsets; /* histograms of U and V */
     uint16_t *gains;   /* by row: feedback_row_gain() */
@@ -78,8 +79,7 @@ typedef struct FeedbackPicture {
     int64_t us;
     uint32_t threshold, absorb_ms, drop_shadow;
     uint32_t resets; /* the detector was reset before this picture */
-    unsigned long long max_raw;
-    MotionCounters *counters;    /* the upper bit of `raw`: the mask is empty */
+    MotionTarget target;
     unsigned long long *outcome; /* mapped host memory */
 } FeedbackPicture;
 

@@ -331,14 +331,14 @@ __device__ static void decide(const Feedback &f, const FeedbackPicture &picture)
     bool restarts = false;
     if (!frame.seed) {
         FeedbackControl control = state->control;
-        restarts = feedback_decide(&control, &frame, &sums, raw >> 32, picture.max_raw);
+        restarts = feedback_decide(&control, &frame, &sums, raw >> 32, picture.target.max_raw);
         state->control = control;
     }
     if (restarts) {
         state->skip = 1;
         outcome |= FEEDBACK_OUTCOME_RESTARTS;
     }
-    picture.counters->raw = raw >> 32 | (frame.seed || frame.silent || restarts ? MOTION_EMPTY : 0);
+    picture.target.counters->raw = raw >> 32 | (frame.seed || frame.silent || restarts ? MOTION_EMPTY : 0);
     *picture.outcome = outcome;
     __threadfence_system();
 }

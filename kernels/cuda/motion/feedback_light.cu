@@ -22,44 +22,54 @@ typedef struct FoundBin {
     uint32_t n, bin, before, in_bin; /* all samples; those before the bin; those in it */
 } FoundBin;
 
-/* A warp calls. count(bin) is called once for each bin, in order within a lane; n_bins: a multiple of 32. */
-template <typename Count> __device__ static FoundBin find_bin(uint32_t n_bins, uint32_t part, Count count)
+/* A warp looks for the bin; a histogram of 32 * PER_LANE bins, which is 0 afterwards. All its loads are on their way at once. */
+template <uint32_t PER_LANE>
+__device__ static FoundBin take_bin(uint32_t *bins, uint32_t part)
 {
-    const uint32_t lane = threadIdx.x % 32, per_lane = n_bins / 32;
-    uint32_t own = 0, before;
-    for (uint32_t i = 0; i < per_lane; i++)
-        own += count(lane * per_lane + i);
-    before = own;
+    const uint32_t lane = threadIdx.x % 32;
+    uint4 *const at = (uint4 *)(bins + lane * PER_LANE);
+    union {
+        uint4 words[PER_LANE / 4];
+        uint32_t of[PER_LANE];
+    } counts;
+    uint32_t own = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < PER_LANE / 4; i++)
+        counts.words[i] = __ldcg(at + i);
+#pragma unroll
+    for (uint32_t i = 0; i < PER_LANE; i++)
+        own += counts.of[i];
+    for (uint32_t i = 0; i < PER_LANE / 4; i++)
+        at[i] = make_uint4(0, 0, 0, 0);
+    uint32_t before = own;
     for (uint32_t d = 1; d < 32; d *= 2) {
         const uint32_t other = __shfl_up_sync(~0u, before, d);
         before += lane >= d ? other : 0;
     }
     FoundBin found = { __shfl_sync(~0u, before, 31), 0, 0, 0 };
-    const uint32_t there = __ballot_sync(~0u, part * before >= found.n);
-    const uint32_t owner = (uint32_t)__ffs((int)there) - 1; /* the last lane has them all */
+    /* The last lane has them all. */
+    const uint32_t owner = (uint32_t)__ffs((int)__ballot_sync(~0u, part * before >= found.n)) - 1;
     uint32_t sum = before - own;
-    if (lane == owner)
-        for (uint32_t i = 0; i < per_lane; i++) {
-            const uint32_t n = count(lane * per_lane + i);
-            if (part * (sum + n) >= found.n) {
-                found.bin = lane * per_lane + i, found.before = sum, found.in_bin = n;
-                break;
-            }
-            sum += n;
+    bool is_found = false;
+#pragma unroll
+    for (uint32_t i = 0; i < PER_LANE; i++) {
+        if (!is_found && part * (sum + counts.of[i]) >= found.n) {
+            found.bin = lane * PER_LANE + i, found.before = sum, found.in_bin = counts.of[i];
+            is_found = true;
         }
+        sum += counts.of[i];
+    }
     found.bin = __shfl_sync(~0u, found.bin, owner);
     found.before = __shfl_sync(~0u, found.before, owner);
     found.in_bin = __shfl_sync(~0u, found.in_bin, owner);
     return found;
 }
 
-/* feedback_median() by a warp. */
-template <typename Count> __device__ static int median_of(Count count)
+/* feedback_median() by a warp, of a histogram that is 0 afterwards. */
+__device__ static int take_median(uint32_t *bins)
 {
-    const FoundBin found = find_bin(FEEDBACK_BINS, 2, count);
-    if (found.n < FEEDBACK_MIN_SAMPLES)
-        return -1;
-    return feedback_median_in_bin(found.n, found.bin, found.before, found.in_bin);
+    const FoundBin found = take_bin<FEEDBACK_BINS / 32>(bins, 2);
+    return found.n < FEEDBACK_MIN_SAMPLES ? -1 : feedback_median_in_bin(found.n, found.bin, found.before, found.in_bin);
 }
 
 /* ---------------------------------------------------------------- light */
@@ -103,35 +113,16 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     }
 }
 
-/* A warp's part of the light: the median of a band or of all bands, or the model's black. */
-__device__ static int measure_part(const Feedback &f, uint32_t part)
-{
-    if (part < FEEDBACK_BANDS)
-        return median_of([&](uint32_t bin) { return __ldcg(f.ratios + part * FEEDBACK_BINS + bin); });
-    if (part == FEEDBACK_BANDS)
-        return median_of([&](uint32_t bin) {
-            uint32_t sum = 0;
-            for (uint32_t k = 0; k < FEEDBACK_BANDS; k++)
-                sum += __ldcg(f.ratios + k * FEEDBACK_BINS + bin);
-            return sum;
-        });
-    return (int)(find_bin(256, 50, [&](uint32_t bin) { return __ldcg(f.luma + bin); }).bin * FEEDBACK_LEVEL);
-}
-
-/* Fills the parts from the histograms, which are 0 afterwards. */
+/* Fills the parts from the histograms: a warp each. */
 __device__ static void measure_light(const Feedback &f, int *parts)
 {
     const uint32_t warp = threadIdx.x / 32;
-    if (warp < LIGHT_PARTS) {
-        const int part = measure_part(f, warp);
-        if (threadIdx.x % 32 == 0)
-            parts[warp] = part;
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < FEEDBACK_BANDS * FEEDBACK_BINS; i += blockDim.x)
-        f.ratios[i] = 0;
-    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
-        f.luma[i] = 0;
+    if (warp >= LIGHT_PARTS)
+        return;
+    const int part = warp <= FEEDBACK_BANDS ? take_median(f.ratios + warp * FEEDBACK_BINS)
+                                            : (int)(take_bin<256 / 32>(f.luma, 50).bin * FEEDBACK_LEVEL);
+    if (threadIdx.x % 32 == 0)
+        parts[warp] = part;
 }
 
 /* The state of a picture before its pixels are compared. One thread calls. */
@@ -154,6 +145,7 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
     atomicExch(&state->sample_blocks, 0u);
     state->raw = state->edges = 0;
     state->n_pictures++;
+    state->target = picture.target;
 }
 
 __global__ static void __launch_bounds__(SAMPLE_THREADS)
@@ -173,14 +165,17 @@ __global__ static void __launch_bounds__(SAMPLE_THREADS)
     add_samples(f, picture, band, bins, luma);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
-        if (bins[i])
+        if (bins[i]) {
             atomicAdd(&f.ratios[band * FEEDBACK_BINS + i], bins[i]);
+            atomicAdd(&f.ratios[FEEDBACK_BANDS * FEEDBACK_BINS + i], bins[i]);
+        }
     for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
         if (luma[i])
             atomicAdd(&f.luma[i], luma[i]);
     if (!is_last_block(&f.state->sample_blocks))
         return;
     measure_light(f, parts);
+    __syncthreads();
     if (!threadIdx.x) {
         light = feedback_light_of(parts, (uint32_t)parts[LIGHT_PARTS - 1]);
         begin_picture(f.state, picture, light);
@@ -247,14 +242,11 @@ __global__ static void __launch_bounds__(OFFSET_THREADS)
     if (!is_last_block(&f.state->chroma_blocks))
         return;
     const uint32_t warp = threadIdx.x / 32;
-    if (warp < 2) {
-        const int median = median_of([&](uint32_t bin) { return __ldcg(f.offsets + warp * FEEDBACK_BINS + bin); });
-        if (threadIdx.x % 32 == 0)
-            f.state->control.offset[warp] = feedback_offset_of(median);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < 2 * FEEDBACK_BINS; i += blockDim.x)
-        f.offsets[i] = 0;
+    if (warp >= 2)
+        return;
+    const int median = take_median(f.offsets + warp * FEEDBACK_BINS);
+    if (threadIdx.x % 32 == 0)
+        f.state->control.offset[warp] = feedback_offset_of(median);
 }
 
 CclStatus feedback_launch_offsets(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
