@@ -14,7 +14,7 @@ typedef struct FeedbackShape {
     uint32_t median, open, close, dilate, confirm_frames;
 } FeedbackShape;
 
-/* The kernels that have a FeedbackPicture: it is the second of their two arguments. */
+/* The kernels that have a FeedbackPicture: it is the second of their arguments. The last kernel has a third. */
 #define FEEDBACK_NODES 3u
 
 /* The launches of a picture. */
@@ -168,12 +168,9 @@ static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work,
     CCL_TRY(note_node(cuda, graph));
     CCL_TRY(feedback_launch_classify(cuda, f, picture));
     CCL_TRY(note_node(cuda, graph));
-    if (f->chroma_width) {
-        CCL_TRY(feedback_launch_offsets(cuda, f, picture));
-        CCL_TRY(note_node(cuda, graph));
-    }
     CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, params->median, params));
-    CCL_TRY(feedback_launch_explain(cuda, f));
+    CCL_TRY(feedback_launch_explain(cuda, f, picture));
+    CCL_TRY(note_node(cuda, graph));
     CCL_TRY(feedback_launch_blobs(cuda, f));
     CCL_TRY(feedback_launch_learn(cuda, f));
     CCL_TRY(cuda_motion_output(motion, work, target, f->mask));
@@ -215,7 +212,7 @@ static CclStatus replay(const CudaMotion *cuda, const FeedbackGraph *graph, Feed
 {
     for (unsigned i = 0; i < graph->n_nodes; i++) {
         cudaKernelNodeParams params = graph->params[i];
-        void *arguments[] = { params.kernelParams[0], picture };
+        void *arguments[] = { params.kernelParams[0], picture, i == FEEDBACK_NODES - 1 ? params.kernelParams[2] : NULL };
         params.kernelParams = arguments;
         CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i], &params));
     }

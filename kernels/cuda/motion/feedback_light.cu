@@ -3,9 +3,7 @@
 
 // Method "feedback": what all pixels of a picture share. Blocks count samples; the last block takes medians and decides.
 
-#include "feedback.cuh"
-
-#include "cuda/warp.cuh"
+#include "feedback_median.cuh"
 
 #define SAMPLE_THREADS     512u
 #define SAMPLES_PER_THREAD 2u
@@ -14,63 +12,6 @@
 #define OFFSETS_PER_THREAD 8u
 
 static_assert(LIGHT_PARTS * 32 <= SAMPLE_THREADS, "a warp for each part");
-
-/* ---------------------------------------------------------------- medians */
-
-/* The first bin at which `part` times the samples so far are all samples or more. */
-typedef struct FoundBin {
-    uint32_t n, bin, before, in_bin; /* all samples; those before the bin; those in it */
-} FoundBin;
-
-/* A warp looks for the bin; a histogram of 32 * PER_LANE bins, which is 0 afterwards. All its loads are on their way at once. */
-template <uint32_t PER_LANE>
-__device__ static FoundBin take_bin(uint32_t *bins, uint32_t part)
-{
-    const uint32_t lane = threadIdx.x % 32;
-    uint4 *const at = (uint4 *)(bins + lane * PER_LANE);
-    union {
-        uint4 words[PER_LANE / 4];
-        uint32_t of[PER_LANE];
-    } counts;
-    uint32_t own = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < PER_LANE / 4; i++)
-        counts.words[i] = __ldcg(at + i);
-#pragma unroll
-    for (uint32_t i = 0; i < PER_LANE; i++)
-        own += counts.of[i];
-    for (uint32_t i = 0; i < PER_LANE / 4; i++)
-        at[i] = make_uint4(0, 0, 0, 0);
-    uint32_t before = own;
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, before, d);
-        before += lane >= d ? other : 0;
-    }
-    FoundBin found = { __shfl_sync(~0u, before, 31), 0, 0, 0 };
-    /* The last lane has them all. */
-    const uint32_t owner = (uint32_t)__ffs((int)__ballot_sync(~0u, part * before >= found.n)) - 1;
-    uint32_t sum = before - own;
-    bool is_found = false;
-#pragma unroll
-    for (uint32_t i = 0; i < PER_LANE; i++) {
-        if (!is_found && part * (sum + counts.of[i]) >= found.n) {
-            found.bin = lane * PER_LANE + i, found.before = sum, found.in_bin = counts.of[i];
-            is_found = true;
-        }
-        sum += counts.of[i];
-    }
-    found.bin = __shfl_sync(~0u, found.bin, owner);
-    found.before = __shfl_sync(~0u, found.before, owner);
-    found.in_bin = __shfl_sync(~0u, found.in_bin, owner);
-    return found;
-}
-
-/* feedback_median() by a warp, of a histogram that is 0 afterwards. */
-__device__ static int take_median(uint32_t *bins)
-{
-    const FoundBin found = take_bin<FEEDBACK_BINS / 32>(bins, 2);
-    return found.n < FEEDBACK_MIN_SAMPLES ? -1 : feedback_median_in_bin(found.n, found.bin, found.before, found.in_bin);
-}
 
 /* ---------------------------------------------------------------- light */
 
@@ -172,7 +113,7 @@ __global__ static void __launch_bounds__(SAMPLE_THREADS)
     for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
         if (luma[i])
             atomicAdd(&f.luma[i], luma[i]);
-    if (!is_last_block(&f.state->sample_blocks))
+    if (!is_last_block(&f.state->sample_blocks, gridDim.x))
         return;
     measure_light(f, parts);
     __syncthreads();
@@ -191,68 +132,4 @@ CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, cons
         (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) * (f->width / feedback_column_step(f->width) + 1);
     const uint32_t parts = min(blocks_for(n, SAMPLE_THREADS * SAMPLES_PER_THREAD), 64u);
     return cuda_motion_launch(cuda, true, sample, FEEDBACK_BANDS * parts, SAMPLE_THREADS, 0, *f, *picture);
-}
-
-/* ---------------------------------------------------------------- offsets of chroma */
-
-__device__ static uint32_t smooth_chroma(const Feedback &f, const FeedbackPicture &picture, uint32_t k, uint32_t x, uint32_t y)
-{
-    uint8_t square[3][3];
-    for (int j = -1; j <= 1; j++)
-        for (int i = -1; i <= 1; i++) {
-            const int cx = min(max((int)x + i, 0), (int)f.chroma_width - 1);
-            const int cy = min(max((int)y + j, 0), (int)f.chroma_height - 1);
-            square[j + 1][i + 1] = picture.chroma[k][cy * picture.chroma_stride + cx * picture.chroma_step];
-        }
-    return feedback_smooth(square[0], square[1], square[2], 1, 3);
-}
-
-__device__ static void add_offsets(const Feedback &f, const FeedbackPicture &picture, uint32_t k, uint32_t *bins)
-{
-    const uint32_t dy = feedback_row_step(f.height) / 2, dx = feedback_column_step(f.width) / 2;
-    const uint32_t rows = (f.chroma_height + dy - 1) / dy, columns = (f.chroma_width + dx - 1) / dx;
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * columns; i += gridDim.x * blockDim.x) {
-        const uint32_t y = i / columns * dy, x = i % columns * dx;
-        if (bit_at(f, f.last_mask, 2 * x, 2 * y))
-            continue;
-        const uint32_t scaled = feedback_scale_chroma(smooth_chroma(f, picture, k, x, y), f.gains[2 * y]);
-        FeedbackSample sample;
-        sample.words = f.chroma[(size_t)y * f.chroma_pitch + x];
-        atomicAdd(&bins[feedback_offset_bin(scaled, sample.chroma.mean[0][k])], 1u);
-    }
-}
-
-__global__ static void __launch_bounds__(OFFSET_THREADS)
-    measure_offsets(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
-{
-    __shared__ uint32_t bins[FEEDBACK_BINS];
-    const uint32_t k = blockIdx.y;
-    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
-        bins[i] = 0;
-    __syncthreads();
-    wait_for_predecessor();
-    let_successor_start();
-    if (f.state->skip || f.state->light.rescale)
-        return;
-    add_offsets(f, picture, k, bins);
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
-        if (bins[i])
-            atomicAdd(&f.offsets[k * FEEDBACK_BINS + i], bins[i]);
-    if (!is_last_block(&f.state->chroma_blocks))
-        return;
-    const uint32_t warp = threadIdx.x / 32;
-    if (warp >= 2)
-        return;
-    const int median = take_median(f.offsets + warp * FEEDBACK_BINS);
-    if (threadIdx.x % 32 == 0)
-        f.state->control.offset[warp] = feedback_offset_of(median);
-}
-
-CclStatus feedback_launch_offsets(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
-{
-    const uint32_t dy = feedback_row_step(f->height) / 2, dx = feedback_column_step(f->width) / 2;
-    const uint32_t n = ((f->chroma_height + dy - 1) / dy) * ((f->chroma_width + dx - 1) / dx);
-    const dim3 grid(min(blocks_for(n, OFFSET_THREADS * OFFSETS_PER_THREAD), 64u), 2);
-    return cuda_motion_launch(cuda, true, measure_offsets, grid, OFFSET_THREADS, 0, *f, *picture);
 }
