@@ -8,13 +8,13 @@
 #include "feedback_median.cuh"
 #include "feedback_regions.cuh"
 
-#define EXPLAIN_THREADS REGION_THREADS
+#define EXPLAIN_THREADS    REGION_THREADS
 #define OFFSETS_PER_THREAD 8u
-#define TILE_WIDTH 64
-#define TILE_HEIGHT     16
-#define TILE_WORDS      (TILE_WIDTH * TILE_HEIGHT / 32)
-#define HALO            FEEDBACK_FAR_RADIUS
-#define ROWS            (TILE_HEIGHT + 2 * HALO)
+#define TILE_WIDTH         64
+#define TILE_HEIGHT        16
+#define TILE_WORDS         (TILE_WIDTH * TILE_HEIGHT / 32)
+#define HALO               FEEDBACK_FAR_RADIUS
+#define ROWS               (TILE_HEIGHT + 2 * HALO)
 
 /* ---------------------------------------------------------------- explain */
 
@@ -163,7 +163,8 @@ typedef struct Duties {
 } Duties;
 
 __global__ static void __launch_bounds__(EXPLAIN_THREADS)
-explain(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture, const __grid_constant__ Duties duties)
+    explain(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture,
+            const __grid_constant__ Duties duties)
 {
     __shared__ union {
         ExplainTile tile;

@@ -13,8 +13,7 @@ typedef struct FoundBin {
 } FoundBin;
 
 /* A warp looks for the bin; a histogram of 32 * PER_LANE bins, which is 0 afterwards. All its loads are on their way at once. */
-template <uint32_t PER_LANE>
-__device__ static inline FoundBin take_bin(uint32_t *bins, uint32_t part)
+template <uint32_t PER_LANE> __device__ static inline FoundBin take_bin(uint32_t *bins, uint32_t part)
 {
     const uint32_t lane = threadIdx.x % 32;
     uint4 *const at = (uint4 *)(bins + lane * PER_LANE);

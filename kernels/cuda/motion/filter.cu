@@ -145,7 +145,8 @@ __device__ static uint32_t four_bytes(uint32_t bits)
 
 /* The tile's pixels, 16 at a time; tile NULL: all background. */
 template <int WORDS>
-__device__ static void paint(const MotionPicture &picture, const Filter &filter, const MotionTarget &target, const uint32_t *tile, int y0, int word0)
+__device__ static void paint(const MotionPicture &picture, const Filter &filter, const MotionTarget &target, const uint32_t *tile,
+                             int y0, int word0)
 {
     const bool aligned = (((uintptr_t)target.mask | target.mask_stride) & 15) == 0;
     for (uint32_t i = threadIdx.x; i < filter.tile_rows * WORDS * 2; i += blockDim.x) {
@@ -296,7 +297,7 @@ __device__ static __forceinline__ uint32_t store_words(const MotionPicture &pict
 
 template <int WORDS>
 __global__ static void __launch_bounds__(FILTER_THREADS, FILTER_BLOCKS)
-filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constant__ Filter filter)
+    filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constant__ Filter filter)
 {
     extern __shared__ uint32_t shared[];
     __shared__ uint32_t n_kept;
