@@ -117,12 +117,12 @@ MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us,
 /* The grid of samples: rows y = step / 2, and so on; the same of columns. */
 MOTION_INLINE uint32_t feedback_row_step(uint32_t height)
 {
-    return height >= 480 ? 4 : 2;
+    return height >= 720 ? 8 : height >= 480 ? 4 : 2;
 }
 
 MOTION_INLINE uint32_t feedback_column_step(uint32_t width)
 {
-    return width >= 640 ? 4 : 2;
+    return width >= 1280 ? 8 : width >= 640 ? 4 : 2;
 }
 
 /* Pixel x of a row smoothed by the 3x3 binomial filter, 8.8; rows and columns repeat at the border. */
