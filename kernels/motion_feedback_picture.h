@@ -59,8 +59,10 @@ MOTION_INLINE uint32_t feedback_interval(FeedbackControl *control, int64_t us)
     const uint32_t usual = control->ms ? control->ms : FEEDBACK_FIRST_MS;
     const int64_t passed = control->has_time && us != CCL_MOTION_NO_TIME ? us - control->last_us : -1;
     uint32_t ms = usual;
-    if (us == CCL_MOTION_NO_TIME)
+    if (us == CCL_MOTION_NO_TIME) {
+        control->last_us += control->has_time ? (int64_t)usual * 1000 : 0;
         return usual;
+    }
     if (passed >= 0)
         ms = passed / 1000 > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)(passed / 1000);
     /* What is less than a millisecond counts in the next interval. */

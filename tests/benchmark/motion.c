@@ -166,7 +166,8 @@ static CclMotionPicture picture_at(const Options *o, const Clip *clip, size_t i)
     CclMotionPicture picture = { .us = (int64_t)((double)i * 1e6 / o->fps) };
     picture.luma = (CclMask){ .data = luma, .stride = width, .width = width, .height = height, .memory = clip->memory };
     if (o->config.chroma)
-        picture.chroma = (CclMotionChroma){ u, u + (size_t)chroma_width * chroma_height, chroma_width, 1, chroma_width,
+        picture.chroma = (CclMotionChroma){ u, u + (size_t)chroma_width * chroma_height, { chroma_width, chroma_width }, 1,
+                                            chroma_width,
                                             chroma_height };
     return picture;
 }

@@ -82,7 +82,7 @@ static Planes planes_new(const Scene *s, uint32_t width, uint32_t height)
         p.picture.chroma = (CclMotionChroma){
             .u = p.uv_source,
             .v = p.uv_source + (s->layout.step == 2 ? 1 : uv_stride * h),
-            .stride = uv_stride,
+            .stride = { uv_stride, uv_stride },
             .step = s->layout.step,
             .width = s->layout.full_width ? w : (w + 1) / 2,
             .height = s->layout.full_height ? h : (h + 1) / 2,
@@ -107,14 +107,14 @@ static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint
             p->source[y * p->picture.luma.stride + x] = yuv[0];
             if (!chroma->step)
                 continue;
-            const size_t at =
-                (s->layout.full_height ? y : y / 2) * chroma->stride + (size_t)(s->layout.full_width ? x : x / 2) * chroma->step;
+            const size_t at = (s->layout.full_height ? y : y / 2) * chroma->stride[0] +
+                              (size_t)(s->layout.full_width ? x : x / 2) * chroma->step;
             p->uv_source[at] = yuv[1];
             p->uv_source[at + (size_t)((const uint8_t *)chroma->v - (const uint8_t *)chroma->u)] = yuv[2];
         }
     average(p->source, p->picture.luma.stride, 1, w, h, p->luma, width, height);
     for (unsigned k = 0; k < 2 && chroma->step; k++)
-        average(k ? chroma->v : chroma->u, chroma->stride, chroma->step, chroma->width, chroma->height, p->chroma[k],
+        average(k ? chroma->v : chroma->u, chroma->stride[k], chroma->step, chroma->width, chroma->height, p->chroma[k],
                 (width + 1) / 2, (height + 1) / 2);
 }
 
