@@ -6,6 +6,7 @@
  * counts, bit for bit, with one picture in flight or several.
  *
  *     checkmotion cpu|cuda [RANDOM-CASES]     exit status 0: passed; 1: failed; 77: no such device
+ *     checkmotion soak PICTURES               one long course of method feedback
  *
  * With less than ten random cases the larger cases are left out, for valgrind.
  */
@@ -176,6 +177,11 @@ int main(int argc, char **argv)
     if (cuda && (!ccl_backend_built(CCL_BACKEND_CUDA) || !device_count())) {
         printf("checkmotion: skipped, there is no CUDA device\n");
         return 77;
+    }
+    if (argc > 2 && !strcmp(argv[1], "soak")) {
+        check_soak((unsigned)atoi(argv[2]));
+        printf("checkmotion soak: %u checks, %u failures\n", n_checks, n_failures);
+        return n_failures != 0;
     }
     const bool quick = argc > 2 && atoi(argv[2]) < 10;
     check_arguments(backend);

@@ -66,6 +66,7 @@ bool run(const Case *c, unsigned n_frames);
 
 /* On the CPU. */
 void check_feedback(unsigned n_random, bool quick);
+void check_soak(unsigned n_frames);
 
 /* ---------------------------------------------------------------- arguments.c */
 
