@@ -133,7 +133,7 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
     const CclMotionChroma *const chroma = &frame->chroma;
     const Feedback *const f = &method->device;
     for (unsigned k = 0; k < 2; k++) {
-        MotionPlane plane = { (const uint8_t *)(k ? chroma->v : chroma->u), chroma->stride, chroma->step, chroma->width,
+        MotionPlane plane = { (const uint8_t *)(k ? chroma->v : chroma->u), chroma->stride[k], chroma->step, chroma->width,
                               chroma->height };
         if (frame->luma.memory != CCL_MEMORY_DEVICE)
             CCL_TRY(upload_plane((CclMotion *)motion, method, k, &plane));
@@ -144,7 +144,7 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
             plane.stride = f->chroma_pitch, plane.step = 1;
         }
         picture->chroma[k] = plane.data;
-        picture->chroma_stride = plane.stride, picture->chroma_step = plane.step;
+        picture->chroma_stride[k] = plane.stride, picture->chroma_step = plane.step;
     }
     return CCL_OK;
 }

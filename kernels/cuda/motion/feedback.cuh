@@ -74,7 +74,7 @@ typedef struct FeedbackPicture {
     const uint8_t *luma;
     size_t stride;
     const uint8_t *chroma[2];
-    size_t chroma_stride;
+    size_t chroma_stride[2];
     uint32_t chroma_step; /* bytes from sample to sample */
     int64_t us;
     uint32_t threshold, absorb_ms, drop_shadow;

@@ -158,7 +158,7 @@ __device__ static void load_chroma(const Feedback &f, const FeedbackPicture &pic
         const int k = i / n, row = i % n / CHROMA_WIDTH, column = i % CHROMA_WIDTH;
         const int y = min(max(y0 / 2 - 2 + row, 0), (int)f.chroma_height - 1);
         const int x = min(max(x0 / 2 - 2 + column, 0), (int)f.chroma_width - 1);
-        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride + x * picture.chroma_step];
+        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride[k] + x * picture.chroma_step];
     }
 }
 

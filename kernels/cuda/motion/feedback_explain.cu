@@ -112,7 +112,7 @@ __device__ static uint32_t smooth_chroma(const Feedback &f, const FeedbackPictur
         for (int i = -1; i <= 1; i++) {
             const int cx = min(max((int)x + i, 0), (int)f.chroma_width - 1);
             const int cy = min(max((int)y + j, 0), (int)f.chroma_height - 1);
-            square[j + 1][i + 1] = picture.chroma[k][cy * picture.chroma_stride + cx * picture.chroma_step];
+            square[j + 1][i + 1] = picture.chroma[k][cy * picture.chroma_stride[k] + cx * picture.chroma_step];
         }
     return feedback_smooth(square[0], square[1], square[2], 1, 3);
 }
