@@ -19,11 +19,11 @@
 
 #define MOTION_INLINE CCL_HOST_DEVICE static inline
 
-#define MOTION_ONE 65535u              /* weight 1 */
-#define MOTION_VARIANCE_MIN (4u << 8)  /* a standard deviation of 2 gray levels */
+#define MOTION_ONE          65535u    /* weight 1 */
+#define MOTION_VARIANCE_MIN (4u << 8) /* a standard deviation of 2 gray levels */
 #define MOTION_VARIANCE_NEW (15u << 8)
 #define MOTION_VARIANCE_MAX (75u << 8)
-#define MOTION_BACKGROUND 49151u       /* modes are background until their weights add up to 0.75 */
+#define MOTION_BACKGROUND   49151u /* modes are background until their weights add up to 0.75 */
 
 /* Second and third mode; weight 0: not there. */
 typedef struct MotionRest {
@@ -38,7 +38,7 @@ typedef struct MotionRates {
     uint32_t threshold; /* gray levels; diff and EMA */
     /* MOG2: a pixel fits where distance² < (min(variance * scale >> 16, cap) << shift), gray levels squared. */
     uint32_t scale, cap, shift;
-    uint32_t dither;    /* of the frame */
+    uint32_t dither; /* of the frame */
     uint32_t freeze;
 } MotionRates;
 
@@ -117,19 +117,17 @@ MOTION_INLINE void motion_swap(MotionMode *a, MotionMode *b)
     *b = t;
 }
 
-/* A pixel of the value x (8.8) whose first mode does not fit: looks at the others, makes room for a new one if none fits.
+/* A pixel of the value x (8.8) whose first mode does not fit: tests the others, and replaces the weakest if none fits.
  * Returns whether it is foreground. Modes have names, not indices, so that they stay in registers on a GPU. */
 MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, uint16_t *weight, MotionRest *rest,
                                const MotionRates *rates, uint32_t dither)
 {
     MotionMode first = { *mean, *variance, *weight };
     MotionMode second = { rest->mean[0], rest->variance[0], (MOTION_ONE - first.weight) * rest->part >> 16 };
-    MotionMode third = { rest->mean[1], rest->variance[1],
-                         second.weight ? MOTION_ONE - first.weight - second.weight : 0 };
+    MotionMode third = { rest->mean[1], rest->variance[1], second.weight ? MOTION_ONE - first.weight - second.weight : 0 };
 
     const bool fits_second = second.weight && motion_fits(motion_distance(x, second.mean), second.variance, rates);
-    const bool fits_third =
-        !fits_second && third.weight && motion_fits(motion_distance(x, third.mean), third.variance, rates);
+    const bool fits_third = !fits_second && third.weight && motion_fits(motion_distance(x, third.mean), third.variance, rates);
     const uint32_t before = first.weight + (fits_third ? second.weight : 0);
     const bool foreground = !(fits_second || fits_third) || before >= MOTION_BACKGROUND;
     if (foreground && rates->freeze)
@@ -148,7 +146,7 @@ MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, u
         const uint32_t rate = share < 32768 ? share : 32768;
         mode.mean = motion_towards(mode.mean, x, motion_step(distance, rate, dither));
         mode.variance = motion_variance(mode.variance, distance, rate, dither);
-    } else { /* the weakest makes room */
+    } else { /* replaces the weakest */
         mode.mean = x;
         mode.variance = MOTION_VARIANCE_NEW;
         mode.weight = rates->rate ? rates->rate : 1;

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes what `tests/run.sh --long` saw into tests/long-record.txt: date, processor, one digest of the sources, a line a test.
+"""Notes in tests/long-record.txt what `tests/run.sh --long` saw: a line a test, with its result, duration, date and processor,
+and a digest of the sources it ran on. Lines of tests that did not run stay.
 
 usage: long-record.py TESTLOG.json
 """
@@ -12,6 +13,7 @@ import platform
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+RECORD = HERE / "long-record.txt"
 
 
 def sources():
@@ -29,15 +31,22 @@ def processor():
     return platform.machine()
 
 
+def recorded():
+    """The lines of the record by the names of their tests."""
+    lines = RECORD.read_text("utf-8").splitlines() if RECORD.exists() else []
+    return {line.split(": ")[0]: line for line in lines}
+
+
 def main():
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()[:16]
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    record = recorded()
     with open(sys.argv[1], encoding="utf-8") as log:
-        tests = [json.loads(line) for line in log]
-    now = datetime.datetime.now(datetime.timezone.utc)
-    lines = [f"long: {now:%Y-%m-%dT%H:%MZ}, {processor()}", f"digest: {digest}"]
-    for test in sorted(tests, key=lambda test: test["name"]):
-        lines.append(f"{test['result'].lower()}: {test['name'].split(' / ')[-1]}: {test['duration']:.0f} s")
-    (HERE / "long-record.txt").write_text("\n".join(lines) + "\n", "utf-8")
+        for test in map(json.loads, log):
+            name = test["name"].split(" / ")[-1]
+            record[name] = (f"{name}: {test['result'].lower()}, {test['duration']:.0f} s, {today}, {processor()}, "
+                            f"sources {digest}")
+    RECORD.write_text("".join(record[name] + "\n" for name in sorted(record)), "utf-8")
 
 
 if __name__ == "__main__":

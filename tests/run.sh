@@ -6,7 +6,8 @@
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
 #     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      emulate-long: hours; updates tests/long-record.txt
+#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt
+#     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
 # quick        build-test/: the lint, the core, the library, the elements, the documents' commands, the quickstart
@@ -27,6 +28,7 @@ plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
+long_tests= # names; none: all
 broken=0 # passes that ended before their tests
 skipped=0 # passes that cannot run here
 
@@ -157,8 +159,9 @@ pass_long() {
     step "long: build"
     build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
     step "long: test"
-    check "$top/build-test-long" testlog --suite slow
-    "$python" "$top/tests/long-record.py" "$top/build-test-long/meson-logs/testlog.json"
+    # shellcheck disable=SC2086
+    check "$top/build-test-long" long --logbase long --suite slow $long_tests
+    "$python" "$top/tests/long-record.py" "$top/build-test-long/meson-logs/long.json"
 }
 
 python=/usr/bin/python3 # the system's, which has PyGObject
@@ -167,12 +170,16 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 case ${1-} in
 '') set -- quick ;;
 --all) set -- quick slow sanitize valgrind threads debian13 ;;
---long) set -- long ;;
+--long)
+    shift
+    long_tests="$*"
+    set -- long
+    ;;
 esac
 for pass; do
     case $pass in
     quick | slow | sanitize | valgrind | threads | debian13 | long) ;;
-    *) sed -n '/^# Installs/,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
 

@@ -71,7 +71,7 @@ CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolu
     context->lost = status != CCL_OK;
     CCL_TRY(status);
     volume->labelled = true;
-    const uint32_t most = context->config.max_components, n = volume->n_found < most ? volume->n_found : most;
+    const uint32_t max = context->config.max_components, n = volume->n_found < max ? volume->n_found : max;
     *table = (CclVolumeTable){
         .components = volume->rows,
         .n_components = n,

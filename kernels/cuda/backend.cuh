@@ -4,12 +4,12 @@
 /*
  * What the CUDA backend gives a method, and how a method launches.
  *
- * A frame runs on one stream, that of its lane, but for its way up and down, in this order:
+ * A frame runs on the stream of its stream slot, except for upload and download, in this order:
  *
  *     upload     host masks only, on a stream of its own: overlaps the kernels of the frame before
  *     narrow     16-bit masks only: to 8 bits; or
- *     bits       CUDA_BITS_ASSEMBLED only: what the host packs, or has packed, is brought up, and the device's own rows packed;
- *                with CUDA_BITS_AWAITED that is left to analyze()
+ *     bits       CUDA_BITS_ASSEMBLED only: copies the rows that the host packs to device memory, and packs the device's rows;
+ *                with CUDA_BITS_AWAITED analyze() does that
  *     label()    mask -> provisional labels in vars.labels            } or analyze(): mask -> rows, result and labels
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only, on a stream of its own
@@ -22,13 +22,14 @@
  * where a graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
  * CclConfig.timing the same launches run one by one with an event after each.
  *
- * Frames in flight run in lanes, beside each other: a stream with a workspace and images of its own, which keeps apart the
- * frames of the same lane. A workspace is all zero before the first frame and belongs to the method from then on.
+ * Frames in flight run beside each other, each in a stream slot: a stream with a workspace and images of its own. The frames of
+ * one stream slot run one after the other. A workspace is all zero before the first frame and belongs to the method from then on.
  */
 #ifndef CCL_CUDA_BACKEND_CUH
 #define CCL_CUDA_BACKEND_CUH
 
 #include "algorithms.h"
+#include "devices.cuh"
 #include "overlap.cuh"
 #include "row_chunks.cuh"
 
@@ -38,32 +39,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- errors */
-
-/* Describes a failed CUDA call in the thread's error sentence; the status that fits the error. */
-CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line);
-
-/* Is there a device with this index (-1: any at all)? Then makes it current; -1: leaves what the caller made current. */
-CclStatus cuda_check_device(int device);
-CclStatus cuda_use_device(int device);
-
-#define CCL_CUDA_TRY(call) CCL_CUDA_TRY_AS(#call, call)
-/* What it returned is there already, of the call of this name. */
-#define CCL_CUDA_TRY_AS(name, error)                             \
-    do {                                                         \
-        const cudaError_t error_ = (error);                      \
-        if (error_ != cudaSuccess)                               \
-            return cuda_fail(error_, name, __FILE__, __LINE__);  \
-    } while (0)
-
-/* cudaMemcpy2DAsync() for any stride: it takes none of 2 GB or more, not even for a single row. */
-cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
-                           cudaMemcpyKind kind, cudaStream_t stream);
-
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
 /* A pointer to global memory (of the device or, mapped, of the host) that kernels read from memory themselves: without
- * being told, the compiler takes such a pointer for one to any kind of memory, and makes loads, stores and atomics dearer. */
+ * a hint, the compiler assumes any kind of memory, and makes loads, stores and atomics slower. */
 template <typename T> struct GlobalPointer {
     T *pointer;
 
@@ -105,8 +84,8 @@ typedef struct __align__(16) CudaVars {
 
     CclLimits limits;
     uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
-    uint32_t sets_flag;       /* nothing else was in flight when it came, so somebody probably waits for it: CudaResult.complete is
-                           * worth some of the device's time. In batches nobody looks at it */
+    uint32_t sets_flag;   /* nothing else was in flight when the frame was submitted, so a thread probably waits for it: setting
+                           * CudaResult.complete is worth some of the device's time. Batches have flags of their own */
 
     /* 16-bit source of the narrow stage; NULL else. */
     const uint8_t *wide;
@@ -124,14 +103,14 @@ typedef struct CudaAwaited {
 typedef enum CudaDensity {
     CUDA_SPARSE = 0,
     CUDA_MANY,  /* too much for a cluster of blocks; see CudaBatches */
-    CUDA_DENSE, /* so much that blocks want room for it all */
+    CUDA_DENSE, /* so much that blocks need the full capacity */
 } CudaDensity;
 
 /* Counts of a frame; mapped host memory. */
 typedef struct CudaResult {
     uint32_t n_found, n_kept;
     uint32_t density;  /* CudaDensity */
-    uint32_t complete; /* a kernel may say that all of the frame is there, labels too, before the last one has ended: 1 */
+    uint32_t complete; /* completion flag: a kernel may set it when table and labels are complete, before the last one ends */
 } CudaResult;
 
 typedef enum CudaLabelMode {
@@ -175,7 +154,7 @@ typedef struct CudaLoop {
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
     cudaStream_t stream;
-    void *workspace;       /* the method\'s device memory: workspace_size() bytes, aligned to 256 */
+    void *workspace;       /* the method's device memory: workspace_size() bytes, aligned to 256 */
     CudaShape shape;
     CudaVars vars;
     CudaVars *kept;        /* device memory: analyze() may keep them there, so that its first kernel alone is handed them */
@@ -187,14 +166,14 @@ typedef struct CudaFrame {
     bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
     int ahead;             /* priority of kernels that are CUDA_AHEAD; 0: no other */
     struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels */
-    struct CudaLaunchList *list;      /* NULL unless launches are put down here instead of being made */
+    struct CudaLaunchList *list;      /* NULL unless launches are appended here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
     unsigned n_steps;
     const char *step_names[CUDA_MAX_STEPS];
     cudaEvent_t step_events[CUDA_MAX_STEPS + 1];
-    float step_us[CUDA_MAX_STEPS];        /* steps of a loop: added up already, over so many iterations; */
+    float step_us[CUDA_MAX_STEPS];        /* steps of a loop: the sum over step_counts iterations; */
     uint32_t step_counts[CUDA_MAX_STEPS]; /* other steps: 0 */
 } CudaFrame;
 
@@ -249,7 +228,7 @@ typedef struct CudaBatches {
     size_t (*memory_in_cluster)(const CudaShape *shape);
 } CudaBatches;
 
-/* The jobs of a batch, of so many bytes each, to device memory. */
+/* Copies the jobs of a batch, of job_size bytes each, to device memory. */
 CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size);
 
 /* What CudaFrame.workspace is laid out for; only for methods that take batches. */
@@ -339,7 +318,7 @@ static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3
         memcpy(listed->values + used, value, size);
         used += (size + 15) / 16 * 16;
     };
-    static_assert(cuda_arguments_size<Args...>() <= sizeof listed->values, "more arguments than room");
+    static_assert(cuda_arguments_size<Args...>() <= sizeof listed->values, "the arguments exceed the capacity");
     static_assert(sizeof...(Args) <= CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");
     const int in_order[] = { (add(&args, sizeof args), 0)... };
     (void)in_order;
@@ -349,10 +328,10 @@ static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3
 typedef enum CudaStart {
     CUDA_AFTER = 0,   /* when the one before it has ended */
     CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
-    CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for room, which may be many */
+    CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for a multiprocessor, which may be many */
 } CudaStart;
 
-/* Launches a kernel as the step `name`, or puts it down in frame->list. */
+/* Launches a kernel as the step `name`, or appends it to frame->list. */
 template <typename... Args>
 static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...), dim3 grid,
                              unsigned threads, size_t shared, Args... args)
@@ -366,7 +345,7 @@ static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start,
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 
-/* The same with the blocks of a row of the grid together, which are a cluster. Never put down. */
+/* The same with the blocks of a row of the grid together, which are a cluster. Never appended to a list. */
 template <typename... Args>
 static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), dim3 grid,
                                       unsigned threads, size_t shared, const Args &...args)

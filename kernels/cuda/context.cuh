@@ -2,18 +2,21 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Inside the CUDA backend: what a context holds (backend.cu), and the engine that contexts of a device may share
- * (engine.cu; the rules are in ../engine.h).
+ * Inside the CUDA backend: the content of a context, and of the engine that contexts of a device may share (scheduler.h has the
+ * rules). backend.cu lists the steps of a frame and their files.
  *
- * A frame is brought by the thread that submits it: its mask goes up, and what kernels read of it is noted in its `vars`.
- * Then it is launched: at once, or with CclConfig.shared when the engine says so, alone as ever or in a batch. Where nothing is
- * in flight it may be launched first, and its mask packed meanwhile.
+ * The thread that submits a frame stages its mask and fills its `vars`. Then the frame is launched: at once, or with
+ * CclConfig.shared when the scheduler decides, alone or in a batch. On an idle device it may be launched first, and its mask
+ * packed meanwhile.
  */
 #ifndef CCL_CUDA_CONTEXT_CUH
 #define CCL_CUDA_CONTEXT_CUH
 
 #include "host_share.h"
+#include "memory.cuh"
 #include "stages.cuh"
+#include "upload.cuh"
+#include "wait.cuh"
 
 #include "host/pack.h"
 #include "host/pool.h"
@@ -43,20 +46,19 @@ typedef struct CudaReplay {
     CudaVars vars; /* as last set in all of them; with CUDA_BITS_AWAITED they are set for each frame */
 } CudaReplay;
 
-/* Where frames run one after the other: those of one lane share its memory, those of different lanes run beside each
- * other. */
-typedef struct CudaLane {
+/* Frames of one stream slot share its memory and run one after the other; frames of different ones run beside each other. */
+typedef struct CudaStreamSlot {
     cudaStream_t stream;
     void *workspace;
     StageBuffers stages; /* methods with label() only */
-} CudaLane;
+} CudaStreamSlot;
 
 /* A slot of the ring: one frame on its way. */
 typedef struct CudaSlot {
     CudaFrame frame; /* first: CclFrame.slot points at it */
     CclContext *context;
     CclFrame *ccl_frame;
-    unsigned lane;
+    unsigned stream_slot;
 
     uint8_t *h_mask;     /* pinned: what the host has copied or packed of masks, a byte or a bit per pixel */
     uint8_t *d_mask;     /* uploaded or narrowed masks */
@@ -69,7 +71,7 @@ typedef struct CudaSlot {
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
     cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
     bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
-    /* Rows that the host packs: from bits.n_rows on, some rows a piece. */
+    /* Rows that the host packs: from bits.n_rows on, in row chunks. */
     bool packs_meanwhile; /* after the launch, which is with CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED then */
     CclPool *helpers;
     std::chrono::steady_clock::time_point pack_begin;
@@ -104,120 +106,170 @@ typedef struct CudaEngine {
     cudaStream_t upload, download;
     cudaStream_t batch_streams[CCL_MAX_BATCHES]; /* small batches run beside each other */
     cudaEvent_t computed[CCL_MAX_BATCHES], done[CCL_MAX_BATCHES];
-    const uint32_t *early[CCL_MAX_BATCHES][CCL_MAX_BATCH]; /* words that, once all are set, say that a batch is complete */
-    unsigned n_early[CCL_MAX_BATCHES];                      /* 0: its event alone does */
-    bool is_told[CCL_MAX_BATCHES]; /* they will all be set, but for a fault; the word of a frame alone may not be */
+    const uint32_t *flags[CCL_MAX_BATCHES][CCL_MAX_BATCH]; /* completion flags: a batch is complete when all are set */
+    unsigned n_flags[CCL_MAX_BATCHES];  /* 0: its event alone says so */
+    bool has_all_flags[CCL_MAX_BATCHES]; /* kernels set all of them, but for a fault; a frame alone may leave its flag unset */
     std::chrono::steady_clock::time_point launched[CCL_MAX_BATCHES];
     CudaBatchGraph graphs[CCL_MAX_BATCHES][CUDA_BATCH_GRAPHS];
     unsigned n_batches; /* with graphs, so far */
     bool no_graphs; /* capturing failed once, or graphs are not wanted */
     bool tests_clusters; /* every frame goes as in a batch, by a cluster if it can */
-    cudaStream_t watch; /* for `alarm`: of who waits for a batch */
-    cudaEvent_t alarm;
+    CudaWaiter waiter;  /* of the thread that waits for a batch */
     uint8_t *h_jobs, *mapped_jobs, *d_jobs; /* of all batches; pinned, its device address, in device memory */
 
-    /* Frames alone run in lanes. Each frame of a batch has one of the places, workspaces that batches take in turn.
-     * Changed only while the queue is paused and nothing runs. */
+    /* Frames alone run in stream slots. Each frame of a batch has one of the places: workspaces that batches take in turn.
+     * Both change only while the queue is paused and nothing runs. */
     CudaCapacity capacity;
-    CudaLane lanes[CCL_MAX_BATCHES];
-    unsigned n_lanes;    /* that have a workspace */
-    unsigned next_lane;  /* of the next context's first slot */
+    CudaStreamSlot stream_slots[CCL_MAX_BATCHES];
+    unsigned n_stream_slots;    /* that have a workspace */
+    unsigned next_stream_slot; /* for the next context's first slot */
     void *places[CCL_MAX_BATCHES * CCL_MAX_BATCH];
     unsigned n_places;
     unsigned next_place; /* of the next batch */
-    unsigned generation; /* of the lanes */
-    size_t max_bytes;   /* of all lanes and places */
+    unsigned generation; /* of the stream slots */
+    size_t max_bytes;    /* of all stream slots and places */
     unsigned multiprocessors;
     size_t cluster_memory; /* CudaBatches.cluster_memory() */
     int ahead; /* see CudaFrame */
 
-    CclPool *packers;      /* help one at a time; all others pack alone. Atomic: made when it is first asked for */
+    CclPool *packers;      /* help one context at a time; all others pack alone. Atomic: created when first needed */
     pthread_mutex_t packing;
 } CudaEngine;
 
 /* CclContext.impl of a CUDA context. */
 typedef struct CudaContext {
     CudaEngine *engine; /* NULL: streams and workspaces are the context's own */
-    unsigned multiprocessors;
-    bool overlap; /* see CudaFrame */
-    CudaLane lanes[CCL_MAX_DEPTH]; /* kernels; without an engine */
-    unsigned n_lanes;
+    CudaDevice device;
+    CudaStreamSlot stream_slots[CCL_MAX_DEPTH]; /* kernels; without an engine */
+    unsigned n_stream_slots;
     cudaStream_t upload;   /* masks up, while kernels of the frame before run */
     cudaStream_t download; /* label images down, while kernels of the frame after run */
-    cudaStream_t watch;    /* for `alarm`: of who waits for a frame; both NULL until first needed */
-    cudaEvent_t alarm;
+    CudaWaiter waiter;     /* of the thread that collects */
     CudaSlot slots[CCL_MAX_DEPTH];
     CudaLoop loop; /* iterative methods only */
     CudaCapacity capacity; /* methods that take batches only */
     CclPackRows *pack_rows;
     CclPool *packers;      /* NULL: the calling thread alone */
-    std::chrono::steady_clock::time_point packed; /* when the last time */
-    float share;           /* of a page-locked mask's rows, that the caller packs: share.h */
+    std::chrono::steady_clock::time_point packed; /* the last time */
+    float share;           /* host share of a page-locked mask: host_share.h */
     float bus;             /* bytes of a mask that the device reads over it in 1 us */
     unsigned n_shared;     /* masks so far */
-    unsigned n_late;       /* frames that went on without what the host packed, and were launched again */
-    unsigned wary;         /* frames to come that do not wait for the host, ... */
-    unsigned wariness;     /* ... twice as many for each one that was late lately */
+    unsigned n_timeouts;   /* frames that went on without rows that the host packed, and were launched again */
+    unsigned backoff;      /* this many next frames do not wait for the host: ... */
+    unsigned backoff_level; /* ... twice as many for each recent timeout */
     unsigned n_in_time;
     bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
-    CudaDensity density;   /* that masks are taken to have, ... */
-    unsigned density_left; /* ... of so many frames to come */
+    CudaDensity density;   /* assumed for masks ... */
+    unsigned density_left; /* ... of this many next frames */
 
-    /* Everything allocated, freed in close(). */
-    void *device[40], *pinned[8];
-    unsigned n_device, n_pinned;
+    CudaMemory memory;
 } CudaContext;
 
-/* ---------------------------------------------------------------- backend.cu */
+static inline CudaContext *cuda_context(const CclContext *context)
+{
+    return (CudaContext *)context->impl;
+}
 
-/* The CUDA driver's context that is current in this thread, or NULL: the runtime does not say. */
-void *cuda_current_context(void);
+/* Rows of uploaded masks begin at multiples of this. */
+static inline size_t cuda_mask_pitch(uint32_t width)
+{
+    return (width + 127) / 128 * 128;
+}
 
-/* cudaEventQuery() that leaves no "not ready" behind for whoever asks for the last error next. */
-cudaError_t cuda_look_at(cudaEvent_t event);
-/* Looks a while, also at the words of `early`, then sleeps on `alarm` behind the event, in a stream with nothing else in
- * it; both made if need be. An event that can be slept on interrupts a CPU when it comes to pass: not one to look at, or
- * for every frame. */
-cudaError_t cuda_wait_for(cudaEvent_t event, const uint32_t *const *early, unsigned n_early, cudaStream_t *watch,
-                          cudaEvent_t *alarm);
+/* Are masks from ordinary memory uploaded as bits? They have to be copied to page-locked memory anyway, and packing takes less
+ * time than copying. For masks in page-locked memory see stage.cu. */
+static inline bool cuda_packs_masks(const CclContext *context)
+{
+    return context->algorithm->takes_bits;
+}
 
-/* Of a frame that was launched alone: what may say that it is complete before its event does; NULL: nothing does. */
-const uint32_t *cuda_early_word(const CudaSlot *slot);
-/* Are there words, and all of them set? */
-bool cuda_is_complete(const uint32_t *const *early, unsigned n);
+/* ---------------------------------------------------------------- open.cu */
 
-/* Ends the capture on a stream, and makes a graph ready of what was captured; `status`: of the launches. */
+CclStatus cuda_open(CclContext *context);
+/* Also after a failed open() and after a lost device, where every call fails. */
+void cuda_close(CclContext *context);
+
+/* ---------------------------------------------------------------- stage.cu */
+
+/* Puts the mask where kernels can read it, or begins to, and says where that is, and in which form. */
+CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                          CudaVars *vars);
+bool cuda_device_is_idle(const CclContext *context);
+
+/* ---------------------------------------------------------------- pack.cu */
+
+bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context);
+bool cuda_has_timed_out(CudaContext *cuda, const CudaSlot *slot);
+void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t band_rows);
+/* Begins and ends in one; or helpers begin at once, and the caller helps in cuda_end_packing(). */
+void cuda_pack(CudaContext *cuda, CudaSlot *slot);
+void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot);
+void cuda_end_packing(CudaContext *cuda, CudaSlot *slot);
+/* With CUDA_BITS_ASSEMBLED: mask_to_bits(). */
+CclStatus cuda_assemble_bits(const CudaSlot *slot, cudaStream_t stream);
+/* Likewise with CUDA_BITS_AWAITED: kernels for batches do not wait for the host. */
+CclStatus cuda_assemble_bits_for_batch(CudaSlot *slot, cudaStream_t stream);
+
+/* ---------------------------------------------------------------- upload.cu */
+
+CclStatus cuda_upload_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch);
+/* The first bytes of the slot's pinned memory. */
+CclStatus cuda_upload_staged_bits(CudaContext *cuda, CudaSlot *slot, size_t size);
+/* Marks where the producer's stream has the mask. */
+CclStatus cuda_mark_producer(CudaSlot *slot, const CclMask *mask);
+/* Later kernels in the stream wait for the upload and the producer. */
+CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream);
+
+/* ---------------------------------------------------------------- graph.cu */
+
+CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const CudaVars *vars, CudaMaskForm form);
+
+/* Has the slot a graph for frames of this shape? A slot has one for each form of masks, which may take turns. */
+bool cuda_has_graph(const CudaSlot *slot, CudaShape shape);
+/* Is the frame to be launched as a graph? Captures it if need be: a shape's second frame, since a shape seen once is not worth a
+ * graph. Many contexts have none: most of their frames go in batches, and each capture delays all of them. */
+bool cuda_wants_replay(CudaSlot *slot, const StageBuffers *stages);
+/* Arguments are part of the launch: no copy, no kernel to make one, no load of a pointer before the load that needs it. */
+CclStatus cuda_replay_frame(CudaSlot *slot);
+
+/* Ends the capture on a stream, and instantiates a graph of it; `status`: of the launches. */
 CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);
 void cuda_drop_replay(CudaReplay *replay);
 
-/* The kernels' stream waits for the mask on its way up. */
-CclStatus cuda_await_mask(const CudaSlot *slot, cudaStream_t stream);
-/* With CUDA_BITS_ASSEMBLED: mask_to_bits(). */
-CclStatus cuda_bring_bits(const CudaSlot *slot, cudaStream_t stream);
-/* Likewise with CUDA_BITS_AWAITED: kernels for batches do not wait for the host. */
-CclStatus cuda_bring_bits_for_batch(CudaSlot *slot, cudaStream_t stream);
-/* Launches a frame alone, in its lane: on the stream of slot->frame. */
+/* ---------------------------------------------------------------- backend.cu */
+
+/* The kernels of a frame, from the staged mask to the table. */
+CclStatus cuda_launch_frame(CclContext *context, CclFrame *ccl_frame, const StageBuffers *stages);
+/* Launches a frame alone, in its stream slot: on the stream of slot->frame. */
 CclStatus cuda_launch_slot(CudaSlot *slot);
-/* What comes after the kernels of some slots on a stream: label images to the host; `done` comes last. */
-CclStatus cuda_finish_slots(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
-                            cudaEvent_t *done);
+/* After the kernels of some slots on a stream: downloads label images to pinned memory, then records `done`. */
+CclStatus cuda_record_done(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed, cudaEvent_t *done);
+/* The completion flag of a frame that was launched alone; NULL: it has none. */
+const uint32_t *cuda_completion_flag(const CudaSlot *slot);
+
+/* ---------------------------------------------------------------- batch.cu */
+
+extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
 
 /* ---------------------------------------------------------------- engine.cu */
 
-/* Finds the engine of the current device and the context's method, or makes one; sees that there is room for the
- * context's frames. cuda_engine_leave() is called after a failure too. */
+/* Finds the engine of the current device and the context's method, or creates one; adds workspaces for the context's frames.
+ * cuda_engine_leave() is called after a failure too. */
 CclStatus cuda_engine_join(CclContext *context);
 void cuda_engine_leave(CclContext *context);
 
+/* All its streams; clears the last error. */
+void cuda_engine_synchronize(CudaEngine *engine);
+
 /* Does one context alone have it? By the time the caller knows, another may. */
 bool cuda_engine_is_own(const CudaEngine *engine);
-/* Do so many that few frames are alone? */
+/* Do so many contexts have it that few frames are alone? */
 bool cuda_engine_is_crowded(const CudaEngine *engine);
 
-/* The lane of a slot with this number, in a context that shares the engine. */
-const CudaLane *cuda_engine_lane(const CudaEngine *engine, unsigned lane);
+/* The stream slot of a slot with this number, in a context that shares the engine. */
+const CudaStreamSlot *cuda_engine_stream_slot(const CudaEngine *engine, unsigned stream_slot);
 
-/* The engine's threads, to be given back; NULL: somebody else has them, or there are none. */
+/* The engine's threads, to be returned; NULL: another context has them, or there are none. */
 CclPool *cuda_engine_lend_packers(CudaEngine *engine);
 void cuda_engine_return_packers(CudaEngine *engine);
 

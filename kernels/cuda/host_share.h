@@ -13,7 +13,7 @@
 #define CCL_SHARE_MAX (7.0f / 8)
 
 /* The next mask's share, with which the device has its own rows and the caller's at the same time. How long the caller takes
- * depends on where masks lie (its caches, or memory) and on the threads that help it, so the last mask says it, of which it
+ * depends on where masks are (its caches, or memory) and on the threads that help it, so the last mask says it, of which it
  * packed a part of `share` in `caller_us`, the launch included. The device takes `device_us` to pack a whole mask, and an
  * eighth of that to get one as bits. */
 static inline float ccl_share_next(float share, float caller_us, float device_us)

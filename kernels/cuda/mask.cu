@@ -30,34 +30,34 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 /* ---------------------------------------------------------------- 8-bit masks -> bits */
 
 #define PACK_THREADS 256u
-#define BRING_EACH 8u /* 16 bytes that a thread has on their way over the bus at once */
+#define CHUNK_EACH 8u /* loads of 16 bytes that a thread has in flight over the bus */
 
-/* Brings a piece of what the host packs to device memory; zeros if it is not there: what was there before may be anything. */
-__device__ static void bring(const BitsJob &job, uint32_t chunk, bool there)
+/* Copies a row chunk that the host packs to device memory; zeros if it is not packed: the memory may contain anything. */
+__device__ static void copy_chunk(const BitsJob &job, uint32_t chunk, bool there)
 {
     const uint32_t begin = chunk * job.chunk_words / 2, end = min(begin + job.chunk_words / 2, (job.n_words + 1) / 2);
     const uint4 *const from = (const uint4 *)job.chunks.words;
     uint4 *const to = (uint4 *)(job.bits + (size_t)job.n_rows * job.row_words);
-    for (uint32_t i = begin + threadIdx.x; i < end; i += BRING_EACH * PACK_THREADS) {
-        uint4 words[BRING_EACH] = {};
+    for (uint32_t i = begin + threadIdx.x; i < end; i += CHUNK_EACH * PACK_THREADS) {
+        uint4 words[CHUNK_EACH] = {};
 #pragma unroll
-        for (uint32_t k = 0; k < BRING_EACH; k++)
+        for (uint32_t k = 0; k < CHUNK_EACH; k++)
             if (there && i + k * PACK_THREADS < end)
                 words[k] = from[i + k * PACK_THREADS];
 #pragma unroll
-        for (uint32_t k = 0; k < BRING_EACH; k++)
+        for (uint32_t k = 0; k < CHUNK_EACH; k++)
             if (i + k * PACK_THREADS < end)
                 to[i + k * PACK_THREADS] = words[k];
     }
 }
 
-/* The first blocks have a piece of the host's each: what they wait for comes last. Of the others a thread has 16 pixels. */
+/* Each of the first blocks has a row chunk of the host. In the others each thread has 16 pixels. */
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
     if (blockIdx.x < job.chunks.n) {
         const uint32_t flag = ready_flag(job.chunks.rows / job.chunks.band_rows, blockIdx.x, 0);
         const bool there = __syncthreads_or(threadIdx.x == 0 && await_host(job.chunks, flag));
-        bring(job, blockIdx.x, there);
+        copy_chunk(job, blockIdx.x, there);
         if (!there && threadIdx.x == 0)
             note_timeout(job.chunks);
         return;

@@ -142,62 +142,69 @@ __device__ static uint32_t firsts_of_four(const Image &image, uint32_t pixel, ui
     return firsts;
 }
 
+/* Stores each first pixel's rank among those of its chunk with its root. firsts: bits 4 * i to 4 * i + 3 are of labels[i].
+ * Returns their number. All threads of a block call. */
+__device__ static __forceinline__ uint32_t store_ranks(const uint4 (&labels)[GROUPS], uint32_t firsts, uint32_t *root_state)
+{
+    __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
+    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint32_t n_firsts, mine = 0;
+    /* Before this thread in its warp: a byte for each i, at most 128. */
+#pragma unroll
+    for (unsigned i = 0; i < GROUPS; i++)
+        mine |= __popc(firsts >> 4 * i & 15) << 8 * i;
+    uint32_t before = mine;
+    for (uint32_t i = 1; i < 32; i *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, before, i);
+        before += lane >= i ? other : 0;
+    }
+    if (lane == 31)
+        for (unsigned i = 0; i < GROUPS; i++)
+            before_warp[i][warp] = before >> 8 * i & 255;
+    before -= mine;
+    __syncthreads();
+    const bool counts = threadIdx.x < GROUPS * (THREADS / 32);
+    uint32_t *const count = &before_warp[0][0] + threadIdx.x;
+    const uint32_t rank = scan_block(counts ? *count : 0, &n_firsts);
+    if (counts)
+        *count = rank;
+    __syncthreads();
+#pragma unroll
+    for (unsigned i = 0; i < GROUPS; i++) {
+        const uint32_t four[4] = { labels[i].x, labels[i].y, labels[i].z, labels[i].w };
+        uint32_t state = ROOT_NUMBERED | (blockIdx.x * CHUNK + before_warp[i][warp] + (before >> 8 * i & 255));
+#pragma unroll
+        for (unsigned j = 0; j < 4; j++)
+            if (firsts >> (4 * i + j) & 1) /* race: firsts_of_four() asks for another pixel; this is none, nor was */
+                root_state[four[j] - 1] = state++;
+    }
+    return n_firsts;
+}
+
 /* A thread has four times four pixels: the warps of a block first share 1024 pixels, then the next. */
 template <bool first_pixel_roots>
 __global__ __launch_bounds__(THREADS) static void number(const __grid_constant__ CudaVars vars, uint32_t width,
                                                          uint64_t magic, uint32_t reach, uint32_t n_pixels,
                                                          StageBuffers buffers)
 {
-    __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
     __shared__ bool is_last;
 
     const Image image = { vars.labels, vars.label_stride, width, magic, reach };
     const bool aligned = is_aligned(image);
     const uint32_t start = blockIdx.x * CHUNK + threadIdx.x * 4;
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
     uint4 labels[GROUPS];
 #pragma unroll
     for (unsigned i = 0; i < GROUPS; i++)
         labels[i] = load_four(image, start + i * THREADS * 4, n_pixels, aligned);
-    uint32_t firsts = 0; /* bits 4 * i to 4 * i + 3: of labels[i] */
+    uint32_t firsts = 0;
 #pragma unroll
     for (unsigned i = 0; i < GROUPS; i++)
         firsts |= firsts_of_four<first_pixel_roots>(image, start + i * THREADS * 4, labels[i], buffers.root_state)
                   << 4 * i;
     uint32_t n_firsts = 0;
-    if (__syncthreads_or(firsts)) {
-        /* Before this thread in its warp: a byte for each i, at most 128. */
-        uint32_t mine = 0;
-#pragma unroll
-        for (unsigned i = 0; i < GROUPS; i++)
-            mine |= __popc(firsts >> 4 * i & 15) << 8 * i;
-        uint32_t before = mine;
-        for (uint32_t i = 1; i < 32; i *= 2) {
-            const uint32_t other = __shfl_up_sync(~0u, before, i);
-            before += lane >= i ? other : 0;
-        }
-        if (lane == 31)
-            for (unsigned i = 0; i < GROUPS; i++)
-                before_warp[i][warp] = before >> 8 * i & 255;
-        before -= mine;
-        __syncthreads();
-        const bool counts = threadIdx.x < GROUPS * (THREADS / 32);
-        uint32_t *const count = &before_warp[0][0] + threadIdx.x;
-        const uint32_t rank = scan_block(counts ? *count : 0, &n_firsts);
-        if (counts)
-            *count = rank;
-        __syncthreads();
-#pragma unroll
-        for (unsigned i = 0; i < GROUPS; i++) {
-            const uint32_t four[4] = { labels[i].x, labels[i].y, labels[i].z, labels[i].w };
-            uint32_t state = ROOT_NUMBERED | (blockIdx.x * CHUNK + before_warp[i][warp] + (before >> 8 * i & 255));
-#pragma unroll
-            for (unsigned j = 0; j < 4; j++)
-                if (firsts >> (4 * i + j) & 1) /* race: firsts_of_four() asks for another pixel; this is none, nor was */
-                    buffers.root_state[four[j] - 1] = state++;
-        }
-    }
+    if (__syncthreads_or(firsts))
+        n_firsts = store_ranks(labels, firsts, buffers.root_state);
     if (threadIdx.x == 0) {
         buffers.chunk_ids[blockIdx.x] = n_firsts;
         __threadfence(); /* the count is seen before the block is counted as done */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Words by which blocks, and host and device, tell each other that something is there: who sees a value sees what was written,
- * or seen, before it. */
+/* Flags between blocks, and between host and device: a thread that reads a value also sees everything that its writer had
+ * written or seen before. */
 #ifndef CCL_CUDA_ORDER_CUH
 #define CCL_CUDA_ORDER_CUH
 

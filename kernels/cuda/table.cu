@@ -11,7 +11,7 @@
 #include "scan.cuh"
 #include "stages.cuh"
 
-/* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large pieces. */
+/* Neighbouring threads write neighbouring 16 bytes, so that rows cross the bus in large transactions. */
 __device__ static void write_rows(const CclComponent *from, CclComponent *rows, uint32_t n)
 {
     const uint4 *const source = (const uint4 *)from;
@@ -56,6 +56,27 @@ __device__ static uint32_t rank_in_block(bool yes, uint32_t *total)
     return before + __popc(votes & ((1u << lane) - 1));
 }
 
+/* A component on its way into the table. */
+typedef struct Candidate {
+    CclComponent component; /* without its label */
+    uint32_t root;
+    bool kept;
+} Candidate;
+
+/* Takes a component's sums, and leaves them empty. */
+__device__ static __forceinline__ Candidate take_component(Sums *sums, uint32_t width, uint32_t height, const CclLimits &limits)
+{
+    Candidate candidate;
+    CclComponent *const c = &candidate.component;
+    *c = component_from_sums(*sums, width);
+    candidate.root = sums->root;
+    *sums = Sums{};
+    const uint16_t touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, width, height);
+    candidate.kept = ccl_keeps(&limits, c->moments.area, c->x1 - c->x0, c->y1 - c->y0, touches);
+    c->flags = limits.border == CCL_BORDER_KEEP ? 0 : touches;
+    return candidate;
+}
+
 __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant__ CudaVars vars, uint32_t width,
                                                            uint32_t height, uint32_t capacity, unsigned round,
                                                            StageBuffers buffers, CclComponent *rows, CudaResult *result)
@@ -79,18 +100,11 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
         if (start >= past_id)
             return;
         const uint32_t id = start + threadIdx.x;
-        CclComponent c = {};
-        uint32_t root = 0;
-        bool kept = false;
-        if (id < past_id) {
-            Sums *const sums = &buffers.sums[id - first_id];
-            c = component_from_sums(*sums, width);
-            root = sums->root;
-            *sums = Sums{};
-            const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, width, height);
-            kept = ccl_keeps(&limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches);
-            c.flags = limits.border == CCL_BORDER_KEEP ? 0 : touches;
-        }
+        Candidate candidate = {};
+        if (id < past_id)
+            candidate = take_component(&buffers.sums[id - first_id], width, height, limits);
+        CclComponent &c = candidate.component;
+        const bool kept = candidate.kept;
         uint32_t n_kept;
         __syncthreads(); /* shared memory of the tile before has been read */
         const uint32_t rank = rank_in_block(kept, &n_kept);
@@ -106,7 +120,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
             out[rank] = c;
         }
         if (!keep_all && id < past_id)
-            buffers.root_state[root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
+            buffers.root_state[candidate.root] = ROOT_NUMBERED | ROOT_FINAL | c.label;
         __syncthreads();
         if (before < capacity)
             write_rows(out, rows + before, min(n_kept, capacity - before));
@@ -201,9 +215,10 @@ unsigned stage_rounds(uint32_t n_sums, uint32_t max_components)
 StageBuffers stage_sizes(const CclContext *context)
 {
     const uint32_t width = context->config.max_width, height = context->config.max_height;
-    const uint32_t most = ccl_max_components(width, height, context->config.connectivity);
+    const uint32_t max_components = ccl_max_components(width, height, context->config.connectivity);
     StageBuffers sizes = {};
-    sizes.n_sums = min(most, max(limit_of(MIN_SUMS, ccl_test_switches()->max_sums), blocks_for(most, MAX_ROUNDS)));
+    const uint32_t min_sums = limit_of(MIN_SUMS, ccl_test_switches()->max_sums);
+    sizes.n_sums = min(max_components, max(min_sums, blocks_for(max_components, MAX_ROUNDS)));
     sizes.n_chunks = blocks_for((size_t)width * height, NUMBER_CHUNK);
     sizes.n_table_scan = SCAN_WORDS(blocks_for(sizes.n_sums, TABLE_TILE));
     return sizes;

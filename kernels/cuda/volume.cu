@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The CUDA backend for volumes: the stack, and what comes before and after a method; see volume.cuh.
+ * The CUDA backend for volumes: the stack, and the stages before and after a method; see volume.cuh.
  *
  *     add        one mask onto the stack: bits or pixels -> 0 and 1. It waits, so that the mask is free again
  *     label()    stack -> provisional labels
@@ -22,7 +22,7 @@
 /* Voxels looked up in one launch. */
 static const uint32_t MAX_VOXELS = 1u << 16;
 
-/* Of a column that a lane measures. */
+/* Of a column that a lane of a warp measures. */
 static const uint32_t MEASURE_ROWS = 32;
 
 /* Accumulators of one component, all zero is empty: extremes are maxima, of complements where a minimum is meant. */
@@ -173,11 +173,11 @@ __device__ static uint32_t id_of_voxel(const StageBuffers &stages, uint32_t prov
     return id_of(stages, stages.root_state[provisional - 1]);
 }
 
-/* Voxels with one label in a piece of a frame: of a lane's column, or of several columns. */
-typedef struct Piece {
+/* Voxels with one label in a part of a frame: a lane's column, or several columns. */
+typedef struct Part {
     uint32_t label; /* 0: empty */
     uint32_t n, x0, x1, y0, y1, first;
-} Piece;
+} Part;
 
 /* What measure() is about: where votes go, and of how many components. */
 typedef struct Votes {
@@ -186,41 +186,41 @@ typedef struct Votes {
     uint32_t capacity;
 } Votes;
 
-__device__ static void add_piece(const Votes &votes, const Piece &piece, uint32_t t)
+__device__ static void add_part(const Votes &votes, const Part &part, uint32_t t)
 {
-    const uint32_t id = id_of_voxel(votes.stages, piece.label);
+    const uint32_t id = id_of_voxel(votes.stages, part.label);
     if (id >= votes.capacity)
         return;
     VolumeSums *const of = &votes.sums[id];
-    atomicAdd(&of->voxels, piece.n);
-    atomicMax(&of->not_x0, ~piece.x0);
-    atomicMax(&of->x1, piece.x1);
-    atomicMax(&of->not_y0, ~piece.y0);
-    atomicMax(&of->y1, piece.y1);
+    atomicAdd(&of->voxels, part.n);
+    atomicMax(&of->not_x0, ~part.x0);
+    atomicMax(&of->x1, part.x1);
+    atomicMax(&of->not_y0, ~part.y0);
+    atomicMax(&of->y1, part.y1);
     atomicMax(&of->frame1, t + 1);
-    atomicMax(&of->not_first, ~piece.first);
+    atomicMax(&of->not_first, ~part.first);
 }
 
-/* The lanes' pieces; those with the label of the first as one, a few times over, the others each on its own. */
-__device__ static void add_pieces(const Votes &votes, const Piece &piece, uint32_t t)
+/* The lanes' parts; those with the label of the first as one, a few times over, the others each on its own. */
+__device__ static void add_parts(const Votes &votes, const Part &part, uint32_t t)
 {
-    uint32_t pending = __ballot_sync(~0u, piece.label != 0);
+    uint32_t pending = __ballot_sync(~0u, part.label != 0);
     for (unsigned group = 0; pending && group < 3; group++) {
-        const uint32_t label = __shfl_sync(~0u, piece.label, __ffs(pending) - 1);
-        const bool mine = piece.label == label;
-        const Piece sum = { label,
-                            warp_sum(mine ? piece.n : 0),
-                            warp_min(mine ? piece.x0 : UINT32_MAX),
-                            ~warp_min(mine ? ~piece.x1 : UINT32_MAX),
-                            warp_min(mine ? piece.y0 : UINT32_MAX),
-                            ~warp_min(mine ? ~piece.y1 : UINT32_MAX),
-                            warp_min(mine ? piece.first : UINT32_MAX) };
+        const uint32_t label = __shfl_sync(~0u, part.label, __ffs(pending) - 1);
+        const bool mine = part.label == label;
+        const Part sum = { label,
+                            warp_sum(mine ? part.n : 0),
+                            warp_min(mine ? part.x0 : UINT32_MAX),
+                            ~warp_min(mine ? ~part.x1 : UINT32_MAX),
+                            warp_min(mine ? part.y0 : UINT32_MAX),
+                            ~warp_min(mine ? ~part.y1 : UINT32_MAX),
+                            warp_min(mine ? part.first : UINT32_MAX) };
         if (threadIdx.x == 0)
-            add_piece(votes, sum, t);
+            add_part(votes, sum, t);
         pending &= ~__ballot_sync(~0u, mine);
     }
     if (pending >> threadIdx.x & 1)
-        add_piece(votes, piece, t);
+        add_part(votes, part, t);
 }
 
 /* A lane adds up a column of MEASURE_ROWS voxels as long as the label stays the same, background in between or not:
@@ -230,20 +230,20 @@ __global__ static void measure(const __grid_constant__ CudaVars vars, Space spac
     const uint32_t x = blockIdx.x * 32 + threadIdx.x, t = blockIdx.z;
     const uint32_t y0 = (blockIdx.y * blockDim.y + threadIdx.y) * MEASURE_ROWS;
     const uint32_t y1 = x < space.width ? min(y0 + MEASURE_ROWS, space.height) : 0;
-    Piece piece = {};
+    Part part = {};
     for (uint32_t y = y0; y < y1; y++) {
         const uint32_t index = space.index(x, y, t), label = vars.labels[index];
         if (!label)
             continue;
-        if (label != piece.label) {
-            if (piece.label)
-                add_piece(votes, piece, t);
-            piece = Piece{ label, 0, x, x + 1, y, y, index };
+        if (label != part.label) {
+            if (part.label)
+                add_part(votes, part, t);
+            part = Part{ label, 0, x, x + 1, y, y, index };
         }
-        piece.n++;
-        piece.y1 = y + 1;
+        part.n++;
+        part.y1 = y + 1;
     }
-    add_pieces(votes, piece, t);
+    add_parts(votes, part, t);
 }
 
 __global__ static void make_rows(Space space, StageBuffers stages, uint32_t capacity, const VolumeSums *sums,
@@ -290,7 +290,7 @@ static void describe(CclContext *context)
     frame->shape.frame_height = size->height;
     frame->shape.label_mode = CUDA_LABELS_FINAL;
     frame->shape.keep_all = 1;
-    frame->workspace = ((const CudaContext *)context->impl)->lanes[0].workspace;
+    frame->workspace = ((const CudaContext *)context->impl)->stream_slots[0].workspace;
     cuda_clear_steps(frame);
 }
 

@@ -6,7 +6,8 @@
 
 Plain plain_new(const CclMotionConfig *config, const uint8_t *ignored)
 {
-    Plain p = { .method = config->method, .width = config->work_width ? config->work_width : config->width,
+    Plain p = { .method = config->method,
+                .width = config->work_width ? config->work_width : config->width,
                 .height = config->work_height ? config->work_height : config->height };
     const size_t n = (size_t)p.width * p.height;
     p.mean = must(calloc(n, 2)), p.variance = must(calloc(n, 2)), p.weight = must(calloc(n, 2));
@@ -118,8 +119,9 @@ static void plain_filter(Plain *p, char kind, unsigned radius)
         for (uint32_t x = 0; x < p->width; x++) {
             unsigned n;
             const unsigned set = around(p, p->scratch, (int)x, (int)y, (int)radius, &n);
-            p->mask[(size_t)y * p->width + x] =
-                kind == 'm' ? 2 * set > (2 * radius + 1) * (2 * radius + 1) : kind == 'd' ? set > 0 : set == n;
+            p->mask[(size_t)y * p->width + x] = kind == 'm'   ? 2 * set > (2 * radius + 1) * (2 * radius + 1)
+                                                : kind == 'd' ? set > 0
+                                                              : set == n;
         }
 }
 
@@ -129,8 +131,7 @@ void plain_apply(Plain *p, const CclMask *luma, const CclMotionParams *params)
     const bool seed = !p->n_learnt, silent = seed || p->n_seen < params->warmup_frames;
     const double early = 0.5 / (p->n_learnt + 1), wanted = params->learning_rate < 0 ? 0.003 : params->learning_rate;
     const unsigned threshold = params->threshold ? params->threshold : p->method == CCL_MOTION_MOG2 ? 12 : 25;
-    const MotionRates rates =
-        motion_rates(threshold, wanted > 0 && wanted < early ? early : wanted, p->n_seen, params->freeze);
+    const MotionRates rates = motion_rates(threshold, wanted > 0 && wanted < early ? early : wanted, p->n_seen, params->freeze);
 
     plain_shrink(p, luma);
     p->raw = p->kept = 0;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Masks through ccllabel, ccltrack and cclzone with their defaults: how often one object is counted when it walks, waits,
- * flickers, falls into two parts or vanishes, and when the camera changes its resolution. */
+ * is fast, flickers, falls into two parts or vanishes, and when the camera changes its resolution. */
 
 #include <gst/ccl/ccl.h>
 
@@ -134,6 +134,20 @@ GST_START_TEST (test_walks)
 
 GST_END_TEST;
 
+/* A car that goes by at more than its own length a frame. */
+GST_START_TEST (test_fast_car)
+{
+  Scene scene = new_scene (640, 120);
+
+  for (gint x = 5; x + 40 < 640; x += 48)
+    show (&scene, &(Box) { x, 40, 40, 20 }, 1);
+  fail_unless_equals_uint64 (harness_stat (scene.h, "ccltrack", "started"), 1);
+  fail_unless_equals_int (scene.crossings, 1);
+  end_scene (&scene);
+}
+
+GST_END_TEST;
+
 /* The outline of someone who stands on the line moves by two pixels. */
 GST_START_TEST (test_flicker)
 {
@@ -238,6 +252,7 @@ counting_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_walks);
+  tcase_add_test (tests, test_fast_car);
   tcase_add_test (tests, test_flicker);
   tcase_add_test (tests, test_cut_in_two);
   tcase_add_test (tests, test_new_size);

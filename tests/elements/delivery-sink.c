@@ -12,6 +12,7 @@
 
 #include "delivery.h"
 #include "delivery/gstcclmqttsinkprivate.h"
+#include "support/skip.h"
 
 typedef struct
 {
@@ -166,6 +167,26 @@ GST_START_TEST (test_full_queue)
 
 GST_END_TEST;
 
+/* One byte more than MQTT can send; the next message is sent. */
+GST_START_TEST (test_large_message)
+{
+  const gsize size = GST_CCL_MQTT_MAX_PAYLOAD + 1;
+  GstHarness *const harness = new_sink ("topic=a/{source-id}");
+  gchar *const data = g_try_malloc0 (size);
+
+  SKIP_TEST_UNLESS (data, "no memory for %" G_GSIZE_FORMAT " bytes", size);
+  data[size - 1] = 'x';
+  pretend_connected (harness);
+  fail_unless_equals_int (gst_harness_push (harness, gst_buffer_new_wrapped (data, size)), GST_FLOW_OK);
+  fail_unless_equals_int (n_sent, 0);
+  check_queue (harness, "", 1);
+  push (harness, "x");
+  fail_unless_equals_int (n_sent, 1);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
 static Suite *
 delivery_sink_suite (void)
 {
@@ -178,6 +199,7 @@ delivery_sink_suite (void)
   tcase_add_test (tc, test_defaults);
   tcase_add_test (tc, test_settings_while_playing);
   tcase_add_test (tc, test_full_queue);
+  tcase_add_test (tc, test_large_message);
   return suite;
 }
 

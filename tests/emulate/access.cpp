@@ -4,6 +4,7 @@
 /* Every load and store of a kernel calls access() first: see emulate.h. g++ adds the calls for -fsanitize=thread; these
  * functions replace its library. */
 #include "emulate.h"
+#include "launch.h"
 
 #include <cstdio>
 #include <cstdlib>

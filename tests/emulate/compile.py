@@ -20,7 +20,7 @@ import sys
 # Every access to memory becomes a call of a hook of ours (access.cpp); inline functions stay in their file, because two
 # .cu files may have different types of one name, as nvcc allows.
 INSTRUMENT = ["-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"]
-CODE = ["-std=gnu++17", "-O1", "-g", "-fno-weak", "-fno-strict-aliasing", "-fvisibility=hidden", "-w"]
+CODE = ["-std=gnu++17", "-O1", "-fno-weak", "-fno-strict-aliasing", "-fvisibility=hidden", "-w"]
 OPEN, CLOSE = "([{", ")]}"
 
 
@@ -122,7 +122,8 @@ def main():
     translated = output + ".ii"
     with open(translated, "w", encoding="utf-8") as file:
         file.write(indices(launches(shared_variables(text))))
-    compiled = subprocess.run(compiler + CODE + INSTRUMENT + ["-x", "c++-cpp-output", "-c", translated, "-o", output])
+    debug = [flag for flag in flags if flag.startswith("-g")]
+    compiled = subprocess.run(compiler + CODE + debug + INSTRUMENT + ["-x", "c++-cpp-output", "-c", translated, "-o", output])
     sys.exit(compiled.returncode)
 
 

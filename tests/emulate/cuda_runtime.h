@@ -8,9 +8,8 @@
 
 #include "emulate.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cstring>
+#include <initializer_list> /* the toolkit's header brings it, too */
+#include <new>
 #include <tuple>
 #include <type_traits>
 
@@ -234,7 +233,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 namespace emulate {
-cudaError_t launch(Launch &&launch, cudaStream_t stream);
+cudaError_t launch(const Call &call, const void *arguments, cudaStream_t stream);
 cudaError_t function_attributes(cudaFuncAttributes *attributes);
 cudaError_t function_attribute(const void *function, cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int *blocks);
@@ -302,19 +301,22 @@ template <typename... Parameters> struct Site {
 
     using Arguments = std::tuple<std::decay_t<Parameters>...>;
 
-    static std::vector<void *> addresses(void *arguments)
+    static_assert((std::is_trivially_copyable_v<std::decay_t<Parameters>> && ...), "arguments are copied as bytes");
+
+    static void get_addresses(void *arguments, void **addresses)
     {
-        return std::apply([](auto &...each) { return std::vector<void *>{ (void *)&each... }; }, *(Arguments *)arguments);
+        std::apply([&](auto &...each) { ((*addresses++ = (void *)&each), ...); }, *(Arguments *)arguments);
     }
 
-    template <size_t... I> static std::shared_ptr<void> copy(void *const *addresses, std::index_sequence<I...>)
+    template <size_t... I>
+    static void copy(void *arguments, void *const *addresses, std::index_sequence<I...>)
     {
-        return std::make_shared<Arguments>(*(const std::tuple_element_t<I, Arguments> *)addresses[I]...);
+        ::new (arguments) Arguments(*(const std::tuple_element_t<I, Arguments> *)addresses[I]...);
     }
 
-    static std::shared_ptr<void> remake(void *const *addresses)
+    static void set_arguments(void *arguments, void *const *addresses)
     {
-        return copy(addresses, std::index_sequence_for<Parameters...>());
+        copy(arguments, addresses, std::index_sequence_for<Parameters...>());
     }
 
     static void call(const void *kernel, const void *arguments)
@@ -324,10 +326,11 @@ template <typename... Parameters> struct Site {
 
     cudaError_t operator()(const std::decay_t<Parameters> &...values) const
     {
+        const Arguments arguments(values...);
         return launch({ name, (const void *)kernel, { grid.x, grid.y, grid.z }, { block.x, block.y, block.z },
-                        { cluster.x, cluster.y, cluster.z }, shared, std::make_shared<Arguments>(values...),
-                        sizeof(Arguments), call, addresses, remake },
-                      stream);
+                        { cluster.x, cluster.y, cluster.z }, shared, sizeof...(Parameters), sizeof(Arguments), call,
+                        get_addresses, set_arguments },
+                      &arguments, stream);
     }
 };
 

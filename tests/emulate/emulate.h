@@ -10,6 +10,7 @@
  *   memory.cpp       device and page-locked memory: one range of addresses, and the owner of each page
  *   runtime.cpp      the API: planted faults, queues, streams, events; runtime_device.cpp runtime_memory.cpp
  *                    runtime_graph.cpp: errors and the device, memory and copies, launches and graphs
+ *   launch.h         a launch with its arguments
  *   kernel.cpp       a launch: threads of several blocks in random order, barriers; warp.cpp: collectives
  *   access.cpp       every load and store of a kernel: bounds and races
  *   report.cpp       reports, with places in the source
@@ -20,9 +21,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
 
 namespace emulate {
 
@@ -103,22 +101,20 @@ uint64_t nanoseconds();
 enum class Access : uint8_t { READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC };
 void access(const void *address, size_t size, Access kind, const void *code);
 
-/* ---------------------------------------------------------------- kernel.cpp, for the API */
+/* ---------------------------------------------------------------- launches */
 
-struct Launch {
+/* What a .cu file says of a launch: launch.h has what the emulation keeps of it. */
+struct Call {
     const char *name;
     const void *kernel;
     unsigned grid[3], block[3], cluster[3];
     size_t shared;
-    std::shared_ptr<void> arguments;
-    size_t arguments_size;
+    unsigned n_arguments;
+    size_t arguments_size; /* of all arguments, in the layout that these functions know: */
     void (*call)(const void *kernel, const void *arguments);
-    std::vector<void *> (*addresses)(void *arguments);            /* of each argument */
-    std::shared_ptr<void> (*remake)(void *const *addresses);      /* a copy of these arguments */
+    void (*get_addresses)(void *arguments, void **addresses);     /* of each argument */
+    void (*set_arguments)(void *arguments, void *const *addresses); /* a copy of each */
 };
-
-/* Runs a launch. False: it failed, and the reason has been reported. */
-bool run(const Launch &launch);
 
 /* ---------------------------------------------------------------- kernel.cpp, for access.cpp */
 
@@ -166,7 +162,6 @@ struct Thread {
 
 extern Thread *self;            /* NULL: the scheduler */
 extern thread_local bool inside; /* whether this thread of the host is in a launch */
-extern const Launch *running; /* NULL: the host */
 extern uint64_t step;         /* grows with every access, over all launches */
 extern uint64_t launch_begun; /* step */
 constexpr size_t STACK_SIZE = 64 << 10;

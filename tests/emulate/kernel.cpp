@@ -6,11 +6,14 @@
 #include "cuda_runtime.h"
 
 #include "kernel.h"
+#include "launch.h"
 #include "switch.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <map>

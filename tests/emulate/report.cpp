@@ -3,6 +3,7 @@
 
 /* Reports, and the places in the source that they name. */
 #include "emulate.h"
+#include "launch.h"
 
 #include <cstdarg>
 #include <cstdio>

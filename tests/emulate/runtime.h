@@ -6,6 +6,7 @@
 #define EMULATE_RUNTIME_H
 
 #include "cuda_runtime.h"
+#include "launch.h"
 
 #include <cstring>
 #include <deque>

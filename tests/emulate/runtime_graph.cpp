@@ -5,6 +5,8 @@
 #include "runtime.h"
 
 #include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
 using namespace emulate;
@@ -42,6 +44,13 @@ static cudaError_t refusal(const Launch &launch)
     right = right && launch.grid[0] <= INT32_MAX && launch.grid[1] <= 65535 && launch.grid[2] <= 65535;
     right = right && launch.grid[0] && launch.grid[1] && launch.grid[2] && launch.grid[0] % cluster == 0;
     return right ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+static std::shared_ptr<void> memory_for_arguments(const Call &call)
+{
+    constexpr size_t alignment = 64; /* at least that of any argument */
+    const size_t size = (call.arguments_size + alignment - 1) / alignment * alignment;
+    return std::shared_ptr<void>(aligned_alloc(alignment, size), free);
 }
 
 /* ---------------------------------------------------------------- graphs */
@@ -149,7 +158,8 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     if (!kernel)
         return fail(cudaErrorInvalidValue);
     const Launch &launch = *kernel->launch;
-    node->addresses = launch.addresses(launch.arguments.get());
+    node->addresses.resize(launch.n_arguments);
+    launch.get_addresses(launch.arguments.get(), node->addresses.data());
     *params = { (void *)launch.kernel, dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
                 dim3(launch.block[0], launch.block[1], launch.block[2]), (unsigned)launch.shared,
                 node->addresses.data(), nullptr };
@@ -167,7 +177,8 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
     set_sizes(&launch, params->gridDim, params->blockDim, params->sharedMemBytes);
     if (const cudaError_t error = refusal(launch))
         return fail(error);
-    launch.arguments = launch.remake(params->kernelParams);
+    launch.arguments = memory_for_arguments(launch);
+    launch.set_arguments(launch.arguments.get(), params->kernelParams);
     const auto same_node = kernel->node;
     *kernel = operation_of(std::make_shared<const Launch>(std::move(launch)));
     kernel->node = same_node;
@@ -198,11 +209,13 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 namespace emulate {
 
-cudaError_t launch(Launch &&launch, cudaStream_t stream)
+cudaError_t launch(const Call &call, const void *arguments, cudaStream_t stream)
 {
     ENTER("launch");
+    Launch launch = { call, memory_for_arguments(call) };
     if (const cudaError_t error = refusal(launch))
         return fail(error);
+    memcpy(launch.arguments.get(), arguments, call.arguments_size);
     return enqueue(stream, operation_of(std::make_shared<const Launch>(std::move(launch))));
 }
 

@@ -1,11 +1,14 @@
+#!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The layout of sources: kernels/ as clang-format 14 leaves it, gst/ as GNU indent does; shell scripts pass shellcheck.
+"""The layout of sources: white space and shellcheck; of changed lines also columns, and the formatters' opinion.
 
 usage: format.py [--write] SOURCE_FOLDER
 
---write formats the files instead of checking them.
+CCL_FORMAT_BASE names a git commit. The lines that differ from it are compared with clang-format 14 (kernels/) and GNU indent
+(gst/); other lines keep the layout that their author chose, such as tables. --write formats these lines.
 """
+import difflib
 import os
 import re
 import shutil
@@ -52,29 +55,64 @@ def formatted_by_indent(path):
     return result
 
 
-def clang_files():
-    return [path for under in CLANG_FORMATTED for path in tree.files(".c .h .cpp .cu .cuh", under)]
+def formatters():
+    """A formatter and its files. Headers in gst/ are left to their authors: GNU indent knows no declarations with macros."""
+    if clang_format():
+        yield formatted_by_clang, [path for under in CLANG_FORMATTED for path in tree.files(".c .h .cpp .cu .cuh", under)]
+    if shutil.which("indent"):
+        yield formatted_by_indent, [path for under in INDENTED for path in tree.files(".c", under)]
 
 
-def indent_files():
-    """Headers are left to their authors: GNU indent knows no declarations with macros."""
-    return [path for under in INDENTED for path in tree.files(".c", under)]
+def changed_lines(base):
+    """For each path, the numbers (from 0) of lines that differ from the commit."""
+    diff = subprocess.run(["git", "-C", tree.top(), "diff", "--unified=0", "--no-color", "--no-ext-diff", "--relative", base],
+                          capture_output=True, text=True, check=True).stdout
+    changed, path = {}, None
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            path = line[len("+++ b/"):]
+        elif match := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
+            first, n = int(match[1]) - 1, int(match[2] or 1)
+            changed.setdefault(path, set()).update(range(first, first + n))
+    return changed
+
+
+def with_lines_formatted(original, formatted, numbers):
+    """The text in which only the differences at these lines are applied."""
+    old, new = original.splitlines(keepends=True), formatted.splitlines(keepends=True)
+    result = []
+    for kind, i0, i1, j0, j1 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        wanted = kind != "equal" and not numbers.isdisjoint(range(i0, max(i1, i0 + 1)))
+        result += new[j0:j1] if wanted else old[i0:i1]
+    return "".join(result)
+
+
+def differences():
+    """Path and new text of each file whose changed lines a formatter would change."""
+    changed = changed_lines(os.environ["CCL_FORMAT_BASE"])
+    for formatted, paths in formatters():
+        for path in paths:
+            if path in changed:
+                result = with_lines_formatted(tree.text(path), formatted(path), changed[path])
+                if result != tree.text(path):
+                    yield path, result
 
 
 class Format(unittest.TestCase):
-    def check(self, paths, formatted):
-        self.assertGreater(len(paths), 10)
-        for path in paths:
+    @unittest.skipUnless(os.environ.get("CCL_FORMAT_BASE"), "CCL_FORMAT_BASE names no commit to compare with")
+    def test_changed_lines(self):
+        for path, numbers in changed_lines(os.environ["CCL_FORMAT_BASE"]).items():
+            for number in sorted(numbers) if path in tree.files(".c .h .cpp .cu .cuh .py .sh") else ():
+                with self.subTest(path=path, line=number + 1):
+                    self.assertLessEqual(len(tree.lines(path)[number]), MAX_COLUMNS)
+        for path, result in differences():
             with self.subTest(path=path):
-                self.assertTrue(formatted(path) == tree.text(path), f"{path}: run tests/lint/format.py --write .")
+                diff = difflib.unified_diff(tree.lines(path), result.splitlines(), path, "formatted", n=0, lineterm="")
+                self.fail("run tests/lint/format.py --write .\n" + "\n".join(diff))
 
-    @unittest.skipUnless(clang_format(), f"needs clang-format {CLANG_FORMAT_VERSION}x")
-    def test_clang_format(self):
-        self.check(clang_files(), formatted_by_clang)
-
-    @unittest.skipUnless(shutil.which("indent"), "needs GNU indent")
-    def test_indent(self):
-        self.check(indent_files(), formatted_by_indent)
+    def test_only_wanted_lines(self):
+        """Of two lines that a formatter changes, the second."""
+        self.assertEqual(with_lines_formatted("a\nb\nc\n", "A\nb\nC\n", {2}), "a\nb\nC\n")
 
     def test_white_space(self):
         for path in tree.files(".c .h .cpp .cu .cuh .py .sh .md .build .txt"):
@@ -84,25 +122,19 @@ class Format(unittest.TestCase):
                 self.assertNotIn("\t", text)
                 self.assertTrue(text.endswith("\n") and not text.endswith("\n\n"), "the last line ends once")
 
-    def test_columns(self):
-        for path in tree.files(".c .h .cpp .cu .cuh .py .sh"):
-            for number, line in enumerate(tree.lines(path), 1):
-                with self.subTest(path=path, line=number):
-                    self.assertLessEqual(len(line), MAX_COLUMNS)
-
     @unittest.skipUnless(shutil.which("shellcheck"), "needs shellcheck")
     def test_shellcheck(self):
         scripts = [tree.top() / path for path in tree.files(".sh") if "/parts/" not in path] + [tree.top() / ".ci/run"]
-        run = subprocess.run(["shellcheck", "--severity=warning", *scripts], capture_output=True, text=True, check=False)
+        # Not variables that one script sets and another, which it reads, uses.
+        run = subprocess.run(["shellcheck", "--severity=warning", "--exclude=SC2034,SC2154", *scripts], capture_output=True,
+                             text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout)
 
 
 def write():
-    for paths, formatted in (clang_files(), formatted_by_clang), (indent_files(), formatted_by_indent):
-        for path in paths:
-            if (result := formatted(path)) != tree.text(path):
-                (tree.top() / path).write_text(result, "utf-8")
-                print(path)
+    for path, result in differences():
+        (tree.top() / path).write_text(result, "utf-8")
+        print(path)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 #include "gstcclmessagequeue.h"
 
+#include <string.h>
+
 GType
 gst_ccl_mqtt_overflow_get_type (void)
 {
@@ -23,10 +25,18 @@ gst_ccl_mqtt_overflow_get_type (void)
 GstCclMessage *
 gst_ccl_message_new (gchar * topic, gconstpointer data, gsize size)
 {
-  GstCclMessage *const message = g_new (GstCclMessage, 1);
+  gpointer const copy = size <= GST_CCL_MQTT_MAX_PAYLOAD ? g_try_malloc (MAX (size, 1)) : NULL;
+  GstCclMessage *message;
 
+  if (!copy) {
+    g_free (topic);
+    return NULL;
+  }
+  if (size > 0)
+    memcpy (copy, data, size);
+  message = g_new (GstCclMessage, 1);
   message->topic = topic;
-  message->payload = g_bytes_new (data, size);
+  message->payload = g_bytes_new_take (copy, size);
   message->arrived = gst_util_get_timestamp ();
   return message;
 }

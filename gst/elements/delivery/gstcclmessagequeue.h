@@ -39,7 +39,11 @@ typedef struct
   GstClockTime arrived;
 } GstCclMessage;
 
-/* A message with a copy of `size` bytes that arrives now. Takes the topic. */
+/* The maximum size of a packet in MQTT, in bytes. */
+#define GST_CCL_MQTT_MAX_PAYLOAD 268435455
+
+/* A message with a copy of `size` bytes that arrives now. Takes the topic. NULL: MQTT cannot send so many bytes, or there is no
+ * memory. */
 GstCclMessage *gst_ccl_message_new (gchar * topic, gconstpointer data, gsize size);
 void gst_ccl_message_free (GstCclMessage * message);
 

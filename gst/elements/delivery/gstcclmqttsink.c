@@ -216,26 +216,29 @@ gst_ccl_mqtt_sink_change_state (GstElement * element, GstStateChange change)
 
 /* ---------------------------------------------------------------- data */
 
-/* A copy of a buffer as a message, without the line's end. */
-static GstCclMessage *
-message_of_buffer (GstCclMqttSink * self, GstBuffer * buffer)
+/* Copies a buffer without the line's end. FALSE: it cannot be read. The message is NULL if it cannot be sent. */
+static gboolean
+copy_message (GstCclMqttSink * self, GstBuffer * buffer, GstCclMessage ** message)
 {
-  GstCclMessage *message;
+  gchar *topic = NULL;
   GstMapInfo map;
-  gchar *topic;
   gsize size;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return NULL;
+    return FALSE;
   size = map.size;
   while (size && (map.data[size - 1] == '\n' || map.data[size - 1] == '\r'))
     size--;
-  GST_OBJECT_LOCK (self);
-  topic = gst_ccl_topic_expand (self->topic, (const gchar *) map.data, size);
-  GST_OBJECT_UNLOCK (self);
-  message = gst_ccl_message_new (topic, map.data, size);
+  if (size <= GST_CCL_MQTT_MAX_PAYLOAD) {
+    GST_OBJECT_LOCK (self);
+    topic = gst_ccl_topic_expand (self->topic, (const gchar *) map.data, size);
+    GST_OBJECT_UNLOCK (self);
+  }
+  *message = gst_ccl_message_new (topic, map.data, size);
+  if (!*message)
+    GST_WARNING_OBJECT (self, "message of %" G_GSIZE_FORMAT " bytes dropped: too large, or no memory", size);
   gst_buffer_unmap (buffer, &map);
-  return message;
+  return TRUE;
 }
 
 static gint
@@ -269,31 +272,43 @@ wait_for_space (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guin
   return result;
 }
 
+/* Queues a message, or counts one that cannot be sent. Takes it. */
+static GstFlowReturn
+queue_message (GstCclMqttSink * self, GstBuffer * buffer, GstCclMessage * message)
+{
+  GstCclMqttConnection *const connection = &self->connection;
+  GstFlowReturn result;
+  gint overflow;
+  guint size;
+
+  g_mutex_lock (&connection->lock);
+  result = message ? wait_for_space (self, buffer, &overflow, &size) : GST_FLOW_OK;
+  if (connection->failed)
+    result = GST_FLOW_ERROR;
+  if (!message)
+    connection->queue.dropped++;
+  else if (result == GST_FLOW_OK)
+    gst_ccl_mqtt_connection_push (connection, message, overflow, size);
+  else
+    gst_ccl_message_free (message);
+  g_mutex_unlock (&connection->lock);
+  return result;
+}
+
 static GstFlowReturn
 gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (sink);
   GstCclMqttConnection *const connection = &self->connection;
   const GstClockTime start = gst_util_get_timestamp ();
-  GstCclMessage *const message = message_of_buffer (self, buffer);
+  GstCclMessage *message;
   GstFlowReturn result;
-  gint overflow;
-  guint size;
 
-  if (!message) {
+  if (!copy_message (self, buffer, &message)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("A buffer cannot be read."), (NULL));
     return GST_FLOW_ERROR;
   }
-
-  g_mutex_lock (&connection->lock);
-  result = wait_for_space (self, buffer, &overflow, &size);
-  if (connection->failed)
-    result = GST_FLOW_ERROR;
-  if (result == GST_FLOW_OK)
-    gst_ccl_mqtt_connection_push (connection, message, overflow, size);
-  else
-    gst_ccl_message_free (message);
-  g_mutex_unlock (&connection->lock);
+  result = queue_message (self, buffer, message);
   if (result != GST_FLOW_OK)
     return result;
   gst_ccl_mqtt_connection_pump (connection);

@@ -21,10 +21,23 @@ read_source (const gchar * text)
   return source;
 }
 
+/* The text with a zero behind it, or NULL: there is no memory, or a zero in it. */
+static gchar *
+terminate (const gchar * text, gsize size)
+{
+  gchar *const copy = size > 0 && !memchr (text, 0, size) ? g_try_malloc (size + 1) : NULL;
+
+  if (copy) {
+    memcpy (copy, text, size);
+    copy[size] = '\0';
+  }
+  return copy;
+}
+
 static gchar *
 source_of (const gchar * text, gsize size)
 {
-  gchar *const terminated = size > 0 && !memchr (text, 0, size) ? g_strndup (text, size) : NULL;
+  gchar *const terminated = terminate (text, size);
   gchar *source = terminated ? read_source (terminated) : NULL;
 
   g_free (terminated);

@@ -13,7 +13,7 @@
  * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
  *
  *     solve    pack a tile and the row above it, or wait for the host to pack them; link and unite its runs, in shared memory
- *              or, where there is no room for so many, in global memory
+ *              or, where they exceed its capacity, in global memory
  *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
  *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile. Of a frame
@@ -28,7 +28,7 @@
  * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted one
  * kernel does it all where a device has clusters of blocks: cluster/block.cuh.
  *
- * Each kernel but the first is launched while the one before it ends and then waits for it (programmatic dependent launch, sm_90): no
+ * Each kernel but the first starts while the one before it ends, then waits for it (programmatic dependent launch, sm_90): no
  * kernel writes, or but for measure reads what others write, before its wait. Only solve and join let their successor start
  * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
  * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
@@ -52,7 +52,7 @@ static uint32_t max_runs(void)
     return limit_of(MAX_RUNS, ccl_test_switches()->max_strip_runs);
 }
 
-/* Per multiprocessor; see launch_all() and room_of_tile(). */
+/* Per multiprocessor; see launch_all() and tile_capacity(). */
 #define SMALL_TILES 2u
 #define LOOSE_TILES 6u
 
@@ -61,7 +61,7 @@ static uint32_t max_runs(void)
 #define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
 
 /* CudaCapacity.of */
-enum { ROOM_ROWS, ROOM_COMPONENTS, ROOM_WORDS, ROOM_BORDER_WORDS, ROOM_TILES };
+enum { CAPACITY_ROWS, CAPACITY_COMPONENTS, CAPACITY_WORDS, CAPACITY_BORDER_WORDS, CAPACITY_TILES };
 
 static uint32_t tiles_x_of(uint32_t width)
 {
@@ -76,30 +76,30 @@ static uint32_t bands_of(uint32_t height)
 static CudaCapacity capacity_for(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    CudaCapacity room = {};
-    room.of[ROOM_ROWS] = context->capacity;
-    room.of[ROOM_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
-    room.of[ROOM_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
-    room.of[ROOM_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
-    room.of[ROOM_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
-    return room;
+    CudaCapacity capacity = {};
+    capacity.of[CAPACITY_ROWS] = context->capacity;
+    capacity.of[CAPACITY_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
+    capacity.of[CAPACITY_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
+    capacity.of[CAPACITY_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
+    capacity.of[CAPACITY_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
+    return capacity;
 }
 
 /* Lays out the workspace, the same for every frame that it has room for, and returns its bytes. So what must stay zero
  * between frames stays in its place. */
-static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *room)
+static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *capacity)
 {
-    const size_t n_words = room->of[ROOM_WORDS], n_border_words = room->of[ROOM_BORDER_WORDS];
-    const size_t n_tiles = room->of[ROOM_TILES];
-    const size_t n_rows = room->of[ROOM_ROWS], most = room->of[ROOM_COMPONENTS];
+    const size_t n_words = capacity->of[CAPACITY_WORDS], n_border_words = capacity->of[CAPACITY_BORDER_WORDS];
+    const size_t n_tiles = capacity->of[CAPACITY_TILES];
+    const size_t n_rows = capacity->of[CAPACITY_ROWS], max_components = capacity->of[CAPACITY_COMPONENTS];
     size_t used = 0;
 
     plan->counts = (Counts *)(workspace + take(&used, sizeof(Counts)));
     plan->sums = (Sums *)(workspace + take(&used, n_rows * sizeof(Sums)));
-    plan->extents = (Extent *)(workspace + take(&used, most * sizeof(Extent)));
-    const size_t n_keep_words = SCAN_WORDS(blocks_for(most, KEEP_THREADS));
+    plan->extents = (Extent *)(workspace + take(&used, max_components * sizeof(Extent)));
+    const size_t n_keep_words = SCAN_WORDS(blocks_for(max_components, KEEP_THREADS));
     plan->keep_scan = (uint32_t *)(workspace + take(&used, n_keep_words * sizeof(uint32_t)));
-    plan->finals = (uint32_t *)(workspace + take(&used, max(most, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
+    plan->finals = (uint32_t *)(workspace + take(&used, max(max_components, n_border_words * COLUMN_SLOTS) * sizeof(uint32_t)));
     plan->chunk_counts = (uint32_t *)(workspace + take(&used, MAX_CHUNKS * sizeof(uint32_t)));
     plan->added = (uint32_t *)(workspace + take(&used, MAX_ADDED * sizeof(uint32_t)));
     plan->bits = (uint64_t *)(workspace + take(&used, n_words * sizeof(uint64_t)));
@@ -113,14 +113,14 @@ static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *room)
     return used;
 }
 
-static size_t workspace_size(const CudaCapacity *room)
+static size_t workspace_size(const CudaCapacity *capacity)
 {
     Plan plan;
-    return lay_out(&plan, NULL, room);
+    return lay_out(&plan, NULL, capacity);
 }
 
 /* words_each: of a thread of number, at least. */
-static Plan plan_for(const CclContext *context, void *workspace, const CudaCapacity *room, uint32_t width, uint32_t height,
+static Plan plan_for(const CclContext *context, void *workspace, const CudaCapacity *capacity, uint32_t width, uint32_t height,
                      uint32_t words_each)
 {
     Plan plan;
@@ -138,14 +138,14 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaCapac
     plan.near_pairs = test_limit(NEAR_PAIRS);
     plan.near_labels = test_limit(NEAR_LABELS);
     plan.max_added = test_limit(MAX_ADDED);
-    lay_out(&plan, (uint8_t *)workspace, room);
+    lay_out(&plan, (uint8_t *)workspace, capacity);
     return plan;
 }
 
-static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaCapacity *room,
+static Job job_for(const CclContext *context, const CudaFrame *frame, void *workspace, const CudaCapacity *capacity,
                    CudaVars *vars, uint32_t words_each)
 {
-    return Job{ plan_for(context, workspace, room, frame->shape.width, frame->shape.height, words_each), vars,
+    return Job{ plan_for(context, workspace, capacity, frame->shape.width, frame->shape.height, words_each), vars,
                 frame->rows, frame->result };
 }
 
@@ -201,17 +201,18 @@ static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnect
                  : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-/* Where each multiprocessor has many tiles, how many run at once depends on their shared memory: each gets room for few
+/* Where each multiprocessor has many tiles, how many run at once depends on their shared memory: each has capacity for few
  * runs. Those with more are solved in global memory, which takes far longer. So after masks that had such tiles each gets
- * room for all. */
-static TileRoom room_of_tile(uint32_t n_tiles, unsigned multiprocessors, uint32_t density)
+ * capacity for all. */
+static TileCapacity tile_capacity(uint32_t n_tiles, unsigned multiprocessors, uint32_t density)
 {
     if (n_tiles <= test_limit(LOOSE_TILES * multiprocessors))
-        return TileRoom{ RUN_SLOTS, RUN_SLOTS };
-    return TileRoom{ test_limit(density == CUDA_DENSE ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
+        return TileCapacity{ RUN_SLOTS, RUN_SLOTS };
+    return TileCapacity{ test_limit(density == CUDA_DENSE ? RUN_SLOTS : FEW_RUNS), test_limit(FEW_RUNS) };
 }
 
-/* All tiles that wait are to run at once, and to leave room for kernels of others. Those side by side look at the same line. */
+/* All waiting tiles have to run at once, and to leave space for kernels of other streams. Neighbouring tiles poll the same
+ * cache line. */
 static uint32_t awaited_rows(const CclContext *context, uint32_t width, uint32_t height)
 {
     const uint32_t bands = bands_of(height), tiles_x = tiles_x_of(width);
@@ -226,7 +227,7 @@ static CclStatus analyze(CclContext *context, CclFrame *ccl_frame)
     Alone alone = { job_for(context, frame, frame->workspace, cuda_capacity(context), frame->kept, 1), {} };
     const Plan *const plan = &alone.job.plan;
     const uint32_t n_tiles = plan->tiles_x * plan->bands;
-    alone.room = room_of_tile(n_tiles, multiprocessors, frame->shape.density);
+    alone.capacity = tile_capacity(n_tiles, multiprocessors, frame->shape.density);
     return launch_all(frame, &frame->shape, context->config.connectivity, is_small(n_tiles, multiprocessors), alone,
                       grids_for(plan, multiprocessors));
 }
@@ -283,7 +284,7 @@ static CclStatus launch_batch(const CudaBatch *batch)
         all.rows = larger(all.rows, grids.rows);
     }
     const Listed listed = { (const BatchJob *)batch->d_jobs,
-                            room_of_tile(n_tiles, batch->multiprocessors, batch->shape.density) };
+                            tile_capacity(n_tiles, batch->multiprocessors, batch->shape.density) };
     all.rows.x = min(all.rows.x, max(2u, 256u / batch->n));
     dim3 *const every[] = { &all.solve, &all.join, &all.number, &all.measure, &all.keep, &all.rows };
     for (dim3 *grid : every)

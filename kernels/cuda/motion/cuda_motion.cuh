@@ -29,7 +29,9 @@
 
 #include "motion_backend.h"
 #include "cuda/backend.cuh"
+#include "cuda/memory.cuh"
 #include "cuda/overlap.cuh"
+#include "cuda/upload.cuh"
 
 #define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
 
@@ -78,8 +80,6 @@ typedef struct CudaMotionMethod {
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
 
-#define MOTION_MAX_BLOCKS 40u
-
 /* CclMotion.impl. */
 typedef struct CudaMotion {
     const CudaMotionMethod *method;
@@ -88,7 +88,7 @@ typedef struct CudaMotion {
     cudaEvent_t produced;
     cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
     cudaEvent_t downloaded[CCL_MAX_DEPTH];                /* the mask is in host memory */
-    cudaEvent_t blocking;                                 /* created when first needed */
+    cudaEvent_t blocking;                                 /* for cuda_block() */
     MotionForeground foreground[2]; /* in turn; one alone where only one picture is in flight */
     uint32_t *ignored;
     uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
@@ -100,10 +100,8 @@ typedef struct CudaMotion {
     MotionCounters *counters; /* used in turn: each frame clears those of the next but one */
     unsigned long long *results, *d_results; /* the same memory, and its device address; used in turn */
     uint32_t serial;          /* of the last frame */
-    unsigned multiprocessors;
-    bool overlaps;            /* a kernel may start while the one before it ends */
-    void *blocks[MOTION_MAX_BLOCKS];
-    unsigned n_blocks;
+    CudaDevice device;
+    CudaMemory memory;
 } CudaMotion;
 
 static inline CudaMotion *cuda_motion(const CclMotion *motion)
@@ -128,7 +126,7 @@ template <typename... Parameters, typename... Values>
 static CclStatus cuda_motion_launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...), dim3 grid,
                                     unsigned threads, size_t shared, const Values &...values)
 {
-    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->overlaps, 0, 0, kernel, grid, threads, shared, values...));
+    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->device.overlaps, 0, 0, kernel, grid, threads, shared, values...));
     return CCL_OK;
 }
 

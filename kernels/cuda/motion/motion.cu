@@ -5,6 +5,8 @@
 
 #include "cuda_motion.cuh"
 
+#include "cuda/wait.cuh"
+
 #include <chrono>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +16,8 @@
 CclStatus cuda_motion_alloc(CclMotion *motion, void *memory, size_t size)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    void *block = NULL;
-    if (cuda->n_blocks == MOTION_MAX_BLOCKS)
-        return ccl_fail(CCL_ERROR_DEVICE, "a detector has more than %u blocks of device memory", MOTION_MAX_BLOCKS);
-    const cudaError_t error = cudaMalloc(&block, size);
-    if (error == cudaErrorMemoryAllocation) {
-        (void)cudaGetLastError();
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no %zu bytes of device memory left (the detector holds %zu already)", size,
-                        motion->device_bytes);
-    }
-    CCL_CUDA_TRY_AS("cudaMalloc", error);
-    cuda->blocks[cuda->n_blocks++] = block;
-    motion->device_bytes += size;
+    void *block;
+    CCL_TRY(cuda_memory_alloc(&cuda->memory, &block, size));
     memcpy(memory, &block, sizeof block);
     CCL_CUDA_TRY(cudaMemsetAsync(block, 0, size, cuda->stream));
     return CCL_OK;
@@ -59,8 +51,7 @@ static CclStatus open_images(CclMotion *motion, CudaMotion *cuda)
 
 static CclStatus open_results(CclMotion *motion, CudaMotion *cuda)
 {
-    CCL_CUDA_TRY(cudaHostAlloc((void **)&cuda->results, MOTION_RESULTS * sizeof *cuda->results,
-                               cudaHostAllocPortable | cudaHostAllocMapped));
+    CCL_TRY(cuda_memory_alloc_pinned(&cuda->memory, &cuda->results, MOTION_RESULTS * sizeof *cuda->results));
     memset(cuda->results, 0, MOTION_RESULTS * sizeof *cuda->results);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&cuda->d_results, cuda->results, 0));
     return cuda_motion_alloc(motion, &cuda->counters, MOTION_COUNTERS * sizeof *cuda->counters);
@@ -68,7 +59,6 @@ static CclStatus open_results(CclMotion *motion, CudaMotion *cuda)
 
 static CclStatus make_events(CclMotion *motion, CudaMotion *cuda)
 {
-    CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->produced, cudaEventDisableTiming));
     for (unsigned i = 0; i < motion->config.depth; i++) {
         CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->downloaded[i], cudaEventDisableTiming));
         if (!motion->config.timing)
@@ -76,23 +66,6 @@ static CclStatus make_events(CclMotion *motion, CudaMotion *cuda)
         CCL_CUDA_TRY(cudaEventCreate(&cuda->begin[i]));
         CCL_CUDA_TRY(cudaEventCreate(&cuda->end[i]));
     }
-    return CCL_OK;
-}
-
-/* Only asked for its attributes: is there code for a device, and of which kind? */
-__global__ static void nothing(void)
-{
-}
-
-static CclStatus query_device(CudaMotion *cuda)
-{
-    cudaFuncAttributes attributes;
-    int device = 0, multiprocessors = 0;
-    CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing));
-    CCL_CUDA_TRY(cudaGetDevice(&device));
-    CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    cuda->multiprocessors = (unsigned)multiprocessors;
-    cuda->overlaps = attributes.ptxVersion >= 90; /* of the code that was chosen: does it wait? */
     return CCL_OK;
 }
 
@@ -119,7 +92,10 @@ static CclStatus cuda_open(CclMotion *motion)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     motion->impl = cuda;
     cuda->method = method;
-    CCL_TRY(query_device(cuda));
+    cuda->memory.owner = "detector";
+    cuda->memory.device_bytes = &motion->device_bytes;
+    cuda->memory.host_bytes = &motion->host_bytes;
+    CCL_TRY(cuda_query_device(&cuda->device));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     CCL_TRY(make_events(motion, cuda));
     CCL_TRY(open_results(motion, cuda));
@@ -139,10 +115,7 @@ static void cuda_close(CclMotion *motion)
         cudaSetDevice(motion->config.device);
     if (cuda->stream)
         cudaStreamSynchronize(cuda->stream);
-    for (unsigned i = 0; i < cuda->n_blocks; i++)
-        cudaFree(cuda->blocks[i]);
-    if (cuda->results)
-        cudaFreeHost(cuda->results);
+    cuda_memory_free(&cuda->memory);
     if (cuda->produced)
         cudaEventDestroy(cuda->produced);
     if (cuda->blocking)
@@ -220,18 +193,8 @@ static CclStatus cuda_submit(CclMotion *motion, MotionFrame *frame)
 
 /* ---------------------------------------------------------------- collect: wait, read */
 
-/* Blocks until all that is in the stream by now is done. */
-static CclStatus block_until_done(CudaMotion *cuda)
-{
-    if (!cuda->blocking)
-        CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->blocking, cudaEventDisableTiming | cudaEventBlockingSync));
-    CCL_CUDA_TRY(cudaEventRecord(cuda->blocking, cuda->stream));
-    CCL_CUDA_TRY(cudaEventSynchronize(cuda->blocking));
-    return CCL_OK;
-}
-
 /* The word that the last kernel of a frame writes. Most frames take less time than the driver needs to notice their end, so
- * this polls the word for 200 us. Only then it asks the driver, which reports errors. */
+ * this polls the word for CUDA_POLL_US. Only then it asks the driver, which reports errors. */
 static CclStatus wait_for_result(CudaMotion *cuda, uint32_t serial, unsigned long long *result)
 {
     const unsigned long long *const at = cuda->results + serial % MOTION_RESULTS;
@@ -240,9 +203,9 @@ static CclStatus wait_for_result(CudaMotion *cuda, uint32_t serial, unsigned lon
     while ((*result = __atomic_load_n(at, __ATOMIC_ACQUIRE)) >> 2 * MOTION_RESULT_BITS != serial % MOTION_RESULT_FRAMES) {
         if (done) /* and no block has written it */
             return ccl_fail(CCL_ERROR_DEVICE, "a picture was lost on the device");
-        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(200))
+        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(CUDA_POLL_US))
             continue;
-        CCL_TRY(block_until_done(cuda));
+        CCL_CUDA_TRY(cuda_block(cuda->stream, &cuda->blocking));
         done = true;
     }
     return CCL_OK;

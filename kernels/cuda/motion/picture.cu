@@ -43,7 +43,7 @@ CclStatus cuda_motion_upload(const CclMotion *motion, MotionWork *work)
     work->picture.stride = luma->stride;
     work->overlap = luma->memory == CCL_MEMORY_DEVICE && !luma->producer_stream && !cuda->shrunk;
     if (luma->memory == CCL_MEMORY_DEVICE && luma->producer_stream) {
-        CCL_CUDA_TRY(cudaEventRecord(cuda->produced, (cudaStream_t)luma->producer_stream));
+        CCL_TRY(cuda_record(&cuda->produced, (cudaStream_t)luma->producer_stream));
         CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, cuda->produced, 0));
     }
     if (luma->memory != CCL_MEMORY_DEVICE) {

@@ -183,8 +183,8 @@ __device__ static void seed(const PixelModels &model, size_t at, uint64_t luma)
 static_assert(BLOCK_PIXELS / 32 % 32 == 0, "the words of a block are stored by whole warps");
 
 /* Stores the bits of 32 pixels, and lists the word if it may have shadows. Whole warps call. */
-__device__ static void store_bits(const MotionPicture &picture, const uint32_t *ignored, const MotionForeground &to, uint32_t bits,
-                                  uint32_t darker, uint32_t word, uint32_t y, MotionCounters *counters)
+__device__ static void store_bits(const MotionPicture &picture, const uint32_t *ignored, const MotionForeground &to,
+                                  uint32_t bits, uint32_t darker, uint32_t word, uint32_t y, MotionCounters *counters)
 {
     const uint32_t at = y * picture.words + word;
     uint32_t set = 0;
@@ -288,8 +288,8 @@ __device__ static void update_misses(const MotionPicture &picture, const PixelMo
  * cross a row's end. */
 template <int METHOD, bool SEED, bool LOW = false>
 __global__ static void __launch_bounds__(MOTION_BLOCK_THREADS, UPDATE_BLOCKS)
-update(const __grid_constant__ MotionPicture picture, const __grid_constant__ PixelModels model, const __grid_constant__ MotionForeground bits,
-       MotionCounters *counters)
+update(const __grid_constant__ MotionPicture picture, const __grid_constant__ PixelModels model,
+       const __grid_constant__ MotionForeground bits, MotionCounters *counters)
 {
     __shared__ uint32_t foreground[BLOCK_PIXELS / 32], darker[BLOCK_PIXELS / 32];
     const uint32_t pitch = picture.words * 32, t = threadIdx.x;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The end of a frame of label/runs.cu: what becomes of sums, and how the host learns of it. */
+/* The end of a frame of label/runs.cu: sums become records, and the host gets counts and completion flag. */
 #ifndef CCL_CUDA_RUNS_END_CUH
 #define CCL_CUDA_RUNS_END_CUH
 
@@ -68,9 +68,9 @@ __device__ static inline void publish_added(const Plan &plan, const AddedIds &ad
         plan.added[first + i] = added.of[i];
 }
 
-/* By all blocks of measure, when they have done all else: the last one writes the rows of components that have sums, if these
- * are few, and tells the host. So that need not wait for `rows`, nor for the end of the launch. */
-template <uint32_t THREADS> __device__ static inline void end_early(const Job &job, uint32_t found, uint32_t kept)
+/* All blocks of measure call this at their end. The last one writes the records of components that have sums, if these are few,
+ * and sets the completion flag. So the host waits neither for `rows` nor for the end of the launch. */
+template <uint32_t THREADS> __device__ static inline void end_with_flag(const Job &job, uint32_t found, uint32_t kept)
 {
     const Plan &plan = job.plan;
     Counts *const counts = plan.counts;

@@ -103,7 +103,7 @@ typedef struct MeasureTile {
     const uint32_t *runs;  /* as in Plan */
     uint32_t *labels;      /* [run] */
     uint32_t x, y;         /* the first pixel */
-    bool early;            /* components with sums in global memory are noted */
+    bool sets_flag;        /* the last block sets the completion flag: components with sums in global memory are noted */
 } MeasureTile;
 
 /* The runs of a thread. Loads start some runs ahead: of a run, then of its tile's root, then of the root above that. */
@@ -119,7 +119,8 @@ __device__ static __forceinline__ uint32_t fetch_entry(const MeasureTile &tile, 
     return run < window.end ? tile.runs[run] : 0;
 }
 
-__device__ static __forceinline__ uint32_t fetch_number(const MeasureTile &tile, const RunWindow &window, uint32_t run, uint32_t entry)
+__device__ static __forceinline__ uint32_t fetch_number(const MeasureTile &tile, const RunWindow &window, uint32_t run,
+                                                            uint32_t entry)
 {
     return run < window.end ? tile.plan.parents[node_of(tile.plan, { blockIdx.x, blockIdx.y }, entry >> 14)] : NUMBERED;
 }
@@ -217,7 +218,7 @@ __device__ static __forceinline__ void store_first(const MeasureTile &tile, uint
         tile.sums->not_firsts[slot] = ~first;
     else
         tile.plan.sums[id].first = first;
-    if (tile.early && slot >= SLOTS)
+    if (tile.sets_flag && slot >= SLOTS)
         note_added(tile.added, id);
 }
 
@@ -273,12 +274,12 @@ __device__ static __forceinline__ void sum_runs(const MeasureTile &tile, RunWind
 }
 
 /* A quarter of a component's record. */
-__device__ static __forceinline__ uint4 quarter_of_record(const MeasureTile &tile, const RunSums &sums, uint32_t id, uint32_t first,
-                                                 uint32_t quarter, bool flagged)
+__device__ static __forceinline__ uint4 quarter_of_record(const MeasureTile &tile, const RunSums &sums, uint32_t id,
+                                                          uint32_t first, uint32_t quarter, bool flagged)
 {
     const ulonglong2 moments = moments_of(sums, sums.of[SXY], quarter, tile.x, tile.y);
-    const uint4 end = record_end(tile.plan.width, tile.plan.height, id,
-                                 make_uint4(sums.of[NOT_X0] - tile.x, tile.x + sums.of[X1], tile.y + sums.of[Y1], first), flagged);
+    const uint4 extent = make_uint4(sums.of[NOT_X0] - tile.x, tile.x + sums.of[X1], tile.y + sums.of[Y1], first);
+    const uint4 end = record_end(tile.plan.width, tile.plan.height, id, extent, flagged);
     return quarter < 3 ? make_uint4((uint32_t)moments.x, (uint32_t)(moments.x >> 32), (uint32_t)moments.y,
                                     (uint32_t)(moments.y >> 32)) : end;
 }
@@ -317,7 +318,7 @@ typedef struct SolvedTile {
     bool strips;
 } SolvedTile;
 
-/* (row, column): of the word in the tile. It is loaded in time, before it is known whether there are so many runs. */
+/* (row, column): of the word in the tile. It is loaded before it is known whether there are that many runs. */
 template <bool LABELS>
 __device__ static __forceinline__ SolvedTile load_solved(const Plan &plan, const uint32_t *runs, uint32_t row, uint32_t column)
 {
@@ -343,7 +344,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (Jobs::MANY && (blockIdx.x >= plan.tiles_x || blockIdx.y >= plan.bands))
         return;
     constexpr uint32_t THREADS = MEASURE_THREADS(LANES);
-    constexpr bool MAY_END_EARLY = !Jobs::MANY && PASS != PASS_FIND;
+    constexpr bool MAY_SET_FLAG = !Jobs::MANY && PASS != PASS_FIND;
     __shared__ BlockSums block;
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t tile_bits[TILE_WORDS];
@@ -365,16 +366,15 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     if (!Jobs::MANY)
         wait_for_predecessor();
 
-    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, early = MAY_END_EARLY && job.vars->sets_flag;
+    const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, sets_flag = MAY_SET_FLAG && job.vars->sets_flag;
     /* Where there are many, a label takes the place of its run. */
     uint32_t *const labels = solved.n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
     const MeasureTile tile = { plan, &block, &added, bases, tile_bits, runs, labels, blockIdx.x * 2048,
-                               blockIdx.y * TILE_ROWS, early };
+                               blockIdx.y * TILE_ROWS, sets_flag };
     RunWindow window = open_window<THREADS>(tile, solved.n_runs, solved.first_entry);
     if (mine == 0)
         tile_bits[row * 32 + column] = solved.bits;
     const uint32_t n_found = scan_chunks<PASS, THREADS>(plan, bases);
-
     ThreadSums last = { ~0u, {} };
     if ((thread - lane) * window.n_each < solved.n_runs) {
         if (solved.strips)
@@ -385,15 +385,15 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add_sums<PASS>(tile, last.id, last.sums);
     }
     __syncthreads();
-    if (early && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
+    if (sets_flag && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
         publish_added(plan, added);
     write_sums<PASS, THREADS>(tile, job, flagged);
 
     __syncthreads();
     if (LABELS)
         paint_tile<LANES>(plan, job.vars, labels, solved.bits, solved.first_run, solved.strips);
-    if (early)
-        end_early<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
+    if (sets_flag)
+        end_with_flag<THREADS>(job, n_found, PASS == PASS_KEPT ? __ldcg(&plan.counts->kept) : n_found);
 }
 
 /* ---------------------------------------------------------------- launch */

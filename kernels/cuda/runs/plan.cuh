@@ -18,7 +18,7 @@
 #define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
 #define MAX_CHUNKS 1024u
 /* Of a frame: with more, the kernels of tiles are quicker than a cluster. They know nothing of blocks of a cluster that
- * have no room though there are fewer: a stream of such masks goes by a cluster every 33rd time. */
+ * exceed its capacity though there are fewer: a stream of such masks takes a cluster every 33rd time. */
 #define MANY_RUNS 32768u
 
 /* Threads that a multiprocessor has at once. */
@@ -30,7 +30,7 @@
 #define RESIDENT_THREADS 1536u
 #endif
 
-#define FEW_RUNS 2048u /* that solve has room for where many tiles share a multiprocessor */
+#define FEW_RUNS 2048u /* solve's capacity where many tiles share a multiprocessor */
 #define MAX_RUNS 5200u /* of rows, for nodes, in a tile: with more, strips */
 #define NEAR_PAIRS 800u
 #define SLOTS 192u        /* components that a block sums in shared memory */
@@ -68,7 +68,7 @@ typedef struct Counts {
     uint32_t complete; /* nothing is left for `rows`; with CudaVars.sets_flag */
     /* 0 between frames: */
     uint32_t n_runs;
-    uint32_t n_dense; /* tiles that took more slots than TileRoom.few */
+    uint32_t n_dense; /* tiles that took more slots than TileCapacity.few */
     uint32_t n_measured; /* blocks of measure that are done; this and the next with CudaVars.sets_flag */
     uint32_t n_added;    /* components that have sums in global memory; past MAX_ADDED they are not all counted */
 } Counts;
@@ -89,7 +89,7 @@ typedef struct Plan {
     GlobalPointer<uint32_t> keep_scan;  /* all zero between frames */
     GlobalPointer<uint32_t> finals;     /* [id] of a component found: y << 16 | x of its first pixel, then label or 0;
                                          * in solve, [band][word of a row][COLUMN_SLOTS]: slots of tiles for which
-                                         * there is no room in shared memory */
+                                         * the capacity in shared memory is exceeded */
     GlobalPointer<uint64_t> bits;       /* [word] */
     GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
                                          * y: to which join found parts in other tiles */
@@ -115,16 +115,16 @@ typedef struct __align__(16) Job {
 } Job;
 
 /* What solve has in shared memory for the runs of a tile. */
-typedef struct TileRoom {
+typedef struct TileCapacity {
     uint32_t slots;
     uint32_t few; /* tiles that take more are counted: Counts.n_dense */
-} TileRoom;
+} TileCapacity;
 
 /* Where a launch has its frame: in the kernel's argument, ... */
 struct Alone {
     static constexpr bool MANY = false;
     Job job;
-    TileRoom room;
+    TileCapacity capacity;
     __device__ const Job &source() const { return job; }
     __device__ const Job &fetch() const { return job; }
     __device__ const Job &get() const { return job; }
@@ -139,7 +139,7 @@ typedef struct __align__(16) BatchJob {
 struct Listed {
     static constexpr bool MANY = true;
     GlobalPointer<const BatchJob> jobs;
-    TileRoom room;
+    TileCapacity capacity;
     __device__ const Job &source() const { return jobs[blockIdx.z].job; }
     __device__ const CudaVars &vars() const { return jobs[blockIdx.z].vars; }
     __device__ const Job &fetch() const /* once per kernel; it is there after a barrier */

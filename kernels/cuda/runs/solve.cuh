@@ -71,7 +71,7 @@ enum SolveInput {
     SOLVE_AWAITED, /* from the host, which may have to pack them yet */
 };
 
-/* Called by all threads: waits for the rows of a tile, and the one above. RowChunks.band_rows is TILE_ROWS: awaited_rows() says so. */
+/* All threads call: waits for the rows of a tile and the row above. RowChunks.band_rows is TILE_ROWS, see awaited_rows(). */
 __device__ static inline bool await_rows(const RowChunks &chunks, uint32_t band)
 {
     static_assert(TILE_ROWS % MIN_BAND_ROWS == 0 && CHUNK_ROWS % TILE_ROWS == 0, "a chunk begins where a tile does");
@@ -125,9 +125,9 @@ __device__ static inline void list_half(uint32_t *slots, uint32_t starts, uint32
 }
 
 /* Bits -> slots of runs that are their own parents and, where they are many, pairs. Returns how many runs there are:
- * with more than `room` no slot is written. */
+ * with more than `capacity` no slot is written. */
 template <bool EIGHT, uint32_t LANES>
-__device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_t room)
+__device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_t capacity)
 {
     const uint64_t *const bits = tile->bits;
     const uint32_t at = word_of_thread<LANES>(), lane = at % 32, row = at / 32, mine = share_of_thread<LANES>();
@@ -143,7 +143,7 @@ __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_
     __syncthreads();
     uint32_t n_runs;
     const uint32_t first_run = runs_before<TILE_ROWS + 1>(*tile, row, &n_runs) + n_up_to - n_starts;
-    if (n_runs > room)
+    if (n_runs > capacity)
         return n_runs;
     if (LANES == 1 || mine == 0)
         list_half(slots, (uint32_t)starts, first_run, at << 6);
@@ -242,25 +242,25 @@ __device__ static inline void note_more_runs(const Plan &plan, uint32_t n)
 template <bool EIGHT, uint32_t LANES>
 __device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few);
 
-/* A tile that is loaded. Threads take words, and runs in between. ALL: there is room for as many runs as there can be. */
+/* A tile that is loaded. Threads take words, and runs in between. ALL: the capacity is the maximum number of runs. */
 template <bool EIGHT, uint32_t LANES, bool ALL>
-__device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, TileRoom room)
+__device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, TileCapacity capacity)
 {
     constexpr uint32_t THREADS = SOLVE_THREADS(LANES);
-    const uint32_t most = EIGHT ? min(room.slots, plan.max_runs) : room.slots;
-    const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, most);
-    if (n_runs <= most) {
-        note_slots(plan, n_runs, room.few);
+    const uint32_t max_runs = EIGHT ? min(capacity.slots, plan.max_runs) : capacity.slots;
+    const uint32_t n_runs = list_runs<EIGHT, LANES>(tile, slots, max_runs);
+    if (n_runs <= max_runs) {
+        note_slots(plan, n_runs, capacity.few);
         solve_runs<EIGHT, false, THREADS>(tile, slots, plan, where, n_runs);
         return;
     }
-    const uint32_t n_in_strips = EIGHT && n_runs > plan.max_runs ? list_strips<THREADS>(tile, slots, room.slots) : 0;
+    const uint32_t n_in_strips = EIGHT && n_runs > plan.max_runs ? list_strips<THREADS>(tile, slots, capacity.slots) : 0;
     if (n_in_strips) {
-        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], room.few); /* with the keys of strips */
+        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], capacity.few); /* with the keys of strips */
         note_more_runs(plan, n_runs - n_in_strips);
         solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
     } else if constexpr (!ALL) {
-        solve_far<EIGHT, LANES>(tile, plan, where, room.few);
+        solve_far<EIGHT, LANES>(tile, plan, where, capacity.few);
     }
 }
 
@@ -270,7 +270,7 @@ __device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, Tile
 {
     uint32_t *const slots = plan.finals + ((size_t)where.band * plan.row_words + where.x * 32) * COLUMN_SLOTS;
     __syncthreads();
-    solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, TileRoom{ RUN_SLOTS, few });
+    solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, TileCapacity{ RUN_SLOTS, few });
 }
 
 /* What solve is given with its launch. */
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
         return;
     if (!Jobs::MANY && where.x == 0 && where.band == 0 && threadIdx.x == 0)
         *job.vars = vars_of(given);
-    solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.room);
+    solve_tile<EIGHT, LANES, ALL>(&tile, slots, plan, where, jobs.capacity);
 }
 
 /* ---------------------------------------------------------------- launch */
@@ -314,10 +314,10 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, dim3 grid)
 {
-    const bool all = jobs.room.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
+    const bool all = jobs.capacity.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
     const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
         return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grid, SOLVE_THREADS(LANES),
-                           jobs.room.slots * sizeof(uint32_t), given, jobs);
+                           jobs.capacity.slots * sizeof(uint32_t), given, jobs);
     };
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     if (shape->form == CUDA_PIXELS)

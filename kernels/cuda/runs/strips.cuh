@@ -52,8 +52,8 @@ __device__ static inline bool is_alike(const Tile &tile, uint32_t at)
 }
 
 /* Rows -> strips and pairs, and slots of runs that are their own parents; behind them, the keys of roots, none yet.
- * Returns how many runs there are: 0 without room for them. */
-template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *tile, uint32_t *slots, uint32_t room)
+ * Returns how many runs there are: 0 where they exceed the capacity. */
+template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *tile, uint32_t *slots, uint32_t capacity)
 {
     const uint32_t thread = threadIdx.x, lane = thread % 32, strip = thread / 32;
     uint32_t n_starts = 0, n_up_to = 0, n_runs;
@@ -74,7 +74,7 @@ template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *
     __syncthreads();
     const uint32_t first_run = runs_before<TILE_ROWS / 2 + 1>(*tile, strip, &n_runs) + n_up_to - n_starts;
     const uint32_t n_inside = n_runs - tile->n_in_row[0];
-    if (n_runs + n_inside > room)
+    if (n_runs + n_inside > capacity)
         return 0;
     if (thread < STRIP_WORDS)
         tile->first_run[thread] = first_run;

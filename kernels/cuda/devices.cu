@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Devices, and errors of CUDA calls. */
+#include "devices.cuh"
+
+#include <string.h>
+
+CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line)
+{
+    const char *const name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+    CclStatus status = CCL_ERROR_DEVICE;
+
+    (void)cudaGetLastError(); /* errors that the device survives are not kept for the next call */
+    if (error == cudaErrorMemoryAllocation)
+        status = CCL_ERROR_OUT_OF_MEMORY;
+    else if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
+             error == cudaErrorNoKernelImageForDevice || error == cudaErrorInitializationError ||
+             error == cudaErrorUnsupportedPtxVersion || error == cudaErrorDevicesUnavailable ||
+             error == cudaErrorSystemDriverMismatch || error == cudaErrorCompatNotSupportedOnDevice ||
+             error == cudaErrorStubLibrary || error == cudaErrorSystemNotReady)
+        status = CCL_ERROR_NO_DEVICE;
+    return ccl_fail(status, "CUDA: %s (%s, %d) from %s at %s:%d", cudaGetErrorString(error), cudaGetErrorName(error),
+                    (int)error, expression, name, line);
+}
+
+CclStatus cuda_use_device(int device)
+{
+    if (device >= 0)
+        CCL_CUDA_TRY(cudaSetDevice(device));
+    return CCL_OK;
+}
+
+CclStatus cuda_check_device(int device)
+{
+    int n = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n);
+    if (error == cudaErrorInsufficientDriver) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA driver, or it is older than this build's CUDA %d.%d needs",
+                        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    }
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && !n)) {
+        (void)cudaGetLastError();
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device");
+    }
+    CCL_CUDA_TRY_AS("cudaGetDeviceCount", error);
+    if (device < -1 || device >= n)
+        return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device %d; the devices are 0 to %d", device, n - 1);
+    return CCL_OK;
+}
+
+/* Only asked for its attributes: is there code for a device, and of which kind? */
+__global__ static void nothing(void)
+{
+}
+
+CclStatus cuda_query_device(CudaDevice *result)
+{
+    cudaFuncAttributes attributes;
+    int device = 0, multiprocessors = 0;
+    CCL_CUDA_TRY(cudaGetDevice(&device));
+    CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    CCL_CUDA_TRY(cudaFuncGetAttributes(&attributes, nothing));
+    result->multiprocessors = (unsigned)multiprocessors;
+    result->overlaps = attributes.ptxVersion >= 90;
+    return CCL_OK;
+}
+
+/* The driver is asked through the runtime. */
+void *cuda_current_context(void)
+{
+    typedef int (*GetCurrent)(void **context);
+    void *entry = NULL, *current = NULL;
+    cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &entry, 12000, cudaEnableDefault, &found);
+#else
+    const cudaError_t error = cudaGetDriverEntryPoint("cuCtxGetCurrent", &entry, cudaEnableDefault, &found);
+#endif
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess)
+        return NULL;
+    return ((GetCurrent)entry)(&current) == 0 ? current : NULL;
+}

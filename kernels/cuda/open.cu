@@ -1,0 +1,276 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Opens and closes a CUDA context: streams, memory, slots. */
+#include "context.cuh"
+#include "volume.cuh"
+
+#include "host/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared)
+{
+    CudaContext *const cuda = cuda_context(context);
+    CCL_TRY(cuda_memory_alloc(&cuda->memory, memory, size));
+    if (cleared)
+        CCL_CUDA_TRY(cudaMemsetAsync(*memory, 0, size, cuda->stream_slots[0].stream));
+    return CCL_OK;
+}
+
+CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size)
+{
+    return cuda_memory_alloc_pinned(&cuda_context(context)->memory, memory, size);
+}
+
+static size_t align(size_t size)
+{
+    return (size + 255) / 256 * 256;
+}
+
+static CclStatus open_stages(CclContext *context, StageBuffers *stages, size_t n_pixels)
+{
+    *stages = stage_sizes(context);
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->root_state, n_pixels * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->sums, stages->n_sums * sizeof(Sums), true));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
+    CCL_TRY(cuda_device_alloc(context, (void **)&stages->table_scan, stages->n_table_scan * sizeof(uint32_t), true));
+    return cuda_device_alloc(context, (void **)&stages->counts, sizeof(Counts), true);
+}
+
+static CclStatus open_loop(CclContext *context)
+{
+    CudaLoop *const loop = &cuda_context(context)->loop;
+    if (!context->algorithm->iterative)
+        return CCL_OK;
+    CCL_TRY(cuda_device_alloc(context, (void **)&loop->changed, sizeof(uint32_t), true));
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&loop->host, sizeof(uint32_t)));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&loop->seen, (void *)loop->host, 0));
+    if (context->config.timing)
+        CCL_CUDA_TRY(cudaEventCreate(&loop->started));
+    return CCL_OK;
+}
+
+/* One allocation of each kind: pinning takes time, and there may be a thousand contexts to open. */
+static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    const uint32_t width = context->config.max_width, height = context->config.max_height;
+    const size_t mask_size = align(cuda_mask_pitch(width) * height);
+    const size_t up_size = cuda_packs_masks(context) ? align(row_words(width) * sizeof(uint64_t) * height) : mask_size;
+    const size_t result_size = align(sizeof(CudaResult));
+    const uint32_t n_bands = max(min(blocks_for(height, MIN_BAND_ROWS), MAX_READY_BANDS), MAX_ROW_CHUNKS);
+    const uint32_t n_lines = 1 + (cuda_packs_masks(context) ? READY_FLAGS(n_bands) : 0);
+    const size_t ready_size = align(n_lines * READY_FLAG_STRIDE * sizeof(uint32_t));
+    uint8_t *host, *device;
+
+    CCL_TRY(cuda_pinned_alloc(context, (void **)&host,
+                              up_size + result_size + ready_size + context->capacity * sizeof(CclComponent)));
+    slot->h_mask = host;
+    slot->h_result = (CudaResult *)(host + up_size);
+    *slot->h_result = CudaResult{};
+    slot->h_timed_out = (volatile uint32_t *)(host + up_size + result_size);
+    slot->h_ready_flags = (uint32_t *)slot->h_timed_out + READY_FLAG_STRIDE;
+    memset((void *)slot->h_timed_out, 0, ready_size);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->mapped_mask, slot->h_mask, 0));
+    slot->frame.chunks = &slot->bits.chunks;
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.chunks.timed_out, (void *)slot->h_timed_out, 0));
+    slot->bits.chunks.ready_flags = slot->bits.chunks.timed_out + READY_FLAG_STRIDE;
+    ccl_frame->rows = (CclComponent *)(host + up_size + result_size + ready_size);
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
+
+    CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
+    slot->d_mask = device;
+    slot->frame.kept = (CudaVars *)(device + mask_size);
+    return CCL_OK;
+}
+
+static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_frame)
+{
+    CudaFrame *const frame = &slot->frame;
+
+    slot->context = context;
+    /* With an engine each launch sets it. */
+    frame->stream = cuda_context(context)->engine ? NULL : cuda_context(context)->stream_slots[slot->stream_slot].stream;
+    frame->timing = context->config.timing;
+    frame->overlap = cuda_context(context)->device.overlaps && !frame->timing;
+    slot->ccl_frame = ccl_frame;
+    frame->loop = context->algorithm->iterative ? &cuda_context(context)->loop : NULL;
+    ccl_frame->slot = frame;
+    CCL_TRY(open_memory(context, slot, ccl_frame));
+
+    if (frame->timing) {
+        CCL_CUDA_TRY(cudaEventCreate(&slot->upload_start));
+        CCL_CUDA_TRY(cudaEventCreate(&slot->upload_end));
+        for (cudaEvent_t &event : frame->step_events)
+            CCL_CUDA_TRY(cudaEventCreate(&event));
+    }
+    return CCL_OK;
+}
+
+/* Label images of the context: one for each slot where they may be copied to the host, one for each stream slot where label()
+ * needs one, none where analyze() needs none. */
+static CclStatus open_labels(CclContext *context, size_t n_pixels)
+{
+    CudaContext *const cuda = cuda_context(context);
+    if (!context->config.labels && context->algorithm->analyze)
+        return CCL_OK;
+    for (unsigned i = 0; i < context->config.depth; i++) {
+        if (i >= cuda->n_stream_slots && !context->config.labels)
+            cuda->slots[i].d_labels = cuda->slots[cuda->slots[i].stream_slot].d_labels;
+        else
+            CCL_TRY(cuda_device_alloc(context, (void **)&cuda->slots[i].d_labels, n_pixels * sizeof(uint32_t), false));
+    }
+    return CCL_OK;
+}
+
+/* Each frame in flight has a stream slot: one frame leaves most of the device free, or waits for the bus. One stream slot
+ * suffices where frames wait for the host in between, or are timed. Benchmarks may want fewer. */
+static unsigned stream_slots_wanted(const CclContext *context)
+{
+    if (context->algorithm->iterative || context->config.timing || context->config.volume)
+        return 1;
+    return limit_of(context->config.depth, ccl_test_switches()->max_stream_slots);
+}
+
+/* The context's own streams, or those of an engine. */
+static CclStatus open_streams(CclContext *context)
+{
+    CudaContext *const cuda = cuda_context(context);
+    if (context->config.shared && context->algorithm->batches && !context->config.timing) {
+        CCL_TRY(cuda_engine_join(context));
+        for (unsigned i = 0; i < context->config.depth; i++)
+            ccl_ticket_init(&cuda->slots[i].ticket, &cuda->slots[i]);
+        return CCL_OK;
+    }
+    if (cuda_packs_masks(context) && context->config.threads > 1)
+        cuda->packers = ccl_pool_new(context->config.threads);
+    cuda->n_stream_slots = stream_slots_wanted(context);
+    for (unsigned i = 0; i < context->config.depth; i++)
+        cuda->slots[i].stream_slot = i % cuda->n_stream_slots;
+    for (unsigned i = 0; i < cuda->n_stream_slots; i++)
+        CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream_slots[i].stream, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->upload, cudaStreamNonBlocking));
+    CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->download, cudaStreamNonBlocking));
+    return CCL_OK;
+}
+
+static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
+{
+    const CclAlgorithm *const algorithm = context->algorithm;
+    CudaContext *const cuda = cuda_context(context);
+    if (cuda->engine)
+        return CCL_OK;
+    if (algorithm->batches)
+        cuda->capacity = algorithm->batches->capacity(context);
+    const size_t size = algorithm->batches          ? algorithm->batches->workspace_size(&cuda->capacity)
+                        : algorithm->workspace_size ? algorithm->workspace_size(context)
+                                                    : 0;
+    for (unsigned i = 0; i < cuda->n_stream_slots; i++) {
+        CudaStreamSlot *const stream_slot = &cuda->stream_slots[i];
+        if (!algorithm->analyze && !context->config.volume)
+            CCL_TRY(open_stages(context, &stream_slot->stages, n_pixels));
+        if (size)
+            CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
+    }
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* all was cleared there */
+    return CCL_OK;
+}
+
+CclStatus cuda_open(CclContext *context)
+{
+    const size_t n_pixels = (size_t)context->config.max_width * context->config.max_height;
+
+    CCL_TRY(cuda_check_device(context->config.device));
+    CCL_TRY(cuda_use_device(context->config.device));
+    CudaContext *const cuda = (CudaContext *)calloc(1, sizeof *cuda);
+    if (!cuda)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    context->impl = cuda;
+    cuda->memory.owner = "context";
+    cuda->memory.device_bytes = &context->device_bytes;
+    cuda->memory.host_bytes = &context->host_bytes;
+
+    cuda->no_graphs = ccl_test_switches()->no_graphs;
+    CCL_TRY(cuda_query_device(&cuda->device));
+    cuda->pack_rows = ccl_pack_rows(context->config.cpu_flags);
+    cuda->share = CCL_SHARE_FIRST;
+    cuda->density = CUDA_MANY; /* until the first frame is known: a cluster of blocks takes very long for very many runs */
+    cuda->density_left = 1;
+    CCL_TRY(open_streams(context));
+    CCL_TRY(open_loop(context));
+    for (unsigned i = 0; i < context->config.depth; i++)
+        CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->upload)); /* the slots have cleared memory there */
+    CCL_TRY(open_labels(context, n_pixels));
+    if (context->config.volume)
+        CCL_TRY(cuda_volume_open(context));
+    return open_stream_slots(context, n_pixels);
+}
+
+static void close_slot(CudaSlot *slot)
+{
+    cudaEvent_t events[] = { slot->uploaded, slot->produced, slot->computed, slot->done, slot->upload_start,
+                             slot->upload_end };
+    for (cudaEvent_t event : events)
+        if (event)
+            cudaEventDestroy(event);
+    for (cudaEvent_t event : slot->frame.step_events)
+        if (event)
+            cudaEventDestroy(event);
+    for (CudaReplay &replay : slot->replays)
+        cuda_drop_replay(&replay);
+    if (slot->ticket.frame)
+        ccl_ticket_clear(&slot->ticket);
+}
+
+/* Frames that will not be collected. */
+static void drop_tickets(CudaContext *cuda)
+{
+    for (CudaSlot &slot : cuda->slots)
+        if (slot.ticket.state != CCL_TICKET_FREE)
+            (void)ccl_scheduler_collect(cuda->engine->queue, &slot.ticket);
+}
+
+void cuda_close(CclContext *context)
+{
+    CudaContext *const cuda = cuda_context(context);
+    if (!cuda)
+        return;
+    if (context->config.device >= 0)
+        cudaSetDevice(context->config.device);
+    if (cuda->waiter.stream)
+        cudaStreamSynchronize(cuda->waiter.stream);
+    cudaStream_t streams[2 + CCL_MAX_DEPTH] = { cuda->upload, cuda->download }; /* its own, or the engine's */
+    for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
+        streams[2 + i] = cuda->stream_slots[i].stream;
+    if (cuda->engine) {
+        drop_tickets(cuda);
+        for (const CudaSlot &slot : cuda->slots) /* a frame may have been complete before its launch has ended */
+            if (slot.frame.stream)
+                cudaStreamSynchronize(slot.frame.stream);
+    }
+    for (cudaStream_t stream : streams)
+        if (stream && !cuda->engine)
+            cudaStreamSynchronize(stream);
+    for (CudaSlot &slot : cuda->slots)
+        close_slot(&slot);
+    if (cuda->loop.started)
+        cudaEventDestroy(cuda->loop.started);
+    cuda_memory_free(&cuda->memory);
+    for (cudaStream_t stream : streams)
+        if (stream && !cuda->engine)
+            cudaStreamDestroy(stream);
+    cuda_waiter_free(&cuda->waiter);
+    cuda_engine_leave(context);
+    (void)cudaGetLastError();
+    ccl_pool_free(cuda->packers);
+    free(cuda);
+}
+
+void *ccl_context_stream(const CclContext *context, unsigned i)
+{
+    const CudaContext *const cuda = context->config.backend == CCL_BACKEND_CUDA ? cuda_context(context) : NULL;
+    return cuda && !cuda->engine && i < cuda->n_stream_slots ? (void *)cuda->stream_slots[i].stream : NULL;
+}

@@ -1,0 +1,205 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Where kernels read a mask, and in which form. The host may have to copy or pack it to page-locked memory:
+ *
+ *     device memory                     pixels, in place
+ *     page-locked, the device is idle   small: pixels, in place; large: packed by device and host (host_share.h)
+ *     page-locked, else                 pixels, uploaded
+ *     ordinary, the method takes bits   packed by the host; read in place or uploaded
+ *     ordinary, else                    pixels, staged and uploaded
+ */
+#include "context.cuh"
+
+#include "host/words.h"
+
+/* Bits up to this many bytes are read in place, over the bus: quicker than a copy and its start. */
+#define MAX_BITS_IN_PLACE (512u << 10)
+/* Pixels as well, though the rows above tiles are then read twice. */
+#define MAX_BYTES_IN_PLACE (4u << 20)
+/* Masks of at least this many bytes are packed in place instead, some rows by the caller, where shares_packing() allows it: for
+ * fewer bytes another kernel is not worth it. */
+#define MIN_BYTES_SHARED (3u << 19)
+
+/* Then kernels may read host memory over the bus, which saves the copy and its start. While other frames are in flight it is
+ * copied. */
+bool cuda_device_is_idle(const CclContext *context)
+{
+    const CudaContext *const cuda = cuda_context(context);
+    return !context->n_waiting && (!cuda->engine || ccl_scheduler_idle(cuda->engine->queue));
+}
+
+/* A mask may be packed after the launch, so that launching takes no time of its own; but only if the device has loaded its
+ * kernels by now: the driver may wait for an idle device before it loads one. */
+static bool packs_meanwhile(const CclContext *context, const CudaSlot *slot, const CudaVars *vars, CudaMaskForm form)
+{
+    return cuda_has_graph(slot, cuda_shape_of(context, slot->ccl_frame, vars, form));
+}
+
+/* A mask from ordinary memory is packed into the slot's pinned memory, an eighth of it, and read there or uploaded. */
+static CclStatus stage_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                            CudaVars *vars)
+{
+    CudaContext *const cuda = cuda_context(context);
+    vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
+    vars->threshold = 0;
+    const size_t size = vars->mask_stride * mask->height;
+    const uint32_t awaited_rows = context->algorithm->awaited_rows(context, mask->width, mask->height);
+    *form = !cuda_may_wait_for_host(cuda, context) ? CUDA_BITS : awaited_rows ? CUDA_BITS_AWAITED : CUDA_BITS_ASSEMBLED;
+    slot->packs_meanwhile = *form != CUDA_BITS && packs_meanwhile(context, slot, vars, *form);
+    cuda_plan_packing(slot, mask, 0, *form == CUDA_BITS_AWAITED ? awaited_rows : 0);
+    if (!slot->packs_meanwhile)
+        cuda_pack(cuda, slot);
+    if (*form == CUDA_BITS_ASSEMBLED)
+        return CCL_OK;
+    if (*form == CUDA_BITS_AWAITED || size <= MAX_BITS_IN_PLACE) {
+        vars->mask = (const uint8_t *)slot->mapped_mask;
+        return CCL_OK;
+    }
+    return cuda_upload_staged_bits(cuda, slot, size);
+}
+
+/* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
+static const uint8_t *on_device(const CclMask *mask)
+{
+    cudaPointerAttributes about;
+    if (mask->memory == CCL_MEMORY_DEVICE)
+        return (const uint8_t *)mask->data;
+    if (mask->memory != CCL_MEMORY_PINNED)
+        return NULL;
+    if (cudaPointerGetAttributes(&about, mask->data) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    /* Asked like this, memory that is not page-locked is no error. */
+    return about.type == cudaMemoryTypeHost ? (const uint8_t *)about.devicePointer : NULL;
+}
+
+/* May kernels read a pinned mask in place, over the bus? */
+static bool reads_in_place(const CclContext *context, const CclMask *mask)
+{
+    return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
+           cuda_device_is_idle(context);
+}
+
+/* Can the caller's thread read a pinned mask as quickly as ordinary memory? Not write-combined memory. */
+static bool reads_quickly(const CclMask *mask)
+{
+    unsigned flags = 0;
+    if (cudaHostGetFlags(&flags, (void *)mask->data) == cudaSuccess)
+        return !(flags & cudaHostAllocWriteCombined);
+    (void)cudaGetLastError();
+    return false;
+}
+
+/* Do the device and, for the last rows, the caller's thread pack a pinned mask to bits? The thread would only wait. Not where
+ * contexts share streams: the frames of others would wait. */
+static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
+{
+    const CudaContext *const cuda = cuda_context(context);
+    const size_t min_bytes = ccl_test_switches()->packs_any_size ? 0 : MIN_BYTES_SHARED;
+    return (size_t)mask->width * mask->height >= min_bytes && there && reads_in_place(context, mask) &&
+           !mask->producer_stream && !context->config.timing && reads_quickly(mask) &&
+           (!cuda->engine || cuda_engine_is_own(cuda->engine));
+}
+
+/* How many bytes of a mask the device reads over the bus in 1 us. It packs some rows of this mask three times, each behind
+ * another launch so that no launch counts, and the shortest time counts. That takes the time of a few frames, so it is done for
+ * the first mask, and again after 2, 4, 8, ... others. The largest result counts: the bus may have slept, or been busy. */
+static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
+{
+    BitsJob some = slot->bits;
+    const uint32_t n_rows = min(mask->height, max(1u, MIN_BYTES_SHARED / mask->width));
+    float min_ms = 1e3f;
+    some.n_rows = n_rows;
+    some.chunks.n = 0;
+    for (cudaEvent_t *event : { &slot->upload_start, &slot->upload_end })
+        if (!*event)
+            CCL_CUDA_TRY(cudaEventCreate(event));
+    for (unsigned i = 0; i < 3; i++) {
+        float ms;
+        for (cudaEvent_t event : { slot->upload_start, slot->upload_end }) {
+            CCL_TRY(mask_to_bits(&some, cuda->upload));
+            CCL_CUDA_TRY(cudaEventRecord(event, cuda->upload));
+        }
+        CCL_CUDA_TRY(cudaEventSynchronize(slot->upload_end));
+        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, slot->upload_start, slot->upload_end));
+        min_ms = min(min_ms, ms);
+    }
+    cuda->bus = max(cuda->bus, (float)mask->width * (float)n_rows / max(1e3f * min_ms, 1.0f));
+    return CCL_OK;
+}
+
+/* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
+static CclStatus stage_shared(const CclContext *context, CudaSlot *slot, const CclMask *mask, const uint8_t *there,
+                              CudaVars *vars)
+{
+    CudaContext *const cuda = cuda_context(context);
+    slot->bits.mask = there;
+    slot->bits.mask_stride = mask->stride;
+    slot->bits.threshold = mask->threshold;
+    slot->bits.invert = mask->invert;
+    vars->mask_stride = row_words(mask->width) * sizeof(uint64_t);
+    vars->threshold = 0;
+    slot->packs_meanwhile = cuda_may_wait_for_host(cuda, context) && packs_meanwhile(context, slot, vars, CUDA_BITS_ASSEMBLED);
+    /* Packing before the launch would take longer than packing by the device alone. */
+    const float tested = ccl_test_switches()->host_share;
+    const float share = tested > 0 ? tested : slot->packs_meanwhile ? cuda->share : 0;
+    const uint32_t n_rows = (uint32_t)((float)mask->height * (1 - share));
+    cuda_plan_packing(slot, mask, share > 0 ? n_rows / CHUNK_ROWS * CHUNK_ROWS : mask->height, 0);
+    if (!(cuda->n_shared & (cuda->n_shared - 1)))
+        CCL_TRY(measure_bus(cuda, slot, mask));
+    cuda->n_shared++;
+    if (!slot->packs_meanwhile && slot->bits.chunks.n)
+        cuda_pack(cuda, slot);
+    return CCL_OK;
+}
+
+/* Does the caller alone pack the mask to bits? Masks in ordinary memory; and masks of 16 bits whose memory is declared as
+ * page-locked but is not: they cannot be copied as they are, either. */
+static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, const uint8_t *there)
+{
+    return cuda_packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || (mask->pixel_size == 2 && !there));
+}
+
+CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                          CudaVars *vars)
+{
+    CudaContext *const cuda = cuda_context(context);
+    const size_t pitch = cuda_mask_pitch(mask->width);
+    const uint8_t *const there = on_device(mask);
+
+    slot->uploads = slot->packs_meanwhile = false;
+    slot->ccl_frame->table.pack_us = 0;
+    CCL_TRY(cuda_mark_producer(slot, mask));
+    vars->mask = slot->d_mask;
+    vars->mask_stride = pitch;
+    if (is_packed_by_caller(context, mask, there))
+        return stage_bits(context, slot, mask, form, vars);
+    *form = CUDA_BITS_ASSEMBLED;
+    if (shares_packing(context, mask, there))
+        return stage_shared(context, slot, mask, there, vars);
+    *form = CUDA_PIXELS;
+    if (mask->pixel_size == 2) { /* narrowed on the way: 0 or 255 */
+        vars->threshold = 0;
+        vars->invert = 0;
+    } else {
+        vars->threshold = mask->threshold;
+        vars->invert = mask->invert;
+    }
+    if (there && mask->pixel_size == 2) {
+        vars->wide = there;
+        vars->wide_stride = mask->stride;
+        vars->wide_threshold = mask->threshold;
+        vars->wide_invert = mask->invert;
+        return CCL_OK;
+    }
+    const bool small = (size_t)mask->width * mask->height <= MAX_BYTES_IN_PLACE;
+    if (mask->memory == CCL_MEMORY_DEVICE || (there && small && reads_in_place(context, mask))) {
+        vars->mask = there;
+        vars->mask_stride = mask->stride;
+        return CCL_OK;
+    }
+    return cuda_upload_mask(cuda, slot, mask, pitch);
+}
