@@ -22,11 +22,20 @@ set -eu
 say() { printf '%s\n' "$*" >&2; }
 die() { say "install.sh: $*"; exit 1; }
 
+# GStreamer has the analytics library from 1.24 on. Debian 12 and Ubuntu 23.10 have an older one.
+has_analytics() {
+    # shellcheck disable=SC1091
+    case $(. /etc/os-release && echo "$ID-${VERSION_ID-}") in
+    debian-12 | debian-11 | ubuntu-2[0-3].*) false ;;
+    esac
+}
+
 packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmosquitto-dev \
-        libpango1.0-dev ;;
+        libpango1.0-dev
+        ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
     scene) echo gstreamer1.0-plugins-good ;;
