@@ -135,6 +135,7 @@ push_segment (FuzzPipe * pipe, FuzzBytes * bytes)
 void
 fuzz_pipe_disturb (FuzzPipe * pipe, FuzzBytes * bytes)
 {
+  GstClockTimeDiff late;
   GstClockTime time;
 
   switch (fuzz_below (bytes, 5)) {
@@ -154,8 +155,10 @@ fuzz_pipe_disturb (FuzzPipe * pipe, FuzzBytes * bytes)
       fuzz_pipe_event (pipe, gst_event_new_eos ());
       break;
     default:
-      gst_pad_push_event (pipe->sink, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2, (GstClockTimeDiff) fuzz_bits (bytes,
-                  4), fuzz_bits (bytes, 8)));
+      late = (GstClockTimeDiff) fuzz_bits (bytes, 4);
+      time = fuzz_bits (bytes, 8);
+      if (GST_CLOCK_TIME_IS_VALID (time))
+        gst_pad_push_event (pipe->sink, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2, late, time));
       break;
   }
 }
