@@ -38,8 +38,8 @@ static uint64_t dim_shadows(const CpuFeedback *f, int x0, int y, uint64_t bits)
     for (int j = y0; j <= y1; j++) {
         uint16_t seen[DIM_COLUMNS] = { 0 }, mean[DIM_COLUMNS] = { 0 };
         const size_t from = row_at(&f->luma, (uint32_t)j) + (size_t)left, n = (size_t)(right - left) * 2;
-        memcpy(seen + left - (x0 - r), f->value + from, n);
-        memcpy(mean + left - (x0 - r), f->model.mean + from, n);
+        memcpy(seen + (left - (x0 - r)), f->value + from, n);
+        memcpy(mean + (left - (x0 - r)), f->model.mean + from, n);
         add_dim_row(&sums, seen, mean, (uint16_t)f->light.black);
     }
     for (uint64_t todo = bits; todo; todo &= todo - 1) {
