@@ -42,8 +42,9 @@
 
 /* What is kept from picture to picture, apart from pixels. All 0: the next picture is the first. */
 typedef struct FeedbackControl {
-    int64_t last_us; /* time of the picture before, less what was not yet counted of it */
-    uint32_t has_time;
+    int64_t last_us;   /* time of the picture before, less what was not yet counted of it */
+    int64_t resume_us; /* after a step back: where the clock would be without it */
+    uint32_t has_time, has_resume;
     uint32_t ms;        /* the last interval, 0: none */
     uint32_t n_learnt;  /* pictures since learning began */
     uint32_t n_seen;    /* pictures since the detector was made or reset: dither */
@@ -53,22 +54,29 @@ typedef struct FeedbackControl {
     int32_t offset[2];  /* of U and V, 8.8: measured on the picture before */
 } FeedbackControl;
 
-/* The interval before a picture. Missing and backward times count as the interval before. */
+/* The interval before a picture. Missing and backward times count as the interval before. After one picture with a backward time
+ * the clock goes on from where it was. */
 MOTION_INLINE uint32_t feedback_interval(FeedbackControl *control, int64_t us)
 {
     const uint32_t usual = control->ms ? control->ms : FEEDBACK_FIRST_MS;
-    const int64_t passed = control->has_time && us != CCL_MOTION_NO_TIME ? us - control->last_us : -1;
-    uint32_t ms = usual;
-    if (us == CCL_MOTION_NO_TIME)
-        return usual;
-    if (passed >= 0)
-        ms = passed / 1000 > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)(passed / 1000);
-    /* What is less than a millisecond counts in the next interval. */
-    control->last_us = passed >= 0 && passed / 1000 <= FEEDBACK_MAX_MS ? control->last_us + (int64_t)ms * 1000 : us;
-    control->has_time = 1;
-    if (passed >= 0 && ms)
-        control->ms = ms;
-    return ms ? ms : 1;
+    const int64_t from = control->has_resume && us >= control->resume_us ? control->resume_us : control->last_us;
+    const bool is_known = control->has_time && us != CCL_MOTION_NO_TIME && us >= from;
+    control->has_resume = 0;
+    if (is_known) {
+        const int64_t passed = (us - from) / 1000;
+        const uint32_t ms = passed > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)passed;
+        /* What is less than a millisecond counts in the next interval. */
+        control->last_us = passed > FEEDBACK_MAX_MS ? us : from + passed * 1000;
+        control->ms = ms ? ms : control->ms;
+        return ms ? ms : 1;
+    }
+    if (control->has_time && us != CCL_MOTION_NO_TIME) {
+        control->resume_us = control->last_us + (int64_t)usual * 1000;
+        control->has_resume = 1;
+    }
+    control->last_us = us == CCL_MOTION_NO_TIME ? control->last_us + (int64_t)usual * 1000 : us;
+    control->has_time |= us != CCL_MOTION_NO_TIME;
+    return usual;
 }
 
 /* The clock of candidates, for an absorb time in ms; 0: never. */
@@ -117,12 +125,12 @@ MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us,
 /* The grid of samples: rows y = step / 2, and so on; the same of columns. */
 MOTION_INLINE uint32_t feedback_row_step(uint32_t height)
 {
-    return height >= 480 ? 4 : 2;
+    return height >= 720 ? 8 : height >= 480 ? 4 : 2;
 }
 
 MOTION_INLINE uint32_t feedback_column_step(uint32_t width)
 {
-    return width >= 640 ? 4 : 2;
+    return width >= 1280 ? 8 : width >= 640 ? 4 : 2;
 }
 
 /* Pixel x of a row smoothed by the 3x3 binomial filter, 8.8; rows and columns repeat at the border. */
@@ -164,6 +172,12 @@ MOTION_INLINE uint32_t feedback_ratio_bin(uint32_t value, uint32_t mean, bool in
     return feedback_min(value * 256u / mean, FEEDBACK_BINS - 1);
 }
 
+/* The median of n samples that lies in a bin of `in_bin`, with `before` samples in the bins before it; in 16ths of a bin. */
+MOTION_INLINE int feedback_median_in_bin(uint32_t n, uint32_t bin, uint32_t before, uint32_t in_bin)
+{
+    return (int)(bin * 16 + (n / 2 > before ? 16 * (n / 2 - before) : 0) / in_bin);
+}
+
 /* Median of a histogram, in 16ths of a bin; -1: too few samples. */
 MOTION_INLINE int feedback_median(const uint32_t *bins, uint32_t n_bins)
 {
@@ -174,7 +188,7 @@ MOTION_INLINE int feedback_median(const uint32_t *bins, uint32_t n_bins)
         return -1;
     for (uint32_t i = 0; i < n_bins; i++) {
         if (2 * (sum + bins[i]) >= n)
-            return (int)(i * 16 + (n / 2 > sum ? 16 * (n / 2 - sum) : 0) / bins[i]);
+            return feedback_median_in_bin(n, i, sum, bins[i]);
         sum += bins[i];
     }
     return -1;
@@ -196,22 +210,30 @@ MOTION_INLINE uint32_t feedback_black(const uint32_t *bins)
     return black * FEEDBACK_LEVEL;
 }
 
-MOTION_INLINE FeedbackLight feedback_light(const FeedbackSamples *samples)
+/* medians: of the bands, and of the whole picture. */
+MOTION_INLINE FeedbackLight feedback_light_of(const int *medians, uint32_t black)
 {
     FeedbackLight light;
-    const int one = (int)FEEDBACK_ONE, step = one * (int)FEEDBACK_STEP_PART / 100;
-    const int median = feedback_median(samples->ratios[FEEDBACK_BANDS], FEEDBACK_BINS);
+    const int one = (int)FEEDBACK_ONE, step = one * (int)FEEDBACK_STEP_PART / 100, median = medians[FEEDBACK_BANDS];
     const int whole = median < 0 ? one : median > 16 ? median : 16, part = whole * (int)FEEDBACK_BAND_PART / 100;
-    light.black = feedback_black(samples->luma);
+    light.black = black;
     light.rescale = whole < one - step || whole > one + step ? whole : 0;
     for (uint32_t k = 0; k < FEEDBACK_BANDS; k++) {
-        const int own = feedback_median(samples->ratios[k], FEEDBACK_BINS);
+        const int own = medians[k];
         const int gain = own < 0 ? whole : feedback_clamp(own, whole - part, whole + part);
         light.bands[k] = light.rescale ? gain * one / whole : gain;
     }
     if (light.rescale)
         light.black = feedback_min(light.black * (uint32_t)whole / FEEDBACK_ONE, 65535u);
     return light;
+}
+
+MOTION_INLINE FeedbackLight feedback_light(const FeedbackSamples *samples)
+{
+    int medians[FEEDBACK_BANDS + 1];
+    for (uint32_t k = 0; k <= FEEDBACK_BANDS; k++)
+        medians[k] = feedback_median(samples->ratios[k], FEEDBACK_BINS);
+    return feedback_light_of(medians, feedback_black(samples->luma));
 }
 
 /* 1 / gain of a row, 4.12: between the bands it is interpolated. */
@@ -249,10 +271,14 @@ MOTION_INLINE uint32_t feedback_offset_bin(uint32_t value, uint32_t mean)
     return (uint32_t)feedback_clamp(((int)value - (int)mean) / 16 + (int)FEEDBACK_BINS / 2, 0, (int)FEEDBACK_BINS - 1);
 }
 
+MOTION_INLINE int32_t feedback_offset_of(int median)
+{
+    return median < 0 ? 0 : median - (int)FEEDBACK_BINS * 8;
+}
+
 MOTION_INLINE int32_t feedback_offset(const uint32_t *bins)
 {
-    const int median = feedback_median(bins, FEEDBACK_BINS);
-    return median < 0 ? 0 : median - (int)FEEDBACK_BINS * 8;
+    return feedback_offset_of(feedback_median(bins, FEEDBACK_BINS));
 }
 
 MOTION_INLINE uint32_t feedback_take_offset(uint32_t value, int32_t offset)

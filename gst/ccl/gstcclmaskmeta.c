@@ -6,8 +6,8 @@
  * @title: GstCclMaskMeta
  * @short_description: a mask beside the picture it was made of
  *
- * `cclmotion` adds one #GstCclMaskMeta to each buffer and leaves the picture
- * alone; `ccllabel mask-source=mask-meta` finds the blobs of that mask. Any
+ * `cclmotion` adds one #GstCclMaskMeta to each buffer and does not change the
+ * picture; `ccllabel mask-source=mask-meta` finds the blobs of that mask. Any
  * other element or probe may add one:
  *
  * |[<!-- language="C" -->
@@ -30,6 +30,15 @@
 
 /* ---------------------------------------------------------------- registration */
 
+/* Does the video meta say GRAY8, and any pixels? Another element may have changed it since. */
+static gboolean
+is_mask (GstBuffer * mask)
+{
+  const GstVideoMeta *const layout = gst_buffer_get_video_meta (mask);
+
+  return layout != NULL && layout->format == GST_VIDEO_FORMAT_GRAY8 && layout->width > 0 && layout->height > 0;
+}
+
 static gboolean
 gst_ccl_mask_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
@@ -38,7 +47,7 @@ gst_ccl_mask_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffe
   GstCclMaskMeta *added;
 
   memcpy (frame.matrix, from->matrix, sizeof (GstCclMatrix));
-  if (from->mask == NULL || !gst_ccl_frame_matrix_follow (&frame, type, data))
+  if (from->mask == NULL || !is_mask (from->mask) || !gst_ccl_frame_matrix_follow (&frame, type, data))
     return FALSE;
 
   added = gst_buffer_add_ccl_mask_meta (dest, from->mask, frame.width, frame.height);
@@ -74,7 +83,7 @@ gst_ccl_mask_meta_free (GstMeta * meta, GstBuffer * buffer)
 }
 
 #if GST_CHECK_VERSION (1, 24, 0)
-/* A pool takes its buffer back: nothing of the last frame may stay. */
+/* A buffer returns to its pool: no data of the last frame may stay. */
 static void
 gst_ccl_mask_meta_clear (GstBuffer * buffer, GstMeta * meta)
 {
@@ -147,7 +156,7 @@ gst_ccl_mask_meta_get_info (void)
  * fields are 0.
  *
  * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
- *   when @mask has no video meta that says GRAY8.
+ *   when @mask has no video meta of format GRAY8.
  *
  * Since: 0.1
  */
@@ -160,10 +169,9 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (GST_IS_BUFFER (mask), NULL);
 
-  layout = gst_buffer_get_video_meta (mask);
-  g_return_val_if_fail (layout != NULL && layout->format == GST_VIDEO_FORMAT_GRAY8, NULL);
-  g_return_val_if_fail (layout->width > 0 && layout->height > 0, NULL);
+  g_return_val_if_fail (is_mask (mask), NULL);
 
+  layout = gst_buffer_get_video_meta (mask);
   meta = (GstCclMaskMeta *) gst_buffer_add_meta (buffer, GST_CCL_MASK_META_INFO, NULL);
   if (meta == NULL)
     return NULL;
@@ -181,8 +189,8 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
  * gst_buffer_get_ccl_mask_meta:
  * @buffer: a buffer
  *
- * Gets the mask of a frame. Of several metas it is the last one, which the
- * nearest element upstream attached.
+ * Gets the mask of a frame. If there are several metas, this is the last one,
+ * from the nearest element upstream.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -240,8 +248,7 @@ gst_ccl_mask_meta_get_source (const GstCclMaskMeta * meta)
  * @x: (inout): column, in the mask before and in the frame after
  * @y: (inout): row
  *
- * Takes a place in the mask to its place in the frame; see
- * gst_ccl_blob_meta_map_point().
+ * Maps a point of the mask to the frame; see gst_ccl_blob_meta_map_point().
  *
  * Since: 0.1
  */

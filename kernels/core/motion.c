@@ -64,8 +64,6 @@ CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **result)
     CCL_TRY(check_config(config));
     if (!ccl_backend_built(config->backend))
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
-    if (config->method == CCL_MOTION_FEEDBACK && config->backend == CCL_BACKEND_CUDA)
-        return ccl_fail(CCL_ERROR_UNSUPPORTED, "motion method feedback runs on the CPU only");
 
     CclMotion *const motion = calloc(1, sizeof *motion);
     if (!motion)
@@ -174,9 +172,10 @@ static CclStatus check_chroma(const CclMotion *motion, const CclMotionChroma *ch
         chroma->height > config->height)
         return ccl_fail(CCL_ERROR_ARGUMENT, "chroma of %ux%u samples does not fit a picture of %ux%u", chroma->width,
                         chroma->height, config->width, config->height);
-    if (chroma->stride < (size_t)(chroma->width - 1) * chroma->step + 1)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %u samples", chroma->stride,
-                        chroma->width);
+    for (unsigned k = 0; k < 2; k++)
+        if (chroma->stride[k] < (size_t)(chroma->width - 1) * chroma->step + 1)
+            return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %u samples", chroma->stride[k],
+                            chroma->width);
     return CCL_OK;
 }
 

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* The node of the latest launch on a captured stream: the next launch depends on it. */
-static CclStatus find_last_node(cudaStream_t stream, cudaGraphNode_t *node)
+CclStatus cuda_last_node(cudaStream_t stream, cudaGraphNode_t *node)
 {
     cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
@@ -29,7 +28,7 @@ static CclStatus note_node(CudaReplay *replay, cudaStream_t stream, unsigned n_p
         return ccl_fail(CCL_ERROR_DEVICE, "a frame has more than %d kernels", CUDA_MAX_STEPS);
     CudaReplayNode *const node = &replay->nodes[replay->n_nodes++];
     node->n_parameters = n_parameters;
-    return find_last_node(stream, &node->node);
+    return cuda_last_node(stream, &node->node);
 }
 
 CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars, const char *file, int line)
@@ -59,7 +58,7 @@ CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const 
                       vars->keep_all, (uint32_t)form, (uint32_t)cuda_context(context)->density };
 }
 
-/* For frames alone CUDA_MANY is nothing else than CUDA_SPARSE. */
+/* For frames alone, CUDA_MANY is the same as CUDA_SPARSE. */
 static bool same_shape(const CudaShape *a, CudaShape b)
 {
     if ((a->density == CUDA_DENSE) == (b.density == CUDA_DENSE))
@@ -67,7 +66,7 @@ static bool same_shape(const CudaShape *a, CudaShape b)
     return !memcmp(a, &b, sizeof b);
 }
 
-/* Graphs of another generation have kernels that use memory which is freed. */
+/* Graphs of another generation use memory that has been freed. */
 static unsigned generation_of(const CudaContext *cuda)
 {
     /* Atomic: other contexts may join meanwhile. */
@@ -93,7 +92,7 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
 {
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
     if (end != cudaSuccess)
-        (void)cudaGetLastError(); /* it must not fail the launches without a graph */
+        (void)cudaGetLastError(); /* the launches without a graph must not fail because of it */
     CCL_TRY(status);
     CCL_CUDA_TRY_AS("cudaStreamEndCapture", end);
     for (unsigned i = 0; i < replay->n_nodes; i++)
@@ -108,7 +107,7 @@ static CclStatus capture_launches(CudaSlot *slot, CudaReplay *replay, const Stag
 {
     CCL_TRY(cuda_assemble_bits(slot, slot->frame.stream));
     if (slot->frame.shape.form == CUDA_BITS_ASSEMBLED)
-        CCL_TRY(find_last_node(slot->frame.stream, &replay->bits.node));
+        CCL_TRY(cuda_last_node(slot->frame.stream, &replay->bits.node));
     return cuda_launch_frame(slot->context, slot->ccl_frame, stages);
 }
 

@@ -76,6 +76,8 @@ static const CudaMotionMethod *find_method(CclMotionMethod method)
     case CCL_MOTION_EMA:
     case CCL_MOTION_MOG2:
         return &cuda_motion_pixel_models;
+    case CCL_MOTION_FEEDBACK:
+        return &cuda_motion_feedback;
     }
     return NULL;
 }
@@ -127,6 +129,8 @@ static void cuda_close(CclMotion *motion)
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     (void)cudaGetLastError();
+    if (cuda->model && cuda->method->close)
+        cuda->method->close(cuda->model);
     free(cuda->model);
     free(cuda);
 }
@@ -229,6 +233,8 @@ static CclStatus cuda_collect(CclMotion *motion, MotionFrame *frame)
     }
     frame->raw_foreground = result & max;
     frame->foreground = result >> MOTION_RESULT_BITS & max;
+    if (cuda->method->collect)
+        cuda->method->collect(motion, frame);
     return CCL_OK;
 }
 
