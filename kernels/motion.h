@@ -38,15 +38,15 @@ extern "C" {
 /* Largest radius of open, close and dilate, pixels. */
 #define CCL_MOTION_MAX_RADIUS 15u
 /* Largest box that is averaged, pixels: sums fit 32 bits. */
-#define CCL_MOTION_MAX_BOX (1u << 24)
+#define CCL_MOTION_MAX_BOX    (1u << 24)
 
 /* Largest confirm_frames. */
 #define CCL_MOTION_MAX_CONFIRM 30u
 
 typedef enum CclMotionMethod {
-    CCL_MOTION_DIFF, /* differs from the picture before */
-    CCL_MOTION_EMA,  /* differs from a running mean */
-    CCL_MOTION_MOG2, /* fits none of the Gaussians that make up the background of its pixel: up to three per pixel, after
+    CCL_MOTION_DIFF,     /* differs from the picture before */
+    CCL_MOTION_EMA,      /* differs from a running mean */
+    CCL_MOTION_MOG2,     /* fits none of the Gaussians that make up the background of its pixel: up to three per pixel, after
                         Zivkovic & van der Heijden, Pattern Recognition Letters 27 (2006) */
     CCL_MOTION_FEEDBACK, /* fits none of the modes of its pixel, with thresholds that follow false alarms; foreground is not
                             learnt until its region is known to be a ghost, or absorb_ms has passed: docs/motion-model.md */
@@ -55,14 +55,15 @@ typedef enum CclMotionMethod {
 typedef struct CclMotionConfig {
     CclBackendKind backend;
     CclMotionMethod method;
-    uint32_t width, height; /* of the pictures, 1..CCL_MAX_SIZE each way */
+    uint32_t width, height;           /* of the pictures, 1..CCL_MAX_SIZE each way */
     uint32_t work_width, work_height; /* size to work at, at most that of the pictures; smaller ones are averages of boxes,
                                          of up to CCL_MOTION_MAX_BOX pixels; 0: the size of the pictures */
-    int device;             /* CUDA: as in CclConfig */
-    unsigned depth;         /* pictures submitted and not yet collected, 1..CCL_MAX_DEPTH */
-    unsigned threads;       /* CPU: as in CclConfig */
+    int device;                       /* CUDA: as in CclConfig */
+    unsigned depth;                   /* pictures submitted and not yet collected, 1..CCL_MAX_DEPTH */
+    unsigned threads;                 /* CPU: as in CclConfig */
     uint32_t cpu_flags;
-    bool timing;            /* CUDA: measure CclMotionInfo.kernel_us */
+    bool timing; /* CUDA: measure CclMotionInfo.kernel_us */
+    bool chroma; /* FEEDBACK: pictures come with chroma, and it counts */
 } CclMotionConfig;
 
 /* CPU, MOG2, depth 1, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
@@ -70,7 +71,8 @@ CclMotionConfig ccl_motion_config_default(void);
 
 typedef struct CclMotion CclMotion;
 
-/* Makes a detector that knows nothing yet; all memory is taken here. Errors as of ccl_context_new(). */
+/* Makes a detector that knows nothing yet; all memory is taken here, but for lists of regions. Errors as of ccl_context_new().
+ * UNSUPPORTED: FEEDBACK on CUDA. */
 CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **motion);
 
 /* NULL is allowed. */
@@ -97,27 +99,30 @@ CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t
 CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t *picture, size_t stride, uint32_t width,
                            uint32_t height);
 
-/* May be others for every picture; what was learnt is kept. */
+/* May be others for every picture; what was learnt is kept. FEEDBACK has its own rules in place of learning_rate, warmup_frames
+ * and freeze. */
 typedef struct CclMotionParams {
-    unsigned threshold;     /* 1..255: gray levels by which a pixel must differ (MOG2: where the picture is quiet, and
-                               where there is more noise in proportion to it); 0: 12 for MOG2, else 25 */
-    double learning_rate;   /* 0..1: part of the background that a picture replaces; negative: 0.003. While there are few
+    unsigned threshold;      /* 1..255: gray levels by which a pixel must differ (MOG2: where the picture is quiet, and
+                               where there is more noise in proportion to it; FEEDBACK: in smoothed pictures, more where there
+                               is noise, and at most 100); 0: 12 for MOG2, 5 for FEEDBACK, else 25 */
+    double learning_rate;    /* 0..1: part of the background that a picture replaces; negative: 0.003. While there are few
                                pictures to learn from it is higher. */
-    unsigned warmup_frames; /* first pictures to learn from without a mask */
+    unsigned warmup_frames;  /* first pictures to learn from without a mask */
     unsigned confirm_frames; /* 1..30: pictures in a row a pixel must be foreground in; 0 is 1 */
-    unsigned median;        /* 0..2: noise suppression: a pixel takes the value most pixels have in the square of this
+    unsigned median;         /* 0..2: noise suppression: a pixel takes the value most pixels have in the square of this
                                radius around it */
-    unsigned open;          /* 0..15, radii in pixels: foreground thinner than 2r+1 goes, */
-    unsigned close;         /* then background thinner than 2r+1, */
-    unsigned dilate;        /* then foreground grows */
-    bool drop_shadow;       /* MOG2, EMA: pixels where the background is only darker by a factor are no foreground */
-    bool freeze;            /* foreground is not learnt: what stops stays foreground */
-    uint32_t absorb_ms;     /* FEEDBACK: what stands still for this long becomes background; 0: never */
-    double max_motion;      /* 0..1: with a larger part of the picture foreground, the whole picture changed: the mask is
+    unsigned open;           /* 0..15, radii in pixels: foreground thinner than 2r+1 goes, */
+    unsigned close;          /* then background thinner than 2r+1, */
+    unsigned dilate;         /* then foreground grows */
+    bool drop_shadow;        /* all but DIFF: pixels where the background is only darker by a factor are no foreground */
+    bool freeze;             /* foreground is not learnt: what stops stays foreground */
+    uint32_t absorb_ms;      /* FEEDBACK: what stands still for this long becomes background; 0: never */
+    double max_motion;       /* 0..1: with a larger part of the picture foreground, the whole picture changed: the mask is
                                empty and learning starts again with the next picture; 1: never */
 } CclMotionParams;
 
-/* threshold 0, learning_rate -1, 30 warm-up frames, 1 to confirm, median 2, close 2, shadows dropped, max_motion 0.8. */
+/* threshold 0, learning_rate -1, 30 warm-up frames, 1 to confirm, median 2, close 2, shadows dropped, absorb_ms 600000, max_motion
+ * 0.8. */
 CclMotionParams ccl_motion_params_default(void);
 
 /* Where the mask goes: 255 where something moves, else 0; of the working size. NULL data: nowhere. */
@@ -127,7 +132,7 @@ typedef struct CclMotionMask {
     CclMemory memory; /* a CPU detector takes HOST and PINNED, a CUDA detector all three */
 } CclMotionMask;
 
-#define CCL_MOTION_LEARNING (1u << 0)      /* in warm-up: the mask is empty */
+#define CCL_MOTION_LEARNING      (1u << 0) /* in warm-up: the mask is empty */
 #define CCL_MOTION_GLOBAL_CHANGE (1u << 1) /* more than max_motion: the mask is empty, learning starts again */
 
 typedef struct CclMotionInfo {
@@ -153,16 +158,36 @@ typedef struct CclMotionInfo {
  * Errors: ARGUMENT (something out of range, or too many pictures waiting; nothing was submitted). After any other free
  *         the detector and make a new one.
  */
-CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
-                            const CclMotionMask *mask);
+CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask);
+
+/* Chroma of a picture: planes of U and V, or one of both. */
+typedef struct CclMotionChroma {
+    const void *u, *v;      /* the first sample of each; NULL: none */
+    size_t stride;          /* bytes from row to row */
+    unsigned step;          /* bytes from sample to sample: 1, or 2 where U and V alternate */
+    uint32_t width, height; /* samples: those of the picture, or fewer */
+} CclMotionChroma;
+
+#define CCL_MOTION_NO_TIME INT64_MIN
+
+typedef struct CclMotionPicture {
+    CclMask luma;
+    CclMotionChroma chroma; /* in the same memory; looked at by detectors with config.chroma */
+    int64_t us;             /* FEEDBACK: when it was taken, in microseconds on any clock; or CCL_MOTION_NO_TIME: as long after the
+                               picture before as that was after its own */
+} CclMotionPicture;
+
+/* ccl_motion_submit(), which gives luma alone and no time, with all that a picture has. */
+CclStatus ccl_motion_submit_picture(CclMotion *motion, const CclMotionPicture *picture, const CclMotionParams *params,
+                                    const CclMotionMask *mask);
 
 /* Waits for the oldest picture submitted: its mask is complete on return. Masks and numbers are those of
  * ccl_motion_apply(), whatever else is in flight. info: NULL is allowed. ARGUMENT when none is waiting. */
 CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info);
 
 /* ccl_motion_submit() and ccl_motion_collect() in one; no other picture may be in flight. */
-CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
-                           const CclMotionMask *mask, CclMotionInfo *info);
+CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask,
+                           CclMotionInfo *info);
 
 #ifdef __cplusplus
 }

@@ -15,21 +15,24 @@ extern "C" {
 /* A picture in flight. */
 typedef struct MotionFrame {
     CclMask luma;
+    CclMotionChroma chroma;
+    int64_t us; /* FEEDBACK: or CCL_MOTION_NO_TIME */
     CclMotionMask mask;
-    CclMotionParams params; /* checked, defaults filled in */
-    uint64_t pixels;        /* not ignored */
+    CclMotionParams params;    /* checked, defaults filled in */
+    uint64_t pixels;           /* not ignored */
     uint32_t n_learnt, n_seen; /* pictures before this one; n_learnt may change while a global change is not known yet */
     uint32_t n_resets;
     double start_us;
     MotionRates rates;
-    bool seed;              /* the first picture: the model becomes it */
-    bool silent;            /* warm-up: the mask is empty */
-    bool forgets;           /* confirmation was switched off: its counts begin at 0 when it is on again */
-    uint64_t max_raw_foreground; /* above this the picture is a global change */
+    bool seed;                           /* the first picture: the model becomes it */
+    bool silent;                         /* warm-up: the mask is empty */
+    bool forgets;                        /* confirmation was switched off: its counts begin at 0 when it is on again */
+    bool restarts;                       /* FEEDBACK: filled by the backend, as are silent and n_learnt: learning starts again */
+    uint64_t max_raw_foreground;         /* above this the picture is a global change */
     uint64_t raw_foreground, foreground; /* filled by the backend; foreground after a global change is 0 */
-    float kernel_us;        /* -1: not measured */
-    unsigned slot;          /* 0..depth-1, different for each picture in flight */
-    uint32_t serial;        /* the backend's own */
+    float kernel_us;                     /* -1: not measured */
+    unsigned slot;                       /* 0..depth-1, different for each picture in flight */
+    uint32_t serial;                     /* the backend's own */
 } MotionFrame;
 
 typedef struct MotionBackend {
@@ -53,7 +56,7 @@ struct CclMotion {
     uint32_t n_learnt;      /* pictures since the model was made, if none in flight is a global change */
     uint32_t n_seen;        /* pictures since the last reset */
     uint32_t n_resets;
-    unsigned confirm_frames; /* of the last picture submitted */
+    unsigned confirm_frames;           /* of the last picture submitted */
     MotionFrame frames[CCL_MAX_DEPTH]; /* a ring of config.depth: those in flight */
     unsigned first, n_waiting;
     size_t host_bytes, device_bytes;
@@ -67,7 +70,8 @@ CCL_HOST_DEVICE static inline uint32_t motion_box(uint32_t i, uint32_t n, uint32
 }
 
 extern const MotionBackend motion_cpu_backend;
-extern const MotionBackend motion_cuda_backend; /* cuda/motion/motion.cu, or cuda/motion_stubs.c without nvcc */
+extern const MotionBackend motion_cpu_feedback_backend; /* method FEEDBACK */
+extern const MotionBackend motion_cuda_backend;         /* cuda/motion/motion.cu, or cuda/motion_stubs.c without nvcc */
 
 #ifdef __cplusplus
 }

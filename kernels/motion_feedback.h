@@ -197,7 +197,7 @@ MOTION_INLINE uint32_t feedback_miss(uint32_t value, uint32_t threshold, uint32_
     return (fits ? 0u : FEEDBACK_RAW) | (in_far_range ? FEEDBACK_RISES : 0u);
 }
 
-/* A foreground pixel that may be background which moved: the far range contains it, give or take half a base threshold. Its
+/* A pixel of the mask that may be background which moved: the far range contains it, give or take half a base threshold. Its
  * chroma, if there is any, must be explained too. */
 MOTION_INLINE bool feedback_is_explained(uint32_t value, uint32_t base, uint32_t far_min, uint32_t far_max)
 {
@@ -225,7 +225,12 @@ MOTION_INLINE uint32_t feedback_deviation(uint32_t deviation, uint32_t distance,
     return feedback_min(feedback_towards(deviation, distance, rate, dither ^ 65535u), FEEDBACK_DEVIATION_MAX);
 }
 
-/* A pixel whose first mode fits. */
+/* So near to its first mode that no other is asked: nearly all pixels. */
+MOTION_INLINE bool feedback_is_near(uint32_t value, uint32_t mean, uint32_t threshold)
+{
+    return 2 * motion_distance(value, mean) <= threshold;
+}
+
 MOTION_INLINE void feedback_learn_first(uint32_t value, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
                                         const FeedbackFrame *frame, uint32_t dither)
 {
@@ -236,18 +241,22 @@ MOTION_INLINE void feedback_learn_first(uint32_t value, uint16_t *mean, uint16_t
     *deviation = (uint16_t)feedback_deviation(*deviation, distance, frame->deviation_rate, dither);
 }
 
-/* A pixel whose first mode does not fit: the nearer of the others within the threshold learns; if neither is, a new one begins in
- * the place of the third. */
-MOTION_INLINE void feedback_learn_rest(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
-                                       FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
+/* Any pixel: the nearest mode within the threshold learns; if there is none, a new one begins in the place of the third. */
+MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16_t *mean, uint16_t *weight, uint16_t *deviation,
+                                      FeedbackRest *rest, const FeedbackFrame *frame, uint32_t dither)
 {
     const uint32_t before = feedback_second_weight(*weight, rest->part);
     uint32_t second = before - motion_step(before, frame->rate, dither);
-    uint32_t third = before ? MOTION_ONE - *weight - before : 0;
+    const uint32_t third_before = before ? MOTION_ONE - *weight - before : 0;
+    uint32_t third = third_before - motion_step(third_before, frame->rate, dither);
     uint32_t mean_1 = rest->mean[0], mean_2 = rest->mean[1];
     const uint32_t to_second = before ? motion_distance(value, mean_1) : 65536u;
-    const uint32_t to_third = third ? motion_distance(value, mean_2) : 65536u;
-    third -= motion_step(third, frame->rate, dither);
+    const uint32_t to_third = third_before ? motion_distance(value, mean_2) : 65536u;
+    const uint32_t to_first = motion_distance(value, *mean);
+    if (to_first <= threshold && to_first <= to_second && to_first <= to_third) {
+        feedback_learn_first(value, mean, weight, deviation, frame, dither);
+        return;
+    }
 
     if (to_second <= threshold && to_second <= to_third) {
         second += frame->rate;
@@ -258,10 +267,11 @@ MOTION_INLINE void feedback_learn_rest(uint32_t value, uint32_t threshold, uint1
         mean_2 = feedback_towards(mean_2, value, feedback_share(frame->rate, third), dither);
         *deviation = (uint16_t)feedback_deviation(*deviation, to_third, frame->deviation_rate, dither);
     } else {
+        /* The weight of a mode that is replaced falls to the first and the second in proportion. */
+        second = before * (MOTION_ONE - frame->rate) / (MOTION_ONE - third_before);
         third = frame->rate;
         mean_2 = value;
     }
-    /* The first has what the others leave, also the weight of a mode that was replaced. */
     uint32_t first = MOTION_ONE - feedback_min(second + third, MOTION_ONE);
     if (third > second) {
         const uint32_t w = second, m = mean_1;
@@ -358,7 +368,7 @@ MOTION_INLINE uint32_t feedback_chroma_miss(const uint32_t *uv, uint32_t thresho
     return (in_far_range && fits ? 0u : FEEDBACK_RAW) | (in_far_range ? FEEDBACK_RISES : 0u);
 }
 
-/* The chroma of a foreground pixel. */
+/* The chroma of a pixel of the mask. */
 MOTION_INLINE bool feedback_chroma_is_explained(const uint32_t *uv, const FeedbackChromaRange *range)
 {
     const uint32_t margin = FEEDBACK_CHROMA_THRESHOLD / 2;
@@ -380,8 +390,7 @@ MOTION_INLINE void feedback_learn_chroma(const uint32_t *uv, FeedbackChroma *c, 
             k == 0 ? feedback_first_share(frame->rate, c->weight) : feedback_share(frame->rate, MOTION_ONE - c->weight);
         c->mean[k][0] = (uint16_t)feedback_towards(c->mean[k][0], uv[0], share, dither);
         c->mean[k][1] = (uint16_t)feedback_towards(c->mean[k][1], uv[1], share, dither ^ 65535u);
-        c->deviation =
-            (uint16_t)feedback_deviation(c->deviation, k ? to_second : to_first, frame->deviation_rate, dither ^ 65535u);
+        c->deviation = (uint16_t)feedback_deviation(c->deviation, k ? to_second : to_first, frame->deviation_rate, dither);
     } else {
         c->mean[1][0] = (uint16_t)uv[0], c->mean[1][1] = (uint16_t)uv[1];
     }

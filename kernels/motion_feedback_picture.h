@@ -16,6 +16,7 @@
  *   | unshadow     foreground pixels without chroma: 5x5 of picture and model               feedback_is_shadow()
  *     camera       edges on the grid: which of the background's are gone                    feedback_edge()
  *     filter       median, open, close on the mask
+ *     explain      pixels of the mask that the far range contains: 9x9 of the model           feedback_is_explained()
  *   | regions      labels of the mask (8-connected) and of what is not (4-connected): drops blobs that the far
  *                  range explains, fills small holes of the others                          feedback_blob_is_explained()
  *     decide       learning starts again when the camera looks elsewhere                    feedback_decide()
@@ -27,6 +28,7 @@
 #ifndef CCL_MOTION_FEEDBACK_PICTURE_H
 #define CCL_MOTION_FEEDBACK_PICTURE_H
 
+#include "motion.h"
 #include "motion_feedback.h"
 
 #define FEEDBACK_GUARD 2u /* pixels: the mask grown by this is not learnt */
@@ -37,7 +39,6 @@
 #define FEEDBACK_BOOT_PICTURES 12u    /* and at least this many pictures: low rates */
 #define FEEDBACK_FIRST_MS      40u    /* ms: interval that is assumed where nothing is known */
 #define FEEDBACK_MAX_MS        10000u /* ms: longer intervals count as this: a pause says nothing about what was there */
-#define FEEDBACK_NO_TIME       INT64_MIN
 
 /* What is kept from picture to picture, apart from pixels. All 0: the next picture is the first. */
 typedef struct FeedbackControl {
@@ -56,9 +57,9 @@ typedef struct FeedbackControl {
 MOTION_INLINE uint32_t feedback_interval(FeedbackControl *control, int64_t us)
 {
     const uint32_t usual = control->ms ? control->ms : FEEDBACK_FIRST_MS;
-    const int64_t passed = control->has_time && us != FEEDBACK_NO_TIME ? us - control->last_us : -1;
+    const int64_t passed = control->has_time && us != CCL_MOTION_NO_TIME ? us - control->last_us : -1;
     uint32_t ms = usual;
-    if (us == FEEDBACK_NO_TIME)
+    if (us == CCL_MOTION_NO_TIME)
         return usual;
     if (passed >= 0)
         ms = passed / 1000 > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)(passed / 1000);
@@ -87,7 +88,7 @@ MOTION_INLINE void feedback_plan_absorption(FeedbackFrame *frame, uint32_t absor
         frame->absorb = absorb_ms < FEEDBACK_STILL_MS ? 1 : absorb_ms / FEEDBACK_STILL_MS;
 }
 
-/* The numbers of a picture. us: its time in microseconds, or FEEDBACK_NO_TIME. threshold: levels; 0: the default. */
+/* The numbers of a picture. us: its time in microseconds, or CCL_MOTION_NO_TIME. threshold: levels; 0: the default. */
 MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us, uint32_t threshold, uint32_t absorb_ms)
 {
     const uint32_t levels = feedback_min(threshold ? threshold : FEEDBACK_THRESHOLD, FEEDBACK_THRESHOLD_MAX);
@@ -263,11 +264,10 @@ MOTION_INLINE uint32_t feedback_take_offset(uint32_t value, int32_t offset)
 
 #define FEEDBACK_HOLE_PART 200u /* holes of at most the picture's pixels / this are filled */
 
-/* A blob of the mask, most of whose foreground pixels the far range explains, is background that moved. `raw`: its pixels that
- * were foreground after the shadows were taken out. */
-MOTION_INLINE bool feedback_blob_is_explained(uint64_t raw, uint64_t explained)
+/* A blob of the mask, more than half of whose pixels the far range explains, is background that moved. */
+MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
 {
-    return explained * 2 > raw;
+    return explained * 2 > area;
 }
 
 #define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: pixels of the mask that are still for it are judged */

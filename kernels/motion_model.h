@@ -19,11 +19,11 @@
 
 #define MOTION_INLINE CCL_HOST_DEVICE static inline
 
-#define MOTION_ONE 65535u              /* weight 1 */
-#define MOTION_VARIANCE_MIN (4u << 8)  /* a standard deviation of 2 gray levels */
+#define MOTION_ONE          65535u    /* weight 1 */
+#define MOTION_VARIANCE_MIN (4u << 8) /* a standard deviation of 2 gray levels */
 #define MOTION_VARIANCE_NEW (15u << 8)
 #define MOTION_VARIANCE_MAX (75u << 8)
-#define MOTION_BACKGROUND 49151u       /* modes are background until their weights add up to 0.75 */
+#define MOTION_BACKGROUND   49151u /* modes are background until their weights add up to 0.75 */
 
 /* Second and third mode; weight 0: not there. */
 typedef struct MotionRest {
@@ -38,7 +38,7 @@ typedef struct MotionRates {
     uint32_t threshold; /* gray levels; diff and EMA */
     /* MOG2: a pixel fits where distance² < (min(variance * scale >> 16, cap) << shift), gray levels squared. */
     uint32_t scale, cap, shift;
-    uint32_t dither;    /* of the frame */
+    uint32_t dither; /* of the frame */
     uint32_t freeze;
 } MotionRates;
 
@@ -124,12 +124,10 @@ MOTION_INLINE bool motion_rest(uint32_t x, uint16_t *mean, uint16_t *variance, u
 {
     MotionMode first = { *mean, *variance, *weight };
     MotionMode second = { rest->mean[0], rest->variance[0], (MOTION_ONE - first.weight) * rest->part >> 16 };
-    MotionMode third = { rest->mean[1], rest->variance[1],
-                         second.weight ? MOTION_ONE - first.weight - second.weight : 0 };
+    MotionMode third = { rest->mean[1], rest->variance[1], second.weight ? MOTION_ONE - first.weight - second.weight : 0 };
 
     const bool fits_second = second.weight && motion_fits(motion_distance(x, second.mean), second.variance, rates);
-    const bool fits_third =
-        !fits_second && third.weight && motion_fits(motion_distance(x, third.mean), third.variance, rates);
+    const bool fits_third = !fits_second && third.weight && motion_fits(motion_distance(x, third.mean), third.variance, rates);
     const uint32_t before = first.weight + (fits_third ? second.weight : 0);
     const bool foreground = !(fits_second || fits_third) || before >= MOTION_BACKGROUND;
     if (foreground && rates->freeze)

@@ -7,6 +7,7 @@
 
 #include "boxes.h"
 #include "track_boxes.h"
+#include "track_fragments.h"
 #include "track_lone.h"
 #include "track_match.h"
 
@@ -15,6 +16,7 @@
 static const double SHAPE_GAIN = 0.1;   /* of a new box and covariance in the smoothed ones */
 static const double HIDDEN_GAIN = 0.02; /* the same where a part is seen: in 50 frames what is left is the object */
 static const double MERGED_NOISE = 3;   /* factor of the noise where only the outline of a group, or a part, is seen */
+static const unsigned FRAGMENT_HITS = 5; /* times min_hits, until what may be a fragment is an object */
 static const unsigned MERGED_AGES = 2;  /* times max_age, until a track inside a group ends */
 
 struct CclTracker {
@@ -123,7 +125,7 @@ static void begin_frame(TrackItem *item, const CclTrackerConfig *config, double 
         track_predict(item, config->method, frames);
     item->track.flags = 0;
     item->track.detection = item->group = item->container = TRACK_NONE;
-    item->in_parts = item->is_hidden = false;
+    item->in_parts = item->is_hidden = item->has_grown = false;
     item->track.age++;
 }
 
@@ -160,14 +162,30 @@ static bool is_cut(const CclTrack *t, double side, double seen)
 static void take_blob(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
 {
     const CclTrack *const t = &item->track;
-    const double width = d->x1 - d->x0, height = d->y1 - d->y0;
-    const double x = is_cut(t, item->w, width) ? t->x + way_of_cut_side(t->x0, t->x1, d->x0, d->x1) : d->x;
-    const double y = is_cut(t, item->h, height) ? t->y + way_of_cut_side(t->y0, t->y1, d->y0, d->y1) : d->y;
+    const double x = is_cut(t, item->w, d->x1 - d->x0) ? t->x + way_of_cut_side(t->x0, t->x1, d->x0, d->x1) : d->x;
+    const double y = is_cut(t, item->h, d->y1 - d->y0) ? t->y + way_of_cut_side(t->y0, t->y1, d->y0, d->y1) : d->y;
 
     track_correct(item, config->method, x, y, 1);
     /* Not from parts: the shape would grow as they drift apart, and would keep them joined. */
     track_smooth_shape(item, d, item->in_parts ? 0 : larger(SHAPE_GAIN, 1.0 / (t->hits + 1.0)));
     track_place(item);
+}
+
+/* The track was that of a fragment. Its speed is that of the object, its place and shape are not. */
+static void take_whole(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
+{
+    item->ax.p = d->x, item->ay.p = d->y;
+    track_smooth_shape(item, d, 1);
+    track_correct(item, config->method, d->x, d->y, 1);
+    track_place(item);
+}
+
+/* Was the track seen often enough, for one that may be a fragment? */
+static bool is_sure(const TrackItem *item, const CclTrackerConfig *config)
+{
+    if (item->object == TRACK_NONE || config->min_hits == 1)
+        return item->track.hits >= config->min_hits;
+    return !item->is_piece && item->track.hits >= FRAGMENT_HITS * config->min_hits;
 }
 
 /* Takes the detection in item->seen. */
@@ -177,6 +195,8 @@ static void see(TrackItem *item, const CclTrackerConfig *config)
     const CclDetection *const d = &item->seen;
     if (is_of_boxes(config))
         track_box_correct(item, d);
+    else if (item->has_grown)
+        take_whole(item, config, d);
     else if (item->is_hidden)
         take_part(item, config, d);
     else
@@ -186,7 +206,7 @@ static void see(TrackItem *item, const CclTrackerConfig *config)
     t->hits++;
     t->misses = 0;
     item->merged_frames = 0;
-    if (t->state != CCL_TRACK_TENTATIVE || t->hits >= config->min_hits)
+    if (t->state != CCL_TRACK_TENTATIVE || is_sure(item, config))
         t->state = CCL_TRACK_CONFIRMED;
 }
 
@@ -220,6 +240,13 @@ static void follow_group(TrackItem *item, const CclDetection *d, const CclTracke
 
 /* ---------------------------------------------------------------- all tracks in a frame */
 
+/* Finds the object that a new track may be a fragment of. */
+static void find_object(const CclTracker *tracker, TrackItem *item)
+{
+    item->object = item->track.state == CCL_TRACK_TENTATIVE ? track_neighbour(tracker->items, tracker->n, item) : TRACK_NONE;
+    item->is_piece = item->object != TRACK_NONE && track_is_piece(item, &tracker->items[item->object]);
+}
+
 static void update_tracks(CclTracker *tracker, uint32_t frames)
 {
     const CclTrackerConfig *const config = &tracker->config;
@@ -227,6 +254,7 @@ static void update_tracks(CclTracker *tracker, uint32_t frames)
         TrackItem *const item = &tracker->items[i];
         if (item->track.state == CCL_TRACK_LOST)
             continue;
+        find_object(tracker, item);
         if (item->group != TRACK_NONE)
             follow_group(item, &tracker->match.detections[item->group], config);
         else if (item->track.detection != TRACK_NONE)
@@ -241,8 +269,23 @@ static uint64_t new_id(CclTracker *tracker)
     return tracker->config.new_id ? tracker->config.new_id() : ++tracker->last_id;
 }
 
+/* Notes where the track comes from: out of another track, or next to one. */
+static void note_origin(CclTracker *tracker, TrackItem *item)
+{
+    CclTrack *const t = &item->track;
+    const uint32_t parent = tracker->match.covering[t->detection];
+    if (parent != TRACK_NONE) {
+        t->parent_id = tracker->items[parent].track.id;
+        t->flags = CCL_TRACK_SPLIT;
+    }
+    if (!tracker->config.merge_split || is_of_boxes(&tracker->config))
+        return;
+    track_note_neighbour(tracker->items, tracker->n, tracker->n - 1);
+    find_object(tracker, item);
+}
+
 /* Starts a track; NULL when there are max_tracks. */
-static CclTrack *begin_track(CclTracker *tracker, uint32_t detection)
+static const TrackItem *begin_track(CclTracker *tracker, uint32_t detection)
 {
     if (tracker->n == tracker->config.max_tracks)
         return NULL;
@@ -256,12 +299,21 @@ static CclTrack *begin_track(CclTracker *tracker, uint32_t detection)
     t->detection = detection;
     t->age = t->hits = 1;
     t->state = tracker->config.min_hits > 1 ? CCL_TRACK_TENTATIVE : CCL_TRACK_CONFIRMED;
-    return t;
+    note_origin(tracker, item);
+    return item;
 }
 
 static bool may_begin(const CclTracker *tracker, const CclDetection *detection)
 {
     return track_is_usable(detection) && (!is_of_boxes(&tracker->config) || track_box_is_sure(&tracker->config, detection));
+}
+
+/* A piece counts as a part of the object that it is near. */
+static const TrackItem *object_of(const CclTracker *tracker, const TrackItem *item)
+{
+    const bool is_part = item->track.state == CCL_TRACK_TENTATIVE && item->object != TRACK_NONE && item->is_piece &&
+                         tracker->items[item->object].track.state == CCL_TRACK_CONFIRMED;
+    return is_part ? &tracker->items[item->object] : item;
 }
 
 /* Starts a track for each detection that has none. track_of receives the id of each detection's track. */
@@ -271,14 +323,10 @@ static void begin_tracks(CclTracker *tracker, uint64_t *track_of)
     for (uint32_t i = 0; i < match->n_detections; i++) {
         uint64_t id = 0;
         if (match->owner[i] != TRACK_NONE) {
-            id = tracker->items[match->owner[i]].track.id;
+            id = object_of(tracker, &tracker->items[match->owner[i]])->track.id;
         } else if (may_begin(tracker, &match->detections[i])) {
-            CclTrack *const track = begin_track(tracker, i);
-            id = track ? track->id : 0;
-            if (track && match->covering[i] != TRACK_NONE) {
-                track->parent_id = tracker->items[match->covering[i]].track.id;
-                track->flags = CCL_TRACK_SPLIT;
-            }
+            const TrackItem *const item = begin_track(tracker, i);
+            id = item ? object_of(tracker, item)->track.id : 0;
         }
         if (track_of)
             track_of[i] = id;
@@ -337,6 +385,7 @@ static void assign(CclTracker *tracker, double elapsed)
         track_match_lone(match, config, tracker->items, tracker->n, elapsed);
     if (config->merge_split) {
         track_match_join_groups(match, tracker->items, tracker->n);
+        track_match_join_fragments(match, tracker->items, tracker->n, MERGED_AGES * config->max_age);
         track_match_join_parts(match, tracker->items);
     }
 }

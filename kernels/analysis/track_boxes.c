@@ -48,7 +48,7 @@ static void place(TrackItem *item)
 void track_box_begin(TrackItem *item, const CclDetection *d)
 {
     const double x = (d->x0 + d->x1) / 2, y = (d->y0 + d->y1) / 2;
-    *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE,
+    *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE, .object = TRACK_NONE,
                          .last_x = x, .last_y = y, .seen = *d };
     const double size = size_of(item);
     item->ax = begin_axis(x, POSITION_NOISE * size, INITIAL_SPEED * size);

@@ -32,11 +32,16 @@ typedef struct TrackItem {
     double w, h;            /* box, smoothed */
     double last_x, last_y;  /* centroid when it was seen last */
     uint32_t merged_frames; /* consecutive */
+    uint64_t neighbour_id;  /* the track that it began next to; 0: none */
+    double neighbour_x, neighbour_y; /* its centroid then, from that of the neighbour */
     /* This frame: */
     uint32_t container;     /* the blob that the track would be in if it merged, or TRACK_NONE */
     uint32_t group;         /* the blob that the track shares with others, or TRACK_NONE */
     CclDetection seen;      /* the track's detection, parts joined */
     bool in_parts;
+    uint32_t object;        /* item that this new track may be a fragment of, or TRACK_NONE */
+    bool is_piece;          /* of that object, because it is much smaller */
+    bool has_grown;         /* the blob is the whole object for the first time */
     bool is_hidden;         /* in part: of a track with no blob like it, `seen` is what is still visible */
 } TrackItem;
 

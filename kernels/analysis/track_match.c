@@ -48,7 +48,7 @@ static bool reserve(TrackArray *array, size_t size)
 /* Several arrays in one block, largest alignment first. */
 CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n)
 {
-    const size_t row = sizeof(CclDetection) + sizeof(double) + 3 * sizeof(uint32_t);
+    const size_t row = sizeof(CclDetection) + sizeof(double) + 4 * sizeof(uint32_t);
     const uint32_t n_pairs = n_items * TRACK_PAIRS;
     const size_t n_columns = (n_items + 1) / 2 * 2; /* an even number keeps the workspace aligned */
     const size_t pair_bytes = n_pairs * sizeof(CclPair) + n_columns * sizeof(uint32_t) +
@@ -62,6 +62,7 @@ CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n)
     match->order = (uint32_t *)(match->covered_area + n);
     match->owner = match->order + n;
     match->covering = match->owner + n;
+    match->n_sharing = match->covering + n;
     match->pairs = match->per_pair.data;
     match->column_of = (uint32_t *)(match->pairs + n_pairs);
     match->workspace = match->column_of + n_columns;

@@ -33,6 +33,7 @@ typedef struct TrackMatch {
     uint32_t *owner;          /* item that the detection belongs to, or TRACK_NONE */
     uint32_t *covering;       /* settled item whose box covers the detection, or TRACK_NONE */
     double *covered_area;     /* of the detection, by that item */
+    uint32_t *n_sharing;      /* items in the group of the detection */
     uint32_t *order;          /* the n_usable usable ones, by left edge */
     uint32_t n_usable;
     double max_width, max_height; /* of their boxes */

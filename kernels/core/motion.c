@@ -25,6 +25,7 @@ CclMotionParams ccl_motion_params_default(void)
         .median = 2,
         .close = 2,
         .drop_shadow = true,
+        .absorb_ms = 600000,
         .max_motion = 0.8,
     };
 }
@@ -41,18 +42,17 @@ static CclStatus check_config(const CclMotionConfig *config)
     const uint32_t box_height = box_size(config->height, config->work_height);
     if (config->backend != CCL_BACKEND_CPU && config->backend != CCL_BACKEND_CUDA)
         return ccl_fail(CCL_ERROR_ARGUMENT, "backend %d does not exist", (int)config->backend);
-    if ((unsigned)config->method > CCL_MOTION_MOG2)
+    if ((unsigned)config->method > CCL_MOTION_FEEDBACK)
         return ccl_fail(CCL_ERROR_ARGUMENT, "motion method %d does not exist", (int)config->method);
     if (config->width < 1 || config->width > CCL_MAX_SIZE || config->height < 1 || config->height > CCL_MAX_SIZE)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "picture %ux%u is outside 1x1 to %ux%u", config->width, config->height,
-                        CCL_MAX_SIZE, CCL_MAX_SIZE);
-    if (config->work_width > config->width || config->work_height > config->height ||
-        !config->work_width != !config->work_height)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u is not between 1x1 and the picture's %ux%u",
-                        config->work_width, config->work_height, config->width, config->height);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "picture %ux%u is outside 1x1 to %ux%u", config->width, config->height, CCL_MAX_SIZE,
+                        CCL_MAX_SIZE);
+    if (config->work_width > config->width || config->work_height > config->height || !config->work_width != !config->work_height)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u is not between 1x1 and the picture's %ux%u", config->work_width,
+                        config->work_height, config->width, config->height);
     if (box_width * box_height > CCL_MOTION_MAX_BOX)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u averages boxes of %ux%u, more than %u pixels",
-                        config->work_width, config->work_height, box_width, box_height, CCL_MOTION_MAX_BOX);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "working size %ux%u averages boxes of %ux%u, more than %u pixels", config->work_width,
+                        config->work_height, box_width, box_height, CCL_MOTION_MAX_BOX);
     if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
         return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
     return CCL_OK;
@@ -64,6 +64,8 @@ CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **result)
     CCL_TRY(check_config(config));
     if (!ccl_backend_built(config->backend))
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
+    if (config->method == CCL_MOTION_FEEDBACK && config->backend == CCL_BACKEND_CUDA)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "motion method feedback runs on the CPU only");
 
     CclMotion *const motion = calloc(1, sizeof *motion);
     if (!motion)
@@ -73,7 +75,9 @@ CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **result)
     motion->height = config->work_height ? config->work_height : config->height;
     motion->words = (motion->width + 63) / 64;
     motion->pixels = (uint64_t)motion->width * motion->height;
-    motion->backend = config->backend == CCL_BACKEND_CUDA ? &motion_cuda_backend : &motion_cpu_backend;
+    motion->backend = config->backend == CCL_BACKEND_CUDA     ? &motion_cuda_backend
+                      : config->method == CCL_MOTION_FEEDBACK ? &motion_cpu_feedback_backend
+                                                              : &motion_cpu_backend;
 
     const CclStatus status = motion->backend->open(motion);
     if (status != CCL_OK) {
@@ -147,16 +151,33 @@ static CclStatus check_picture(const CclMotion *motion, const CclMask *luma, con
     if (luma->pixel_size > 1)
         return ccl_fail(CCL_ERROR_ARGUMENT, "pixels have 1 byte, not %u", luma->pixel_size);
     if (luma->width != config->width || luma->height != config->height)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the picture is %ux%u, the detector was made for %ux%u", luma->width,
-                        luma->height, config->width, config->height);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the picture is %ux%u, the detector was made for %ux%u", luma->width, luma->height,
+                        config->width, config->height);
     if (luma->stride < luma->width)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "picture stride %zu is shorter than a row of %u pixels", luma->stride,
-                        luma->width);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "picture stride %zu is shorter than a row of %u pixels", luma->stride, luma->width);
     if (mask->data && mask->stride < motion->width)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
-                        motion->width);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride, motion->width);
     CCL_TRY(ccl_check_memory(config->backend, luma->memory, "picture"));
     return mask->data ? ccl_check_memory(config->backend, mask->memory, "mask") : CCL_OK;
+}
+
+static CclStatus check_chroma(const CclMotion *motion, const CclMotionChroma *chroma)
+{
+    const CclMotionConfig *const config = &motion->config;
+    if (!config->chroma || config->method != CCL_MOTION_FEEDBACK)
+        return CCL_OK;
+    if (!chroma->u || !chroma->v)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the picture has no chroma, and the detector was made for chroma");
+    if (chroma->step < 1 || chroma->step > 2)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma samples are %u bytes apart, not 1 or 2", chroma->step);
+    if (chroma->width < (motion->width + 1) / 2 || chroma->width > config->width || chroma->height < (motion->height + 1) / 2 ||
+        chroma->height > config->height)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma of %ux%u samples does not fit a picture of %ux%u", chroma->width,
+                        chroma->height, config->width, config->height);
+    if (chroma->stride < (size_t)(chroma->width - 1) * chroma->step + 1)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %u samples", chroma->stride,
+                        chroma->width);
+    return CCL_OK;
 }
 
 static CclStatus check_params(const CclMotionParams *params)
@@ -168,12 +189,10 @@ static CclStatus check_params(const CclMotionParams *params)
     if (!(params->max_motion >= 0 && params->max_motion <= 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_motion %g is outside 0 to 1", params->max_motion);
     if (params->confirm_frames > CCL_MOTION_MAX_CONFIRM)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "confirm_frames %u is above %u", params->confirm_frames,
-                        CCL_MOTION_MAX_CONFIRM);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "confirm_frames %u is above %u", params->confirm_frames, CCL_MOTION_MAX_CONFIRM);
     if (params->median > 2)
         return ccl_fail(CCL_ERROR_ARGUMENT, "median %u is above 2", params->median);
-    if (params->open > CCL_MOTION_MAX_RADIUS || params->close > CCL_MOTION_MAX_RADIUS ||
-        params->dilate > CCL_MOTION_MAX_RADIUS)
+    if (params->open > CCL_MOTION_MAX_RADIUS || params->close > CCL_MOTION_MAX_RADIUS || params->dilate > CCL_MOTION_MAX_RADIUS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "open %u, close %u or dilate %u is above %u", params->open, params->close,
                         params->dilate, CCL_MOTION_MAX_RADIUS);
     return CCL_OK;
@@ -192,8 +211,7 @@ static void plan_frame(MotionFrame *frame, uint32_t n_learnt)
 {
     const CclMotionParams *const params = &frame->params;
     frame->n_learnt = n_learnt;
-    frame->rates =
-        motion_rates(params->threshold, rate_for(params->learning_rate, n_learnt), frame->n_seen, params->freeze);
+    frame->rates = motion_rates(params->threshold, rate_for(params->learning_rate, n_learnt), frame->n_seen, params->freeze);
     frame->seed = !n_learnt;
     frame->silent = frame->n_seen < params->warmup_frames || frame->seed;
     frame->raw_foreground = frame->foreground = 0;
@@ -209,21 +227,35 @@ static uint32_t one_more(uint32_t n)
     return n + (n < UINT32_MAX);
 }
 
-CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
-                            const CclMotionMask *mask)
+static unsigned default_threshold(CclMotionMethod method)
+{
+    return method == CCL_MOTION_MOG2 ? 12 : method == CCL_MOTION_FEEDBACK ? 5 : 25;
+}
+
+CclStatus ccl_motion_submit_picture(CclMotion *motion, const CclMotionPicture *picture, const CclMotionParams *params,
+                                    const CclMotionMask *mask)
 {
     const double start = ccl_now_us();
-    CCL_TRY(check_picture(motion, luma, mask));
+    CCL_TRY(check_picture(motion, &picture->luma, mask));
+    CCL_TRY(check_chroma(motion, &picture->chroma));
     CCL_TRY(check_params(params));
     if (motion->n_waiting == motion->config.depth)
         return ccl_fail(CCL_ERROR_ARGUMENT, "%u pictures are waiting already; collect one first", motion->n_waiting);
 
     MotionFrame *const frame = nth_frame(motion, motion->n_waiting);
-    *frame = (MotionFrame){ .luma = *luma, .mask = *mask, .params = *params, .pixels = motion->pixels,
-                            .n_seen = motion->n_seen, .n_resets = motion->n_resets, .start_us = start,
-                            .kernel_us = -1, .slot = (unsigned)(frame - motion->frames) };
+    *frame = (MotionFrame){ .luma = picture->luma,
+                            .chroma = picture->chroma,
+                            .us = picture->us,
+                            .mask = *mask,
+                            .params = *params,
+                            .pixels = motion->pixels,
+                            .n_seen = motion->n_seen,
+                            .n_resets = motion->n_resets,
+                            .start_us = start,
+                            .kernel_us = -1,
+                            .slot = (unsigned)(frame - motion->frames) };
     if (!params->threshold)
-        frame->params.threshold = motion->config.method == CCL_MOTION_MOG2 ? 12 : 25;
+        frame->params.threshold = default_threshold(motion->config.method);
     if (!params->confirm_frames)
         frame->params.confirm_frames = 1;
     if (motion->config.method == CCL_MOTION_DIFF)
@@ -275,8 +307,9 @@ CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info)
 
     CCL_TRY(motion->backend->collect(motion, frame));
     const double us = ccl_now_us() - frame->start_us;
-    const bool changed = !frame->silent && frame->raw_foreground > frame->max_raw_foreground;
-    if (changed)
+    const bool decides = motion->config.method == CCL_MOTION_FEEDBACK; /* then the backend has */
+    const bool changed = decides ? frame->restarts : !frame->silent && frame->raw_foreground > frame->max_raw_foreground;
+    if (changed && !decides)
         CCL_TRY(learn_again(motion, frame->n_resets));
     if (info)
         *info = (CclMotionInfo){
@@ -291,8 +324,14 @@ CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info)
     return CCL_OK;
 }
 
-CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params,
-                           const CclMotionMask *mask, CclMotionInfo *info)
+CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask)
+{
+    const CclMotionPicture picture = { .luma = *luma, .us = CCL_MOTION_NO_TIME };
+    return ccl_motion_submit_picture(motion, &picture, params, mask);
+}
+
+CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask,
+                           CclMotionInfo *info)
 {
     CCL_TRY(check_idle(motion));
     CCL_TRY(ccl_motion_submit(motion, luma, params, mask));

@@ -24,7 +24,7 @@ static void check_config(const CclMotionConfig *good)
         { 16, 16, 4, 0, CCL_MOTION_MOG2, 1, "4x0" },
         { 16384, 16384, 4, 3, CCL_MOTION_MOG2, 1, "boxes of 4096x5462" },
         { 16384, 16384, 1, 1, CCL_MOTION_MOG2, 1, "boxes of 16384x16384" },
-        { 16, 16, 0, 0, (CclMotionMethod)3, 1, "method 3" },
+        { 16, 16, 0, 0, (CclMotionMethod)4, 1, "method 4" },
         { 16, 16, 0, 0, CCL_MOTION_MOG2, 0, "depth 0" },
         { 16, 16, 0, 0, CCL_MOTION_MOG2, CCL_MAX_DEPTH + 1, "depth 5" },
     };
@@ -38,15 +38,14 @@ static void check_config(const CclMotionConfig *good)
     }
 }
 
-static void check_picture(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma,
-                          const CclMotionParams *params)
+static void check_picture(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma, const CclMotionParams *params)
 {
     const CclMotionMask none = { 0 };
-#define WRONG(member, value, text)                                                \
-    do {                                                                          \
-        CclMask wrong = *luma;                                                    \
-        wrong.member = value;                                                     \
-        refused(ccl_motion_apply(motion, &wrong, params, &none, NULL), text);     \
+#define WRONG(member, value, text)                                            \
+    do {                                                                      \
+        CclMask wrong = *luma;                                                \
+        wrong.member = value;                                                 \
+        refused(ccl_motion_apply(motion, &wrong, params, &none, NULL), text); \
     } while (0)
     WRONG(data, NULL, "no data");
     WRONG(width, 15, "15x16");
@@ -58,8 +57,7 @@ static void check_picture(CclMotion *motion, const CclMotionConfig *config, cons
 #undef WRONG
 }
 
-static void check_mask(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma,
-                       const CclMotionParams *params)
+static void check_mask(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma, const CclMotionParams *params)
 {
     uint8_t bytes[16 * 16];
     CclMotionMask mask = { .data = bytes, .stride = 15 };
@@ -74,11 +72,11 @@ static void check_mask(CclMotion *motion, const CclMotionConfig *config, const C
 static void check_params(CclMotion *motion, const CclMask *luma, const CclMotionParams *good)
 {
     const CclMotionMask none = { 0 };
-#define WRONG(member, value, text)                                                \
-    do {                                                                          \
-        CclMotionParams wrong = *good;                                            \
-        wrong.member = value;                                                     \
-        refused(ccl_motion_apply(motion, luma, &wrong, &none, NULL), text);       \
+#define WRONG(member, value, text)                                          \
+    do {                                                                    \
+        CclMotionParams wrong = *good;                                      \
+        wrong.member = value;                                               \
+        refused(ccl_motion_apply(motion, luma, &wrong, &none, NULL), text); \
     } while (0)
     WRONG(threshold, 256, "256");
     WRONG(learning_rate, 1.5, "1.5");

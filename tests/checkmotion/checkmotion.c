@@ -188,6 +188,8 @@ int main(int argc, char **argv)
     }
     check_random(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300);
     check_lively(backend, quick ? 8 : 120);
+    if (backend == CCL_BACKEND_CPU)
+        check_feedback(quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);
     printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
     return n_failures != 0;
 }

@@ -50,17 +50,22 @@ void plain_apply(Plain *p, const CclMask *luma, const CclMotionParams *params);
 typedef struct Case {
     CclMotionConfig config;
     CclMotionParams params;
-    size_t pad;     /* stride beyond the width */
+    size_t pad; /* stride beyond the width */
     bool ignore;
-    bool resident;  /* picture and mask in device memory */
-    bool late;      /* resident: a stream still writes the picture */
-    bool confirms;  /* confirm_frames alternates between 3 and 1 */
-    bool lively;    /* resets, new parameters and new light all the time; else new light now and then */
+    bool resident; /* picture and mask in device memory */
+    bool late;     /* resident: a stream still writes the picture */
+    bool confirms; /* confirm_frames alternates between 3 and 1 */
+    bool lively;   /* resets, new parameters and new light all the time; else new light now and then */
 } Case;
 
 Case case_for(CclBackendKind backend, CclMotionMethod method, uint32_t width, uint32_t height);
 /* Runs n_frames pictures through the detector and the plain one. False when they differ. */
 bool run(const Case *c, unsigned n_frames);
+
+/* ---------------------------------------------------------------- feedback.c */
+
+/* On the CPU. */
+void check_feedback(unsigned n_random, bool quick);
 
 /* ---------------------------------------------------------------- arguments.c */
 

@@ -8,8 +8,7 @@
 /* ---------------------------------------------------------------- pictures */
 
 /* A textured background with noise, flickering patches, an object that moves and casts a shadow, and one that stays. */
-static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed,
-                 double light)
+static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed, double light)
 {
     random_state = seed * 7919 + frame;
     for (uint32_t y = 0; y < height; y++)
@@ -38,11 +37,13 @@ static void describe(const Case *c, unsigned frame)
     printf("  %s method %d %ux%u (working %ux%u) pad %zu threads %u flags %#x depth %u%s%s%s frame %u\n"
            "  threshold %u rate %g warmup %u confirm %u median %u open %u close %u dilate %u shadow %d freeze %d "
            "max %g\n",
-           g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width,
-           g->work_height, c->pad, g->threads, g->cpu_flags, g->depth, c->ignore ? " ignore" : "",
-           c->late ? " late" : c->resident ? " resident" : "", c->lively ? " lively" : "", frame, p->threshold,
-           p->learning_rate, p->warmup_frames, p->confirm_frames, p->median, p->open, p->close, p->dilate,
-           p->drop_shadow, p->freeze, p->max_motion);
+           g->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", (int)g->method, g->width, g->height, g->work_width, g->work_height,
+           c->pad, g->threads, g->cpu_flags, g->depth, c->ignore ? " ignore" : "",
+           c->late       ? " late"
+           : c->resident ? " resident"
+                         : "",
+           c->lively ? " lively" : "", frame, p->threshold, p->learning_rate, p->warmup_frames, p->confirm_frames, p->median,
+           p->open, p->close, p->dilate, p->drop_shadow, p->freeze, p->max_motion);
 }
 
 static void show(const char *name, const uint8_t *mask, size_t stride, uint32_t width, uint32_t height)
@@ -93,7 +94,8 @@ static void course_new(Course *course, const Case *c)
         const double triangle[] = { 0, 0, mask_width * 0.7, 0, 0, mask_height * 0.6 };
         need(ccl_polygon_fill(triangle, 3, 1, ignored, mask_width, mask_width, mask_height));
     }
-    *course = (Course){ .plain = plain_new(&c->config, ignored), .stride = c->config.width + c->pad,
+    *course = (Course){ .plain = plain_new(&c->config, ignored),
+                        .stride = c->config.width + c->pad,
                         .mask_stride = mask_width + c->pad };
     need(ccl_motion_new(&c->config, &course->motion));
     if (c->ignore)
@@ -176,8 +178,8 @@ static bool collect(Course *course, Flight *flight)
     printf("FAILED: raw %llu kept %llu flags %u frames %u of %llu; the plain one: raw %llu kept %llu flags %u frames %u of "
            "%llu\n",
            (unsigned long long)info.raw_foreground, (unsigned long long)info.foreground, info.flags, info.frames,
-           (unsigned long long)info.pixels, (unsigned long long)flight->raw, (unsigned long long)flight->kept,
-           flight->flags, flight->frames, (unsigned long long)plain->pixels);
+           (unsigned long long)info.pixels, (unsigned long long)flight->raw, (unsigned long long)flight->kept, flight->flags,
+           flight->frames, (unsigned long long)plain->pixels);
     describe(&flight->asked, flight->frame);
     show("is", flight->mask, course->mask_stride, plain->width, plain->height);
     show("should be", flight->expected, plain->width, plain->width, plain->height);
@@ -196,15 +198,32 @@ static double change_course(Course *course, Case *c, unsigned frame)
         course->plain.n_learnt = course->plain.n_seen = 0;
     }
     switch (random_below(12)) {
-    case 0: c->params.confirm_frames = 1 + random_below(3); break;
-    case 1: c->params.threshold = random_below(3) * 20; break;
-    case 2: c->params.warmup_frames = random_below(4); break;
-    case 3: c->params.learning_rate = random_below(2) ? -1 : 0.2; break;
-    case 4: c->params.freeze = !c->params.freeze; break;
-    case 5: c->params.drop_shadow = !c->params.drop_shadow; break;
-    case 6: c->params.max_motion = random_below(3) / 2.0; break;
-    case 7: c->params.median = random_below(3), c->params.dilate = random_below(3); break;
-    default: break;
+    case 0:
+        c->params.confirm_frames = 1 + random_below(3);
+        break;
+    case 1:
+        c->params.threshold = random_below(3) * 20;
+        break;
+    case 2:
+        c->params.warmup_frames = random_below(4);
+        break;
+    case 3:
+        c->params.learning_rate = random_below(2) ? -1 : 0.2;
+        break;
+    case 4:
+        c->params.freeze = !c->params.freeze;
+        break;
+    case 5:
+        c->params.drop_shadow = !c->params.drop_shadow;
+        break;
+    case 6:
+        c->params.max_motion = random_below(3) / 2.0;
+        break;
+    case 7:
+        c->params.median = random_below(3), c->params.dilate = random_below(3);
+        break;
+    default:
+        break;
     }
     return light;
 }

@@ -7,7 +7,8 @@
 
 #include "checkmotion.h"
 
-/* Filters on masks of one byte per pixel, 0 or 1; outside the picture is neither. */
+/* Filters on masks of one byte per pixel, 0 or 1. Outside the picture plain_majority() repeats the border; for the others there is
+ * nothing. */
 void plain_majority(uint8_t *mask, int width, int height, int radius);
 void plain_grow(uint8_t *mask, int width, int height, int radius);
 void plain_shrink_mask(uint8_t *mask, int width, int height, int radius);

@@ -14,9 +14,9 @@ struct PlainFeedback {
     FeedbackLight light;
     FeedbackPixel *pixels;
     FeedbackChroma *chroma;
-    uint16_t *value, *uv[2];                 /* smoothed and normalised */
-    uint8_t *luma_flags, *chroma_flags;      /* of feedback_miss(), feedback_chroma_miss(); 128: the first mode does not fit */
-    uint8_t *raw, *seen, *rises, *explained; /* seen: foreground after the shadows are taken out */
+    uint16_t *value, *uv[2];            /* smoothed and normalised */
+    uint8_t *luma_flags, *chroma_flags; /* of feedback_miss(), feedback_chroma_miss(); 128: the first mode does not fit */
+    uint8_t *raw, *seen, *rises;        /* seen: foreground after the shadows are taken out */
     uint8_t *mask, *guarded;
     uint8_t *last_mask, *last_rises; /* of the picture before */
     uint8_t *static_pixels;
@@ -36,7 +36,7 @@ PlainFeedback *plain_feedback_new(uint32_t width, uint32_t height, bool has_chro
     f->value = must(calloc(n, 2)), f->uv[0] = must(calloc(c, 2)), f->uv[1] = must(calloc(c, 2));
     f->luma_flags = must(calloc(n, 1)), f->chroma_flags = must(calloc(c, 1));
     f->raw = must(calloc(n, 1)), f->seen = must(calloc(n, 1)), f->rises = must(calloc(n, 1));
-    f->explained = must(calloc(n, 1)), f->mask = must(calloc(n, 1)), f->guarded = must(calloc(n, 1));
+    f->mask = must(calloc(n, 1)), f->guarded = must(calloc(n, 1));
     f->last_mask = must(calloc(n, 1)), f->last_rises = must(calloc(n, 1)), f->static_pixels = must(calloc(n, 1));
     f->label = must(calloc(n, 4)), f->parent = must(calloc(n + 1, 4));
     return f;
@@ -46,9 +46,9 @@ void plain_feedback_free(PlainFeedback *f)
 {
     if (!f)
         return;
-    void *const blocks[] = { f->pixels,     f->chroma,        f->value, f->uv[0],     f->uv[1], f->luma_flags, f->chroma_flags,
-                             f->raw,        f->seen,          f->rises, f->explained, f->mask,  f->guarded,    f->last_mask,
-                             f->last_rises, f->static_pixels, f->label, f->parent,    f };
+    void *const blocks[] = { f->pixels,       f->chroma,     f->value,         f->uv[0], f->uv[1],  f->luma_flags,
+                             f->chroma_flags, f->raw,        f->seen,          f->rises, f->mask,   f->guarded,
+                             f->last_mask,    f->last_rises, f->static_pixels, f->label, f->parent, f };
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
 }
@@ -265,7 +265,7 @@ static bool is_shadow(const PlainFeedback *f, int x, int y)
     return feedback_is_shadow(&sums);
 }
 
-/* Fills raw, seen, rises, explained. Returns the number of raw pixels. */
+/* Fills raw, seen, rises. Returns the number of raw pixels. */
 static uint64_t classify(PlainFeedback *f, const uint8_t *ignored, bool drop_shadow)
 {
     uint64_t n_raw = 0;
@@ -282,7 +282,6 @@ static uint64_t classify(PlainFeedback *f, const uint8_t *ignored, bool drop_sha
             const bool by_chroma = counts_by_chroma(f, x, y);
             f->raw[i] = (luma & FEEDBACK_RAW || by_chroma) && !ignored[i];
             f->rises[i] = ((luma | chroma) & FEEDBACK_RISES) != 0;
-            f->explained[i] = f->raw[i] && is_explained(f, x, y);
             f->seen[i] = f->raw[i] && !(drop_shadow && !by_chroma && is_shadow(f, x, y));
             n_raw += f->raw[i];
         }
@@ -344,14 +343,14 @@ static void label(PlainFeedback *f, const uint8_t *set)
 static void judge_blobs(PlainFeedback *f)
 {
     const size_t n = (size_t)f->w * f->h;
-    uint64_t *const raw = must(calloc(n + 1, 8)), *const explained = must(calloc(n + 1, 8));
-    uint64_t *const area = must(calloc(n + 1, 8));
+    uint64_t *const area = must(calloc(n + 1, 8)), *const explained = must(calloc(n + 1, 8));
     uint8_t *const keep = must(calloc(n + 1, 1)), *const at_border = must(calloc(n + 1, 1));
     label(f, f->mask);
     for (size_t i = 0; i < n; i++) {
         const uint32_t l = f->label[i];
         const size_t x = i % f->w, y = i / f->w;
-        raw[l] += f->seen[i], explained[l] += f->seen[i] && f->explained[i], area[l]++;
+        area[l]++;
+        explained[l] += f->mask[i] && is_explained(f, (int)x, (int)y);
         at_border[l] |= x == 0 || y == 0 || x + 1 == (size_t)f->w || y + 1 == (size_t)f->h;
     }
     for (size_t i = 0; i < n; i++) { /* first pixels come before the others, and what encloses a hole before the hole */
@@ -359,13 +358,13 @@ static void judge_blobs(PlainFeedback *f)
         if (f->label[i] != l)
             continue;
         if (f->mask[i])
-            keep[l] = !feedback_blob_is_explained(raw[l], explained[l]);
+            keep[l] = !feedback_blob_is_explained(area[l], explained[l]);
         else
             keep[l] = !at_border[l] && area[l] < n / FEEDBACK_HOLE_PART && keep[f->label[i - f->w]];
     }
     for (size_t i = 0; i < n; i++)
         f->mask[i] = keep[f->label[i]];
-    free(raw), free(explained), free(area), free(keep), free(at_border);
+    free(area), free(explained), free(keep), free(at_border);
 }
 
 /* ---------------------------------------------------------------- learn */
@@ -380,10 +379,10 @@ static void learn_pixel(PlainFeedback *f, int x, int y)
 
     p->rises = (uint8_t)feedback_rises(p->rises, is_rise, f->frame.decay, dither);
     if (!f->guarded[i]) {
-        if (motion_distance(value, p->mean) <= threshold)
+        if (feedback_is_near(value, p->mean, threshold))
             feedback_learn_first(value, &p->mean, &p->weight, &p->deviation, &f->frame, dither);
         else
-            feedback_learn_rest(value, threshold, &p->mean, &p->weight, &p->deviation, &p->rest, &f->frame, dither);
+            feedback_learn_any(value, threshold, &p->mean, &p->weight, &p->deviation, &p->rest, &f->frame, dither);
         p->extra = (uint16_t)feedback_extra(p->extra, f->raw[i] && !f->frame.silent);
     }
     if (f->mask[i])
@@ -457,6 +456,8 @@ static void judge_still_regions(PlainFeedback *f)
     for (size_t i = 0; i < n; i++)
         f->static_pixels[i] = f->mask[i] && f->pixels[i].still >= FEEDBACK_STATIC;
     plain_majority(f->static_pixels, f->w, f->h, 2);
+    for (size_t i = 0; i < n; i++) /* outside the mask there are no candidates */
+        f->static_pixels[i] &= f->mask[i];
     label(f, f->static_pixels);
     for (int y = 0; y < f->h; y++)
         for (int x = 0; x < f->w; x++) {

@@ -7,6 +7,7 @@
  *   filter.c match.c        the model of one track; gates, costs, groups and parts
  *   scenes.c                a few objects whose courses are known
  *   lone.c                  fast objects with nothing else near, and objects that are hidden in part
+ *   fragments.c             pieces of one object, and two people
  *   boxes.c                 boxes of a detector
  *   crowds.c stress.c       many objects, churn, invalid numbers
  */
@@ -93,6 +94,11 @@ void test_lone_acceleration(void);
 void test_lone_is_alone(void);
 void test_lone_is_like(void);
 void test_hidden_in_part(void);
+void test_pieces(void);
+void test_pieces_come_in(void);
+void test_small_piece(void);
+void test_two_people(void);
+void test_long_group(void);
 void test_crowds(void);
 void test_churn(void);
 void test_nonsense(void);

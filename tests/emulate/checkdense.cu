@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a context remembers of masks with many runs, or very many in some tiles: 32 frames after each are taken to be like
- * it. A launch of few tiles does not care for the latter. And that tests which are to see clusters do. Results are the
- * business of checkccl; how soon they come, of the benchmark. */
+/* The density that a context assumes: after a mask with many runs, or with very many in some tiles, for 32 frames. A launch of
+ * few tiles ignores the latter. Also: tests that ask for clusters get them. checkccl tests the results, the benchmark the
+ * times. */
 #include "cuda/context.cuh"
 
 #include <stdio.h>

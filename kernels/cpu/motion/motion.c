@@ -6,14 +6,41 @@
 
 #include "cpu/tier.h"
 #include "host/cpus.h"
-#include "host/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Fewer pixels are not worth a further thread. */
 #define PIXELS_PER_THREAD 200000u
-#define MAX_THREADS 16u
+
+CclStatus motion_take(CclMotion *motion, MotionBlocks *blocks, void *memory, size_t n, size_t size)
+{
+    const size_t bytes = (n * size + 63) & ~(size_t)63;
+    void *const block = aligned_alloc(64, bytes);
+    if (!block)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of background model", bytes);
+    memset(block, 0, bytes);
+    blocks->blocks[blocks->n++] = block;
+    motion->host_bytes += bytes;
+    memcpy(memory, &block, sizeof block);
+    return CCL_OK;
+}
+
+void motion_free_blocks(MotionBlocks *blocks)
+{
+    for (unsigned i = 0; i < blocks->n; i++)
+        free(blocks->blocks[i]);
+}
+
+unsigned motion_open_pool(const CclMotion *motion, CclPool **pool)
+{
+    const uint64_t useful = (uint64_t)motion->width * motion->height / PIXELS_PER_THREAD + 1;
+    unsigned n = motion->config.threads ? motion->config.threads : ccl_cpu_count();
+    n = n < useful ? n : (unsigned)useful;
+    n = n < MOTION_MAX_STRIPS ? n : MOTION_MAX_STRIPS;
+    *pool = n > 1 ? ccl_pool_new(n) : NULL;
+    return *pool ? n : 1;
+}
 
 typedef struct CpuMotion {
     const MotionTier *tier;
@@ -22,26 +49,17 @@ typedef struct CpuMotion {
     MotionModel model;
     MotionBits bits;
     uint64_t *ignored;
-    uint64_t *confirm;   /* five planes */
+    uint64_t *confirm; /* five planes */
     uint8_t *shrunk;
     uint32_t *column_sums;
-    void *blocks[10];    /* all of the above, for close() */
-    unsigned n_blocks;
-    MotionStrip strips[MAX_THREADS];
+    MotionBlocks blocks; /* all of the above */
+    MotionStrip strips[MOTION_MAX_STRIPS];
 } CpuMotion;
 
 static CclStatus take(CclMotion *motion, void *memory, size_t n, size_t size)
 {
     CpuMotion *const cpu = motion->impl;
-    const size_t bytes = (n * size + 63) & ~(size_t)63;
-    void *const block = aligned_alloc(64, bytes);
-    if (!block)
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of background model", bytes);
-    memset(block, 0, bytes);
-    cpu->blocks[cpu->n_blocks++] = block;
-    motion->host_bytes += bytes;
-    memcpy(memory, &block, sizeof block);
-    return CCL_OK;
+    return motion_take(motion, &cpu->blocks, memory, n, size);
 }
 
 static CclStatus take_model(CclMotion *motion, CpuMotion *cpu)
@@ -61,7 +79,6 @@ static CclStatus cpu_open(CclMotion *motion)
 {
     const CclMotionConfig *const config = &motion->config;
     const size_t n_words = (size_t)motion->words * motion->height;
-    const uint64_t useful = motion->pixels / PIXELS_PER_THREAD + 1;
 
     CpuMotion *const cpu = calloc(1, sizeof *cpu);
     if (!cpu)
@@ -69,12 +86,7 @@ static CclStatus cpu_open(CclMotion *motion)
     motion->impl = cpu;
     cpu->tier = ccl_tier(config->cpu_flags)->motion;
 
-    unsigned n = config->threads ? config->threads : ccl_cpu_count();
-    n = n < useful ? n : (unsigned)useful;
-    n = n < MAX_THREADS ? n : MAX_THREADS;
-    cpu->pool = n > 1 ? ccl_pool_new(n) : NULL;
-    cpu->n_strips = cpu->pool ? n : 1;
-
+    cpu->n_strips = motion_open_pool(motion, &cpu->pool);
     cpu->model.words = motion->words;
     CCL_TRY(take_model(motion, cpu));
     cpu->bits = (MotionBits){ .width = motion->width, .height = motion->height, .words = motion->words };
@@ -94,8 +106,7 @@ static void cpu_close(CclMotion *motion)
     if (!cpu)
         return;
     ccl_pool_free(cpu->pool);
-    for (unsigned i = 0; i < cpu->n_blocks; i++)
-        free(cpu->blocks[i]);
+    motion_free_blocks(&cpu->blocks);
     free(cpu);
 }
 
@@ -147,7 +158,7 @@ static void filter(const CpuMotion *cpu, const MotionFrame *frame)
     const MotionTier *const tier = cpu->tier;
     const size_t n = (size_t)cpu->bits.words * cpu->bits.height;
 
-    tier->median(&cpu->bits, params->median);
+    tier->median(&cpu->bits, params->median, false);
     if (params->confirm_frames > 1)
         tier->confirm(&cpu->bits, cpu->confirm, params->confirm_frames);
     else if (frame->forgets)

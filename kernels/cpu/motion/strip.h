@@ -8,40 +8,7 @@
 #define CCL_CPU_MOTION_STRIP_H
 
 #include "cpu_motion.h"
-#include "host/words.h"
-
-#define BLOCK 64
-
-/* motion_step() in 16 bits: the upper half of the product, and the carry out of the lower. */
-static inline uint16_t step16(uint16_t distance, uint16_t rate, uint16_t dither)
-{
-    const uint16_t high = (uint16_t)((uint32_t)distance * rate >> 16);
-    const uint16_t low = (uint16_t)((uint32_t)distance * rate);
-    const uint16_t sum = (uint16_t)(low + dither);
-    return (uint16_t)(high + (sum < low));
-}
-
-static inline uint64_t pack64_u8(const uint8_t *pixels, unsigned threshold)
-{
-    uint64_t word;
-    pack_u8(&word, pixels, 1, threshold);
-    return word;
-}
-
-static inline uint16_t min16(uint16_t a, uint16_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline uint16_t max16(uint16_t a, uint16_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint16_t towards16(uint16_t from, uint16_t to, uint16_t step)
-{
-    return (uint16_t)(to > from ? from + step : from - step);
-}
+#include "feedback_learn.h"
 
 /* The first modes of 64 pixels. Bit i of the result: pixel i does not fit and nothing of it was changed. */
 static inline uint64_t first_modes(const uint8_t *restrict luma, uint16_t *restrict mean, uint16_t *restrict variance,
@@ -84,9 +51,9 @@ static uint64_t mog2_block(const MotionStrip *strip, const uint8_t *luma, size_t
 
     for (; misses; misses &= misses - 1) {
         const uint32_t i = lowest(misses);
-        const bool is_foreground = motion_rest((uint32_t)luma[i] << 8, &model->mean[at + i], &model->variance[at + i],
-                                               &model->weight[at + i], &model->rest[at + i], rates,
-                                               (uint16_t)(dither + i * MOTION_DITHER_X));
+        const bool is_foreground =
+            motion_rest((uint32_t)luma[i] << 8, &model->mean[at + i], &model->variance[at + i], &model->weight[at + i],
+                        &model->rest[at + i], rates, (uint16_t)(dither + i * MOTION_DITHER_X));
         foreground |= (uint64_t)is_foreground << i;
     }
     return foreground;
@@ -106,7 +73,7 @@ static uint64_t ema_block(const MotionStrip *strip, const uint8_t *restrict luma
         const uint16_t distance = (uint16_t)(max16(x, m) - min16(x, m));
         const uint16_t far = distance > threshold ? 65535 : 0;
         const uint16_t step = step16(distance, rate, (uint16_t)(dither + i * MOTION_DITHER_X));
-        mean[i] = towards16(m, x, (uint16_t)(step & (uint16_t)~(far & freeze)));
+        mean[i] = towards16(m, x, (uint16_t)(step & (uint16_t) ~(far & freeze)));
         off[i] = (uint8_t)far;
     }
     return pack64_u8(off, 0);
@@ -184,7 +151,9 @@ static void shrink_row(const MotionStrip *strip, uint32_t y, uint8_t *restrict r
 static void motion_rows(const MotionStrip *strip)
 {
     uint64_t (*const block)(const MotionStrip *, const uint8_t *, size_t, uint32_t, uint32_t) =
-        strip->method == CCL_MOTION_MOG2 ? mog2_block : strip->method == CCL_MOTION_EMA ? ema_block : diff_block;
+        strip->method == CCL_MOTION_MOG2  ? mog2_block
+        : strip->method == CCL_MOTION_EMA ? ema_block
+                                          : diff_block;
     const uint32_t words = strip->model->words, rest = strip->width % BLOCK;
 
     for (uint32_t y = strip->y0; y < strip->y1; y++) {
@@ -370,39 +339,77 @@ static inline void add3(uint64_t a, uint64_t b, uint64_t c, uint64_t *sum, uint6
     *carry = (a & b) | (c & (a ^ b));
 }
 
-/* The majority of (2r+1)² pixels; outside the picture is background. */
-static void motion_median(const MotionBits *bits, uint32_t radius)
+/* Row y with a word before and two after it: 0, or with `repeats` copies of the first and of the last pixel for two pixels. */
+static void pad_row(const MotionBits *bits, uint32_t y, bool repeats, uint64_t *padded)
+{
+    const uint32_t words = bits->words, end = bits->width;
+    padded[0] = padded[words + 1] = 0;
+    memcpy(padded + 1, bits->image + (size_t)y * words, words * 8);
+    if (!repeats)
+        return;
+    const uint64_t last = padded[1 + (end - 1) / 64] >> (end - 1) % 64 & 1;
+    padded[0] = (padded[1] & 1) * 3 << 62;
+    padded[1 + end / 64] |= last << end % 64;
+    padded[1 + (end + 1) / 64] |= last << (end + 1) % 64;
+}
+
+/* Counts 0..5 of the pixels of each row of a square, in planes of ones, twos and fours. */
+typedef struct MedianPlanes {
+    uint64_t *planes[3];
+} MedianPlanes;
+
+/* The counts of row y, two rows further down in the planes. */
+static void count_row(const MotionBits *bits, uint32_t y, uint32_t n, const uint64_t *padded, const MedianPlanes *counts)
+{
+    const size_t to = (size_t)(y + 2) * bits->words;
+    for (uint32_t w = 0; w < bits->words; w++) {
+        const uint64_t *const p = padded + w + 1;
+        uint64_t s, c, s2 = 0, c2 = 0;
+        add3(shifted(p, -1), p[0], shifted(p, 1), &s, &c);
+        if (n == 5)
+            add3(s, shifted(p, -2), shifted(p, 2), &s2, &c2);
+        else
+            s2 = s;
+        counts->planes[0][to + w] = s2;
+        counts->planes[1][to + w] = c ^ c2;
+        counts->planes[2][to + w] = c & c2;
+    }
+}
+
+/* The two rows above the first and below the last: 0, or copies. */
+static void fill_border_rows(const MotionBits *bits, bool repeats, const MedianPlanes *counts)
+{
+    const size_t words = bits->words, height = bits->height;
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t *const plane = counts->planes[i], *const top = plane + k * words,
+                            *const end = plane + (height + 2 + k) * words;
+            if (repeats) {
+                memcpy(top, plane + 2 * words, words * 8);
+                memcpy(end, plane + (height + 1) * words, words * 8);
+            } else {
+                memset(top, 0, words * 8);
+                memset(end, 0, words * 8);
+            }
+        }
+}
+
+/* The majority of (2r+1)² pixels; outside the picture is background, or with `repeats` as its border. */
+static void motion_median(const MotionBits *bits, uint32_t radius, bool repeats)
 {
     const uint32_t words = bits->words, height = bits->height, n = 2 * radius + 1;
     const size_t plane = (size_t)words * (height + 4);
-    uint64_t *const padded = bits->scratch;
-    uint64_t *const ones = bits->scratch + words + 3, *const twos = ones + plane, *const fours = twos + plane;
+    uint64_t *const padded = bits->scratch, *const first = bits->scratch + words + 3;
+    const MedianPlanes counts = { { first, first + plane, first + 2 * plane } };
+    const uint64_t *const ones = first, *const twos = first + plane, *const fours = first + 2 * plane;
 
     if (!radius)
         return;
-    /* Rows: a count of 0..5 per pixel, stored two rows further down, so that two empty rows are above. */
     for (uint32_t y = 0; y < height; y++) {
-        padded[0] = padded[words + 1] = 0;
-        memcpy(padded + 1, bits->image + (size_t)y * words, words * 8);
-        const size_t to = (size_t)(y + 2) * words;
-        for (uint32_t w = 0; w < words; w++) {
-            const uint64_t *const p = padded + w + 1;
-            uint64_t s, c, s2 = 0, c2 = 0;
-            add3(shifted(p, -1), p[0], shifted(p, 1), &s, &c);
-            if (n == 5)
-                add3(s, shifted(p, -2), shifted(p, 2), &s2, &c2);
-            else
-                s2 = s;
-            ones[to + w] = s2;
-            twos[to + w] = c ^ c2;
-            fours[to + w] = c & c2;
-        }
+        pad_row(bits, y, repeats, padded);
+        count_row(bits, y, n, padded, &counts);
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        memset((i ? ones : ones + (size_t)(height + 2) * words), 0, 2 * words * 8);
-        memset((i ? twos : twos + (size_t)(height + 2) * words), 0, 2 * words * 8);
-        memset((i ? fours : fours + (size_t)(height + 2) * words), 0, 2 * words * 8);
-    }
+    fill_border_rows(bits, repeats, &counts);
     /* Columns: the sum of n such counts, 0..25 in five planes, against half. */
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t w = 0; w < words; w++) {
@@ -416,8 +423,8 @@ static void motion_median(const MotionBits *bits, uint32_t radius)
                 sum[4] ^= sum[3] & c3, sum[3] ^= c3;
             }
             /* 5x5: 13 or more; 3x3: 5 or more. */
-            const uint64_t majority = n == 5 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0]))
-                                             : sum[3] | (sum[2] & (sum[1] | sum[0]));
+            const uint64_t majority =
+                n == 5 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0])) : sum[3] | (sum[2] & (sum[1] | sum[0]));
             bits->image[(size_t)y * words + w] = majority;
         }
     /* Windows at the border reach past the width. */
@@ -473,7 +480,7 @@ static void motion_paint(const MotionBits *bits, uint8_t *data, size_t stride)
                 continue;
             }
             for (uint32_t i = 0; i < n; i++)
-                row[x + i] = (uint8_t)-(word >> i & 1);
+                row[x + i] = (uint8_t) - (word >> i & 1);
         }
     }
 }
@@ -487,6 +494,7 @@ static const MotionTier motion_tier = {
     .confirm = motion_confirm,
     .count = motion_count,
     .paint = motion_paint,
+    .feedback = &feedback_tier,
 };
 
 #undef BLOCK

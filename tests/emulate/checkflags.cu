@@ -1,10 +1,9 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* That a frame which nothing else is in flight beside is told by its last block, that a frame of a batch which has a
- * cluster to itself is told by that, and no other: who collects it looks at no event. Results are the business of checkccl;
- * how soon they come, of the benchmark. To be run with CCL_EMULATE=blocking=1: else nothing is done before somebody looks
- * at an event. */
+/* Which frames set their completion flag, so that collecting polls no event: a frame that is alone in flight, and a frame of
+ * a batch that has a cluster. checkccl tests the results, the benchmark the times. Run it with CCL_EMULATE=blocking=1: else
+ * the emulation computes nothing before the host polls an event. */
 #include "cuda/context.cuh"
 
 #include "emulate.h"
@@ -40,17 +39,17 @@ static CclStatus submit(CclContext *context, Stripes stripes, const CclLabels *l
     for (uint32_t y = 0; y < HEIGHT; y++)
         for (uint32_t x = 0; x < WIDTH; x++)
             pixels[y][x] = x % stripes.step == 0 && x / stripes.step < stripes.n && y != GAP;
-    emulate_fail("cudaEventQuery", NEVER, 0, false); /* counts, from here on: a submission may look, too */
+    emulate_fail("cudaEventQuery", NEVER, 0, false); /* counts, from here on: a submission may poll, too */
     return ccl_submit(context, &mask, NULL, labels);
 }
 
-/* Collects the oldest frame; returns how often an event was looked at since the last submission began, or -1. */
-static int looks(CclContext *context, Stripes stripes)
+/* Collects the oldest frame; returns the number of polls of events since the last submission began, or -1. */
+static int polls(CclContext *context, Stripes stripes)
 {
     CclTable table;
     const bool right = ccl_collect(context, &table) == CCL_OK && table.n_found == 2 * stripes.n;
-    const int n_looks = (int)emulate_calls();
-    return right ? n_looks : -1;
+    const int n_polls = (int)emulate_calls();
+    return right ? n_polls : -1;
 }
 
 static void check_frames(CclContext *context, const char *name)
@@ -60,7 +59,7 @@ static void check_frames(CclContext *context, const char *name)
     uint32_t *const pinned = (uint32_t *)ccl_pinned_alloc(size, 0);
     const CclLabels downloaded = { pinned, WIDTH * sizeof(uint32_t), CCL_MEMORY_PINNED };
     const auto alone = [&](Stripes stripes, const CclLabels *labels) {
-        return submit(context, stripes, labels) == CCL_OK ? looks(context, stripes) : -1;
+        return submit(context, stripes, labels) == CCL_OK ? polls(context, stripes) : -1;
     };
     check(alone(few, NULL) == 0, "alone", name);
     check(alone(none, NULL) == 0, "empty", name);
@@ -71,8 +70,8 @@ static void check_frames(CclContext *context, const char *name)
     check(alone(few, NULL) == 0, "few again", name);
     check(alone(few, &downloaded) > 0, "labels come after the table", name);
     check(submit(context, few, NULL) == CCL_OK && submit(context, more, NULL) == CCL_OK, "two", name);
-    check(looks(context, few) == 0, "the first of two came when there was none", name);
-    check(looks(context, more) > 0, "the second of two", name);
+    check(polls(context, few) == 0, "the first of two came when there was none", name);
+    check(polls(context, more) > 0, "the second of two", name);
     check(alone(few, NULL) == 0, "alone again", name);
     ccl_pinned_free(pinned);
 }
@@ -80,7 +79,7 @@ static void check_frames(CclContext *context, const char *name)
 static void check_timed(CclContext *context, const char *name)
 {
     const Stripes few = { 20, 64 };
-    check(submit(context, few, NULL) == CCL_OK && looks(context, few) > 0, "the times of the steps are there at the end", name);
+    check(submit(context, few, NULL) == CCL_OK && polls(context, few) > 0, "the times of the steps are there at the end", name);
 }
 
 /* All frames go as those of batches do. */
@@ -90,12 +89,12 @@ static void check_clusters(CclContext *context, const char *name)
     const size_t size = sizeof(uint32_t) * WIDTH * HEIGHT;
     uint32_t *const pinned = (uint32_t *)ccl_pinned_alloc(size, 0);
     const CclLabels downloaded = { pinned, WIDTH * sizeof(uint32_t), CCL_MEMORY_PINNED };
-    check(submit(context, few, NULL, 2048) == CCL_OK && looks(context, few) == 0, "one", name);
+    check(submit(context, few, NULL, 2048) == CCL_OK && polls(context, few) == 0, "one", name);
     check(submit(context, few, NULL, 2048) == CCL_OK && submit(context, more, NULL, 2048) == CCL_OK, "two", name);
-    check(looks(context, few) == 0, "the first of two", name);
-    check(looks(context, more) == 0, "the second of two", name);
-    check(submit(context, few, &downloaded, 2048) == CCL_OK && looks(context, few) > 0, "labels have no cluster", name);
-    check(submit(context, more, NULL, 2048) == CCL_OK && looks(context, more) == 0, "one again", name);
+    check(polls(context, few) == 0, "the first of two", name);
+    check(polls(context, more) == 0, "the second of two", name);
+    check(submit(context, few, &downloaded, 2048) == CCL_OK && polls(context, few) > 0, "labels have no cluster", name);
+    check(submit(context, more, NULL, 2048) == CCL_OK && polls(context, more) == 0, "one again", name);
     ccl_pinned_free(pinned);
 }
 

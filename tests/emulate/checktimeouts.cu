@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Masks that the host packs after the launch, of which some rows of tiles see theirs in time and others do not, in every
- * combination (tiles side by side agree here):
- * the kernels find no run that nobody knows of, which the emulation looks after, and the frame is launched again. */
+/* Masks that the host packs after the launch. Rows of tiles time out in every combination (the tiles of one row agree). The
+ * kernels must not use runs of missing rows, which the emulation checks, and the frame is launched again. */
 #include "cuda/context.cuh"
 
 #include <stdio.h>
@@ -61,29 +60,30 @@ static bool analyze(CclContext *context, const CclMask *mask, uint32_t seen, Ccl
     constexpr uint32_t N_EACH = CHUNK_ROWS / TILE_HEIGHT;
     CudaContext *const cuda = (CudaContext *)context->impl;
     CudaSlot *const slot = &cuda->slots[0];
-    cuda->backoff = cuda->backoff_level = 0; /* what was late last time does not matter */
+    cuda->backoff = cuda->backoff_level = 0; /* earlier timeouts do not matter */
     if (ccl_submit(context, mask, NULL, NULL) != CCL_OK)
         return false;
     for (uint32_t i = 0; all_of(*mask) >> i; i++) {
         const bool above = i >= bands_of(*mask);
-        const uint32_t piece = above ? i - bands_of(*mask) : i / N_EACH;
+        const uint32_t chunk = above ? i - bands_of(*mask) : i / N_EACH;
         if (!(seen >> i & 1))
-            slot->h_ready_flags[ready_flag(N_EACH, piece, above ? N_EACH : i % N_EACH) * READY_FLAG_STRIDE] = 0;
+            slot->h_ready_flags[ready_flag(N_EACH, chunk, above ? N_EACH : i % N_EACH) * READY_FLAG_STRIDE] = 0;
     }
     return ccl_collect(context, table) == CCL_OK;
 }
 
 static void check_seen(CclContext *context, const CclMask *mask, const CclTable *expected, const char *name, uint32_t seen)
 {
-    const unsigned n_late = ccl_context_timeouts(context);
+    const unsigned n_timeouts = ccl_context_timeouts(context);
     CclTable table;
     if (!check(analyze(context, mask, seen, &table), name, mask->width, seen))
         return;
     check(table.n_found == expected->n_found && table.n_kept == expected->n_kept &&
               !memcmp(table.components, expected->components, table.n_kept * sizeof *table.components),
           name, mask->width, seen);
-    const bool late = seen != all_of(*mask);
-    check(ccl_context_timeouts(context) == n_late + late, late ? "is launched again" : "is not launched again", mask->width, seen);
+    const bool timed_out = seen != all_of(*mask);
+    check(ccl_context_timeouts(context) == n_timeouts + timed_out, timed_out ? "is launched again" : "is not launched again",
+          mask->width, seen);
 }
 
 static CclContext *open(CclBackendKind backend, CclConnectivity connectivity)

@@ -1,0 +1,349 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Method "feedback" against its plain reference: random scenes, odd sizes, layouts of chroma, and seams in time. */
+#include "plain.h"
+
+/* ---------------------------------------------------------------- pictures */
+
+typedef struct Layout {
+    unsigned step; /* 0: no chroma */
+    bool full_width, full_height;
+} Layout;
+
+static const Layout layouts[] = {
+    { 0, false, false }, { 1, false, false }, { 2, false, false }, { 1, true, true }, { 1, false, true }
+};
+
+/* A case, and what changes from picture to picture. */
+typedef struct Scene {
+    CclMotionConfig config;
+    CclMotionParams params;
+    Layout layout;
+    size_t pad;
+    bool ignore, lively;
+    int camera, light; /* pixels; per cent */
+    int64_t us;
+} Scene;
+
+/* Luma and chroma of a pixel: a textured background with waving stripes, something that walks, something that walks in and stands,
+ * something that was there and left. */
+static void draw_pixel(const Scene *s, unsigned frame, int x, int y, uint8_t *yuv)
+{
+    const int w = (int)s->config.width, h = (int)s->config.height, bx = x + s->camera;
+    const int wave = x % 24 < 6 ? (int)random_below(3) : 0;
+    int luma = 70 + ((bx + wave) * 7 + y * 13 + (bx + wave) * y / 3) % 90 + (int)random_below(5) - 2;
+    const int walk = (int)(frame * 3) % (w + 8), stand = (int)frame < w / 4 ? (int)frame : w / 4;
+    yuv[1] = (uint8_t)(120 + bx % 16), yuv[2] = (uint8_t)(130 + y % 8 + random_below(2));
+    if (x > walk && x < walk + w / 5 + 2 && y > h / 3)
+        luma = luma * 7 / 10;
+    if (x + 3 > walk && x < walk + w / 6 && y + 2 > h / 3 && y < h * 3 / 4)
+        luma = 230 - luma, yuv[1] = 90;
+    if (frame > 20 && x >= stand && x < stand + w / 4 + 1 && y > h / 2)
+        luma = 190 + (int)random_below(2), yuv[2] = 150;
+    if (frame < 30 && x > w * 3 / 4 && y < h / 3)
+        luma = 30, yuv[1] = 140;
+    luma = luma * s->light / 100;
+    yuv[0] = (uint8_t)(luma < 0 ? 0 : luma > 255 ? 255 : luma);
+}
+
+typedef struct Planes {
+    uint8_t *luma, *chroma[2];   /* for the plain detector, without padding */
+    uint8_t *source, *uv_source; /* for the detector; uv_source: all of it */
+    CclMotionPicture picture;
+} Planes;
+
+static void average(const uint8_t *from, size_t stride, unsigned step, uint32_t from_width, uint32_t from_height, uint8_t *to,
+                    uint32_t width, uint32_t height)
+{
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            const uint32_t x0 = motion_box(x, width, from_width), x1 = motion_box(x + 1, width, from_width);
+            const uint32_t y0 = motion_box(y, height, from_height), y1 = motion_box(y + 1, height, from_height);
+            uint32_t sum = 0;
+            for (uint32_t j = y0; j < y1; j++)
+                for (uint32_t i = x0; i < x1; i++)
+                    sum += from[j * stride + i * step];
+            to[(size_t)y * width + x] = (uint8_t)((sum + (x1 - x0) * (y1 - y0) / 2) / ((x1 - x0) * (y1 - y0)));
+        }
+}
+
+static Planes planes_new(const Scene *s, uint32_t width, uint32_t height)
+{
+    const uint32_t w = s->config.width, h = s->config.height;
+    const size_t stride = w + s->pad, uv_stride = 2 * (size_t)w + s->pad;
+    Planes p = { .luma = must(malloc((size_t)width * height)),
+                 .source = must(malloc(stride * h)),
+                 .uv_source = must(malloc(2 * uv_stride * h + 2)) };
+    for (unsigned k = 0; k < 2; k++)
+        p.chroma[k] = must(malloc((size_t)((width + 1) / 2) * ((height + 1) / 2)));
+    p.picture.luma = (CclMask){ .data = p.source, .stride = stride, .width = w, .height = h };
+    if (s->layout.step)
+        p.picture.chroma = (CclMotionChroma){
+            .u = p.uv_source,
+            .v = p.uv_source + (s->layout.step == 2 ? 1 : uv_stride * h),
+            .stride = uv_stride,
+            .step = s->layout.step,
+            .width = s->layout.full_width ? w : (w + 1) / 2,
+            .height = s->layout.full_height ? h : (h + 1) / 2,
+        };
+    return p;
+}
+
+static void planes_free(Planes *p)
+{
+    free(p->luma), free(p->chroma[0]), free(p->chroma[1]), free(p->source), free(p->uv_source);
+}
+
+static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint32_t height)
+{
+    const CclMotionChroma *const chroma = &p->picture.chroma;
+    const uint32_t w = s->config.width, h = s->config.height;
+    random_state = frame * 7919 + w;
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++) {
+            uint8_t yuv[3];
+            draw_pixel(s, frame, (int)x, (int)y, yuv);
+            p->source[y * p->picture.luma.stride + x] = yuv[0];
+            if (!chroma->step)
+                continue;
+            const size_t at =
+                (s->layout.full_height ? y : y / 2) * chroma->stride + (size_t)(s->layout.full_width ? x : x / 2) * chroma->step;
+            p->uv_source[at] = yuv[1];
+            p->uv_source[at + (size_t)((const uint8_t *)chroma->v - (const uint8_t *)chroma->u)] = yuv[2];
+        }
+    average(p->source, p->picture.luma.stride, 1, w, h, p->luma, width, height);
+    for (unsigned k = 0; k < 2 && chroma->step; k++)
+        average(k ? chroma->v : chroma->u, chroma->stride, chroma->step, chroma->width, chroma->height, p->chroma[k],
+                (width + 1) / 2, (height + 1) / 2);
+}
+
+/* ---------------------------------------------------------------- a course of pictures */
+
+typedef struct Run {
+    Scene scene;
+    uint32_t width, height; /* working size */
+    CclMotion *motion;
+    PlainFeedback *plain;
+    Planes planes;
+    uint8_t *ignored, *expected, *mask, *count;
+} Run;
+
+static void run_new(Run *r, const Scene *s)
+{
+    *r = (Run){ .scene = *s,
+                .width = s->config.work_width ? s->config.work_width : s->config.width,
+                .height = s->config.work_height ? s->config.work_height : s->config.height };
+    const size_t n = (size_t)r->width * r->height;
+    r->ignored = must(calloc(n, 1)), r->expected = must(calloc(n, 1)), r->mask = must(calloc(n, 1));
+    r->count = must(calloc(n, 1));
+    r->scene.config.chroma = s->layout.step != 0;
+    need(ccl_motion_new(&r->scene.config, &r->motion));
+    r->plain = plain_feedback_new(r->width, r->height, s->layout.step != 0);
+    r->planes = planes_new(&r->scene, r->width, r->height);
+    for (size_t i = 0; s->ignore && i < n / 5; i++)
+        r->ignored[i] = 1;
+    need(ccl_motion_set_ignore(r->motion, r->ignored, r->width));
+}
+
+static void run_free(Run *r)
+{
+    ccl_motion_free(r->motion);
+    plain_feedback_free(r->plain);
+    planes_free(&r->planes);
+    free(r->ignored), free(r->expected), free(r->mask), free(r->count);
+}
+
+/* What the caller gets of the model's mask. Returns the number of its pixels. */
+static uint64_t expect(Run *r, const PlainResult *result)
+{
+    const size_t n = (size_t)r->width * r->height;
+    const CclMotionParams *const p = &r->scene.params;
+    uint64_t kept = 0;
+    memcpy(r->expected, result->mask, n);
+    if (result->flags || p->confirm_frames <= 1)
+        memset(r->count, 0, n);
+    for (size_t i = 0; i < n && p->confirm_frames > 1 && !result->flags; i++) {
+        r->count[i] = r->expected[i] ? (uint8_t)(r->count[i] < 31 ? r->count[i] + 1 : 31) : 0;
+        r->expected[i] = r->count[i] >= p->confirm_frames;
+    }
+    plain_grow(r->expected, (int)r->width, (int)r->height, (int)p->dilate);
+    for (size_t i = 0; i < n; i++)
+        kept += r->expected[i] = r->expected[i] && !r->ignored[i];
+    return kept;
+}
+
+static uint64_t pixels_to_look_at(const Run *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < (size_t)r->width * r->height; i++)
+        n += !r->ignored[i];
+    return n;
+}
+
+static void report(const Run *r, unsigned frame, const CclMotionInfo *info, const PlainResult *result, uint64_t kept)
+{
+    const CclMotionConfig *const c = &r->scene.config;
+    const CclMotionParams *const p = &r->scene.params;
+    printf("FAILED: feedback, frame %u: raw %llu foreground %llu flags %u frames %u; the plain one: %llu %llu %u %u\n"
+           "  %ux%u (working %ux%u) chroma step %u threads %u flags %#x threshold %u absorb %u median %u open %u close %u "
+           "dilate %u confirm %u shadow %d\n",
+           frame, (unsigned long long)info->raw_foreground, (unsigned long long)info->foreground, info->flags, info->frames,
+           (unsigned long long)result->raw, (unsigned long long)kept, result->flags, result->frames, c->width, c->height,
+           r->width, r->height, r->scene.layout.step, c->threads, c->cpu_flags, p->threshold, p->absorb_ms, p->median, p->open,
+           p->close, p->dilate, p->confirm_frames, p->drop_shadow);
+}
+
+/* One picture through both. */
+static bool step(Run *r, unsigned frame)
+{
+    const Scene *const s = &r->scene;
+    const size_t n = (size_t)r->width * r->height;
+    const uint64_t pixels = pixels_to_look_at(r);
+    const PlainPicture plain = { r->planes.luma, { r->planes.chroma[0], r->planes.chroma[1] }, s->us };
+    PlainResult result;
+    CclMotionInfo info;
+    bool same = true;
+
+    draw(s, &r->planes, frame, r->width, r->height);
+    r->planes.picture.us = s->us;
+    plain_feedback_apply(r->plain, &plain, r->ignored, &s->params, (uint64_t)((double)pixels * s->params.max_motion), &result);
+    const uint64_t kept = expect(r, &result);
+    need(ccl_motion_submit_picture(r->motion, &r->planes.picture, &s->params,
+                                   &(CclMotionMask){ .data = r->mask, .stride = r->width }));
+    need(ccl_motion_collect(r->motion, &info));
+    for (size_t i = 0; i < n; i++)
+        same &= r->mask[i] == (r->expected[i] ? 255 : 0);
+    n_checks++;
+    if (same && info.raw_foreground == result.raw && info.foreground == kept && info.flags == result.flags &&
+        info.frames == result.frames && info.pixels == pixels)
+        return true;
+    n_failures++;
+    report(r, frame, &info, &result, kept);
+    return false;
+}
+
+/* Irregular, missing, backward and distant times; light, camera and parameters that change. */
+static void change(Run *r, unsigned frame, uint32_t seed)
+{
+    Scene *const s = &r->scene;
+    static const int64_t intervals[] = { 40000, 40000, 200000, 33333, 500, 3000000, -1000000, 60000000 };
+    random_state = seed + frame * 31337;
+    s->us = s->us == CCL_MOTION_NO_TIME ? (int64_t)frame * 40000 : s->us;
+    s->us += intervals[s->lively ? random_below(8) : random_below(4)];
+    if (random_below(s->lively ? 8 : 60) == 0)
+        s->us = CCL_MOTION_NO_TIME;
+    if (frame % 40 == 39)
+        s->light = 40 + (int)random_below(120);
+    if (frame % 60 == 59)
+        s->camera += 20;
+    if (!s->lively)
+        return;
+    switch (random_below(12)) {
+    case 0:
+        s->params.confirm_frames = 1 + random_below(3);
+        break;
+    case 1:
+        s->params.threshold = random_below(3) * 20;
+        break;
+    case 2:
+        s->params.absorb_ms = random_below(4) * 1500;
+        break;
+    case 3:
+        s->params.drop_shadow = !s->params.drop_shadow;
+        break;
+    case 4:
+        s->params.median = random_below(3), s->params.dilate = random_below(3);
+        break;
+    case 5:
+        s->params.open = random_below(2), s->params.close = random_below(4);
+        break;
+    case 6:
+        s->params.max_motion = random_below(3) / 2.0;
+        break;
+    case 7:
+        if (random_below(5) == 0)
+            ccl_motion_reset(r->motion), plain_feedback_reset(r->plain);
+        break;
+    default:
+        break;
+    }
+}
+
+static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
+{
+    Run r;
+    run_new(&r, s);
+    for (unsigned frame = 0; frame < n_frames; frame++) {
+        change(&r, frame, seed);
+        if (!step(&r, frame))
+            break;
+    }
+    run_free(&r);
+}
+
+/* ---------------------------------------------------------------- cases */
+
+static Scene scene_for(uint32_t width, uint32_t height)
+{
+    Scene s = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default(), .light = 100 };
+    s.config.method = CCL_MOTION_FEEDBACK;
+    s.config.width = width, s.config.height = height;
+    s.config.threads = 1;
+    s.layout = layouts[1];
+    return s;
+}
+
+static void check_random(unsigned n)
+{
+    static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512, CCL_CPU_ALL };
+    for (unsigned i = 0; i < n && n_failures < 5; i++) {
+        random_state = 4321 + i * 977;
+        Scene s = scene_for(1 + random_below(i % 4 ? 150 : 20), 1 + random_below(70));
+        s.config.cpu_flags = flags[random_below(6)];
+        if (random_below(3) == 0) {
+            s.config.work_width = 1 + random_below(s.config.width);
+            s.config.work_height = 1 + random_below(s.config.height);
+        }
+        s.layout = layouts[i % 5];
+        s.pad = random_below(2) ? random_below(70) : 0;
+        s.ignore = random_below(4) == 0;
+        s.lively = i % 2;
+        s.params.absorb_ms = random_below(2) ? 4000 : 600000;
+        s.params.dilate = random_below(3) == 0;
+        run_scene(&s, 110, i);
+    }
+}
+
+/* Around words and blocks; every tier. */
+static void check_sizes(void)
+{
+    static const uint32_t sizes[] = { 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 193 };
+    static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512 };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned tier = 0; tier < 5 && n_failures < 5; tier++) {
+            Scene s = scene_for(sizes[i], sizes[(i * 5 + 3) % 13]);
+            s.config.cpu_flags = flags[tier];
+            run_scene(&s, 50, i);
+        }
+}
+
+/* Several strips; the grids of large pictures. */
+static void check_large(void)
+{
+    Scene s = scene_for(1003, 701);
+    s.config.threads = 4;
+    run_scene(&s, 45, 1);
+    s.layout = layouts[2];
+    s.config.work_width = 640, s.config.work_height = 447, s.config.threads = 3;
+    run_scene(&s, 45, 2);
+}
+
+void check_feedback(unsigned n_random, bool quick)
+{
+    check_random(n_random);
+    if (quick)
+        return;
+    check_sizes();
+    check_large();
+}
