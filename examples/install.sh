@@ -21,11 +21,20 @@ set -eu
 say() { printf '%s\n' "$*" >&2; }
 die() { say "install.sh: $*"; exit 1; }
 
+# GStreamer has the analytics library from 1.24 on. Debian 12 and Ubuntu 23.10 have an older one.
+has_analytics() {
+    # shellcheck disable=SC1091
+    case $(. /etc/os-release && echo "$ID-${VERSION_ID-}") in
+    debian-12 | debian-11 | ubuntu-2[0-3].*) false ;;
+    esac
+}
+
 packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmosquitto-dev \
-        libpango1.0-dev ;;
+        libpango1.0-dev
+        ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
     run) echo gstreamer1.0-tools gstreamer1.0-plugins-base ;;
     scene) echo gstreamer1.0-plugins-good ;;
@@ -34,7 +43,7 @@ packages() {
     videos) echo gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav ;;
     test) packages build; packages run; packages pictures; packages netpbm; packages videos
         echo g++ gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients \
-            clang-format indent openssl procps python3 python3-gi shellcheck valgrind ;;
+            clang-format indent openssl procps python3 python3-dev python3-gi python3-numpy shellcheck valgrind ;;
     *) die "no such group: $1" ;;
     esac
 }

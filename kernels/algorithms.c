@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The one table of what exists: the `algorithm` property, the tests, the benchmark and the documents are made from it. A
- * new method is its file under label/, a line here and a line in meson.build. Best first for each backend. The published
+/* The table of all methods. The `algorithm` property, the tests, the benchmark and the documents are made from it. A new method
+ * needs a file under label/, a line here and a line in meson.build. The best method of each backend comes first. The published
  * methods are for comparison: -Dpublished=disabled leaves them out. */
 #include "algorithms.h"
 

@@ -53,23 +53,23 @@ struct StageBuffers;
  * A method has one of two functions. `analyze` makes table and label image from the mask. `label` makes provisional labels,
  * and the backend's shared stages make table and label image from them.
  *
- * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x. All pixels of a component have the
- * same index, and no other component has it. With `first_pixel_roots` it is the component's first pixel in raster order, which
- * saves the backend a stage. Without, it is that pixel or an earlier one in the same row or in the row above (the first pixel
- * of a 2x2 block, for example); in a volume it may be any earlier voxel.
+ * A provisional label is 0 for background, else 1 + a linear pixel index y * width + x. All pixels of a component have the same
+ * index, and no other component has it. With `first_pixel_roots` it is the component's first pixel in raster order, which saves
+ * the backend a stage. Without it, it is this pixel or an earlier one in the same row or the row above, such as the first pixel
+ * of a 2x2 block. In a volume it may be any earlier voxel.
  */
 typedef struct CclAlgorithm {
     CclAlgorithmInfo info;
-    const char *unit; /* for docs/algorithms.md: the unit that is labelled, "pixel", "run", "2x2 block" */
-    const char *kind; /* the same: "iterative" where the literature says so; NULL: goes by `iterative` */
-    double bytes_per_pixel; /* the same: CUDA, with label(): what workspace_size() comes to; checkccl compares the two */
+    const char *unit;       /* for docs/algorithms.md: the unit that is labelled, "pixel", "run", "2x2 block" */
+    const char *kind;       /* the same: "iterative" if the literature says so; NULL: depends on `iterative` */
+    double bytes_per_pixel; /* the same, CUDA with label(): workspace_size() per pixel; checkccl compares the two */
     bool first_pixel_roots;
-    bool takes_bits; /* CUDA: can read masks as bits; reads any mask nearly once, so that it may be across the bus */
+    bool takes_bits; /* CUDA: can read masks as bits, and reads a mask about once, so that it may be read over the bus */
     bool sets_completion_flag; /* CUDA: with CudaVars.sets_flag it may set CudaResult.complete */
     /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the
      * number of rows that each block waits for (a multiple of MIN_BAND_ROWS, cuda/row_chunks.cuh); 0: it does not wait. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
-    bool iterative;  /* CUDA: the host waits for kernels to see whether more are needed (cuda/published/iterate.cuh). A frame
+    bool iterative; /* CUDA: the host waits for kernels to know whether more are needed (cuda/published/iterate.cuh). A frame
                         cannot be captured into a graph, and ccl_submit() returns when its labels are found */
     CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
     void (*close)(CclContext *context);     /* called after a failed open() too */
@@ -79,24 +79,24 @@ typedef struct CclAlgorithm {
     /* CUDA, with label(): the method's own stage of that name, see cuda/stages.cuh; NULL: the shared one. */
     CclStatus (*features)(const CclContext *context, CclFrame *frame, const struct StageBuffers *buffers,
                           unsigned round);
-    /* CPU methods for volumes have these instead, as CclBackend describes them; CUDA methods have label() with the stack
-     * as one tall mask. */
+    /* CPU methods for volumes have these instead, see CclBackend. CUDA methods have label(), with the stack as one tall
+     * mask. */
     CclStatus (*volume_add)(CclContext *context, const CclMask *mask);
     CclStatus (*volume_label)(CclContext *context, const CclLabels *labels);
     CclStatus (*volume_look_up)(CclContext *context, const CclVoxel *voxels, uint32_t n, uint32_t *labels);
-    const struct CudaBatches *batches; /* CUDA: frames of several contexts in common launches; NULL: no */
+    const struct CudaBatches *batches; /* CUDA: launches frames of several contexts together; NULL: not supported */
 } CclAlgorithm;
 
 struct CclContext {
     CclConfig config;
     const CclBackend *backend;
     const CclAlgorithm *algorithm;
-    uint32_t capacity;    /* records of a backend's table: max_components, or more where CCL_ORDER_AREA must choose */
+    uint32_t capacity; /* records of the backend's table: max_components, or more with CCL_ORDER_AREA, which must choose */
     CclFrame frames[CCL_MAX_DEPTH];
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
-    bool lost;            /* a frame failed after it was begun: every later call fails */
-    CclVolume volume;     /* with CclConfig.volume */
+    bool lost;        /* a frame has failed after it was begun: every later call fails */
+    CclVolume volume; /* with CclConfig.volume */
     CclStep steps[64];
     unsigned n_steps;
     size_t host_bytes, device_bytes;

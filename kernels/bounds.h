@@ -38,11 +38,11 @@ typedef struct CclLimits {
     CclBorder border;
 } CclLimits;
 
-/* filter: NULL keeps every component. Relative limits round towards keeping less, so that "at least 1 %" is at least
- * 1 %. */
+/* filter: NULL keeps every component. Relative limits are rounded towards keeping fewer components, so that "at least 1 %"
+ * holds exactly. */
 CclLimits ccl_absolute_limits(const CclFilter *filter, const CclMask *mask);
 
-/* The two rules about a component that every backend applies, on the host and on the device alike. */
+/* The two rules about components that all backends apply, on the host and on the device. */
 #ifdef __CUDACC__
 #define CCL_HOST_DEVICE __host__ __device__
 #else

@@ -21,10 +21,10 @@
  *         use(&table.components[i]);
  *     ccl_context_free(context);
  *
- * For the 5x3 mask        the table has two rows:
+ * For the 5x3 mask        the table has two records:
  *     . # # . .           label 1  area 3  box [1,4) x [0,2)  first pixel (1,0)  m10 = 1+2+3
  *     . . . # .           label 2  area 1  box [0,1) x [2,3)  first pixel (0,2)
- *     # . . . .           (8-connected; 4-connected the pixel (3,1) would be a third)
+ *     # . . . .           (8-connected; 4-connected, the pixel (3,1) is a third component)
  *
  * A context is used by one thread at a time; different contexts are independent, and may share a device's time
  * (CclConfig.shared).
@@ -67,9 +67,9 @@ typedef enum CclConnectivity {
 
 /* One labelling method. Owned by the library, immutable, never freed. */
 typedef struct CclAlgorithmInfo {
-    const char *name;       /* its acronym in the literature, as the `algorithm` property takes it: "bke" */
-    const char *title;      /* "Block-based Komura Equivalence" */
-    const char *paper;      /* authors, venue, year; NULL: our own */
+    const char *name;  /* its acronym in the literature, and its value in the `algorithm` property: "bke" */
+    const char *title; /* "Block-based Komura Equivalence" */
+    const char *paper; /* authors, venue, year; NULL: our own */
     CclBackendKind backend;
     unsigned connectivity;  /* CCL_CONNECT_4 | CCL_CONNECT_8: what it can do */
     bool volume;            /* labels stacks of masks, in contexts with CclConfig.volume; else single masks */
@@ -93,9 +93,9 @@ bool ccl_backend_built(CclBackendKind backend);
 
 /* The order of the records of a table. It does not change the labels. */
 typedef enum CclOrder {
-    CCL_ORDER_RASTER = 0, /* by label; a table too small holds the first */
-    CCL_ORDER_AREA,       /* largest first, equal areas by label; a table too small holds the largest (of the first
-                             CCL_MAX_COMPONENTS) */
+    CCL_ORDER_RASTER = 0, /* by label; a table that is too small has the first */
+    CCL_ORDER_AREA,       /* largest first, equal areas by label; a table that is too small has the largest (of the first
+                           * CCL_MAX_COMPONENTS) */
 } CclOrder;
 
 typedef struct CclConfig {
@@ -104,26 +104,26 @@ typedef struct CclConfig {
     CclConnectivity connectivity;
     uint32_t max_width;           /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
-    uint32_t max_components;      /* records of the table, 1..CCL_MAX_COMPONENTS */
-    CclOrder order;               /* of the records */
-    unsigned depth;               /* frames submitted and not yet collected, 1..CCL_MAX_DEPTH; on CUDA they run beside each
-                                     other, each in device memory of its own */
+    uint32_t max_components; /* records of the table, 1..CCL_MAX_COMPONENTS */
+    CclOrder order;          /* of the records */
+    unsigned depth;          /* maximum number of frames submitted and not yet collected, 1..CCL_MAX_DEPTH; on CUDA they
+                                   * run at the same time, each in device memory of its own */
     uint32_t volume;              /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                                      most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                                      ccl_volume_add() */
-    bool labels;                  /* ccl_submit() will be given label images */
-    bool timing;                  /* measure CclTable.upload_us and kernel_us, and the steps */
-    bool shared;                  /* CUDA: frames that wait at the same time, of all such contexts of a device, are launched
-                                     together: for many streams. Not with `timing`, and only if the method has it */
+    bool labels;             /* ccl_submit() will be given label images */
+    bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
+    bool shared;             /* CUDA: for many streams. Waiting frames of all such contexts of a device are launched
+                                   * together. Not with `timing`, and only if the method supports it */
 
     int device;                   /* CUDA: device index; -1: the context current in the calling thread, which must then be
                                      current in every later call too */
-    unsigned threads;             /* CPU: threads to use, including the caller's; 0: as many as make a frame faster, fewer
-                                     while other contexts are at work; 1: only the caller's. All contexts of the process
+    unsigned threads;   /* CPU: number of threads, including the caller's; 0: as many as make a frame faster, fewer
+                                   * while other contexts are at work; 1: only the caller's. All contexts of the process
                                      share the other threads.
                                      CUDA: threads that pack masks in host memory to bits; 0 is the same as 1. Contexts that
                                      share a device share these threads: the first context with more than 1 sets the number */
-    uint32_t cpu_flags;           /* CPU: SIMD tiers that may be used (tests force each in turn); CCL_CPU_ALL otherwise */
+    uint32_t cpu_flags; /* CPU: SIMD tiers that may be used, usually CCL_CPU_ALL (tests force each tier) */
 } CclConfig;
 
 /* CPU, automatic method, 8-connected, 4096 components in raster order, depth 1, device 0; sizes 0, for the caller to fill. */
@@ -132,11 +132,10 @@ CclConfig ccl_config_default(void);
 typedef struct CclContext CclContext;
 
 /*
- * Makes a context; everything a frame needs is allocated here and nothing later.
+ * Makes a context. It allocates all memory that frames need; nothing is allocated later.
  *
- * context: receives the new context, owned by the caller: ccl_context_free(); NULL on error.
- * Errors:  ARGUMENT; UNSUPPORTED (no such method, wrong connectivity for it, backend not built); NO_DEVICE;
- *          OUT_OF_MEMORY; DEVICE.
+ * context: receives the new context, owned by the caller: ccl_context_free(); NULL on error. Errors:  ARGUMENT; UNSUPPORTED: no
+ * such method, wrong connectivity for it, or backend not built; NO_DEVICE; OUT_OF_MEMORY; DEVICE.
  */
 CclStatus ccl_context_new(const CclConfig *config, CclContext **context);
 
@@ -153,7 +152,7 @@ void ccl_context_memory(const CclContext *context, size_t *host_bytes, size_t *d
 
 typedef enum CclMemory {
     CCL_MEMORY_HOST = 0, /* ordinary memory */
-    CCL_MEMORY_PINNED,   /* from ccl_pinned_alloc() (or page-locked by CUDA otherwise): a GPU reads it where it lies */
+    CCL_MEMORY_PINNED,   /* from ccl_pinned_alloc() (or page-locked by CUDA otherwise): a GPU can read it in place */
     CCL_MEMORY_DEVICE,   /* device memory of the context's CUDA device */
 } CclMemory;
 
@@ -162,9 +161,8 @@ typedef enum CclMemory {
  *
  * Shape:  `height` rows of `width` pixels; row y begins at data + y * stride. Bytes between width and stride are never
  *         taken for pixels, and no byte outside the rows is read.
- * Range:  width and height from 1 to the maximum of the context; stride >= width * pixel_size bytes.
- * Place:  any address and any stride, odd ones too, also of 16-bit pixels.
- * Memory: a CPU context takes HOST and PINNED, a CUDA context all three.
+ * Range:  width and height from 1 to the maximum of the context; stride >= width * pixel_size bytes. Place:  any address and
+ * any stride, also odd ones, and also for 16-bit pixels. Memory: a CPU context takes HOST and PINNED, a CUDA context all three.
  * Owner:  the caller; alive and unchanged until the frame is collected.
  */
 typedef struct CclMask {
@@ -173,11 +171,11 @@ typedef struct CclMask {
     uint32_t width;     /* pixels */
     uint32_t height;    /* rows */
     unsigned pixel_size; /* 1 (or 0): uint8_t; 2: uint16_t in native byte order */
-    unsigned threshold; /* 0: every value but 0 is foreground; a threshold at or above the largest value: none is */
+    unsigned threshold;  /* 0: every value except 0 is foreground; at or above the maximum value: no pixel is */
     bool invert;
     CclMemory memory;
-    void *producer_stream; /* DEVICE: the CUDA stream (cudaStream_t) whose work writes the mask and must be waited for by
-                              the GPU; NULL: the mask is ready */
+    void *producer_stream; /* DEVICE: the CUDA stream (cudaStream_t) that writes the mask. The GPU waits for its work; NULL: the
+                            * mask is ready */
 } CclMask;
 
 /* Page-locked host memory for masks, or NULL without a CUDA device or memory. Needs no CclContext. It belongs to the CUDA
@@ -194,7 +192,7 @@ bool ccl_device_download(void *host, const void *memory, size_t size);
 
 typedef enum CclBorder {
     CCL_BORDER_FLAG = 0, /* components that touch the image border carry CCL_TOUCHES_... flags */
-    CCL_BORDER_KEEP,     /* they are like any other: no flags */
+    CCL_BORDER_KEEP,     /* they are kept like others, without flags */
     CCL_BORDER_DROP,     /* they are left out */
 } CclBorder;
 
@@ -219,8 +217,8 @@ typedef struct CclFilter {
 #define CCL_TOUCHES_RIGHT (1u << 2)
 #define CCL_TOUCHES_BOTTOM (1u << 3)
 
-/* Raw moments, sums over the pixels of a component: m_pq = sum of x^p y^q. x and y are in pixels, to the right and down from
- * the centre of the mask's first pixel. Exact: at most 2^55 for a full mask of CCL_MAX_SIZE squared. */
+/* Raw moments: sums over the pixels of a component, m_pq = sum of x^p y^q. x and y are in pixels, to the right of and below the
+ * centre of the mask's first pixel. Exact: at most 2^55 for a full mask of CCL_MAX_SIZE squared. */
 typedef struct CclMoments {
     uint64_t area; /* m00 */
     uint64_t m10, m01;
@@ -239,10 +237,10 @@ typedef struct CclComponent {
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
-    double x, y;               /* centroid, pixels from the centre of the mask's first pixel */
-    double xx, xy, yy;         /* covariance, pixels squared */
-    double orientation;        /* radians, -pi/2..pi/2: from the y axis to the major axis, towards positive x (and y) */
-    double axis_major_length;  /* of the ellipse with the same second moments, full length, pixels */
+    double x, y;              /* centroid, pixels from the centre of the mask's first pixel */
+    double xx, xy, yy;        /* covariance, pixels squared */
+    double orientation;       /* radians, -pi/2..pi/2: from the y axis to the major axis, towards positive x (and y) */
+    double axis_major_length; /* full length, of the ellipse with the same second moments, pixels */
     double axis_minor_length;
     double eccentricity;       /* 0 (circle) .. 1 (line) */
     double equivalent_diameter; /* of the circle with the same area, pixels */
@@ -291,8 +289,8 @@ typedef struct CclLabels {
     uint32_t *data;
     size_t stride; /* bytes */
     CclMemory memory;
-    bool provisional; /* the method's own labels instead: unique per component, in no order, with gaps. No table is made
-                         (n_* are 0) and no filter applied. Published methods compute these labels; for comparison. */
+    bool provisional; /* the method's own labels instead, for comparison: unique per component, in any order, with gaps.
+                       * Published methods compute these. No table is made (n_* are 0) and no filter applied */
 } CclLabels;
 
 /*
@@ -402,13 +400,13 @@ typedef struct CclStep {
 /* The steps in launch order; returns how many. Owned by the context until the next ccl_collect(). */
 unsigned ccl_steps(const CclContext *context, const CclStep **steps);
 
-/* One of the CUDA streams (cudaStream_t) that frames run on, by index, for callers that order their own work after all of
- * them: frames in flight run at the same time. NULL past the last one, on the CPU, and with CclConfig.shared, because a
- * submitted frame may not be in a stream yet. */
+/* One of the CUDA streams (cudaStream_t) on which frames run, by index. Frames in flight run on different streams. A caller can
+ * order its own work after all of them. NULL past the last one, on the CPU, and with CclConfig.shared, because a submitted
+ * frame may not be in a stream yet. */
 void *ccl_context_stream(const CclContext *context, unsigned i);
 
-/* For tests: number of frames of this context, on CUDA, whose kernels timed out waiting for the host to pack the mask, and that
- * were launched again. */
+/* For tests: on CUDA, number of frames of this context whose kernels timed out waiting for the host to pack the mask. They were
+ * launched again. */
 unsigned ccl_context_timeouts(const CclContext *context);
 
 #ifdef __cplusplus

@@ -164,6 +164,12 @@ MOTION_INLINE uint32_t feedback_ratio_bin(uint32_t value, uint32_t mean, bool in
     return feedback_min(value * 256u / mean, FEEDBACK_BINS - 1);
 }
 
+/* The median of n samples that lies in a bin of `in_bin`, with `before` samples in the bins before it; in 16ths of a bin. */
+MOTION_INLINE int feedback_median_in_bin(uint32_t n, uint32_t bin, uint32_t before, uint32_t in_bin)
+{
+    return (int)(bin * 16 + (n / 2 > before ? 16 * (n / 2 - before) : 0) / in_bin);
+}
+
 /* Median of a histogram, in 16ths of a bin; -1: too few samples. */
 MOTION_INLINE int feedback_median(const uint32_t *bins, uint32_t n_bins)
 {
@@ -174,7 +180,7 @@ MOTION_INLINE int feedback_median(const uint32_t *bins, uint32_t n_bins)
         return -1;
     for (uint32_t i = 0; i < n_bins; i++) {
         if (2 * (sum + bins[i]) >= n)
-            return (int)(i * 16 + (n / 2 > sum ? 16 * (n / 2 - sum) : 0) / bins[i]);
+            return feedback_median_in_bin(n, i, sum, bins[i]);
         sum += bins[i];
     }
     return -1;
@@ -196,22 +202,30 @@ MOTION_INLINE uint32_t feedback_black(const uint32_t *bins)
     return black * FEEDBACK_LEVEL;
 }
 
-MOTION_INLINE FeedbackLight feedback_light(const FeedbackSamples *samples)
+/* medians: of the bands, and of the whole picture. */
+MOTION_INLINE FeedbackLight feedback_light_of(const int *medians, uint32_t black)
 {
     FeedbackLight light;
-    const int one = (int)FEEDBACK_ONE, step = one * (int)FEEDBACK_STEP_PART / 100;
-    const int median = feedback_median(samples->ratios[FEEDBACK_BANDS], FEEDBACK_BINS);
+    const int one = (int)FEEDBACK_ONE, step = one * (int)FEEDBACK_STEP_PART / 100, median = medians[FEEDBACK_BANDS];
     const int whole = median < 0 ? one : median > 16 ? median : 16, part = whole * (int)FEEDBACK_BAND_PART / 100;
-    light.black = feedback_black(samples->luma);
+    light.black = black;
     light.rescale = whole < one - step || whole > one + step ? whole : 0;
     for (uint32_t k = 0; k < FEEDBACK_BANDS; k++) {
-        const int own = feedback_median(samples->ratios[k], FEEDBACK_BINS);
+        const int own = medians[k];
         const int gain = own < 0 ? whole : feedback_clamp(own, whole - part, whole + part);
         light.bands[k] = light.rescale ? gain * one / whole : gain;
     }
     if (light.rescale)
         light.black = feedback_min(light.black * (uint32_t)whole / FEEDBACK_ONE, 65535u);
     return light;
+}
+
+MOTION_INLINE FeedbackLight feedback_light(const FeedbackSamples *samples)
+{
+    int medians[FEEDBACK_BANDS + 1];
+    for (uint32_t k = 0; k <= FEEDBACK_BANDS; k++)
+        medians[k] = feedback_median(samples->ratios[k], FEEDBACK_BINS);
+    return feedback_light_of(medians, feedback_black(samples->luma));
 }
 
 /* 1 / gain of a row, 4.12: between the bands it is interpolated. */
@@ -249,10 +263,14 @@ MOTION_INLINE uint32_t feedback_offset_bin(uint32_t value, uint32_t mean)
     return (uint32_t)feedback_clamp(((int)value - (int)mean) / 16 + (int)FEEDBACK_BINS / 2, 0, (int)FEEDBACK_BINS - 1);
 }
 
+MOTION_INLINE int32_t feedback_offset_of(int median)
+{
+    return median < 0 ? 0 : median - (int)FEEDBACK_BINS * 8;
+}
+
 MOTION_INLINE int32_t feedback_offset(const uint32_t *bins)
 {
-    const int median = feedback_median(bins, FEEDBACK_BINS);
-    return median < 0 ? 0 : median - (int)FEEDBACK_BINS * 8;
+    return feedback_offset_of(feedback_median(bins, FEEDBACK_BINS));
 }
 
 MOTION_INLINE uint32_t feedback_take_offset(uint32_t value, int32_t offset)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What calls return, and the error sentence of each thread. */
+/* Results of calls, and the error sentence of each thread. */
 #ifndef CCL_STATUS_H
 #define CCL_STATUS_H
 
@@ -18,8 +18,8 @@ typedef enum CclStatus {
     CCL_ERROR_DEVICE,        /* a CUDA call or kernel failed; free the context and make a new one */
 } CclStatus;
 
-/* What went wrong in this thread's last call that did not return CCL_OK: one English sentence that names the value or
- * the device call. Owned by the library, valid until the thread's next failing call. Never NULL. */
+/* Describes the error of this thread's last call that did not return CCL_OK: one English sentence that names the value or the
+ * device call. Owned by the library, valid until the thread's next failing call. Never NULL. */
 const char *ccl_error_message(void);
 
 /* Inside the core: stores the thread's error sentence (printf style) and returns `status`, so that callers write

@@ -8,9 +8,9 @@
 
 #define NONE UINT32_MAX
 
-/* Steps a problem may take: as many looks at each pair, and this many more so that small problems are always solved. */
-static const uint64_t LOOKS_PER_PAIR = 64;
-static const uint64_t STEPS_AT_LEAST = 100000;
+/* Limit of the steps of a problem: a number for each pair, plus a constant so that small problems are always solved. */
+static const uint64_t STEPS_PER_PAIR = 64;
+static const uint64_t MIN_STEPS = 100000;
 
 typedef struct Entry {
     double distance;
@@ -19,21 +19,21 @@ typedef struct Entry {
 
 typedef struct Solver {
     const CclPair *pairs;
-    uint32_t *first;      /* of each row, its pairs are first[row] to first[row + 1] - 1 */
-    uint32_t *pair_of;    /* of each row: the pair it has, or NONE */
-    uint32_t *row_of;     /* of each column: the row that has it, or NONE */
-    double *price;        /* of each column; 0 or less */
+    uint32_t *first;   /* of each row, its pairs are first[row] to first[row + 1] - 1 */
+    uint32_t *pair_of; /* of each row: its assigned pair, or NONE */
+    uint32_t *row_of;  /* of each column: its assigned row, or NONE */
+    double *price;     /* of each column; 0 or less */
     double alone;
     uint64_t steps_left;
-    /* One search: how far each column is from the row that looks for one. */
-    double *distance;     /* INFINITY: not reached */
-    uint32_t *via;        /* pair by which it was reached */
-    bool *passed;         /* no shorter way will come */
-    uint32_t *reached;    /* columns to clean up after */
+    /* State of one search: the distances of columns from the row that needs one. */
+    double *distance;  /* INFINITY: not reached */
+    uint32_t *via;     /* the pair by which a column was reached */
+    bool *passed;      /* its distance is final */
+    uint32_t *reached; /* columns to reset after the search */
     uint32_t n_reached;
-    Entry *heap;          /* may hold a column several times; the nearest counts */
+    Entry *heap; /* may contain a column several times; the nearest entry counts */
     uint32_t n_heap;
-    double end_distance;  /* of the best row on the way that could stay alone instead */
+    double end_distance; /* of the best reached row that could stay alone instead */
     uint32_t end_row;
 } Solver;
 
@@ -72,8 +72,8 @@ static Entry pop(Solver *s)
 
 /* ---------------------------------------------------------------- one search */
 
-/* Looks at what `row`, itself `offset` before the start of the search, can reach. */
-static void look_from(Solver *s, uint32_t row, double offset)
+/* Relaxes the pairs of `row`, which is `offset` before the start of the search. */
+static void relax_pairs(Solver *s, uint32_t row, double offset)
 {
     if (s->alone - offset < s->end_distance) {
         s->end_distance = s->alone - offset;
@@ -94,12 +94,12 @@ static void look_from(Solver *s, uint32_t row, double offset)
                                                                        : s->first[row + 1] - s->first[row];
 }
 
-/* The nearest column that is free, or NONE when it is cheaper that end_row stays alone; `total`: its distance. */
+/* The nearest free column, or NONE if it is cheaper to leave end_row alone; `total`: its distance. */
 static uint32_t nearest_free(Solver *s, uint32_t row, double *total)
 {
     s->n_heap = s->n_reached = 0;
     s->end_distance = INFINITY;
-    look_from(s, row, 0);
+    relax_pairs(s, row, 0);
     while (s->n_heap > 0) {
         const Entry entry = pop(s);
         if (entry.distance >= s->end_distance)
@@ -112,13 +112,13 @@ static uint32_t nearest_free(Solver *s, uint32_t row, double *total)
         }
         s->passed[entry.column] = true;
         const uint32_t owner = s->row_of[entry.column];
-        look_from(s, owner, s->pairs[s->pair_of[owner]].cost - s->price[entry.column] - entry.distance);
+        relax_pairs(s, owner, s->pairs[s->pair_of[owner]].cost - s->price[entry.column] - entry.distance);
     }
     *total = s->end_distance;
     return NONE;
 }
 
-/* Every row on the way back from `column` to `row` hands its column on. */
+/* Reassigns the columns along the path from `column` back to `row`. */
 static void augment(Solver *s, uint32_t row, uint32_t column)
 {
     uint32_t i = NONE;
@@ -188,7 +188,7 @@ static void lay_out(Solver *s, void *workspace, uint32_t n_rows, uint32_t n_colu
 void ccl_assign(const CclPair *pairs, uint32_t n_pairs, uint32_t n_rows, uint32_t n_columns, double alone,
                 uint32_t *column_of, void *workspace)
 {
-    Solver s = { .pairs = pairs, .alone = alone, .steps_left = LOOKS_PER_PAIR * n_pairs + STEPS_AT_LEAST };
+    Solver s = { .pairs = pairs, .alone = alone, .steps_left = STEPS_PER_PAIR * n_pairs + MIN_STEPS };
 
     lay_out(&s, workspace, n_rows, n_columns, n_pairs);
     for (uint32_t c = 0; c < n_columns; c++) {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Linear assignment: the cheapest way to give each row at most one column, where only some pairs are possible. The method
- * is shortest augmenting paths, each found by Dijkstra's method with a heap (Jonker & Volgenant, "A Shortest Augmenting Path
- * Algorithm for Dense and Sparse Linear Assignment Problems", Computing 1987).
+ * Linear assignment: the cheapest way to give each row at most one column, where only some pairs are possible. The method is
+ * shortest augmenting paths, each found by Dijkstra's method with a heap. See Jonker & Volgenant, "A Shortest Augmenting Path
+ * Algorithm for Dense and Sparse Linear Assignment Problems", Computing 1987.
  *
  *     pairs  (0,0) 1.0   (0,1) 1.5   (1,0) 1.2      alone 2.0
  *     column_of  { 1, 0 }: 1.5 + 1.2 = 2.7, where the greedy 1.0 + 2.0 = 3.0
@@ -33,8 +33,8 @@ size_t ccl_assign_workspace(uint32_t n_rows, uint32_t n_columns, uint32_t n_pair
  * `pairs` are sorted by row. A row that gets no column costs `alone`. column_of[row] receives the column, or
  * CCL_ASSIGN_ALONE.
  *
- * The result is optimal up to a limit of steps, which grows with n_pairs. Only crowds reach it, where nearly all pairs cost the
- * same. The remaining rows then take the best free column. So the time is O(n_pairs log n_pairs) in all cases.
+ * The result is optimal up to a limit of steps, which grows with n_pairs. Only crowds reach it, in which nearly all pairs have
+ * the same cost. Then each remaining row takes the best free column. So the time is O(n_pairs log n_pairs) in all cases.
  */
 void ccl_assign(const CclPair *pairs, uint32_t n_pairs, uint32_t n_rows, uint32_t n_columns, double alone,
                 uint32_t *column_of, void *workspace);

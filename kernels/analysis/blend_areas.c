@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Samples looked at together: most of an area is empty. */
+/* Number of samples that are tested together, because most of an area is empty. */
 #define BLEND_GROUP 8
 typedef uint32_t BlendWords __attribute__((vector_size(4 * BLEND_GROUP)));
 typedef int32_t BlendSigned __attribute__((vector_size(4 * BLEND_GROUP)));
@@ -15,11 +15,11 @@ typedef float BlendFloats __attribute__((vector_size(4 * BLEND_GROUP)));
 typedef uint16_t BlendShorts __attribute__((vector_size(2 * BLEND_GROUP)));
 typedef uint8_t BlendBytes __attribute__((vector_size(BLEND_GROUP)));
 
-/* Vectors go from function to function below, all of them inlined: how they would be passed does not matter. */
+/* All functions with vector parameters are inlined, so the calling convention for vectors does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define BLEND_INLINE static inline __attribute__((always_inline))
 
-/* A group of pixels `apart` from each other; false: nothing is drawn there. */
+/* Loads a group of pixels, `apart` from each other. Returns false if nothing is drawn there. */
 BLEND_INLINE bool blend_load(const uint32_t *source, uint32_t n, unsigned apart, uint32_t pixels[BLEND_GROUP])
 {
     uint64_t any[BLEND_GROUP / 2];
@@ -29,7 +29,7 @@ BLEND_INLINE bool blend_load(const uint32_t *source, uint32_t n, unsigned apart,
     return any[0] | any[1] | any[2] | any[3];
 }
 
-/* What pixels add to one component. */
+/* The contribution of pixels to one component. */
 BLEND_INLINE BlendWords blend_over(const BlendWords *p, const CclBlendTarget *t)
 {
     return ((uint32_t)t->red * (*p >> 16 & 255) + (uint32_t)t->green * (*p >> 8 & 255) +
@@ -37,18 +37,18 @@ BLEND_INLINE BlendWords blend_over(const BlendWords *p, const CclBlendTarget *t)
 }
 
 /* a * b / 255, rounded, of bytes. */
-BLEND_INLINE BlendWords blend_part(BlendWords a, BlendWords b)
+BLEND_INLINE BlendWords blend_product(BlendWords a, BlendWords b)
 {
     const BlendWords product = a * b + 128;
     return (product + (product >> 8)) >> 8;
 }
 
-/* The same of a word of 16 bits and a byte. */
-BLEND_INLINE BlendWords blend_deep_part(BlendWords a, BlendWords b)
+/* The same for a word of 16 bits and a byte. */
+BLEND_INLINE BlendWords blend_deep_product(BlendWords a, BlendWords b)
 {
     const BlendWords product = a * b + 127;
-    const BlendWords part = (product + (product >> 8) + (product >> 16)) >> 8; /* or one less than it should be */
-    return part - (BlendWords)(product - part * 255 >= 255);
+    const BlendWords quotient = (product + (product >> 8) + (product >> 16)) >> 8; /* the result, or one less */
+    return quotient - (BlendWords)(product - quotient * 255 >= 255);
 }
 
 /* `pixels` over one component of bytes. */
@@ -56,7 +56,7 @@ BLEND_INLINE void blend_words(const uint32_t pixels[BLEND_GROUP], const CclBlend
 {
     BlendWords p;
     memcpy(&p, pixels, sizeof p);
-    const BlendWords sum = blend_over(&p, t) + blend_part(*component, 255 - (p >> 24));
+    const BlendWords sum = blend_over(&p, t) + blend_product(*component, 255 - (p >> 24));
     *component = (sum | (BlendWords)(sum > 255)) & 255;
 }
 
@@ -65,9 +65,9 @@ BLEND_INLINE void blend_deep_words(const uint32_t pixels[BLEND_GROUP], const Ccl
 {
     BlendWords p;
     memcpy(&p, pixels, sizeof p);
-    const uint32_t most = (1u << t->depth) - 1;
-    const BlendWords sum = blend_over(&p, t) + blend_deep_part(*component, 255 - (p >> 24));
-    *component = (sum | (BlendWords)(sum > most)) & most;
+    const uint32_t max_value = (1u << t->depth) - 1;
+    const BlendWords sum = blend_over(&p, t) + blend_deep_product(*component, 255 - (p >> 24));
+    *component = (sum | (BlendWords)(sum > max_value)) & max_value;
 }
 
 /* n <= BLEND_GROUP samples; both steps are constants where this is called. */
@@ -130,7 +130,7 @@ BLEND_INLINE void blend_row(const uint32_t *source, unsigned apart, uint32_t n, 
         blend_samples(source + i * apart, apart, n - i, t, to + i * step, step, deep);
 }
 
-/* Fast where samples lie as in common formats. */
+/* Fast for the sample layouts of common formats. */
 BLEND_INLINE void blend_plane(const CclDrawing *drawing, const CclBlendArea *area, const CclBlendTarget *t, bool deep)
 {
     const unsigned apart = 1u << t->shift_x, size = deep ? 2 : 1;
@@ -187,15 +187,15 @@ BLEND_INLINE void blend_packed_words(const uint32_t pixels[BLEND_GROUP], const C
     }
 }
 
-/* Pixels that may be seen through. The division is that of rational numbers, rounded: of whole numbers below 2^18
- * floats lose nothing that would matter. */
+/* Blends pixels that may be transparent. The division is rounded as for rational numbers: with integers below 2^18, floats are
+ * accurate enough. */
 BLEND_INLINE void blend_alpha_words(const uint32_t pixels[BLEND_GROUP], const CclBlendTarget *t, const unsigned *shift,
                                     BlendWords *words)
 {
     BlendWords p;
     memcpy(&p, pixels, sizeof p);
-    const BlendWords under = blend_part(*words >> shift[3] & 255, 255 - (p >> 24)), alpha = (p >> 24) + under;
-    const BlendWords nothing = (BlendWords)(alpha == 0) & 1; /* nor was there: the rest stays as it is */
+    const BlendWords under = blend_product(*words >> shift[3] & 255, 255 - (p >> 24)), alpha = (p >> 24) + under;
+    const BlendWords nothing = (BlendWords)(alpha == 0) & 1; /* transparent before and after: the pixel stays unchanged */
     const BlendFloats divisor = __builtin_convertvector((BlendSigned)(alpha + nothing), BlendFloats);
     BlendWords result = alpha << shift[3];
     for (unsigned i = 0; i < 3; i++) {
@@ -207,7 +207,7 @@ BLEND_INLINE void blend_alpha_words(const uint32_t pixels[BLEND_GROUP], const Cc
     *words = result;
 }
 
-/* Can a pixel be seen through? `n` of them are the picture's. */
+/* Whether all pixels are opaque; the first `n` belong to the picture. */
 BLEND_INLINE bool blend_is_opaque(const BlendWords *words, uint32_t n, unsigned shift)
 {
     uint32_t all = 255u << shift;

@@ -14,8 +14,8 @@ typedef struct Corner {
 } Corner;
 
 struct CclContours {
-    Corner *corners;  /* of one contour; the first comes again at the end */
-    uint8_t *kept;    /* of each corner: does it stay? */
+    Corner *corners; /* of one contour; the first one is repeated at the end */
+    uint8_t *kept;   /* for each corner: whether it stays */
     uint32_t n_corners, capacity;
     CclPoint *points; /* of all contours */
     size_t n_points, points_capacity;
@@ -95,7 +95,7 @@ static unsigned turn_at(const CclMask *mask, CclConnectivity connectivity, int x
     return right ? 0 : 1;
 }
 
-/* Once round the component; a border has at most four edges a pixel. */
+/* Traces the border of the component once. A border has at most four edges per pixel. */
 static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity connectivity, const CclComponent *component)
 {
     const int first_x = component->first_x, first_y = component->y0;
@@ -124,7 +124,7 @@ static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity conn
 
 /* ---------------------------------------------------------------- simplifying */
 
-/* Of a corner from the line between two others. */
+/* The squared distance of a corner from the line between two others. */
 static double squared_distance(Corner p, Corner a, Corner b)
 {
     const double dx = b.x - a.x, dy = b.y - a.y, px = p.x - a.x, py = p.y - a.y;
@@ -141,7 +141,7 @@ static double squared_distance(Corner p, Corner a, Corner b)
  * off one tooth at a time, which takes n^2 steps; this takes n log n. */
 enum { HALVE_FROM = 24 };
 
-/* Douglas & Peucker between two corners that stay. */
+/* Douglas & Peucker's method between two corners that stay. */
 static void keep_between(CclContours *c, uint32_t begin, uint32_t end, double epsilon, unsigned depth)
 {
     double widest = -1;
@@ -160,7 +160,7 @@ static void keep_between(CclContours *c, uint32_t begin, uint32_t end, double ep
     keep_between(c, at, end, epsilon, depth + 1);
 }
 
-/* On each side of the box the two corners farthest apart. */
+/* Keeps, on each side of the box, the two corners that are farthest apart. */
 static void keep_outermost(CclContours *c, const CclComponent *box)
 {
     uint32_t first[4] = { 0 }, last[4] = { 0 };
@@ -183,7 +183,7 @@ static void keep_outermost(CclContours *c, const CclComponent *box)
         c->kept[first[side]] = c->kept[last[side]] = 1;
 }
 
-/* The first corner is outermost on top, so it stays, and its copy at the end with it. */
+/* The first corner is an outermost one on top. So it stays, and so does its copy at the end. */
 static void simplify(CclContours *c, const CclComponent *box, double epsilon)
 {
     const uint32_t n = c->n_corners;

@@ -13,14 +13,14 @@ static int compare(const void *a, const void *b)
     return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-/* The first pixel whose centre is at x or right of it, 0..width; of what is no number, 0. */
+/* The first pixel whose centre is at x or right of it, 0..width; 0 if x is NaN. */
 static uint32_t pixel_from(double x, uint32_t width)
 {
     const double first = ceil(x - 0.5);
     return !(first > 0) ? 0 : first > width ? width : (uint32_t)first;
 }
 
-/* The first pixels right of where the outline crosses the line y, in order; returns how often it does. */
+/* Stores, in order, the first pixel right of each crossing of the outline with the line y. Returns the number of crossings. */
 static unsigned crossings(const double *xy, unsigned n, double y, uint32_t width, uint32_t *x)
 {
     unsigned found = 0;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Centroid, covariance and what follows from them. */
+/* Centroid, covariance and the measures derived from them. */
 #include "ccl.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 static const double PI = 3.14159265358979323846;
 
 /*
- * sum (x - c)(y - d) in exact integers, modulo 2^64: the true value is far below 2^63 (at most area * width * height), so
- * wrapping on the way does no harm. Sum of squares minus squared mean in floating point would lose everything for a small
+ * The sum of (x - c)(y - d) in exact integers, modulo 2^64. The true value is at most area * width * height, far below 2^63, so
+ * intermediate results may wrap. The sum of squares minus the squared mean in floating point would lose all digits for a small
  * component far from the origin.
  */
 static double centred(uint64_t sxy, uint64_t sx, uint64_t sy, uint64_t n, uint64_t c, uint64_t d)

@@ -140,7 +140,7 @@ unsigned ccl_steps(const CclContext *context, const CclStep **steps)
     return context->n_steps;
 }
 
-CclStatus ccl_check_alive(const CclContext *context)
+CclStatus ccl_check_usable(const CclContext *context)
 {
     if (context->lost)
         return ccl_fail(CCL_ERROR_DEVICE, "the device failed in an earlier frame; make a new context");

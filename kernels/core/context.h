@@ -7,6 +7,6 @@
 #include "backend.h"
 
 /* Fails when an earlier call left the context unusable. */
-CclStatus ccl_check_alive(const CclContext *context);
+CclStatus ccl_check_usable(const CclContext *context);
 
 #endif

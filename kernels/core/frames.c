@@ -8,11 +8,11 @@
 
 /* ---------------------------------------------------------------- submit */
 
-/* All that a caller can get wrong: a frame that fails later was begun. */
+/* Checks all arguments, because a frame that fails later has been begun. */
 static CclStatus check_submission(const CclContext *context, const CclMask *mask, const CclFilter *filter,
                                   const CclLabels *labels)
 {
-    CCL_TRY(ccl_check_alive(context));
+    CCL_TRY(ccl_check_usable(context));
     if (context->config.volume)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context is one for volumes: ccl_volume_add() takes its masks");
     CCL_TRY(ccl_check_mask(&context->config, mask));
@@ -28,7 +28,7 @@ static CclStatus check_submission(const CclContext *context, const CclMask *mask
     return CCL_OK;
 }
 
-/* The ring's next free slot, filled. */
+/* Fills the next free slot of the ring. */
 static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const CclFilter *filter, const CclLabels *labels)
 {
     CclFrame *const frame = &context->frames[(context->first + context->n_waiting) % context->config.depth];
@@ -60,7 +60,7 @@ bool ccl_ready(CclContext *context)
     return !context->n_waiting || context->lost || context->backend->ready(context, &context->frames[context->first]);
 }
 
-/* The backend's table is in raster order and may hold more components than the caller asked for. */
+/* The backend's table is in raster order and may have more components than the caller asked for. */
 static void finish_table(const CclContext *context, CclFrame *frame)
 {
     CclTable *const table = &frame->table;
@@ -74,7 +74,7 @@ static void finish_table(const CclContext *context, CclFrame *frame)
 
 CclStatus ccl_collect(CclContext *context, CclTable *table)
 {
-    CCL_TRY(ccl_check_alive(context));
+    CCL_TRY(ccl_check_usable(context));
     if (!context->n_waiting)
         return ccl_fail(CCL_ERROR_ARGUMENT, "no frame is waiting to be collected");
 

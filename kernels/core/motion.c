@@ -64,8 +64,6 @@ CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **result)
     CCL_TRY(check_config(config));
     if (!ccl_backend_built(config->backend))
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no CUDA backend (built without the CUDA toolkit)");
-    if (config->method == CCL_MOTION_FEEDBACK && config->backend == CCL_BACKEND_CUDA)
-        return ccl_fail(CCL_ERROR_UNSUPPORTED, "motion method feedback runs on the CPU only");
 
     CclMotion *const motion = calloc(1, sizeof *motion);
     if (!motion)

@@ -6,7 +6,7 @@
 
 static CclStatus check_volume_context(const CclContext *context)
 {
-    CCL_TRY(ccl_check_alive(context));
+    CCL_TRY(ccl_check_usable(context));
     if (!context->config.volume)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context is one for single masks; CclConfig.volume was 0");
     return CCL_OK;

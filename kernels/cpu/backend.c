@@ -61,7 +61,7 @@ static CclStatus cpu_open(CclContext *context)
     if (algorithm->open)
         CCL_TRY(algorithm->open(context));
     const unsigned n_slots = context->config.volume ? 0 : context->config.depth;
-    for (unsigned i = 0; i < n_slots; i++) /* unless the method allocated its own */
+    for (unsigned i = 0; i < n_slots; i++) /* unless the method has allocated its own */
         if (!context->frames[i].rows)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
                                    (void **)&context->frames[i].rows));

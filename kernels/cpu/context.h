@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the CPU methods share. */
+/* Data shared by the CPU methods. */
 #ifndef CCL_CPU_CONTEXT_H
 #define CCL_CPU_CONTEXT_H
 

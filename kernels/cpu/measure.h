@@ -4,7 +4,7 @@
 /*
  * Runs -> exact sums of a label.
  *
- * While sums grow they are CclComponents with the left end of the box complemented: then each entry of the box only grows.
+ * While sums grow, they are CclComponents with the left end of the box complemented, so that each entry of the box only grows.
  * y0 and first_x are set at a label's first run and stay.
  */
 #ifndef CCL_CPU_MEASURE_H

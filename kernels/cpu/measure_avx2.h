@@ -15,7 +15,7 @@
 /* The same for all runs of identical rows. */
 typedef struct RowVectors {
     __m256i factor; /* sum of y, of y squared, of y, 0: each below 2^32 */
-    __m256i y1;     /* at its place in the box, with the bits that complement x0 */
+    __m256i y1;     /* at its position in the box, with the bits that complement x0 */
     __m128i rows;   /* their number, in both lanes */
 } RowVectors;
 
@@ -119,8 +119,8 @@ static inline uint32_t find_others(const uint32_t *labels, uint32_t n, uint32_t 
     return n_others;
 }
 
-/* For a row where more than half of the runs have the label `frequent`: adds the row's total minus the other runs to it, in
- * one addition instead of a chain of dependent ones. */
+/* For a row where more than half of the runs have the label `frequent`: adds the row's total minus the other runs to this
+ * label. This is one addition instead of a chain of dependent ones. */
 static inline void measure_frequent(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, uint32_t frequent,
                                   const uint16_t *others, uint32_t n_others, const RowVectors *vectors, bool one)
 {

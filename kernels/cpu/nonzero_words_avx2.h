@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where the runs of a row end, and which of its words have anything to do with a run. AVX2. */
+/* Finds where the runs of a row end, and which of its words contain a run or its end. AVX2. */
 #ifndef CCL_CPU_NONZERO_WORDS_AVX2_H
 #define CCL_CPU_NONZERO_WORDS_AVX2_H
 

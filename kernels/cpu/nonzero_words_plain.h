@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where the runs of a row end, and which of its words have anything to do with a run. Plain C. */
+/* Finds where the runs of a row end, and which of its words contain a run or its end. Plain C. */
 #ifndef CCL_CPU_NONZERO_WORDS_PLAIN_H
 #define CCL_CPU_NONZERO_WORDS_PLAIN_H
 

@@ -25,8 +25,8 @@ static inline void fill_word(uint32_t *out, uint32_t value)
         store_lanes(out + x, value);
 }
 
-/* Paints n words: a pixel of a run takes the label with as many before it as runs end before the pixel. Returns
- * where the labels of the next word begin; reads up to eight of them. */
+/* Paints n words. The index of a pixel's label is the number of runs that end before the pixel. Returns where the labels of the
+ * next word begin; reads up to eight of them. */
 static inline const uint32_t *expand_words(uint32_t *out, const uint64_t *bits, uint32_t n, const uint32_t *label)
 {
     const __m256i lane_bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);

@@ -24,8 +24,8 @@ static inline void fill_word(uint32_t *out, uint32_t value)
         store_lanes(out + x, value);
 }
 
-/* Paints n words: a pixel of a run takes the label with as many before it as runs end before the pixel. Returns
- * where the labels of the next word begin; reads up to sixteen of them. */
+/* Paints n words. The index of a pixel's label is the number of runs that end before the pixel. Returns where the labels of the
+ * next word begin; reads up to sixteen of them. */
 static inline const uint32_t *expand_words(uint32_t *out, const uint64_t *bits, uint32_t n, const uint32_t *label)
 {
     const __m512i bits_below = _mm512_setr_epi32(0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 8191, 16383,

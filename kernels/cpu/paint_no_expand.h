@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* For tiers without a permutation of 32-bit values: runs are painted one by one however many there are. */
+/* For tiers without a permutation of 32-bit values: runs are always painted one by one. */
 #ifndef CCL_CPU_PAINT_NO_EXPAND_H
 #define CCL_CPU_PAINT_NO_EXPAND_H
 

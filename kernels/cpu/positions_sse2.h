@@ -14,7 +14,7 @@
 static inline uint16_t *put_positions(uint16_t *x, uint64_t t, uint32_t n, uint32_t base)
 {
     if (n <= 4) {
-        /* All four always: how many there are is hard to predict. */
+        /* Always writes all four, because their number is hard to predict. */
 #pragma GCC unroll 4
         for (uint32_t i = 0; i < 4; i++, t &= t - 1)
             x[i] = (uint16_t)(base + lowest_if_any(t));

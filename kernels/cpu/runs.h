@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Bits -> runs, and which runs of the row above one run joins; compiled for each tier, with its instructions. The tier's
- * positions_*.h and nonzero_words_*.h must come before. */
+/* Bits -> runs, and which runs of the row above are joined by one run; compiled for each tier, with its instructions. The
+ * tier's positions_*.h and nonzero_words_*.h must come before. */
 #ifndef CCL_CPU_RUNS_H
 #define CCL_CPU_RUNS_H
 
@@ -59,8 +59,8 @@ ALWAYS_INLINE uint32_t runs_from_bits(CclRow *here, const CclRow *above, uint32_
     return n_bridges;
 }
 
-/* Lists the runs of `here` that touch no run of `above`, in the same way: a 1 added at the start of such a run is carried
- * through to its end. Returns their number. */
+/* Lists the runs of `here` that touch no run of `above`, in the same way: a 1 added at the start of such a run carries to its
+ * end. Returns their number. */
 ALWAYS_INLINE uint32_t untouched_runs(const CclRow *here, const CclRow *above, uint32_t words,
                                                                      bool eight, uint16_t *run)
 {

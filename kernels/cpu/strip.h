@@ -20,8 +20,8 @@
 #include "tier.h"
 #include "union_find.h"
 
-/* Unites the labels of neighbours above that one run touches. Many pairs have the same label already, at random: a first
- * pass leaves them out without a branch. */
+/* Unites the labels of neighbours above that one run touches. Many pairs have the same label already, at random. A first pass
+ * removes them without a branch. */
 static void link_above(CclStrip *strip, const CclRow *above, uint32_t n_bridges)
 {
     const CclBridge *restrict const bridges = strip->bridge;
@@ -91,8 +91,8 @@ ALWAYS_INLINE uint32_t label_by_search(CclStrip *strip, CclRow *here, const CclR
     return n_new;
 }
 
-/* The same for rows with many runs: expands the labels of the row above to its pixels, so that each run reads its label
- * at its first pixel. untouched_runs() finds the runs that touch nothing. */
+/* The same for rows with many runs. Expands the labels of the row above to its pixels, so that each run reads its label at its
+ * first pixel. untouched_runs() finds the runs that touch none. */
 ALWAYS_INLINE uint32_t label_by_expansion(CclStrip *strip, CclRow *here, const CclRow *above,
                                                                  uint32_t words, bool eight)
 {

@@ -55,7 +55,7 @@ typedef struct CclTier {
     const struct MotionTier *motion;
 } CclTier;
 
-/* The best tier that this CPU has and `cpu_flags` (as in CclConfig) allows. Plain C is always allowed. */
+/* The best tier that this CPU supports and `cpu_flags` (as in CclConfig) allows. Plain C is always allowed. */
 const CclTier *ccl_tier(uint32_t cpu_flags);
 
 #endif

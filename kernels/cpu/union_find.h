@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Union-find over provisional labels: parent[i] <= i, a root is its own parent, the smaller root wins. So a root is the
- * first label of its component, and one ascending pass flattens all trees. */
+/* Union-find over provisional labels: parent[i] <= i, a root is its own parent, the smaller root stays. So a root is the first
+ * label of its component, and one ascending pass flattens all trees. */
 #ifndef CCL_CPU_UNION_FIND_H
 #define CCL_CPU_UNION_FIND_H
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The way of a frame on CUDA, from submit to collect. Each step has a file of its own:
+ * The path of a frame on CUDA, from submit to collect. Each step has a file of its own:
  *
- *     stage     stage.cu, pack.cu     where kernels read the mask, and in which form; the host packs or copies it
+ *     stage     stage.cu, pack.cu     chooses where and in which form kernels read the mask; packs or copies it
  *     upload    upload.cu             from page-locked to device memory
  *     launch    here, graph.cu        alone; or through the scheduler, in a batch: scheduler.c, batch.cu
  *     wait      wait.cu               poll, then block
@@ -44,7 +44,7 @@ static bool downloads_labels(const CudaSlot *slot)
     return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
 }
 
-/* The slot's label image to the caller's in host memory, on the download stream. */
+/* Copies the slot's label image to the caller's in host memory, on the download stream. */
 static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
 {
     const size_t row = frame->mask.width * sizeof(uint32_t);
@@ -157,7 +157,7 @@ static CclStatus launch(const CudaContext *cuda, CudaSlot *slot)
 
 /* ---------------------------------------------------------------- submit */
 
-/* Once a frame has failed its memory is the caller's again: nothing that was begun may still use it. */
+/* When a frame has failed, its memory belongs to the caller again: no operation in flight may still use it. */
 static CclStatus end_failed(const CudaContext *cuda, CclStatus status)
 {
     if (status == CCL_OK)
@@ -181,7 +181,7 @@ static CclStatus submit_frame(CclContext *context, CclFrame *ccl_frame)
         return launch(cuda, slot);
     cuda_begin_packing(cuda, slot);
     const CclStatus status = launch(cuda, slot);
-    cuda_end_packing(cuda, slot); /* also after a failed launch: helpers are packing */
+    cuda_end_packing(cuda, slot); /* also after a failed launch, because helpers may still pack */
     return status;
 }
 
@@ -238,7 +238,7 @@ static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable 
     return cuda_read_steps(context, &slot->frame, &table->kernel_us);
 }
 
-/* This many frames after a dense mask are launched as if theirs were as dense. */
+/* Number of frames after a dense mask that are launched as if their masks were dense too. */
 #define DENSE_FRAMES 32u
 
 static void note_density(CudaContext *cuda, CudaDensity density)
@@ -256,7 +256,7 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
     CclTable *const table = &ccl_frame->table;
 
     CCL_TRY(wait(cuda, slot));
-    if (slot->frame.shape.form >= CUDA_BITS_ASSEMBLED && cuda_has_timed_out(cuda, slot)) { /* by now all is packed */
+    if (slot->frame.shape.form >= CUDA_BITS_ASSEMBLED && cuda_has_timed_out(cuda, slot)) { /* by now all rows are packed */
         if (slot->frame.shape.form == CUDA_BITS_AWAITED)
             slot->frame.shape.form = CUDA_BITS; /* in the same place */
         CCL_TRY(launch(cuda, slot));

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What the CUDA backend gives a method, and how a method launches.
+ * The interface between the CUDA backend and its methods, and how a method launches kernels.
  *
  * A frame runs on the stream of its stream slot, except for upload and download, in this order:
  *
@@ -14,16 +14,16 @@
  *     number, features, table, relabel: the shared stages             } in one
  *     download   label images in host memory only, on a stream of its own
  *
- * Everything from bits to relabel is captured into a CUDA graph of the slot the second time the same CudaShape comes by, and
- * replayed from then on (but see CclAlgorithm.iterative). So a method's launches may depend on CudaShape and on CclContext
- * alone; all that varies otherwise (pointers, strides, limits, threshold) its kernels find in CudaVars. A kernel that
- * needs it has it as its first parameter, `const __grid_constant__ CudaVars vars`, and is launched with CudaFrame.vars (or, with
- * CUDA_BITS_AWAITED, CudaAwaited, and CudaFrame.chunks besides):
- * where a graph is replayed for another frame, the backend finds these kernels in it and hands them the new one. With
- * CclConfig.timing the same launches run one by one with an event after each.
+ * The second frame of a CudaShape captures all steps from bits to relabel into a CUDA graph of the slot. Later frames replay
+ * the graph (except with CclAlgorithm.iterative). So a method's launches may depend on CudaShape and CclContext only.
+ * Everything else (pointers, strides, limits, threshold) is in CudaVars. A kernel that needs it takes `const __grid_constant__
+ * CudaVars vars` as its first parameter, and is launched with CudaFrame.vars. With CUDA_BITS_AWAITED these are CudaAwaited and
+ * CudaFrame.chunks. When a graph is replayed for another frame, the backend sets the first parameter of these kernels. With
+ * CclConfig.timing the same launches run one by one, with an event after each.
  *
- * Frames in flight run beside each other, each in a stream slot: a stream with a workspace and images of its own. The frames of
- * one stream slot run one after the other. A workspace is all zero before the first frame and belongs to the method from then on.
+ * Frames in flight run at the same time, each in a stream slot: a stream with a workspace and images of its own. The frames of
+ * one stream slot run one after the other. A workspace is all zero before the first frame. From then on only the method writes
+ * it.
  */
 #ifndef CCL_CUDA_BACKEND_CUH
 #define CCL_CUDA_BACKEND_CUH
@@ -41,8 +41,8 @@
 
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
-/* A pointer to global memory (of the device or, mapped, of the host) that kernels read from memory themselves: without
- * a hint, the compiler assumes any kind of memory, and makes loads, stores and atomics slower. */
+/* A pointer to global memory, which may be mapped host memory, that kernels load from memory. Without this hint the compiler
+ * assumes any kind of memory, and loads, stores and atomics are slower. */
 template <typename T> struct GlobalPointer {
     T *pointer;
 
@@ -66,13 +66,13 @@ template <typename T> struct GlobalPointer {
 
 /* The part of a frame that may change without new launches. */
 typedef struct __align__(16) CudaVars {
-    /* 8-bit mask in device memory: pixel (x, y) is mask[y * mask_stride + x]. No alignment is promised, and no byte
-     * outside [0, width) of a row may be read (device masks are the caller's memory); uploaded and narrowed masks are
-     * aligned to 128 bytes and so is their stride. */
+    /* 8-bit mask in device memory: pixel (x, y) is mask[y * mask_stride + x]. Device masks are the caller's memory: they may
+     * have any alignment, and no byte outside [0, width) of a row may be read. Uploaded and narrowed masks, and their strides,
+     * are aligned to 128 bytes. */
     GlobalPointer<const uint8_t> mask;
     size_t mask_stride;   /* bytes */
-    /* Or bits, see CudaMaskForm: row y begins at mask + y * mask_stride, aligned to 8; bit 0 of its first
-     * 64-bit word is pixel 0, bits past the width are 0. Perhaps in mapped host memory. */
+    /* Or bits, see CudaMaskForm. Row y begins at mask + y * mask_stride, aligned to 8. Bit 0 of its first 64-bit word is pixel
+     * 0. Bits past the width are 0. They may be in mapped host memory. */
 
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
      * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
@@ -83,34 +83,34 @@ typedef struct __align__(16) CudaVars {
     uint32_t invert;      /* 0 or 1 */
 
     CclLimits limits;
-    uint32_t keep_all;    /* the limits drop nothing: final labels are known before the features */
-    uint32_t sets_flag;   /* nothing else was in flight when the frame was submitted, so a thread probably waits for it: setting
-                           * CudaResult.complete is worth some of the device's time. Batches have flags of their own */
+    uint32_t keep_all;  /* the limits drop nothing, so final labels are known before the features */
+    uint32_t sets_flag; /* no other frame was in flight at submission, so a thread probably waits for this one: setting
+                           * CudaResult.complete is worth some device time. Batches have flags of their own */
 
-    /* 16-bit source of the narrow stage; NULL else. */
+    /* 16-bit source of the narrow stage; otherwise NULL. */
     const uint8_t *wide;
     size_t wide_stride;
     uint32_t wide_threshold, wide_invert;
 } CudaVars;
 
-/* The same, and what the host packs of the mask. */
+/* The same, and the row chunks that the host packs. */
 typedef struct CudaAwaited {
     CudaVars vars;
     RowChunks chunks;
 } CudaAwaited;
 
-/* How much there is in a mask, as a method sees it that is launched differently then. */
+/* The number of runs in a mask, for a method whose launches depend on it. */
 typedef enum CudaDensity {
     CUDA_SPARSE = 0,
-    CUDA_MANY,  /* too much for a cluster of blocks; see CudaBatches */
-    CUDA_DENSE, /* so much that blocks need the full capacity */
+    CUDA_MANY,  /* too many for a cluster of blocks; see CudaBatches */
+    CUDA_DENSE, /* so many that blocks need the full capacity */
 } CudaDensity;
 
 /* Counts of a frame; mapped host memory. */
 typedef struct CudaResult {
     uint32_t n_found, n_kept;
     uint32_t density;  /* CudaDensity */
-    uint32_t complete; /* completion flag: a kernel may set it when table and labels are complete, before the last one ends */
+    uint32_t complete; /* completion flag: a kernel may set it once table and labels are complete, before the last one ends */
 } CudaResult;
 
 typedef enum CudaLabelMode {
@@ -119,31 +119,31 @@ typedef enum CudaLabelMode {
     CUDA_LABELS_PROVISIONAL, /* what label() computes, no table */
 } CudaLabelMode;
 
-/* How a mask comes. */
+/* The form of a mask. */
 typedef enum CudaMaskForm {
     CUDA_PIXELS = 0,
     CUDA_BITS,         /* see CudaVars; only with CclAlgorithm.takes_bits */
-    CUDA_BITS_ASSEMBLED, /* likewise, by mask_to_bits() just before */
-    CUDA_BITS_AWAITED, /* likewise, in mapped host memory, where analyze() waits for CudaFrame.chunks */
+    CUDA_BITS_ASSEMBLED, /* the same, made by mask_to_bits() just before */
+    CUDA_BITS_AWAITED,   /* the same in mapped host memory, where analyze() waits for CudaFrame.chunks */
     CUDA_MASK_FORMS
 } CudaMaskForm;
 
-/* What a captured graph depends on; compared as bytes. */
+/* The values that a captured graph depends on; compared as bytes. */
 typedef struct CudaShape {
     uint32_t width, height;
-    uint32_t label_mode; /* CudaLabelMode */
-    uint32_t narrow;     /* 1: a narrow stage comes first */
-    uint32_t keep_all;   /* CudaVars.keep_all */
-    uint32_t form;       /* CudaMaskForm */
-    uint32_t density;    /* CudaDensity, the largest of the context's last masks; at first CUDA_MANY. May be wrong */
-    uint32_t frame_height; /* of a volume: rows of each of its frames (volume.cuh); else 0 */
+    uint32_t label_mode;   /* CudaLabelMode */
+    uint32_t narrow;       /* 1: a narrow stage comes first */
+    uint32_t keep_all;     /* CudaVars.keep_all */
+    uint32_t form;         /* CudaMaskForm */
+    uint32_t density;      /* expected CudaDensity: the largest of the context's last masks; at first CUDA_MANY */
+    uint32_t frame_height; /* for a volume: rows of each of its frames (volume.cuh); otherwise 0 */
 } CudaShape;
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
 
 #define CUDA_MAX_STEPS 64
 
-/* What an iterative method asks the device after each iteration: did anything change? One per context. See iterate.cuh. */
+/* The flag by which an iterative method learns whether an iteration changed anything. One per context. See iterate.cuh. */
 typedef struct CudaLoop {
     uint32_t *changed;             /* device memory, 0 before every iteration: note_change() */
     uint32_t *seen;                /* mapped host memory, device address: takes the flag's value after an iteration */
@@ -157,49 +157,49 @@ typedef struct CudaFrame {
     void *workspace;       /* the method's device memory: workspace_size() bytes, aligned to 256 */
     CudaShape shape;
     CudaVars vars;
-    CudaVars *kept;        /* device memory: analyze() may keep them there, so that its first kernel alone is handed them */
-    CudaResult *result;    /* mapped host memory, device address */
+    CudaVars *kept;          /* device memory: analyze() may copy vars there, so that only its first kernel needs them */
+    CudaResult *result;      /* mapped host memory, device address */
     const RowChunks *chunks; /* of the mask, with CUDA_BITS_AWAITED */
     CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
 
-    const CudaLoop *loop;  /* NULL unless CclAlgorithm.iterative */
-    bool overlap;          /* kernels are compiled for programmatic dependent launch, and not timed one by one */
-    int ahead;             /* priority of kernels that are CUDA_AHEAD; 0: no other */
-    struct CudaReplay *capture; /* NULL unless the launches are captured: takes note of kernels */
-    struct CudaLaunchList *list;      /* NULL unless launches are appended here instead of being made */
+    const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
+    bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */
+    int ahead;            /* priority of kernels with CUDA_AHEAD; 0: the same as others */
+    struct CudaReplay *capture;  /* NULL unless the launches are captured: lists their kernels */
+    struct CudaLaunchList *list; /* NULL unless launches are appended here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
     bool timing;
     unsigned n_steps;
     const char *step_names[CUDA_MAX_STEPS];
     cudaEvent_t step_events[CUDA_MAX_STEPS + 1];
-    float step_us[CUDA_MAX_STEPS];        /* steps of a loop: the sum over step_counts iterations; */
+    float step_us[CUDA_MAX_STEPS];        /* steps of a loop: sum over step_counts iterations; */
     uint32_t step_counts[CUDA_MAX_STEPS]; /* other steps: 0 */
 } CudaFrame;
 
-/* Before a frame's first launch. */
+/* Called before a frame's first launch. */
 static inline void cuda_clear_steps(CudaFrame *frame)
 {
     frame->n_steps = 0;
     memset(frame->step_counts, 0, sizeof frame->step_counts);
 }
 
-/* Memory that the context frees; the second page-locked and visible to kernels. cleared: zero. */
+/* Memory that the context frees. The second is page-locked and visible to kernels. cleared: filled with 0. */
 CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared);
 CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size);
 
-/* With timing: the steps of a frame that is done to the context's, and how long they took together. */
+/* With timing: copies the steps of a finished frame to the context, and returns their total duration. */
 CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us);
 
-/* Sizes that a method's workspace is laid out for; what each means is the method's own affair. */
+/* Sizes that a method's workspace is laid out for. The method defines their meaning. */
 typedef struct CudaCapacity {
     size_t of[5];
 } CudaCapacity;
 
 /* Frames of a batch, perhaps of several contexts, to be launched together. */
 typedef struct CudaBatch {
-    CudaShape shape; /* of all: label_mode, keep_all, bits or not; of most: density; width and height are 0 */
-    bool clustered;  /* each frame by a cluster */
+    CudaShape shape; /* the same for all: label_mode, keep_all, bits or not; for most: density; width and height are 0 */
+    bool clustered;  /* each frame runs on one cluster */
     CclConnectivity connectivity;
     unsigned multiprocessors;
     const CudaCapacity *capacity;
@@ -208,22 +208,22 @@ typedef struct CudaBatch {
     CudaFrame **frames;
     const CudaVars **vars;        /* host memory */
     void *const *workspaces;
-    void *jobs;                   /* [n] of job_size bytes in host memory: describe() writes them */
-    void *d_jobs;                 /* the same for kernels: in device memory, after cuda_fetch_jobs(), ... */
-    const void *mapped_jobs;      /* ... and where the host has them */
-    CudaFrame *launcher;          /* for cuda_launch() and cuda_launch_clusters(), and nothing else */
+    void *jobs;              /* [n] of job_size bytes in host memory: describe() writes them */
+    void *d_jobs;            /* their copy for kernels: in device memory, after cuda_fetch_jobs(), ... */
+    const void *mapped_jobs; /* ... and the device address of `jobs` */
+    CudaFrame *launcher;     /* for cuda_launch() and cuda_launch_clusters(), and nothing else */
 } CudaBatch;
 
-/* How a method launches batches. Only for methods with analyze(). */
+/* The functions by which a method launches batches. Only for methods with analyze(). */
 typedef struct CudaBatches {
-    CudaCapacity (*capacity)(const CclContext *context);       /* that its largest frame needs */
-    size_t (*workspace_size)(const CudaCapacity *capacity);    /* bytes, for all whose needs are at most that */
-    size_t job_size;                                   /* a multiple of 16 */
+    CudaCapacity (*capacity)(const CclContext *context);    /* for the context's largest frame */
+    size_t (*workspace_size)(const CudaCapacity *capacity); /* bytes, for all frames within this capacity */
+    size_t job_size;                                        /* a multiple of 16 */
     void (*describe)(const CudaBatch *batch);
     CclStatus (*launch)(const CudaBatch *batch);
 
-    /* Frames by one cluster of blocks each, where the device can: NULL, or how much shared memory a block may have on the
-     * current device (0: there are no such clusters), and has for a frame (~0: it cannot be). */
+    /* Frames by one cluster of blocks each; NULL: not supported. The shared memory that a block may have on the current device
+     * (0: no clusters), and that it needs for a frame (~0: too large). */
     size_t (*cluster_memory)(void);
     size_t (*memory_in_cluster)(const CudaShape *shape);
 } CudaBatches;
@@ -231,10 +231,10 @@ typedef struct CudaBatches {
 /* Copies the jobs of a batch, of job_size bytes each, to device memory. */
 CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size);
 
-/* What CudaFrame.workspace is laid out for; only for methods that take batches. */
+/* The capacity that CudaFrame.workspace is laid out for; only for methods that take batches. */
 const CudaCapacity *cuda_capacity(const CclContext *context);
 
-/* Multiprocessors of the context's device, for grids that fill it once. */
+/* Number of multiprocessors of the context's device, for grids that fill it once. */
 unsigned cuda_multiprocessors(const CclContext *context);
 
 static inline CudaFrame *cuda_frame(const CclFrame *frame)
@@ -242,7 +242,7 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
     return (CudaFrame *)frame->slot;
 }
 
-/* How many parameters a kernel has if CudaVars, or CudaAwaited, is the first of them, else 0. */
+/* Number of parameters of a kernel whose first one is CudaVars or CudaAwaited; otherwise 0. */
 #define CUDA_MAX_PARAMETERS 12
 
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
@@ -273,7 +273,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
         CCL_TRY(cuda_launched((frame), (name), cuda_parameters_with_vars(kernel), __FILE__, __LINE__));       \
     } while (0)
 
-/* A kernel and how it would be launched: what a node of a graph is set to. */
+/* A kernel and its launch parameters, for a node of a graph. */
 typedef struct CudaListedLaunch {
     const void *kernel;
     dim3 grid;
@@ -288,7 +288,7 @@ typedef struct CudaListedLaunch {
 
 typedef struct CudaLaunchList {
     CudaListedLaunch kernels[CUDA_MAX_LISTED_LAUNCHES];
-    unsigned n; /* more than CUDA_MAX_LISTED_LAUNCHES: the others were left out */
+    unsigned n; /* if larger than CUDA_MAX_LISTED_LAUNCHES, the others were left out */
 } CudaLaunchList;
 
 template <typename... Args> constexpr size_t cuda_arguments_size()
@@ -324,11 +324,11 @@ static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3
     (void)in_order;
 }
 
-/* When a kernel starts; any of them together. */
+/* When a kernel starts. Values can be combined. */
 typedef enum CudaStart {
     CUDA_AFTER = 0,   /* when the one before it has ended */
-    CUDA_OVERLAP = 1, /* perhaps while that ends: it calls wait_for_predecessor() */
-    CUDA_AHEAD = 2,   /* of a batch: before the blocks of other batches that wait for a multiprocessor, which may be many */
+    CUDA_OVERLAP = 1, /* possibly while that one ends: it calls wait_for_predecessor() */
+    CUDA_AHEAD = 2,   /* in a batch: before the waiting blocks of other batches, which may be many */
 } CudaStart;
 
 /* Launches a kernel as the step `name`, or appends it to frame->list. */
@@ -345,7 +345,7 @@ static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start,
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 
-/* The same with the blocks of a row of the grid together, which are a cluster. Never appended to a list. */
+/* The same, with the blocks of a row of the grid as a cluster. Never appended to a list. */
 template <typename... Args>
 static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), dim3 grid,
                                       unsigned threads, size_t shared, const Args &...args)
@@ -378,7 +378,7 @@ __device__ static inline bool is_foreground(unsigned value, const CudaVars &vars
     return (value > vars.threshold) != (vars.invert != 0);
 }
 
-/* Is pixel (x, y) foreground? Right of the mask is background; y is in it. */
+/* Whether pixel (x, y) is foreground. Pixels right of the mask are background; y must be inside. */
 __device__ static inline bool pixel_at(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
 {
     return x < width && is_foreground(vars.mask[y * vars.mask_stride + x], vars);
@@ -392,7 +392,7 @@ __device__ static inline uint32_t foreground_bits(uint32_t bytes, const CudaVars
     return (one_each * 0x10204080u) >> 28;
 }
 
-/* n values, four at most, in one store where that is possible; `aligned`: `to` is, to 16 bytes. */
+/* Stores n values, at most four, in one store where that is possible; `aligned`: `to` is aligned to 16 bytes. */
 __device__ static inline void store_four(uint32_t *to, uint4 v, uint32_t n, bool aligned)
 {
     if (aligned && n >= 4) {

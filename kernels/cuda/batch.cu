@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The batches of an engine, as the scheduler asks for them (CclSchedulerDevice). The steps of a batch:
+ * The batches of an engine: the scheduler's interface to the device (CclSchedulerDevice). The steps of a batch:
  *
  *     wait      for uploads of masks, and for their producers
  *     bits      of masks with CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED, one by one
@@ -10,14 +10,14 @@
  *     launch    the method, once for each group of frames that run the same kernels and have about the same size: one
  *               kernel, or two, if each frame has a cluster of blocks; else several, and before them `fetch`: it copies what
  *               they read of each frame from page-locked to device memory
- *     labels    to the host, where they are wanted there
+ *     labels    to the host, for callers with label images in host memory
  *
- * Kernels without clusters are launched as a graph, whose nodes get the batch's own grids. A set of kernels is launched one by
- * one the first time, which takes the host longer than some frames take the device.
+ * Kernels without clusters are launched as a graph, whose nodes get the grids of the batch. The first time, a set of kernels is
+ * launched one by one. This takes more host time than some frames take device time.
  *
- * Up to CCL_MAX_BATCHES batches run at once: while one has too few blocks to fill the device, or waits for the bus, the others
- * compute. Their short kernels have priority (CUDA_AHEAD): else each waits until the queue of another batch's blocks is empty.
- * A single frame is launched as in a context of its own, unless there are many contexts: a graph, replayed.
+ * Up to CCL_MAX_BATCHES batches run at once. While one has too few blocks to fill the device, or waits for the bus, the others
+ * compute. Their short kernels have priority (CUDA_AHEAD). Otherwise each would wait until all blocks of another batch have
+ * started. A single frame is launched as in a context of its own, by replaying its graph, unless there are many contexts.
  */
 #include "context.cuh"
 
@@ -25,15 +25,15 @@
 
 /* ---------------------------------------------------------------- batches */
 
-/* Does a frame get a cluster of blocks? */
+/* Whether a frame gets a cluster of blocks. */
 static bool is_clustered(const CudaEngine *engine, const CudaShape *shape)
 {
     return engine->cluster_memory && (shape->density == CUDA_SPARSE || engine->tests_clusters) &&
            engine->batches->memory_in_cluster(shape) <= engine->cluster_memory;
 }
 
-/* Frames of the same key can be launched together, and are worth it: a block for each tile of the largest is launched
- * for every frame, so sizes may not differ by more than a factor of four or so. */
+/* Frames with the same key can be launched together, and it is worth it. Every frame gets as many blocks as the largest has
+ * tiles, so sizes may differ by a factor of about four at most. */
 static uint32_t key_of(const CudaEngine *engine, const CudaSlot *slot)
 {
     const CudaShape *const shape = &slot->frame.shape;
@@ -74,7 +74,7 @@ static unsigned group_end(const Launch *launch, unsigned begin)
     return end;
 }
 
-/* Are most frames of the group expected to be dense? Both ways of launching give the same results. */
+/* Whether most frames of the group are expected to be dense. Both ways of launching give the same results. */
 static bool are_dense(const Launch *launch, unsigned begin, unsigned end)
 {
     unsigned n = 0;
@@ -107,9 +107,9 @@ static CudaBatch batch_of(Launch *launch, unsigned begin, unsigned end)
     return batch;
 }
 
-#define FETCH_THREADS 1024u /* so that most jobs are on their way over the bus at once */
+#define FETCH_THREADS 1024u /* so that most jobs cross the bus at the same time */
 
-/* Quicker than a copy, which another unit of the device would do. */
+/* Copies jobs. Quicker than cudaMemcpyAsync(), for which the device uses another unit. */
 static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
 {
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
@@ -143,9 +143,9 @@ static void describe(Launch *launch)
         launch->contexts[i] = slot->context;
         launch->frames[i] = &slot->frame;
         launch->vars[i] = &slot->frame.vars;
-        launch->workspaces[i] = engine->places[(engine->next_place + i) % engine->n_places];
+        launch->workspaces[i] = engine->batch_workspaces[(engine->next_batch_workspace + i) % engine->n_batch_workspaces];
     }
-    engine->next_place = (engine->next_place + launch->n) % engine->n_places;
+    engine->next_batch_workspace = (engine->next_batch_workspace + launch->n) % engine->n_batch_workspaces;
     for (unsigned begin = 0, end; begin < launch->n; begin = end) {
         end = group_end(launch, begin);
         const CudaBatch batch = batch_of(launch, begin, end);
@@ -206,7 +206,7 @@ static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const Cuda
     return found;
 }
 
-/* Sets the graph to the launches in `list`. A set of kernels that is new gets no graph yet: no exec. */
+/* Sets the graph to the launches in `list`. A new set of kernels gets no graph yet: `exec` stays NULL. */
 static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaLaunchList *list)
 {
     if (!same_kernels(&graph->set, list)) {
@@ -265,15 +265,15 @@ static bool arrived(void *device, const CclTicket *ticket)
     return !slot->uploads || cuda_poll_event(slot->uploaded) != cudaErrorNotReady;
 }
 
-/* As in a context of its own: a graph, replayed. Batches that run at once need a place each. */
+/* Whether a batch is launched as a frame alone, in its stream slot. Batches that run at once need workspaces of their own. */
 static bool goes_alone(const CudaEngine *engine, unsigned n)
 {
     const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_clusters;
-    const unsigned n_slots = __atomic_load_n(&engine->n_slots, __ATOMIC_RELAXED); /* contexts come and go meanwhile */
-    return n == 1 && (is_rare || engine->n_places < min(n_slots, CCL_MAX_BATCHES));
+    const unsigned n_slots = __atomic_load_n(&engine->n_slots, __ATOMIC_RELAXED); /* contexts may join or leave meanwhile */
+    return n == 1 && (is_rare || engine->n_batch_workspaces < min(n_slots, CCL_MAX_BATCHES));
 }
 
-/* The kernels of frames that have a cluster each set a completion flag. */
+/* Registers the completion flags of a batch: the kernel of each frame with a cluster sets one. */
 static void expect_flags(Launch *launch, unsigned index)
 {
     CudaEngine *const engine = launch->engine;
@@ -319,7 +319,7 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
                              &engine->done[index]);
 }
 
-/* Once a batch has failed its frames' memory is their callers' again: nothing that was begun may still use it. */
+/* When a batch has failed, the memory of its frames belongs to their callers again: no operation in flight may still use it. */
 static CclStatus end_failed(CudaEngine *engine, CclStatus status)
 {
     if (status != CCL_OK)
@@ -333,8 +333,8 @@ static CclStatus launch_batch(void *device, unsigned index, CclTicket *const *ti
     return end_failed(engine, launch_tickets(engine, index, tickets, n));
 }
 
-/* So long the flags of a batch are polled without its event; later there may have been a fault. Each poll of an event takes the
- * driver's lock, and some tenths of a microsecond, at every frame that is submitted meanwhile. */
+/* For this time only the flags of a batch are polled. Later its event is polled too, in case of a fault. Each poll of an event
+ * takes the driver's lock, and some tenths of a microsecond for every frame that is submitted meanwhile. */
 #define FLAGS_ALONE_US 200
 
 /* An error counts as the end: waiting reports it. */

@@ -7,12 +7,12 @@
 
 #include "backend.cuh"
 
-/* `value > threshold` for four bytes at once, for a threshold below 128: adding 127 - threshold carries into a byte's top
- * bit when its low seven bits are greater; a byte with its top bit set is greater anyway. For one above, complements are
- * compared: value > threshold is not ~value > 254 - threshold. */
+/* Compares four bytes at once: value > threshold. For a threshold below 128, adding 127 - threshold carries into a byte's top
+ * bit if its low seven bits are greater. A byte with its top bit set is always greater. For a threshold of 128 or more,
+ * complements are compared: value > threshold is the same as not (~value > 254 - threshold). */
 typedef struct Comparison {
     uint32_t addend;  /* in each byte */
-    bool complements; /* it is for them */
+    bool complements; /* compares complements */
     uint32_t inverse; /* xor for 16 pixels */
 } Comparison;
 
@@ -49,8 +49,7 @@ __device__ static inline uint32_t pack16(uint4 bytes, const Comparison &than)
     return (pack8(bytes.x, bytes.y, than) + (pack8(bytes.z, bytes.w, than) << 8)) >> 7 ^ than.inverse;
 }
 
-/* The 16 pixels at `pixels`, of which `n` exist, where they are not aligned or not all there: no other byte is read.
- * Apart, to keep the usual way short. */
+/* Loads the `n` of 16 pixels that exist, from any address: no other byte is read. Not inlined, to keep the usual case short. */
 __device__ static __noinline__ uint4 load16_bytes(const uint8_t *pixels, uint32_t n)
 {
     uint32_t words[4] = { 0, 0, 0, 0 };

@@ -13,7 +13,7 @@ __global__ static void start(const __grid_constant__ CudaVars vars, uint32_t wid
     parents[parents.at(x, y)] = parents.at(x, y);
 }
 
-/* With inline_paths a block's slot takes every ancestor on the way, else only the root: the two of the papers. */
+/* With inline_paths a block's slot takes every ancestor on the path, else only the root. The papers have both variants. */
 template <bool inline_paths>
 __global__ static void compress_blocks(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
@@ -31,7 +31,7 @@ __global__ static void compress_blocks(const __grid_constant__ CudaVars vars, ui
         parents[node] = root; /* race: as in compress() */
 }
 
-/* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
+/* By now a block's slot has its root, and only its own thread reads it. So labels may overwrite the slots. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {
     uint32_t x, y;

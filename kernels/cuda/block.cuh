@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * 2x2 blocks, for the methods that label blocks and not pixels: with 8-connectivity the foreground of a block is one
- * set.
+ * 2x2 blocks, for the methods that label blocks instead of pixels: with 8-connectivity the foreground of a block is one set.
  *
  *     P | Q | R      the neighbours of block X that come before it; each is connected to X when a pixel of it touches
  *     --+---+--      a pixel of X
@@ -31,7 +30,7 @@ enum {
 /* Parents in an array of their own, and a byte for each block. A node is y << 16 | x of any pixel of the block. */
 typedef struct Blocks {
     uint32_t *parent; /* one per block */
-    uint8_t *info;    /* one per block, what the method likes */
+    uint8_t *info;    /* one per block, for the method's use */
     uint32_t per_row; /* blocks, rounded up to 4 */
 
     __device__ uint32_t &operator[](uint32_t node) const
@@ -50,7 +49,7 @@ static inline uint32_t blocks_per_row(uint32_t width)
     return (width + 7) / 8 * 4;
 }
 
-/* What Blocks needs for a mask of that size, and Blocks there. */
+/* The memory of Blocks for a mask of this size, and Blocks in this memory. */
 static inline size_t blocks_size(uint32_t width, uint32_t height)
 {
     return (size_t)blocks_per_row(width) * ((height + 1) / 2) * 5;
@@ -63,8 +62,8 @@ static inline Blocks blocks_at(void *memory, uint32_t width, uint32_t height)
     return Blocks{ parent, (uint8_t *)(parent + (size_t)per_row * ((height + 1) / 2)), per_row };
 }
 
-/* Parents in the label image: each pixel has a slot. A node is the pixel's place there, for a block the one at its upper
- * left; ccl.h sees to it that 32 bits are enough. */
+/* Parents in the label image: each pixel has a slot. A node is the index of a pixel in the image; for a block, its upper left
+ * pixel. The limits of ccl.h keep it in 32 bits. */
 typedef struct InPlace {
     uint32_t *labels;
     uint32_t stride;
@@ -94,9 +93,9 @@ __device__ static inline uint32_t label_of_node(uint32_t node, uint32_t width)
 /* ---------------------------------------------------------------- a block and what touches it */
 
 /*
- * The 4x4 pixels around block X: bit 4 * i + j is pixel (x - 1 + j, y - 1 + i), where (x, y) is X's upper left. Set are
- * foreground pixels of X, and of other blocks those that touch one: if any bit of TOUCHES_Q is set, Q is connected to
- * X.
+ * The 4x4 pixels around block X: bit 4 * i + j is pixel (x - 1 + j, y - 1 + i), where (x, y) is X's upper left. Bits are set
+ * for the foreground pixels of X, and for pixels of other blocks that touch them. If any bit of TOUCHES_Q is set, Q is
+ * connected to X.
  */
 enum {
     TOUCHES_P = 0x0001,
@@ -111,8 +110,8 @@ enum {
     TOUCHES_ANY = TOUCHES_BEFORE | TOUCHES_RIGHT | TOUCHES_BELOW_LEFT | TOUCHES_BELOW | TOUCHES_BELOW_RIGHT,
 };
 
-/* The four pixels of the block at (x, y); x is even. A row's two in one load where that is possible, and both rows on
- * their way before one is looked at. */
+/* The four pixels of the block at (x, y); x is even. The two pixels of a row take one load where that is possible. Both rows
+ * are loaded before one is used. */
 __device__ static inline uint32_t block_pixels(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width,
                                                uint32_t height)
 {
@@ -139,17 +138,17 @@ template <uint32_t which>
 __device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pixels, uint32_t x, uint32_t y,
                                                uint32_t width, uint32_t height)
 {
-    if (!pixels) /* most of most masks is background */
+    if (!pixels) /* masks are mostly background */
         return 0;
     const uint32_t around = 0x777; /* of a pixel at bit 5 */
     uint32_t near = (pixels & TOP_LEFT ? around : 0) | (pixels & TOP_RIGHT ? around << 1 : 0) |
                     (pixels & BOTTOM_LEFT ? around << 4 : 0) | (pixels & BOTTOM_RIGHT ? around << 5 : 0);
-    near &= (x ? 0xffff : 0xeeee) & (y ? 0xffff : 0xfff0); /* and not outside the mask */
+    near &= (x ? 0xffff : 0xeeee) & (y ? 0xffff : 0xfff0); /* without pixels outside the mask */
     near &= x + 2 < width ? 0xffff : x + 1 < width ? 0x7777 : 0x3333;
     near &= y + 2 < height ? 0xffff : y + 1 < height ? 0x0fff : 0x00ff;
 
     const uint8_t *const corner = vars.mask + y * vars.mask_stride + x - vars.mask_stride - 1; /* maybe outside */
-    uint32_t values[16], window = 0; /* all on their way before one is looked at */
+    uint32_t values[16], window = 0; /* all are loaded before one is used */
 #pragma unroll
     for (uint32_t i = 0; i < 16; i++)
         values[i] = which >> i & 1 && near >> i & 1 ? corner[i / 4 * vars.mask_stride + i % 4] : 0;
@@ -159,13 +158,13 @@ __device__ static inline uint32_t block_window(const CudaVars &vars, uint32_t pi
     return (window & near) | (pixels & TOP) << 5 | (pixels >> 2) << 9;
 }
 
-/* Can the two label pixels from (x, y) on be read and written at once? x is even. */
+/* Whether the two label pixels from (x, y) on can be read and written at once; x is even. */
 __device__ static inline bool is_label_pair(const CudaVars &vars, uint32_t x, uint32_t width)
 {
     return x + 1 < width && ((uint32_t)(uintptr_t)vars.labels.pointer | (uint32_t)vars.label_stride * 4) % 8 == 0;
 }
 
-/* A block's pixels take its label, the background among them 0. */
+/* The foreground pixels of a block take its label, the others 0. */
 __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels, uint32_t label, uint32_t x, uint32_t y,
                                           uint32_t width, uint32_t height)
 {
@@ -192,7 +191,7 @@ __device__ static inline void store_block(const CudaVars &vars, uint32_t pixels,
 
 /* ---------------------------------------------------------------- kernels with a thread per block, parents in place */
 
-/* Launches `kernel`(..., width, height) with a thread for each block: its upper left is (x, y) of block_of_thread(). */
+/* The launch of a kernel with a thread for each block. block_of_thread() gives the upper left pixel. */
 static inline dim3 block_threads(void)
 {
     return dim3(BLOCK_THREADS_X, BLOCK_THREADS_Y);

@@ -50,7 +50,7 @@ CclStatus cuda_check_device(int device)
     return CCL_OK;
 }
 
-/* Only asked for its attributes: is there code for a device, and of which kind? */
+/* Never launched. Its attributes show whether there is code for a device, and of which kind. */
 __global__ static void nothing(void)
 {
 }
@@ -67,7 +67,7 @@ CclStatus cuda_query_device(CudaDevice *result)
     return CCL_OK;
 }
 
-/* The driver is asked through the runtime. */
+/* Calls the driver through the runtime. */
 void *cuda_current_context(void)
 {
     typedef int (*GetCurrent)(void **context);

@@ -9,11 +9,11 @@
 
 #include <cuda_runtime.h>
 
-/* Describes a failed CUDA call in the thread's error sentence; the status that fits the error. */
+/* Describes a failed CUDA call in the thread's error sentence. Returns the status that fits the error. */
 CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line);
 
 #define CCL_CUDA_TRY(call) CCL_CUDA_TRY_AS(#call, call)
-/* `error` is what the call of this name has returned. */
+/* `error`: the result of the call `name`. */
 #define CCL_CUDA_TRY_AS(name, error)                             \
     do {                                                         \
         const cudaError_t error_ = (error);                      \
@@ -21,9 +21,9 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
             return cuda_fail(error_, name, __FILE__, __LINE__);  \
     } while (0)
 
-/* Is there a device with this index (-1: any at all)? */
+/* Whether there is a device with this index (-1: any device). */
 CclStatus cuda_check_device(int device);
-/* Makes it current; -1: leaves current what the caller made current. */
+/* Makes the device current; -1: leaves the current device. */
 CclStatus cuda_use_device(int device);
 
 /* The current device. */
@@ -32,10 +32,10 @@ typedef struct CudaDevice {
     bool overlaps; /* kernels are compiled for it to start while the one before them ends (overlap.cuh) */
 } CudaDevice;
 
-/* An error where no kernel is compiled for it. */
+/* Fails if no kernel is compiled for the device. */
 CclStatus cuda_query_device(CudaDevice *device);
 
-/* The CUDA driver's context that is current in this thread, or NULL: the runtime does not say. */
+/* The CUDA driver's context that is current in this thread, or NULL. The runtime has no call for it. */
 void *cuda_current_context(void);
 
 #endif

@@ -37,18 +37,18 @@ void cuda_engine_synchronize(CudaEngine *engine)
 
 /* ---------------------------------------------------------------- workspaces */
 
-static CclStatus alloc_place(CudaEngine *engine, size_t size, void **place)
+static CclStatus alloc_workspace(CudaEngine *engine, size_t size, void **workspace)
 {
-    *place = NULL;
-    const cudaError_t error = cudaMalloc(place, size);
+    *workspace = NULL;
+    const cudaError_t error = cudaMalloc(workspace, size);
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY,
                         "no %zu bytes of device memory left (%u such blocks are shared already)", size,
-                        engine->n_stream_slots + engine->n_places);
+                        engine->n_stream_slots + engine->n_batch_workspaces);
     }
     CCL_CUDA_TRY_AS("cudaMalloc", error);
-    CCL_CUDA_TRY(cudaMemsetAsync(*place, 0, size, engine->stream_slots[0].stream));
+    CCL_CUDA_TRY(cudaMemsetAsync(*workspace, 0, size, engine->stream_slots[0].stream));
     return CCL_OK;
 }
 
@@ -67,9 +67,9 @@ static void free_workspaces(CudaEngine *engine)
         cudaFree(stream_slot.workspace);
         stream_slot.workspace = NULL;
     }
-    for (unsigned i = 0; i < engine->n_places; i++)
-        cudaFree(engine->places[i]);
-    engine->n_stream_slots = engine->n_places = 0;
+    for (unsigned i = 0; i < engine->n_batch_workspaces; i++)
+        cudaFree(engine->batch_workspaces[i]);
+    engine->n_stream_slots = engine->n_batch_workspaces = 0;
 }
 
 /* Contexts read it when they submit a frame. */
@@ -78,11 +78,12 @@ static void next_generation(CudaEngine *engine)
     __atomic_store_n(&engine->generation, engine->generation + 1, __ATOMIC_RELAXED);
 }
 
-/* Workspaces of another size. The first is allocated before the old ones are freed: without memory these stay. */
+/* Replaces the workspaces by larger ones. The first is allocated before the old ones are freed: if memory is short, these
+ * stay. */
 static CclStatus replace_workspaces(CudaEngine *engine, const CudaCapacity *capacity, size_t size)
 {
     void *first = NULL;
-    CclStatus status = alloc_place(engine, size, &first);
+    CclStatus status = alloc_workspace(engine, size, &first);
     if (status == CCL_OK)
         status = synchronize(engine);
     if (status != CCL_OK) {
@@ -97,17 +98,17 @@ static CclStatus replace_workspaces(CudaEngine *engine, const CudaCapacity *capa
     return CCL_OK;
 }
 
-/* Places that suffice however the frames of all contexts are divided into batches. */
-static unsigned places_wanted(const CudaEngine *engine)
+/* Number of batch workspaces that suffice for any division of the frames of all contexts into batches. */
+static unsigned batch_workspaces_wanted(const CudaEngine *engine)
 {
     return engine->n_slots < 2 && !engine->tests_clusters ? 0 : min(engine->n_slots, CCL_MAX_BATCHES * CCL_MAX_BATCH);
 }
 
-/* Maximum size of a batch, so that all running batches have places. */
+/* Maximum size of a batch, so that all running batches have workspaces. */
 static unsigned max_frames(const CudaEngine *engine)
 {
-    const unsigned n = engine->n_places;
-    const unsigned max_n = n >= places_wanted(engine) ? min(n, CCL_MAX_BATCH) : n / CCL_MAX_BATCHES;
+    const unsigned n = engine->n_batch_workspaces;
+    const unsigned max_n = n >= batch_workspaces_wanted(engine) ? min(n, CCL_MAX_BATCH) : n / CCL_MAX_BATCHES;
     return max(max_n, 1u);
 }
 
@@ -115,20 +116,20 @@ static unsigned max_frames(const CudaEngine *engine)
 static bool add_workspace(CudaEngine *engine, void **workspace)
 {
     const size_t size = engine->batches->workspace_size(&engine->capacity);
-    if (size * (engine->n_stream_slots + engine->n_places + 1) > engine->max_bytes)
+    if (size * (engine->n_stream_slots + engine->n_batch_workspaces + 1) > engine->max_bytes)
         return false;
-    if (alloc_place(engine, size, workspace) == CCL_OK)
+    if (alloc_workspace(engine, size, workspace) == CCL_OK)
         return true;
     cudaFree(*workspace);
     *workspace = NULL;
     return false;
 }
 
-/* No frame is being launched. */
+/* Called while no frame is being launched. */
 static CclStatus grow_paused(CudaEngine *engine, const CudaCapacity *capacity, bool replace)
 {
-    CCL_TRY(synchronize(engine)); /* places change owners */
-    engine->next_place = 0;
+    CCL_TRY(synchronize(engine)); /* batch workspaces change owners */
+    engine->next_batch_workspace = 0;
     if (replace)
         CCL_TRY(replace_workspaces(engine, capacity, engine->batches->workspace_size(capacity)));
     while (engine->n_stream_slots < min(engine->n_slots, CCL_MAX_BATCHES) &&
@@ -136,9 +137,10 @@ static CclStatus grow_paused(CudaEngine *engine, const CudaCapacity *capacity, b
         engine->n_stream_slots++;
         next_generation(engine); /* slots change stream slots */
     }
-    while (engine->n_places < places_wanted(engine) && add_workspace(engine, &engine->places[engine->n_places]))
-        engine->n_places++; /* with fewer, batches are smaller */
-    return synchronize(engine); /* with the clearing */
+    while (engine->n_batch_workspaces < batch_workspaces_wanted(engine) &&
+           add_workspace(engine, &engine->batch_workspaces[engine->n_batch_workspaces]))
+        engine->n_batch_workspaces++; /* with fewer workspaces, batches are smaller */
+    return synchronize(engine);       /* waits for the clearing */
 }
 
 /* Workspaces for the context's frames, besides those of all other contexts. */
@@ -159,7 +161,7 @@ static CclStatus grow(CudaEngine *engine, const CclContext *context)
 
 /* ---------------------------------------------------------------- one per device */
 
-/* Without the registry's lock: contexts that hold it while they open or close wait for the device. */
+/* Without the registry's lock, because a context that holds it while it opens or closes waits for the device. */
 static unsigned n_contexts(const CudaEngine *engine)
 {
     return __atomic_load_n(&engine->n_contexts, __ATOMIC_RELAXED);
@@ -244,7 +246,7 @@ static CclStatus open_engine(CudaEngine *engine)
     return CCL_OK;
 }
 
-/* A lost engine is not found: the next context opens another. */
+/* Does not find a lost engine: the next context creates another. */
 static CudaEngine *find_engine(void *driver_context, int device, const CudaBatches *batches)
 {
     CudaEngine *engine = engines;

@@ -4,11 +4,11 @@
 /*
  * Provisional labels and ids -> sums per component.
  *
- * Atomics on one component's sums in global memory take their turns, so they are made rare: a lane adds up a column of
- * pixels as long as the label stays the same (background in between does no harm); lanes of a warp with the same label are
- * added up; what is left goes into a small hash table of the block in shared memory, and from there once per label and
- * block into the component's sums. Until then everything is relative to the block's first pixel and fits 32 bits: at most
- * 8192 pixels with coordinates below 128.
+ * Atomics on one component's sums in global memory are serialized, so the kernel needs few of them. First, a lane adds up a
+ * column of pixels while the label stays the same. Background in between is skipped. Then lanes of a warp with the same label
+ * are added up. The rest goes into a small hash table of the block in shared memory, and from there into the component's sums,
+ * once per label and block. Until then everything is relative to the block's first pixel and fits 32 bits: at most 8192 pixels
+ * with coordinates below 128.
  */
 #include "sums.cuh"
 
@@ -17,8 +17,8 @@ static const unsigned TILE_WIDTH = 128; /* four pixels per lane */
 static const unsigned ROWS = 8;         /* per warp */
 static const unsigned TILE_HEIGHT = WARPS * ROWS;
 
-/* The block's hash table, by label; fields apart, so that neighbouring lanes use neighbouring banks. */
-static const unsigned SLOTS = 512; /* fewer to test what happens past them */
+/* The block's hash table, by label. Each field is an array, so that neighbouring lanes use neighbouring banks. */
+static const unsigned SLOTS = 512; /* tests use fewer */
 static_assert((SLOTS & (SLOTS - 1)) == 0, "a power of two");
 static const unsigned PROBES = 8;
 
@@ -32,7 +32,7 @@ typedef struct Slots {
 typedef struct Target {
     SumsTarget sums; /* parts are relative to the block's first pixel */
     Slots *slots;
-    uint32_t last_slot; /* of as many as are used: a power of two less one */
+    uint32_t last_slot; /* last slot in use: a power of two minus one */
 } Target;
 
 /* The sum of a warp's parts. An empty part is neutral. */
@@ -53,7 +53,7 @@ __device__ static Part warp_part(const Part &part, uint32_t label)
     return sum;
 }
 
-/* One part into the hash table or, where that is full, straight into the component's sums. */
+/* Adds a part to the hash table or, if that is full, to the component's sums. */
 __device__ static void add_part(const Target &t, const Part &part)
 {
     Slots *const slots = t.slots;
@@ -101,7 +101,8 @@ __device__ static void empty_slots(const Target &t)
     }
 }
 
-/* Adds the lanes' parts, groups of at least eight equal labels as one. After a few groups the others add on their own. */
+/* Adds the lanes' parts. Groups of at least eight equal labels are added as one part, up to a few groups. The other lanes add
+ * their own part. */
 __device__ static void add_lanes(const Target &t, const Part &part)
 {
     const uint32_t lane = threadIdx.x % 32;
@@ -141,7 +142,7 @@ __device__ static uint4 load_labels(const uint32_t *row, uint32_t x, uint32_t wi
     return v;
 }
 
-/* n pixels [x, x + n) of row y. */
+/* Adds n pixels [x, x + n) of row y. */
 __device__ static void add_run(const Target &t, Part *part, uint32_t label, uint32_t x, uint32_t y, uint32_t n,
                                uint32_t width)
 {
@@ -164,7 +165,7 @@ __device__ static void add_run(const Target &t, Part *part, uint32_t label, uint
     part->y1 = y + 1;
 }
 
-/* The runs of equal labels among the four pixels [x, x + 4) of row y. */
+/* Adds the runs of equal labels among the four pixels [x, x + 4) of row y. */
 __device__ static void add_quad(const Target &t, Part *part, uint4 v, uint32_t x, uint32_t y, uint32_t width)
 {
     if (!(v.x | v.y | v.z | v.w))
@@ -180,7 +181,7 @@ __device__ static void add_quad(const Target &t, Part *part, uint4 v, uint32_t x
     } while (starts);
 }
 
-/* What a thread has of a tile: four pixels of each of its warp's rows. */
+/* The pixels of a thread in a tile: four in each of its warp's rows. */
 typedef struct Quads {
     uint4 row[ROWS];
 } Quads;
@@ -197,14 +198,14 @@ __device__ static Quads load_tile(const CudaVars &vars, uint32_t tile_x, uint32_
     return quads;
 }
 
-/* One tile of the image, by the whole block. */
+/* Adds a tile of the image. All threads of the block call it. */
 __device__ static void add_tile(const Target &t, const Quads &quads, uint32_t width)
 {
     uint32_t any = 0;
 #pragma unroll
     for (unsigned i = 0; i < ROWS; i++)
         any |= quads.row[i].x | quads.row[i].y | quads.row[i].z | quads.row[i].w;
-    if (!__syncthreads_or(any)) /* also: the tile before is done with the table */
+    if (!__syncthreads_or(any)) /* also waits until the tile before is done with the table */
         return;
     clear_slots(t.slots);
     __syncthreads();
@@ -226,7 +227,7 @@ __global__ __launch_bounds__(WARPS * 32) static void features(const __grid_const
 
     const uint32_t tiles_x = (width + TILE_WIDTH - 1) / TILE_WIDTH, tiles_y = (height + TILE_HEIGHT - 1) / TILE_HEIGHT;
     const uint32_t first_id = round * buffers.n_sums;
-    uint32_t past_id = UINT32_MAX; /* looked up when the first labels are on their way already */
+    uint32_t past_id = UINT32_MAX; /* looked up after the loads of the first labels have started */
 
     for (uint32_t tile = blockIdx.x; tile < tiles_x * tiles_y; tile += gridDim.x) {
         const uint32_t x = tile % tiles_x * TILE_WIDTH, y = tile / tiles_x * TILE_HEIGHT;
@@ -254,7 +255,7 @@ CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, cons
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const unsigned tiles = blocks_for(width, TILE_WIDTH) * blocks_for(height, TILE_HEIGHT);
-    /* Rounds after the first mostly find nothing to do; few blocks see that sooner. */
+    /* Rounds after the first mostly find nothing to do. Few blocks detect this sooner. */
     const unsigned grid = round ? min(tiles, 2 * cuda_multiprocessors(context)) : tiles;
     CCL_CUDA_LAUNCH(frame, "features", features, grid, WARPS * 32, 0, frame->vars, width, height, context->capacity, round,
                     *buffers, slots_used() - 1);

@@ -59,7 +59,7 @@ CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const 
                       vars->keep_all, (uint32_t)form, (uint32_t)cuda_context(context)->density };
 }
 
-/* For frames alone CUDA_MANY is nothing else than CUDA_SPARSE. */
+/* For frames alone, CUDA_MANY is the same as CUDA_SPARSE. */
 static bool same_shape(const CudaShape *a, CudaShape b)
 {
     if ((a->density == CUDA_DENSE) == (b.density == CUDA_DENSE))
@@ -67,7 +67,7 @@ static bool same_shape(const CudaShape *a, CudaShape b)
     return !memcmp(a, &b, sizeof b);
 }
 
-/* Graphs of another generation have kernels that use memory which is freed. */
+/* Graphs of another generation use memory that has been freed. */
 static unsigned generation_of(const CudaContext *cuda)
 {
     /* Atomic: other contexts may join meanwhile. */
@@ -93,7 +93,7 @@ CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus st
 {
     const cudaError_t end = cudaStreamEndCapture(stream, &replay->graph);
     if (end != cudaSuccess)
-        (void)cudaGetLastError(); /* it must not fail the launches without a graph */
+        (void)cudaGetLastError(); /* the launches without a graph must not fail because of it */
     CCL_TRY(status);
     CCL_CUDA_TRY_AS("cudaStreamEndCapture", end);
     for (unsigned i = 0; i < replay->n_nodes; i++)

@@ -2,20 +2,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Of a page-locked mask the device packs the first rows to bits, over the bus, and the calling thread, which would only
- * wait, the last ones meanwhile: the caller's share, a part of the mask.
+ * The device and the calling thread together pack a page-locked mask to bits. The device packs the first rows, over the bus.
+ * The thread, which would only wait otherwise, packs the last rows: the host share, a fraction of the mask.
  */
-#ifndef CCL_CUDA_SHARE_H
-#define CCL_CUDA_SHARE_H
+#ifndef CCL_CUDA_HOST_SHARE_H
+#define CCL_CUDA_HOST_SHARE_H
 
-#define CCL_SHARE_FIRST (1.0f / 3) /* until it is known how long packing takes */
+#define CCL_SHARE_FIRST (1.0f / 3) /* until the duration of packing is known */
 #define CCL_SHARE_MIN (1.0f / 16)
 #define CCL_SHARE_MAX (7.0f / 8)
 
-/* The next mask's share, with which the device has its own rows and the caller's at the same time. How long the caller takes
- * depends on where masks are (its caches, or memory) and on the threads that help it, so the last mask says it, of which it
- * packed a part of `share` in `caller_us`, the launch included. The device takes `device_us` to pack a whole mask, and an
- * eighth of that to get one as bits. */
+/* The share for the next mask, with which the device has its own rows and the caller's at the same time. The caller's speed
+ * depends on where masks are (its caches, or memory) and on the threads that help. So it is taken from the last mask, of which
+ * the caller packed the fraction `share` in `caller_us`, the launch included. The device takes `device_us` to pack a whole
+ * mask, and an eighth of that to read one as bits. */
 static inline float ccl_share_next(float share, float caller_us, float device_us)
 {
     const float best = device_us / (device_us + device_us / 8 + caller_us / share);

@@ -32,7 +32,8 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 #define PACK_THREADS 256u
 #define CHUNK_EACH 8u /* loads of 16 bytes that a thread has in flight over the bus */
 
-/* Copies a row chunk that the host packs to device memory; zeros if it is not packed: the memory may contain anything. */
+/* Copies a row chunk that the host packs to device memory. Writes zeros if it is not packed, because the memory may contain
+ * anything. */
 __device__ static void copy_chunk(const BitsJob &job, uint32_t chunk, bool there)
 {
     const uint32_t begin = chunk * job.chunk_words / 2, end = min(begin + job.chunk_words / 2, (job.n_words + 1) / 2);
@@ -51,7 +52,7 @@ __device__ static void copy_chunk(const BitsJob &job, uint32_t chunk, bool there
     }
 }
 
-/* Each of the first blocks has a row chunk of the host. In the others each thread has 16 pixels. */
+/* Each of the first blocks copies a row chunk of the host. In the other blocks each thread packs 16 pixels. */
 __global__ __launch_bounds__(PACK_THREADS) static void pack(const __grid_constant__ BitsJob job)
 {
     if (blockIdx.x < job.chunks.n) {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The memory of one owner, which is freed together: a context's or a motion detector's. */
+/* The memory of one owner, a context or a motion detector. It is freed together. */
 #ifndef CCL_CUDA_MEMORY_CUH
 #define CCL_CUDA_MEMORY_CUH
 

@@ -5,7 +5,7 @@
  * Provisional labels -> ids 0..n-1 in raster order of the components' first pixels.
  *
  *   first    methods whose roots are not first pixels: each root learns its component's first pixel
- *   number   first pixels are counted by chunks of the image; the block that is last to finish adds the chunks up
+ *   number   first pixels are counted by chunks of the image; the last block to finish adds the chunks up
  */
 #include "stages.cuh"
 
@@ -19,7 +19,7 @@ typedef struct Image {
     size_t stride;
     uint32_t width;
     uint64_t magic;
-    uint32_t reach; /* first pixels are less than this after their roots; CclAlgorithm says why */
+    uint32_t reach; /* a first pixel is less than this after its root; see CclAlgorithm */
 } Image;
 
 __device__ static uint32_t label_at(const Image &image, uint32_t pixel)
@@ -30,7 +30,7 @@ __device__ static uint32_t label_at(const Image &image, uint32_t pixel)
     return image.labels[y * image.stride + (pixel - y * image.width)];
 }
 
-/* Can this pixel be the first of its component? Its left and upper neighbours would come earlier, and so would the
+/* Whether this pixel can be the first of its component. Its left and upper neighbours would come earlier, and so would the
  * pixel before a row's first one. `left`: the label of the pixel before. */
 __device__ static bool may_be_first(const Image &image, uint32_t pixel, uint32_t label, uint32_t left)
 {
@@ -142,14 +142,14 @@ __device__ static uint32_t firsts_of_four(const Image &image, uint32_t pixel, ui
     return firsts;
 }
 
-/* Stores each first pixel's rank among those of its chunk with its root. firsts: bits 4 * i to 4 * i + 3 are of labels[i].
- * Returns their number. All threads of a block call. */
+/* Stores each first pixel's rank in its chunk with its root. firsts: bits 4 * i to 4 * i + 3 are of labels[i]. Returns the
+ * number of first pixels. All threads of a block call it. */
 __device__ static __forceinline__ uint32_t store_ranks(const uint4 (&labels)[GROUPS], uint32_t firsts, uint32_t *root_state)
 {
     __shared__ uint32_t before_warp[GROUPS][THREADS / 32];
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     uint32_t n_firsts, mine = 0;
-    /* Before this thread in its warp: a byte for each i, at most 128. */
+    /* Number before this thread in its warp: a byte for each i, at most 128. */
 #pragma unroll
     for (unsigned i = 0; i < GROUPS; i++)
         mine |= __popc(firsts >> 4 * i & 15) << 8 * i;
@@ -181,7 +181,7 @@ __device__ static __forceinline__ uint32_t store_ranks(const uint4 (&labels)[GRO
     return n_firsts;
 }
 
-/* A thread has four times four pixels: the warps of a block first share 1024 pixels, then the next. */
+/* A thread has four groups of four pixels: the warps of a block divide 1024 pixels, then the next 1024. */
 template <bool first_pixel_roots>
 __global__ __launch_bounds__(THREADS) static void number(const __grid_constant__ CudaVars vars, uint32_t width,
                                                          uint64_t magic, uint32_t reach, uint32_t n_pixels,
@@ -207,7 +207,7 @@ __global__ __launch_bounds__(THREADS) static void number(const __grid_constant__
         n_firsts = store_ranks(labels, firsts, buffers.root_state);
     if (threadIdx.x == 0) {
         buffers.chunk_ids[blockIdx.x] = n_firsts;
-        __threadfence(); /* the count is seen before the block is counted as done */
+        __threadfence(); /* the count is visible before the block is counted as done */
         is_last = atomicInc(&buffers.counts->n_chunks_done, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();

@@ -109,8 +109,8 @@ static CclStatus open_slot(CclContext *context, CudaSlot *slot, CclFrame *ccl_fr
     return CCL_OK;
 }
 
-/* Label images of the context: one for each slot where they may be copied to the host, one for each stream slot where label()
- * needs one, none where analyze() needs none. */
+/* Label images of the context. There is one for each slot if labels may be copied to the host, one for each stream slot if
+ * label() needs one, and none for analyze() without labels. */
 static CclStatus open_labels(CclContext *context, size_t n_pixels)
 {
     CudaContext *const cuda = cuda_context(context);
@@ -125,8 +125,8 @@ static CclStatus open_labels(CclContext *context, size_t n_pixels)
     return CCL_OK;
 }
 
-/* Each frame in flight has a stream slot: one frame leaves most of the device free, or waits for the bus. One stream slot
- * suffices where frames wait for the host in between, or are timed. Benchmarks may want fewer. */
+/* Number of stream slots. Each frame in flight has one, because a single frame leaves most of the device free, or waits for the
+ * bus. One suffices if the method waits for the host, or frames are timed. Benchmarks may set fewer. */
 static unsigned stream_slots_wanted(const CclContext *context)
 {
     if (context->algorithm->iterative || context->config.timing || context->config.volume)
@@ -174,7 +174,7 @@ static CclStatus open_stream_slots(CclContext *context, size_t n_pixels)
         if (size)
             CCL_TRY(cuda_device_alloc(context, &stream_slot->workspace, size, true));
     }
-    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* all was cleared there */
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->stream_slots[0].stream)); /* its memory was cleared on this stream */
     return CCL_OK;
 }
 
@@ -196,13 +196,13 @@ CclStatus cuda_open(CclContext *context)
     CCL_TRY(cuda_query_device(&cuda->device));
     cuda->pack_rows = ccl_pack_rows(context->config.cpu_flags);
     cuda->share = CCL_SHARE_FIRST;
-    cuda->density = CUDA_MANY; /* until the first frame is known: a cluster of blocks takes very long for very many runs */
+    cuda->density = CUDA_MANY; /* for the first frame: a cluster of blocks takes very long for very many runs */
     cuda->density_left = 1;
     CCL_TRY(open_streams(context));
     CCL_TRY(open_loop(context));
     for (unsigned i = 0; i < context->config.depth; i++)
         CCL_TRY(open_slot(context, &cuda->slots[i], &context->frames[i]));
-    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->upload)); /* the slots have cleared memory there */
+    CCL_CUDA_TRY(cudaStreamSynchronize(cuda->upload)); /* the slots' memory was cleared on this stream */
     CCL_TRY(open_labels(context, n_pixels));
     if (context->config.volume)
         CCL_TRY(cuda_volume_open(context));
@@ -225,7 +225,7 @@ static void close_slot(CudaSlot *slot)
         ccl_ticket_clear(&slot->ticket);
 }
 
-/* Frames that will not be collected. */
+/* Drops frames that will not be collected. */
 static void drop_tickets(CudaContext *cuda)
 {
     for (CudaSlot &slot : cuda->slots)

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Flags between blocks, and between host and device: a thread that reads a value also sees everything that its writer had
+/* Flags between blocks, and between host and device. A thread that reads a value also sees everything that its writer had
  * written or seen before. */
 #ifndef CCL_CUDA_ORDER_CUH
 #define CCL_CUDA_ORDER_CUH
@@ -9,7 +9,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-/* Of the host. (A fence behind a plain load would do, and take 3 us.) */
+/* Loads a flag that the host writes. (A fence after a plain load also works, but takes 3 us.) */
 __device__ static inline uint32_t load_acquire(const uint32_t *word)
 {
     uint32_t value;
@@ -22,7 +22,7 @@ __device__ static inline uint32_t load_acquire(const uint32_t *word)
     return value;
 }
 
-/* For the host to see. */
+/* Stores a flag that the host reads. */
 __device__ static inline void store_release(uint32_t *word, uint32_t value)
 {
 #if defined __CUDA_ARCH__ && defined __NVCC__
@@ -33,7 +33,7 @@ __device__ static inline void store_release(uint32_t *word, uint32_t value)
 #endif
 }
 
-/* atomicInc(): from `last` on to 0 again. */
+/* Like atomicInc(): wraps from `last` to 0. */
 __device__ static inline uint32_t count_up(uint32_t *word, uint32_t last)
 {
     uint32_t old;

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* When kernels start: while the one before them in the stream ends (programmatic dependent launch, from sm_90 on), before
- * those of other streams, or their blocks together (clusters). */
+/* Options of a kernel's start: while the kernel before it ends (programmatic dependent launch, from sm_90 on), before kernels
+ * of other streams (priority), or several blocks together (clusters). */
 #ifndef CCL_CUDA_OVERLAP_CUH
 #define CCL_CUDA_OVERLAP_CUH
 
 #include <cuda_runtime.h>
 
-/* After this, what the kernels before have written is there. */
+/* After this, all writes of the kernels before are visible. */
 __device__ static inline void wait_for_predecessor()
 {
 #if __CUDA_ARCH__ >= 900
@@ -16,7 +16,7 @@ __device__ static inline void wait_for_predecessor()
 #endif
 }
 
-/* The next kernel may start once all blocks have come here or ended. */
+/* The next kernel may start once all blocks have called this or ended. */
 __device__ static inline void let_successor_start()
 {
 #if __CUDA_ARCH__ >= 900
@@ -24,8 +24,8 @@ __device__ static inline void let_successor_start()
 #endif
 }
 
-/* overlap: the kernel calls wait_for_predecessor(), and was compiled to do so: its cudaFuncAttributes.ptxVersion is 90
- * or more. priority: as of streams, less is sooner; 0 is that of all streams which say nothing. cluster: blocks; 0: none. */
+/* overlap: the kernel calls wait_for_predecessor(), and its cudaFuncAttributes.ptxVersion is 90 or more. priority: as for
+ * streams, lower values first; 0 is the default. cluster: number of blocks; 0: none. */
 template <typename... Parameters, typename... Values>
 static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, unsigned cluster,
                              void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared,

@@ -6,7 +6,7 @@
 
 #include "host/words.h"
 
-/* Minimum number of polls, a microsecond or so apart, of a kernel that waits for rows which are packed after the launch. */
+/* Minimum number of polls, about 1 us apart, of a kernel that waits for rows that are packed after the launch. */
 #define MIN_POLLS 2000u
 /* After this many frames without a timeout the next timeout counts for less. */
 #define FRAMES_IN_TIME 1024u
@@ -17,8 +17,8 @@ static uint32_t chunk_rows(uint32_t height)
     return max(height / (32 * CHUNK_ROWS), 1u) * CHUNK_ROWS;
 }
 
-/* All of a chunk is packed. Plain stores with release order suffice. An exchange or a full fence between them would wait until
- * the device can see all earlier stores. */
+/* Sets the ready flags of a packed chunk. Plain stores with release order suffice. An exchange or a full fence between them
+ * would wait until the device can see all earlier stores. */
 static void set_ready_flags(const CudaSlot *slot, uint32_t chunk)
 {
     const RowChunks *const chunks = &slot->bits.chunks;
@@ -38,7 +38,7 @@ static void pack_chunk(void *data, unsigned i)
     set_ready_flags(slot, i);
 }
 
-/* Frames follow each other quickly: then threads that help to pack stay awake in between. */
+/* Whether frames follow each other quickly. If so, threads that help to pack stay awake in between. */
 static bool follows_soon(CudaContext *cuda)
 {
     const auto now = std::chrono::steady_clock::now();
@@ -47,8 +47,8 @@ static bool follows_soon(CudaContext *cuda)
     return soon;
 }
 
-/* The host is to pack the rows from `first` on, to their place in the slot's pinned memory. band_rows: RowChunks; 0: as many as
- * a chunk has. */
+/* Plans the packing of the rows from `first` on into the slot's pinned memory. band_rows: see RowChunks; 0: the rows of a
+ * chunk. */
 void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t band_rows)
 {
     BitsJob *const bits = &slot->bits;
@@ -109,8 +109,8 @@ CclStatus cuda_assemble_bits_for_batch(CudaSlot *slot, cudaStream_t stream)
     return cuda_assemble_bits(slot, stream);
 }
 
-/* May a frame's kernels wait for the host to pack its mask? Not where other frames would wait behind them, and not during the
- * backoff after timeouts: the host is busy, or launches block, as under a debugger. */
+/* Whether a frame's kernels may wait for the host to pack its mask. Not if other frames would wait behind them, and not during
+ * the backoff after timeouts: the host is busy, or launches block, for example under a debugger. */
 bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context)
 {
     if (cuda->backoff) {
@@ -121,7 +121,7 @@ bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context)
            !cuda->no_graphs;
 }
 
-/* Did the frame's kernels go on without rows that the host packed? Changes the backoff. */
+/* Whether the frame's kernels timed out waiting for rows. Updates the backoff. */
 bool cuda_has_timed_out(CudaContext *cuda, const CudaSlot *slot)
 {
     if (*slot->h_timed_out != slot->bits.chunks.number) {

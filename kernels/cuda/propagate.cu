@@ -33,7 +33,7 @@ __global__ static void init(const __grid_constant__ CudaVars vars, uint32_t widt
                               bits & 8 ? value + 3 : none), width - x, (uintptr_t)to % 16 == 0);
 }
 
-/* n parents of a row, 2 or 4 at most, and no more. */
+/* Loads n parents of a row, at most 2 or 4, and no further one. */
 template <unsigned COLUMNS>
 __device__ static void load_row(const uint32_t *p, uint32_t n, uint32_t parents[COLUMNS])
 {
@@ -65,8 +65,7 @@ __device__ static void store_row(uint32_t *to, uint32_t n, const uint32_t labels
             to[i] = labels[i];
 }
 
-/* A thread has four pixels, in a square or in a row. Neighbours mostly have the same parent: its root is looked up
- * once. */
+/* A thread has four pixels, in a square or in a row. Neighbours mostly have the same parent, whose root is looked up once. */
 template <unsigned COLUMNS>
 __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *parents)
 {
@@ -133,7 +132,7 @@ CclStatus init_labels(CudaFrame *frame)
     return CCL_OK;
 }
 
-/* A warp has 32 x 4 pixels: more of them have the same root than of 128 x 1, and walks that end together. */
+/* A warp has 32 x 4 pixels. More of these have the same root than of 128 x 1 pixels, and their climbs end at the same time. */
 template <unsigned COLUMNS> static CclStatus launch_propagate(CudaFrame *frame, uint32_t *parents)
 {
     const dim3 threads(32 / COLUMNS, 8 * COLUMNS);

@@ -13,7 +13,7 @@ static size_t pixels_of_context(const CclContext *context)
     return (size_t)context->config.max_width * context->config.max_height;
 }
 
-/* Moments first, which are to be aligned to 8. */
+/* Moments first, because they must be aligned to 8. */
 PixelSums early_sums(const CclContext *context, const CudaFrame *frame)
 {
     const size_t n = pixels_of_context(context);

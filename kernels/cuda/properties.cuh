@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Published ways to measure components, for methods that were published with them (CclAlgorithm.features). All give the
- * integers that the backend's own stage gives (features.cu).
+ * Published ways to measure components, for the methods that were published with them (CclAlgorithm.features). All give the
+ * same integers as the backend's own stage (features.cu).
  *
  * early   Every pixel has a slot of sums, filled with its own. When a root becomes another's child its slot is added
  *         to the other's, so the sums travel with the labels; in the end the roots' are the components'. Kalentev et
@@ -12,10 +12,10 @@
  * late    Pixels are labelled first, components then numbered, and every pixel adds itself to its component's slot.
  *         Asad, Marroquim, Souza, 2019.
  *
- * Memory, the paper's table I: 48 bytes a pixel or 48 bytes a component, for area, two first and three second moments.
- * Here those take 44 bytes, and the box another 12 (a component's slot adds its first pixel and its root: 64). Late
- * saves less here than there: nothing is allocated while frames run, so there are slots for as many components as
- * `stage_sizes()` provides for, not for as many as were found.
+ * Memory in the paper (table I): 48 bytes per pixel or per component, for area, two first and three second moments. Here these
+ * take 44 bytes, and the box 12. A component's slot also has its first pixel and its root: 64 bytes. `late` saves less memory
+ * here than in the paper. Nothing is allocated while frames run, so stage_sizes() sets the number of slots, not the number of
+ * components found.
  */
 #ifndef CCL_CUDA_PROPERTIES_CUH
 #define CCL_CUDA_PROPERTIES_CUH
@@ -24,22 +24,22 @@
 
 /* ---------------------------------------------------------------- early */
 
-/* A slot per pixel of the largest mask, fields apart. Only slots of pixels that are or were roots hold anything. */
+/* A slot per pixel of the largest mask; each field is an array. Only slots of pixels that are or were roots are used. */
 typedef struct PixelSums {
     unsigned long long *m10, *m01, *m20, *m11, *m02;
     uint32_t *area;
     uint32_t *x0, *x1, *y1; /* box, half open; y0 is the root's row */
 } PixelSums;
 
-/* The workspace of an early method, to be its workspace_size: the sums, and a word per pixel for the method. */
+/* CclAlgorithm.workspace_size of an early method: the sums, and a word per pixel for the method. */
 size_t early_workspace_size(const CclContext *context);
 PixelSums early_sums(const CclContext *context, const CudaFrame *frame);
 uint32_t *early_words(const CclContext *context, const CudaFrame *frame);
 
-/* CclAlgorithm.features of an early method: takes the roots' slots over, as far as their ids are in this round. */
+/* CclAlgorithm.features of an early method: copies the slots of roots whose ids are in this round. */
 CclStatus features_early(const CclContext *context, CclFrame *frame, const StageBuffers *buffers, unsigned round);
 
-/* The slot of pixel (x, y), alone. */
+/* Fills the slot of pixel (x, y) with its own sums. */
 __device__ static inline void pixel_sums_begin(const PixelSums &sums, uint32_t index, uint32_t x, uint32_t y)
 {
     sums.area[index] = 1;
@@ -53,7 +53,7 @@ __device__ static inline void pixel_sums_begin(const PixelSums &sums, uint32_t i
     sums.y1[index] = y + 1;
 }
 
-/* Pixel (x, y) into the slot of a root that no one moves meanwhile. */
+/* Adds pixel (x, y) to the slot of a root, which must not move meanwhile. */
 __device__ static inline void pixel_sums_add(const PixelSums &sums, uint32_t root, uint32_t x, uint32_t y)
 {
     atomicAdd(&sums.area[root], 1u);
@@ -67,8 +67,8 @@ __device__ static inline void pixel_sums_add(const PixelSums &sums, uint32_t roo
     atomicMax(&sums.y1[root], y + 1);
 }
 
-/* What `from` has into the slot of its new root. To be called once when `from` stops being a root, by one thread, in a
- * kernel that makes no more children. */
+/* Adds the slot of `from` to the slot of its new root. One thread calls it once, when `from` is no longer a root, in a kernel
+ * that hooks no further roots. */
 __device__ static inline void pixel_sums_move(const PixelSums &sums, uint32_t from, uint32_t root)
 {
     atomicAdd(&sums.area[root], sums.area[from]);

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A running sum over the tiles of a grid in one kernel (Merrill and Garland, "Single-pass Parallel Prefix Scan with
- * Decoupled Look-back", NVIDIA 2016): a tile publishes its own count, adds up what the tiles before it published until one
- * of them knows its total, and publishes its own total.
+ * A running sum over the tiles of a grid in one kernel, after Merrill and Garland, "Single-pass Parallel Prefix Scan with
+ * Decoupled Look-back", NVIDIA 2016. A tile publishes its own count. Then it adds up the values of the tiles before it, back to
+ * one that has published its total. Then it publishes its own total.
  *
- * Tiles are handed out in order by a counter, so a tile only ever waits for tiles that are already running: no deadlock,
- * however few blocks run at a time. scan[0] is that counter, scan[1 + tile] a tile's word; all zero at the start.
+ * A counter gives tiles to blocks in order, so a tile only waits for tiles that are already running. So there is no deadlock,
+ * even if few blocks run at a time. scan[0] is the counter, scan[1 + tile] the word of a tile. All are zero at the start.
  */
 #ifndef CCL_CUDA_SCAN_CUH
 #define CCL_CUDA_SCAN_CUH
@@ -26,7 +26,7 @@
 __device__ static inline uint32_t scan_next_tile(uint32_t *scan)
 {
     __shared__ uint32_t tile;
-    __syncthreads(); /* the number of the tile before has been read by all */
+    __syncthreads(); /* all threads have read the number of the tile before */
     if (threadIdx.x == 0)
         tile = atomicAdd(&scan[0], 1);
     __syncthreads();
@@ -43,7 +43,7 @@ __device__ static inline uint32_t scan_before(uint32_t *scan, uint32_t tile, uin
     if (tile && lane == 0)
         words[tile] = SCAN_COUNT | count;
     for (int64_t last = (int64_t)tile - 1; last >= 0; last -= 32) {
-        const int64_t i = last - lane; /* lane 0 looks at the nearest */
+        const int64_t i = last - lane; /* lane 0 has the nearest */
         uint32_t word;
         do
             word = i < 0 ? SCAN_TOTAL : words[i];

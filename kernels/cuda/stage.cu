@@ -14,30 +14,31 @@
 
 #include "host/words.h"
 
-/* Bits up to this many bytes are read in place, over the bus: quicker than a copy and its start. */
+/* Up to this size in bytes, bits are read in place, over the bus: quicker than a copy and its start. */
 #define MAX_BITS_IN_PLACE (512u << 10)
-/* Pixels as well, though the rows above tiles are then read twice. */
+/* The same for pixels, although the rows above tiles are then read twice. */
 #define MAX_BYTES_IN_PLACE (4u << 20)
-/* Masks of at least this many bytes are packed in place instead, some rows by the caller, where shares_packing() allows it: for
- * fewer bytes another kernel is not worth it. */
+/* Masks of at least this size in bytes are packed in place instead, some rows by the caller, if shares_packing() allows it. For
+ * smaller masks another kernel is not worth it. */
 #define MIN_BYTES_SHARED (3u << 19)
 
-/* Then kernels may read host memory over the bus, which saves the copy and its start. While other frames are in flight it is
- * copied. */
+/* On an idle device, kernels may read host memory over the bus, which saves the copy and its start. While other frames are in
+ * flight, masks are copied. */
 bool cuda_device_is_idle(const CclContext *context)
 {
     const CudaContext *const cuda = cuda_context(context);
     return !context->n_waiting && (!cuda->engine || ccl_scheduler_idle(cuda->engine->queue));
 }
 
-/* A mask may be packed after the launch, so that launching takes no time of its own; but only if the device has loaded its
- * kernels by now: the driver may wait for an idle device before it loads one. */
+/* Whether a mask is packed after the launch, so that both happen at the same time. Only if the device has loaded the kernels:
+ * the driver may wait for an idle device before it loads one. */
 static bool packs_meanwhile(const CclContext *context, const CudaSlot *slot, const CudaVars *vars, CudaMaskForm form)
 {
     return cuda_has_graph(slot, cuda_shape_of(context, slot->ccl_frame, vars, form));
 }
 
-/* A mask from ordinary memory is packed into the slot's pinned memory, an eighth of it, and read there or uploaded. */
+/* A mask from ordinary memory is packed into the slot's pinned memory, to an eighth of its size. Kernels read it there, or it
+ * is uploaded. */
 static CclStatus stage_bits(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
                             CudaVars *vars)
 {
@@ -60,7 +61,7 @@ static CclStatus stage_bits(const CclContext *context, CudaSlot *slot, const Ccl
     return cuda_upload_staged_bits(cuda, slot, size);
 }
 
-/* Where kernels can reach the mask as it is: in device memory, or in pinned memory over the bus. NULL: nowhere. */
+/* The device address of the caller's mask, in device memory or in pinned memory over the bus. NULL: kernels cannot read it. */
 static const uint8_t *on_device(const CclMask *mask)
 {
     cudaPointerAttributes about;
@@ -72,18 +73,18 @@ static const uint8_t *on_device(const CclMask *mask)
         (void)cudaGetLastError();
         return NULL;
     }
-    /* Asked like this, memory that is not page-locked is no error. */
+    /* For this call, memory that is not page-locked is no error. */
     return about.type == cudaMemoryTypeHost ? (const uint8_t *)about.devicePointer : NULL;
 }
 
-/* May kernels read a pinned mask in place, over the bus? */
+/* Whether kernels may read a pinned mask in place, over the bus. */
 static bool reads_in_place(const CclContext *context, const CclMask *mask)
 {
     return mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1 && context->algorithm->takes_bits &&
            cuda_device_is_idle(context);
 }
 
-/* Can the caller's thread read a pinned mask as quickly as ordinary memory? Not write-combined memory. */
+/* Whether the caller's thread can read a pinned mask as quickly as ordinary memory. Not if the memory is write-combined. */
 static bool reads_quickly(const CclMask *mask)
 {
     unsigned flags = 0;
@@ -93,8 +94,8 @@ static bool reads_quickly(const CclMask *mask)
     return false;
 }
 
-/* Do the device and, for the last rows, the caller's thread pack a pinned mask to bits? The thread would only wait. Not where
- * contexts share streams: the frames of others would wait. */
+/* Whether the device and, for the last rows, the caller's thread pack a pinned mask to bits. The thread would only wait
+ * otherwise. Not if contexts share streams: frames of other contexts would wait. */
 static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = cuda_context(context);
@@ -104,9 +105,10 @@ static bool shares_packing(const CclContext *context, const CclMask *mask, const
            (!cuda->engine || cuda_engine_is_own(cuda->engine));
 }
 
-/* How many bytes of a mask the device reads over the bus in 1 us. It packs some rows of this mask three times, each behind
- * another launch so that no launch counts, and the shortest time counts. That takes the time of a few frames, so it is done for
- * the first mask, and again after 2, 4, 8, ... others. The largest result counts: the bus may have slept, or been busy. */
+/* Measures how many bytes of a mask the device reads over the bus in 1 us. The device packs some rows of this mask three times,
+ * each after another launch, so that no launch time is included. The shortest time counts. This takes the time of a few frames,
+ * so it is done for the first mask and again after 2, 4, 8, ... further masks. The largest result counts: the bus may have been
+ * asleep, or busy. */
 static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *mask)
 {
     BitsJob some = slot->bits;
@@ -131,7 +133,7 @@ static CclStatus measure_bus(CudaContext *cuda, CudaSlot *slot, const CclMask *m
     return CCL_OK;
 }
 
-/* The bits of the device's rows, and of the caller's, both in the slot's device memory. */
+/* Stages a mask that device and caller pack together, into the slot's device memory. */
 static CclStatus stage_shared(const CclContext *context, CudaSlot *slot, const CclMask *mask, const uint8_t *there,
                               CudaVars *vars)
 {
@@ -156,8 +158,8 @@ static CclStatus stage_shared(const CclContext *context, CudaSlot *slot, const C
     return CCL_OK;
 }
 
-/* Does the caller alone pack the mask to bits? Masks in ordinary memory; and masks of 16 bits whose memory is declared as
- * page-locked but is not: they cannot be copied as they are, either. */
+/* Whether only the caller packs the mask to bits. This holds for masks in ordinary memory. It also holds for 16-bit masks whose
+ * memory is declared as page-locked but is not: these cannot be copied unchanged either. */
 static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     return cuda_packs_masks(context) && (mask->memory == CCL_MEMORY_HOST || (mask->pixel_size == 2 && !there));

@@ -2,25 +2,25 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The stages every labelling method shares: from an image of provisional labels to table and final labels.
+ * The shared stages of labelling methods: from an image of provisional labels to table and final labels.
  *
  *     number     components are counted in raster order of their first pixels: root -> id
  *     features   pixels are summed per id; or the method's own, CclAlgorithm.features
- *     table      ids that pass the filter become rows; root -> final label
+ *     table      ids that pass the filter become records; root -> final label
  *     relabel    provisional -> final labels, in place
  *
- * Ids are dense, so sums take memory for components and not for pixels; there are StageBuffers.n_sums of them. More
- * components than that take further rounds of features and table over the next range of ids. They are launched always and
- * end at once when nothing is left for them.
+ * Ids are dense, so sums take memory for components instead of pixels. There are StageBuffers.n_sums of them. More components
+ * take further rounds of features and table, over the next range of ids. All rounds are launched, and end at once when nothing
+ * is left.
  *
- * Between frames the sums and the scan's words are zero: each is cleared by a kernel that runs after its last reader.
+ * Between frames the sums and the scan's words are zero. Each is cleared by a kernel that runs after its last reader.
  */
 #ifndef CCL_CUDA_STAGES_CUH
 #define CCL_CUDA_STAGES_CUH
 
 #include "backend.cuh"
 
-/* Accumulators of one component; all zero is empty, so extremes are maxima of complements where a minimum is meant. */
+/* Accumulators of one component; all zero is empty. So a minimum is stored as the maximum of complements. */
 typedef struct __align__(16) Sums {
     unsigned long long m10, m01, m20, m11, m02;
     uint32_t area;
@@ -41,18 +41,18 @@ typedef struct Counts {
 } Counts;
 
 /*
- * What is known of a root, in StageBuffers.root_state[provisional label - 1]:
- * before `number`, and only with methods whose roots are not first pixels: the component's first pixel;
- * after it: which first pixel of its chunk the component has, the chunk's number in the bits above (id_of());
- * after `table`, where components may be dropped, with ROOT_FINAL: the label, 0 for a dropped one.
+ * The state of a root, in StageBuffers.root_state[provisional label - 1]. Before `number`, if roots may not be first pixels:
+ * the component's first pixel. After `number`: the rank of the component's first pixel in its chunk, and in higher bits the
+ * number of the chunk (id_of()). After `table`, if components may be dropped: ROOT_FINAL and the label, 0 for a dropped
+ * component.
  */
 #define ROOT_NUMBERED 0x80000000u
 #define ROOT_FINAL 0x40000000u
 #define ROOT_VALUE 0x3fffffffu
 
 typedef struct StageBuffers {
-    uint32_t *root_state;  /* one per pixel, only those of roots are touched */
-    uint32_t *chunk_ids;   /* the first id of each chunk of NUMBER_CHUNK pixels; n_chunks for the largest image */
+    uint32_t *root_state; /* one per pixel, used for roots only */
+    uint32_t *chunk_ids;  /* the first id of each chunk of NUMBER_CHUNK pixels; n_chunks: for the largest image */
     uint32_t n_chunks;
     Sums *sums;            /* n_sums, cleared by `table` */
     uint32_t n_sums;
@@ -72,11 +72,11 @@ CclStatus features_from_labels(const CclContext *context, CudaFrame *frame, cons
 CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers, unsigned round);
 CclStatus relabel(const CclContext *context, CudaFrame *frame, const StageBuffers *buffers);
 
-/* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. `launcher`: whose stream and steps. */
+/* 16-bit mask -> 8-bit mask of 0 and 255, threshold and inversion applied. `launcher`: its stream and steps are used. */
 CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher);
 
-/* A mask -> bits, of `row_words` words a row, with 0 past the width: of the first `n_rows` rows, which are of 8 bits, by the
- * device; the others by the host, perhaps while the device waits for them. */
+/* A mask -> bits, with `row_words` words for each row, 0 past the width. The device packs the first `n_rows` rows, from 8-bit
+ * pixels. The host packs the others, possibly while the device waits for them. */
 typedef struct BitsJob {
     uint64_t *bits;
     uint32_t width, row_words;
@@ -92,7 +92,7 @@ typedef struct BitsJob {
 } BitsJob;
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream);
-dim3 mask_to_bits_grid(const BitsJob *job); /* how it launches its kernel, whose only argument is the job */
+dim3 mask_to_bits_grid(const BitsJob *job); /* for its kernel, whose only argument is the job */
 
 /* ---------------------------------------------------------------- inside kernels */
 
@@ -102,7 +102,8 @@ __device__ static inline uint32_t id_of(const StageBuffers &buffers, uint32_t ro
     return buffers.chunk_ids[value / NUMBER_CHUNK] + value % NUMBER_CHUNK;
 }
 
-/* Where the ids of a round end: below this are the components found and, where nothing is dropped, the table's rows. */
+/* The end of the ids of a round: at most the number of components found and, if nothing is dropped, of the records of the
+ * table. */
 __device__ static inline uint32_t past_id_of(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity,
                                              unsigned round)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What stands in for the CUDA backend in a build without the CUDA toolkit. ccl_context_new() never gets as far as the
- * backend, because the table has no CUDA method. */
+/* Replaces the CUDA backend in a build without the CUDA toolkit. ccl_context_new() never calls the backend, because the table
+ * has no CUDA method. */
 #include "backend.h"
 
 static CclStatus no_cuda(CclContext *context)

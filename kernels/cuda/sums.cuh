@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Parts of a component, and how they are added to the component's sums: for the shared stage `features` and for methods
- * that bring their own (CclAlgorithm.features). Such a kernel also clears the words of the scan in `table`.
+ * Parts of a component, and how they are added to the component's sums: for the shared stage `features`, and for methods with
+ * their own stage (CclAlgorithm.features). Such a kernel also clears the words of the scan in `table`.
  */
 #ifndef CCL_CUDA_SUMS_CUH
 #define CCL_CUDA_SUMS_CUH
@@ -11,7 +11,7 @@
 #include "scan.cuh"
 #include "stages.cuh"
 
-/* Sums of pixels with one label, relative to some pixel near by: SumsTarget.x and .y. */
+/* Sums of pixels with one label, relative to a pixel nearby: SumsTarget.x and .y. */
 typedef struct Part {
     uint32_t label; /* 0: empty */
     uint32_t n, x, y, xx, xy, yy;
@@ -19,11 +19,11 @@ typedef struct Part {
     uint32_t first;      /* y * width + x in the image */
 } Part;
 
-/* Where parts go. */
+/* The sums that parts are added to. */
 typedef struct SumsTarget {
     StageBuffers buffers;
     uint32_t first_id, past_id; /* measured in this round */
-    uint32_t x, y;              /* what parts are relative to */
+    uint32_t x, y;              /* the origin of the parts */
 } SumsTarget;
 
 __device__ static inline Part empty_part()
@@ -33,7 +33,7 @@ __device__ static inline Part empty_part()
     return part;
 }
 
-/* The sums of the component with this provisional label; NULL when it is not measured in this round. */
+/* The sums of the component with this provisional label; NULL: it is not measured in this round. */
 __device__ static inline Sums *sums_of(const SumsTarget &t, uint32_t label)
 {
     const uint32_t state = t.buffers.root_state[label - 1];
@@ -43,7 +43,7 @@ __device__ static inline Sums *sums_of(const SumsTarget &t, uint32_t label)
     return id >= t.first_id && id < t.past_id ? &t.buffers.sums[id - t.first_id] : NULL;
 }
 
-/* One part into the component's sums. */
+/* Adds a part to the component's sums. */
 __device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
 {
     Sums *const sums = sums_of(t, part.label);
@@ -61,17 +61,17 @@ __device__ static inline void add_to_sums(const SumsTarget &t, const Part &part)
     atomicMax(&sums->x1, part.x1 + t.x);
     atomicMax(&sums->y1, part.y1 + t.y);
     atomicMax(&sums->not_first, ~part.first);
-    sums->root = part.label - 1; /* race: the same from everybody */
+    sums->root = part.label - 1; /* race: all threads store the same value */
 }
 
-/* What is left to measure in this round; nothing when past_id is not above first_id. Parts are relative to (x, y). */
+/* The components to measure in this round: none if past_id is not above first_id. Parts are relative to (x, y). */
 __device__ static inline SumsTarget sums_target(const StageBuffers &buffers, const CudaVars &vars, uint32_t capacity,
                                                 unsigned round, uint32_t x, uint32_t y)
 {
     return SumsTarget{ buffers, round * buffers.n_sums, past_id_of(buffers, vars, capacity, round), x, y };
 }
 
-/* By all threads of a grid of one or two dimensions. */
+/* Called by all threads of a grid of one or two dimensions. */
 __device__ static inline void clear_words(uint32_t *words, uint32_t n)
 {
     const uint32_t block = blockIdx.y * gridDim.x + blockIdx.x, thread = threadIdx.y * blockDim.x + threadIdx.x;

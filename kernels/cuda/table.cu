@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Sums per component -> rows of the table, counts, and final labels.
+ * Sums per component -> records of the table, counts, and final labels.
  *
- *   table     components that the filter keeps are numbered on (a scan), written as rows straight into host memory, and
- *             their label is left with their root
+ *   table     numbers the components that the filter keeps (a scan), writes their records into host memory, and stores
+ *             their label with their root
  *   relabel   provisional -> final labels, in place
  */
 #include "scan.cuh"
@@ -38,7 +38,7 @@ __device__ static CclComponent component_from_sums(const Sums &sums, uint32_t wi
     return c;
 }
 
-/* How many of the block's threads before this one say yes; all of them in *total. */
+/* Number of earlier threads of the block with `yes`; *total: of all its threads. */
 __device__ static uint32_t rank_in_block(bool yes, uint32_t *total)
 {
     __shared__ uint32_t counts[TABLE_TILE / 32];
@@ -56,14 +56,14 @@ __device__ static uint32_t rank_in_block(bool yes, uint32_t *total)
     return before + __popc(votes & ((1u << lane) - 1));
 }
 
-/* A component on its way into the table. */
+/* A component that may get a record. */
 typedef struct Candidate {
     CclComponent component; /* without its label */
     uint32_t root;
     bool kept;
 } Candidate;
 
-/* Takes a component's sums, and leaves them empty. */
+/* Takes and clears a component's sums. */
 __device__ static __forceinline__ Candidate take_component(Sums *sums, uint32_t width, uint32_t height, const CclLimits &limits)
 {
     Candidate candidate;
@@ -106,7 +106,7 @@ __global__ __launch_bounds__(TABLE_TILE) static void table(const __grid_constant
         CclComponent &c = candidate.component;
         const bool kept = candidate.kept;
         uint32_t n_kept;
-        __syncthreads(); /* shared memory of the tile before has been read */
+        __syncthreads(); /* all threads have read the shared memory of the tile before */
         const uint32_t rank = rank_in_block(kept, &n_kept);
         if (threadIdx.x < 32) {
             const uint32_t before = keep_all ? start : kept_before + scan_before(buffers.table_scan, tile, n_kept);
@@ -151,7 +151,7 @@ __device__ static uint32_t final_label(const StageBuffers &buffers, uint32_t pro
     return state & ROOT_FINAL ? state & ROOT_VALUE : id_of(buffers, state) + 1;
 }
 
-/* Four pixels in place; the label of the same provisional label is looked up once. */
+/* The final labels of four pixels. Equal provisional labels are looked up once. */
 __device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
 {
     uint32_t four[4] = { v.x, v.y, v.z, v.w }, provisional = 0, label = 0;
@@ -166,7 +166,7 @@ __device__ static uint4 final_labels(const StageBuffers &buffers, uint4 v)
     return make_uint4(four[0], four[1], four[2], four[3]);
 }
 
-static const unsigned ROWS = 2; /* per thread: as many loads on their way at once */
+static const unsigned ROWS = 2; /* per thread, whose loads overlap */
 
 __global__ static void relabel_quads(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
                                      StageBuffers buffers)

@@ -5,7 +5,7 @@
 #ifndef CCL_CUDA_THREADS_CUH
 #define CCL_CUDA_THREADS_CUH
 
-/* For experiments, a build can have others: meson setup -Dcuda_args="-DCCL_BLOCK_COLUMNS=16 -DCCL_BLOCK_ROWS=16" */
+/* For experiments, a build can have another size: meson setup -Dcuda_args="-DCCL_BLOCK_COLUMNS=16 -DCCL_BLOCK_ROWS=16" */
 #ifndef CCL_BLOCK_COLUMNS
 #define CCL_BLOCK_COLUMNS 16
 #endif

@@ -4,20 +4,20 @@
 /*
  * Labelling in two levels, for methods whose nodes are pixels: tiles in shared memory, then the seams between them.
  *
- * A block labels a tile of TILE_WIDTH x HEIGHT pixels, a thread per pixel. In the tile a node is its place
- * row * TILE_WIDTH + column, which is raster order, so a tile's root is the first pixel of its component there. A
- * method's kernel goes like this, and differs in what it does between the barriers:
+ * A block labels a tile of TILE_WIDTH x HEIGHT pixels, a thread per pixel. In the tile a node is its place row * TILE_WIDTH +
+ * column, which is raster order, so a tile's root is the first pixel of its component there. A method's kernel looks like this,
+ * and differs in what it does between the barriers:
  *
  *     __shared__ Tile<HEIGHT> tile;
  *     const bool here = tile.load(vars, width, height);
  *     tile.parents[tile_place()] = tile_place();              or any earlier neighbour
  *     if (!tile.has_foreground(here, width, height, parents))
  *         return;
- *     ... unite(tile.live(), tile_place(), place of a neighbour) ...
+ *     ... unite(tile.volatile_parents(), tile_place(), place of a neighbour) ...
  *     __syncthreads();
  *     tile.store(here, width, height, parents);
  *
- * Roots then go into the parent image of propagate.cuh, and join_tiles() unites what touches across seams.
+ * Roots then go into the parent image of propagate.cuh, and join_tiles() unites pixels that touch across seams.
  */
 #ifndef CCL_CUDA_TILE_CUH
 #define CCL_CUDA_TILE_CUH
@@ -64,7 +64,7 @@ template <unsigned HEIGHT> struct Tile {
     uint32_t parents[HEIGHT * TILE_WIDTH];
     uint32_t rows[HEIGHT]; /* foreground, bit by bit */
 
-    /* Is this thread's pixel foreground? rows[] may be read after the next barrier. */
+    /* Whether this thread's pixel is foreground. rows[] may be read after the next barrier. */
     __device__ bool load(const CudaVars &vars, uint32_t width, uint32_t height)
     {
         const uint32_t x = blockIdx.x * TILE_WIDTH + tile_column(), y = blockIdx.y * HEIGHT + tile_row();
@@ -75,8 +75,8 @@ template <unsigned HEIGHT> struct Tile {
         return here;
     }
 
-    /* The barrier after load(), for all of the block. False: the tile is nothing but background, which the parent image
-     * has by now; there is nothing left to do. */
+    /* The barrier after load(); all threads of the block call it. False: the tile has only background. The parent image has it
+     * already, and nothing is left to do. */
     __device__ bool has_foreground(bool here, uint32_t width, uint32_t height, uint32_t *image) const
     {
         if (__syncthreads_or(here))
@@ -85,7 +85,8 @@ template <unsigned HEIGHT> struct Tile {
         return false;
     }
 
-    /* Foreground before this thread's pixel that touches it in the tile, NORTH and the like; of background 0. */
+    /* Foreground pixels of the tile that touch this thread's pixel and come before it: a set of NORTH etc. 0 if the pixel is
+     * background. */
     __device__ unsigned neighbours() const
     {
         const uint32_t column = tile_column(), row = rows[tile_row()], above = tile_row() ? rows[tile_row() - 1] : 0;
@@ -95,8 +96,8 @@ template <unsigned HEIGHT> struct Tile {
                ((above >> 1) >> column & 1 ? NORTH_EAST : 0) | ((row << 1) >> column & 1 ? WEST : 0);
     }
 
-    /* Those that are to be united with it: the ones straight above and to the left and, 8-connected, those across a
-     * corner where both pixels between are background. */
+    /* The neighbours to unite with: above and to the left. 8-connected, also those across a corner where both pixels between
+     * are background. */
     template <bool EIGHT> __device__ unsigned neighbours_to_unite() const
     {
         const unsigned all = neighbours();
@@ -108,24 +109,24 @@ template <unsigned HEIGHT> struct Tile {
     }
 
     /* The parents while other threads of the block unite. */
-    __device__ volatile uint32_t *live() { return parents; }
+    __device__ volatile uint32_t *volatile_parents() { return parents; }
 
     /* Unites this thread's pixel with each of `neighbours`. */
     __device__ void unite_with(unsigned neighbours)
     {
         const uint32_t place = tile_place();
         if (neighbours & NORTH_WEST)
-            unite(live(), place, place - TILE_WIDTH - 1);
+            unite(volatile_parents(), place, place - TILE_WIDTH - 1);
         if (neighbours & NORTH)
-            unite(live(), place, place - TILE_WIDTH);
+            unite(volatile_parents(), place, place - TILE_WIDTH);
         if (neighbours & NORTH_EAST)
-            unite(live(), place, place - TILE_WIDTH + 1);
+            unite(volatile_parents(), place, place - TILE_WIDTH + 1);
         if (neighbours & WEST)
-            unite(live(), place, place - 1);
+            unite(volatile_parents(), place, place - 1);
     }
 
-    /* This thread's pixel points at its root from now on. Called by the whole block, between barriers of its own: no
-     * parent is read while one is written. */
+    /* Points this thread's pixel at its root. All threads of the block call it. It has barriers, so that no parent is read
+     * while one is written. */
     __device__ void flatten(bool here)
     {
         __syncthreads();
@@ -158,7 +159,7 @@ template <unsigned HEIGHT> struct Tile {
  * Which pairs across seams are united.
  *
  *   SEAMS_ALL    every pixel with the one on the other side
- *   SEAMS_LEAN   only where no other pair implies it: of two stretches that lie along each other, the first pixels
+ *   SEAMS_LEAN   only where no other pair implies it: the first pixels of two stretches side by side
  *
  * 8-connected, pixels across a corner as well, where both pixels between them are background.
  */
@@ -173,8 +174,8 @@ __device__ static inline void unite_if(bool yes, uint32_t *parents, uint32_t a, 
         unite(parents, a, b);
 }
 
-/* Pixel (x, y), the first row of its tile, with those above. An implied pair is implied by pairs to its left, by pairs
- * of upright seams further up, and by what lies in one tile: never by each other. */
+/* Unites pixel (x, y), in the first row of its tile, with the pixels above. A pair is implied by pairs to its left, by pairs of
+ * vertical seams further up, or by unions inside a tile. No two pairs imply each other. */
 template <bool EIGHT, Seams SEAMS>
 __device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, uint32_t *parents)
 {
@@ -192,7 +193,7 @@ __device__ static inline void join_row(uint32_t width, uint32_t x, uint32_t y, u
     unite_if(EIGHT && north_east && !north && !east, parents, here, above + 1);
 }
 
-/* Pixel (x, y), the first column of its tile, with those to the left in tiles of the same rows. */
+/* Unites pixel (x, y), in the first column of its tile, with the pixels to the left, in tiles of the same rows. */
 template <bool EIGHT, Seams SEAMS>
 __device__ static inline void join_column(uint32_t width, uint32_t x, uint32_t y, bool first_row, bool last_row,
                                           uint32_t *parents)
@@ -211,8 +212,8 @@ __device__ static inline void join_column(uint32_t width, uint32_t x, uint32_t y
     unite_if(EIGHT && south_west && !west && !south, parents, here, below - 1);
 }
 
-/* Tile by tile, so that what is close is united at about the same time: a thread for each pixel of a tile's first row, then
- * one for each of its first column. */
+/* A thread for each pixel of a tile's first row, then one for each of its first column. So pixels that are close are united at
+ * about the same time. */
 template <unsigned HEIGHT, bool EIGHT, Seams SEAMS>
 __global__ static void join_seams(uint32_t width, uint32_t height, uint32_t n_columns, uint32_t *parents)
 {

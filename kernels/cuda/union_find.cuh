@@ -7,9 +7,9 @@
  * `Parents` maps a node to its parent slot: a plain uint32_t pointer, or a class with operator[] where a node is not an
  * index. A root is its own parent; a parent is never larger than its node, so chains end and the root is the smallest node.
  *
- * Plain loads may be stale (other threads hook roots meanwhile), but a stale parent is still an ancestor: find() then ends
- * at a node that was a root a moment ago, and the atomicMin of unite() tells whether it still is. Parents in shared memory
- * are volatile while others unite: there it costs nothing.
+ * Plain loads may be stale, because other threads hook roots meanwhile. But a stale parent is still an ancestor. So find() ends
+ * at a node that was a root a moment ago, and the atomicMin of unite() shows whether it still is one. Parents in shared memory
+ * are volatile while threads unite: there it costs nothing.
  */
 #ifndef CCL_CUDA_UNION_FIND_CUH
 #define CCL_CUDA_UNION_FIND_CUH
@@ -26,10 +26,10 @@ template <typename Parents> __device__ static inline uint32_t find(Parents paren
     return node;
 }
 
-/* find(), shortening the way of whoever follows: the node's own slot takes every ancestor passed. Only the thread that owns
- * `node` may call this, and no unite() may run meanwhile. Short ways are quickest through the L1 cache; on a long one the
- * loads go past it, to see what others have shortened: then it halves with every step instead of being walked. Whoever
- * reads a slot while it is written sees the parent before or the one after, both ancestors. */
+/* find() that also shortens the path: the node's own slot takes every ancestor passed. Only the thread that owns `node` may
+ * call this, and no unite() may run meanwhile. Short paths are quickest through the L1 cache. On a long path, loads bypass it
+ * to see what other threads have shortened: then each step halves the rest of the path. A thread that reads a slot during a
+ * write sees the old parent or the new one, and both are ancestors. */
 template <typename Parents> __device__ static inline uint32_t compress(Parents parents, uint32_t node)
 {
     const uint32_t own = node;
@@ -48,8 +48,8 @@ template <typename Parents> __device__ static inline uint32_t compress(Parents p
     return parent;
 }
 
-/* Joins the sets of a and b: the larger root is hooked under the smaller. When another thread hooked it first, what it was
- * hooked to is joined instead. */
+/* Unites the sets of a and b: hooks the larger root under the smaller. If another thread hooked it first, unites its new parent
+ * instead. */
 template <typename Parents> __device__ static inline void unite(Parents parents, uint32_t a, uint32_t b)
 {
     for (;;) {

@@ -26,7 +26,7 @@ CclStatus cuda_record(cudaEvent_t *event, cudaStream_t stream)
     return CCL_OK;
 }
 
-/* Rows of a mask in ordinary memory into the slot's pinned memory, 16-bit pixels narrowed on the way. */
+/* Copies rows of a mask in ordinary memory to the slot's pinned memory, and narrows 16-bit pixels. */
 static void stage_rows(const CclMask *mask, uint8_t *to, size_t pitch, uint32_t y0, uint32_t y1)
 {
     const uint8_t *const from = (const uint8_t *)mask->data;
@@ -45,7 +45,8 @@ static void stage_rows(const CclMask *mask, uint8_t *to, size_t pitch, uint32_t 
     }
 }
 
-/* Ordinary memory: staged some rows at a time, so that the copy to the device overlaps staging the next ones. */
+/* Uploads a mask in ordinary memory. Some rows are staged at a time, so that their copy to the device overlaps staging the next
+ * rows. */
 static CclStatus upload_staged(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
 {
     const uint32_t step = max(1u, (uint32_t)((512u << 10) / pitch));

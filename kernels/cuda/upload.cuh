@@ -7,11 +7,11 @@
 
 #include "devices.cuh"
 
-/* cudaMemcpy2DAsync() for any stride: it takes none of 2 GB or more, not even for a single row. */
+/* Like cudaMemcpy2DAsync(), but for any stride: that function rejects strides of 2 GB or more, even for a single row. */
 cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
                            cudaMemcpyKind kind, cudaStream_t stream);
 
-/* Creates the event when it is first needed: there may be a thousand contexts, most of which need few. */
+/* Creates the event when it is first needed, because there may be a thousand contexts, most of which need few. */
 CclStatus cuda_record(cudaEvent_t *event, cudaStream_t stream);
 
 #endif

@@ -4,11 +4,11 @@
 /*
  * The CUDA backend for volumes: the stack, and the stages before and after a method; see volume.cuh.
  *
- *     add        one mask onto the stack: bits or pixels -> 0 and 1. It waits, so that the mask is free again
+ *     add        one mask onto the stack: bits or pixels -> 0 and 1. It waits, so that the caller may reuse the mask
  *     label()    stack -> provisional labels
  *     number     as for masks: root -> label in raster order of first voxels
- *     measure    voxels are summed per component, of those that the table has rows for
- *     rows       sums -> rows
+ *     measure    voxels are summed per component, for those that have a record
+ *     rows       sums -> records
  *     relabel    provisional -> final labels, frame by frame, where label images are wanted
  *
  * The label image stays as the method left it: looking up goes from a voxel to its root to its label.
@@ -22,10 +22,10 @@
 /* Voxels looked up in one launch. */
 static const uint32_t MAX_VOXELS = 1u << 16;
 
-/* Of a column that a lane of a warp measures. */
+/* Rows of a column that a lane measures. */
 static const uint32_t MEASURE_ROWS = 32;
 
-/* Accumulators of one component, all zero is empty: extremes are maxima, of complements where a minimum is meant. */
+/* Accumulators of one component; all zero is empty. So a minimum is stored as the maximum of complements. */
 typedef struct __align__(16) VolumeSums {
     uint32_t voxels;
     uint32_t not_x0, x1, not_y0, y1, frame1;
@@ -36,11 +36,11 @@ typedef struct __align__(16) VolumeSums {
 typedef struct CudaVolume {
     uint8_t *stack;          /* rows of `pitch` bytes */
     size_t pitch;
-    uint32_t *labels;        /* tight */
-    StageBuffers stages;     /* what `number` needs */
-    VolumeSums *sums;        /* one per row of the table */
-    CclVolumeComponent *d_rows; /* device address of CclVolume.rows */
-    CclVoxel *h_voxels, *d_voxels; /* mapped: both are addresses of the same */
+    uint32_t *labels;              /* tight */
+    StageBuffers stages;           /* for `number` */
+    VolumeSums *sums;              /* one per row of the table */
+    CclVolumeComponent *d_rows;    /* device address of CclVolume.rows */
+    CclVoxel *h_voxels, *d_voxels; /* mapped: both addresses of the same memory */
 } CudaVolume;
 
 static CudaVolume *impl(const CclContext *context)
@@ -48,7 +48,7 @@ static CudaVolume *impl(const CclContext *context)
     return (CudaVolume *)context->volume.impl;
 }
 
-/* The context's only slot: has memory for one mask on its way up and one label image on its way down. */
+/* The context's only slot, with memory for one mask to upload and one label image to download. */
 static CudaSlot *slot_of(const CclContext *context)
 {
     return (CudaSlot *)context->frames[0].slot;
@@ -114,7 +114,7 @@ __global__ static void from_bits(const uint64_t *bits, uint32_t words, Plane pla
         plane.to[y * plane.pitch + x] = bits[(size_t)y * words + x / 64] >> x % 64 & 1;
 }
 
-/* Pixels at any address: byte by byte. */
+/* Reads pixels byte by byte, from any address. */
 __global__ static void from_pixels(const uint8_t *pixels, size_t stride, uint32_t pixel_size, uint32_t threshold,
                                    bool invert, Plane plane)
 {
@@ -179,7 +179,7 @@ typedef struct Part {
     uint32_t n, x0, x1, y0, y1, first;
 } Part;
 
-/* What measure() is about: where votes go, and of how many components. */
+/* Arguments of measure(): the sums that votes go to, and the number of components. */
 typedef struct Votes {
     StageBuffers stages;
     VolumeSums *sums;
@@ -201,7 +201,8 @@ __device__ static void add_part(const Votes &votes, const Part &part, uint32_t t
     atomicMax(&of->not_first, ~part.first);
 }
 
-/* The lanes' parts; those with the label of the first as one, a few times over, the others each on its own. */
+/* Adds the lanes' parts. A few times, all parts with the label of the first remaining lane are added as one. The other lanes
+ * add their own part. */
 __device__ static void add_parts(const Votes &votes, const Part &part, uint32_t t)
 {
     uint32_t pending = __ballot_sync(~0u, part.label != 0);
@@ -223,8 +224,8 @@ __device__ static void add_parts(const Votes &votes, const Part &part, uint32_t 
         add_part(votes, part, t);
 }
 
-/* A lane adds up a column of MEASURE_ROWS voxels as long as the label stays the same, background in between or not:
- * votes for one component take their turns in memory, so they are made rare. */
+/* A lane adds up a column of MEASURE_ROWS voxels while the label stays the same, background in between included. Atomics on one
+ * component are serialized, so this kernel needs few of them. */
 __global__ static void measure(const __grid_constant__ CudaVars vars, Space space, Votes votes)
 {
     const uint32_t x = blockIdx.x * 32 + threadIdx.x, t = blockIdx.z;

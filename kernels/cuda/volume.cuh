@@ -4,11 +4,11 @@
 /*
  * Volumes: stacks of masks of one size, labelled in x, y and the frame t by methods with CclAlgorithmInfo.volume.
  *
- * The backend (volume.cu) keeps the stack as one tall mask, 0 and 1, frame below frame, and gives it to label() as
- * CudaVars and CudaShape describe any mask; CudaShape.frame_height says where frames end. The label image is as tall
- * and tight: voxel (x, y, t) has index (t * height + y) * width + x, which is its place there, so a node of a
- * union-find forest can be an index and its parent be kept in the label image. Provisional labels are those of masks:
- * 1 + the index of some voxel, the same in all of a component; numbering them is left to the stage that numbers masks.
+ * The backend (volume.cu) keeps the stack as one tall mask of 0 and 1, frame below frame. For label(), CudaVars and CudaShape
+ * describe it like any mask, with CudaShape.frame_height for the height of a frame. The label image has the same shape without
+ * padding: voxel (x, y, t) has index (t * height + y) * width + x. So a node of a union-find forest can be this index, and the
+ * label image can hold its parent. Provisional labels are like those of masks: 1 + the index of some voxel, the same for all
+ * voxels of a component. The stage `number` numbers them as for masks.
  */
 #ifndef CCL_CUDA_VOLUME_CUH
 #define CCL_CUDA_VOLUME_CUH
@@ -42,9 +42,8 @@ __device__ static inline bool voxel_at(const CudaVars &vars, const Space &space,
  * foreground or not; blocks that stick out of the volume have background there. A thread per block, its first voxel is
  * (x, y, t) of cube_of_thread().
  *
- * A block and what is around it are 4x4x4 voxels: bit 16 * k + 4 * i + j of 64 is voxel
- * (x - 1 + j, y - 1 + i, t - 1 + k). Its neighbours are numbered in raster order, 0 to 26 with itself as 13; those before
- * it are 0 to 12.
+ * A block and the voxels around it are 4x4x4 voxels: bit 16 * k + 4 * i + j is voxel (x - 1 + j, y - 1 + i, t - 1 + k). Its
+ * neighbours are numbered in raster order from 0 to 26; the block itself is 13. The blocks before it are 0 to 12.
  */
 
 static const unsigned CUBE_THREADS_X = 32, CUBE_THREADS_Y = 4;
@@ -61,7 +60,7 @@ static inline dim3 cube_grid(const Space &space)
                 (space.n_frames + 1) / 2);
 }
 
-/* Blocks of the largest volume of a context: for arrays with an entry for each, at cube_index(). */
+/* Number of blocks in the largest volume of a context: for arrays with an entry for each, at cube_index(). */
 static inline size_t max_cubes(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
@@ -72,7 +71,7 @@ typedef struct Cube {
     uint32_t x, y, t;
 } Cube;
 
-/* False when there is none for this thread. */
+/* Returns false if this thread has no block. */
 __device__ static inline bool cube_of_thread(const Space &space, Cube *cube)
 {
     cube->x = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -91,7 +90,7 @@ __device__ static inline uint32_t cube_index(const Space &space, const Cube &cub
     return (cube.t / 2 * ((space.height + 1) / 2) + cube.y / 2) * ((space.width + 1) / 2) + cube.x / 2;
 }
 
-/* From a block's node to that of its neighbour n. */
+/* The node of neighbour n of a block. */
 __device__ static inline uint32_t cube_neighbour(const Space &space, uint32_t node, uint32_t n)
 {
     const int32_t dx = 2 * ((int32_t)(n % 3) - 1), dy = 2 * ((int32_t)(n / 3 % 3) - 1), dt = 2 * ((int32_t)(n / 9) - 1);
@@ -123,7 +122,7 @@ __device__ static inline uint32_t cube_voxels(const CudaVars &vars, const Space 
     return voxels;
 }
 
-/* Of the bits `which` those of foreground that touches the block's own. Only voxels that can touch it are read
+/* The bits of `which` whose voxels are foreground and touch the block's foreground. Only voxels that can touch it are read
  * (Zavalishin 2016). */
 template <uint64_t which>
 __device__ static inline uint64_t cube_window(const CudaVars &vars, const Space &space, const Cube &cube,
@@ -134,7 +133,7 @@ __device__ static inline uint64_t cube_window(const CudaVars &vars, const Space 
 #pragma unroll
     for (uint32_t i = 0; i < 8; i++)
         near |= voxels >> i & 1 ? around << ((i & 1) + 4 * (i >> 1 & 1) + 16 * (i >> 2)) : 0;
-    near &= cube.x ? ~0ull : ~0x1111111111111111ull; /* and not outside the volume */
+    near &= cube.x ? ~0ull : ~0x1111111111111111ull; /* without voxels outside the volume */
     near &= cube.x + 2 < space.width ? ~0ull : cube.x + 1 < space.width ? 0x7777777777777777 : 0x3333333333333333;
     near &= cube.y ? ~0ull : ~0x000f000f000f000full;
     near &= cube.y + 2 < space.height ? ~0ull : cube.y + 1 < space.height ? 0x0fff0fff0fff0fff : 0x00ff00ff00ff00ff;
@@ -161,7 +160,7 @@ template <uint32_t n_neighbours> __device__ static inline uint32_t cube_touched(
     return touched;
 }
 
-/* A block's voxels take its label, the background among them 0. */
+/* The foreground voxels of a block take its label, the others 0. */
 __device__ static inline void store_cube(const CudaVars &vars, const Space &space, const Cube &cube, uint32_t voxels,
                                          uint32_t label)
 {

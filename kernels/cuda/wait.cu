@@ -14,7 +14,7 @@ cudaError_t cuda_poll_event(cudaEvent_t event)
     return error;
 }
 
-/* Some hundred nanoseconds for 8. */
+/* Takes some hundred nanoseconds for n = 8. */
 static void pause_briefly(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -29,14 +29,14 @@ static void pause_briefly(unsigned n)
 bool cuda_flags_are_set(const uint32_t *const *flags, unsigned n)
 {
     bool all = n;
-    for (unsigned i = n; all && i--;) /* the last frames mostly end last */
+    for (unsigned i = n; all && i--;) /* backwards, because the last frames mostly end last */
         all = __atomic_load_n(flags[i], __ATOMIC_ACQUIRE);
     return all;
 }
 
 #define FLAG_POLLS 16u
 
-/* Polls the flags some times, if there are any, then the event once. */
+/* Polls the flags a few times, if there are any, then the event once. */
 static cudaError_t poll_both(cudaEvent_t event, const uint32_t *const *flags, unsigned n_flags)
 {
     for (unsigned i = 0; n_flags && i < FLAG_POLLS; i++) {

@@ -4,9 +4,9 @@
 /*
  * How the host waits for the device: it polls for 200 us, then it blocks.
  *
- * Most frames take less time than the driver needs to wake a blocked thread: 25 us at best, some hundreds on an idle virtual
- * machine. An event with blocking sync interrupts a CPU, and is seen late even by polling if that CPU also polls it. So threads
- * poll one event, or a completion flag, and block on another that is recorded only then.
+ * The driver takes 25 us or more to wake a blocked thread, and some hundreds on an idle virtual machine. Frames mostly take
+ * less. An event with blocking sync interrupts a CPU. If that CPU also polls the event, it sees the event later. So threads
+ * poll one event, or a completion flag, and block on another one that is recorded only then.
  */
 #ifndef CCL_CUDA_WAIT_CUH
 #define CCL_CUDA_WAIT_CUH
@@ -24,13 +24,13 @@ typedef struct CudaWaiter {
 /* cudaEventQuery() that leaves no "not ready" for the next caller of cudaGetLastError(). */
 cudaError_t cuda_poll_event(cudaEvent_t event);
 
-/* Are there completion flags, and all of them set? */
+/* Whether there are completion flags, and all are set. */
 bool cuda_flags_are_set(const uint32_t *const *flags, unsigned n);
 
-/* Waits for the event or for all flags, if there are any. */
+/* Waits for the event or, if there are flags, for all of them. */
 cudaError_t cuda_wait(cudaEvent_t event, const uint32_t *const *flags, unsigned n_flags, CudaWaiter *waiter);
 
-/* Blocks until all operations that are in the stream by now are done. The event is created if it is NULL. */
+/* Blocks until all operations that are now in the stream are done. The event is created if it is NULL. */
 cudaError_t cuda_block(cudaStream_t stream, cudaEvent_t *event);
 
 /* The stream is synchronized by the caller. */

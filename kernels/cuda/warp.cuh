@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Sums and minima over a warp: one instruction from sm_80 on. All 32 lanes call. */
+/* Sums and minima over a warp: one instruction from sm_80 on. All 32 lanes call it. */
 #ifndef CCL_CUDA_WARP_CUH
 #define CCL_CUDA_WARP_CUH
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX2: a pixel is greater when the
- * smaller of it and threshold + 1 is threshold + 1. */
+/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. AVX2: a pixel is greater if the minimum of
+ * pixel and threshold + 1 is threshold + 1. */
 #ifndef CCL_HOST_BITS_AVX2_H
 #define CCL_HOST_BITS_AVX2_H
 
@@ -13,7 +13,7 @@
 
 static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
-    const __m256i least = _mm256_set1_epi8((char)(threshold + 1));
+    const __m256i minimum = _mm256_set1_epi8((char)(threshold + 1));
     if (threshold == 255) {
         memset(bits, 0, n_words * sizeof *bits);
         return;
@@ -22,15 +22,15 @@ static inline void pack_u8(uint64_t *bits, const uint8_t *pixels, uint32_t n_wor
         fetch_ahead(pixels);
         const __m256i p = _mm256_loadu_si256((const __m256i *)pixels);
         const __m256i q = _mm256_loadu_si256((const __m256i *)pixels + 1);
-        const uint64_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(p, least), least));
-        const uint64_t high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(q, least), least));
+        const uint64_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(p, minimum), minimum));
+        const uint64_t high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(q, minimum), minimum));
         bits[w] = low | high << 32;
     }
 }
 
 static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_words, unsigned threshold)
 {
-    const __m256i least = _mm256_set1_epi16((short)(threshold + 1));
+    const __m256i minimum = _mm256_set1_epi16((short)(threshold + 1));
     if (threshold == 65535) {
         memset(bits, 0, n_words * sizeof *bits);
         return;
@@ -42,8 +42,8 @@ static inline void pack_u16(uint64_t *bits, const uint8_t *pixels, uint32_t n_wo
         for (unsigned i = 0; i < 2; i++) {
             const __m256i p = _mm256_loadu_si256((const __m256i *)pixels + 2 * i);
             const __m256i q = _mm256_loadu_si256((const __m256i *)pixels + 2 * i + 1);
-            const __m256i greater = _mm256_packs_epi16(_mm256_cmpeq_epi16(_mm256_min_epu16(p, least), least),
-                                                       _mm256_cmpeq_epi16(_mm256_min_epu16(q, least), least));
+            const __m256i greater = _mm256_packs_epi16(_mm256_cmpeq_epi16(_mm256_min_epu16(p, minimum), minimum),
+                                                       _mm256_cmpeq_epi16(_mm256_min_epu16(q, minimum), minimum));
             /* The pack works in 128-bit halves: quarters are 0 2 1 3 here. */
             const __m256i ordered = _mm256_permute4x64_epi64(greater, _MM_SHUFFLE(3, 1, 2, 0));
             bits[w] |= (uint64_t)(uint32_t)_mm256_movemask_epi8(ordered) << 32 * i;

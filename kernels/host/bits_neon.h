@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. NEON has no movemask: each byte keeps
- * the bit of its place in its group of eight, and three rounds of pairwise additions gather them. */
+/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. NEON has no movemask: each byte keeps the bit
+ * of its position in a group of eight, and three rounds of pairwise additions gather the bits. */
 #ifndef CCL_HOST_BITS_NEON_H
 #define CCL_HOST_BITS_NEON_H
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. SSE2: a pixel is not greater when
- * subtracting the threshold, stopping at 0, leaves 0. */
+/* 64 pixels -> one word: bit i is set when pixel i is greater than the threshold. SSE2: a pixel is not greater if the
+ * saturating subtraction of the threshold gives 0. */
 #ifndef CCL_HOST_BITS_SSE2_H
 #define CCL_HOST_BITS_SSE2_H
 

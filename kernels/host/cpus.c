@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------------- control groups */
 
-/* Reads the first words of a file, as many as there are of two. */
+/* Reads the first two words of a file. Returns the number read. */
 static int read_words(const char *folder, const char *name, char first[32], char second[32])
 {
     char path[PATH_MAX];
@@ -30,7 +30,7 @@ static int read_words(const char *folder, const char *name, char first[32], char
     return n;
 }
 
-/* Of one group: version 2 has "QUOTA PERIOD" in one file, version 1 has two files; no limit is "max", or -1. */
+/* The quota of one group. Version 2 has "QUOTA PERIOD" in one file, version 1 has two files. No limit is "max", or -1. */
 static unsigned group_quota(const char *folder)
 {
     char first[32], second[32], unused[32];
@@ -47,8 +47,8 @@ static unsigned smaller_quota(unsigned a, unsigned b)
     return !a || (b && b < a) ? b : a;
 }
 
-/* Of a group and all it is part of, up to where its controllers are mounted. A container may see its own group there,
- * while `path` is what the host calls it: then the folders on the way do not exist. */
+/* The smallest quota of a group and its ancestors, up to where its controllers are mounted. In a container, its own group may
+ * be mounted there while `path` is the path on the host. Then the folders in between do not exist. */
 static unsigned path_quota(const char *mount, const char *path)
 {
     char folder[PATH_MAX];
@@ -101,7 +101,7 @@ unsigned ccl_cpu_quota(const char *root)
 
 /* ---------------------------------------------------------------- CPUs */
 
-/* Of the thread; the mask is as long as the kernel wants it. */
+/* Number of CPUs in the affinity mask of the thread. The mask gets the length that the kernel needs. */
 static unsigned affinity_count(void)
 {
     for (int n = CPU_SETSIZE; n <= 64 * CPU_SETSIZE; n *= 4) {

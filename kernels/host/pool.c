@@ -19,7 +19,7 @@
 /* How long a thread polls before it blocks. Waking a thread takes about 50 us, a third of the time of a video-like mask. */
 #define AWAKE_US 100.0
 
-/* The lock is held for some hundred nanoseconds: where the C library has such a lock, threads poll it before they block. */
+/* The lock is held for some hundred nanoseconds. If the C library has an adaptive mutex, threads poll it before they block. */
 #ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 #define LOCK_INITIALIZER PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
 #else
@@ -28,9 +28,9 @@
 
 #define MAX_WORKERS 1023u
 
-/* CclPool.left, from the top: how many more workers may take part, the number of tasks, the next task. A thread that adds 1 gets
- * the task with the number before; from the number of tasks on there is none. All is one word, so that a worker takes its place
- * together with a task of the same call. */
+/* CclPool.left, from the highest bits: number of workers that may still take part, number of tasks, next task. A thread that
+ * adds 1 gets the task with the number before the addition. If that is not below the number of tasks, there is no task. All
+ * three are one word, so that a worker joins and takes a task of the same call in one operation. */
 #define TASK_BITS 24u
 #define MAX_TASKS ((1u << TASK_BITS) - 1 - MAX_WORKERS)
 #define ONE_WORKER (1ull << 2 * TASK_BITS)
@@ -67,8 +67,8 @@ static struct {
     atomic_uint n_queued;
     atomic_uint calls;    /* ONE_CALL for each call begun, and for quitting; plus the number of workers that poll for the next */
     atomic_uint n_asleep; /* callers that wait for `done` */
-    atomic_uint more;     /* not 0: the next call is expected at once, and at most this many workers poll for it. That includes
-                           * workers that came too late for the last call: if they slept they would be late again */
+    atomic_uint more;     /* not 0: the next call is expected at once, and at most this number of workers poll for it. Workers
+                           * that missed the last call poll too: if they blocked, they would miss the next one */
     bool quit;
     unsigned n_pools, n_wanted; /* threads that the pools want, without their callers */
     CclPool *unused;
@@ -221,7 +221,7 @@ static void *work(void *unused)
             pthread_mutex_unlock(&all.lock);
             const bool more = poll_for_calls(&calls);
             pthread_mutex_lock(&all.lock);
-            if (more || run_queued()) /* older calls than the last one */
+            if (more || run_queued()) /* calls older than the last one */
                 continue;
         }
         while (last_call() == calls && !all.quit)
@@ -313,7 +313,7 @@ void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *dat
 
 /* ---------------------------------------------------------------- workers */
 
-/* A child process has no workers, because fork() copies one thread only: callers do the work. */
+/* A child process has no workers, because fork() copies one thread only. Its callers run all tasks. */
 static void before_fork(void)
 {
     pthread_mutex_lock(&all.setup_lock);

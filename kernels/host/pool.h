@@ -24,9 +24,9 @@ typedef struct CclPool CclPool;
 CclPool *ccl_pool_new(unsigned n_threads);
 void ccl_pool_free(CclPool *pool);
 
-/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned. The caller runs the tasks that no worker
- * is free for; without a pool it runs all. With `more` the caller is about to call again: workers then poll for 0.1 ms at most,
- * unless another call says otherwise. */
+/* Calls task(data, i) for i = 0..n-1, in any order, and returns when all have returned. The caller runs the tasks for which no
+ * worker is free; without a pool it runs all. With `more` the caller is about to call again: workers then poll for 0.1 ms at
+ * most, unless another call says otherwise. */
 void ccl_pool_run(CclPool *pool, void (*task)(void *data, unsigned i), void *data, unsigned n, bool more);
 
 /* The same in two parts, for a caller that has other work to do in between: workers begin at once. The same thread must call

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* Pixels this far ahead are fetched while those here are packed: processors do not look ahead past the end of a page,
- * which is two rows of a 1080p mask. A quarter of the time of a coarse mask that is not in the cache. A fetch past the
- * end of the mask does nothing. */
+/* Pixels at this distance are prefetched during packing, because hardware prefetchers stop at the end of a page, which is two
+ * rows of a 1080p mask. This saves a quarter of the time of a coarse mask that is not in the cache. A prefetch past the end of
+ * the mask does nothing. */
 #define FETCH_AHEAD 8192u
 
 static inline void fetch_ahead(const uint8_t *pixels)
@@ -16,8 +16,7 @@ static inline void fetch_ahead(const uint8_t *pixels)
     __builtin_prefetch((const void *)((uintptr_t)pixels + FETCH_AHEAD));
 }
 
-/* What a row of words shows at a glance: has it bits at all, and are there some that the row above has not, or
- * lacks? */
+/* Flags of a row of words: it has set bits; it differs from the row above. */
 typedef struct RowBits {
     uint64_t any, differs;
 } RowBits;

@@ -15,19 +15,19 @@ extern "C" {
 typedef enum CclTestClusters {
     CCL_TEST_CLUSTERS_AS_USUAL = 0,
     CCL_TEST_CLUSTERS_NEVER,  /* "0" */
-    CCL_TEST_CLUSTERS_ALWAYS, /* "1": each frame of a shared device goes as in a batch, by a cluster kernel if it can */
+    CCL_TEST_CLUSTERS_ALWAYS, /* "1": frames of a shared device are launched as in a batch, with a cluster kernel if possible */
 } CclTestClusters;
 
 /* A number that is not set, or not positive, is 0: no limit. */
 typedef struct CclTestSwitches {
     bool no_graphs;            /* CCL_TEST_GRAPHS=0: kernels are launched one by one */
     unsigned max_stream_slots; /* CCL_TEST_STREAMS: of a context */
-    bool packs_any_size;       /* CCL_TEST_SHARED: device and host pack page-locked masks together, however small they are */
-    float host_share;          /* its value / 100: the part of the rows that the host packs; 0: as measured */
-    uint32_t max_capacity;     /* CCL_TEST_LIMIT: runs, pairs, parts and accumulators in the shared memory of a block */
-    uint32_t max_strip_runs;   /* CCL_TEST_STRIPS: runs of a tile; more are packed in strips */
+    bool packs_any_size;       /* CCL_TEST_SHARED: device and host pack page-locked masks of any size together */
+    float host_share;          /* value of CCL_TEST_SHARED / 100: fraction of the rows that the host packs; 0: as measured */
+    uint32_t max_capacity;     /* CCL_TEST_LIMIT: runs, pairs, shares and accumulators in the shared memory of a block */
+    uint32_t max_strip_runs;   /* CCL_TEST_STRIPS: runs of a tile; tiles with more use strips */
     uint32_t max_sums;         /* CCL_TEST_SUMS: components that the shared stages sum in a round */
-    unsigned min_batch;        /* CCL_TEST_BATCH: frames wait until there are this many, or a thread collects one */
+    unsigned min_batch;        /* CCL_TEST_BATCH: frames wait until this number is queued, or a thread collects one */
     CclTestClusters clusters;  /* CCL_TEST_CLUSTERS */
 } CclTestSwitches;
 

@@ -9,16 +9,16 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For what takes a constant, the connectivity say, and must become a version for each. */
+/* For functions with a constant argument, such as the connectivity: each value gets a version of its own. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Words a row of `width` pixels takes: one more than full, so that bit `width` exists: a run may end there. */
+/* Number of words for a row of `width` pixels. Bit `width` exists too, because a run may end there. */
 static inline uint32_t row_words(uint32_t width)
 {
     return width / 64 + 1;
 }
 
-/* Bits set. */
+/* Number of bits set. */
 static inline uint32_t ones(uint64_t w)
 {
 #if defined(__POPCNT__) || defined(__aarch64__)
@@ -49,7 +49,7 @@ static inline uint64_t below_lowest(uint64_t w)
     return (w - 1) & ~w;
 }
 
-/* Index of the lowest bit set; something of 0..64 when there is none. */
+/* Index of the lowest bit set; an arbitrary value of 0..64 if there is none. */
 static inline uint32_t lowest_if_any(uint64_t w)
 {
 #ifdef __BMI__

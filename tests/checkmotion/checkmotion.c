@@ -5,7 +5,9 @@
  * The motion detector against a plain one (plain.c). Every SIMD tier, several threads and CUDA must give its masks and
  * counts, bit for bit, with one picture in flight or several.
  *
- *     checkmotion cpu|cuda [RANDOM-CASES]     exit status 0: passed; 1: failed; 77: no such device
+ *     checkmotion cpu|cuda [RANDOM-CASES [feedback]]     exit status 0: passed; 1: failed; 77: no such device
+ *
+ * With "feedback" this checks that method alone.
  *
  * With less than ten random cases the larger cases are left out, for valgrind.
  */
@@ -169,15 +171,9 @@ static void check_absorption(CclBackendKind backend)
     ccl_motion_free(motion);
 }
 
-int main(int argc, char **argv)
+/* All methods but feedback, and arguments. */
+static void check_pixel_models(CclBackendKind backend, unsigned n_random, bool quick)
 {
-    const bool cuda = argc > 1 && !strcmp(argv[1], "cuda");
-    const CclBackendKind backend = cuda ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
-    if (cuda && (!ccl_backend_built(CCL_BACKEND_CUDA) || !device_count())) {
-        printf("checkmotion: skipped, there is no CUDA device\n");
-        return 77;
-    }
-    const bool quick = argc > 2 && atoi(argv[2]) < 10;
     check_arguments(backend);
     check_absorption(backend);
     check_confirming_again(backend);
@@ -186,10 +182,22 @@ int main(int argc, char **argv)
         check_large(backend);
         check_largest_box(backend);
     }
-    check_random(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300);
+    check_random(backend, n_random);
     check_lively(backend, quick ? 8 : 120);
-    if (backend == CCL_BACKEND_CPU)
-        check_feedback(quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);
+}
+
+int main(int argc, char **argv)
+{
+    const bool cuda = argc > 1 && !strcmp(argv[1], "cuda");
+    const CclBackendKind backend = cuda ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
+    if (cuda && (!ccl_backend_built(CCL_BACKEND_CUDA) || !device_count())) {
+        printf("checkmotion: skipped, there is no CUDA device\n");
+        return 77;
+    }
+    const bool quick = argc > 2 && atoi(argv[2])<10, only_feedback = argc> 3 && !strcmp(argv[3], "feedback");
+    if (!only_feedback)
+        check_pixel_models(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300, quick);
+    check_feedback(backend, quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);
     printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
     return n_failures != 0;
 }

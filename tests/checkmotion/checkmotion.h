@@ -64,8 +64,7 @@ bool run(const Case *c, unsigned n_frames);
 
 /* ---------------------------------------------------------------- feedback.c */
 
-/* On the CPU. */
-void check_feedback(unsigned n_random, bool quick);
+void check_feedback(CclBackendKind backend, unsigned n_random, bool quick);
 
 /* ---------------------------------------------------------------- arguments.c */
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Method "feedback" against its plain reference: random scenes, odd sizes, layouts of chroma, and seams in time. */
+#include "device.h"
 #include "plain.h"
 
 /* ---------------------------------------------------------------- pictures */
@@ -21,7 +22,7 @@ typedef struct Scene {
     CclMotionParams params;
     Layout layout;
     size_t pad;
-    bool ignore, lively;
+    bool ignore, lively, resident; /* resident: picture and mask are in device memory */
     int camera, light; /* pixels; per cent */
     int64_t us;
 } Scene;
@@ -50,6 +51,8 @@ static void draw_pixel(const Scene *s, unsigned frame, int x, int y, uint8_t *yu
 typedef struct Planes {
     uint8_t *luma, *chroma[2];   /* for the plain detector, without padding */
     uint8_t *source, *uv_source; /* for the detector; uv_source: all of it */
+    size_t source_size, uv_size;
+    uint8_t *device[2]; /* both; NULL: the detector reads them where they are */
     CclMotionPicture picture;
 } Planes;
 
@@ -72,9 +75,10 @@ static Planes planes_new(const Scene *s, uint32_t width, uint32_t height)
 {
     const uint32_t w = s->config.width, h = s->config.height;
     const size_t stride = w + s->pad, uv_stride = 2 * (size_t)w + s->pad;
-    Planes p = { .luma = must(malloc((size_t)width * height)),
-                 .source = must(malloc(stride * h)),
-                 .uv_source = must(malloc(2 * uv_stride * h + 2)) };
+    Planes p = { .luma = must(malloc((size_t)width * height)), .source_size = stride * h, .uv_size = 2 * uv_stride * h + 2 };
+    p.source = must(malloc(p.source_size)), p.uv_source = must(calloc(p.uv_size, 1));
+    if (s->resident)
+        p.device[0] = device_alloc(p.source_size), p.device[1] = device_alloc(p.uv_size);
     for (unsigned k = 0; k < 2; k++)
         p.chroma[k] = must(malloc((size_t)((width + 1) / 2) * ((height + 1) / 2)));
     p.picture.luma = (CclMask){ .data = p.source, .stride = stride, .width = w, .height = h };
@@ -93,6 +97,23 @@ static Planes planes_new(const Scene *s, uint32_t width, uint32_t height)
 static void planes_free(Planes *p)
 {
     free(p->luma), free(p->chroma[0]), free(p->chroma[1]), free(p->source), free(p->uv_source);
+    for (unsigned k = 0; k < 2 && p->device[k]; k++)
+        device_free(p->device[k]);
+}
+
+/* The picture as the detector gets it. */
+static CclMotionPicture place(const Planes *p)
+{
+    CclMotionPicture picture = p->picture;
+    if (!p->device[0])
+        return picture;
+    device_upload(p->device[0], p->source, p->source_size), device_upload(p->device[1], p->uv_source, p->uv_size);
+    picture.luma.data = p->device[0], picture.luma.memory = CCL_MEMORY_DEVICE;
+    if (picture.chroma.step) {
+        picture.chroma.u = p->device[1];
+        picture.chroma.v = p->device[1] + ((const uint8_t *)p->picture.chroma.v - p->uv_source);
+    }
+    return picture;
 }
 
 static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint32_t height)
@@ -120,13 +141,24 @@ static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint
 
 /* ---------------------------------------------------------------- a course of pictures */
 
+/* A picture in flight, and what is expected of it. */
+typedef struct Flight {
+    Planes planes;
+    uint8_t *mask, *d_mask, *expected;
+    PlainResult result;
+    uint64_t kept, pixels;
+    CclMotionParams params;
+    unsigned frame;
+} Flight;
+
 typedef struct Run {
     Scene scene;
     uint32_t width, height; /* working size */
     CclMotion *motion;
     PlainFeedback *plain;
-    Planes planes;
-    uint8_t *ignored, *expected, *mask, *count;
+    Flight flights[CCL_MAX_DEPTH];
+    unsigned n_submitted, n_collected;
+    uint8_t *ignored, *count;
 } Run;
 
 static void run_new(Run *r, const Scene *s)
@@ -135,12 +167,16 @@ static void run_new(Run *r, const Scene *s)
                 .width = s->config.work_width ? s->config.work_width : s->config.width,
                 .height = s->config.work_height ? s->config.work_height : s->config.height };
     const size_t n = (size_t)r->width * r->height;
-    r->ignored = must(calloc(n, 1)), r->expected = must(calloc(n, 1)), r->mask = must(calloc(n, 1));
-    r->count = must(calloc(n, 1));
+    r->ignored = must(calloc(n, 1)), r->count = must(calloc(n, 1));
     r->scene.config.chroma = s->layout.step != 0;
     need(ccl_motion_new(&r->scene.config, &r->motion));
     r->plain = plain_feedback_new(r->width, r->height, s->layout.step != 0);
-    r->planes = planes_new(&r->scene, r->width, r->height);
+    for (unsigned i = 0; i < s->config.depth; i++) {
+        Flight *const flight = &r->flights[i];
+        flight->planes = planes_new(&r->scene, r->width, r->height);
+        flight->mask = must(calloc(n, 1)), flight->expected = must(calloc(n, 1));
+        flight->d_mask = s->resident ? device_alloc(n) : NULL;
+    }
     for (size_t i = 0; s->ignore && i < n / 5; i++)
         r->ignored[i] = 1;
     need(ccl_motion_set_ignore(r->motion, r->ignored, r->width));
@@ -150,26 +186,33 @@ static void run_free(Run *r)
 {
     ccl_motion_free(r->motion);
     plain_feedback_free(r->plain);
-    planes_free(&r->planes);
-    free(r->ignored), free(r->expected), free(r->mask), free(r->count);
+    for (unsigned i = 0; i < r->scene.config.depth; i++) {
+        planes_free(&r->flights[i].planes);
+        free(r->flights[i].mask), free(r->flights[i].expected);
+        if (r->flights[i].d_mask)
+            device_free(r->flights[i].d_mask);
+    }
+    free(r->ignored), free(r->count);
 }
 
 /* What the caller gets of the model's mask. Returns the number of its pixels. */
-static uint64_t expect(Run *r, const PlainResult *result)
+static uint64_t expect(Run *r, Flight *flight)
 {
     const size_t n = (size_t)r->width * r->height;
     const CclMotionParams *const p = &r->scene.params;
+    const PlainResult *const result = &flight->result;
+    uint8_t *const expected = flight->expected;
     uint64_t kept = 0;
-    memcpy(r->expected, result->mask, n);
+    memcpy(expected, result->mask, n);
     if (result->flags || p->confirm_frames <= 1)
         memset(r->count, 0, n);
     for (size_t i = 0; i < n && p->confirm_frames > 1 && !result->flags; i++) {
-        r->count[i] = r->expected[i] ? (uint8_t)(r->count[i] < 31 ? r->count[i] + 1 : 31) : 0;
-        r->expected[i] = r->count[i] >= p->confirm_frames;
+        r->count[i] = expected[i] ? (uint8_t)(r->count[i] < 31 ? r->count[i] + 1 : 31) : 0;
+        expected[i] = r->count[i] >= p->confirm_frames;
     }
-    plain_grow(r->expected, (int)r->width, (int)r->height, (int)p->dilate);
+    plain_grow(expected, (int)r->width, (int)r->height, (int)p->dilate);
     for (size_t i = 0; i < n; i++)
-        kept += r->expected[i] = r->expected[i] && !r->ignored[i];
+        kept += expected[i] = expected[i] && !r->ignored[i];
     return kept;
 }
 
@@ -181,45 +224,61 @@ static uint64_t pixels_to_look_at(const Run *r)
     return n;
 }
 
-static void report(const Run *r, unsigned frame, const CclMotionInfo *info, const PlainResult *result, uint64_t kept)
+static void report(const Run *r, const Flight *flight, const CclMotionInfo *info)
 {
     const CclMotionConfig *const c = &r->scene.config;
-    const CclMotionParams *const p = &r->scene.params;
+    const CclMotionParams *const p = &flight->params;
+    const PlainResult *const result = &flight->result;
     printf("FAILED: feedback, frame %u: raw %llu foreground %llu flags %u frames %u; the plain one: %llu %llu %u %u\n"
-           "  %ux%u (working %ux%u) chroma step %u threads %u flags %#x threshold %u absorb %u median %u open %u close %u "
-           "dilate %u confirm %u shadow %d\n",
-           frame, (unsigned long long)info->raw_foreground, (unsigned long long)info->foreground, info->flags, info->frames,
-           (unsigned long long)result->raw, (unsigned long long)kept, result->flags, result->frames, c->width, c->height,
-           r->width, r->height, r->scene.layout.step, c->threads, c->cpu_flags, p->threshold, p->absorb_ms, p->median, p->open,
-           p->close, p->dilate, p->confirm_frames, p->drop_shadow);
+           "  %s %ux%u (working %ux%u) chroma step %u threads %u flags %#x depth %u%s threshold %u absorb %u median %u open %u "
+           "close %u dilate %u confirm %u shadow %d max %g\n",
+           flight->frame, (unsigned long long)info->raw_foreground, (unsigned long long)info->foreground, info->flags,
+           info->frames, (unsigned long long)result->raw, (unsigned long long)flight->kept, result->flags, result->frames,
+           c->backend == CCL_BACKEND_CUDA ? "CUDA" : "CPU", c->width, c->height, r->width, r->height, r->scene.layout.step,
+           c->threads, c->cpu_flags, c->depth, r->scene.resident ? " resident" : "", p->threshold, p->absorb_ms, p->median,
+           p->open, p->close, p->dilate, p->confirm_frames, p->drop_shadow, p->max_motion);
 }
 
-/* One picture through both. */
-static bool step(Run *r, unsigned frame)
+/* One picture into both. */
+static void submit(Run *r, unsigned frame)
 {
     const Scene *const s = &r->scene;
+    Flight *const flight = &r->flights[r->n_submitted++ % s->config.depth];
+    Planes *const planes = &flight->planes;
+    const PlainPicture plain = { planes->luma, { planes->chroma[0], planes->chroma[1] }, s->us };
+    draw(s, planes, frame, r->width, r->height);
+    planes->picture.us = s->us;
+    flight->pixels = pixels_to_look_at(r);
+    flight->params = s->params, flight->frame = frame;
+    plain_feedback_apply(r->plain, &plain, r->ignored, &s->params, (uint64_t)((double)flight->pixels * s->params.max_motion),
+                         &flight->result);
+    flight->kept = expect(r, flight);
+
+    const CclMotionPicture picture = place(planes);
+    const CclMotionMask mask = { .data = flight->d_mask ? flight->d_mask : flight->mask,
+                                 .stride = r->width,
+                                 .memory = flight->d_mask ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST };
+    need(ccl_motion_submit_picture(r->motion, &picture, &s->params, &mask));
+}
+
+static bool collect(Run *r)
+{
+    Flight *const flight = &r->flights[r->n_collected++ % r->scene.config.depth];
+    const PlainResult *const result = &flight->result;
     const size_t n = (size_t)r->width * r->height;
-    const uint64_t pixels = pixels_to_look_at(r);
-    const PlainPicture plain = { r->planes.luma, { r->planes.chroma[0], r->planes.chroma[1] }, s->us };
-    PlainResult result;
     CclMotionInfo info;
     bool same = true;
-
-    draw(s, &r->planes, frame, r->width, r->height);
-    r->planes.picture.us = s->us;
-    plain_feedback_apply(r->plain, &plain, r->ignored, &s->params, (uint64_t)((double)pixels * s->params.max_motion), &result);
-    const uint64_t kept = expect(r, &result);
-    need(ccl_motion_submit_picture(r->motion, &r->planes.picture, &s->params,
-                                   &(CclMotionMask){ .data = r->mask, .stride = r->width }));
     need(ccl_motion_collect(r->motion, &info));
+    if (flight->d_mask)
+        device_download(flight->mask, flight->d_mask, n);
     for (size_t i = 0; i < n; i++)
-        same &= r->mask[i] == (r->expected[i] ? 255 : 0);
+        same &= flight->mask[i] == (flight->expected[i] ? 255 : 0);
     n_checks++;
-    if (same && info.raw_foreground == result.raw && info.foreground == kept && info.flags == result.flags &&
-        info.frames == result.frames && info.pixels == pixels)
+    if (same && info.raw_foreground == result->raw && info.foreground == flight->kept && info.flags == result->flags &&
+        info.frames == result->frames && info.pixels == flight->pixels)
         return true;
     n_failures++;
-    report(r, frame, &info, &result, kept);
+    report(r, flight, &info);
     return false;
 }
 
@@ -274,19 +333,24 @@ static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
 {
     Run r;
     run_new(&r, s);
-    for (unsigned frame = 0; frame < n_frames; frame++) {
+    bool ok = true;
+    for (unsigned frame = 0; ok && frame < n_frames; frame++) {
         change(&r, frame, seed);
-        if (!step(&r, frame))
-            break;
+        if (r.n_submitted - r.n_collected == s->config.depth)
+            ok = collect(&r);
+        submit(&r, frame);
     }
+    while (ok && r.n_collected < r.n_submitted)
+        ok = collect(&r);
     run_free(&r);
 }
 
 /* ---------------------------------------------------------------- cases */
 
-static Scene scene_for(uint32_t width, uint32_t height)
+static Scene scene_for(CclBackendKind backend, uint32_t width, uint32_t height)
 {
     Scene s = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default(), .light = 100 };
+    s.config.backend = backend;
     s.config.method = CCL_MOTION_FEEDBACK;
     s.config.width = width, s.config.height = height;
     s.config.threads = 1;
@@ -294,12 +358,12 @@ static Scene scene_for(uint32_t width, uint32_t height)
     return s;
 }
 
-static void check_random(unsigned n)
+static void check_random(CclBackendKind backend, unsigned n)
 {
     static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512, CCL_CPU_ALL };
     for (unsigned i = 0; i < n && n_failures < 5; i++) {
         random_state = 4321 + i * 977;
-        Scene s = scene_for(1 + random_below(i % 4 ? 150 : 20), 1 + random_below(70));
+        Scene s = scene_for(backend, 1 + random_below(i % 4 ? 150 : 20), 1 + random_below(70));
         s.config.cpu_flags = flags[random_below(6)];
         if (random_below(3) == 0) {
             s.config.work_width = 1 + random_below(s.config.width);
@@ -309,6 +373,8 @@ static void check_random(unsigned n)
         s.pad = random_below(2) ? random_below(70) : 0;
         s.ignore = random_below(4) == 0;
         s.lively = i % 2;
+        s.config.depth = 1 + random_below(3);
+        s.resident = backend == CCL_BACKEND_CUDA && random_below(2);
         s.params.absorb_ms = random_below(2) ? 4000 : 600000;
         s.params.dilate = random_below(3) == 0;
         run_scene(&s, 110, i);
@@ -316,22 +382,22 @@ static void check_random(unsigned n)
 }
 
 /* Around words and blocks; every tier. */
-static void check_sizes(void)
+static void check_sizes(CclBackendKind backend)
 {
     static const uint32_t sizes[] = { 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 193 };
     static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512 };
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (unsigned tier = 0; tier < 5 && n_failures < 5; tier++) {
-            Scene s = scene_for(sizes[i], sizes[(i * 5 + 3) % 13]);
+        for (unsigned tier = 0; tier < (backend == CCL_BACKEND_CPU ? 5u : 1u) && n_failures < 5; tier++) {
+            Scene s = scene_for(backend, sizes[i], sizes[(i * 5 + 3) % 13]);
             s.config.cpu_flags = flags[tier];
             run_scene(&s, 50, i);
         }
 }
 
 /* Several strips; the grids of large pictures. */
-static void check_large(void)
+static void check_large(CclBackendKind backend)
 {
-    Scene s = scene_for(1003, 701);
+    Scene s = scene_for(backend, 1003, 701);
     s.config.threads = 4;
     run_scene(&s, 45, 1);
     s.layout = layouts[2];
@@ -339,11 +405,11 @@ static void check_large(void)
     run_scene(&s, 45, 2);
 }
 
-void check_feedback(unsigned n_random, bool quick)
+void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
 {
-    check_random(n_random);
+    check_random(backend, n_random);
     if (quick)
         return;
-    check_sizes();
-    check_large();
+    check_sizes(backend);
+    check_large(backend);
 }

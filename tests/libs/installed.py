@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What `meson install` puts in place is all that a program needs: headers, library, pkg-config file, plugin, typelib.
 
-usage: installed.py MESON BUILD_FOLDER INTROSPECTION(0|1) COMPILER...
+usage: installed.py MESON BUILD_FOLDER INTROSPECTION(0|1) PREFIX COMPILER...
 """
 import os
 import pathlib
@@ -66,12 +66,23 @@ class Installed(unittest.TestCase):
         self.run_well([program], env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)})
 
     def test_plugin(self):
-        library = self.find("libgstccl-1.0.so")
+        """By its run path the plugin finds the library, unless the system's linker does."""
         environment = {**os.environ, "GST_PLUGIN_PATH": str(self.find("libgstccl.so").parent),
-                       "LD_LIBRARY_PATH": str(library.parent), "GST_REGISTRY": str(self.root / "registry.bin")}
+                       "GST_REGISTRY": str(self.root / "registry.bin")}
+        if prefix == "/usr":
+            environment["LD_LIBRARY_PATH"] = str(self.find("libgstccl-1.0.so").parent)
         described = self.run_well(["gst-inspect-1.0", "ccl"], env=environment)
         self.assertIn("ccllabel", described)
         self.assertNotIn("Unknown", described)
+
+    def test_symbols(self):
+        """Libraries and plugins export what their headers declare and GStreamer looks up, and nothing else."""
+        for name in ("libgstccl-1.0.so", "libgstccl.so", "libgstcclmqtt.so"):
+            for file in self.root.rglob(name):
+                symbols = self.run_well(["nm", "-D", "--defined-only", "--format=posix", file]).split()[::4]
+                self.assertTrue(symbols, name)
+                wanted = r"gst_(buffer_\w+_)?ccl_\w+" if "1.0" in name else r"gst_plugin_ccl\w*_(register|get_desc)"
+                self.assertEqual([symbol for symbol in symbols if not re.fullmatch(wanted, symbol)], [], name)
 
     @unittest.skipUnless(sys.argv[3] == "1", "built without introspection")
     def test_introspection(self):
@@ -82,7 +93,7 @@ class Installed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    build, compiler = sys.argv[2], sys.argv[4:]
+    build, prefix, compiler = sys.argv[2], sys.argv[4], sys.argv[5:]
     meson = shlex.split(sys.argv[1])
     del sys.argv[1:]
     unittest.main(verbosity=2)

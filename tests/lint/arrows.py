@@ -15,6 +15,7 @@ gst/ has these:
 
     elements   the plugins
     ccl        the metadata library
+    python     the Python module, over the core alone
 
 A folder includes itself and the layers below it. Folders inside a layer (cuda/runs) may include each other in one
 direction only, and so may files. The files of gst/ccl share their headers, so there the calls count.
@@ -28,7 +29,7 @@ from pathlib import Path
 # folder: its layers, the lowest first
 LAYERS = {
     "kernels": [{""}, {"host"}, {"analysis"}, {"cpu", "cuda"}, {"core"}],
-    "gst": [{"ccl"}, {"elements"}],
+    "gst": [{"ccl"}, {"elements"}, {"python"}],
 }
 SUFFIXES = {".c", ".cpp", ".cu", ".cuh", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)

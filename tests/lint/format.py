@@ -20,7 +20,7 @@ import unittest
 import tree
 
 CLANG_FORMAT_VERSION = "14."  # versions disagree; Debian 12 has this one
-CLANG_FORMATTED = ("kernels", "tests/checkccl", "tests/checkmotion", "tests/checktrack", "tests/emulate")
+CLANG_FORMATTED = ("kernels", "gst/python", "tests/checkccl", "tests/checkmotion", "tests/checktrack", "tests/emulate")
 INDENTED = ("gst", "tests/elements", "tests/libs", "tests/support", "examples")
 MAX_COLUMNS = 130
 
@@ -60,7 +60,8 @@ def formatters():
     if clang_format():
         yield formatted_by_clang, [path for under in CLANG_FORMATTED for path in tree.files(".c .h .cpp .cu .cuh", under)]
     if shutil.which("indent"):
-        yield formatted_by_indent, [path for under in INDENTED for path in tree.files(".c", under)]
+        yield formatted_by_indent, [path for under in INDENTED for path in tree.files(".c", under)
+                                    if not path.startswith(CLANG_FORMATTED)]
 
 
 def changed_lines(base):

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The judge of all other methods for volumes: breadth-first flood fill, voxel by voxel.
+ * The reference for all other methods for volumes: breadth-first flood fill, voxel by voxel.
  *
- * A component is found at its first voxel in raster order, so counting them up as they are found is already the raster
- * numbering. Slow on purpose; shares nothing with the methods it judges.
+ * A component is found at its first voxel in raster order, so the order of finding is the raster numbering. It is deliberately
+ * slow and simple, and shares no code with the methods that it checks.
  */
 #include "algorithms.h"
 #include "cpu/context.h"

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The judge of all other methods: breadth-first flood fill, pixel by pixel, each component summed the plain way.
+ * The reference for all other methods: breadth-first flood fill, pixel by pixel. Sums are added pixel by pixel too.
  *
- * A component is found at its first pixel in raster order, so counting them up as they are found is already the raster
- * numbering. Slow on purpose; nothing here is shared with the methods it judges but the filter rule.
+ * A component is found at its first pixel in raster order, so the order of finding is the raster numbering. It is deliberately
+ * slow and simple. It shares only the filter rule with the methods that it checks.
  */
 #include "algorithms.h"
 #include "cpu/context.h"

@@ -72,7 +72,7 @@ static void join_neighbours(const Runs *runs, const CclVolume *volume, bool all_
     }
 }
 
-/* New labels for the runs that touch nothing, and the sums of all. */
+/* Gives new labels to runs that touch no other, and adds up the sums of all runs. */
 static void measure_row(Runs *runs, const CclVolume *volume, uint32_t y, const CclRow *here)
 {
     const uint16_t t = (uint16_t)volume->n_frames;
@@ -140,8 +140,8 @@ static void merge_sums(CclVolumeComponent *to, const CclVolumeComponent *from)
     to->frame1 = from->frame1 > to->frame1 ? from->frame1 : to->frame1; /* the smaller label is of the earlier frame */
 }
 
-/* Roots are first labels and come in raster order of the components' first voxels. Smaller labels point at their root
- * already when a label is reached, and later at their final label. */
+/* Roots are the first labels of their components, and are in raster order of first voxels. When a label is reached, smaller
+ * labels point at their root already, and later at their final label. */
 static void number_labels(Runs *runs, CclVolume *volume)
 {
     uint32_t *const parent = runs->parent;
@@ -214,7 +214,7 @@ static CclStatus volume_look_up(CclContext *context, const CclVoxel *voxels, uin
 
 /* ---------------------------------------------------------------- memory */
 
-/* For the worst volume, of which only what is used is paid for. */
+/* Reserves memory for the worst volume. Only used pages take memory. */
 static CclStatus open_runs(CclContext *context)
 {
     const CclConfig *const config = &context->config;

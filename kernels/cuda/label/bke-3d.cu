@@ -6,9 +6,9 @@
  * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS
  * 31(2), 2020, doi 10.1109/TPDS.2019.2934683, sections 5.2 and 5.3.
  *
- * Komura's equivalence with 2x2x2 blocks for nodes: a block takes the first of the 13 neighbours before it that it
- * touches for its parent, a plain store, and unites with the others once the chains are compressed. What the later
- * kernels need to know of its voxels is kept in a word: 8 bits for the voxels, 13 for the neighbours to unite with.
+ * Komura's equivalence, with 2x2x2 blocks as nodes. The parent of a block is the first of the 13 neighbours before it that it
+ * touches, set with a plain store. When the chains are compressed, the block unites with the other neighbours. A word per block
+ * keeps what later kernels need: 8 bits for the voxels, 13 for the neighbours to unite with.
  *
  *   init       voxels -> each block's parent and word
  *   compress   each block points at its root
@@ -16,8 +16,8 @@
  *   compress   each block points at its root
  *   propagate  voxels take their block's label
  *
- * Where this departs from the paper: the words have an array of their own instead of three bytes in unused voxels of
- * the label image, so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer.
+ * Differences from the paper: the words have an array of their own instead of three bytes in unused voxels of the label image,
+ * so that odd sizes need no special case. A thread block has 32x4 blocks of one layer.
  */
 #include "cuda/volume.cuh"
 
@@ -51,7 +51,7 @@ __global__ static void merge(const __grid_constant__ CudaVars vars, Space space,
         unite(labels, node, cube_neighbour(space, node, __ffs(others) - 1));
 }
 
-/* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
+/* By now a block's slot has its root, and only its own thread reads it. So labels may overwrite the slots. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, Space space, const uint32_t *words)
 {
     Cube cube;

@@ -6,9 +6,9 @@
  * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2),
  * 2020, doi 10.1109/TPDS.2019.2934683.
  *
- * With 8-connectivity the foreground of a 2x2 block is one set, so blocks are labelled and not pixels. Komura's idea: a
- * block first takes one connected neighbour as its parent, a plain store, and the chains are compressed before the few
- * other neighbours are united. What a block needs to know of its pixels is kept in one byte.
+ * With 8-connectivity the foreground of a 2x2 block is one set, so the nodes are blocks instead of pixels. Komura's idea: a
+ * block first takes one connected neighbour as its parent, with a plain store. The chains are compressed before the few other
+ * neighbours are united. One byte per block keeps what later kernels need to know of its pixels.
  *
  *   init       pixels -> each block's byte and parent
  *   compress   each block points at its root
@@ -17,18 +17,18 @@
  *
  * P, Q, R and S are the neighbours of block X that come before it, see block.cuh.
  *
- * Where this departs from the paper, none of it a matter of principle:
- * - Parents and bytes have arrays of their own, a word and a byte per block, instead of unused pixels of the label image:
- *   memory     is allocated once here, and half the bytes move.
- * - A node is named by its first foreground pixel, so the smallest node of a component is the component's first pixel.
- *   S may come after X then (X has a pixel in the upper row, S has not); such a pair is left to merge.
- * - A chain of S links inside a warp is skipped at once; and neighbours that are connected among themselves in a way that
- *   another    block sees to need no union: in solid areas merge has nothing to do.
+ * Differences from the paper, none of them in principle:
+ * - Parents and bytes have arrays of their own, a word and a byte per block, instead of unused pixels of the label image.
+ *   Memory is allocated once here, and half as many bytes are moved.
+ * - The number of a node is its first foreground pixel, so the smallest node of a component is its first pixel. Then S may come
+ *   after X, if X has a pixel in the upper row and S has none. Such a pair is left to merge.
+ * - A chain of S links inside a warp is skipped at once. Neighbours that another block connects need no union: in solid areas
+ *   merge has nothing to do.
  */
 #include "cuda/block.cuh"
 
-/* A root's own node is that of its block's first foreground pixel. Blocks.info has the pixels in bits 0 to 3, and to be
- * united: */
+/* The node of a root is its block's first foreground pixel. Blocks.info has the pixels in bits 0 to 3, and these neighbours to
+ * unite: */
 enum {
     INFO_Q = 32,
     INFO_R = 64,
@@ -56,11 +56,11 @@ __device__ static uint32_t load_eight(const CudaVars &vars, uint32_t x, uint32_t
 __device__ static Rows load_rows(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width, uint32_t height, bool aligned)
 {
     Rows rows = { 0, 0, 0 };
-    if (x >= width || y >= height) /* x may have wrapped round */
+    if (x >= width || y >= height) /* x may have wrapped around */
         return rows;
     const uint32_t y_above = y ? y - 1 : 0, y_bottom = min(y + 1, height - 1);
     if (aligned && x + 8 <= width) {
-        const uint8_t *const p = vars.mask + x; /* all three on their way before one is looked at */
+        const uint8_t *const p = vars.mask + x; /* all three are loaded before one is used */
         const uint2 above = *(const uint2 *)(p + y_above * vars.mask_stride);
         const uint2 top = *(const uint2 *)(p + y * vars.mask_stride);
         const uint2 bottom = *(const uint2 *)(p + y_bottom * vars.mask_stride);
@@ -90,7 +90,7 @@ typedef struct Quad {
     uint32_t unites_q, unites_r, unites_s;
 } Quad;
 
-/* From the rows of pixels with one more to either side: bit 0 is pixel x - 1. */
+/* From rows of pixels with one more pixel on either side: bit 0 is pixel x - 1. */
 __device__ static Quad look_around(uint32_t above, uint32_t top, uint32_t bottom, uint32_t first_of_left)
 {
     const uint32_t even = 0x55;
@@ -101,7 +101,7 @@ __device__ static Quad look_around(uint32_t above, uint32_t top, uint32_t bottom
     q.bottom_right = bottom >> 2 & even;
     const uint32_t p_br = above & even, q_bl = above >> 1 & even, q_br = above >> 2 & even, r_bl = above >> 3 & even;
     const uint32_t s_tr = top & even, s_br = bottom & even;
-    const uint32_t s_tl = (q.top_left << 2 | first_of_left) & even; /* of the block to the left, in our thread or before */
+    const uint32_t s_tl = (q.top_left << 2 | first_of_left) & even; /* of the block to the left */
     const uint32_t x_top = q.top_left | q.top_right;
 
     q.touches_p = p_br & q.top_left;
@@ -111,7 +111,7 @@ __device__ static Quad look_around(uint32_t above, uint32_t top, uint32_t bottom
     const uint32_t s_comes_before = s_tl | s_tr | ~x_top;
     q.links_s = touches_s & s_comes_before & ~(q.touches_p | q.touches_q | q.touches_r);
 
-    /* Not if the parent touches that neighbour too: then a block before this one sees to it. */
+    /* Not if the parent touches that neighbour too: then an earlier block connects them. */
     q.unites_q = q.touches_q & q.touches_p & ~q_bl;
     q.unites_r = q.touches_r & (q.touches_p | q.touches_q) & ~(q.touches_q & q_br);
     q.unites_s = touches_s & ~q.links_s & ~(s_tr & (q.touches_p | (q.touches_q & q_bl)));
@@ -147,7 +147,7 @@ __device__ static uint32_t info_of_block(const Quad &q, uint32_t i)
 
 static const uint32_t TILE_WIDTH = THREADS_X * PER_THREAD; /* blocks */
 
-/* From a node up as long as the parents are in this thread block's tile, where block i of lane l is in column i * 32 + l. */
+/* Climbs from a node while the parents are in this thread block's tile. There, block i of lane l is in column i * 32 + l. */
 __device__ static uint32_t leave_tile(const uint32_t (*tile)[TILE_WIDTH], uint32_t node)
 {
     for (;;) {
@@ -156,12 +156,12 @@ __device__ static uint32_t leave_tile(const uint32_t (*tile)[TILE_WIDTH], uint32
             return node;
         const uint32_t parent = tile[row][column % PER_THREAD * THREADS_X + column / PER_THREAD];
         if (((parent ^ node) & ~0x10001u) == 0)
-            return parent; /* a root: by its own name */
+            return parent; /* a root: its own number */
         node = parent;
     }
 }
 
-/* Along a chain of S links the parent is that of the block where the chain begins, or the last one before this warp. */
+/* The blocks of a chain of S links take the parent of the block where the chain begins, or the last block before this warp. */
 __device__ static void resolve_links(uint32_t *parents, uint32_t x, uint32_t y)
 {
     const uint32_t lane = threadIdx.x;
@@ -184,18 +184,18 @@ __global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const __grid
     __shared__ uint32_t tile[THREADS_Y][TILE_WIDTH];
     const bool aligned = ((uintptr_t)vars.mask | vars.mask_stride) % 8 == 0;
 
-    /* The neighbours' pixels come from the neighbour lanes, at the warp's ends from memory. */
+    /* The neighbours' pixels come from neighbouring lanes, at the ends of the warp from memory. */
     const Rows rows = load_rows(vars, x, y, width, height, aligned);
     const uint32_t top = rows.top, bottom = rows.bottom, above = rows.above;
     const uint32_t edge_x = lane == 0 ? x - 8 : lane == 31 ? x + 8 : width;
     const Rows edge = load_rows(vars, edge_x, y, width, height, aligned);
-    const uint32_t right = last_pairs(rows); /* what the lane to the right needs */
+    const uint32_t right = last_pairs(rows); /* for the lane to the right */
     const uint32_t from_left = __shfl_up_sync(~0u, right, 1), from_right = __shfl_down_sync(~0u, above, 1);
     const uint32_t left = lane ? from_left : last_pairs(edge);
     const uint32_t after = (lane < 31 ? from_right : edge.above) & 1;
 
     uint32_t parents[PER_THREAD] = { NO_PARENT, NO_PARENT, NO_PARENT, NO_PARENT }, bytes = 0;
-    if (__any_sync(~0u, top | bottom)) { /* most of most masks is background */
+    if (__any_sync(~0u, top | bottom)) { /* masks are mostly background */
         const Quad quad = look_around((left >> 1 & 1) | above << 1 | after << 9, (left >> 3 & 1) | top << 1,
                                       (left >> 5 & 1) | bottom << 1, left >> 2 & 1);
 #pragma unroll
@@ -205,7 +205,7 @@ __global__ __launch_bounds__(THREADS_X *THREADS_Y) static void init(const __grid
         }
         resolve_links(parents, x, y);
     }
-    /* Up the rows of this thread block in shared memory: chains leave it, or end, in at most eight steps. */
+    /* Climbs through the rows of this thread block in shared memory. Chains leave it, or end, in at most eight steps. */
 #pragma unroll
     for (uint32_t i = 0; i < PER_THREAD; i++)
         tile[threadIdx.y][i * THREADS_X + lane] = parents[i];
@@ -231,7 +231,7 @@ __global__ static void compress_blocks(uint32_t n_rows, Blocks blocks)
         compress(blocks, node);
 }
 
-/* Most pairs meet again at the same parent: nothing to do then. */
+/* Both blocks of a pair mostly have the same parent: then nothing is left to do. */
 __device__ static void unite_blocks(const Blocks &blocks, uint32_t a, uint32_t b)
 {
     const uint32_t parent_a = blocks[a], parent_b = blocks[b];
@@ -260,7 +260,7 @@ __device__ static uint32_t label_of_block(const Blocks &blocks, uint32_t node, u
     return label_of_node(compress(blocks, node), width);
 }
 
-/* Two blocks per thread: 16 bytes of two rows. */
+/* A thread has two blocks: 16 bytes of each of two rows. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, Blocks blocks)
 {
     const uint32_t bx = (blockIdx.x * THREADS_X + threadIdx.x) * 2, by = blockIdx.y * THREADS_Y + threadIdx.y;

@@ -2,17 +2,16 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What HA4 and HA8 share: all but the rule for which runs of neighbouring rows touch.
+ * The code of HA4 and HA8. They differ only in the rule for which runs of neighbouring rows touch.
  *
- * A warp looks at 32 pixels of a row at once as a word of bits (a ballot), or at 64 with two pixels to a thread. The
- * pixels of a word that follow each other are a segment; its first pixel is its node, named by its index y * width + x,
- * and the only one whose parent is stored. A segment that goes on where the word before ended has the start of the
- * whole run as its parent.
+ * A warp takes 32 pixels of a row at once as a word of bits (a ballot), or 64 with two pixels for each thread. Consecutive
+ * foreground pixels of a word are a segment. Its node is its first pixel, by the index y * width + x. Only nodes have a parent
+ * in memory. If a segment continues a run of the word before, its parent is the first pixel of that run.
  *
- * On-segment sums, the paper's analysis: area, moments and box of a segment are known from its first column and its
- * length, so its first pixel adds them to the component's sums with one atomic operation each, and pixels are not looked
- * at one by one. They replace the shared stage `features` in ha4-sums and ha8-sums. The paper has slots for all pixels,
- * found by the root, and no label image; here components are numbered before, and have the slots of the shared stage.
+ * On-segment sums are the paper's analysis: area, moments and box of a segment follow from its first column and its length. So
+ * its first pixel adds them to the component's sums with one atomic operation each. ha4-sums and ha8-sums use this instead of
+ * the shared stage `features`. The paper has slots for all pixels, found by the root, and no label image. Here components are
+ * numbered first, and have the slots of the shared stage.
  */
 #ifndef CCL_CUDA_LABEL_HA_CUH
 #define CCL_CUDA_LABEL_HA_CUH
@@ -23,7 +22,7 @@
 
 static const unsigned STRIP = 4; /* rows per block, a warp each */
 
-/* Pixels of a word that a thread has: bits per_thread * lane and on. */
+/* Number of pixels of a word that a thread has: bits from per_thread * lane on. */
 template <typename Word> __host__ __device__ constexpr uint32_t per_thread()
 {
     return sizeof(Word) / sizeof(uint32_t);
@@ -44,7 +43,7 @@ __device__ static inline uint32_t leading_zeros(uint64_t word)
     return __clzll(word);
 }
 
-/* The word of row y that begins at x, on its way from memory: this thread's part, and all of it. */
+/* Loads the word of row y that begins at x: first each lane's pixels, then a vote gives all lanes the word. */
 template <typename Word> struct Pixels {
     bool of_lane[per_thread<Word>()];
 
@@ -73,8 +72,8 @@ __device__ static inline Word word_at(const CudaVars &vars, uint32_t x, uint32_t
     return pixels.vote();
 }
 
-/* Foreground pixels directly left of bit x: the distance from pixel x to the start of its segment, or, x being
- * background, from x to the start of the segment that ends at x - 1. */
+/* Number of consecutive foreground pixels left of bit x. If x is foreground, this is its distance from the start of its
+ * segment. Otherwise it is the length of the segment that ends at x - 1. */
 template <typename Word> __device__ static inline uint32_t ones_left(Word pixels, uint32_t x)
 {
     return x ? leading_zeros((Word) ~(pixels << (per_word<Word>() - x))) : 0;
@@ -87,9 +86,9 @@ template <typename Word> __device__ static inline uint32_t ones_at_end(Word pixe
 }
 
 /*
- * Do the segments around pixel x touch across the rows, and is x where that is seen first? `here` and `above` are the
- * two pixels, n_here and n_above their ones_left(). Each pair of touching segments is seen once; it is x - n_here and x
- * - n_above that are to be united.
+ * Whether the segments at pixel x touch across the rows, and x is the first column that shows it. `here` and `above` are the
+ * two pixels, n_here and n_above their ones_left(). Each pair of touching segments has one such column. The nodes to unite are
+ * at x - n_here and x - n_above.
  *
  *     above  # #    . #    # .
  *     here   # #    # .    . #      4-connectivity: the first only
@@ -109,19 +108,19 @@ template <bool eight, typename Word>
 __global__ __launch_bounds__(32 * STRIP) static void label_strips(const __grid_constant__ CudaVars vars, uint32_t width,
                                                                   uint32_t height, uint32_t *parents)
 {
-    /* By parity of the word's number: a warp may be one word ahead of the warp that reads its pixels. The published code
-     * has one buffer and, on architectures from Volta on, no second barrier: a data race. */
+    /* Two buffers, used in turn: a warp may be one word ahead of the warp that reads its pixels. The published code has one
+     * buffer and, from Volta on, no second barrier: a data race. */
     __shared__ Word shared_pixels[2][STRIP];
 
     const uint32_t lane = threadIdx.x, row = threadIdx.y, y = blockIdx.x * STRIP + row;
     const uint32_t row_index = y * width;
-    uint32_t run_here = 0, run_above = 0; /* length so far of the runs that the word before left open; 0: none */
+    uint32_t run_here = 0, run_above = 0; /* length of the run that the word before ends with; 0: none */
 
     Pixels<Word> next;
     next.load(vars, 0, y, width, height);
     for (uint32_t x0 = 0, parity = 0; x0 < width; x0 += per_word<Word>(), parity ^= 1) {
         const Word pixels = next.vote();
-        next.load(vars, x0 + per_word<Word>(), y, width, height); /* on its way while this word is worked on */
+        next.load(vars, x0 + per_word<Word>(), y, width, height); /* this load overlaps the work on the current word */
 #pragma unroll
         for (uint32_t i = 0; i < per_thread<Word>(); i++) {
             const uint32_t bit = lane * per_thread<Word>() + i, index = row_index + x0 + bit;
@@ -170,8 +169,8 @@ __global__ static void merge_strips(const __grid_constant__ CudaVars vars, uint3
     }
 }
 
-/* A segment's first pixel finds the root, the others take it from there. One of a thread's pixels at most begins a
- * segment. Who follows finds a shorter way, as where labels take the parents' place. */
+/* A segment's first pixel finds the root, and the others take it from there. At most one of a thread's pixels begins a segment.
+ * compress() shortens the path for later threads. */
 template <typename Word>
 __global__ static void relabel_segments(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
                                         uint32_t *parents)
@@ -196,7 +195,7 @@ __global__ static void relabel_segments(const __grid_constant__ CudaVars vars, u
     }
 }
 
-/* A segment's sums follow from where it begins and how long it is: its first pixel adds them to the component's. */
+/* A segment's sums follow from its start and length. Its first pixel adds them to the sums of the component. */
 __global__ static void sum_segments(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height,
                                     uint32_t capacity, unsigned round, StageBuffers buffers)
 {

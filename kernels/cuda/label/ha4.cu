@@ -5,17 +5,17 @@
  * HA4: Hardware Accelerated, 4-connected. Hennequin, Lacassagne, Cabaret, Meunier, "A new Direct Connected Component
  * Labeling and Analysis Algorithms for GPUs", DASIP 2018, doi 10.1109/DASIP.2018.8596835.
  *
- * Warps see 32 pixels of a row as bits, or with two pixels to a thread 64 (ha4-64, section IV-E of the paper), so that
- * a segment's start costs two instructions and only starts touch memory. The image is cut into strips of four rows,
- * which a block walks from left to right, so there are no vertical seams. Then strips are joined, and segments look up
- * their root.
+ * Warps take 32 pixels of a row as bits, or 64 with two pixels for each thread (ha4-64, section IV-E of the paper). So a
+ * segment's start takes two instructions, and only starts access memory. The image is cut into strips of four rows. A block
+ * goes through a strip from left to right, so there are no vertical seams. Then strips are joined, and segments look up their
+ * root.
  *
  *   strips     pixels -> segments, united within each strip
  *   merge      segments of neighbouring strips are united
  *   propagate  each segment finds its root; its pixels take the label
  *
- * Parents have an array of their own instead of the label image, which then needs no clearing beforehand. The published
- * double buffer race of `strips` is mended; see ha.cuh.
+ * Parents have an array of their own instead of the label image, which then needs no clearing. The data race of the published
+ * `strips` is fixed; see ha.cuh.
  */
 #include "ha.cuh"
 

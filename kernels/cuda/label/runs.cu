@@ -4,34 +4,34 @@
 /*
  * Runs of bit rows: our own method, from mask to table and label image.
  *
- * The mask is packed to one bit per pixel, and the nodes of the union-find are the runs inside 64-bit words: far fewer
- * than pixels or blocks, found and ranked with a handful of bit operations. Every run is linked to a run before it
- * without atomics (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration",
- * Computer Physics Communications 2015); only pairs that this leaves open are united, first inside a band of rows in
- * shared memory, then between bands. Threads take runs, not words: of the words most have none and some have many.
- * Nodes are in raster order and the smallest is the root, so components come out numbered by their first pixels. Of
- * tiles with very many runs, 8-connected, those of two rows are nodes together: strips.cuh.
+ * The mask is packed to one bit per pixel. The nodes of the union-find are the runs inside 64-bit words. They are far fewer
+ * than pixels or blocks, and a few bit operations find and rank them. Every run is linked to an earlier run without atomics
+ * (after Komura, "GPU-based cluster-labeling algorithm without the use of conventional iteration", Computer Physics
+ * Communications 2015). Only the remaining pairs are united, first inside a band of rows in shared memory, then between bands.
+ * Threads take runs, not words, because most words have no run and some have many. Nodes are in raster order and the smallest
+ * is the root, so components are numbered by their first pixels. In 8-connected tiles with very many runs, nodes are runs of
+ * two rows together: strips.cuh.
  *
  *     solve    pack a tile and the row above it, or wait for the host to pack them; link and unite its runs, in shared memory
  *              or, where they exceed its capacity, in global memory
- *     join     shorten the ways up from band to band; unite what the bands joined, and runs cut by a tile's edge
+ *     join     shorten the paths from band to band; unite runs across bands, and runs cut by a tile's edge
  *     number   the roots are ranked, a chunk of words at a time
- *     measure  sums per component; labels; rows of the table, in host memory, of components inside one tile. Of a frame
- *              alone that somebody waits for its last block writes the other rows as well, if they are few, and tells the host:
- *              end.cuh
- *     rows     sums -> the other rows
+ *     measure  sums per component; labels; records, in host memory, of components inside one tile. If a thread waits for a
+ *              frame alone, the last block also writes the other records, if they are few, and sets the completion flag: end.cuh
+ *     rows     sums -> the other records
  *
- * A filter adds two steps: measure, then for area and box alone, comes before
+ * A filter adds two steps. A first pass of measure, for area and box only, comes before
  *
  *     keep     components that pass are numbered on
  *
- * Frames of a batch are launched together: every kernel then has a list of them. If their tables alone are wanted one
- * kernel does it all where a device has clusters of blocks: cluster/block.cuh.
+ * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
+ * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
  *
- * Each kernel but the first starts while the one before it ends, then waits for it (programmatic dependent launch, sm_90): no
- * kernel writes, or but for measure reads what others write, before its wait. Only solve and join let their successor start
- * earlier than by ending: blocks that wait for long end up beside each other on few multiprocessors. Of a frame that is
- * launched by itself number does, too, but not before solve and join have ended: so measure may read what solve has written.
+ * Each kernel except the first starts while the one before it ends, then waits for it (programmatic dependent launch, sm_90).
+ * Before its wait, no kernel writes. Only measure reads data of other kernels before its wait. solve and join let their
+ * successor start before they end. Other kernels do not: blocks that wait for long gather on few multiprocessors. For a frame
+ * that is launched alone, number lets its successor start too, but not before solve and join have ended. So measure may read
+ * what solve has written.
  */
 #include "cuda/runs/cluster/launch.cuh"
 #include "cuda/runs/launch.cuh"
@@ -46,7 +46,7 @@ static size_t take(size_t *used, size_t bytes)
     return at;
 }
 
-/* The runs of a tile that are nodes. */
+/* Maximum number of runs of a tile that are nodes. */
 static uint32_t max_runs(void)
 {
     return limit_of(MAX_RUNS, ccl_test_switches()->max_strip_runs);
@@ -56,9 +56,9 @@ static uint32_t max_runs(void)
 #define SMALL_TILES 2u
 #define LOOSE_TILES 6u
 
-#define MAX_AT_A_LINE 2u /* tiles that look over the bus at the same line, a microsecond each */
+#define MAX_AT_A_LINE 2u /* tiles that poll the same line over the bus, 1 us each */
 
-#define NUMBER_WORDS 4u /* of a thread of number, in batches: a block then takes less of its time to start */
+#define NUMBER_WORDS 4u /* of a thread of number, in batches: so the start takes a smaller part of a block's time */
 
 /* CudaCapacity.of */
 enum { CAPACITY_ROWS, CAPACITY_COMPONENTS, CAPACITY_WORDS, CAPACITY_BORDER_WORDS, CAPACITY_TILES };
@@ -85,8 +85,8 @@ static CudaCapacity capacity_for(const CclContext *context)
     return capacity;
 }
 
-/* Lays out the workspace, the same for every frame that it has room for, and returns its bytes. So what must stay zero
- * between frames stays in its place. */
+/* Lays out the workspace, the same way for every frame within the capacity, and returns its size in bytes. So data that must
+ * stay zero between frames stays at its offset. */
 static size_t lay_out(Plan *plan, uint8_t *workspace, const CudaCapacity *capacity)
 {
     const size_t n_words = capacity->of[CAPACITY_WORDS], n_border_words = capacity->of[CAPACITY_BORDER_WORDS];
@@ -119,7 +119,7 @@ static size_t workspace_size(const CudaCapacity *capacity)
     return lay_out(&plan, NULL, capacity);
 }
 
-/* words_each: of a thread of number, at least. */
+/* words_each: minimum for a thread of number. */
 static Plan plan_for(const CclContext *context, void *workspace, const CudaCapacity *capacity, uint32_t width, uint32_t height,
                      uint32_t words_each)
 {
@@ -135,8 +135,8 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaCapac
     plan.capacity = context->capacity;
     plan.max_runs = max_runs();
     plan.slots = test_limit(SLOTS);
-    plan.near_pairs = test_limit(NEAR_PAIRS);
-    plan.near_labels = test_limit(NEAR_LABELS);
+    plan.shared_pairs = test_limit(SHARED_PAIRS);
+    plan.shared_labels = test_limit(SHARED_LABELS);
     plan.max_added = test_limit(MAX_ADDED);
     lay_out(&plan, (uint8_t *)workspace, capacity);
     return plan;
@@ -167,7 +167,7 @@ static Grids grids_for(const Plan *plan, unsigned multiprocessors)
     return grids;
 }
 
-/* The launches for a frame, or for all of a list. */
+/* The launches for one frame, or for a list of frames. */
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 static CclStatus launch_with(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, const Grids &grids)
 {
@@ -189,7 +189,7 @@ static bool is_small(uint32_t n_tiles, unsigned multiprocessors)
     return n_tiles <= SMALL_TILES * multiprocessors;
 }
 
-/* Few tiles leave multiprocessors idle; then more lanes share the work of a word. */
+/* Few tiles leave multiprocessors idle. Then more lanes share the work of a word. */
 template <typename Jobs>
 static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnectivity connectivity, bool small,
                             const Jobs &jobs, const Grids &grids)
@@ -201,9 +201,9 @@ static CclStatus launch_all(CudaFrame *frame, const CudaShape *shape, CclConnect
                  : launch_with<false, 1>(frame, shape, jobs, grids);
 }
 
-/* Where each multiprocessor has many tiles, how many run at once depends on their shared memory: each has capacity for few
- * runs. Those with more are solved in global memory, which takes far longer. So after masks that had such tiles each gets
- * capacity for all. */
+/* If each multiprocessor has many tiles, shared memory limits how many run at once. So each tile gets capacity for few runs. A
+ * tile with more runs is solved in global memory, which takes far longer. So after masks with such tiles, each tile gets
+ * capacity for all runs. */
 static TileCapacity tile_capacity(uint32_t n_tiles, unsigned multiprocessors, uint32_t density)
 {
     if (n_tiles <= test_limit(LOOSE_TILES * multiprocessors))
@@ -262,8 +262,8 @@ static CclStatus launch_in_clusters(const CudaBatch *batch)
     return runs_launch_in_clusters(batch, offsets);
 }
 
-/* Grids for all frames at once: blocks for the largest for each, so that the keepers and writers, whose number is free,
- * are shared out. */
+/* Grids for all frames at once, each with enough blocks for the largest frame. The blocks of keep and rows, whose number is
+ * free, are divided among the frames. */
 static CclStatus launch_batch(const CudaBatch *batch)
 {
     if (batch->clustered)

@@ -7,17 +7,18 @@
  * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS
  * 31(2), 2020, section 4.1.
  *
- * Every voxel begins as a set of its own and is united with each of its foreground neighbours that come before it: 13
- * of them 26-connected, 3 of them 6-connected. This is done in tiles in shared memory first. Then the voxels along the
- * tiles' borders are united, and every voxel looks up its root.
+ * Every voxel begins as a set of its own and is united with each of its foreground neighbours that come before it: 13 of them
+ * 26-connected, 3 of them 6-connected. This is done first inside tiles, in shared memory. Then voxels are united across the
+ * tiles' borders, and every voxel looks up its root.
  *
  *   tiles      voxels -> roots within each tile
  *   join       voxels on either side of a tile's border are united
  *   compress   each voxel points at its root
  *   propagate  voxels take their root as label
  *
- * Where this departs from the paper: tiles of 32 x 4 x 4 voxels, whose rows are whole sectors of memory; foreground is
- * looked up in bits of the tile's rows; a union that others imply is left out (for_unions()); 6-connected volumes too.
+ * Differences from the paper: tiles have 32 x 4 x 4 voxels, so that their rows are whole sectors of memory. Foreground is
+ * looked up in bits of the tile's rows. A union that others imply is left out: for_unions(). 6-connected volumes are possible
+ * too.
  */
 #include "cuda/volume.cuh"
 
@@ -25,11 +26,11 @@ static const unsigned WIDTH = 32, HEIGHT = 4, FRAMES = 4; /* of a tile; a warp p
 static const uint32_t NO_PARENT = UINT32_MAX;             /* of background */
 
 /*
- * The neighbours that a foreground voxel is to be united with: calls unite_with(dx, dy, dt) for each. is_set(dx, dy, dt)
- * says what is foreground; neighbours for which it says no may be foreground if those are united elsewhere.
+ * Calls unite_with(dx, dy, dt) for each neighbour to unite a foreground voxel with. is_set(dx, dy, dt) returns whether a
+ * neighbour is foreground. It may return false for foreground that is united elsewhere.
  *
- * Of the neighbours before it these are the one to its left and, of each row that comes before its own, the one across
- * (n below) or else those to either side. Left out is what follows from others, which are united with one another:
+ * These are the neighbour to the left and, in each earlier row, the one across (n below) or else those on either side. A
+ * neighbour is left out when it is already united with another one:
  *
  *     the row before   w n .     . n .     w . .     . . e     w . .     . . e
  *     its own          # x .     . x .     . x .     . x .     # x .     . x #
@@ -117,7 +118,7 @@ template <bool ALL_26> __global__ static void join(const __grid_constant__ CudaV
         return;
     const int lane = threadIdx.x, row = threadIdx.y, frame = threadIdx.z;
     for_unions<ALL_26>(
-        [&](int dx, int dy, int dt) { /* past either end: a coordinate wrapped round is large, too */
+        [&](int dx, int dy, int dt) { /* also before 0: a coordinate that wrapped around is large */
             return x + dx < space.width && y + dy < space.height && t + dt < space.n_frames &&
                    labels[space.index(x + dx, y + dy, t + dt)] != NO_PARENT;
         },
@@ -139,7 +140,7 @@ __global__ static void compress_voxels(const __grid_constant__ CudaVars vars, Sp
         compress(vars.labels, node);
 }
 
-/* A voxel's slot is its root's by now and is read by its own thread alone. */
+/* By now a voxel's slot has its root, and only its own thread reads it. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, Space space)
 {
     uint32_t x, y, t;

@@ -6,16 +6,16 @@
  * Oliveira, Lotufo, "A Study on Connected Components Labeling Algorithms Using GPUs", SIBGRAPI 2010; 8-connected as in
  * Allegretti, Bolelli, Cancilla, Grana, "Optimizing GPU-Based Connected Components Labeling Algorithms", IPAS 2018.
  *
- * Every pixel begins as a set of its own and is united with each of its foreground neighbours that come before it;
- * hooks are atomic, so once over the image is enough. This is done in tiles in shared memory first. Then the pixels
- * along the tiles' borders are united, and every pixel looks up its root.
+ * Every pixel begins as a set of its own and is united with each of its foreground neighbours that come before it. Hooks are
+ * atomic, so one pass over the image is enough. This is done first inside tiles, in shared memory. Then pixels are united
+ * across the tiles' borders, and every pixel looks up its root.
  *
  *   tiles      pixels -> roots within each tile
  *   join       pixels on either side of a seam are united
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper: foreground is looked up in bits of the tile's rows; parents have an array of their
- * own instead of the label image.
+ * Differences from the paper: foreground is looked up in bits of the tile's rows, and parents have an array of their own
+ * instead of the label image.
  */
 #include "cuda/tile.cuh"
 

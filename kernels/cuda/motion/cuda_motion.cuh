@@ -8,6 +8,7 @@
  *     picture.cu       upload, and averages of boxes where there is a working size
  *     pixel_models.cu  a method: the picture to foreground bits, its model updated
  *     unshadow.cu      takes shadows out of the bits
+ *     feedback*.cu     a method, instead of these two: its kernels are listed in feedback.cuh
  *     filter.cu        median, [confirm,] open, close, dilate, bytes of the mask; the last block tells the host
  *
  * The seam for a further method is CudaMotionMethod: one file with its kernels, its `open` and its `launch`, and one case in
@@ -36,9 +37,11 @@
 #define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
 
 typedef struct MotionCounters {
-    unsigned long long raw; /* pixels that do not fit, and in the upper half words in MotionForeground.dark */
+    unsigned long long raw;  /* pixels that do not fit, and in the upper half words in MotionForeground.dark; or MOTION_EMPTY */
     unsigned long long done; /* blocks of the last kernel << 40, and the pixels of the mask they kept */
 } MotionCounters;
+
+#define MOTION_EMPTY (1ull << 63) /* the mask is empty, as kernels decided */
 
 /* What the last block of a frame tells the host, in one word of mapped memory: pixels that did not fit, pixels of the
  * mask, both at most 2^28, and the last bits of the frame's number. */
@@ -76,9 +79,12 @@ typedef struct CudaMotionMethod {
     CclStatus (*open)(CclMotion *motion);
     /* Launches all kernels from the picture to the mask on CudaMotion.stream. */
     CclStatus (*launch)(const CclMotion *motion, const MotionWork *work);
+    /* The picture is done: fills what the method decides of its frame. NULL: nothing. */
+    void (*collect)(const CclMotion *motion, MotionFrame *frame);
 } CudaMotionMethod;
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
+extern const CudaMotionMethod cuda_motion_feedback;     /* feedback.cu: FEEDBACK */
 
 /* CclMotion.impl. */
 typedef struct CudaMotion {
@@ -115,11 +121,27 @@ CclStatus cuda_motion_alloc(CclMotion *motion, void *memory, size_t size);
 /* Puts the picture where kernels can read it, at the working size: work->picture and work->overlap. */
 CclStatus cuda_motion_upload(const CclMotion *motion, MotionWork *work);
 
+/* A plane of 8-bit samples, `step` bytes apart, at another size: averages of boxes. */
+typedef struct MotionPlane {
+    const uint8_t *data;
+    size_t stride;
+    uint32_t step, width, height;
+} MotionPlane;
+
+CclStatus cuda_motion_shrink(const CclMotion *motion, const MotionPlane *plane, uint8_t *to, uint32_t pitch, uint32_t width,
+                             uint32_t height);
+
 /* Takes shadows out of the frame's bits. mean: 8.8 fixed point, rows of words * 32. */
 CclStatus cuda_motion_unshadow(const CclMotion *motion, const MotionWork *work, const uint16_t *mean);
 
 /* The frame's bits to the mask; the last block writes the frame's word of CudaMotion.results. */
 CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work);
+
+/* Parts of it, for a method that does more between them. Bits through the median, then, with params, open and close: */
+CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const uint32_t *from, uint32_t *to,
+                                  unsigned median, const CclMotionParams *params);
+/* and bits to the mask: confirm, dilate, bytes. The last block tells the host. */
+CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const uint32_t *from);
 
 /* overlap: the kernel itself waits for the one before it. */
 template <typename... Parameters, typename... Values>

@@ -31,6 +31,7 @@ typedef struct Filter {
     size_t mask_stride;
     uint64_t max_raw;           /* raw foreground above this: the mask is empty */
     bool silent;
+    bool repeats;               /* the first step takes the pixels at the border for what lies outside */
     unsigned long long *result; /* mapped host memory */
     uint32_t serial;            /* of the frame */
 } Filter;
@@ -204,6 +205,18 @@ __device__ static __forceinline__ Tile place_tile(const MotionPicture &picture, 
     return tile;
 }
 
+/* The word of a row whose border pixels go on outside of the picture. */
+__device__ static uint32_t repeated(const MotionPicture &picture, const uint32_t *row, int word)
+{
+    const uint32_t last = (picture.width - 1) / 32, bit = (picture.width - 1) % 32;
+    if (word < 0)
+        return row[0] & 1 ? ~0u : 0;
+    if (word < (int)last)
+        return row[word];
+    const uint32_t beyond = row[last] >> bit & 1 ? ~0u : 0;
+    return word > (int)last ? beyond : row[last] | (beyond & ~((2u << bit) - 1));
+}
+
 /* Returns whether this thread has loaded any set pixel. */
 template <int WORDS>
 __device__ static __forceinline__ bool load_tile(const MotionPicture &picture, const Filter &filter, const Tile &tile)
@@ -212,6 +225,11 @@ __device__ static __forceinline__ bool load_tile(const MotionPicture &picture, c
     uint32_t found = 0;
     for (int i = (int)threadIdx.x; i < tile.n_words; i += (int)blockDim.x) {
         const int y = tile.y_first + i / WORDS, word = tile.word_first + i % WORDS;
+        if (filter.repeats && !tile.is_inside) {
+            const int row = min(max(y, 0), (int)picture.height - 1);
+            found |= tile.bits[i] = repeated(picture, filter.from + (size_t)row * picture.words, word);
+            continue;
+        }
         const uint32_t inside = tile.is_inside ? ~0u : in_picture(picture, y, word);
         const uint32_t bits = inside ? filter.from[(size_t)y * picture.words + word] & inside : 0;
         tile.bits[i] = bits | (outside & ~inside);
@@ -290,11 +308,11 @@ filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constan
 
     wait_for_predecessor();
     let_successor_start(); /* the first kernel of the next picture does not wait */
-    const uint32_t raw = (uint32_t)counters->raw; /* the tile's loads do not wait for it */
+    const unsigned long long raw = counters->raw; /* the tile's loads do not wait for it */
     if (!threadIdx.x)
         n_kept = 0;
     const bool found = load_tile<WORDS>(picture, filter, tile);
-    const bool empty = filter.silent || raw > filter.max_raw;
+    const bool empty = filter.silent || (uint32_t)raw > filter.max_raw || raw & MOTION_EMPTY;
     bool any = __syncthreads_or(found && !empty); /* every step leaves an empty tile empty */
 
     int margin = 0;
@@ -353,10 +371,10 @@ static CclStatus launch_filter(const CclMotion *motion, const MotionWork *work, 
     return launch(cuda_motion(motion), work, filter);
 }
 
-static Filter filter_of(const CudaMotion *cuda, const MotionFrame *frame, const MotionForeground *foreground)
+static Filter filter_of(const CudaMotion *cuda, const MotionFrame *frame, const uint32_t *from)
 {
     Filter filter = {};
-    filter.from = foreground->image;
+    filter.from = from;
     filter.ignored = cuda->ignored;
     filter.confirm = cuda->confirm;
     filter.confirm_frames = frame->params.confirm_frames;
@@ -367,6 +385,28 @@ static Filter filter_of(const CudaMotion *cuda, const MotionFrame *frame, const 
     return filter;
 }
 
+static void to_mask(const CudaMotion *cuda, const MotionFrame *frame, Filter *filter)
+{
+    const bool direct = frame->mask.memory == CCL_MEMORY_DEVICE;
+    filter->mask = !frame->mask.data ? NULL : direct ? frame->mask.data : cuda->mask;
+    filter->mask_stride = direct ? frame->mask.stride : cuda->mask_pitch;
+}
+
+static void add_open_close(Filter *filter, const CclMotionParams *params)
+{
+    add_step(filter, FILTER_ERODE, params->open);
+    add_step(filter, FILTER_DILATE, params->open + params->close);
+    add_step(filter, FILTER_ERODE, params->close);
+}
+
+static CclStatus forget_counts(const CclMotion *motion, const MotionFrame *frame)
+{
+    CudaMotion *const cuda = cuda_motion(motion);
+    if (frame->forgets)
+        CCL_CUDA_TRY(cudaMemsetAsync(cuda->confirm, 0, (size_t)5 * motion->words * motion->height * 8, cuda->stream));
+    return CCL_OK;
+}
+
 /* Confirming changes counts, which a tile's surroundings must not do a second time: the steps before it are a launch of
  * their own. */
 CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work)
@@ -374,9 +414,8 @@ CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work)
     CudaMotion *const cuda = cuda_motion(motion);
     const MotionFrame *const frame = work->frame;
     const CclMotionParams *const params = &frame->params;
-    Filter filter = filter_of(cuda, frame, &work->foreground);
-    if (frame->forgets)
-        CCL_CUDA_TRY(cudaMemsetAsync(cuda->confirm, 0, (size_t)5 * motion->words * motion->height * 8, cuda->stream));
+    Filter filter = filter_of(cuda, frame, work->foreground.image);
+    CCL_TRY(forget_counts(motion, frame));
     add_step(&filter, FILTER_MEDIAN, params->median);
     if (params->confirm_frames > 1) {
         filter.to = cuda->kept;
@@ -386,14 +425,41 @@ CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work)
         filter.confirm = NULL;
         filter.n_steps = filter.halo_rows = filter.halo_words = 0;
     }
-    add_step(&filter, FILTER_ERODE, params->open);
-    add_step(&filter, FILTER_DILATE, params->open + params->close);
-    add_step(&filter, FILTER_ERODE, params->close);
+    add_open_close(&filter, params);
     add_step(&filter, FILTER_DILATE, params->dilate);
-    if (frame->mask.data) {
-        const bool direct = frame->mask.memory == CCL_MEMORY_DEVICE;
-        filter.mask = direct ? frame->mask.data : cuda->mask;
-        filter.mask_stride = direct ? frame->mask.stride : cuda->mask_pitch;
+    to_mask(cuda, frame, &filter);
+    return launch_filter(motion, work, filter);
+}
+
+CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const uint32_t *from, uint32_t *to,
+                                  unsigned median, const CclMotionParams *params)
+{
+    Filter filter = filter_of(cuda_motion(motion), work->frame, from);
+    filter.to = to;
+    filter.confirm = NULL;
+    filter.silent = false; /* the device decides */
+    filter.repeats = median > 0;
+    add_step(&filter, FILTER_MEDIAN, median);
+    if (params)
+        add_open_close(&filter, params);
+    return launch_filter(motion, work, filter);
+}
+
+CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const uint32_t *from)
+{
+    CudaMotion *const cuda = cuda_motion(motion);
+    const MotionFrame *const frame = work->frame;
+    Filter filter = filter_of(cuda, frame, from);
+    filter.silent = false;
+    CCL_TRY(forget_counts(motion, frame));
+    if (frame->params.confirm_frames > 1 && frame->params.dilate) {
+        filter.to = cuda->kept;
+        CCL_TRY(launch_filter(motion, work, filter));
+        filter.from = cuda->kept;
+        filter.to = NULL;
+        filter.confirm = NULL;
     }
+    add_step(&filter, FILTER_DILATE, frame->params.dilate);
+    to_mask(cuda, frame, &filter);
     return launch_filter(motion, work, filter);
 }

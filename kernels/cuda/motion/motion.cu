@@ -76,6 +76,8 @@ static const CudaMotionMethod *find_method(CclMotionMethod method)
     case CCL_MOTION_EMA:
     case CCL_MOTION_MOG2:
         return &cuda_motion_pixel_models;
+    case CCL_MOTION_FEEDBACK:
+        return &cuda_motion_feedback;
     }
     return NULL;
 }
@@ -229,6 +231,8 @@ static CclStatus cuda_collect(CclMotion *motion, MotionFrame *frame)
     }
     frame->raw_foreground = result & max;
     frame->foreground = result >> MOTION_RESULT_BITS & max;
+    if (cuda->method->collect)
+        cuda->method->collect(motion, frame);
     return CCL_OK;
 }
 

@@ -5,30 +5,36 @@
 
 #include "cuda_motion.cuh"
 
-__global__ static void shrink(const uint8_t *luma, size_t stride, uint32_t full_width, uint32_t full_height,
-                              uint8_t *shrunk, uint32_t pitch, uint32_t width, uint32_t height)
+__global__ static void shrink(const __grid_constant__ MotionPlane plane, uint8_t *to, uint32_t pitch, uint32_t width,
+                              uint32_t height)
 {
     const uint32_t x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
     if (x >= width)
         return;
-    const uint32_t x0 = motion_box(x, width, full_width), x1 = motion_box(x + 1, width, full_width);
-    const uint32_t y0 = motion_box(y, height, full_height), y1 = motion_box(y + 1, height, full_height);
+    const uint32_t x0 = motion_box(x, width, plane.width), x1 = motion_box(x + 1, width, plane.width);
+    const uint32_t y0 = motion_box(y, height, plane.height), y1 = motion_box(y + 1, height, plane.height);
     const uint32_t area = (x1 - x0) * (y1 - y0);
     uint32_t sum = area / 2;
     for (uint32_t j = y0; j < y1; j++)
         for (uint32_t i = x0; i < x1; i++)
-            sum += luma[j * stride + i];
-    shrunk[(size_t)y * pitch + x] = (uint8_t)(sum / area);
+            sum += plane.data[j * plane.stride + i * plane.step];
+    to[(size_t)y * pitch + x] = (uint8_t)(sum / area);
+}
+
+CclStatus cuda_motion_shrink(const CclMotion *motion, const MotionPlane *plane, uint8_t *to, uint32_t pitch, uint32_t width,
+                             uint32_t height)
+{
+    const dim3 grid(blocks_for(width, MOTION_BLOCK_THREADS), height);
+    return cuda_motion_launch(cuda_motion(motion), false, shrink, grid, MOTION_BLOCK_THREADS, 0, *plane, to, pitch, width,
+                              height);
 }
 
 static CclStatus launch_shrink(const CclMotion *motion, const MotionFrame *frame, MotionPicture *picture)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    const CclMask *const luma = &frame->luma;
+    const MotionPlane plane = { picture->luma, picture->stride, 1, frame->luma.width, frame->luma.height };
     const uint32_t pitch = motion->words * 64;
-    const dim3 grid(blocks_for(motion->width, MOTION_BLOCK_THREADS), motion->height);
-    CCL_TRY(cuda_motion_launch(cuda, false, shrink, grid, MOTION_BLOCK_THREADS, 0, picture->luma, picture->stride,
-                               luma->width, luma->height, cuda->shrunk, pitch, motion->width, motion->height));
+    CCL_TRY(cuda_motion_shrink(motion, &plane, cuda->shrunk, pitch, motion->width, motion->height));
     picture->luma = cuda->shrunk;
     picture->stride = pitch;
     return CCL_OK;

@@ -6,19 +6,17 @@
  * Soh, Raja, Hae, Kim, "Fast Parallel Connected Component Labeling Algorithms Using CUDA Based on 8-Directional Label
  * Selection", International Journal of Latest Research in Science and Technology 3(2), 2014.
  *
- * A pixel walks from itself in all eight directions until it meets background, and takes the lowest label seen on the
- * way. So a label travels straight lines of any length in one iteration, and turns are what costs iterations. M8DLS
- * spares the walks of pixels whose label is final, and takes for final what a pixel still has of its own after two
- * iterations.
+ * A pixel walks in all eight directions until it meets background, and takes the lowest label on the way. So a label travels
+ * along a straight line of any length in one iteration, and each turn of a component takes a further iteration. M8DLS skips the
+ * walks of pixels whose label is final. It considers a label final if its own pixel still has it after two iterations.
  *
  *   init     each pixel its own label
  *   select   the lowest label in eight directions; repeated until no label changes
  *
- * As published M8DLS is wrong: the lowest label may need any number of turns to reach a pixel, and a pixel that is
- * lowest all around has its own label until then. Ours takes the rule for a guess: a pixel whose label is held to be
- * final makes no walks, but looks at its eight neighbours, and walks if one of them is lower. So labels stop changing
- * only when no neighbours differ, which is right whatever was guessed; the guess spares almost all walks once labels
- * are final indeed.
+ * As published, M8DLS is wrong: the lowest label may need any number of turns to reach a pixel. Until then, a pixel that is the
+ * lowest of its neighbourhood keeps its own label. Here the rule is only a guess: a pixel whose label is considered final reads
+ * its eight neighbours, and walks if one of them is lower. So labels stop changing only when no neighbours differ, which is
+ * right for any guess. When labels are really final, the guess saves almost all walks.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"
@@ -26,11 +24,11 @@
 #include "cuda/threads.cuh"
 #include "pixels.cuh"
 
-/* The lowest label from the pixel on towards (dx, dy); `own` is its own. */
-__device__ static uint32_t lowest_towards(const uint32_t *label, ptrdiff_t step, uint32_t most, uint32_t own)
+/* The lowest label from the pixel on in one direction, at most max_steps away; `own`: the label of the pixel. */
+__device__ static uint32_t lowest_towards(const uint32_t *label, ptrdiff_t step, uint32_t max_steps, uint32_t own)
 {
     uint32_t lowest = own;
-    for (; most; most--) {
+    for (; max_steps; max_steps--) {
         label += step;
         if (!*label)
             break;
@@ -42,7 +40,7 @@ __device__ static uint32_t lowest_towards(const uint32_t *label, ptrdiff_t step,
 __device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stride, uint32_t x, uint32_t y,
                                            uint32_t width, uint32_t height, uint32_t own)
 {
-    const uint32_t left = x, right = width - 1 - x, up = y, down = height - 1 - y; /* pixels there are */
+    const uint32_t left = x, right = width - 1 - x, up = y, down = height - 1 - y; /* number of pixels in each direction */
     uint32_t lowest = lowest_towards(label, -1, left, own);
     lowest = lowest_towards(label, 1, right, lowest);
     lowest = lowest_towards(label, -stride, up, lowest);
@@ -53,7 +51,7 @@ __device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stri
     return lowest_towards(label, stride + 1, min(right, down), lowest);
 }
 
-/* `guess`: labels that their own pixels still have are held to be final. */
+/* `guess`: labels that their own pixels still have are considered final. */
 __global__ static void select(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, bool guess,
                               uint64_t magic, uint32_t *changed)
 {
@@ -78,7 +76,7 @@ __global__ static void select(const __grid_constant__ CudaVars vars, uint32_t wi
     }
 }
 
-/* Each iteration takes a label along a path by a pixel at least. */
+/* Each iteration moves a label along a path by at least one pixel. */
 template <bool modified> static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * ACCL: Accelerated Connected Component Labeling.
- * Nina Paravecino, Kaeli, "Accelerated Connected Component Labeling Using CUDA Framework", ICCVG 2014. What the paper
- * says is taken from Bolelli et al., IEEE TPDS 2024, section III-B4, and Chen et al., IEEE Access 2018, section II-C.
+ * ACCL: Accelerated Connected Component Labeling. Nina Paravecino, Kaeli, "Accelerated Connected Component Labeling Using CUDA
+ * Framework", ICCVG 2014. Written from the descriptions in Bolelli et al., IEEE TPDS 2024, section III-B4, and Chen et al.,
+ * IEEE Access 2018, section II-C.
  *
  * Rows are turned into lists of spans, runs of foreground with their first and last column, each with a label of its
  * own. Spans of neighbouring rows that touch are merged. Pixels take the label of their span.
@@ -13,12 +13,12 @@
  *   merge      spans that touch one of the row above are united
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper:
- * - No dynamic parallelism. The paper merges one pair after the other, and each merge launches a kernel that renames
- *   one        label everywhere; here all pairs are united at once.
- * - A row's spans are found by a warp that looks at 32 pixels at a time, instead of by one thread.
- * - For each span that of the other row which holds its start is looked up by bisection, from either side: every pair
- *   is         seen once, and a long span over many short ones is not left to one thread.
+ * Differences from the paper:
+ * - No dynamic parallelism. The paper merges one pair after the other, and each merge launches a kernel that renames one label
+ *   everywhere. Here all pairs are united at once.
+ * - A warp finds the spans of a row, 32 pixels at a time, instead of one thread.
+ * - For each span of either row, bisection finds the span of the other row that contains its start. So every pair is found
+ *   once, and no thread has a long span with many short ones alone.
  */
 #include "spans.cuh"
 
@@ -34,12 +34,12 @@ template <bool EIGHT> __global__ static void merge_spans(uint32_t width, Spans s
     const uint16_t *const lower_starts = spans.starts + lower, *const lower_ends = spans.ends + lower;
     const uint16_t *const upper_starts = spans.starts + upper, *const upper_ends = spans.ends + upper;
 
-    if (i < n_lower) { /* does its start, or in 8-connectivity the pixel before that, lie below a span? */
+    if (i < n_lower) { /* whether its start, or 8-connected the pixel before it, is below a span */
         const uint32_t start = lower_starts[i], n = count_up_to(upper_starts, n_upper, start, false);
         if (n && upper_ends[n - 1] + EIGHT > start)
             unite(parents, lower_row + start, upper_row + upper_starts[n - 1]);
     }
-    if (i < n_upper) { /* the other way round; equal starts have been seen */
+    if (i < n_upper) { /* the other way round; equal starts are found above */
         const uint32_t start = upper_starts[i], n = count_up_to(lower_starts, n_lower, start, true);
         if (n && lower_ends[n - 1] + EIGHT > start)
             unite(parents, upper_row + start, lower_row + lower_starts[n - 1]);

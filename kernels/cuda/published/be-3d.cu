@@ -2,23 +2,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BE for volumes: Block Equivalence.
- * Zavalishin, Safonov, Bekhtin, Kurilin, "Block Equivalence Algorithm for Labeling 2D and 3D Images on GPU", Electronic
- * Imaging 2016(2), pp. 1-7; told after Bolelli et al., TPDS 2024, section III-A9.
+ * BE for volumes: Block Equivalence. Zavalishin, Safonov, Bekhtin, Kurilin, "Block Equivalence Algorithm for Labeling 2D and 3D
+ * Images on GPU", Electronic Imaging 2016(2), pp. 1-7; written from Bolelli et al., TPDS 2024, section III-A9.
  *
- * Label equivalence with 2x2x2 blocks for nodes. Which of its 26 neighbours a block touches is found once and kept in a
- * word. Then the root of each block takes the least label next to the block and every block follows to its root, until
- * no label changes.
+ * Label equivalence, with 2x2x2 blocks as nodes. A word per block keeps which of its 26 neighbours it touches. Then the root of
+ * each block takes the lowest label next to the block, and every block takes its root's label, until no label changes.
  *
  *   init       voxels -> each block's label and the word of its neighbours
- *   scan       a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
+ *   scan       a block's label, as a node, takes the lowest neighbour's label           } until scan finds
  *   analyze    each block points at its root                                          } nothing to change
  *   propagate  voxels take their block's label
  *
- * Where this departs from the paper: labels of blocks are in the label image, at each block's first voxel; scan takes
- * the least with atomicMin, where the published read-compare-write may lose a smaller label to a larger one and then
- * needs more iterations; the loop ends with an analyze that has nothing to do, as an iteration is two kernels here.
- * What an iteration costs is said in iterate.cuh.
+ * Differences from the paper: labels of blocks are in the label image, at each block's first voxel. scan uses atomicMin: the
+ * published read-compare-write may lose a smaller label to a larger one, and then needs more iterations. An iteration is two
+ * kernels here, so the last analyze has nothing to do. For the cost of an iteration see iterate.cuh.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/volume.cuh"
@@ -43,12 +40,12 @@ __global__ static void scan(const __grid_constant__ CudaVars vars, Space space, 
         return;
     uint32_t *const labels = vars.labels;
     const uint32_t node = cube_node(space, cube), label = labels[node];
-    uint32_t least = label;
+    uint32_t lowest = label;
     for (uint32_t touched = words[cube_index(space, cube)]; touched; touched &= touched - 1)
-        least = min(least, labels[cube_neighbour(space, node, __ffs(touched) - 1)]);
-    if (least < label) {
-        atomicMin(&labels[label], least);
-        *changed = 1; /* race: the same from everybody */
+        lowest = min(lowest, labels[cube_neighbour(space, node, __ffs(touched) - 1)]);
+    if (lowest < label) {
+        atomicMin(&labels[label], lowest);
+        *changed = 1; /* race: all threads store the same value */
     }
 }
 
@@ -59,7 +56,7 @@ __global__ static void analyze(const __grid_constant__ CudaVars vars, Space spac
         compress(vars.labels, cube_node(space, cube));
 }
 
-/* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
+/* By now a block's slot has its root, and only its own thread reads it. So labels may overwrite the slots. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, Space space)
 {
     Cube cube;
@@ -79,11 +76,11 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     const Space space = space_of(frame->shape);
     const dim3 grid = cube_grid(space), threads = cube_threads();
     uint32_t *const words = (uint32_t *)frame->workspace;
-    /* Each iteration but the last hooks a root at least. */
-    const uint64_t most = max_cubes(context) + 1;
+    /* Each iteration except the last hooks at least one root. */
+    const uint64_t max_iterations = max_cubes(context) + 1;
 
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, space, words);
-    CCL_TRY(iterate(frame, most, [&](uint32_t *changed) -> CclStatus {
+    CCL_TRY(iterate(frame, max_iterations, [&](uint32_t *changed) -> CclStatus {
         CCL_CUDA_LAUNCH(frame, "scan", scan, grid, threads, 0, frame->vars, space, words, changed);
         CCL_CUDA_LAUNCH(frame, "analyze", analyze, grid, threads, 0, frame->vars, space);
         return CCL_OK;

@@ -2,28 +2,26 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BE: Block Equivalence.
- * Zavalishin, Safonov, Bekhtin, Kurilin, "Block Equivalence Algorithm for Labeling 2D and 3D Images on GPU", Electronic
- * Imaging 2016(2), pp. 1-7; told after Bolelli et al., TPDS 2024, section III-A9.
+ * BE: Block Equivalence. Zavalishin, Safonov, Bekhtin, Kurilin, "Block Equivalence Algorithm for Labeling 2D and 3D Images on
+ * GPU", Electronic Imaging 2016(2), pp. 1-7; written from Bolelli et al., TPDS 2024, section III-A9.
  *
- * Label equivalence, in the form of Kalentev et al. that needs one label array, with 2x2 blocks for nodes. Which of its
- * eight neighbours a block touches is found once, without decision trees, and kept in a byte. Then the root of each
- * block takes the least label next to the block and every block follows to its root, until no label changes.
+ * Label equivalence in the form of Kalentev et al., with one label array, and with 2x2 blocks as nodes. A byte per block keeps
+ * which of its eight neighbours it touches; no decision tree is needed. Then the root of each block takes the lowest label next
+ * to the block, and every block takes its root's label, until no label changes.
  *
  *   init       pixels -> each block's label and the byte of its neighbours
- *   scan       a block's label, as a node, takes the least of the neighbours' labels  } until scan finds
+ *   scan       a block's label, as a node, takes the lowest neighbour's label           } until scan finds
  *   analyze    each block points at its root                                          } nothing to change
  *   propagate  pixels take their block's label
  *
- * Where this departs from the paper: scan takes the least with atomicMin, where the published read-compare-write may
- * lose a smaller label to a larger one and then needs more iterations; the loop ends with an analyze that has nothing
- * to do, as an iteration is two kernels here; labels of empty blocks are a word of their own, and not 0; what an
- * iteration costs is said in iterate.cuh.
+ * Differences from the paper: scan uses atomicMin. The published read-compare-write may lose a smaller label to a larger one,
+ * and then needs more iterations. An iteration is two kernels here, so the last analyze has nothing to do. Empty blocks have
+ * the label EMPTY instead of 0. For the cost of an iteration see iterate.cuh.
  */
 #include "cuda/block.cuh"
 #include "cuda/published/iterate.cuh"
 
-static const uint32_t EMPTY = UINT32_MAX; /* in place of a parent: a block without foreground */
+static const uint32_t EMPTY = UINT32_MAX; /* instead of a parent: a block without foreground */
 
 /* The neighbours in the order of their bits in Blocks.info. */
 __device__ static const uint32_t NEIGHBOUR_TOUCHES[8] = {
@@ -58,14 +56,14 @@ __global__ static void scan(uint32_t width, uint32_t height, Blocks blocks, uint
     if (!neighbours)
         return;
     const uint32_t label = blocks[node];
-    uint32_t least = label;
+    uint32_t lowest = label;
 #pragma unroll
     for (uint32_t i = 0; i < 8; i++)
         if (neighbours >> i & 1)
-            least = min(least, blocks[node + NEIGHBOUR_AT[i]]);
-    if (least < label) {
-        atomicMin(&blocks[label], least);
-        *changed = 1; /* race: the same from everybody */
+            lowest = min(lowest, blocks[node + NEIGHBOUR_AT[i]]);
+    if (lowest < label) {
+        atomicMin(&blocks[label], lowest);
+        *changed = 1; /* race: all threads store the same value */
     }
 }
 
@@ -99,11 +97,11 @@ static CclStatus label(CclContext *context, CclFrame *ccl_frame)
     const uint32_t width = frame->shape.width, height = frame->shape.height;
     const Blocks blocks = blocks_at(frame->workspace, width, height);
     const dim3 grid = block_grid(frame->shape), threads = block_threads();
-    /* Each iteration but the last hooks a root at least. */
-    const uint64_t most = (uint64_t)((width + 1) / 2) * ((height + 1) / 2) + 1;
+    /* Each iteration except the last hooks at least one root. */
+    const uint64_t max_iterations = (uint64_t)((width + 1) / 2) * ((height + 1) / 2) + 1;
 
     CCL_CUDA_LAUNCH(frame, "init", init, grid, threads, 0, frame->vars, width, height, blocks);
-    CCL_TRY(iterate(frame, most, [&](uint32_t *changed) -> CclStatus {
+    CCL_TRY(iterate(frame, max_iterations, [&](uint32_t *changed) -> CclStatus {
         CCL_CUDA_LAUNCH(frame, "scan", scan, grid, threads, 0, width, height, blocks, changed);
         CCL_CUDA_LAUNCH(frame, "analyze", analyze, grid, threads, 0, width, height, blocks);
         return CCL_OK;

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BKE, BKE_IC: Block-based Komura Equivalence in its published shape, without and with inline compression, to compare
- * with. `bke` (bke.cu) is the same idea made faster. Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to
- * Label Connected Components on GPUs", IEEE TPDS 31(2), 2020, doi 10.1109/TPDS.2019.2934683, section 5.2.
+ * BKE, BKE_IC: Block-based Komura Equivalence as published, without and with inline compression, for comparison. `bke` (bke.cu)
+ * is a faster version. Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs",
+ * IEEE TPDS 31(2), 2020, doi 10.1109/TPDS.2019.2934683, section 5.2.
  *
- * Komura's equivalence, with 2x2 blocks for nodes: a block takes the first of P, Q, R and S that it touches for its
- * parent, and unites with the others once the chains are compressed. What the later kernels need to know of its pixels
- * is kept in a byte, so the mask is read once. Parents and bytes are in the label image, in pixels that propagate
- * overwrites, so there is no memory beside it.
+ * Komura's equivalence, with 2x2 blocks as nodes. The parent of a block is the first of P, Q, R and S that it touches. When the
+ * chains are compressed, the block unites with the others. A byte per block keeps what later kernels need of its pixels, so the
+ * mask is read once. Parents and bytes are in pixels of the label image that propagate overwrites, so no further memory is
+ * needed.
  *
  *   init       pixels -> each block's parent and byte
  *   compress   each block points at its root
@@ -17,20 +17,19 @@
  *   compress   each block points at its root
  *   propagate  pixels take their block's label
  *
- * Where this departs from the paper: the byte of the last block of an image with odd width and height is beside the image
- * and not in a pixel of block P, where P's thread overwrites it while this block's thread may still have to read it;
- * masks of any byte values.
+ * Differences from the paper: masks may have any byte values. In an image with odd width and height, the byte of the last block
+ * has memory of its own. The paper has it in a pixel of block P, whose thread may overwrite it before it is read.
  */
 #include "cuda/block.cuh"
 
-/* Beside the pixels, in a block's byte: to be united. */
+/* Bits of a block's byte besides the pixels: neighbours to unite with. */
 enum {
     INFO_Q = 32,
     INFO_R = 64,
     INFO_S = 128,
 };
 
-/* Where the byte of the block at (x, y) is: a pixel of the block other than its upper left, or `corner`. */
+/* The byte of the block at (x, y): in a pixel of the block other than its upper left, or `corner`. */
 __device__ static uint32_t &info_of(const InPlace &image, uint32_t *corner, uint32_t x, uint32_t y, uint32_t width,
                                     uint32_t height)
 {

@@ -2,29 +2,28 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * BRB: Block-Run-Based labelling.
- * Chen, Zhao, Tao, Sang, "Block-run-based connected component labelling algorithm for GPGPU using shared memory",
- * Electronics Letters 47, 2011, pp. 1309-1311; told after Bolelli et al., TPDS 2024, section III-A6.
+ * BRB: Block-Run-Based labelling. Chen, Zhao, Tao, Sang, "Block-run-based connected component labelling algorithm for GPGPU
+ * using shared memory", Electronics Letters 47, 2011, pp. 1309-1311; written from Bolelli et al., TPDS 2024, section III-A6.
  *
- * The image is a pile of block rows, each two pixel rows of which it shares one with the next: with 8-connectivity the
- * columns of a block row that hold foreground form runs, each of them connected, and a 2x2 block belongs to one run at
- * most. Block rows are taken one after the other: runs are found with a vote of the warp, and then the roots of the
- * block row before and those of this one take the least of each other's numbers, over and over until nothing changes.
- * All of that is in shared memory; what is kept of a block is which block of the next row, or of its own, it hangs on.
+ * The image is divided into block rows of two pixel rows; each pixel row belongs to two block rows. With 8-connectivity,
+ * consecutive columns of a block row with foreground are connected: a run. A 2x2 block belongs to at most one run. Block rows
+ * are processed one after the other. A vote of the warp finds the runs. Then the roots of the block row before and of this one
+ * take the lowest of each other's numbers, until nothing changes. This is done in shared memory. The result for a block is its
+ * parent, in the next block row or its own.
  *
- *   scan       tiles: runs of a block row; until nothing changes: the row before, then this row takes the least
+ *   scan       tiles: runs of a block row; until nothing changes: the row before, then this row takes the lowest
  *   join       unites what touches across the edges of tiles
  *   compress   each block points at its root
  *   propagate  pixels take their block's label
  *
- * Where this departs from the paper:
- * - Images of any size and labels of 32 bits. The published code has labels of 16, kernels for widths of 512, 1024 and
- *   2048 and a thread block for each strip of whole rows; here tiles have 512 columns and 16 rows, and union-find joins
- *   them, instead of the same iteration over the strips' edges by a single thread block.
- * - Rows go from the bottom up, so that a block's parent comes before it, as union-find wants it.
- * - The least is taken with atomicMin: in the published code threads write to one place and look afterwards who won,
- *   which      takes more turns and is a race.
- * - In the published second scan roots hand labels on from row to row; here every block finds its own.
+ * Differences from the paper:
+ * - Images of any size and labels of 32 bits. The published code has labels of 16 bits, kernels for widths of 512, 1024 and
+ *   2048, and a thread block for each strip of whole rows. A single thread block then iterates over the strips' edges. Here
+ *   tiles have 512 columns and 16 rows, and union-find joins them.
+ * - Rows are processed from the bottom up, so that a block's parent comes before it, as union-find needs it.
+ * - The lowest number is found with atomicMin. In the published code threads write to one address and then check which one
+ *   succeeded, which takes more iterations and is a race.
+ * - In the published second scan, roots pass labels on from row to row. Here every block finds its own.
  * - Parents are in the label image, at the first pixel of each pair.
  */
 #include "cuda/block.cuh"
@@ -46,11 +45,11 @@ __device__ static uint32_t pair_at(const CudaVars &vars, uint32_t x, uint32_t y,
     return (uint32_t)is_foreground(p[0], vars) | (x + 1 < width ? (uint32_t)is_foreground(p[1], vars) << 1 : 0);
 }
 
-/* Where the run begins that this thread's block, with foreground in `columns`, belongs to; NONE for an empty block.
- * Called by the whole thread block, and again only after another barrier. */
+/* The column where the run of this thread's block begins; NONE for an empty block. `columns`: those with foreground. All
+ * threads of the block call it, and call it again only after another barrier. */
 __device__ static uint32_t begin_of_run(uint32_t columns, uint32_t *last_begins)
 {
-    __shared__ uint32_t ends[THREADS / 32]; /* does a warp's last block reach the next warp? */
+    __shared__ uint32_t ends[THREADS / 32]; /* whether a warp's last block touches the next warp */
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t reaching = __ballot_sync(~0u, columns & 2);
     if (lane == 31)
@@ -72,21 +71,22 @@ __device__ static uint32_t begin_of_run(uint32_t columns, uint32_t *last_begins)
     return last_begins[before];
 }
 
-/* The node of the root, in its own block row y, of the block at x: the one at column `root` of the tile, or itself. */
+/* The node of the root, in block row y, of the block at x: at column `root` of the tile, or the block itself. */
 __device__ static uint32_t own_root(const InPlace &image, uint32_t x0, uint32_t x, uint32_t y, uint32_t root)
 {
     return image.at(root != NONE ? x0 + 2 * root : x, y);
 }
 
 /*
- * A thread has the same blocks of all rows of the tile. Block row y is pixel rows y and y + 1. Blocks of the block row
- * below have their root's column there in `below`; at the end of the turn its blocks are linked to this row's roots.
+ * A thread has the same columns in all block rows of the tile. Block row y has the pixel rows y and y + 1. `below` is the
+ * column of the root, in the block row below, of the block below. At the end of an iteration, blocks of that row are linked to
+ * this row's roots.
  */
 __global__ __launch_bounds__(THREADS) static void scan(const __grid_constant__ CudaVars vars, uint32_t width,
                                                        uint32_t height)
 {
     __shared__ uint32_t here[THREADS];  /* parents of this block row's runs, by the column where they begin */
-    __shared__ uint32_t links[THREADS]; /* of the roots below: the least root here that they touch */
+    __shared__ uint32_t links[THREADS]; /* of the roots below: the lowest root of this row that they touch */
     __shared__ uint32_t last_begins[THREADS / 32];
 
     const InPlace image = in_place(vars);

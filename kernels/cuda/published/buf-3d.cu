@@ -6,17 +6,17 @@
  * Allegretti, Bolelli, Grana, "Optimized Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS
  * 31(2), 2020, doi 10.1109/TPDS.2019.2934683, sections 5.1 and 5.3.
  *
- * Union-find with 2x2x2 blocks for nodes. A block looks at its own voxels first and then only at those of the 13
- * neighbours before it that could touch one. Parents are in the label image, at each block's first voxel; which voxels
- * of a block are foreground is kept in a byte, so that the last kernel need not look at the stack again.
+ * Union-find with 2x2x2 blocks as nodes. A block reads its own voxels first, then only voxels of the 13 neighbours before it
+ * that could touch one. Parents are in the label image, at each block's first voxel. A byte per block keeps which voxels are
+ * foreground, so that the last kernel does not read the stack again.
  *
  *   init       each block is a root
  *   merge      each block unites with the neighbours before it that it touches, and notes its voxels
  *   compress   each block points at its root
  *   propagate  voxels take their block's label
  *
- * Where this departs from the paper: the bytes have an array of their own instead of unused voxels of the label image,
- * so that odd sizes are no case of their own; thread blocks of 32x4 blocks of one layer, so that a warp reads one row.
+ * Differences from the paper: the bytes have an array of their own instead of unused voxels of the label image, so that odd
+ * sizes need no special case. A thread block has 32x4 blocks of one layer, so that a warp reads one row.
  */
 #include "cuda/volume.cuh"
 
@@ -50,7 +50,7 @@ __global__ static void compress_cubes(const __grid_constant__ CudaVars vars, Spa
         compress(vars.labels, cube_node(space, cube));
 }
 
-/* A block's slot is its root's by now and is read by its own thread alone, so labels may take the slots' place. */
+/* By now a block's slot has its root, and only its own thread reads it. So labels may overwrite the slots. */
 __global__ static void propagate(const __grid_constant__ CudaVars vars, Space space, const uint8_t *bytes)
 {
     Cube cube;

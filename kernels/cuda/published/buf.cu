@@ -6,17 +6,16 @@
  * Block-Based Algorithms to Label Connected Components on GPUs", IEEE TPDS 31(2), 2020, doi 10.1109/TPDS.2019.2934683,
  * section 5.1.
  *
- * Oliveira and Lotufo's union-find, with 2x2 blocks for nodes. A block looks at its own pixels first and then only at
- * those of its neighbours that could touch one. Parents are in the label image, at each block's upper left pixel, so
- * there is no memory beside it; with inline compression a block on its way to the root tells others how far it has
- * come.
+ * Oliveira and Lotufo's union-find, with 2x2 blocks as nodes. A block reads its own pixels first, then only pixels of its
+ * neighbours that could touch one. Parents are in the label image, at each block's upper left pixel, so no further memory is
+ * needed. With inline compression, a block that climbs to its root stores every ancestor on the path.
  *
  *   init       each block is a root
  *   merge      each block unites with those of P, Q, R and S it touches
  *   compress   each block points at its root
  *   propagate  pixels take their block's label
  *
- * Where this departs from the paper: masks of any byte values.
+ * Difference from the paper: masks may have any byte values.
  */
 #include "cuda/block.cuh"
 

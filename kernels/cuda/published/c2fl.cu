@@ -6,17 +6,17 @@
  * Naito, "Efficient Parallel Connected Component Labeling With a Coarse-to-Fine Strategy", IEEE Access 6, 2018, doi
  * 10.1109/ACCESS.2018.2872452.
  *
- * In a tile pixels are first linked along rows and columns without atomics, a column having precedence over a row,
- * and flattened: that leaves few sets (coarse). Neighbours whose labels still differ are then united with atomics
- * (fine), and so are pixels along the tiles' borders. The variants show what the coarse part is good for: they link
- * along rows only, columns only, or not at all, and the fine part has more to do.
+ * In a tile, pixels are first linked along rows and columns without atomics, where a column has precedence over a row.
+ * Flattening then leaves few sets: the coarse part. Neighbours whose labels still differ are united with atomics: the fine
+ * part. Pixels along the tiles' borders are united too. The variants show the effect of the coarse part: they link along rows
+ * only, along columns only, or not at all.
  *
  *   tiles      pixels -> roots within each tile: link, flatten, refine
  *   join       pixels on either side of a seam are united
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper: row and column links are made in one step, as the paper says gives the same; a
- * barrier keeps those who read a parent from those who write one. NC2FL is UF, as the paper says.
+ * Differences from the paper: row and column links are made in one step, with the same result according to the paper. A barrier
+ * separates reads of parents from writes. NC2FL is the same as UF, as the paper says.
  */
 #include "cuda/tile.cuh"
 
@@ -27,12 +27,12 @@ enum {
     COLUMNS = 2,
 };
 
-/* Unites this thread's pixel with those neighbours that flattening left with another label. */
+/* Unites this thread's pixel with the neighbours that have another label after flattening. */
 __device__ static void refine(Tile<HEIGHT> &tile, unsigned neighbours)
 {
     const uint32_t place = tile_place();
     const auto differs = [&](unsigned which, uint32_t distance) {
-        return neighbours & which && tile.live()[place - distance] != tile.live()[place] ? which : 0;
+        return neighbours & which && tile.volatile_parents()[place - distance] != tile.volatile_parents()[place] ? which : 0;
     };
     tile.unite_with(differs(NORTH_WEST, TILE_WIDTH + 1) | differs(NORTH, TILE_WIDTH) |
                     differs(NORTH_EAST, TILE_WIDTH - 1) | differs(WEST, 1));
@@ -49,7 +49,7 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
     if (!tile.has_foreground(here, width, height, parents))
         return;
     const unsigned neighbours = tile.neighbours_to_unite<EIGHT>();
-    unsigned open = neighbours; /* what coarse links do not settle everywhere */
+    unsigned open = neighbours; /* neighbours that coarse links may not unite */
     uint32_t parent = place;
     if (COARSE & COLUMNS) {
         parent = neighbours & NORTH ? place - TILE_WIDTH : parent;

@@ -2,21 +2,19 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_DRAG: CUDA Directed Rooted Acyclic Graph. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does
- * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the graph is that of
- * Bolelli, Baraldi, Cancilla and Grana, ICPR 2018. Told after Bolelli et al., TPDS 2024, section III-B7.
+ * C_DRAG: CUDA Directed Rooted Acyclic Graph. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does Connected
+ * Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the graph is that of Bolelli, Baraldi,
+ * Cancilla and Grana, ICPR 2018. Written from Bolelli et al., TPDS 2024, section III-B7.
  *
- * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: subtrees that read the same pixels and decide the
- * same are there only once. The same pixels are read in the same order, by a quarter less code, which is meant to stay in
- * the instruction cache.
+ * C_BBDT (c_bbdt.cu) with its decision tree folded into a graph: equal subtrees exist only once. The same pixels are read in
+ * the same order, with a quarter less code, to fit into the instruction cache.
  *
  *   init       each block is a root
  *   merge      each block goes through the graph and unites with what it says
  *   compress   each block points at its root
  *   propagate  pixels take their block's label
  *
- * Where this departs from the paper: as c_bbdt.cu; the graph, too, is made by decide.c, which says why it is not as
- * small as it could be.
+ * Differences from the paper: as in c_bbdt.cu. decide.c makes the graph too, and explains why it is not the smallest one.
  */
 #include "decision.cuh"
 

@@ -2,20 +2,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_SAUF: CUDA Scan plus Array-based Union-Find. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does
- * Connected Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the tree is Wu, Otoo and
- * Suzuki's, 2005. Told after Bolelli et al., TPDS 2024, section III-B7.
+ * C_SAUF: CUDA Scan plus Array-based Union-Find. Allegretti, Bolelli, Cancilla, Pollastri, Canalini, Grana, "How does Connected
+ * Components Labeling with Decision Trees perform on GPUs?", CAIP 2019, pp. 39-51; the tree is Wu, Otoo and Suzuki's, 2005.
+ * Written from Bolelli et al., TPDS 2024, section III-B7.
  *
- * Union-find over pixels, where a decision tree says which neighbours are worth reading: what two neighbours have in
- * common already needs no second union. The pixel above touches the three others, so where it is foreground it is the
- * only one to read; otherwise the one to its right is alone, and of the two to the left one is enough.
+ * Union-find over pixels. A decision tree selects the neighbours to read, because two neighbours that touch each other need one
+ * union only. The pixel above touches the three others, so if it is foreground, no other is read. Otherwise the pixel above
+ * right is united, and one of the two pixels to the left.
  *
  *   init       each pixel is a root
  *   merge      each pixel goes through the tree and unites with one neighbour or two
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper: parents have an array of their own instead of the label image; compression is part
- * of propagate.
+ * Differences from the paper: parents have an array of their own instead of the label image, and compression is part of
+ * propagate.
  */
 #include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"

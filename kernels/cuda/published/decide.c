@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Run while building: writes the decision tree and the decision graph of c-bbdt and c-drag, as statements to include.
+ * Runs at build time. Writes the decision tree of c-bbdt and the decision graph of c-drag, as statements to include.
  *
  *     decide TREE GRAPH
  *
- * A 2x2 block X has to unite with those of P, Q, R and S it touches, but with one only of those that touch each other:
+ * A 2x2 block X has to unite with the blocks of P, Q, R and S that it touches, but with only one of several that touch each
+ * other:
  *
  *     a b | c d | e f        P touches X: h and o        P touches Q: b or h, and c or i
  *     g h | i j | k l        Q touches X: i or j, and    Q touches R: d or j, and e or k
@@ -15,15 +16,15 @@
  *     q r | s t              S touches X: n or r, and
  *                               o or s
  *
- * The tree reads the pixels that matter, 15 of them, in the order that needs the fewest on average when all images are
- * equally likely (Grana, Borghesani, Cucchiara, IEEE TIP 2010; Grana, Montangero, Borghesani, PRL 2012). It is found by
- * dynamic programming: for each of the 3^15 states of knowledge, of a pixel known 0, known 1 or unknown, either one
- * decision is right whatever the unknown pixels are, or some pixel is the best one to read next.
+ * The tree reads the pixels that matter, 15 of them, in the order that needs the fewest on average when all images are equally
+ * likely (Grana, Borghesani, Cucchiara, IEEE TIP 2010; Grana, Montangero, Borghesani, PRL 2012). It is found by dynamic
+ * programming. A state of knowledge has each pixel known as 0, known as 1, or unknown. For each of these 3^15 states, either
+ * one decision is right for all values of the unknown pixels, or one pixel is the best to read next.
  *
- * The graph is the tree with like subtrees made one: those that read the same and decide the same (Bolelli, Baraldi,
- * Cancilla, Grana, ICPR 2018). Where several decisions are right for a leaf, the paper has them agree on one so that the
- * graph gets smaller, 91 reads here and not 101; but then blocks inside of solid areas unite with S instead of Q, which
- * makes chains as long as rows, and a white image takes twice as long.
+ * The graph is the tree with equal subtrees merged: those that read the same pixels and decide the same (Bolelli, Baraldi,
+ * Cancilla, Grana, ICPR 2018). If several decisions are right for a leaf, the paper chooses the one that makes the graph
+ * smaller: 91 reads instead of 101 here. But then blocks inside solid areas unite with S instead of Q. This makes chains as
+ * long as rows, and a white image takes twice as long.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +34,7 @@
 
 enum { N_PIXELS = 15, N_STATES = 14348907 /* 3^15 */, UNKNOWN = 2, MAX_NODES = 4096 };
 
-/* Where the pixels are, seen from o. In the order in which they are preferred where it makes no difference. */
+/* Positions of the pixels, relative to o. If two pixels are equally good, the first in this order is read. */
 enum { O, P, S, N, R, H, I, J, K, G, M, C, B, D, E };
 static const int PLACES[N_PIXELS][2] = {
     { 0, 0 }, { 1, 0 }, { 0, 1 }, { -1, 0 }, { -1, 1 }, { -1, -1 }, { 0, -1 }, { 1, -1 },
@@ -53,7 +54,7 @@ static unsigned right_decisions(const uint8_t *is)
         (is[G] || is[H]) && (is[M] || is[N]) ? BLOCK_P | BLOCK_S : 0,
         is[I] && is[N] ? BLOCK_Q | BLOCK_S : 0,
     };
-    unsigned groups[4]; /* of blocks connected among themselves, by block */
+    unsigned groups[4]; /* for each block: the blocks it is connected to */
     for (unsigned i = 0; i < 4; i++)
         groups[i] = 1u << i;
     for (unsigned round = 0; round < 3; round++)
@@ -66,18 +67,18 @@ static unsigned right_decisions(const uint8_t *is)
         bool good = (decision & ~touched) == 0;
         for (unsigned i = 0; i < 4; i++) {
             const unsigned chosen = decision & groups[i];
-            good &= !(touched >> i & 1) || (chosen && !(chosen & (chosen - 1))); /* one of each group */
+            good &= !(touched >> i & 1) || (chosen && !(chosen & (chosen - 1))); /* exactly one of each group */
         }
         right |= good ? 1u << decision : 0;
     }
     return right;
 }
 
-static uint32_t powers[N_PIXELS];  /* of 3: a state is a number with a digit per pixel */
-static uint16_t *right;            /* by state: decisions that are right whatever the unknown pixels are */
-static uint32_t *reads;            /* by state: reads still to come, summed over the unknown pixels' values */
+static uint32_t powers[N_PIXELS]; /* of 3: a state is a number with a base-3 digit per pixel */
+static uint16_t *right;           /* by state: decisions that are right for all values of the unknown pixels */
+static uint32_t *reads;           /* by state: reads still to come, summed over the unknown pixels' values */
 
-/* The sum of reads if `pixel`, unknown, is the next one. */
+/* The sum of reads if `pixel`, which is unknown, is read next. */
 static uint32_t reads_after(uint32_t state, unsigned pixel)
 {
     return reads[state - powers[pixel]] + reads[state - 2 * powers[pixel]];
@@ -88,17 +89,17 @@ static void solve(void)
     uint8_t digits[N_PIXELS] = { 0 };
     for (uint32_t state = 0; state < N_STATES; state++) {
         unsigned unknown = 0, n_unknown = 0;
-        uint32_t least = UINT32_MAX;
+        uint32_t fewest = UINT32_MAX;
         for (unsigned i = 0; i < N_PIXELS; i++)
             if (digits[i] == UNKNOWN) {
                 const uint32_t sum = reads_after(state, i);
-                least = sum < least ? sum : least;
+                fewest = sum < fewest ? sum : fewest;
                 unknown = i;
                 n_unknown++;
             }
         right[state] = n_unknown ? right[state - powers[unknown]] & right[state - 2 * powers[unknown]]
                                  : (uint16_t)right_decisions(digits);
-        reads[state] = right[state] ? 0 : least + (1u << n_unknown);
+        reads[state] = right[state] ? 0 : fewest + (1u << n_unknown);
         for (unsigned i = 0; i < N_PIXELS && ++digits[i] > UNKNOWN; i++)
             digits[i] = 0;
     }
@@ -107,10 +108,10 @@ static void solve(void)
 /* ---------------------------------------------------------------- tree and graph */
 
 typedef struct Node {
-    int pixel;        /* to read; -1 for a leaf */
-    unsigned next[2]; /* node by its value */
-    unsigned right;   /* leaf: decisions that are right */
-    unsigned same_as; /* graph: the node that stands for this one; itself */
+    int pixel;               /* to read; -1 for a leaf */
+    unsigned next[2];        /* node by its value */
+    unsigned right;          /* leaf: decisions that are right */
+    unsigned same_as;        /* graph: the node that replaces this one, or itself */
     bool ordered, jumped_to; /* write_graph() */
 } Node;
 
@@ -146,7 +147,7 @@ static unsigned resolve(unsigned node)
     return node;
 }
 
-/* The decision of a leaf: of those that are right, the first. */
+/* The decision of a leaf: the first that is right. */
 static unsigned decision_of(const Node *leaf)
 {
     unsigned decision = 0;
@@ -155,7 +156,7 @@ static unsigned decision_of(const Node *leaf)
     return decision;
 }
 
-/* Makes b the same as a, if both read alike and decide alike; otherwise leaves a mess. */
+/* Replaces b by a and returns true, if both read and decide the same. Otherwise `same_as` is left half changed. */
 static bool merge(unsigned a, unsigned b)
 {
     a = resolve(a);
@@ -178,7 +179,7 @@ static unsigned size_of(unsigned node)
     return nodes[node].pixel < 0 ? 1 : 1 + size_of(nodes[node].next[0]) + size_of(nodes[node].next[1]);
 }
 
-/* Large subtrees first: a merged pair takes its parts along. */
+/* Large subtrees first: merging two also merges their subtrees. */
 static void make_graph(void)
 {
     static Node saved[MAX_NODES];
@@ -197,7 +198,7 @@ static void make_graph(void)
             }
 }
 
-/* Is the decision right for every image? */
+/* Checks that the decision is right for every image. */
 static void check(const char *what)
 {
     for (unsigned image = 0; image < 1u << N_PIXELS; image++) {
@@ -228,7 +229,7 @@ static void write_tree(FILE *file, unsigned at, int indent)
     fprintf(file, "%*s}\n", indent, "");
 }
 
-/* The order in which the graph is written: what is read when a pixel is 0 follows, unless it comes before. */
+/* The order in which the graph is written: the node for value 0 follows its parent, unless it is written already. */
 static unsigned order[MAX_NODES], n_ordered;
 
 static void put_in_order(unsigned at)

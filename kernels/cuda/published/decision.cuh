@@ -2,31 +2,31 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * C_BBDT and C_DRAG: union-find over 2x2 blocks, where a decision tree or graph says which pixels are worth reading and
- * which of P, Q, R and S to unite with. The two differ in nothing but the form of the decision, which decide.c writes.
+ * C_BBDT and C_DRAG: union-find over 2x2 blocks. A decision tree or graph selects the pixels to read, and which of P, Q, R and
+ * S to unite with. The two methods differ only in the form of the decision, which decide.c writes.
  */
 #ifndef CCL_CUDA_LABEL_DECISION_CUH
 #define CCL_CUDA_LABEL_DECISION_CUH
 
 #include "cuda/block.cuh"
 
-/* What a block sees of the mask. */
+/* The mask around a block. */
 typedef struct View {
     const CudaVars &vars;
     const uint8_t *here;          /* the block's upper left pixel, */
-    uint32_t x, y, width, height; /* its place, and the mask's size */
+    uint32_t x, y, width, height; /* its position, and the size of the mask */
 
-    /* The pixel (dx, dy) from the block's upper left; outside the mask is background. */
+    /* The pixel at (dx, dy) from the block's upper left; pixels outside the mask are background. */
     __device__ bool sees(int dx, int dy) const
     {
         return x + dx < width && y + dy < height && is_foreground(here[dy * (ptrdiff_t)vars.mask_stride + dx], vars);
     }
 } View;
 
-/* In the files of decide.c: */
+/* Used in the files that decide.c writes. */
 #define SEES(dx, dy) view.sees(dx, dy)
 
-/* `Decision` says for a View which blocks to unite with: bits 0 to 3 for P, Q, R and S. */
+/* `Decision` returns, for a View, the blocks to unite with: bits 0 to 3 for P, Q, R and S. */
 template <typename Decision>
 __global__ static void decide_and_merge(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height)
 {

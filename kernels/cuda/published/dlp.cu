@@ -2,24 +2,22 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * DLP: Distanceless Label Propagation.
- * Cabaret, Lacassagne, Etiemble, "Distanceless Label Propagation: an Efficient Direct Connected Component Labeling
- * Algorithm for GPUs", IPTA 2017. What the paper says is taken from Bolelli et al., IEEE TPDS 2024, section III-B5.
+ * DLP: Distanceless Label Propagation. Cabaret, Lacassagne, Etiemble, "Distanceless Label Propagation: an Efficient Direct
+ * Connected Component Labeling Algorithm for GPUs", IPTA 2017. Written from Bolelli et al., IEEE TPDS 2024, section III-B5.
  *
- * The foreground of a square of 2 x 2 pixels is looked at together: the smallest label is gathered and scattered, not
- * to the pixels but to the roots of their trees, however far away these are. Scattering once is quick and joins most,
- * but two squares with the same root may take each other's link away; so after flattening the squares are united in
- * earnest. All of this is done in tiles first, the second part again along their borders.
+ * The foreground of a square of 2 x 2 pixels is processed together. Its smallest label is scattered to the roots of the pixels'
+ * trees, at any distance. Scattering once is quick and joins most pixels, but two squares with the same root may overwrite each
+ * other's link. So after flattening, the squares are united with union-find. All this is done inside tiles first. The
+ * union-find is then repeated along their borders.
  *
  *   tiles      pixels -> roots within each tile: set roots, flatten, unite
  *   join       squares that lie across seams are united
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper: the recursion of its union is a loop; borders in the right and in the lower
- * direction in one launch; of a square, only labels that are not the smallest are joined with it; a tile of background
- * is left at once. Roots are set by an atomic minimum; the public code (YACCLAB) compares and stores, a race, and joins
- * nothing in images of one row or one column. 4-connected, the square is the pixel with the one to its right and the
- * one below: those that touch it.
+ * Differences from the paper: the recursive union is a loop. Right and lower borders are joined in one launch. In a square,
+ * only labels that are not the smallest are joined with the smallest. A tile of background returns at once. Roots are set with
+ * an atomic minimum. The public code (YACCLAB) compares and stores, which is a race, and joins nothing in images of one row or
+ * one column. 4-connected, the square is the pixel, the one to its right and the one below.
  */
 #include "cuda/tile.cuh"
 
@@ -31,7 +29,7 @@ typedef struct Square {
     bool has[4];
 } Square;
 
-/* The square right of and below `node`; the next row is `stride` nodes on, foreground(i) tells of nodes[i]. */
+/* The square right of and below `node`; the next row is `stride` nodes on. foreground(i): whether nodes[i] is foreground. */
 template <bool EIGHT, typename Foreground>
 __device__ static inline Square square_at(uint32_t node, uint32_t stride, bool here, Foreground foreground)
 {
@@ -40,7 +38,7 @@ __device__ static inline Square square_at(uint32_t node, uint32_t stride, bool h
                    { here, all && foreground(1), all && foreground(2), EIGHT && foreground(3) } };
 }
 
-/* The labels of a square's pixels, of background 0; the smallest of foreground. */
+/* The labels of a square's pixels, 0 for background, and the smallest label of foreground. */
 template <typename Parents>
 __device__ static inline uint32_t gather(Parents parents, const Square &square, uint32_t *labels)
 {
@@ -53,7 +51,7 @@ __device__ static inline uint32_t gather(Parents parents, const Square &square, 
     return smallest;
 }
 
-/* What a square's pixels point at takes the smallest label, whatever others do: quick, not always to be relied on. */
+/* The parents of a square's pixels take the smallest label. This is quick, but other threads may undo it. */
 __device__ static inline void set_roots(volatile uint32_t *parents, const Square &square)
 {
     uint32_t labels[4];
@@ -88,9 +86,9 @@ __global__ __launch_bounds__(TILE_WIDTH *HEIGHT) static void label_tiles(const _
     const uint32_t row = tile.rows[tile_row()], below = tile_row() + 1 < HEIGHT ? tile.rows[tile_row() + 1] : 0;
     const uint32_t bits = (row >> tile_column() & 3) | (below >> tile_column() & 3) << 2;
     const Square square = square_at<EIGHT>(tile_place(), TILE_WIDTH, here, [&](unsigned i) { return bits >> i & 1; });
-    set_roots(tile.live(), square);
+    set_roots(tile.volatile_parents(), square);
     tile.flatten(here);
-    unite_square(tile.live(), square);
+    unite_square(tile.volatile_parents(), square);
     __syncthreads();
     tile.store(here, width, height, parents);
 }

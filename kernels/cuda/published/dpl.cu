@@ -6,9 +6,9 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * Rows and columns are swept in the four directions in turn, each pixel taking the lower label of itself and its
- * predecessor in the sweep. A label so travels straight lines of any length in one iteration; what costs iterations is
- * turns. Diagonals are no direction here, hence 4-connectivity only.
+ * Rows and columns are swept in the four directions in turn. Each pixel takes the lower label of itself and its predecessor in
+ * the sweep. So a label travels along a straight line of any length in one iteration, and each turn of a component takes
+ * further iterations. There are no diagonal sweeps, hence 4-connectivity only.
  *
  *   init    each pixel its own label
  *   right   sweep of the rows from left to right       }
@@ -16,15 +16,14 @@
  *   left    of the rows from right to left             }
  *   down    of the columns from top to bottom          }
  *
- * Columns have a thread each, as published. Rows have a warp each, which takes 32 pixels at once by a segmented scan:
- * with a thread per row neighbouring threads would read from different rows and not share a line of the cache.
+ * A column has a thread, as published. A row has a warp, which takes 32 pixels at once with a segmented scan. With a thread per
+ * row, neighbouring threads would read different rows, and not share a cache line.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"
 #include "pixels.cuh"
 
-/* The lowest label of the lanes from the run's beginning to this one. `run`: foreground lanes in a row that end here.
- * */
+/* The lowest label of the lanes from the start of the run to this one. `run`: length of the run up to this lane.  */
 __device__ static uint32_t lowest_of_run(uint32_t label, uint32_t run, uint32_t lane)
 {
 #pragma unroll
@@ -44,7 +43,7 @@ __global__ static void sweep_rows(const __grid_constant__ CudaVars vars, uint32_
     if (y >= height) /* the whole warp */
         return;
     uint32_t *const row = vars.labels + y * vars.label_stride;
-    uint32_t carried = UINT32_MAX; /* the lowest label of the run that the pixels before left open */
+    uint32_t carried = UINT32_MAX; /* the lowest label of the run that the pixels before end with */
     bool lowered = false;
 
     for (uint32_t start = 0; start < width; start += 32) {
@@ -90,7 +89,7 @@ __global__ static void sweep_columns(const __grid_constant__ CudaVars vars, uint
         note_change(changed);
 }
 
-/* Each iteration takes a label along a path by a pixel at least. */
+/* Each iteration moves a label along a path by at least one pixel. */
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);

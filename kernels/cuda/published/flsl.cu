@@ -2,29 +2,29 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * FLSL with conflict detection: Faster Light Speed Labeling on GPUs, written anew as a baseline.
- * Lemaitre, Hennequin, Lacassagne, "Taming Voting Algorithms on GPUs for an Efficient Connected Component Analysis
- * Algorithm", ICASSP 2021, and their talk at GTC 2021. Neither was at hand: what they say is taken from a public
- * research note that tells of both (docs/benchmarks.md), and where it is silent, this is ours.
+ * FLSL with conflict detection: Faster Light Speed Labeling on GPUs, written anew as a baseline. Lemaitre, Hennequin,
+ * Lacassagne, "Taming Voting Algorithms on GPUs for an Efficient Connected Component Analysis Algorithm", ICASSP 2021, and
+ * their talk at GTC 2021. Neither was available. This is written from a public research note about both (docs/benchmarks.md);
+ * other details are our own.
  *
- * The nodes are runs of a whole row, where those of HA are cut every 32 pixels. A warp has a row: it votes, and where a
- * run begins or ends the number of edges before says where in the row's list that goes. Then a thread has a run and
- * unites it with those above; labels are set run by run. To measure, a run votes once for all of its pixels, and runs
- * of a warp that would vote for the same component (a conflict) are added up in registers first.
+ * The nodes are runs of a whole row, while the runs of HA are cut every 32 pixels. A warp has a row. Ballots find where runs
+ * begin and end, and the number of earlier edges is the index in the row's list. Then each thread unites a run with the runs
+ * above, and labels are set run by run. To measure, a run votes once for all of its pixels. Runs of a warp that would vote for
+ * the same component (a conflict) are first added up in registers.
  *
  *   spans      pixels -> list of runs of each row
  *   merge      each run is united with those of the row above that it touches
  *   propagate  each run finds its root; its pixels take the label
  *   features   runs -> sums of their components, one vote per component and warp
  *
- * Ours, for the note does not say: the first run above is found by bisection; 32 runs are filled together, a pixel
- * finding its own among them by bisection too; components are numbered before they are measured, and a label image is
- * always made. The variant with sums that travel along the unions ("on the fly") is not here.
+ * Our own details, which the note leaves open: bisection finds the first run above. 32 runs are filled together, and each pixel
+ * finds its run by bisection. Components are numbered before they are measured, and a label image is always made. The "on the
+ * fly" variant, whose sums travel along the unions, is not included.
  */
 #include "cuda/sums.cuh"
 #include "spans.cuh"
 
-static const unsigned THREADS = 128; /* that share a row's runs */
+static const unsigned THREADS = 128; /* threads that divide a row's runs */
 static const unsigned FILL_ROWS = 4; /* per block of fill_runs, a warp each */
 
 template <bool EIGHT> __global__ static void merge_runs(uint32_t width, Spans spans, uint32_t *parents)
@@ -41,7 +41,7 @@ template <bool EIGHT> __global__ static void merge_runs(uint32_t width, Spans sp
     }
 }
 
-/* Of 32 runs in a warp, one to a lane and in order, which begins last before or at x? 32: none. */
+/* The last of a warp's 32 runs, one per lane and in order, that begins at or before x; 32: none. */
 __device__ static uint32_t run_before(uint32_t start, uint32_t x)
 {
     uint32_t n = 0; /* runs that begin at or before x */
@@ -78,7 +78,7 @@ __global__ __launch_bounds__(32 * FILL_ROWS) static void fill_runs(const __grid_
     }
 }
 
-/* Runs of one row with the same label, together. */
+/* The sums of runs of one row with the same label. */
 typedef struct Vote {
     uint32_t n, x;         /* pixels, sum of columns */
     unsigned long long xx; /* of their squares */
@@ -92,8 +92,8 @@ __device__ static Vote vote_of_run(uint32_t start, uint32_t end)
     return Vote{ (uint32_t)n, (uint32_t)(n * s + sum), n * s * s + 2 * s * sum + sum * (2 * n - 1) / 3, start, end };
 }
 
-/* The votes of lanes with the same label, in the first of them: true there. Of the lanes in question every other one
- * takes the vote of its successor, until one is left. */
+/* Adds up the votes of lanes with the same label in the first of them; returns true there. In each round every other lane with
+ * this label takes the vote of its successor, until one lane is left. */
 __device__ static bool gather_votes(uint32_t label, Vote *vote)
 {
     const uint32_t lane = threadIdx.x % 32, after = lane < 31 ? ~0u << (lane + 1) : 0;
@@ -113,7 +113,7 @@ __device__ static bool gather_votes(uint32_t label, Vote *vote)
             vote->x1 = max(vote->x1, other.x1);
         }
         peers &= __ballot_sync(~0u, rank % 2 == 0);
-        peers = rank % 2 == 0 ? peers : 0; /* its vote is with another by now */
+        peers = rank % 2 == 0 ? peers : 0; /* its vote has been taken by another lane */
         rank /= 2;
     }
     return first;
@@ -132,7 +132,7 @@ __device__ static void cast_vote(Sums *sums, const Vote &vote, uint32_t label, u
     atomicMax(&sums->x1, vote.x1);
     atomicMax(&sums->y1, y + 1);
     atomicMax(&sums->not_first, ~(y * width + vote.x0));
-    sums->root = label - 1; /* race: the same from everybody */
+    sums->root = label - 1; /* race: all threads store the same value */
 }
 
 __global__ __launch_bounds__(THREADS) static void vote_by_runs(const __grid_constant__ CudaVars vars, uint32_t width,

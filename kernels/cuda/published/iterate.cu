@@ -19,7 +19,7 @@ CclStatus iterate_begin(CudaFrame *frame, unsigned first_step)
     return CCL_OK;
 }
 
-/* Adds the iteration's times to its steps, for the next to reuse the events. */
+/* Adds the times of an iteration to its steps, so that the next can reuse the events. */
 static CclStatus add_times(CudaFrame *frame, unsigned first_step)
 {
     for (unsigned i = first_step; i < frame->n_steps; i++) {
@@ -41,7 +41,7 @@ CclStatus iterate_end(CudaFrame *frame, unsigned first_step, bool *changed)
     return add_times(frame, first_step);
 }
 
-/* What comes next begins here, not where the last iteration's last kernel ended. */
+/* The next step is timed from here, not from the end of the last iteration's last kernel. */
 CclStatus iterate_leave(CudaFrame *frame)
 {
     if (frame->timing)
@@ -49,10 +49,10 @@ CclStatus iterate_leave(CudaFrame *frame)
     return CCL_OK;
 }
 
-CclStatus iterate_fail(const CudaFrame *frame, uint64_t most)
+CclStatus iterate_fail(const CudaFrame *frame, uint64_t max_iterations)
 {
     return ccl_fail(CCL_ERROR_DEVICE,
-                    "labels of a %ux%u mask still change after %llu iterations, the most there can be: the mask "
+                    "labels of a %ux%u mask still change after %llu iterations, the maximum for this size: the mask "
                     "changed meanwhile, or the device or this method is faulty",
-                    frame->shape.width, frame->shape.height, (unsigned long long)most);
+                    frame->shape.width, frame->shape.height, (unsigned long long)max_iterations);
 }

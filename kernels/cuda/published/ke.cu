@@ -7,17 +7,17 @@
  * Swendsen-Wang multi-cluster spin flip algorithm", Computer Physics Communications 194, 2015; 8-connected as in
  * Allegretti, Bolelli, Cancilla, Grana, "Optimizing GPU-Based Connected Components Labeling Algorithms", IPAS 2018.
  *
- * A pixel begins as a child of one foreground neighbour that comes before it, a plain store, and not as a set of its
- * own. The trees this makes are flattened, and only what they leave open is left to be united, with atomic hooks. Then
- * every pixel looks up its root.
+ * A pixel begins as a child of one foreground neighbour that comes before it, set with a plain store, instead of as a set of
+ * its own. These trees are flattened. Only the remaining pairs are united with atomic hooks. Then every pixel looks up its
+ * root.
  *
  *   init       pixels -> parent: the neighbour above, above left, above right or to the left, or the pixel itself
  *   compress   each pixel points at its root
  *   reduce     pixels are united with the neighbours to the left and above right
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the papers: parents have an array of their own instead of the label image, in which `init`
- * says what is background (the public 4-connected code relies on the image being zero before).
+ * Differences from the papers: parents have an array of their own instead of the label image, and `init` marks background
+ * there. The public 4-connected code needs a label image that is zero before.
  */
 #include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"
@@ -51,7 +51,7 @@ __global__ static void compress_pixels(uint32_t n_pixels, uint32_t *parents)
         compress(parents, i);
 }
 
-/* Pixels straight above and above left are united with this one by then, or with each other by another pixel. */
+/* The pixels above and above left are already united with this one, or another pixel unites them. */
 template <bool EIGHT> __global__ static void reduce(uint32_t width, uint32_t height, uint32_t *parents)
 {
     const uint32_t x = blockIdx.x * BLOCK_THREADS_X + threadIdx.x, y = blockIdx.y * BLOCK_THREADS_Y + threadIdx.y;

@@ -2,21 +2,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * LBUF: Line-Based Union-Find.
- * Yonehara, Aizawa, "A Line-Based Connected Component Labeling Algorithm Using GPUs", CANDAR 2015. What the paper
- * says is taken from Bolelli et al., IEEE TPDS 2024, section III-B2, and Chen et al., IEEE Access 2018, section II-C.
+ * LBUF: Line-Based Union-Find. Yonehara, Aizawa, "A Line-Based Connected Component Labeling Algorithm Using GPUs", CANDAR 2015.
+ * Written from Bolelli et al., IEEE TPDS 2024, section III-B2, and Chen et al., IEEE Access 2018, section II-C.
  *
- * As UF, but the tiles are lines: within one a pixel has one earlier neighbour, so it is linked to that and no union is
- * needed. Links are flattened at once. Then every pixel is united with those above, and looks up its root.
+ * Like UF, but the tiles are lines. In a line, a pixel has one earlier neighbour, so it is linked to that, and no union is
+ * needed. Links are flattened at once. Then every pixel is united with the pixels above, and looks up its root.
  *
  *   lines      pixels -> first pixel of their run, within a line
  *   merge      pixels are united with their neighbours in the row above
  *   propagate  each pixel finds its root and takes its label
  *
- * Where this departs from the paper: lines are pieces of a row, 256 pixels long, so that rows may have any length;
- * what a piece cuts through is united in `merge`. Links in a line are not followed one after the other: warps vote on
- * their pixels, and the bits say where a run begins. In the public code (YACCLAB) a pixel copies the label of the one
- * to its left while that is being written, and shortens its way while others walk along it.
+ * Differences from the paper: a line is 256 pixels of a row, so that rows may have any length. `merge` unites runs that are
+ * cut. Links in a line are not followed one after the other: warps vote on their pixels, and the bits show where a run begins.
+ * In the public code (YACCLAB) a pixel copies the label to its left while another thread writes it, and shortens its path while
+ * others follow it.
  */
 #include "cuda/propagate.cuh"
 #include "cuda/threads.cuh"

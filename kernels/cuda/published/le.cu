@@ -6,23 +6,22 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * Instead of labels, equivalences of labels travel. A table beside the label image says for each label which lower one
- * it is known to be the same as: pixels enter the lowest label around them, chains of entries are followed to their
- * ends, and every pixel takes what the table says of its label. Neighbouring parts of a component so become one in an
- * iteration whatever their size; shapes with nested peaks are what takes more (Asad, Marroquim, Souza, "On GPU
- * Connected Components and Properties", 2019: ridge pattern R_l takes exactly l).
+ * Equivalences of labels travel instead of labels. A table has for each label a lower label of the same component. Pixels enter
+ * the lowest label around them, chains of entries are followed to their ends, and every pixel takes the entry of its label. So
+ * neighbouring parts of a component become one in a single iteration, whatever their size. Shapes with nested peaks need more
+ * iterations (Asad, Marroquim, Souza, "On GPU Connected Components and Properties", 2019: ridge pattern R_l takes exactly l).
  *
  *   init        each pixel its own label; the table's first entries: the lowest label around
  *   analysis    entries of labels in use point at the end of their chains  }
  *   labelling   each pixel takes its label's entry                         } repeated until scan finds no pair of
  *   scan        each pixel enters the lowest label around its own          } neighbours with different labels
  *
- * The published order is init, then scan, analysis and labelling in the loop. The first scan needs neither atomics, for
- * no two pixels have the same label, nor a flag, so it is part of init here, and the loop begins one kernel later. That
- * saves the iteration which finds nothing, and the count of iterations is that of the paper on properties.
+ * The published order is init, then scan, analysis and labelling in the loop. Here the first scan is part of init: it needs no
+ * atomics, because no two pixels have the same label, and no flag. So the loop begins one kernel later, which saves an
+ * iteration. The number of iterations is that of the paper on properties.
  *
- * `le-early` and `le-late` are that paper's two ways to measure the components (../properties.cuh); early, init fills
- * each pixel's sums and analysis moves those of labels that go out of use. `le` leaves measuring to the backend.
+ * `le-early` and `le-late` are that paper's two ways to measure components (../properties.cuh). In `le-early`, init fills each
+ * pixel's sums, and analysis moves the sums of labels that are no longer used. `le` leaves measuring to the backend.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/properties.cuh"
@@ -47,7 +46,7 @@ __global__ static void init(const __grid_constant__ CudaVars vars, uint32_t widt
         pixel_sums_begin(sums, index, x, y);
 }
 
-/* Labels in use are those that their own pixel has. */
+/* A label is in use if its own pixel has it. */
 template <bool early>
 __global__ static void analysis(const __grid_constant__ CudaVars vars, uint32_t width, uint32_t height, uint32_t *table,
                                 PixelSums sums)
@@ -88,13 +87,13 @@ __global__ static void scan(const __grid_constant__ CudaVars vars, uint32_t widt
         return;
     const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
     if (lowest < own) {
-        if (table[own - 1] > lowest - 1) /* mostly another pixel was here first */
+        if (table[own - 1] > lowest - 1) /* mostly another pixel has stored it already */
             atomicMin(&table[own - 1], lowest - 1);
         note_change(changed);
     }
 }
 
-/* Each iteration but the last does away with one label at least. */
+/* Each iteration except the last removes at least one label. */
 template <bool eight, bool early> static CclStatus label_all(CudaFrame *frame, uint32_t *table, PixelSums sums)
 {
     const uint32_t width = frame->shape.width, height = frame->shape.height;

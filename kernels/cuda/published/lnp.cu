@@ -6,14 +6,14 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * Neighbour Propagation (np.cu) in tiles of 16x16 pixels. A pixel first takes the lowest label around it from the
- * image, so labels come in from other tiles; then the tile propagates in shared memory until nothing changes in it.
- * Labels travel up to a tile per iteration instead of a pixel.
+ * Neighbour Propagation (np.cu) in tiles of 16x16 pixels. A pixel first takes the lowest label around it from the image, so
+ * labels come in from other tiles. Then the tile propagates labels in shared memory until nothing changes. So labels travel up
+ * to a tile per iteration instead of a pixel.
  *
  *   init       each pixel its own label
  *   propagate  the lowest label around, then within the tile to the end; repeated until no label changes
  *
- * Works in the label image and needs no memory beside it.
+ * Works in the label image and needs no other memory.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"
@@ -36,7 +36,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_cons
     uint32_t own = before;
     if (before)
         own = lowest_around<eight, 0>(label, stride, x, y, width, height, before);
-    /* Nothing came in: then nothing is left to do inside either. */
+    /* If no label came in, nothing is left to do inside either. */
     if (!__syncthreads_or(own < before))
         return;
     if (tx == 0 && ty == 0)

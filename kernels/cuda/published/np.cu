@@ -6,15 +6,14 @@
  * Hawick, Leist, Playne, "Parallel Graph Component Labelling with GPUs and CUDA", Parallel Computing 36(12), 2010,
  * doi 10.1016/j.parco.2010.07.002.
  *
- * The simplest method there is. Every pixel begins with its own index as label and takes the lowest label of its
- * neighbours, again and again, until no label changes. The lowest label of a component travels a pixel per iteration,
- * so their number grows with the length of the longest way through a component: hundreds on blobs, millions on a
- * spiral.
+ * The simplest method. Every pixel begins with its own index as label and takes the lowest label of its neighbours, again and
+ * again, until no label changes. The lowest label of a component travels a pixel per iteration. So the number of iterations
+ * grows with the length of the longest path through a component: hundreds for blobs, millions for a spiral.
  *
  *   init       each pixel its own label
  *   propagate  the lowest label around; repeated until none changes
  *
- * Works in the label image and needs no memory beside it.
+ * Works in the label image and needs no other memory.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"

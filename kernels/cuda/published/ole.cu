@@ -6,19 +6,17 @@
  * Kalentev, Rai, Kemnitz, Schneider, "Connected component labeling on a 2D grid using CUDA", Journal of Parallel and
  * Distributed Computing 71(4), 2011, doi 10.1016/j.jpdc.2010.10.012.
  *
- * Label Equivalence (le.cu) with labels and equivalences in one image: a pixel's label is its parent, the label's own
- * pixel holds what the label is known to be the same as. That drops the labelling kernel. Entries are made by plain
- * stores: when two threads enter something for the same label one of the entries is lost, and found again in the next
- * iteration.
+ * Label Equivalence (le.cu) with labels and equivalences in one image. A pixel's label is its parent, and the label's own pixel
+ * has the equivalent label. So no labelling kernel is needed. Entries are made with plain stores: if two threads store an entry
+ * for the same label, one is lost, and found again in the next iteration.
  *
  *   init       each pixel's parent is the first foreground pixel around it
  *   analysis   each pixel points at its root                                     } repeated until scan finds no pair of
  *   scan       roots get the lowest parent found around one of their pixels      } neighbours with different roots
  *   propagate  roots become labels
  *
- * The first scan is part of init, as in le.cu. Parents have an image of their own, because labels may lie with any
- * stride and parents are looked up by index. How many iterations it takes may differ from run to run: which store is
- * lost does.
+ * The first scan is part of init, as in le.cu. Parents have an image of their own, because labels may have any stride and
+ * parents are looked up by index. The number of iterations may differ from run to run, because different stores are lost.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"
@@ -42,8 +40,8 @@ __global__ static void analysis(uint32_t n_pixels, uint32_t *parents)
         compress(parents, index);
 }
 
-/* A parent is always lower than its child, whatever is lost: no two of these stores make a circle. And of those that
- * meet at one root one stays, so that there are fewer roots after each iteration. */
+/* Whichever store is lost, a parent is always lower than its child, so these stores cannot form a cycle. One of several stores
+ * to the same root stays, so each iteration leaves fewer roots. */
 template <bool eight>
 __global__ static void scan(uint32_t width, uint32_t height, uint32_t *parents, uint32_t *changed)
 {
@@ -57,7 +55,7 @@ __global__ static void scan(uint32_t width, uint32_t height, uint32_t *parents, 
     const uint32_t lowest = lowest_around<eight, NO_PARENT>(parent, width, x, y, width, height, root);
     if (lowest < root) {
         if (lowest < parents[root])
-            parents[root] = lowest; /* race: what is lost is found again */
+            parents[root] = lowest; /* race: a lost store is found again */
         note_change(changed);
     }
 }

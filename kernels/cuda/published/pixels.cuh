@@ -1,18 +1,18 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What methods with a thread per pixel and a value per pixel share. */
+/* Helpers of methods with a thread per pixel and a value per pixel. */
 #ifndef CCL_CUDA_LABEL_PIXELS_CUH
 #define CCL_CUDA_LABEL_PIXELS_CUH
 
 #include "cuda/backend.cuh"
 
 /*
- * The lowest of pixel (x, y)'s own value and those of its neighbours. `p` points at the pixel, the next row begins
- * `stride` words on. With `background` 0 (labels) or NO_PARENT (parents) such neighbours never are the lowest.
+ * The lowest of pixel (x, y)'s own value and those of its neighbours. `p` points at the pixel; the next row begins `stride`
+ * words on. `background` is 0 (labels) or NO_PARENT (parents); neighbours with this value are ignored.
  *
- * Methods that call this in place read what other threads are lowering. They may see either value; both belong to the
- * component, and whoever misses the lower one is called again, because the thread that wrote it said so.
+ * Methods that call this in place read values that other threads are lowering. They may read the old or the new value; both
+ * belong to the component. If they miss the lower one, they are called again, because the thread that wrote it noted a change.
  */
 template <bool eight, uint32_t background>
 __device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride, uint32_t x, uint32_t y,
@@ -45,8 +45,8 @@ __device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride
     return lowest + offset;
 }
 
-/* The first neighbour in raster order that is foreground and comes before foreground pixel (x, y), or itself, by index.
- * */
+/* The index of the first foreground neighbour, in raster order, that comes before foreground pixel (x, y), or of the pixel
+ * itself.  */
 template <bool eight>
 __device__ static inline uint32_t first_neighbour(const CudaVars &vars, uint32_t x, uint32_t y, uint32_t width)
 {
@@ -63,7 +63,7 @@ __device__ static inline uint32_t first_neighbour(const CudaVars &vars, uint32_t
     return x > 0 && is_foreground(row[x - 1], vars) ? index - 1 : index;
 }
 
-/* No component needs more iterations than it has pixels in methods where each lowers at least one label for good. */
+/* The maximum number of iterations of methods where each iteration lowers at least one label for good: the number of pixels. */
 static inline uint64_t pixels_of(const CudaShape *shape)
 {
     return (uint64_t)shape->width * shape->height;

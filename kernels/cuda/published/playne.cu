@@ -2,43 +2,39 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Playne: Playne-Equivalence.
- * Playne, Hawick, "A New Algorithm for Parallel Connected-Component Labelling on GPUs", IEEE TPDS 29(6), 2018, in its
- * form with tiles. What the paper does is taken from the first author's example (github.com/DanielPlayne), Hennequin et
- * al., DASIP 2018, section II, and Allegretti et al., IEEE TPDS 2020, section 3.2.
+ * Playne: Playne-Equivalence. Playne, Hawick, "A New Algorithm for Parallel Connected-Component Labelling on GPUs", IEEE TPDS
+ * 29(6), 2018, in its form with tiles. Written from the first author's example (github.com/DanielPlayne), Hennequin et al.,
+ * DASIP 2018, section II, and Allegretti et al., IEEE TPDS 2020, section 3.2.
  *
- * As Komura's, pixels begin as children of an earlier neighbour, but a neighbour that was not chosen is united only
- * where nothing else implies it: that is so in few places, and no pixel has more than one such neighbour. A union
- * goes on from the parent that another thread has put in the way. Tiles first, in shared memory; then seams, by the
- * same rule.
+ * As in Komura's method, pixels begin as children of an earlier neighbour. But another neighbour is united only if no other
+ * link implies it. Few pixels have such a neighbour, and none has more than one. If another thread changes the parent of a
+ * root, a union continues from that parent. Tiles come first, in shared memory; then seams, by the same rule.
  *
  *   tiles      pixels -> roots within each tile: link, flatten, reduce
  *   join       pixels on either side of a seam are united, where no other pair implies it
  *   propagate  each pixel finds its root and takes its label
  *
- * 4-connected, a pixel takes the one above, else the one to the left; the left one is left open only where the corner
+ * 4-connected, a pixel takes the pixel above, else the one to the left. The left one remains to be united only if the corner
  * between them is background:
  *
  *     . #
  *     # x
  *
- * 8-connected (not in the paper), it takes the one above, else above to the left, else to the left, else above to the
- * right. What touches the pixel above it needs nothing more; without that one, above right is open if another was
- * taken:
+ * 8-connected (not in the paper), it takes the pixel above, else above left, else left, else above right. If the pixel above is
+ * foreground, nothing else remains. Otherwise the pixel above right remains, if another one was taken:
  *
  *     # . #      . . #
  *     ? x        # x
  *
- * Where this departs from the paper: tiles of 16 x 16 pixels instead of 32 x 4; horizontal and upright seams in one
- * launch instead of two on streams of their own; the background is no component. In the public example threads past the
- * image's edge miss the barriers that the others of the block wait at, and a parent is written while others read it in
- * order to flatten; here neither happens.
+ * Differences from the paper: tiles of 16 x 16 pixels instead of 32 x 4. Horizontal and vertical seams are one launch instead
+ * of two on different streams. The background is no component. The public example has two faults: threads past the image's edge
+ * miss barriers of their block, and a parent is written while other threads read it to flatten. Here neither happens.
  */
 #include "cuda/tile.cuh"
 
 static const unsigned HEIGHT = CCL_TILE_HEIGHT;
 
-/* How far back in the tile the neighbour is that a pixel takes as its parent; 0: none. */
+/* Distance in the tile from a pixel back to the neighbour that becomes its parent; 0: none. */
 __device__ static uint32_t link_distance(unsigned neighbours)
 {
     return neighbours & NORTH        ? TILE_WIDTH

@@ -6,19 +6,18 @@
  * Rasmusson, Sorensen, Ziegler, "Connected Components Labeling on the GPU with Generalization to Voronoi Diagrams and
  * Signed Distance Fields", International Symposium on Visual Computing 2013, doi 10.1007/978-3-642-41914-0_21.
  *
- * In each of the eight directions a pixel looks how far connected pixels go, within its tile of 32x32 and one pixel
- * past it, and takes the label at the far end if that is lower. One hop so covers up to 32 pixels at the price of one
- * look. The neighbours next to the pixel are looked at as well, without which the last differences would stay. First of
- * all it takes what the pixel whose label it has got meanwhile, if that is near: a way that a label once came is used
- * again.
+ * In each of the eight directions, a pixel finds how far connected pixels reach, within its tile of 32x32 and one pixel past
+ * it. It takes the label at the far end if that is lower. So one read covers up to 32 pixels. The adjacent pixels are read as
+ * well; without them the last differences would stay. Before that, the pixel takes the current label of the pixel whose label
+ * it has, if that one is near. So a label follows the path of earlier labels.
  *
  *   init       each pixel its own label
  *   propagate  the lowest label at the ends of eight lines and of the eight neighbours; repeated until none changes
  *
- * Departures: the published code finds the lengths by five doublings with shuffles. A ballot over the line gives the
- * same lengths from one instruction: the ones to either side of the pixel's bit. And it keeps connections in four bits
- * of the label, so that 2^28 pixels are the most; in a binary image two neighbours are connected when both are
- * foreground, which their labels say already.
+ * Differences from the paper: the published code finds the lengths by five doublings with shuffles. Here one ballot over the
+ * line gives the same lengths: the ones on either side of the pixel's bit. The published code keeps connections in four bits of
+ * the label, so that it is limited to 2^28 pixels. In a binary image two neighbours are connected if both are foreground, which
+ * their labels already show.
  */
 #include "cuda/published/iterate.cuh"
 #include "cuda/propagate.cuh"
@@ -28,8 +27,8 @@
 static const uint32_t TILE = 32;
 static const uint32_t PITCH = TILE + 2; /* in shared memory: one pixel around the tile */
 
-/* The four lines through a tile's pixels, one pixel per lane. Diagonals that leave the tile at a side come in again at
- * the other; between the lanes `cut - 1` and `cut` the line is broken. */
+/* The four lines through a tile's pixels, one pixel per lane. A diagonal that leaves the tile at one side continues at the
+ * other. The line is interrupted between the lanes `cut - 1` and `cut`. */
 typedef struct Line {
     int32_t dx, dy;   /* from lane to lane */
     uint32_t x, y;    /* the lane's pixel in the tile */
@@ -50,11 +49,11 @@ __device__ static Line line_through(unsigned axis, uint32_t warp, uint32_t lane)
     }
 }
 
-/* The label `reach` pixels on, or one past it where the tile ends there. */
-__device__ static uint32_t label_at_end(const uint32_t *place, int32_t step, uint32_t reach, uint32_t most)
+/* The label `reach` pixels on or, at the end of the tile, one pixel further. */
+__device__ static uint32_t label_at_end(const uint32_t *place, int32_t step, uint32_t reach, uint32_t max_reach)
 {
     const uint32_t end = place[step * (int32_t)reach];
-    return reach == most ? min(end, place[step * (int32_t)(reach + 1)]) : end;
+    return reach == max_reach ? min(end, place[step * (int32_t)(reach + 1)]) : end;
 }
 
 /* The lowest label that comes along one line, for pixel `place`. */
@@ -63,17 +62,17 @@ __device__ static uint32_t lowest_on_line(const Line &line, const uint32_t *plac
     const uint32_t pixels = __ballot_sync(~0u, *place != NO_PARENT);
     const bool before_cut = lane < line.cut;
     const uint32_t max_back = before_cut ? lane : lane - line.cut;
-    const uint32_t most_on = (before_cut ? min(line.cut, TILE) : TILE) - 1 - lane;
+    const uint32_t max_on = (before_cut ? min(line.cut, TILE) : TILE) - 1 - lane;
     const uint32_t back = min((uint32_t)__clz(~(pixels << (31 - lane))) - 1, max_back);
-    const uint32_t on = min((uint32_t)__ffs(~(pixels >> lane)) - 2, most_on); /* all ones: 0 - 2, cut to `most_on` */
+    const uint32_t on = min((uint32_t)__ffs(~(pixels >> lane)) - 2, max_on); /* all ones: 0 - 2, cut to `max_on` */
     const int32_t step = line.dy * (int32_t)PITCH + line.dx;
     if (*place == NO_PARENT)
         return NO_PARENT;
-    const uint32_t ends = min(label_at_end(place, -step, back, max_back), label_at_end(place, step, on, most_on));
+    const uint32_t ends = min(label_at_end(place, -step, back, max_back), label_at_end(place, step, on, max_on));
     return min(ends, min(place[-step], place[step]));
 }
 
-/* What the pixel whose label this is has by now, if it is in the tile or right beside it; else the label. */
+/* The current label of the pixel whose own label this is, if it is in the tile or adjacent to it; otherwise the label. */
 __device__ static uint32_t label_of_label(const uint32_t *tile, uint32_t label, uint32_t x0, uint32_t y0,
                                           uint32_t width, uint64_t magic)
 {
@@ -84,7 +83,7 @@ __device__ static uint32_t label_of_label(const uint32_t *tile, uint32_t label, 
     return row < PITCH && column < PITCH ? tile[row * PITCH + column] : label;
 }
 
-/* Labels are one less than in the image while they are in shared memory: indices, and NO_PARENT for background. */
+/* In shared memory labels are one less than in the image: indices, and NO_PARENT for background. */
 __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_constant__ CudaVars vars, uint32_t width,
                                                                uint32_t height, uint64_t magic, uint32_t *changed)
 {
@@ -95,7 +94,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_cons
 
     bool any = false;
     for (uint32_t i = warp * TILE + lane; i < PITCH * PITCH; i += TILE * TILE) {
-        const uint32_t x = x0 + i % PITCH - 1, y = y0 + i / PITCH - 1; /* may wrap round */
+        const uint32_t x = x0 + i % PITCH - 1, y = y0 + i / PITCH - 1; /* may wrap around */
         const uint32_t label = x < width && y < height ? vars.labels[y * stride + x] : 0;
         tile[i] = label - 1;
         any |= label;
@@ -124,7 +123,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_cons
     }
 }
 
-/* Each iteration takes a label along a path by a pixel at least. */
+/* Each iteration moves a label along a path by at least one pixel. */
 static CclStatus label(CclContext *context, CclFrame *ccl_frame)
 {
     CudaFrame *const frame = cuda_frame(ccl_frame);

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lists of the spans (runs of foreground, first and past the last column) of each row, for accl.cu and flsl.cu. */
+/* Lists of the spans of each row, for accl.cu and flsl.cu. A span is a run of foreground: its first column, and the column past
+ * its last. */
 #ifndef CCL_CUDA_LABEL_SPANS_CUH
 #define CCL_CUDA_LABEL_SPANS_CUH
 
@@ -39,8 +40,8 @@ static inline Spans spans_behind(uint32_t *parents, const CudaShape &shape)
     return Spans{ starts, starts + (size_t)per_row * shape.height, counts, per_row };
 }
 
-/* The spans of a row, by a warp that looks at 32 pixels at a time. The parent of each span's first pixel is that pixel;
- * with `each_pixel` it is that of the span's other pixels too, and background has NO_PARENT. */
+/* A warp finds the spans of a row, 32 pixels at a time. The parent of each span's first pixel is the pixel itself. With
+ * `each_pixel`, this is also the parent of the span's other pixels, and background gets NO_PARENT. */
 template <bool each_pixel>
 __global__ __launch_bounds__(32 * SPAN_ROWS) static void find_spans(const __grid_constant__ CudaVars vars,
                                                                     uint32_t width, uint32_t height, Spans spans,
@@ -51,14 +52,14 @@ __global__ __launch_bounds__(32 * SPAN_ROWS) static void find_spans(const __grid
         return;
     uint16_t *const row_starts = spans.starts + y * spans.per_row, *const row_ends = spans.ends + y * spans.per_row;
     uint32_t *const row_parents = parents + y * width;
-    uint32_t n_starts = 0, n_ends = 0; /* so far */
-    uint32_t open = 0, start = 0;      /* the span that the word before left open: is there one, and where it began */
+    uint32_t n_starts = 0, n_ends = 0; /* number so far */
+    uint32_t open = 0, start = 0;      /* the span that the word before ends with: 1 if there is one, and where it begins */
 
     bool next = pixel_at(vars, lane, y, width);
     for (uint32_t x0 = 0; x0 < width; x0 += 32) {
         const bool here = next;
         const uint32_t x = x0 + lane, pixels = __ballot_sync(~0u, here);
-        next = pixel_at(vars, x + 32, y, width); /* on its way while this word is worked on */
+        next = pixel_at(vars, x + 32, y, width); /* this load overlaps the work on the current word */
         const uint32_t shifted = pixels << 1 | open, starts = pixels & ~shifted, ends = shifted & ~pixels;
         if (starts >> lane & 1)
             row_starts[n_starts + __popc(starts & before)] = x;
@@ -82,7 +83,7 @@ __global__ __launch_bounds__(32 * SPAN_ROWS) static void find_spans(const __grid
     }
 }
 
-/* How many of the first n values are at most (or, with `below`, less than) `limit`; they are in order. */
+/* Number of the first n values that are at most `limit` or, with `below`, less than `limit`; the values are ascending. */
 __device__ static inline uint32_t count_up_to(const uint16_t *values, uint32_t n, uint32_t limit, bool below)
 {
     uint32_t first = 0;

@@ -5,25 +5,25 @@
  * STAVA: tile merging by Stava and Benes.
  * Stava, Benes, "Connected Component Labeling in CUDA", GPU Computing Gems Emerald Edition, chapter 35, 2011.
  *
- * Tiles of 16x16 pixels are labelled by label equivalence in shared memory, to the end. Then 4x4 tiles at a time are
- * merged into a larger tile, level by level, by uniting the pixels along the seams between them; after each level the
- * pixels on the borders of the larger tiles are made to point at their roots, so that the next level's ways are short.
- * The number of launches depends on the size of the image alone: nothing is asked back from the device.
+ * Tiles of 16x16 pixels are labelled by label equivalence in shared memory, to the end. Then 4x4 tiles at a time are merged
+ * into a larger tile, level by level, by uniting the pixels along the seams between them. After each level, the pixels on the
+ * borders of the larger tiles are pointed at their roots, so that the paths of the next level are short. The number of launches
+ * depends on the size of the image only, so the host does not wait for the device.
  *
  *   tiles      label equivalence within each tile
  *   merge      pixels on both sides of seams are united      } once per level: tiles of 16, 64, 256, ... pixels
  *   borders    pixels on borders of the new tiles: roots     } not after the last
  *   propagate  each pixel finds its root and takes the label
  *
- * Departures: any image size, where the published code wants powers of two; seams end where the image does. A level's
- * seams are spread over as many threads as they have pixels, where the published kernel has one thread block for 4x4
- * tiles, so that a single one does the last level. And unite() tries again by itself what another thread got in the way
- * of, where the published kernel repeats until it sees no more change.
+ * Differences from the paper: images may have any size, while the published code needs powers of two. Seams end where the image
+ * ends. The seams of a level have a thread for each pixel. The published kernel has one thread block for 4x4 tiles, so that a
+ * single block merges the last level. If another thread interferes, unite() tries again; the published kernel repeats until
+ * nothing changes.
  *
- * `stava-early` and `stava-late` measure as Asad, Marroquim and Souza do (../properties.cuh). Early, `tiles` adds up
- * each tile's components in the slots of their roots, and one more kernel before `propagate`, `sums`, moves those of roots
- * that were merged. The paper moves them in every compression; but borders only see some of the roots, and the last one
- * does.
+ * `stava-early` and `stava-late` measure as Asad, Marroquim and Souza do (../properties.cuh). In `stava-early`, `tiles` adds up
+ * each tile's components in the slots of their roots. One more kernel before `propagate`, `sums`, moves the slots of roots that
+ * were merged. The paper moves them in every compression. But `borders` visits only some of the roots, and the last compression
+ * visits all.
  */
 #include "cuda/properties.cuh"
 #include "cuda/propagate.cuh"
@@ -33,8 +33,7 @@
 static const uint32_t TILE = 16, GROUP = 4; /* pixels; tiles */
 static const uint32_t PITCH = TILE + 2;     /* of a tile in shared memory, with background around it */
 
-/* The sums of each of the tile's components into its root's slot; `area` 0 says that a pixel is no root. By all
- * threads. */
+/* Adds up each of the tile's components in its root's slot; a pixel with `area` 0 is no root. Called by all threads. */
 __device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t root, uint32_t x, uint32_t y,
                                 bool inside)
 {
@@ -42,13 +41,13 @@ __device__ static void sum_tile(const PixelSums &sums, uint32_t index, uint32_t 
         pixel_sums_begin(sums, index, x, y);
     else if (inside)
         sums.area[index] = 0;
-    __syncthreads(); /* a root has begun before others add to it */
+    __syncthreads(); /* roots are initialized before others add to them */
     if (root != index && root != NO_PARENT)
         pixel_sums_add(sums, root, x, y);
 }
 
-/* Label equivalence in shared memory. Labels are positions in shared memory, a label's own place holds what it is the
- * same as; both in one array, as in ole.cu. */
+/* Label equivalence in shared memory. Labels are positions in shared memory. The entry at a label's own position is its
+ * equivalent label. Both are in one array, as in ole.cu. */
 template <bool eight, bool early>
 __global__ __launch_bounds__(TILE *TILE) static void tiles(const __grid_constant__ CudaVars vars, uint32_t width,
                                                            uint32_t height, uint32_t *parents, PixelSums sums)
@@ -67,7 +66,7 @@ __global__ __launch_bounds__(TILE *TILE) static void tiles(const __grid_constant
     for (;;) {
         labels[place] = label;
         __syncthreads();
-        uint32_t lowest = label; /* never beyond the border of background: all pixels are inner ones here */
+        uint32_t lowest = label; /* no test for the edge is needed: the tile has a border of background */
         if (foreground)
             lowest = lowest_around<eight, NO_PARENT>(&labels[place], PITCH, 1, 1, 3, 3, label);
         if (!__syncthreads_or(lowest < label))
@@ -93,8 +92,8 @@ __device__ static void unite_if(uint32_t *parents, uint32_t a, uint32_t b)
         unite(parents, a, b);
 }
 
-/* One pixel and the row or column beyond the seam: the pixel next to it or, where that is background, its two
- * neighbours there. `along`: from pixel to pixel of the seam. */
+/* Unites a pixel with the row or column beyond the seam: with the adjacent pixel or, if that is background, its two neighbours
+ * there. `along`: from pixel to pixel of the seam. */
 template <bool eight>
 __device__ static void merge_pixel(uint32_t *parents, uint32_t here, uint32_t beyond, uint32_t along, bool first,
                                    bool last)
@@ -130,14 +129,14 @@ __global__ static void merge(uint32_t width, uint32_t height, uint32_t tile, uin
     }
 }
 
-/* Is row or column i of `size` beside a seam between tiles? */
+/* Whether row or column i of `size` is at a seam between tiles. */
 __device__ static bool beside_seam(uint32_t i, uint32_t tile, uint32_t size)
 {
     return i % tile == 0 ? i > 0 : i % tile == tile - 1 && i + 1 < size;
 }
 
-/* Pixels on both sides of the seams that are left; as merge(), but `tile` is the new tile's side. Where seams cross,
- * the row has the pixel. */
+/* Points pixels on both sides of the remaining seams at their roots. Arguments as for merge(), but `tile` is the side of the
+ * new tiles. Where seams cross, the row seam has the pixel. */
 __global__ static void borders(uint32_t width, uint32_t height, uint32_t tile, uint32_t row_seams, uint32_t *parents)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -150,7 +149,7 @@ __global__ static void borders(uint32_t width, uint32_t height, uint32_t tile, u
         compress(parents, here);
 }
 
-/* Roots of tiles that are no roots of the image. */
+/* Moves the sums of tile roots that are not roots of the image. */
 __global__ static void move_sums(uint32_t n_pixels, uint32_t *parents, PixelSums sums)
 {
     const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;

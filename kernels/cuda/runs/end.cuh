@@ -8,7 +8,7 @@
 #include "cuda/order.cuh"
 #include "cuda/runs/plan.cuh"
 
-/* The last quarter of a row of the table from that of Sums. */
+/* The last quarter of a record, from the last quarter of Sums. */
 __device__ static inline uint4 record_end(uint32_t width, uint32_t height, uint32_t id, uint4 sums, bool flagged)
 {
     const uint32_t x0 = ~sums.x & 0xffff, x1 = sums.y, y1 = sums.z, y0 = sums.w >> 16;
@@ -16,7 +16,7 @@ __device__ static inline uint4 record_end(uint32_t width, uint32_t height, uint3
     return make_uint4(id + 1, x0 | y0 << 16, x1 | y1 << 16, (sums.w & 0xffff) | flags << 16);
 }
 
-/* Quarter i of the rows, from that of the sums, which is left empty for the next frame. */
+/* Writes quarter i of the records from quarter i of the sums, which it clears for the next frame. */
 __device__ static inline void write_quarter(const Job &job, uint32_t i, uint4 value, bool flagged)
 {
     __stcg((uint4 *)(Sums *)job.plan.sums + i, make_uint4(0, 0, 0, 0));
@@ -27,10 +27,10 @@ __device__ static inline void write_quarter(const Job &job, uint32_t i, uint4 va
 __device__ static inline CudaDensity density_of(const Counts *counts)
 {
     const uint32_t n_dense = __ldcg(&counts->n_dense), n_runs = __ldcg(&counts->n_runs);
-    return n_dense ? CUDA_DENSE : n_runs > MANY_RUNS ? CUDA_MANY : CUDA_SPARSE;
+    return n_dense ? CUDA_DENSE : n_runs > MAX_CLUSTER_RUNS ? CUDA_MANY : CUDA_SPARSE;
 }
 
-/* By one thread. */
+/* Called by one thread. */
 __device__ static inline void write_result(const Job &job, uint32_t found, uint32_t kept, CudaDensity density)
 {
     job.result->n_found = found;
@@ -43,20 +43,20 @@ __device__ static inline void write_result(const Job &job, uint32_t found, uint3
 
 /* Components that have sums in global memory, and their first run in a tile. */
 typedef struct AddedIds {
-    uint32_t n; /* past TILE_ADDED not all are counted */
+    uint32_t n; /* above TILE_ADDED not all are counted */
     uint32_t of[TILE_ADDED];
 } AddedIds;
 
 __device__ static inline void note_added(AddedIds *added, uint32_t id)
 {
-    if (*(volatile uint32_t *)&added->n > TILE_ADDED) /* where there are very many they would wait for each other */
+    if (*(volatile uint32_t *)&added->n > TILE_ADDED) /* very many threads would wait for each other */
         return;
     const uint32_t at = atomicAdd(&added->n, 1);
     if (at < TILE_ADDED)
         added->of[at] = id;
 }
 
-/* By a warp. */
+/* Called by one warp. */
 __device__ static inline void publish_added(const Plan &plan, const AddedIds &added)
 {
     const uint32_t lane = threadIdx.x % 32, n = added.n;
@@ -75,7 +75,7 @@ template <uint32_t THREADS> __device__ static inline void end_with_flag(const Jo
     const Plan &plan = job.plan;
     Counts *const counts = plan.counts;
     const uint32_t last = gridDim.x * gridDim.y - 1, thread = threadIdx.x;
-    __syncthreads(); /* all that the block has written comes before what its first thread says */
+    __syncthreads(); /* all writes of the block come before the count of its first thread */
     if (!__syncthreads_or(thread == 0 && count_up(&counts->n_measured, last) == last))
         return;
     static_assert(THREADS / 4 <= MAX_ADDED, "the first id is loaded before it is known that there is one");

@@ -1,24 +1,25 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Kernels of label/runs.cu between solve and measure: tiles are joined, components are numbered. */
+/* The kernels of label/runs.cu between solve and measure: `join` unites tiles, `number` numbers components. */
 #include "cuda/runs/launch.cuh"
 
 /* ---------------------------------------------------------------- join */
 
-/* A root has parts in other tiles. Many may say so of the same one: who sees that it is known already does not. */
-__device__ static inline void note_parts(const Plan &plan, uint32_t root)
+/* Notes that the component of a root has shares in other tiles. Many threads may note the same root: reading first saves most
+ * of their atomics. */
+__device__ static inline void note_other_shares(const Plan &plan, uint32_t root)
 {
     uint32_t *const known = &plan.roots[root / 32].y;
     if (!(*(volatile uint32_t *)known >> root % 32 & 1))
         atomicOr(known, 1u << root % 32);
 }
 
-/* Up from four nodes at most, first_node | every eighth of the ranks, at once, so that four loads are on their way.
- * Their own slots follow, so that others who pass have a shorter way. A root found at the first step is that of the node's
- * own tile, and has parts in others. One found later has been noted already, or will be: by whoever hooked another to it, or
- * by a node of its own tile that has a part below, whose parent it is and stays. Of a comb all would look at the same few
- * words. */
+/* Climbs from up to four nodes at once, so that four loads are in flight: first_node | every eighth of the ranks. Each step
+ * also shortens the path in the node's own slot, for other threads. If the first step ends at a root, that is the root of the
+ * node's own tile, and it has shares in other tiles. A root that is found later is noted by another thread: by the one that
+ * hooked a root to it, or by one that climbs from its own tile. To note it here too would send all threads of a comb-like mask
+ * to the same few words. */
 __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, uint32_t ranks)
 {
     uint32_t *const parents = plan.parents;
@@ -40,7 +41,7 @@ __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, 
                 continue;
             if (next[i] == up[i]) {
                 if (first)
-                    note_parts(plan, up[i]);
+                    note_other_shares(plan, up[i]);
                 ranks &= ~(1u << 8 * i);
             } else {
                 __stcg(&parents[first_node | 8 * i], next[i]);
@@ -51,8 +52,8 @@ __device__ static inline void climb_from(const Plan &plan, uint32_t first_node, 
     }
 }
 
-/* Climbs from both at once, so that two loads are on their way, and hooks the larger root under the smaller. *noted is
- * the root whose parts this thread has noted last. */
+/* Climbs from both nodes at once, so that two loads are in flight, and hooks the larger root under the smaller. *noted: the
+ * root that this thread noted last. */
 __device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t b, uint32_t *noted)
 {
     uint32_t *const parents = plan.parents;
@@ -73,7 +74,7 @@ __device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t
         if (old == larger) {
             atomicAnd(&plan.roots[larger / 32].x, ~(1u << larger % 32));
             if (smaller != *noted)
-                note_parts(plan, smaller);
+                note_other_shares(plan, smaller);
             *noted = smaller;
             return;
         }
@@ -83,19 +84,19 @@ __device__ static inline void unite_nodes(const Plan &plan, uint32_t a, uint32_t
     }
 }
 
-/* Between bands, eight lanes to a word of a band's last row: the runs that are roots of parts of the tile below climb,
- * and those that it joined to others are united with these. */
+/* Joins a band to the one below: eight lanes for each word of the band's last row. Runs that are roots of the tile below climb.
+ * Runs that the tile below joins to other runs of this row are united with them. */
 __device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32_t word_x)
 {
     if (word_x >= plan.row_words)
         return;
     const uint32_t first_node = ((band * TILE_ROWS + TILE_ROWS - 1) * plan.row_words + word_x) << 5;
-    const uint32_t below = (band + 1) * plan.row_words + word_x, ours = 0x01010101u << threadIdx.x % 8;
+    const uint32_t below = (band + 1) * plan.row_words + word_x, own_ranks = 0x01010101u << threadIdx.x % 8;
     const uint2 masks = plan.border[below];
-    const uint32_t joined = masks.y & ours, several = joined & (joined - 1) ? joined : 0;
-    const uint32_t climbers = (masks.x & ours) | several; /* several would climb one after the other */
+    const uint32_t joined = masks.y & own_ranks, several = joined & (joined - 1) ? joined : 0;
+    const uint32_t climbers = (masks.x & own_ranks) | several; /* several unions would climb one after the other */
     const auto partner_of = [&](uint32_t ranks) { return ranks ? plan.partners[below << 5 | (__ffs(ranks) - 1)] : 0; };
-    uint32_t noted = ~0u, partner = partner_of(joined); /* on its way meanwhile */
+    uint32_t noted = ~0u, partner = partner_of(joined); /* its load overlaps the climb */
     if (climbers)
         climb_from(plan, first_node | threadIdx.x % 8, climbers >> threadIdx.x % 8);
     for (uint32_t left = joined; left;) {
@@ -106,7 +107,7 @@ __device__ static inline void join_bands(const Plan &plan, uint32_t band, uint32
     }
 }
 
-/* Between tiles side by side: what the row above does not imply. */
+/* Joins tiles side by side, where the row above does not imply it. */
 template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan, uint32_t y, uint32_t seam)
 {
     const uint32_t right_word = y * plan.row_words + seam * 32, left_word = right_word - 1;
@@ -123,7 +124,7 @@ template <bool EIGHT> __device__ static inline void join_sides(const Plan &plan,
         unite_nodes(plan, right_word << 5, (left_word - plan.row_words) << 5 | last_rank(upper_left), &noted);
 }
 
-/* Blocks (x, band) take 32 words of a band's last row; the rows of the grid past them take the sides of tiles. */
+/* Blocks (x, band) take 32 words of a band's last row. The later rows of the grid take the sides of tiles. */
 template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JOIN_THREADS) join(const Jobs jobs)
 {
     const Plan &plan = jobs.get().plan;
@@ -142,7 +143,7 @@ template <bool EIGHT, typename Jobs> static __global__ void __launch_bounds__(JO
 
 /* ---------------------------------------------------------------- number */
 
-/* A chunk of words per block. */
+/* A block takes a chunk of words. */
 template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS) number(const Jobs jobs)
 {
     const Plan &plan = jobs.get().plan;

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The label image of a tile, by measure. */
+/* The label image of a tile, written by measure. */
 #ifndef CCL_CUDA_RUNS_LABELS_CUH
 #define CCL_CUDA_RUNS_LABELS_CUH
 
 #include "cuda/runs/plan.cuh"
 
-/* The label image: a warp writes half a kilobyte of a row at a time, two words of its four. A lane knows one of the
- * words of its warp, and the index of that word's first run. Strips are two of a warp's rows. */
+/* Writes the label image. A warp writes 512 bytes of a row at a time: two words of its four. Each lane has one of the words of
+ * its warp, and the index of that word's first run. A strip is two of a warp's rows. */
 template <uint32_t LANES, bool STRIPS>
 __device__ static inline void paint(const Plan &plan, const CudaVars *vars, const uint32_t *labels, uint64_t bits,
                                     uint32_t first_run)
@@ -16,7 +16,7 @@ __device__ static inline void paint(const Plan &plan, const CudaVars *vars, cons
     const uint32_t lane = threadIdx.x % 32, mine = threadIdx.x / TILE_WORDS;
     const uint32_t x_of_lane = blockIdx.x * 2048 + threadIdx.x % TILE_WORDS / 32 * 256 + lane * 4;
     const uint32_t tile_y = blockIdx.y * TILE_ROWS;
-    /* In variables: else they would be loaded again after each store. */
+    /* In variables. Otherwise they would be loaded again after each store. */
     const uint32_t width = plan.width, n_rows = min(plan.height - tile_y, TILE_ROWS);
     const size_t stride = vars->label_stride;
     uint32_t *const corner = vars->labels + tile_y * stride + x_of_lane;

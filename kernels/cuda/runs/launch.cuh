@@ -10,7 +10,7 @@
 
 #define LAUNCH_SOONER (CUDA_OVERLAP | CUDA_AHEAD) /* for all kernels but solve and measure */
 
-#define SMALL_LANES 2u /* that share the work of a word where tiles are few; else one lane */
+#define SMALL_LANES 2u /* lanes that share the work of a word if tiles are few; otherwise one lane */
 
 /* JOIN_THREADS and others: the grids depend on them. */
 #define JOIN_THREADS 256u
@@ -20,12 +20,12 @@
 
 /* What measure does. */
 enum Pass {
-    PASS_ALL,  /* nothing is dropped: sums and labels */
-    PASS_FIND, /* what a filter asks for */
-    PASS_KEPT, /* when the filter has numbered the components it keeps: sums and labels */
+    PASS_ALL,  /* sums and labels, without a filter */
+    PASS_FIND, /* sums that a filter needs */
+    PASS_KEPT, /* sums and labels of the components that the filter keeps, after they are numbered */
 };
 
-/* LANES: that share a word. */
+/* LANES: number of lanes that share a word. */
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, dim3 grid);
 template <bool EIGHT, typename Jobs> CclStatus launch_join(CudaFrame *frame, const Jobs &jobs, dim3 grid);

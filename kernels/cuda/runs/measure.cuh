@@ -13,26 +13,26 @@
 #include <type_traits>
 
 #define MEASURE_THREADS(lanes) (TILE_WORDS * (lanes))
-/* Of one lane to a word, on a multiprocessor, at least: more would have too few registers. */
-#define MEASURE_BLOCKS (RESIDENT_THREADS == 1024 ? 4u : 5u)
-#define ADD_ROUNDS 4u     /* components of a warp whose runs are added up before they go to shared memory */
-#define SIDE_BY_SIDE 2u   /* slots that go together, to neighbouring ids: 64 bytes at a time are dear on the bus */
+/* Minimum number of blocks on a multiprocessor, with one lane for each word. More blocks would leave too few registers. */
+#define MEASURE_BLOCKS         (RESIDENT_THREADS == 1024 ? 4u : 5u)
+#define ADD_ROUNDS             4u /* components of a warp whose runs are added up before they go to shared memory */
+#define SIDE_BY_SIDE           2u /* slots that are assigned together, to neighbouring ids: transfers of 64 bytes are slow on the bus */
 
-/* Sums of the components of a block, found by id. A slot without area has none. */
+/* Hash table of the sums of the components of a block, by id. A slot with area 0 is empty. */
 typedef struct BlockSums {
-    uint32_t pairs[SLOTS / SIDE_BY_SIDE]; /* id / SIDE_BY_SIDE + 1 of those in these slots; 0: free */
-    uint32_t not_firsts[SLOTS]; /* inverse of Sums.first of a component inside the tile; else 0 */
+    uint32_t pairs[SLOTS / SIDE_BY_SIDE]; /* id / SIDE_BY_SIDE + 1 of these slots; 0: free */
+    uint32_t not_firsts[SLOTS];           /* complement of Sums.first for a component inside the tile; else 0 */
     uint32_t fields[N_FIELDS][SLOTS];
 } BlockSums;
 
-/* Is the field asked for? A filter wants area and box. */
+/* Whether the pass needs the field. A filter needs area and box only. */
 __device__ static constexpr bool is_asked(Pass pass, uint32_t field)
 {
     return pass != PASS_FIND || field == AREA || field >= N_SUMS;
 }
 
-/* Adds up the runs of a warp that have the same id (~0: none), for the first few ids. Returns whether this lane is to
- * pass on what is in *sums then. */
+/* Adds up the runs of a warp that have the same id (~0: none), for the first few ids. Returns whether this lane has to pass on
+ * *sums. */
 template <Pass PASS> __device__ static inline bool add_up(uint32_t id, RunSums *sums)
 {
     const uint32_t lane = threadIdx.x % 32;
@@ -61,7 +61,7 @@ template <Pass PASS> __device__ static inline bool add_up(uint32_t id, RunSums *
     return speaks;
 }
 
-/* The slot of a component, or SLOTS when those near its place are taken. */
+/* The slot of a component, or SLOTS if the slots near its hash are taken. */
 __device__ static inline uint32_t slot_of(BlockSums *block, uint32_t id, uint32_t n_slots)
 {
     const uint32_t pair = id / SIDE_BY_SIDE;
@@ -100,13 +100,13 @@ typedef struct MeasureTile {
     AddedIds *added;
     const uint32_t *bases; /* [chunk]: the id of its first component */
     const uint64_t *bits;
-    const uint32_t *runs;  /* as in Plan */
-    uint32_t *labels;      /* [run] */
-    uint32_t x, y;         /* the first pixel */
-    bool sets_flag;        /* the last block sets the completion flag: components with sums in global memory are noted */
+    const uint32_t *runs; /* as in Plan */
+    uint32_t *labels;     /* [run] */
+    uint32_t x, y;        /* the first pixel */
+    bool sets_flag;       /* the last block sets the completion flag, so components with sums in global memory are listed */
 } MeasureTile;
 
-/* The runs of a thread. Loads start some runs ahead: of a run, then of its tile's root, then of the root above that. */
+/* The next runs of a thread. Loads start some runs ahead: first a run, then its tile's root, then the parent of that root. */
 typedef struct RunWindow {
     uint32_t run, end;
     uint32_t n_each;
@@ -130,7 +130,7 @@ __device__ static __forceinline__ uint32_t fetch_above(const MeasureTile &tile, 
     return number & NUMBERED ? number : tile.plan.parents[number];
 }
 
-/* first_entry: of the thread's first run, if each thread has one at most. */
+/* first_entry: entry of the thread's first run, if each thread has at most one. */
 template <uint32_t THREADS>
 __device__ static __forceinline__ RunWindow open_window(const MeasureTile &tile, uint32_t n_runs, uint32_t first_entry)
 {
@@ -149,7 +149,7 @@ __device__ static __forceinline__ RunWindow open_window(const MeasureTile &tile,
     return window;
 }
 
-/* Starts the loads for the next run. Returns the root above that of the next run's tile. */
+/* Starts the loads for a further run. Returns the parent of the tile root of the next run. */
 __device__ static __forceinline__ uint32_t advance_window(const MeasureTile &tile, RunWindow *window)
 {
     const uint32_t above = fetch_above(tile, window->numbers[1]);
@@ -172,7 +172,7 @@ template <uint32_t THREADS> __device__ static __forceinline__ void clear_sums(Bl
     }
 }
 
-/* Chunk counts -> ids of their first components, for all threads. Returns the number of components. */
+/* Chunk counts -> id of the first component of each chunk, for all threads. Returns the number of components. */
 template <Pass PASS, uint32_t THREADS>
 __device__ static __forceinline__ uint32_t scan_chunks(const Plan &plan, uint32_t *bases)
 {
@@ -196,7 +196,7 @@ __device__ static __forceinline__ uint32_t scan_chunks(const Plan &plan, uint32_
     return total;
 }
 
-/* To the block's sums or, if all slots near its place are taken, to those in global memory. */
+/* Adds to the block's sums or, if all slots near the hash are taken, to those in global memory. */
 template <Pass PASS> __device__ static __forceinline__ void add_sums(const MeasureTile &tile, uint32_t id, const RunSums &sums)
 {
     if (PASS != PASS_FIND && id >= tile.plan.capacity)
@@ -242,7 +242,7 @@ __device__ static __forceinline__ void sum_runs(const MeasureTile &tile, RunWind
         if (window->n_each > 1)
             above = advance_window(tile, window);
         const uint32_t at = entry >> 6 & 0xff, begin = entry & 63, key = entry >> 14;
-        if (key != entry_before >> 14 || (STRIPS && own_root)) { /* in a strip, the root may come later */
+        if (key != entry_before >> 14 || (STRIPS && own_root)) { /* in a strip, the root may be a later run */
             const uint32_t place = STRIPS && own_root ? first_of_strip(tile.bits, at, begin) : at << 6 | begin;
             const uint32_t first_at = place >> 6, first_x = place & 63;
             const bool is_root = own_root && key >> 5 == first_at + 32 &&
@@ -254,7 +254,7 @@ __device__ static __forceinline__ void sum_runs(const MeasureTile &tile, RunWind
             if (PASS == PASS_FIND && is_root)
                 plan.finals[id] = first;
             if (PASS == PASS_KEPT)
-                id = plan.finals[id] - 1; /* dropped: past the end of every table */
+                id = plan.finals[id] - 1; /* of a dropped component: past the end of every table */
             if (PASS != PASS_FIND && is_root && id < plan.capacity)
                 store_first(tile, id, number, first);
             entry_before = entry;
@@ -309,16 +309,16 @@ __device__ static __forceinline__ void write_sums(const MeasureTile &tile, const
     }
 }
 
-/* What solve has stored of a tile, and of the word that a thread takes to the label image. */
+/* Data from solve: about a tile, and about the word that a thread writes to the label image. */
 typedef struct SolvedTile {
     uint64_t bits;
-    uint32_t first_entry; /* the run whose index is the thread's */
+    uint32_t first_entry; /* of the run with the thread's index */
     uint32_t first_run;   /* of the word */
     uint32_t n_runs;
     bool strips;
 } SolvedTile;
 
-/* (row, column): of the word in the tile. It is loaded before it is known whether there are that many runs. */
+/* (row, column): of the word in the tile. The entry is loaded before it is known whether the tile has this many runs. */
 template <bool LABELS>
 __device__ static __forceinline__ SolvedTile load_solved(const Plan &plan, const uint32_t *runs, uint32_t row, uint32_t column)
 {
@@ -349,7 +349,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     __shared__ uint32_t bases[MAX_CHUNKS];
     __shared__ uint64_t tile_bits[TILE_WORDS];
     __shared__ AddedIds added;
-    __shared__ uint32_t near_labels[LABELS ? NEAR_LABELS : 1]; /* of the tile's runs */
+    __shared__ uint32_t shared_labels[LABELS ? SHARED_LABELS : 1]; /* of the tile's runs */
 
     /* For the label image, a warp has four words of eight rows. */
     const uint32_t thread = threadIdx.x, lane = thread % 32, mine = thread / TILE_WORDS;
@@ -359,7 +359,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
     clear_sums<THREADS>(&block);
     if (thread == 0)
         added.n = 0;
-    /* What solve has written is there: of a frame launched by itself since number has let this kernel start. */
+    /* The data of solve is complete: for a frame that is launched alone, since number let this kernel start. */
     if (Jobs::MANY)
         wait_for_predecessor();
     const SolvedTile solved = load_solved<LABELS>(plan, runs, row, column);
@@ -367,8 +367,8 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
         wait_for_predecessor();
 
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG, sets_flag = MAY_SET_FLAG && job.vars->sets_flag;
-    /* Where there are many, a label takes the place of its run. */
-    uint32_t *const labels = solved.n_runs <= min(plan.near_labels, NEAR_LABELS) ? near_labels : runs;
+    /* If there are many, a label overwrites the entry of its run. */
+    uint32_t *const labels = solved.n_runs <= min(plan.shared_labels, SHARED_LABELS) ? shared_labels : runs;
     const MeasureTile tile = { plan, &block, &added, bases, tile_bits, runs, labels, blockIdx.x * 2048,
                                blockIdx.y * TILE_ROWS, sets_flag };
     RunWindow window = open_window<THREADS>(tile, solved.n_runs, solved.first_entry);
@@ -385,7 +385,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS(LANES), LANES == 1 ? ME
             add_sums<PASS>(tile, last.id, last.sums);
     }
     __syncthreads();
-    if (sets_flag && thread / 32 == THREADS / 32 - 1) /* with two lanes to a word it has less to do then */
+    if (sets_flag && thread / 32 == THREADS / 32 - 1) /* with two lanes for each word, this warp has the least other work */
         publish_added(plan, added);
     write_sums<PASS, THREADS>(tile, job, flagged);
 

@@ -9,19 +9,19 @@
 #include "cuda/overlap.cuh"
 #include "cuda/warp.cuh"
 
-#define TILE_ROWS 8u
-#define LOCAL_WORDS (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
-#define TILE_WORDS (32 * TILE_ROWS)
-#define TILE_RUNS (32 * TILE_WORDS) /* there are no more in a tile */
-#define COLUMN_SLOTS (32 * (TILE_ROWS + 1)) /* of a column of words: runs of a tile with those of the row above */
-#define RUN_SLOTS (32 * COLUMN_SLOTS)
-#define STRIP_WORDS (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
-#define MAX_CHUNKS 1024u
-/* Of a frame: with more, the kernels of tiles are quicker than a cluster. They know nothing of blocks of a cluster that
- * exceed its capacity though there are fewer: a stream of such masks takes a cluster every 33rd time. */
-#define MANY_RUNS 32768u
+#define TILE_ROWS        8u
+#define LOCAL_WORDS      (32 * (TILE_ROWS + 1)) /* a tile is 32 words wide; the row above comes first */
+#define TILE_WORDS       (32 * TILE_ROWS)
+#define TILE_RUNS        (32 * TILE_WORDS)      /* maximum in a tile */
+#define COLUMN_SLOTS     (32 * (TILE_ROWS + 1)) /* of a column of words: runs of a tile with those of the row above */
+#define RUN_SLOTS        (32 * COLUMN_SLOTS)
+#define STRIP_WORDS      (32 * (TILE_ROWS / 2 + 1)) /* of two rows each; the row above is one */
+#define MAX_CHUNKS       1024u
+/* Runs of a frame. With more runs, the tile kernels are quicker than a cluster. With fewer, one block of a cluster may still
+ * exceed its capacity, and the tile kernels cannot detect that. So a stream of such masks tries a cluster every 33rd time. */
+#define MAX_CLUSTER_RUNS 32768u
 
-/* Threads that a multiprocessor has at once. */
+/* Maximum number of threads on a multiprocessor. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
 #define RESIDENT_THREADS 2048u
 #elif __CUDA_ARCH__ / 100 == 7
@@ -30,27 +30,27 @@
 #define RESIDENT_THREADS 1536u
 #endif
 
-#define FEW_RUNS 2048u /* solve's capacity where many tiles share a multiprocessor */
-#define MAX_RUNS 5200u /* of rows, for nodes, in a tile: with more, strips */
-#define NEAR_PAIRS 800u
+#define FEW_RUNS     2048u /* solve's capacity where many tiles share a multiprocessor */
+#define MAX_RUNS     5200u /* of rows, as nodes of a tile: with more, strips */
+#define SHARED_PAIRS 800u
 #define SLOTS 192u        /* components that a block sums in shared memory */
-/* Labels of runs that a block keeps there: of all runs that strips can have, where shared memory is large. Code for sm_80
- * runs on sm_86 and sm_89 as well, where it is not. */
+/* Labels of runs that a block keeps in shared memory: of all runs that strips can have, where shared memory is large. Code for
+ * sm_80 also runs on sm_86 and sm_89, which have less. */
 #if !defined __CUDA_ARCH__ || (__CUDA_ARCH__ >= 900 && RESIDENT_THREADS == 2048)
-#define NEAR_LABELS 4096u
+#define SHARED_LABELS 4096u
 #else
-#define NEAR_LABELS 2048u
+#define SHARED_LABELS 2048u
 #endif
 
-#define MAX_ADDED 512u /* components of a frame alone, of which the last block of measure writes the rows itself */
+#define MAX_ADDED 512u /* components of a frame alone whose records the last block of measure writes itself */
 
 /* parents[root]: NUMBERED | chunk << 17 | rank in the chunk, and INSIDE when the component is inside one tile. */
 #define NUMBERED 0x80000000u
 #define INSIDE 0x40000000u
 
-#define OF_STRIPS 0x80000000u /* in n_runs: the tile's runs are those of strips of two rows, see strips.cuh */
+#define OF_STRIPS 0x80000000u /* in n_runs: the tile's runs are runs of strips; see strips.cuh */
 
-/* Sums of one component in global memory; all zero is empty. Four quarters of 16 bytes, the first three those of
+/* Sums of one component in global memory; all zero is empty. They are four quarters of 16 bytes. The first three are those of
  * CclMoments. */
 typedef struct __align__(16) Sums {
     unsigned long long area, m10, m01, m20, m11, m02;
@@ -58,7 +58,7 @@ typedef struct __align__(16) Sums {
     uint32_t first; /* y << 16 | x of the first pixel */
 } Sums;
 
-/* What a filter asks of a component; all zero is empty. */
+/* The sums of a component that a filter needs; all zero is empty. */
 typedef struct __align__(16) Extent {
     uint32_t area, not_x0, x1, y1;
 } Extent;
@@ -68,9 +68,9 @@ typedef struct Counts {
     uint32_t complete; /* nothing is left for `rows`; with CudaVars.sets_flag */
     /* 0 between frames: */
     uint32_t n_runs;
-    uint32_t n_dense; /* tiles that took more slots than TileCapacity.few */
+    uint32_t n_dense;    /* tiles that needed more slots than TileCapacity.few */
     uint32_t n_measured; /* blocks of measure that are done; this and the next with CudaVars.sets_flag */
-    uint32_t n_added;    /* components that have sums in global memory; past MAX_ADDED they are not all counted */
+    uint32_t n_added;    /* components that have sums in global memory; above MAX_ADDED not all are counted */
 } Counts;
 
 /* What all kernels of a launch share. A node is word << 5 | rank of the run among those of its word. */
@@ -79,9 +79,9 @@ typedef struct Plan {
     uint32_t row_words;    /* words per row, a multiple of 4 */
     uint32_t tiles_x, bands;
     uint32_t chunk_words, n_chunks;
-    uint32_t capacity;     /* rows of the table */
-    uint32_t max_runs;    /* 8-connected: in a tile with more, the runs are those of strips */
-    uint32_t slots, near_pairs, near_labels, max_added; /* at most SLOTS and so on; fewer to test what happens past them */
+    uint32_t capacity;                                      /* records of the table */
+    uint32_t max_runs;                                      /* 8-connected: in a tile with more, the runs are those of strips */
+    uint32_t slots, shared_pairs, shared_labels, max_added; /* at most SLOTS etc.; tests use fewer */
 
     GlobalPointer<Counts> counts;
     GlobalPointer<Sums> sums;           /* [id] of a kept component; all zero between frames */
@@ -91,16 +91,16 @@ typedef struct Plan {
                                          * in solve, [band][word of a row][COLUMN_SLOTS]: slots of tiles for which
                                          * the capacity in shared memory is exceeded */
     GlobalPointer<uint64_t> bits;       /* [word] */
-    GlobalPointer<uint2> roots;         /* [word]: ranks, x: that are roots, first of their tile, after join of all,
-                                         * y: to which join found parts in other tiles */
-    GlobalPointer<uint32_t> runs;       /* [tile][run of the tile]: its root's key << 14 | its place, local word <<
-                                         * 6 | first column; of a strip, its upper row's. Here row 0 is not the one
-                                         * above; in a key, local word << 5 | rank, it is. */
+    GlobalPointer<uint2> roots;         /* [word]: ranks. x: roots, first of their tile, after join of the image; y: roots with
+                                         * tile shares in other tiles */
+    GlobalPointer<uint32_t> runs;       /* [tile][run of the tile]: its root's key << 14 | its place, local word << 6 | first
+                                         * column; for a strip, of its upper row. Row 0 of a place is the tile's first row; row
+                                         * 0 of a key, local word << 5 | rank, is the row above. */
     GlobalPointer<uint32_t> n_runs;     /* [tile]; OF_STRIPS */
     GlobalPointer<uint16_t> first_runs; /* [word]: its first run among those of the tile */
     GlobalPointer<uint32_t> parents;    /* [node]: tile roots, last rows and tile edges only */
-    GlobalPointer<uint2> border;        /* [band][word of a row]: ranks in the row above, x: that are roots of parts
-                                         * of the band, y: that it joined to others there */
+    GlobalPointer<uint2> border;        /* [band][word of a row]: ranks in the row above. x: roots of tile shares of the band;
+                                         * y: runs that it joined to other runs of that row */
     GlobalPointer<uint32_t> partners;   /* [band][word of a row][rank]: to which */
     GlobalPointer<uint32_t> chunk_counts;
     GlobalPointer<uint32_t> added;      /* [MAX_ADDED]: ids of Counts.n_added */
@@ -114,13 +114,13 @@ typedef struct __align__(16) Job {
     GlobalPointer<CudaResult> result;
 } Job;
 
-/* What solve has in shared memory for the runs of a tile. */
+/* The capacity of solve in shared memory for the runs of a tile. */
 typedef struct TileCapacity {
     uint32_t slots;
-    uint32_t few; /* tiles that take more are counted: Counts.n_dense */
+    uint32_t few; /* tiles that need more are counted: Counts.n_dense */
 } TileCapacity;
 
-/* Where a launch has its frame: in the kernel's argument, ... */
+/* The frame of a launch: in the kernel's argument, ... */
 struct Alone {
     static constexpr bool MANY = false;
     Job job;
@@ -135,7 +135,8 @@ typedef struct __align__(16) BatchJob {
     CudaVars vars;
 } BatchJob;
 
-/* ... or in a list, blockIdx.z. Grids then fit the largest: blocks past a frame's own end at once. */
+/* ... or in a list, by blockIdx.z. Then the grid fits the largest frame, and blocks past the end of a smaller one return at
+ * once. */
 struct Listed {
     static constexpr bool MANY = true;
     GlobalPointer<const BatchJob> jobs;
@@ -165,7 +166,7 @@ __host__ __device__ static inline uint32_t row_words_of(uint32_t width)
     return (width + 255) / 256 * 4;
 }
 
-/* Where a tile is. */
+/* The position of a tile. */
 typedef struct TileAt {
     uint32_t x, band;
 } TileAt;
@@ -175,7 +176,7 @@ __device__ static inline uint32_t tile_number(const Plan &plan, TileAt where)
     return where.band * plan.tiles_x + where.x;
 }
 
-/* The node of a run in a tile: of its key, local word << 5 | rank. */
+/* The node of a run in a tile, from its key, local word << 5 | rank. */
 __device__ static inline uint32_t node_of(const Plan &plan, TileAt where, uint32_t key)
 {
     const uint32_t y = where.band * TILE_ROWS + (key >> 10) - 1;
@@ -188,19 +189,19 @@ __device__ static inline uint64_t starts_of(uint64_t bits)
     return bits & ~(bits << 1);
 }
 
-/* Which of the word's runs pixel x belongs to. */
+/* Rank of the run that pixel x belongs to, among the runs of the word. */
 __device__ static inline uint32_t rank_of(uint64_t starts, uint32_t x)
 {
     return __popcll(starts & ((2ull << x) - 1)) - 1;
 }
 
-/* The columns of the run that begins in one. */
+/* The columns of the run that begins at column `begin`. */
 __device__ static inline uint64_t span_of(uint64_t bits, uint32_t begin)
 {
     return bits & ~(bits + (1ull << begin));
 }
 
-/* Where a run of a strip has its first pixel, word << 6 | column. `at` is the word of its upper row. */
+/* The first pixel of a run of a strip, word << 6 | column. `at` is the word of its upper row. */
 __device__ static inline uint32_t first_of_strip(const uint64_t *rows, uint32_t at, uint32_t begin)
 {
     const uint64_t span = span_of(rows[at] | rows[at + 32], begin), upper = rows[at] & span;
@@ -212,7 +213,7 @@ __device__ static inline uint32_t last_rank(uint64_t bits)
     return __popcll(starts_of(bits)) - 1;
 }
 
-/* Sum over the lanes up to and with this one. */
+/* Sum over the lanes up to this one, inclusive. */
 __device__ static inline uint32_t warp_scan(uint32_t value)
 {
     const uint32_t lane = threadIdx.x % 32;
@@ -225,8 +226,8 @@ __device__ static inline uint32_t warp_scan(uint32_t value)
     return value;
 }
 
-/* Sum over the threads before this one; *total over the block, of THREADS at most. Once per kernel, or with a barrier in
- * between. */
+/* Sum over the threads before this one; *total: over the block, of at most THREADS. Called once per kernel, or with a barrier
+ * between the calls. */
 template <uint32_t THREADS>
 __device__ static inline uint32_t block_scan(uint32_t value, uint32_t *total, uint32_t n_threads = THREADS)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The last kernels of label/runs.cu: which components a filter keeps; rows of the table. */
+/* The last kernels of label/runs.cu: the filter, and the records of the table. */
 #include "cuda/runs/end.cuh"
 #include "cuda/runs/launch.cuh"
 #include "cuda/scan.cuh"
@@ -51,7 +51,7 @@ template <typename Jobs> static __global__ void __launch_bounds__(KEEP_THREADS) 
 
 /* ---------------------------------------------------------------- rows */
 
-/* Four lanes to a row, 16 bytes each; the sums are left empty for the next frame. */
+/* Four lanes write a record, 16 bytes each. They clear the sums for the next frame. */
 template <typename Jobs>
 static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs jobs, bool filtered)
 {
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
         for (uint32_t i = thread; i < SCAN_WORDS((found + KEEP_THREADS - 1) / KEEP_THREADS); i += n_threads)
             plan.keep_scan[i] = 0;
     if (!Jobs::MANY && job.vars->sets_flag && plan.counts->complete)
-        return; /* the host has it all, and has perhaps freed what is its own */
+        return; /* the host has all results, and may have freed its memory */
     const bool flagged = job.vars->limits.border == CCL_BORDER_FLAG;
     if (thread == 0)
         write_result(job, found, kept, density_of(plan.counts));
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
         const uint4 value = next;
         if (i + n_threads < n * 4)
             next = __ldcg(sums + i + n_threads);
-        /* No row is without area: that one measure has written. */
+        /* Every record has an area. Where it is 0, measure has written the record. */
         const uint32_t leader = threadIdx.x % 32 & ~3u;
         if (!__shfl_sync(15u << leader, value.x, leader))
             continue;

@@ -7,10 +7,10 @@
 
 #include "cuda/runs/plan.cuh"
 
-#define FEW_OF_STRIP 3u   /* runs of rows in one of a strip that are added one by one */
+#define FEW_OF_STRIP 3u /* runs of rows in a run of a strip that are added one by one */
 
-/* Sums over pixels of a tile: coordinates relative to its corner; the sum of x squared in two parts, as 32 bits are not
- * enough for that of a tile. All zero is empty. */
+/* Sums over pixels of a tile, with coordinates relative to its corner. The sum of x squared has two fields, because 32 bits do
+ * not suffice for a tile. All zero is empty. */
 enum { AREA, SX, SY, SXX_LOW, SXX_HIGH, SXY, SYY, N_SUMS, NOT_X0 = N_SUMS, X1, Y1, N_FIELDS };
 typedef struct RunSums {
     uint32_t of[N_FIELDS];
@@ -22,7 +22,7 @@ __device__ static inline uint32_t squares_below(uint32_t n)
     return (n - 1) * n * (2 * n - 1) / 6; /* 0 for 0: unsigned wraps twice */
 }
 
-/* Adds the run that begins in a column of a word, or two such, one below the other. */
+/* Adds the run that begins at a column of a word, or two equal runs, one below the other. */
 template <uint32_t ROWS>
 __device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, uint32_t begin)
 {
@@ -43,12 +43,12 @@ __device__ static inline void add_run(RunSums *to, uint64_t bits, uint32_t at, u
     to->of[Y1] = y + ROWS;
 }
 
-/* Of the set bits: how many, sums of their places and of the squares of these. */
+/* Of the set bits: their number, the sum of their positions, and the sum of the squares of their positions. */
 typedef struct BitSums {
     uint32_t n, x, xx;
 } BitSums;
 
-/* Places are sums of powers of two: pixels are counted that have one, or two, in theirs. */
+/* A position is a sum of powers of two. So this counts the bits whose position contains one power, or two powers. */
 __device__ static inline BitSums bit_sums(uint32_t bits)
 {
     constexpr uint32_t with[] = { 0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000 };
@@ -65,7 +65,7 @@ __device__ static inline BitSums bit_sums(uint32_t bits)
     return sums;
 }
 
-/* Apart: measure has few registers. */
+/* Not inlined, because measure has few registers. */
 __device__ static __noinline__ BitSums bit_sums(uint64_t bits)
 {
     const BitSums low = bit_sums((uint32_t)bits), high = bit_sums((uint32_t)(bits >> 32));
@@ -110,7 +110,7 @@ __device__ static inline void add_run_of_strip(RunSums *to, const uint64_t *tile
     to->of[Y1] = y1;
 }
 
-/* (x, y): what the sums are relative to. */
+/* (x, y): the origin of the sums. */
 __device__ static inline void add_global(Extent *to, const RunSums &sums, uint32_t x, uint32_t y)
 {
     atomicAdd(&to->area, sums.of[AREA]);
@@ -119,7 +119,7 @@ __device__ static inline void add_global(Extent *to, const RunSums &sums, uint32
     atomicMax(&to->y1, y + sums.of[Y1]);
 }
 
-/* A quarter of Sums, of three; xy: their sum of xy. */
+/* One of the first three quarters of Sums; xy: the sum of xy. */
 __device__ static inline ulonglong2 moments_of(const RunSums &sums, uint64_t xy, uint32_t quarter, uint32_t x,
                                                    uint32_t y)
 {

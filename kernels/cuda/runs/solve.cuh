@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The first kernel of label/runs.cu: the runs of a tile, and which belong together there. solve_*.cu compile it. */
+/* The first kernel of label/runs.cu: the runs of a tile, and which of them are connected there. solve_*.cu compile it. */
 #ifndef CCL_CUDA_RUNS_SOLVE_CUH
 #define CCL_CUDA_RUNS_SOLVE_CUH
 
@@ -10,22 +10,22 @@
 #include "cuda/runs/strips.cuh"
 
 #define SOLVE_THREADS(lanes) (LOCAL_WORDS * (lanes))
-#define SOLVE_BLOCKS (RESIDENT_THREADS / LOCAL_WORDS) /* of one lane to a word, on a multiprocessor, at least */
+#define SOLVE_BLOCKS         (RESIDENT_THREADS / LOCAL_WORDS) /* minimum on a multiprocessor, with one lane for each word */
 
-/* The word that a thread has, ... */
+/* The word of a thread, ... */
 template <uint32_t LANES> __device__ static inline uint32_t word_of_thread()
 {
     return LANES == 1 ? threadIdx.x : threadIdx.x % LOCAL_WORDS;
 }
 
-/* ... and which of the lanes it is that share it. */
+/* ... and its index among the lanes that share the word. */
 template <uint32_t LANES> __device__ static inline uint32_t share_of_thread()
 {
     static_assert(LANES <= 2, "a word has two halves");
     return LANES == 1 ? 0 : threadIdx.x / LOCAL_WORDS;
 }
 
-/* 2048 pixels of a row, 16 at a time, to 32 words. Called by as many warps as lanes share a word. */
+/* Packs 2048 pixels of a row, 16 at a time, to 32 words. Called by one warp for each lane of a word. */
 template <uint32_t LANES>
 __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_t y, uint32_t width, uint16_t *out)
 {
@@ -36,7 +36,7 @@ __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_
     const bool aligned = (uintptr_t)pixels % 16 == 0;
     uint4 bytes[EACH];
     uint32_t valid[EACH];
-    if (aligned && width % 16 == 0) { /* all of the 16 are there or none, in the usual case */
+    if (aligned && width % 16 == 0) { /* the usual case: all 16 pixels exist, or none */
 #pragma unroll
         for (uint32_t i = 0; i < EACH; i++) {
             const bool here = from + i * 512 < width;
@@ -68,10 +68,10 @@ __device__ static inline void pack_row(const CudaVars *vars, uint32_t x, uint32_
 enum SolveInput {
     SOLVE_PIXELS,
     SOLVE_BITS,
-    SOLVE_AWAITED, /* from the host, which may have to pack them yet */
+    SOLVE_AWAITED, /* from the host, which may still have to pack them */
 };
 
-/* All threads call: waits for the rows of a tile and the row above. RowChunks.band_rows is TILE_ROWS, see awaited_rows(). */
+/* Waits for the rows of a tile and the row above. All threads call it. RowChunks.band_rows is TILE_ROWS, see awaited_rows(). */
 __device__ static inline bool await_rows(const RowChunks &chunks, uint32_t band)
 {
     static_assert(TILE_ROWS % MIN_BAND_ROWS == 0 && CHUNK_ROWS % TILE_ROWS == 0, "a chunk begins where a tile does");
@@ -83,15 +83,16 @@ __device__ static inline bool await_rows(const RowChunks &chunks, uint32_t band)
     return there;
 }
 
-/* A word of a row of a tile of which a row is not there, be it the one above. The tile below may have seen the last row, and asks
- * for the parents of runs in it: so this has as many as there can be, and no run goes on from word to word. All else is blank. */
-__device__ static inline uint64_t instead_of_late(uint32_t row, uint32_t word_x, uint32_t width)
+/* The bits to use in a tile that misses a row, or the row above: the wait timed out. The tile below may have the last row of
+ * this tile, and reads the parents of its runs. So the last row gets the maximum number of runs, none of which continues in the
+ * next word. Other rows are empty. */
+__device__ static inline uint64_t bits_of_missing_row(uint32_t row, uint32_t word_x, uint32_t width)
 {
     const uint32_t n = min(width - word_x * 64, 64u);
     return row == TILE_ROWS ? 0x5555555555555555ull & ~0ull >> (64 - n) : 0;
 }
 
-/* Mask -> bits, of an image of this size. */
+/* Mask -> bits, for an image of this size. */
 template <uint32_t LANES, SolveInput INPUT>
 __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width, uint32_t height,
                                         const CudaVars *vars, bool there)
@@ -104,7 +105,7 @@ __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width
     const uint64_t *const packed_row = (const uint64_t *)(vars->mask + y * vars->mask_stride);
     if (INPUT != SOLVE_PIXELS && mine) {
         const bool in_row = in_image && word_x * 64 < width;
-        tile->bits[at] = !in_row ? 0 : there ? packed_row[word_x] : instead_of_late(at / 32, word_x, width);
+        tile->bits[at] = !in_row ? 0 : there ? packed_row[word_x] : bits_of_missing_row(at / 32, word_x, width);
     }
     if (INPUT == SOLVE_PIXELS)
         pack_row<LANES>(vars, where.x * 2048, y, in_image ? width : 0, (uint16_t *)(tile->bits + at - lane));
@@ -117,15 +118,15 @@ __device__ static inline void load_tile(Tile *tile, TileAt where, uint32_t width
     __syncthreads();
 }
 
-/* Slots of the runs that start in a half of a word, `place` in the tile; the first is `run`. */
+/* Stores the slots of the runs that start in half a word; `place`: of this half in the tile; `run`: index of the first run. */
 __device__ static inline void list_half(uint32_t *slots, uint32_t starts, uint32_t run, uint32_t place)
 {
     for (; starts; starts &= starts - 1, run++)
         slots[run] = run << 16 | place | (__ffs(starts) - 1);
 }
 
-/* Bits -> slots of runs that are their own parents and, where they are many, pairs. Returns how many runs there are:
- * with more than `capacity` no slot is written. */
+/* Bits -> slots of runs that are their own parents and, if there are many runs, pairs. Returns the number of runs. If it
+ * exceeds `capacity`, no slot is written. */
 template <bool EIGHT, uint32_t LANES>
 __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_t capacity)
 {
@@ -160,7 +161,7 @@ __device__ static inline uint32_t list_runs(Tile *tile, uint32_t *slots, uint32_
     return n_runs;
 }
 
-/* Each run's root goes to measure, and to join what the bands below and the tiles beside may ask for. */
+/* Stores each run's root for measure, and for join the parents that the band below and the tiles beside need. */
 template <bool STRIPS, uint32_t THREADS>
 __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *slots, const Plan &plan, TileAt where,
                                            uint32_t *runs, uint32_t n_runs)
@@ -171,8 +172,8 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
     for (uint32_t run = threadIdx.x; run < n_runs; run += THREADS) {
         const uint32_t slot = slots[run], at = word_of(slot), root = parent_of(slots[parent_of(slot)]);
         const uint32_t root_key = root_key_of<STRIPS>(*tile, slots, n_runs, root);
-        /* A root in the row above counts only when runs of the tile have it: what ends there has nothing to join. Many
-         * may: who sees that it is known does not say so again. */
+        /* A root in the row above counts only if runs of the tile have it. A component that ends in that row has nothing to
+         * join. Many threads may set the same bit: reading first saves most of their atomics. */
         uint32_t *const heads = &tile->heads[root_key >> 5];
         if (at >= 32 && (root == run || (root_key < 32 << 5 && !(*(volatile uint32_t *)heads >> root_key % 32 & 1))))
             atomicOr(heads, 1u << root_key % 32);
@@ -183,7 +184,7 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
                 plan.parents[node_of(plan, where, root_key)] = node_of(plan, where, root_key);
             else if (!STRIPS && (at >= TILE_ROWS * 32 || is_at_side(at)))
                 plan.parents[node_of(plan, where, key_of(*tile, run, at))] = node_of(plan, where, root_key);
-        } else if (root != run && !(slot % 64 == 0 && at && tile->bits[at - 1] >> 63)) { /* continues none */
+        } else if (root != run && !(slot % 64 == 0 && at && tile->bits[at - 1] >> 63)) { /* it continues no run */
             const uint32_t key = key_of(*tile, run, at);
             atomicOr(&tile->joined[at], 1u << key % 32);
             plan.partners[border + key] = node_of(plan, where, root_key);
@@ -198,7 +199,7 @@ __device__ static inline void publish_runs(Tile *tile, const volatile uint32_t *
     __syncthreads();
 }
 
-/* The runs of a tile, once listed, from links to what goes to global memory. */
+/* Takes the listed runs of a tile from links to global memory. */
 template <bool EIGHT, bool STRIPS, uint32_t THREADS>
 __device__ static inline void solve_runs(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, uint32_t n_runs)
 {
@@ -232,7 +233,7 @@ __device__ static inline void note_slots(const Plan &plan, uint32_t n_slots, uin
         atomicAdd(&plan.counts->n_dense, 1);
 }
 
-/* Runs of rows that are not runs of strips. */
+/* Counts runs of rows beyond the runs of strips. */
 __device__ static inline void note_more_runs(const Plan &plan, uint32_t n)
 {
     if (threadIdx.x == 0)
@@ -240,9 +241,10 @@ __device__ static inline void note_more_runs(const Plan &plan, uint32_t n)
 }
 
 template <bool EIGHT, uint32_t LANES>
-__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few);
+__device__ static __noinline__ void solve_in_global(Tile *tile, const Plan &plan, TileAt where, uint32_t few);
 
-/* A tile that is loaded. Threads take words, and runs in between. ALL: the capacity is the maximum number of runs. */
+/* Solves a tile whose bits are loaded. Threads take words, and in some steps runs. ALL: the capacity is the maximum number of
+ * runs. */
 template <bool EIGHT, uint32_t LANES, bool ALL>
 __device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan &plan, TileAt where, TileCapacity capacity)
 {
@@ -256,24 +258,24 @@ __device__ static inline void solve_tile(Tile *tile, uint32_t *slots, const Plan
     }
     const uint32_t n_in_strips = EIGHT && n_runs > plan.max_runs ? list_strips<THREADS>(tile, slots, capacity.slots) : 0;
     if (n_in_strips) {
-        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], capacity.few); /* with the keys of strips */
+        note_slots(plan, 2 * n_in_strips - tile->n_in_row[0], capacity.few); /* including the keys of strips */
         note_more_runs(plan, n_runs - n_in_strips);
         solve_runs<EIGHT, EIGHT, THREADS>(tile, slots, plan, where, n_in_strips);
     } else if constexpr (!ALL) {
-        solve_far<EIGHT, LANES>(tile, plan, where, capacity.few);
+        solve_in_global<EIGHT, LANES>(tile, plan, where, capacity.few);
     }
 }
 
-/* Slots are in global memory. Apart, so that the usual way keeps its registers. */
+/* Solves a tile with slots in global memory. Not inlined, so that the usual case keeps its registers. */
 template <bool EIGHT, uint32_t LANES>
-__device__ static __noinline__ void solve_far(Tile *tile, const Plan &plan, TileAt where, uint32_t few)
+__device__ static __noinline__ void solve_in_global(Tile *tile, const Plan &plan, TileAt where, uint32_t few)
 {
     uint32_t *const slots = plan.finals + ((size_t)where.band * plan.row_words + where.x * 32) * COLUMN_SLOTS;
     __syncthreads();
     solve_tile<EIGHT, LANES, true>(tile, slots, plan, where, TileCapacity{ RUN_SLOTS, few });
 }
 
-/* What solve is given with its launch. */
+/* The argument of solve besides the job. */
 template <SolveInput INPUT> struct GivenFor {
     typedef CudaVars Type;
 };
@@ -283,11 +285,11 @@ template <> struct GivenFor<SOLVE_AWAITED> {
 __device__ static inline const CudaVars &vars_of(const CudaVars &given) { return given; }
 __device__ static inline const CudaVars &vars_of(const CudaAwaited &given) { return given.vars; }
 
-/* Where solve reads the frame's variables before the job is there: its pixels are on their way the sooner. */
+/* The frame's variables, before the job has arrived: so the loads of pixels start earlier. */
 __device__ static inline const CudaVars *first_vars(const CudaVars &given, const Alone &) { return &given; }
 __device__ static inline const CudaVars *first_vars(const CudaVars &, const Listed &jobs) { return &jobs.vars(); }
 
-/* A tile a block. */
+/* A block solves a tile. */
 template <bool EIGHT, uint32_t LANES, SolveInput INPUT, bool ALL, typename Jobs>
 static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLVE_BLOCKS : 1)
     solve(const __grid_constant__ typename GivenFor<INPUT>::Type given, const __grid_constant__ Jobs jobs)
@@ -314,7 +316,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS(LANES), LANES == 1 ? SOLV
 template <bool EIGHT, uint32_t LANES, typename Jobs>
 CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &jobs, dim3 grid)
 {
-    const bool all = jobs.capacity.slots >= RUN_SLOTS; /* with two lanes to a word always, but in tests */
+    const bool all = jobs.capacity.slots >= RUN_SLOTS; /* always with two lanes for each word, except in tests */
     const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
         return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grid, SOLVE_THREADS(LANES),
                            jobs.capacity.slots * sizeof(uint32_t), given, jobs);

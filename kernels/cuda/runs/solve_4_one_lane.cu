@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel solve, 4-connected, with one lane to a word. */
+/* The kernel solve, 4-connected, with one lane for each word. */
 #include "cuda/runs/solve.cuh"
 
 template CclStatus launch_solve<false, 1>(CudaFrame *, const CudaShape *, const Alone &, dim3);

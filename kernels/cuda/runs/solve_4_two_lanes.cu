@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel solve, 4-connected, with two lanes to a word. */
+/* The kernel solve, 4-connected, with two lanes for each word. */
 #include "cuda/runs/solve.cuh"
 
 template CclStatus launch_solve<false, SMALL_LANES>(CudaFrame *, const CudaShape *, const Alone &, dim3);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel solve, 8-connected, with one lane to a word. */
+/* The kernel solve, 8-connected, with one lane for each word. */
 #include "cuda/runs/solve.cuh"
 
 template CclStatus launch_solve<true, 1>(CudaFrame *, const CudaShape *, const Alone &, dim3);

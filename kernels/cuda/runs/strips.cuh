@@ -4,27 +4,26 @@
 /*
  * 8-connected tiles with many runs: strips of two rows.
  *
- * Pixels of two rows in the same or in adjacent columns touch, so a run of one row OR the other is connected. Such runs
- * are the nodes here: of a checkerboard one where there were 64, of a comb one of two. Everything is as with runs of
- * rows, but that
+ * Pixels of two rows in the same or in adjacent columns touch, so a run of one row OR the other is connected. Such runs are the
+ * nodes here. On a checkerboard, one node replaces 64; on a comb, one replaces two. Two rules differ from runs of rows:
  *
- * - where strips touch is seen in the rows on both sides, and several places may join the same two runs;
- * - components are numbered by their first pixels, and the node whose index is smallest need not have it: that may be
- *   in the lower row only. So outside a tile nodes are runs of rows. The key of one is local word << 5 | rank; each
- *   part of the tile finds its smallest.
+ * - Whether strips touch depends on the rows on both sides of the seam, and several columns may join the same two runs.
+ * - Components are numbered by their first pixels. The node with the smallest index may not contain the first pixel, if it has
+ *   pixels in the lower row only. So outside a tile, nodes are runs of rows, with the key local word << 5 | rank. Each tile
+ *   share finds its smallest key.
  */
 #ifndef CCL_CUDA_RUNS_STRIPS_CUH
 #define CCL_CUDA_RUNS_STRIPS_CUH
 
 #include "cuda/runs/link.cuh"
 
-/* The word of strips that has a word of a row. */
+/* The word of strips that contains a word of a row. */
 __device__ static inline uint32_t strip_of(uint32_t word)
 {
     return (word / 32 + 1) / 2 * 32 + word % 32;
 }
 
-/* pairs_of() of the rows where two strips meet, one for any two runs of strips. */
+/* pairs_of() of the rows where two strips meet, but only one pair for each two runs of strips. */
 __device__ static inline uint64_t pairs_of_strips(const Tile &tile, uint32_t at)
 {
     const uint64_t *const strips = tile.strips + at, *const rows = tile.bits + upper_row_of<true>(at);
@@ -33,7 +32,7 @@ __device__ static inline uint64_t pairs_of_strips(const Tile &tile, uint32_t at)
     const uint64_t both_before = inside ? strips[-1] & strips[-33] : 0;
     const Pairs pairs = pairs_of<true>(rows[0], rows[-32], lower_before >> 63, upper_before >> 63);
     const uint64_t all = pairs.over | pairs.left | pairs.right;
-    /* Do the last columns of the words to the left join the runs that come from there? */
+    /* Whether the last columns of the words to the left join the runs that continue from there. */
     const bool joined = (lower_before & upper_before) >> 63 ||
                         (both_before >> 62 == 3 && lower_before >> 62 && upper_before >> 62);
     const uint64_t open = ~(starts_of(strips[0]) | starts_of(strips[-32])) | joined;
@@ -41,8 +40,8 @@ __device__ static inline uint64_t pairs_of_strips(const Tile &tile, uint32_t at)
     return all & ~(after & open);
 }
 
-/* Do the runs of a word and those above touch one to one, as of vertical lines? All four rows of the two strips that come
- * to the seam are the same then, and no pixel at a side of the word has one beside it. */
+/* Whether the runs of a word and those above touch one to one, as vertical lines do. Then all four rows of the two strips are
+ * equal, and no pixel at a side of the word has a neighbour beyond it. */
 __device__ static inline bool is_alike(const Tile &tile, uint32_t at)
 {
     const uint64_t *const strips = tile.strips + at, *const rows = tile.bits + upper_row_of<true>(at);
@@ -51,14 +50,14 @@ __device__ static inline bool is_alike(const Tile &tile, uint32_t at)
     return word == strips[-32] && word == rows[0] && word == rows[-32] && !(word & left >> 63) && !(word >> 63 & right);
 }
 
-/* Rows -> strips and pairs, and slots of runs that are their own parents; behind them, the keys of roots, none yet.
- * Returns how many runs there are: 0 where they exceed the capacity. */
+/* Rows -> strips and pairs, and slots of runs that are their own parents. The keys of roots follow the slots, all unset.
+ * Returns the number of runs, or 0 if it exceeds the capacity. */
 template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *tile, uint32_t *slots, uint32_t capacity)
 {
     const uint32_t thread = threadIdx.x, lane = thread % 32, strip = thread / 32;
     uint32_t n_starts = 0, n_up_to = 0, n_runs;
 
-    __syncthreads(); /* the numbers of runs of rows are known */
+    __syncthreads(); /* the number of runs in each row is known */
     if (thread < STRIP_WORDS) {
         const uint64_t *const row = tile->bits + (strip ? upper_row_of<true>(thread) : thread);
         const uint64_t word = strip ? row[0] | row[32] : row[0];
@@ -86,7 +85,7 @@ template <uint32_t THREADS> __device__ static inline uint32_t list_strips(Tile *
             tile->pairs[thread - 32] = pairs_of_strips(*tile, thread);
     }
     __syncthreads();
-    /* A warp takes a word: where each has many runs, they come to different banks. */
+    /* A warp takes a word. If each has many runs, their slots are in different banks. */
     for (uint32_t at = strip; at < STRIP_WORDS; at += THREADS / 32) {
         const uint64_t starts = starts_of(tile->strips[at]);
         for (uint32_t x = lane; x < 64; x += 32) {
@@ -108,7 +107,7 @@ __device__ static inline uint32_t first_key(const Tile &tile, uint32_t slot)
     return at << 5 | rank_of(starts_of(tile.bits[at]), place % 64);
 }
 
-/* Roots find the smallest key of their part. That is in the strip of the root. */
+/* Finds the smallest key of each root's tile share. It is in the strip of the root. */
 template <uint32_t THREADS>
 __device__ static inline void key_strips(const Tile &tile, uint32_t *slots, uint32_t n_runs)
 {
@@ -121,7 +120,7 @@ __device__ static inline void key_strips(const Tile &tile, uint32_t *slots, uint
     __syncthreads();
 }
 
-/* A run of a row, or of the row above. */
+/* The key of a run of a row, or of the row above. */
 __device__ static inline uint32_t key_of(const Tile &tile, uint32_t run, uint32_t word)
 {
     return word << 5 | (run - tile.first_run[word]);
@@ -137,7 +136,7 @@ __device__ static inline uint32_t root_key_of(const Tile &tile, const volatile u
     return key_of(tile, root, word_of(slots[root]));
 }
 
-/* To join: the roots of runs of rows, in the last one and at the sides. Roots have theirs. */
+/* Stores for join the roots of runs of rows, in the last row and at the sides. Roots have theirs already. */
 template <uint32_t THREADS>
 __device__ static inline void publish_edges(const Tile &tile, const volatile uint32_t *slots, const Plan &plan,
                                             TileAt where, uint32_t n_runs)

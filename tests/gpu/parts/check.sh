@@ -21,8 +21,8 @@ part_check() {
         # masks too are packed by device and caller.
         check "checkccl, strips, shared masks" 300 env CCL_TEST_STRIPS=1 CCL_TEST_SHARED=60 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --connectivity=8 --suite=table,labels,features
-        # Where launches block, kernels that wait for what the host packs after the launch wait in vain.
-        check "checkccl, launches that block, shared masks" 300 env CUDA_LAUNCH_BLOCKING=1 CCL_TEST_LATE=1 CCL_TEST_SHARED=60 \
+        # If launches block, kernels that wait for rows that the host packs after the launch time out.
+        check "checkccl, launches that block, shared masks" 300 env CUDA_LAUNCH_BLOCKING=1 CCL_TEST_TIMEOUTS=1 CCL_TEST_SHARED=60 \
             "$checkccl" --backend=cuda --algorithm=runs --quick --suite=repeat
     } &
     {

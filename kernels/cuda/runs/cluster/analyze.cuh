@@ -82,7 +82,7 @@ __device__ static inline void write_table(const Cluster &cluster, ClusterBlock *
 {
     add_shares(block, rows, runs, out, n_shares);
     add_runs(block, rows, runs, out);
-    cluster.barrier_arrive(); /* from here on this block does not read others' memory; its records cross the bus only now */
+    cluster.barrier_arrive(); /* this block no longer reads memory of others; its records cross the bus only now */
     write_complete(block, rows, runs, out, n_shares);
     cluster.barrier_wait();
     write_joined(block, runs, out, n_shares);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The cluster kernel of label/runs.cu: each frame of a batch by one thread block cluster (sm_90), when only its table is
- * wanted. Each block takes some rows of the mask, and keeps what it finds in its shared memory, where the other blocks of the
- * cluster read it. So no step needs a launch, and hardly any data goes through global memory.
+ * The cluster kernel of label/runs.cu: one thread block cluster (sm_90) processes a frame of a batch if only its table is
+ * wanted. Each block takes some rows of the mask. It keeps its results in its shared memory, where the other blocks of the
+ * cluster read them. So no step needs a launch of its own, and hardly any data goes through global memory.
  *
  *     load      mask -> bits; the number of runs
  *     link      runs of the block, as in runs/link.cuh: each run to an earlier one without atomics, then the remaining pairs
@@ -14,8 +14,8 @@
  *     keep      with a filter: the components that pass, numbered again
  *     write     sums of shares of larger components; records of the others; records of the larger ones
  *
- * A block has capacity for a fixed number of runs, pairs and shares. Past it the frame takes longer: the runs are in global
- * memory, the pairs are found twice, and the sums of each run go to global memory. So masks that had many runs go to the
+ * A block has capacity for a fixed number of runs, pairs and shares. If a frame exceeds it, it takes longer: the runs are in
+ * global memory, the pairs are found twice, and the sums of each run go to global memory. So masks with many runs go to the
  * other kernels.
  */
 #ifndef CCL_CUDA_RUNS_CLUSTER_BLOCK_CUH
@@ -24,10 +24,10 @@
 #include "cuda/runs/run_sums.cuh"
 #include "cuda/scheduler.h"
 
-/* tests/emulate has smaller ones, because there each thread is a thread of the host. */
+/* tests/emulate uses smaller values, because there each thread is a thread of the host. */
 #ifndef CLUSTER_BLOCKS
 #define CLUSTER_BLOCKS 16u
-#define CLUSTER_THREADS 768u /* maximum of a block */
+#define CLUSTER_THREADS 768u /* maximum in a block */
 #endif
 #define CLUSTER_RESIDENT_BLOCKS (RESIDENT_THREADS / CLUSTER_THREADS) /* minimum on a multiprocessor */
 #define MAX_BLOCK_RUNS 4096u   /* in shared memory */
@@ -70,7 +70,7 @@ static_assert(CLUSTER_THREADS % 64 == 0 && SMALL_BLOCK_THREADS > 0, "a warp take
 static_assert(MAX_BLOCK_SHARES < NO_SLOT, "a slot has too few bits");
 static_assert(MAX_BLOCK_RUNS < 0x10000, "a pair is two runs of 16 bits");
 
-/* Smaller in tests. */
+/* Tests use smaller values. */
 typedef struct BlockCapacity {
     uint32_t runs, shares, pairs;
 } BlockCapacity;

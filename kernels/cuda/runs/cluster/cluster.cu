@@ -26,7 +26,7 @@ static cudaError_t query_cluster_memory(size_t *memory)
         error = query_cluster_kernel<false, true>(&attributes);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&max_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    if (error != cudaSuccess || attributes.ptxVersion < 90) /* not compiled for devices that have clusters */
+    if (error != cudaSuccess || attributes.ptxVersion < 90) /* not compiled for devices with clusters */
         return error;
     const size_t size = (size_t)max_memory - attributes.sharedSizeBytes;
     error = allow_all_clusters(size);
@@ -41,7 +41,7 @@ size_t runs_cluster_memory(void)
 {
     size_t memory = 0;
     if (query_cluster_memory(&memory) != cudaSuccess)
-        (void)cudaGetLastError(); /* the other kernels do it */
+        (void)cudaGetLastError(); /* then the other kernels are used */
     return memory;
 }
 

@@ -12,8 +12,8 @@ __device__ static inline volatile uint32_t *parent_at(const ClusterBlock *block,
     return block->all_parents[node >> BLOCK_SHIFT] + (node & RUN_MASK);
 }
 
-/* Finds both roots at once, hooks the larger under the smaller, and marks the smaller as joined. So the root of every
- * component of several shares ends up marked: the last other root was hooked under it. */
+/* Finds both roots at once, hooks the larger under the smaller, and marks the smaller as joined. So the root of every component
+ * of several shares is marked in the end, when the last other root is hooked under it. */
 template <typename Cluster>
 __device__ static inline void unite_shares(const Cluster &cluster, ClusterBlock *block, uint32_t a, uint32_t b)
 {
@@ -79,7 +79,7 @@ template <typename Cluster> __device__ static inline void add_up_found(const Clu
     const uint32_t n_runs = warp_sum(found.n_runs), over_capacity = __ballot_sync(~0u, found.over_capacity != 0);
     add_up(block, found.n_shares - found.n_hooked);
     if (lane == 0)
-        block->many = over_capacity || n_runs > MANY_RUNS;
+        block->many = over_capacity || n_runs > MAX_CLUSTER_RUNS;
 }
 
 /* Counts the components that the filter keeps. All threads call this. */

@@ -19,7 +19,7 @@ template <bool EIGHT, bool FILTERED> cudaError_t allow_clusters(size_t memory);
 
 template <bool EIGHT, bool FILTERED> cudaError_t query_cluster_kernel(cudaFuncAttributes *attributes);
 
-/* How many clusters of the largest blocks can run at once. */
+/* Stores the number of clusters of the largest blocks that can run at once. */
 template <bool EIGHT, bool FILTERED> cudaError_t count_resident_clusters(size_t memory, int *n);
 
 template <bool EIGHT, uint32_t MAX_FRAMES, bool FILTERED>

@@ -23,8 +23,8 @@ static inline __device__ Input input_of(const FrameJob &job)
     return job.threshold >= 128 ? INPUT_COMPLEMENTS : INPUT_ALIGNED;
 }
 
-/* A warp packs up to 2048 pixels of a row. left: pixels of the row from this lane's first on; n_out: how many groups of 16
- * bits the lane may write. */
+/* A warp packs up to 2048 pixels of a row. left: number of pixels of the row from this lane's first on. n_out: number of groups
+ * of 16 bits that the lane may write. */
 template <Input INPUT>
 __device__ static inline void pack_segment(const uint8_t *pixels, uint32_t left, Comparison than, uint16_t *out,
                                            uint32_t n_out)
@@ -100,7 +100,7 @@ __device__ static inline void load_rows(ClusterBlock *block, const BlockRows &ro
     Comparison than = comparison(job.threshold, job.invert);
     than.addend = in_register(than.addend);
     than.inverse = in_register(than.inverse);
-    /* Above the image's first row nothing is read. */
+    /* No row is read above the first row of the image. */
     uintptr_t from = (uintptr_t)(const uint8_t *)job.mask + (rows.first_y + at.row - (size_t)1) * job.mask_stride;
     from += INPUT == INPUT_BITS ? x / 8 : x;
     for (; at.segment < rows.n_segments; next_segment(&at), from += at.n_rows * job.mask_stride) {

@@ -1,0 +1,209 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* gstccl._core.Context: one context of the core. */
+#include "core.h"
+
+typedef struct Context {
+    PyObject_HEAD CclContext *context; /* NULL when closed */
+    CclConfig config;
+    bool busy; /* a thread is in the core, without the GIL */
+} Context;
+
+/* What one call of run() was given. */
+typedef struct Call {
+    PyObject *mask, *labels; /* labels: None or an array */
+    unsigned threshold;
+    int invert;
+    CclFilter filter;
+    int border;
+    unsigned columns;
+    double epsilon; /* of contours; negative: none */
+} Call;
+
+static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    CclConfig config = ccl_config_default();
+    unsigned connectivity;
+    int device, labels;
+    if (keywords && PyDict_Size(keywords)) {
+        PyErr_SetString(PyExc_TypeError, "Context takes no keywords here");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "IIIIizIp", &config.max_width, &config.max_height, &connectivity, &config.max_components,
+                          &device, &config.algorithm, &config.threads, &labels))
+        return NULL;
+    config.connectivity = (CclConnectivity)connectivity;
+    config.labels = labels;
+    config.backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;
+    config.device = device < 0 ? 0 : device;
+    CclContext *context;
+    CclStatus status;
+    Py_BEGIN_ALLOW_THREADS status = ccl_context_new(&config, &context);
+    Py_END_ALLOW_THREADS if (status != CCL_OK) return raise_status(status);
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    Context *self = (Context *)allocate(type, 0);
+    if (!self) {
+        ccl_context_free(context);
+        return NULL;
+    }
+    self->context = context;
+    self->config = config;
+    self->config.algorithm = NULL; /* belongs to the caller */
+    return (PyObject *)self;
+}
+
+static void context_dealloc(PyObject *object)
+{
+    Context *self = (Context *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    ccl_context_free(self->context);
+    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_object(object);
+    Py_DECREF(type);
+}
+
+/* The context of the core for one call, which no other thread may have; NULL and an exception otherwise. */
+static CclContext *enter(Context *self)
+{
+    if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError, "the context is in use by another thread: give each thread a context of its own");
+    else if (!self->context)
+        PyErr_SetString(PyExc_ValueError, "the context is closed: make a new one");
+    else
+        return self->context;
+    return NULL;
+}
+
+static PyObject *context_close(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    Context *self = (Context *)object;
+    if (self->context && !enter(self))
+        return NULL;
+    ccl_context_free(self->context);
+    self->context = NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *context_algorithm(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    CclContext *context = enter((Context *)object);
+    return context ? PyUnicode_FromString(ccl_context_algorithm(context)->name) : NULL;
+}
+
+static bool parse_call(PyObject *arguments, Call *call)
+{
+    unsigned long long min_area, max_area;
+    CclFilter *filter = &call->filter;
+    if (!PyArg_ParseTuple(arguments, "OOIp(KKIIIIi)Id", &call->mask, &call->labels, &call->threshold, &call->invert, &min_area,
+                          &max_area, &filter->min_width, &filter->max_width, &filter->min_height, &filter->max_height,
+                          &call->border, &call->columns, &call->epsilon))
+        return false;
+    filter->min_area = min_area, filter->max_area = max_area;
+    filter->border = (CclBorder)call->border;
+    return true;
+}
+
+/* The core's part, without the GIL. */
+static bool analyze(Context *self, const CclMask *mask, const CclFilter *filter, const CclLabels *labels, CclTable *table)
+{
+    CclContext *context = enter(self);
+    if (!context)
+        return false;
+    self->busy = true;
+    CclStatus status;
+    Py_BEGIN_ALLOW_THREADS status = ccl_analyze(context, mask, filter, labels, table);
+    Py_END_ALLOW_THREADS self->busy = false;
+    if (status != CCL_OK)
+        raise_status(status);
+    return status == CCL_OK;
+}
+
+static PyObject *result_of(Context *self, const Call *call, const CclMask *mask, const CclTable *table)
+{
+    PyObject *records = records_of_table(table, call->columns), *contours = NULL;
+    if (records && call->epsilon >= 0)
+        contours = contours_of_table(table, mask, self->config.connectivity, call->epsilon);
+    else
+        contours = Py_NewRef(Py_None);
+    if (!records || !contours) {
+        Py_XDECREF(records);
+        Py_XDECREF(contours);
+        return NULL;
+    }
+    return Py_BuildValue("(NIIN)", records, table->n_kept, table->n_found, contours);
+}
+
+/* Both images are held here and given back by the caller. */
+static PyObject *run_on(Context *self, const Call *call, const Image *mask_image, const Image *label_image)
+{
+    const CclMask mask = {
+        .data = mask_image->data,
+        .stride = (size_t)mask_image->stride,
+        .width = (uint32_t)mask_image->width,
+        .height = (uint32_t)mask_image->height,
+        .pixel_size = (unsigned)mask_image->pixel_size,
+        .threshold = call->threshold,
+        .invert = call->invert,
+        .memory = mask_image->memory,
+        .producer_stream = mask_image->stream,
+    };
+    const CclLabels labels = { .data = (uint32_t *)(uintptr_t)label_image->data, .stride = (size_t)label_image->stride };
+    if (labels.data && (label_image->width != mask_image->width || label_image->height != mask_image->height)) {
+        PyErr_Format(PyExc_ValueError, "the label image has shape (%zd, %zd), the mask (%zd, %zd)", label_image->height,
+                     label_image->width, mask_image->height, mask_image->width);
+        return NULL;
+    }
+    if (mask.memory == CCL_MEMORY_DEVICE && self->config.backend == CCL_BACKEND_CPU) {
+        PyErr_SetString(PyExc_ValueError, "the mask is on a CUDA device, the context on the CPU: use device=\"cuda\"");
+        return NULL;
+    }
+    if (mask.memory == CCL_MEMORY_DEVICE && call->epsilon >= 0) {
+        PyErr_SetString(PyExc_ValueError, "contours need a mask in host memory: this one is on a CUDA device");
+        return NULL;
+    }
+    CclTable table;
+    if (!analyze(self, &mask, &call->filter, labels.data ? &labels : NULL, &table))
+        return NULL;
+    return result_of(self, call, &mask, &table);
+}
+
+static PyObject *context_run(PyObject *object, PyObject *arguments)
+{
+    Call call = { 0 };
+    Image mask, labels = { 0 };
+    if (!parse_call(arguments, &call) || !image_of_mask(call.mask, &mask))
+        return NULL;
+    PyObject *result = NULL;
+    if (call.labels == Py_None || image_of_labels(call.labels, &labels))
+        result = run_on((Context *)object, &call, &mask, &labels);
+    image_release(&labels);
+    image_release(&mask);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    { "run", context_run, METH_VARARGS,
+      "run(mask, labels, threshold, invert, filter, columns, epsilon)\n--\n\n"
+      "Analyses a mask: (records, blobs kept, blobs found, contours or None)." },
+    { "close", context_close, METH_NOARGS, "close()\n--\n\nFrees the context's memory." },
+    { "algorithm", context_algorithm, METH_NOARGS, "algorithm()\n--\n\nThe name of the labelling method." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_new, context_new },
+    { Py_tp_dealloc, context_dealloc },
+    { Py_tp_methods, methods },
+    { Py_tp_doc, "A context of the core; gstccl.Context is the interface for users." },
+    { 0, NULL },
+};
+
+PyType_Spec context_spec = {
+    .name = "gstccl._core.Context",
+    .basicsize = sizeof(Context),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};

@@ -1,0 +1,56 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The extension module gstccl._core: contexts of the core for Python. gstccl/__init__.py is what users see. */
+#ifndef GSTCCL_CORE_H
+#define GSTCCL_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "kernels/ccl.h"
+
+/* A mask or label image as Python gave it; image_release() gives it back. */
+typedef struct Image {
+    const void *data;
+    Py_ssize_t width, height, stride; /* stride in bytes */
+    Py_ssize_t pixel_size;
+    CclMemory memory;
+    void *stream;      /* DEVICE: the stream that makes the pixels, as CclMask.producer_stream */
+    Py_buffer buffer;  /* held when buffer.obj is set */
+    PyObject *capsule; /* a DLPack capsule that is held, or NULL */
+} Image;
+
+/* Each sets a Python exception and returns false where the object is no image of the wanted kind. */
+bool image_of_mask(PyObject *object, Image *image);
+bool image_of_labels(PyObject *object, Image *image);
+void image_release(Image *image);
+
+/* A part of image_of_mask(): anything with __dlpack__(), in memory of a CUDA device. */
+bool image_of_dlpack(PyObject *object, Image *image);
+
+/* Measures behind the 64 bytes of a record, in this order, each a number of doubles. */
+enum {
+    COLUMN_CENTROID = 1 << 0,    /* x, y */
+    COLUMN_COVARIANCE = 1 << 1,  /* xx, xy, yy */
+    COLUMN_AXES = 1 << 2,        /* major, minor */
+    COLUMN_ORIENTATION = 1 << 3, /* 1, like those that follow */
+    COLUMN_ECCENTRICITY = 1 << 4,
+    COLUMN_DIAMETER = 1 << 5,
+    COLUMN_EXTENT = 1 << 6,
+    COLUMN_ALL = (1 << 7) - 1,
+};
+
+/* A new bytearray of the table's records, each followed by its columns. */
+PyObject *records_of_table(const CclTable *table, unsigned columns);
+
+/* A new list with a bytearray of (x, y) floats for each record; `mask` is in host memory. */
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConnectivity connectivity, double epsilon);
+
+/* Raises the exception that belongs to a status, with the core's sentence. Returns NULL. */
+PyObject *raise_status(CclStatus status);
+
+/* The type gstccl._core.Context. */
+extern PyType_Spec context_spec;
+
+#endif

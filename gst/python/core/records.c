@@ -1,0 +1,106 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tables and contours as bytes for numpy.frombuffer(). */
+#include "core.h"
+
+#include "kernels/analysis/contour.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(CclComponent) == 64, "RECORD of gstccl/_records.py names the members");
+
+static double *put(double *to, const double *values, size_t n)
+{
+    memcpy(to, values, n * sizeof *values);
+    return to + n;
+}
+
+/* One sum for the centroid alone, which is what most callers want. */
+static void centroid(const CclMoments *m, CclShape *shape)
+{
+    shape->x = (double)m->m10 / (double)m->area;
+    shape->y = (double)m->m01 / (double)m->area;
+}
+
+static double *put_columns(double *to, const CclComponent *component, unsigned columns)
+{
+    CclShape shape;
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT))
+        ccl_shape_from_moments(&component->moments, &shape);
+    else
+        centroid(&component->moments, &shape);
+    if (columns & COLUMN_CENTROID)
+        to = put(to, &shape.x, 2);
+    if (columns & COLUMN_COVARIANCE)
+        to = put(to, &shape.xx, 3);
+    if (columns & COLUMN_AXES)
+        to = put(to, &shape.axis_major_length, 2);
+    if (columns & COLUMN_ORIENTATION)
+        to = put(to, &shape.orientation, 1);
+    if (columns & COLUMN_ECCENTRICITY)
+        to = put(to, &shape.eccentricity, 1);
+    if (columns & COLUMN_DIAMETER)
+        to = put(to, &shape.equivalent_diameter, 1);
+    if (columns & COLUMN_EXTENT)
+        *to++ = ccl_extent(component);
+    return to;
+}
+
+static size_t n_doubles(unsigned columns)
+{
+    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1 };
+    size_t sum = 0;
+    for (unsigned i = 0; i < sizeof n; i++)
+        sum += columns >> i & 1 ? n[i] : 0;
+    return sum;
+}
+
+PyObject *records_of_table(const CclTable *table, unsigned columns)
+{
+    const size_t n = table->n_components, size = sizeof(CclComponent) + n_doubles(columns) * sizeof(double);
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(n * size));
+    if (!bytes)
+        return NULL;
+    char *to = PyByteArray_AsString(bytes);
+    if (!columns) {
+        if (n)
+            memcpy(to, table->components, n * size);
+        return bytes;
+    }
+    for (size_t i = 0; i < n; i++, to += size) {
+        double doubles[16];
+        memcpy(to, &table->components[i], sizeof(CclComponent));
+        put_columns(doubles, &table->components[i], columns);
+        memcpy(to + sizeof(CclComponent), doubles, size - sizeof(CclComponent));
+    }
+    return bytes;
+}
+
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConnectivity connectivity, double epsilon)
+{
+    const CclContourConfig config = {
+        .connectivity = connectivity,
+        .epsilon = epsilon,
+        .max_points = CCL_CONTOUR_MAX_POINTS,
+    };
+    CclContours *contours = ccl_contours_new();
+    PyObject *list = contours ? PyList_New(table->n_components) : PyErr_NoMemory();
+    for (uint32_t i = 0; list && i < table->n_components; i++) {
+        uint32_t n_points;
+        ccl_contours_clear(contours);
+        const CclStatus status = ccl_contours_add(contours, mask, &table->components[i], &config, &n_points);
+        PyObject *points = NULL;
+        if (status == CCL_OK) {
+            size_t n;
+            const char *bytes = (const char *)ccl_contours_points(contours, &n);
+            points = PyByteArray_FromStringAndSize(bytes, (Py_ssize_t)(n * sizeof(CclPoint)));
+        } else {
+            raise_status(status);
+        }
+        if (!points || PyList_SetItem(list, i, points) < 0)
+            Py_CLEAR(list);
+    }
+    ccl_contours_free(contours);
+    return list;
+}

@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Contexts, tables and analyze()."""
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._masks import device_of_mask, readable
+from ._records import columns_of
+
+_BORDERS = {"flag": 0, "keep": 1, "drop": 2}
+_NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
+_MAX_BLOBS = 65536
+
+
+class Table:
+    """The blobs of a mask: `table["area"]` is a column, `table[0]` a record, `for blob in table` goes through them.
+
+    blobs:    a structured array: area, sums (m10, m01, m20, m11, m02), label, box (x0 <= x < x1, y0 <= y < y1), first_x
+              (the first pixel is (first_x, y0)), touches (1 left, 2 top, 4 right, 8 bottom border), and the features
+    n_found:  components in the mask, exact
+    n_kept:   components that pass the filters, exact; more than len(table) when the table was full
+    labels:   a uint32 image, 0 in the background; None unless asked for
+    contours: for each blob an array of (x, y) corners, clockwise; None unless asked for
+    """
+
+    __slots__ = ("blobs", "n_found", "n_kept", "labels", "contours")
+
+    def __init__(self, blobs: np.ndarray, n_found: int, n_kept: int, labels: np.ndarray | None,
+                 contours: list[np.ndarray] | None) -> None:
+        self.blobs, self.n_found, self.n_kept, self.labels, self.contours = blobs, n_found, n_kept, labels, contours
+
+    @property
+    def truncated(self) -> bool:
+        """True when `max_blobs` cut the table short."""
+        return self.n_kept > len(self.blobs)
+
+    def __len__(self) -> int:
+        return len(self.blobs)
+
+    def __iter__(self) -> Iterator[np.void]:
+        return iter(self.blobs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.blobs[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.blobs, dtype=dtype) if copy else np.asarray(self.blobs, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<gstccl.Table: {len(self.blobs)} blobs of {self.n_found} components>"
+
+
+def _whole(name: str, value: Any, limit: int = 0xFFFFFFFF) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number: it is {value!r}") from None
+    if not 0 <= number <= limit:
+        raise ValueError(f"{name} must be from 0 to {limit}: it is {number}")
+    return number
+
+
+def _filter(min_area: int, max_area: int, min_width: int, max_width: int, min_height: int, max_height: int,
+            border: str) -> tuple[int, ...]:
+    if border not in _BORDERS:
+        raise ValueError(f"border must be 'flag', 'keep' or 'drop': it is {border!r}")
+    limits = {"min_width": min_width, "max_width": max_width, "min_height": min_height, "max_height": max_height}
+    return (_whole("min_area", min_area, 2**63), _whole("max_area", max_area, 2**63),
+            *(_whole(name, value) for name, value in limits.items()), _BORDERS[border])
+
+
+def _device_index(device: str | int) -> int:
+    """-1 for the CPU, else the index of the CUDA device."""
+    if device == "cpu":
+        return -1
+    if device == "cuda":
+        return 0
+    if isinstance(device, str) and device.startswith("cuda:") and device[5:].isdigit():
+        return int(device[5:])
+    raise ValueError(f"device must be 'cpu', 'cuda' or 'cuda:N': it is {device!r}")
+
+
+class Context:
+    """Memory and threads for masks of at most width x height pixels, used again for each mask.
+
+    One thread uses a context at a time; contexts are independent. close(), or leaving `with`, frees its memory.
+
+    connectivity: 4 or 8
+    device:       "cpu", "cuda" or "cuda:N"
+    max_blobs:    records of a table, at most 1048576; the counts stay exact beyond
+    threads:      0: as many as make a mask faster; 1: the caller's alone
+    labels:       True where analyze() will be asked for label images
+    algorithm:    a name of gstccl.algorithms(); None: the fastest
+    """
+
+    __slots__ = ("_core", "_device", "_connectivity")
+
+    def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
+                 threads: int = 0, labels: bool = False, algorithm: str | None = None) -> None:
+        self._device = _device_index(device)
+        self._connectivity = _whole("connectivity", connectivity)
+        self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
+                                   _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
+                                   labels)
+
+    @property
+    def algorithm(self) -> str:
+        """The labelling method in use."""
+        return self._core.algorithm()
+
+    def close(self) -> None:
+        """Frees the memory. The context cannot be used afterwards; tables stay."""
+        self._core.close()
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def analyze(self, mask: Any, *, features: Iterable[str] | str = ("centroid",), labels: bool | np.ndarray = False,
+                contours: bool | float = False, threshold: int = 0, invert: bool = False, min_area: int = 0,
+                max_area: int = 0, min_width: int = 0, max_width: int = 0, min_height: int = 0, max_height: int = 0,
+                border: str = "flag") -> Table:
+        """The table of a mask; gstccl.analyze() describes the arguments."""
+        mask = readable(mask, self._device)
+        columns, record = columns_of(features)
+        limits = (min_area, max_area, min_width, max_width, min_height, max_height, border)
+        kept = _filter(*limits) if limits != (0, 0, 0, 0, 0, 0, "flag") else _NO_FILTER
+        epsilon = -1.0 if contours is False else float(contours is not True and contours)
+        if epsilon < 0 and contours is not False:
+            raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
+        if labels is True:
+            shape = mask[1] if isinstance(mask, tuple) else mask.shape
+            labels = np.empty(shape, np.uint32)
+        elif labels is False:
+            labels = None
+        records, n_kept, n_found, corners = self._core.run(mask, labels, _whole("threshold", threshold), invert, kept, columns,
+                                                           epsilon)
+        if corners is not None:
+            corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]
+        return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners)
+
+
+_of_thread = threading.local()
+
+
+def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
+    """This thread's context; a new one where the last had other settings or was smaller."""
+    height, width = shape
+    last = getattr(_of_thread, "last", None)
+    if last and last[0] == settings and last[1] >= width and last[2] >= height:
+        return last[3]
+    _of_thread.last = None
+    connectivity, device, max_blobs, threads, labels, algorithm = settings
+    context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
+                      labels=labels, algorithm=algorithm)
+    _of_thread.last = (settings, width, height, context)
+    return context
+
+
+def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str = ("centroid",), device: str | None = None,
+            labels: bool | np.ndarray = False, contours: bool | float = False, max_blobs: int | None = None, threads: int = 0,
+            algorithm: str | None = None, **options: Any) -> Table:
+    """Finds the blobs of a mask, whose non-zero pixels are foreground.
+
+    mask:         two dimensions of bool, uint8 or uint16, rows first: a NumPy array, or anything with DLPack or
+                  __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
+    connectivity: 8, or 4 where pixels that share only a corner do not belong together
+    features:     names of gstccl.FEATURES, or "all": further columns of the table
+    device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
+    labels:       True: make a label image; or the uint32 array to write it into
+    contours:     True: every corner of the outlines; a number: a tolerance in pixels
+    max_blobs:    records of the table; None: all
+    threads:      0: as many as make a mask faster; 1: the caller's alone
+    algorithm:    a name of gstccl.algorithms(); None: the fastest
+    threshold:    pixels above are foreground (0)
+    invert:       True: the other pixels are
+    min_area, max_area, min_width, max_width, min_height, max_height: limits of a blob in pixels, 0 for none
+    border:       blobs that touch the border: "flag" them, "keep" them like others, or "drop" them
+    """
+    place = device_of_mask(mask)
+    device = device or place
+    shape = getattr(mask, "shape", None)
+    if shape is None or len(shape) != 2 or not all(shape):
+        readable(mask, -1)  # names what is wrong
+        raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
+    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm)
+    context = _context_for(shape, settings)
+    table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
+    if max_blobs is None and table.truncated:
+        n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
+        with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
+                     labels=labels is not False, algorithm=algorithm) as larger:
+            table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
+    return table
+
+
+def algorithms() -> list[tuple[str, str, str, int]]:
+    """(name, title, device, connectivities) of each labelling method, best first; connectivities: 4, 8 or both (12)."""
+    return _core.algorithms()

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The records of a table as NumPy sees them."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+import numpy as np
+
+# The members of a record of the core, 64 bytes.
+RECORD = [
+    ("area", "u8"), ("m10", "u8"), ("m01", "u8"), ("m20", "u8"), ("m11", "u8"), ("m02", "u8"),
+    ("label", "u4"), ("x0", "u2"), ("y0", "u2"), ("x1", "u2"), ("y1", "u2"), ("first_x", "u2"), ("touches", "u2"),
+]
+
+# What `features` may name, in the order of the core.
+FEATURES: dict[str, str] = {
+    "centroid": "(x, y) in pixels",
+    "covariance": "(xx, xy, yy) of the pixel centres, in pixels squared",
+    "axes": "(major, minor): full lengths of the ellipse with the same moments",
+    "orientation": "radians, from the y axis to the major axis",
+    "eccentricity": "0 (circle) to 1 (line)",
+    "diameter": "of the circle with the same area",
+    "extent": "area over the area of the box",
+}
+_SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,)}
+
+
+@functools.lru_cache(maxsize=64)
+def _columns_of(names: tuple[str, ...]) -> tuple[int, np.dtype]:
+    known = list(FEATURES)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no such feature: {name!r}; there are {', '.join(known)}")
+    wanted = [name for name in known if name in names]
+    columns = sum(1 << known.index(name) for name in wanted)
+    return columns, np.dtype(RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in wanted])
+
+
+def columns_of(features: Iterable[str] | str) -> tuple[int, np.dtype]:
+    """The core's bits of some features, and the type of the records that it then writes."""
+    if isinstance(features, str):
+        features = FEATURES if features == "all" else (features,)
+    return _columns_of(tuple(features))

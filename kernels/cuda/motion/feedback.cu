@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: gst-ccl contributors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Method "feedback": device memory, chroma, and the launches of a picture. See feedback.cuh.
+
+#include "feedback.cuh"
+
+#include <stdlib.h>
+
+/* CudaMotion.model. */
+typedef struct FeedbackMethod {
+    Feedback device;
+    uint8_t *chroma_input[2], *chroma_shrunk[2]; /* uploaded; at the working size */
+    size_t input_pitch;
+    unsigned long long *outcomes, *d_outcomes; /* the same memory; used as CudaMotion.results */
+    uint32_t n_resets;
+} FeedbackMethod;
+
+/* ---------------------------------------------------------------- open */
+
+static CclStatus open_luma(CclMotion *motion, Feedback *f)
+{
+    const size_t n = (size_t)f->pitch * f->height;
+    uint16_t **const pixels[] = { &f->mean, &f->weight, &f->deviation, &f->extra, &f->candidate, &f->still, &f->value };
+    uint32_t **const bits[] = {
+        &f->raw,        &f->seen,     &f->rising,         &f->explained, &f->filtered,    &f->mask,
+        &f->still_bits, &f->lifeless, &f->still_filtered, &f->last_mask, &f->last_rising, &f->last_still
+    };
+    uint16_t *all_pixels;
+    uint32_t *all_bits;
+    CCL_TRY(cuda_motion_alloc(motion, &all_pixels, sizeof pixels / sizeof *pixels * n * sizeof *all_pixels));
+    CCL_TRY(cuda_motion_alloc(motion, &all_bits, sizeof bits / sizeof *bits * n / 8));
+    for (uint16_t **const at : pixels)
+        *at = all_pixels, all_pixels += n;
+    for (uint32_t **const at : bits)
+        *at = all_bits, all_bits += n / 32;
+    CCL_TRY(cuda_motion_alloc(motion, &f->rises, n));
+    CCL_TRY(cuda_motion_alloc(motion, &f->ghost, n));
+    CCL_TRY(cuda_motion_alloc(motion, &f->gains, f->height * sizeof *f->gains));
+    return cuda_motion_alloc(motion, &f->rest, n * sizeof *f->rest);
+}
+
+static CclStatus open_regions(CclMotion *motion, Feedback *f)
+{
+    const size_t n = (size_t)f->pitch * f->height + 1;
+    CCL_TRY(cuda_motion_alloc(motion, &f->run_starts, (size_t)f->words * f->height * sizeof *f->run_starts));
+    CCL_TRY(cuda_motion_alloc(motion, &f->parents, n * sizeof *f->parents));
+    CCL_TRY(cuda_motion_alloc(motion, &f->sums, n * sizeof *f->sums));
+    CCL_TRY(cuda_motion_alloc(motion, &f->outlines, (n / 2 + 1) * 3 * sizeof *f->outlines));
+    CCL_CUDA_TRY(cudaMemsetAsync(f->parents, 255, n * sizeof *f->parents, cuda_motion(motion)->stream));
+    return CCL_OK;
+}
+
+static CclStatus open_chroma(CclMotion *motion, FeedbackMethod *method)
+{
+    const CclMotionConfig *const config = &motion->config;
+    Feedback *const f = &method->device;
+    f->chroma_width = (f->width + 1) / 2, f->chroma_height = (f->height + 1) / 2;
+    f->chroma_pitch = f->pitch / 2;
+    const size_t n = (size_t)f->chroma_pitch * f->chroma_height;
+    method->input_pitch = 2 * (size_t)config->width;
+    CCL_TRY(cuda_motion_alloc(motion, &f->chroma, n * sizeof *f->chroma));
+    CCL_TRY(cuda_motion_alloc(motion, &f->offsets, 2 * FEEDBACK_BINS * sizeof *f->offsets));
+    for (unsigned k = 0; k < 2; k++) {
+        CCL_TRY(cuda_motion_alloc(motion, &f->uv[k], n * sizeof *f->uv[k]));
+        CCL_TRY(cuda_motion_alloc(motion, &method->chroma_shrunk[k], n));
+    }
+    return CCL_OK;
+}
+
+static CclStatus open_feedback(CclMotion *motion)
+{
+    CudaMotion *const cuda = cuda_motion(motion);
+    FeedbackMethod *const method = (FeedbackMethod *)calloc(1, sizeof *method);
+    if (!method)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
+    cuda->model = method;
+    Feedback *const f = &method->device;
+    f->width = motion->width, f->height = motion->height;
+    f->words = motion->words * 2, f->pitch = motion->words * 64;
+    f->ignored = cuda->ignored;
+    CCL_TRY(cuda_memory_alloc_pinned(&cuda->memory, &method->outcomes, MOTION_RESULTS * sizeof *method->outcomes));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&method->d_outcomes, method->outcomes, 0));
+    CCL_TRY(cuda_motion_alloc(motion, &f->state, sizeof *f->state));
+    CCL_TRY(cuda_motion_alloc(motion, &f->ratios, FEEDBACK_BANDS * FEEDBACK_BINS * sizeof *f->ratios));
+    CCL_TRY(cuda_motion_alloc(motion, &f->luma, 256 * sizeof *f->luma));
+    CCL_TRY(open_luma(motion, f));
+    CCL_TRY(open_regions(motion, f));
+    return motion->config.chroma ? open_chroma(motion, method) : CCL_OK;
+}
+
+/* ---------------------------------------------------------------- chroma to the device, at the working size */
+
+/* A plane in host memory, to the device. U and V that alternate take one copy each, of all bytes from the first sample to the
+ * last. */
+static CclStatus upload_plane(CclMotion *motion, FeedbackMethod *method, unsigned k, MotionPlane *plane)
+{
+    const size_t row = (size_t)(plane->width - 1) * plane->step + 1;
+    if (!method->chroma_input[k])
+        CCL_TRY(cuda_motion_alloc(motion, &method->chroma_input[k], method->input_pitch * motion->config.height));
+    CCL_CUDA_TRY(cuda_copy_rows(method->chroma_input[k], method->input_pitch, plane->data, plane->stride, row, plane->height,
+                                cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
+    plane->data = method->chroma_input[k];
+    plane->stride = method->input_pitch;
+    return CCL_OK;
+}
+
+static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, const MotionFrame *frame, FeedbackPicture *picture)
+{
+    const CclMotionChroma *const chroma = &frame->chroma;
+    const Feedback *const f = &method->device;
+    for (unsigned k = 0; k < 2; k++) {
+        MotionPlane plane = { (const uint8_t *)(k ? chroma->v : chroma->u), chroma->stride, chroma->step, chroma->width,
+                              chroma->height };
+        if (frame->luma.memory != CCL_MEMORY_DEVICE)
+            CCL_TRY(upload_plane((CclMotion *)motion, method, k, &plane));
+        if (plane.width != f->chroma_width || plane.height != f->chroma_height) {
+            CCL_TRY(
+                cuda_motion_shrink(motion, &plane, method->chroma_shrunk[k], f->chroma_pitch, f->chroma_width, f->chroma_height));
+            plane.data = method->chroma_shrunk[k];
+            plane.stride = f->chroma_pitch, plane.step = 1;
+        }
+        picture->chroma[k] = plane.data;
+        picture->chroma_stride = plane.stride, picture->chroma_step = plane.step;
+    }
+    return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- a picture */
+
+static CclStatus launch_feedback(const CclMotion *motion, const MotionWork *work)
+{
+    CudaMotion *const cuda = cuda_motion(motion);
+    FeedbackMethod *const method = (FeedbackMethod *)cuda->model;
+    const MotionFrame *const frame = work->frame;
+    const Feedback *const f = &method->device;
+    FeedbackPicture picture = {};
+    picture.luma = work->picture.luma, picture.stride = work->picture.stride;
+    picture.us = frame->us;
+    picture.threshold = frame->params.threshold, picture.absorb_ms = frame->params.absorb_ms;
+    picture.drop_shadow = frame->params.drop_shadow;
+    picture.resets = frame->n_resets != method->n_resets;
+    picture.max_raw = frame->max_raw_foreground;
+    picture.counters = work->counters;
+    picture.outcome = method->d_outcomes + frame->serial % MOTION_RESULTS;
+    method->n_resets = frame->n_resets;
+    if (f->chroma_width)
+        CCL_TRY(place_chroma(motion, method, frame, &picture));
+    CCL_TRY(feedback_launch_sample(cuda, f, &picture));
+    CCL_TRY(feedback_launch_classify(cuda, f, &picture));
+    if (f->chroma_width)
+        CCL_TRY(feedback_launch_offsets(cuda, f, &picture));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, f->seen, f->filtered, frame->params.median, &frame->params));
+    CCL_TRY(feedback_launch_explain(cuda, f));
+    CCL_TRY(feedback_launch_blobs(cuda, f));
+    CCL_TRY(feedback_launch_learn(cuda, f));
+    CCL_TRY(cuda_motion_output(motion, work, f->mask));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, f->still_bits, f->still_filtered, 2, NULL));
+    return feedback_launch_ghosts(cuda, f);
+}
+
+static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
+{
+    const FeedbackMethod *const method = (const FeedbackMethod *)cuda_motion(motion)->model;
+    const unsigned long long outcome = __atomic_load_n(method->outcomes + frame->serial % MOTION_RESULTS, __ATOMIC_ACQUIRE);
+    frame->n_learnt = (uint32_t)outcome;
+    frame->silent = outcome & FEEDBACK_OUTCOME_SILENT;
+    frame->restarts = outcome & FEEDBACK_OUTCOME_RESTARTS;
+}
+
+const CudaMotionMethod cuda_motion_feedback = { open_feedback, launch_feedback, collect_feedback };

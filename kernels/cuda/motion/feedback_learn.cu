@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: gst-ccl contributors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Method "feedback": which blobs and holes stay in the mask, and what the model learns. A block has a tile of the picture.
+
+#include "feedback_regions.cuh"
+
+#include "cuda/warp.cuh"
+
+#define LEARN_THREADS 256u
+#define LEARN_WORDS   4 /* of 32 pixels, each way */
+#define LEARN_ROWS    16
+#define GUARD         ((int)FEEDBACK_GUARD)
+
+static_assert(LEARN_THREADS * 8 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has eight pixels");
+static_assert(GUARD < 32, "the guard is in the next word");
+
+typedef struct LearnTile {
+    uint32_t mask[LEARN_ROWS + 2 * GUARD][LEARN_WORDS + 2];
+    uint32_t guard[LEARN_ROWS][LEARN_WORDS];
+    uint32_t still[LEARN_ROWS][LEARN_WORDS]; /* candidates that have stood still at all */
+    uint32_t absorbed[LEARN_ROWS][LEARN_WORDS];
+    uint32_t n_mask;
+} LearnTile;
+
+/* ---------------------------------------------------------------- final mask */
+
+__device__ static bool keeps_blob(const Feedback &f, uint32_t root)
+{
+    const unsigned long long sum = f.sums[root];
+    return !feedback_blob_is_explained(sum >> 32, sum & 0xffffffffu);
+}
+
+__device__ static bool fills_hole(const Feedback &f, const Regions &r, uint32_t root)
+{
+    const uint64_t area = f.sums[root], pixels = (uint64_t)f.width * f.height;
+    if (area >= pixels / FEEDBACK_HOLE_PART)
+        return false;
+    /* Above a hole's first pixel is the blob around it. */
+    return keeps_blob(f, region_at(r, (root - 1) % r.pitch, (root - 1) / r.pitch - 1));
+}
+
+__device__ static uint32_t final_word(const Feedback &f, const Regions &r, int word, int y)
+{
+    uint32_t mask = 0;
+    if (y < 0 || y >= (int)f.height || word < 0 || word * 32 >= (int)f.width)
+        return 0;
+    const RunWord w = load_run_word(r, (uint32_t)word, (uint32_t)y);
+    if (!w.bits && !w.start && !(w.begins & ~1u) && !w.before)
+        return 0; /* the run at the left border */
+    for (uint32_t b = 0; b < 32;) {
+        const uint32_t later = w.begins & ~((2u << b) - 1), end = later ? (uint32_t)__ffs((int)later) - 1 : 32;
+        const uint32_t run = (end < 32 ? (1u << end) - 1 : ~0u) & ~((1u << b) - 1);
+        const uint32_t root = region_root(r, region_node(r, run_start(w, (uint32_t)word, b), (uint32_t)y));
+        if (root != REGION_OUTSIDE && (w.bits >> b & 1 ? keeps_blob(f, root) : fills_hole(f, r, root)))
+            mask |= run;
+        b = end;
+        if ((uint32_t)word * 32 + b >= f.width)
+            break;
+    }
+    return mask & valid_bits(f, (uint32_t)word);
+}
+
+__device__ static uint32_t guard_word(const LearnTile &tile, int row, int word)
+{
+    uint32_t left = 0, here = 0, right = 0;
+    for (int j = 0; j <= 2 * GUARD; j++)
+        left |= tile.mask[row + j][word], here |= tile.mask[row + j][word + 1], right |= tile.mask[row + j][word + 2];
+    uint32_t grown = here;
+    for (uint32_t n = 1; n <= GUARD; n++)
+        grown |= __funnelshift_l(left, here, n) | __funnelshift_r(here, right, n);
+    return grown;
+}
+
+__device__ static void make_masks(const Feedback &f, LearnTile &tile, int word0, int y0)
+{
+    const bool silent = f.state->frame.silent;
+    const Regions r = regions_of(f, f.filtered, 0);
+    const int columns = LEARN_WORDS + 2;
+    for (int i = (int)threadIdx.x; i < (LEARN_ROWS + 2 * GUARD) * columns; i += (int)blockDim.x)
+        tile.mask[i / columns][i % columns] = silent ? 0 : final_word(f, r, word0 - 1 + i % columns, y0 - GUARD + i / columns);
+    __syncthreads();
+    if (threadIdx.x >= LEARN_ROWS * LEARN_WORDS)
+        return;
+    const int row = (int)threadIdx.x / LEARN_WORDS, word = (int)threadIdx.x % LEARN_WORDS;
+    const uint32_t mask = tile.mask[row + GUARD][word + 1];
+    tile.guard[row][word] = guard_word(tile, row, word);
+    if (y0 + row < (int)f.height && word0 + word < (int)f.words)
+        f.mask[(size_t)(y0 + row) * f.words + word0 + word] = mask;
+    const uint32_t n = warp_sum((uint32_t)__popc(mask));
+    if (threadIdx.x % 32 == 0 && n)
+        atomicAdd(&tile.n_mask, n);
+}
+
+static_assert(LEARN_ROWS * LEARN_WORDS % 32 == 0, "whole warps add up the mask");
+
+/* ---------------------------------------------------------------- luma */
+
+/* A thread's eight pixels, a bit for each. */
+typedef struct LearnBits {
+    uint32_t mask, guard, raw, rises, valid;
+} LearnBits;
+
+/* What eight pixels become. */
+typedef struct Learnt {
+    uint32_t still, lifeless, any_still; /* for a second, for eight, at all */
+    uint32_t absorbed;
+} Learnt;
+
+/* After a step of light, of all that later pictures may look at. */
+__device__ static void rescale_rest(const Feedback &f, size_t at, uint32_t gain)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        ushort4 rest = f.rest[at + i];
+        rest.x = rescaled(rest.x, gain), rest.y = rescaled(rest.y, gain);
+        f.rest[at + i] = rest;
+        f.candidate[at + i] = rescaled(f.candidate[at + i], gain);
+    }
+}
+
+__device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackFrame &frame, uint32_t rises, uint32_t x,
+                                   uint32_t y)
+{
+    union {
+        uint2 words;
+        uint8_t of[8];
+    } old;
+    old.words = *(const uint2 *)(f.rises + at);
+    if (!(old.words.x | old.words.y | rises))
+        return;
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++)
+        old.of[i] = (uint8_t)feedback_rises(old.of[i], rises >> i & 1, frame.decay, feedback_dither(&frame, x + i, y));
+    *(uint2 *)(f.rises + at) = old.words;
+}
+
+/* Pixels of the mask: `thresholds` are those of the model before it learnt. */
+__device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits,
+                               uint32_t last_mask, const FeedbackEight &value, const FeedbackEight &thresholds, uint32_t x,
+                               uint32_t y)
+{
+    FeedbackEight candidate, still;
+    Learnt learnt = { 0, 0, 0, 0 };
+    candidate.words = *(const uint4 *)(f.candidate + at), still.words = *(const uint4 *)(f.still + at);
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+        if (!(bits.mask >> i & 1))
+            continue;
+        if (!(last_mask >> i & 1))
+            still.of[i] = 0;
+        feedback_watch(value.of[i], thresholds.of[i], &candidate.of[i], &still.of[i], &frame, feedback_dither(&frame, x + i, y));
+        learnt.any_still |= (still.of[i] ? 1u : 0u) << i;
+        learnt.absorbed |= (still.of[i] >= frame.absorb ? 1u : 0u) << i;
+        if (still.of[i] >= frame.absorb)
+            still.of[i] = 0;
+        learnt.still |= (still.of[i] >= FEEDBACK_STATIC ? 1u : 0u) << i;
+        learnt.lifeless |= (still.of[i] >= FEEDBACK_LIFELESS ? 1u : 0u) << i;
+    }
+    *(uint4 *)(f.candidate + at) = candidate.words;
+    *(uint4 *)(f.still + at) = still.words;
+    return learnt;
+}
+
+/* The candidates of pixels become their first modes. */
+__device__ static void absorb_pixels(const Feedback &f, size_t at, uint32_t pixels)
+{
+    for (; pixels; pixels &= pixels - 1) {
+        const size_t i = at + (uint32_t)__ffs((int)pixels) - 1;
+        FeedbackRest rest = rest_of(f.rest[i]);
+        uint16_t still;
+        uint8_t ghost;
+        feedback_absorb(f.candidate[i], f.mean + i, f.weight + i, &rest, &still, &ghost);
+        f.rest[i] = words_of(rest);
+    }
+}
+
+/* Pixels outside of the guard. Fills the thresholds of all eight. */
+__device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits, uint32_t gain,
+                                   const FeedbackEight &value, FeedbackEight &thresholds, uint32_t x, uint32_t y)
+{
+    FeedbackEight mean, weight, deviation, extra;
+    mean.words = *(const uint4 *)(f.mean + at), weight.words = *(const uint4 *)(f.weight + at);
+    deviation.words = *(const uint4 *)(f.deviation + at), extra.words = *(const uint4 *)(f.extra + at);
+    const uint4 old_extra = extra.words;
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t dither = feedback_dither(&frame, x + i, y);
+        mean.of[i] = rescaled(mean.of[i], gain);
+        const uint32_t threshold = feedback_threshold(frame.base, mean.of[i], deviation.of[i], extra.of[i]);
+        thresholds.of[i] = (uint16_t)threshold;
+        if (bits.guard >> i & 1)
+            continue;
+        if (feedback_is_near(value.of[i], mean.of[i], threshold)) {
+            feedback_learn_first(value.of[i], &mean.of[i], &weight.of[i], &deviation.of[i], &frame, dither);
+        } else if (bits.valid >> i & 1) {
+            FeedbackRest rest = rest_of(f.rest[at + i]);
+            feedback_learn_any(value.of[i], threshold, &mean.of[i], &weight.of[i], &deviation.of[i], &rest, &frame, dither);
+            f.rest[at + i] = words_of(rest);
+        }
+        extra.of[i] = (uint16_t)feedback_extra(extra.of[i], bits.raw >> i & 1 && !frame.silent);
+    }
+    if ((bits.guard & 255) != 255 || gain) {
+        *(uint4 *)(f.mean + at) = mean.words, *(uint4 *)(f.weight + at) = weight.words;
+        *(uint4 *)(f.deviation + at) = deviation.words;
+    }
+    if ((extra.words.x ^ old_extra.x) | (extra.words.y ^ old_extra.y) | (extra.words.z ^ old_extra.z) |
+        (extra.words.w ^ old_extra.w))
+        *(uint4 *)(f.extra + at) = extra.words;
+}
+
+/* A thread's eight pixels. Returns the bits that the tile needs of them. */
+__device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, int x, int y, int row,
+                                     int column)
+{
+    const size_t at = (size_t)y * f.pitch + x, byte = (size_t)y * f.words * 4 + x / 8;
+    const uint32_t gain = (uint32_t)f.state->light.rescale, shift = column % 32;
+    const uint32_t last_mask = ((const uint8_t *)f.last_mask)[byte], last_rising = ((const uint8_t *)f.last_rising)[byte];
+    LearnBits bits;
+    FeedbackEight value, thresholds;
+    Learnt learnt = { 0, 0, 0, 0 };
+    bits.mask = tile.mask[row + GUARD][column / 32 + 1] >> shift & 255;
+    bits.guard = tile.guard[row][column / 32] >> shift & 255;
+    bits.raw = ((const uint8_t *)f.raw)[byte];
+    bits.rises = ((const uint8_t *)f.rising)[byte];
+    bits.valid = valid_bits(f, (uint32_t)x / 32) >> shift;
+    value.words = *(const uint4 *)(f.value + at);
+    if (gain)
+        rescale_rest(f, at, gain);
+    learn_rises(f, at, frame, bits.rises & ~last_rising & ~last_mask, (uint32_t)x, (uint32_t)y);
+    learn_modes(f, at, frame, bits, gain, value, thresholds, (uint32_t)x, (uint32_t)y);
+    if (bits.mask)
+        learnt = watch(f, at, frame, bits, last_mask, value, thresholds, (uint32_t)x, (uint32_t)y);
+    if (learnt.absorbed)
+        absorb_pixels(f, at, learnt.absorbed);
+    ((uint8_t *)f.last_mask)[byte] = (uint8_t)(bits.mask & ~learnt.absorbed);
+    ((uint8_t *)f.last_rising)[byte] = (uint8_t)bits.rises;
+    ((uint8_t *)f.still_bits)[byte] = (uint8_t)learnt.still;
+    ((uint8_t *)f.lifeless)[byte] = (uint8_t)learnt.lifeless;
+    return learnt;
+}
+
+/* ---------------------------------------------------------------- chroma */
+
+__device__ static void learn_chroma(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, uint32_t gain, int row,
+                                    int column, uint32_t x, uint32_t y)
+{
+    const int word = column * 2 / 32, shift = column * 2 % 32;
+    const size_t at = (size_t)y * f.chroma_pitch + x;
+    const uint32_t uv[2] = { f.uv[0][at], f.uv[1][at] }, dither = feedback_dither(&frame, x, y);
+    const uint32_t absorbed = (tile.absorbed[2 * row][word] | tile.absorbed[2 * row + 1][word]) >> shift & 3;
+    FeedbackSample sample;
+    sample.words = f.chroma[at];
+    for (int k = 0; k < 2 && gain; k++) {
+        sample.chroma.mean[0][k] = rescaled_chroma(sample.chroma.mean[0][k], gain);
+        sample.chroma.mean[1][k] = rescaled_chroma(sample.chroma.mean[1][k], gain);
+        sample.chroma.candidate[k] = rescaled_chroma(sample.chroma.candidate[k], gain);
+    }
+    if (tile.guard[2 * row][word] >> shift & 1)
+        feedback_watch_chroma(uv, &sample.chroma, tile.still[2 * row][word] >> shift & 1, dither);
+    else if (gain)
+        feedback_seed_chroma(uv, &sample.chroma);
+    else
+        feedback_learn_chroma(uv, &sample.chroma, &frame, dither);
+    if (absorbed)
+        feedback_absorb_chroma(&sample.chroma);
+    f.chroma[at] = sample.words;
+}
+
+__device__ static void learn_chroma_tile(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, int word0, int y0)
+{
+    const int columns = LEARN_WORDS * 16;
+    for (int i = (int)threadIdx.x; i < LEARN_ROWS / 2 * columns; i += (int)blockDim.x) {
+        const int row = i / columns, column = i % columns;
+        const uint32_t y = (uint32_t)(y0 / 2 + row), x = (uint32_t)(word0 * 16 + column);
+        if (y < f.chroma_height && x < f.chroma_width)
+            learn_chroma(f, tile, frame, (uint32_t)f.state->light.rescale, row, column, x, y);
+    }
+}
+
+/* ---------------------------------------------------------------- kernel */
+
+template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) learn(const __grid_constant__ Feedback f)
+{
+    __shared__ LearnTile tile;
+    const int word0 = (int)blockIdx.x * LEARN_WORDS, y0 = (int)blockIdx.y * LEARN_ROWS;
+    const int row = (int)threadIdx.x / (LEARN_WORDS * 4), column = (int)threadIdx.x % (LEARN_WORDS * 4) * 8;
+    const int x = word0 * 32 + column, y = y0 + row;
+    Learnt learnt = { 0, 0, 0, 0 };
+    if (!threadIdx.x)
+        tile.n_mask = 0;
+    wait_for_predecessor();
+    let_successor_start();
+    if (f.state->skip)
+        return;
+    const FeedbackFrame frame = f.state->frame;
+    __syncthreads();
+    make_masks(f, tile, word0, y0);
+    __syncthreads();
+    if (y < (int)f.height && x < (int)f.pitch)
+        learnt = learn_eight(f, tile, frame, x, y, row, column);
+    ((uint8_t *)tile.still)[threadIdx.x] = (uint8_t)learnt.any_still;
+    ((uint8_t *)tile.absorbed)[threadIdx.x] = (uint8_t)learnt.absorbed;
+    const bool any_still = __syncthreads_or(learnt.still != 0);
+    if (CHROMA)
+        learn_chroma_tile(f, tile, frame, word0, y0);
+    if (!threadIdx.x && tile.n_mask)
+        atomicAdd(&f.state->n_mask, tile.n_mask);
+    if (!threadIdx.x && any_still)
+        atomicOr(&f.state->any_still, 1u);
+}
+
+CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f)
+{
+    const dim3 grid(blocks_for(f->words, LEARN_WORDS), blocks_for(f->height, LEARN_ROWS));
+    return cuda_motion_launch(cuda, true, f->chroma_width ? learn<true> : learn<false>, grid, LEARN_THREADS, 0, *f);
+}

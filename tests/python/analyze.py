@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""gstccl.analyze() and Context on small masks whose answer is plain."""
+import gc
+import threading
+import unittest
+import weakref
+
+from module import gstccl, np
+
+# An 8-connected blob of three pixels, and one pixel alone.
+MASK = np.array([[0, 1, 1, 0, 0],
+                 [0, 0, 0, 1, 0],
+                 [1, 0, 0, 0, 0]], np.uint8)
+
+
+class Tables(unittest.TestCase):
+    def test_table(self):
+        table = gstccl.analyze(MASK)
+        self.assertEqual((len(table), table.n_found, table.n_kept, table.truncated), (2, 2, 2, False))
+        self.assertEqual(table["area"].tolist(), [3, 1])
+        self.assertEqual([tuple(map(int, blob[["x0", "y0", "x1", "y1"]].tolist())) for blob in table],
+                         [(1, 0, 4, 2), (0, 2, 1, 3)])
+        self.assertEqual(table["centroid"].tolist(), [[2, 1 / 3], [0, 2]])
+        self.assertEqual(np.asarray(table)["label"].tolist(), [1, 2])
+        self.assertEqual(table[1]["touches"], 1 | 8)
+
+    def test_connectivity(self):
+        self.assertEqual(gstccl.analyze(MASK, connectivity=4)["area"].tolist(), [2, 1, 1])
+
+    def test_empty(self):
+        table = gstccl.analyze(np.zeros((4, 4), bool), contours=True, labels=True)
+        self.assertEqual((len(table), table.contours, table.labels.any()), (0, [], False))
+
+    def test_kinds_of_masks(self):
+        wide = np.zeros((6, 9), np.uint16)
+        wide[1:4, 2:7] = MASK
+        read_only = MASK.copy()
+        read_only.flags.writeable = False
+        masks = {"bool": MASK != 0, "uint16": MASK.astype(np.uint16), "view": wide[1:4, 2:7], "every second row":
+                 np.repeat(MASK, 2, axis=0)[::2], "read-only": read_only, "memoryview": memoryview(MASK),
+                 "subclass": MASK.view(np.matrix)}
+        expected = gstccl.analyze(MASK).blobs
+        for name, mask in masks.items():
+            with self.subTest(mask=name):
+                np.testing.assert_array_equal(gstccl.analyze(mask).blobs, expected)
+
+    def test_threshold_and_invert(self):
+        self.assertEqual(gstccl.analyze(MASK * 9, threshold=9).n_found, 0)
+        self.assertEqual(gstccl.analyze(MASK, invert=True)["area"].sum(), 15 - 4)
+
+    def test_filters(self):
+        self.assertEqual(gstccl.analyze(MASK, min_area=2)["area"].tolist(), [3])
+        self.assertEqual(gstccl.analyze(MASK, max_width=1)["area"].tolist(), [1])
+        table = gstccl.analyze(np.pad(MASK, ((1, 0), (0, 0))), border="drop")
+        self.assertEqual((table["area"].tolist(), table.n_found), ([3], 2))
+
+    def test_labels(self):
+        self.assertEqual(gstccl.analyze(MASK, labels=True).labels.tolist(), [[0, 1, 1, 0, 0], [0, 0, 0, 1, 0], [2, 0, 0, 0, 0]])
+        image = np.full((3, 8), 7, np.uint32)
+        self.assertEqual(gstccl.analyze(MASK, labels=image[:, :5]).labels.base is image, True)
+        self.assertEqual(image[:, 5:].tolist(), [[7, 7, 7]] * 3)
+        self.assertEqual(image[2, 0], 2)
+
+    def test_contours(self):
+        first, second = gstccl.analyze(MASK, contours=True).contours
+        self.assertEqual(first.tolist(), [[1, 0], [3, 0], [3, 1], [4, 1], [4, 2], [3, 2], [3, 1], [1, 1]])
+        self.assertEqual(second.tolist(), [[0, 2], [1, 2], [1, 3], [0, 3]])
+
+    def test_features(self):
+        table = gstccl.analyze(MASK, features="all")
+        self.assertEqual(set(table.blobs.dtype.names) - set(gstccl.analyze(MASK, features=()).blobs.dtype.names),
+                         set(gstccl.FEATURES))
+        self.assertAlmostEqual(table[0]["extent"], 3 / 6)
+        self.assertAlmostEqual(table[1]["diameter"], 2 / np.sqrt(np.pi))
+
+    def test_all_blobs(self):
+        """Without max_blobs the table is never cut short; with it the counts stay exact."""
+        dots = np.zeros((512, 1024), np.uint8)
+        dots[::2, ::2] = 1
+        self.assertEqual(len(gstccl.analyze(dots)), 256 * 512)
+        table = gstccl.analyze(dots, max_blobs=10)
+        self.assertEqual((len(table), table.n_found, table.truncated), (10, 256 * 512, True))
+
+    def test_tables_live_on(self):
+        with gstccl.Context(5, 3) as context:
+            table = context.analyze(MASK)
+            context.analyze(1 - MASK)
+        self.assertEqual(table["area"].tolist(), [3, 1])
+        table["area"][0] = 5  # it belongs to the caller
+
+    def test_mask_is_given_back(self):
+        mask = np.array(MASK)
+        alive = weakref.ref(mask)
+        gstccl.analyze(mask, labels=True)
+        del mask
+        gc.collect()
+        self.assertIsNone(alive())
+
+
+class Threads(unittest.TestCase):
+    def test_each_thread_has_its_context(self):
+        rng = np.random.default_rng(1)
+        masks = [rng.random((200, 300)) < 0.4 for _ in range(8)]
+        expected = [gstccl.analyze(mask).blobs for mask in masks]
+        wrong = []
+
+        def work(i):
+            for _ in range(20):
+                if not np.array_equal(gstccl.analyze(masks[i]).blobs, expected[i]):
+                    wrong.append(i)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(masks))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_gil_is_released(self):
+        """Another thread runs while the core works: the two meet in one context, and one of them is refused."""
+        context = gstccl.Context(4096, 4096, threads=1)
+        mask = np.random.default_rng(2).random((4096, 4096)) < 0.5
+        refused, done = [], threading.Event()
+
+        def work():
+            for _ in range(10):
+                try:
+                    context.analyze(mask, features=())
+                except RuntimeError as error:
+                    refused.append(str(error))
+            done.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not done.is_set():
+            try:
+                context.analyze(mask, features=())
+            except RuntimeError as error:
+                refused.append(str(error))
+        thread.join()
+        self.assertTrue(any("in use by another thread" in sentence for sentence in refused))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""gstccl beside scipy.ndimage.label() and skimage.measure.regionprops() on random and smooth masks."""
+import unittest
+
+from module import gstccl, np, skip
+
+try:
+    from scipy import ndimage
+except ImportError as error:
+    skip(error)
+try:
+    from skimage import measure
+except ImportError:
+    measure = None
+
+
+def masks():
+    rng = np.random.default_rng(35)
+    for shape in ((1, 1), (1, 70), (70, 1), (63, 65), (128, 200)):
+        for density in (0.05, 0.3, 0.5, 0.7, 1):
+            yield f"{shape} {density}", rng.random(shape) < density
+    smooth = ndimage.gaussian_filter(rng.standard_normal((240, 320)), 4)
+    yield "smooth", smooth > 0.05
+
+
+def slopes_differ(a, b):
+    """How far two directions of lines are apart."""
+    return np.abs((a - b + np.pi / 2) % np.pi - np.pi / 2)
+
+
+class Peers(unittest.TestCase):
+    def test_labels(self):
+        for connectivity, structure in ((4, None), (8, np.ones((3, 3)))):
+            for name, mask in masks():
+                with self.subTest(mask=name, connectivity=connectivity):
+                    expected, n = ndimage.label(mask, structure)
+                    table = gstccl.analyze(mask, connectivity=connectivity, labels=True)
+                    self.assertEqual(table.n_found, n)
+                    # SciPy numbers in raster order of a row's runs; the partition is what must agree.
+                    pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
+                    self.assertEqual(pairs.shape[1], len(np.unique(expected)))
+                    np.testing.assert_array_equal(np.bincount(table.labels.ravel(), minlength=n + 1)[1:], table["area"])
+
+    @unittest.skipUnless(measure, "needs scikit-image")
+    def test_measures(self):
+        for name, mask in masks():
+            table = gstccl.analyze(mask, labels=True, features="all")
+            regions = measure.regionprops(table.labels.astype(int))
+            self.assertEqual(len(regions), len(table))
+            for blob, region in zip(table, regions):
+                with self.subTest(mask=name, label=region.label):
+                    self.compare(blob, region)
+
+    def compare(self, blob, region):
+        y0, x0, y1, x1 = region.bbox
+        self.assertEqual((blob["x0"], blob["y0"], blob["x1"], blob["y1"], blob["area"]), (x0, y0, x1, y1, region.area))
+        np.testing.assert_allclose(blob["centroid"], region.centroid[::-1], atol=1e-9)
+        self.assertAlmostEqual(blob["diameter"], region.equivalent_diameter_area)
+        self.assertAlmostEqual(blob["extent"], region.extent)
+        # scikit-image rounds the covariance of lines and points below zero or up.
+        np.testing.assert_allclose(blob["axes"], (region.axis_major_length, region.axis_minor_length), atol=1e-5, rtol=1e-6)
+        if blob["axes"][0] - blob["axes"][1] > 1e-3:
+            self.assertLess(slopes_differ(blob["orientation"], region.orientation), 1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
