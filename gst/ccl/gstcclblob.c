@@ -5,7 +5,7 @@
 
 #include "gstcclprivate.h"
 
-/* Installed programs see this layout. */
+/* The layout is part of the ABI. */
 G_STATIC_ASSERT (sizeof (GstCclBlob) == 120);
 
 G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP
@@ -106,7 +106,7 @@ gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape)
  * @y: (out) (optional): mean row
  *
  * Gets the centre of gravity in mask pixels; the centre of the mask's first
- * pixel is (0, 0). A blob without pixels (a prediction, say) answers with the
+ * pixel is (0, 0). For a blob without pixels, such as a prediction, this is the
  * centre of its box.
  *
  * Since: 0.1
@@ -131,8 +131,9 @@ gst_ccl_blob_get_centroid (const GstCclBlob * blob, gdouble * x, gdouble * y)
  * @xy: (out) (optional): covariance of columns and rows
  * @yy: (out) (optional): variance of the rows
  *
- * Gets the population covariance of the pixel centres, in mask pixels squared;
- * nothing is added for the extent of a pixel, so that of a single pixel is 0.
+ * Gets the population covariance of the pixel centres, in mask pixels squared.
+ * Nothing is added for the extent of a pixel, so the covariance of a single
+ * pixel is 0.
  *
  * Since: 0.1
  */
@@ -155,8 +156,9 @@ gst_ccl_blob_get_covariance (const GstCclBlob * blob, gdouble * xx, gdouble * xy
  * gst_ccl_blob_get_orientation:
  * @blob: a blob
  *
- * Gets the direction of the major axis: the angle from the y axis (downwards)
- * to it, positive towards positive x, as scikit-image's `orientation`.
+ * Gets the direction of the major axis, like scikit-image's `orientation`: the
+ * angle from the y axis, which points down, to the major axis, positive towards
+ * positive x.
  *
  * Returns: radians, -π/2 to π/2
  *
@@ -220,7 +222,7 @@ gst_ccl_blob_get_eccentricity (const GstCclBlob * blob)
  * gst_ccl_blob_get_extent:
  * @blob: a blob
  *
- * Gets how much of its box the blob fills.
+ * Gets the fraction of its box that the blob fills.
  *
  * Returns: area over area of the box, 0 to 1
  *
@@ -260,10 +262,10 @@ gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob)
 /**
  * gst_ccl_blob_list_new_uninitialized: (skip)
  * @n_blobs: length of the list, up to 2^24
- * @blobs: (out): its array; every field of every blob is for the caller to set
+ * @blobs: (out): its array; the caller must set every field of every blob
  *
- * Makes a list for a producer that fills the array in place. A list that was
- * passed on must not be changed.
+ * Makes a list whose array the caller fills in place. A list must not be
+ * changed after it was passed on.
  *
  * Returns: (transfer full): a new list; release it with
  *   gst_ccl_blob_list_unref()
@@ -301,7 +303,7 @@ gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs)
 /**
  * gst_ccl_blob_list_new:
  * @blobs: (array length=n_blobs) (nullable): blobs to copy
- * @n_blobs: how many, up to 2^24
+ * @n_blobs: number of blobs, up to 2^24
  *
  * Makes a list of copies of @blobs.
  *
@@ -330,7 +332,7 @@ gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
  * @blobs: (out): the array of the copy, for the caller to change
  *
  * Makes a list of the same blobs, with their contours and trails, for an
- * element that writes into them. A list that was passed on must not be changed.
+ * element that changes them. A list must not be changed after it was passed on.
  *
  * Returns: (transfer full): a new list; release it with
  *   gst_ccl_blob_list_unref()
@@ -394,7 +396,7 @@ gst_ccl_blob_list_unref (GstCclBlobList * list)
  *
  * Gets the number of blobs.
  *
- * Returns: how many blobs the list holds
+ * Returns: the number of blobs in the list
  *
  * Since: 0.1
  */
@@ -409,8 +411,8 @@ gst_ccl_blob_list_get_length (const GstCclBlobList * list)
  * @list: a list
  * @index: 0 to length - 1
  *
- * Gets a blob of the list. The blobs are consecutive in memory: the one at
- * index 0 is the first of an array of all.
+ * Gets a blob of the list. The blobs are consecutive in memory: the blob at
+ * index 0 is the first element of their array.
  *
  * Returns: (transfer none) (nullable): the blob, alive as long as @list; %NULL
  *   past the end
@@ -428,7 +430,7 @@ gst_ccl_blob_list_get (const GstCclBlobList * list, guint index)
  * @list: a list
  * @index: 0 to length - 1
  *
- * Copies a blob of the list; what bindings call `get`, since a copy may
+ * Copies a blob of the list. In bindings this is `get`, because the copy may
  * outlive the list.
  *
  * Returns: (transfer full) (nullable): a copy of the blob; %NULL past the end
@@ -448,12 +450,12 @@ gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index)
  * @list: a list that was not passed on yet
  * @points: (nullable) (transfer none): an array of #GstCclPoint; %NULL: none
  *
- * Gives a list the contours and trails of its blobs: those of a blob are the
- * points from #GstCclBlob.first_point on, first #GstCclBlob.n_contour of its
- * contour, then #GstCclBlob.n_trail of its trail. A blob whose points are not
- * all in @points has none. Lists can share points: an element that makes a new
- * list of the blobs of another one hands on what
- * gst_ccl_blob_list_get_points() says.
+ * Sets the contours and trails of the blobs. The points of a blob begin at
+ * #GstCclBlob.first_point: first #GstCclBlob.n_contour points of its contour,
+ * then #GstCclBlob.n_trail points of its trail. A blob whose points are not all
+ * in @points has none. Lists can share points: an element that makes a new list
+ * from the blobs of another one passes on the result of
+ * gst_ccl_blob_list_get_points().
  *
  * Since: 0.1
  */
@@ -474,7 +476,7 @@ gst_ccl_blob_list_set_points (GstCclBlobList * list, GBytes * points)
  * gst_ccl_blob_list_get_points: (skip)
  * @list: (nullable): a list; %NULL has none
  *
- * Gets what gst_ccl_blob_list_set_points() set.
+ * Gets the points that gst_ccl_blob_list_set_points() has set.
  *
  * Returns: (transfer none) (nullable): an array of #GstCclPoint
  *
@@ -510,7 +512,7 @@ get_points (const GstCclBlobList * list, const GstCclBlob * blob)
  * gst_ccl_blob_meta_get_contour().
  *
  * Returns: (transfer none) (nullable) (array length=n_points): its corners,
- *   alive as long as @list; %NULL when it was not traced
+ *   valid as long as @list; %NULL when it was not traced
  *
  * Since: 0.1
  */
@@ -530,11 +532,11 @@ gst_ccl_blob_list_get_contour (const GstCclBlobList * list, guint index, guint *
  * @index: 0 to length - 1
  * @n_points: (out): its length
  *
- * Gets where the track of a blob has been, in the plane of the mask; see
+ * Gets the past positions of the track of a blob, in the plane of the mask; see
  * gst_ccl_blob_meta_get_trail().
  *
- * Returns: (transfer none) (nullable) (array length=n_points): its places,
- *   oldest first, alive as long as @list; %NULL when there is none
+ * Returns: (transfer none) (nullable) (array length=n_points): its positions,
+ *   oldest first, valid as long as @list; %NULL when there is none
  *
  * Since: 0.1
  */

@@ -11,12 +11,12 @@
 #include <math.h>
 
 #define MAGIC GST_MAKE_FOURCC ('C', 'C', 'L', 'B')
-/* The lowest version that has a place for all data is written. */
+/* The writer uses the lowest version that can hold all data. */
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
-#define VERSION_WITH_VOLUMES 3  /* and with points, perhaps none */
+#define VERSION_WITH_VOLUMES 3  /* and with points, possibly none */
 
-/* Where the fields are that the checks need. */
+/* Offsets of the fields that the checks need. */
 #define VERSION_AT 4
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
@@ -24,12 +24,12 @@
 
 #define HEADER_SIZE 120
 #define RECORD_SIZE 96
-#define VOLUME_SIZE 8           /* more in a record of a version with volumes */
+#define VOLUME_SIZE 8           /* additional size of a record in a version with volumes */
 #define COUNTS_SIZE 4           /* of points, per blob */
 #define POINT_SIZE 8
 #define CHECKSUM_SIZE 4
 
-/* Far beyond any frame and any scaling. Mapped coordinates of 32 bits are still finite. */
+/* Far beyond any frame and any scaling, but mapped coordinates of 32 bits are still finite. */
 #define MAX_MATRIX_ENTRY 1e12
 
 /* Maximum length of the name of a source, and number of new names from bytes. A process never frees a name. */
@@ -38,7 +38,7 @@
 
 /* ---------------------------------------------------------------- numbers */
 
-/* By copies: the bytes can lie anywhere. */
+/* With copies, because the bytes may have any alignment. */
 static void
 put32 (guint8 ** p, guint32 value)
 {
@@ -122,7 +122,7 @@ get32_at (const guint8 * data, gsize at)
   return get32 (&data);
 }
 
-/* CRC-32 of IEEE 802.3, that of zlib. */
+/* CRC-32 of IEEE 802.3, as in zlib. */
 static guint32
 checksum (const guint8 * data, gsize size)
 {
@@ -296,7 +296,8 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Length of the part of versions 2 and 3 between the name and the checksum, by its counts. `left`: the bytes that there are. */
+/* Length of the part of versions 2 and 3 between the name and the checksum, from its counts. `left`: number of bytes
+ * available. */
 static guint64
 get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
 {
@@ -312,7 +313,7 @@ get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
   return size;
 }
 
-/* Checks everything but the numbers; nothing is allocated before this says yes. */
+/* Checks everything except the numbers. Nothing is allocated before this returns TRUE. */
 static gboolean
 check_envelope (const guint8 * data, gsize size, GError ** error)
 {
@@ -424,7 +425,7 @@ get_points (const guint8 ** p, GstCclBlobList * list, GError ** error)
   return valid && n_points <= G_MAXUINT32 ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
 }
 
-/* The fields before the list; FALSE when one is out of its range. */
+/* Reads the fields before the list. FALSE: one is out of its range. */
 static gboolean
 get_header (const guint8 ** p, GstCclBlobMeta * meta)
 {
@@ -446,7 +447,7 @@ get_header (const guint8 ** p, GstCclBlobMeta * meta)
   return valid && gst_ccl_matrix_is_usable (meta->matrix);
 }
 
-/* 0 for a new name when bytes have brought MAX_SOURCES of them. */
+/* 0 for a new name after MAX_SOURCES new names have come from bytes. */
 static GQuark
 get_quark (const gchar * name, gsize name_size)
 {
@@ -490,7 +491,7 @@ gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize s
     gst_ccl_blob_list_unref (list);
     return FALSE;
   }
-  /* A version is for what the ones before have no place for. */
+  /* A version must have data that earlier versions cannot hold. */
   if (version >= VERSION_WITH_POINTS && get_version (list) != version) {
     gst_ccl_blob_list_unref (list);
     return refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);

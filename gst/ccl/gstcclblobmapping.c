@@ -22,7 +22,7 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
   if (gst_ccl_blob_meta_is_identity (meta))
     return TRUE;
 
-  /* Centres of pixels are half a pixel inside their squares, before and after. */
+  /* The centre of a pixel is half a pixel inside its square, before and after. */
   shape->x += 0.5;
   shape->y += 0.5;
   gst_ccl_matrix_get_jacobian (meta->matrix, shape->x, shape->y, j);
@@ -51,8 +51,8 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
  * @height: (out) (optional): height
  *
  * Gets the bounding box in pixels of the frame. It is exact, not rounded, and
- * may reach past the frame after a crop; of a box that was turned it is the
- * upright box around it.
+ * may reach past the frame after a crop. For a rotated box, this is the upright
+ * box around it.
  *
  * Since: 0.1
  */
@@ -188,7 +188,7 @@ gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * 
     *orientation = shape.orientation;
 }
 
-/* x and y of each in turn, in the frame. */
+/* x and y of each point in turn, in the frame. */
 static gdouble *
 map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_points, guint * n_values)
 {
@@ -209,10 +209,10 @@ map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_poi
  * @index: which blob, 0 to length - 1
  * @n_values: (out): length of the array, two for each corner
  *
- * Gets the outer contour of the blob, where it was traced (`ccllabel
- * contours=true`), as a polygon of the frame. It runs along the edges of
- * pixels: a pixel of the mask belongs to it when its centre is inside; holes
- * are not cut out. A contour that was simplified is off by its tolerance.
+ * Gets the outer contour of the blob as a polygon of the frame, if it was
+ * traced (`ccllabel contours=true`). The contour follows the edges of pixels: a
+ * pixel of the mask belongs to it when its centre is inside. Holes are not cut
+ * out. The error of a simplified contour is at most its tolerance.
  *
  * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
  *   corner in turn; free it with g_free(). %NULL when it was not traced
@@ -235,14 +235,15 @@ gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint *
  * gst_ccl_blob_meta_get_trail:
  * @meta: a blob meta
  * @index: which blob, 0 to length - 1
- * @n_values: (out): length of the array, two for each place
+ * @n_values: (out): length of the array, two for each position
  *
- * Gets where the track of the blob has been (`ccltrack history=...`): its
- * centre of gravity in the frames before and, last, in this one, as places of
- * this frame.
+ * Gets the past positions of the track of the blob (`ccltrack history=...`):
+ * its centre of gravity in earlier frames and, last, in this frame, in
+ * coordinates of this frame.
  *
  * Returns: (transfer full) (nullable) (array length=n_values): x and y of each
- *   place in turn, oldest first; free it with g_free(). %NULL when there is none
+ *   position in turn, oldest first; free it with g_free(). %NULL when there is
+ *   none
  *
  * Since: 0.1
  */
@@ -264,10 +265,9 @@ gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n
  * @x: (inout): column, in the mask before and in the frame after
  * @y: (inout): row
  *
- * Takes a place in the mask to its place in the frame. Pixel (x, y) covers
- * [x, x+1) × [y, y+1): corners of boxes go in as they are; for the centre of a
- * pixel add 0.5 before and subtract 0.5 after, as
- * gst_ccl_blob_meta_get_centroid() does.
+ * Maps a point of the mask to the frame. Pixel (x, y) covers [x, x+1) × [y,
+ * y+1), so corners of boxes are mapped unchanged. For the centre of a pixel add
+ * 0.5 before and subtract 0.5 after, as gst_ccl_blob_meta_get_centroid() does.
  *
  * Since: 0.1
  */
@@ -285,8 +285,8 @@ gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble *
  * @x: (inout): column, in the frame before and in the mask after
  * @y: (inout): row
  *
- * Takes a place in the frame to its place in the mask: what
- * gst_ccl_blob_meta_map_point() does, the other way.
+ * Maps a point of the frame to the mask: the inverse of
+ * gst_ccl_blob_meta_map_point().
  *
  * Returns: %FALSE, and nothing changed, when the matrix has no inverse
  *

@@ -16,10 +16,10 @@
  * }
  * ]|
  *
- * The blobs are measured once, in pixels of the mask, with exact integers, in
- * a list that copies of the buffer share. A 3x3 matrix takes them to the frame
- * that the buffer holds now; copying costs a reference, scaling a
- * multiplication.
+ * The blobs are measured once, in pixels of the mask, with exact integers.
+ * Copies of the buffer share their list. A 3x3 matrix maps them to the frame
+ * that the buffer holds now. So a copy takes one reference, and scaling takes
+ * one multiplication of matrices.
  */
 
 #include "gstcclmatrix.h"
@@ -112,7 +112,7 @@ add_from_flat (GstBuffer * buffer, const guint8 * data, gsize size, GError ** er
 }
 
 #if GST_CHECK_VERSION (1, 24, 0)
-/* A pool takes its buffer back: nothing of the last frame may stay. */
+/* A buffer returns to its pool: no data of the last frame may stay. */
 static void
 gst_ccl_blob_meta_clear (GstBuffer * buffer, GstMeta * meta)
 {
@@ -129,7 +129,7 @@ gst_ccl_blob_meta_serialize (const GstMeta * meta, GstByteArrayInterface * data,
   if (flat == NULL)
     return FALSE;
   gst_ccl_blob_meta_write_flat (blob_meta, flat);
-  /* The flat form says its version itself. */
+  /* The flat form contains its version. */
   *version = 0;
   return TRUE;
 }
@@ -188,9 +188,9 @@ register_info (void)
 /**
  * gst_ccl_blob_meta_get_info: (skip)
  *
- * Gets the #GstMetaInfo. The first call registers the meta: a process that
- * calls gst_meta_deserialize() calls this before, or any function that adds or
- * gets a meta.
+ * Gets the #GstMetaInfo. The first call registers the meta. A process that
+ * calls gst_meta_deserialize() must call this before, or any function that adds
+ * or gets a meta.
  *
  * Returns: (transfer none): the info
  *
@@ -215,9 +215,9 @@ gst_ccl_blob_meta_get_info (void)
  * @width: width of the mask and of the frame, pixels
  * @height: their height
  *
- * Adds a meta whose matrix is the identity, whose n-kept is the length of
- * @list, and whose other fields are 0: those are for the caller to set. When
- * mask and frame differ in size, set width, height and the matrix too.
+ * Adds a meta whose matrix is the identity, whose `n_kept` is the length of
+ * @list, and whose other fields are 0. The caller sets these fields. When mask
+ * and frame differ in size, set width, height and the matrix too.
  *
  * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
  *   when @buffer is not writable
@@ -245,8 +245,8 @@ gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint w
  * gst_buffer_get_ccl_blob_meta:
  * @buffer: a buffer
  *
- * Gets the blobs of a frame. Of several metas it is the last one, which the
- * nearest element upstream attached.
+ * Gets the blobs of a frame. If there are several metas, this is the last one,
+ * from the nearest element upstream.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -268,7 +268,7 @@ gst_buffer_get_ccl_blob_meta (GstBuffer * buffer)
  *
  * Gets the number of blobs listed; `n_kept` and `n_total` may be larger.
  *
- * Returns: how many blobs the list holds
+ * Returns: the number of blobs in the list
  *
  * Since: 0.1
  */
@@ -305,8 +305,8 @@ gst_ccl_blob_meta_get_blob (const GstCclBlobMeta * meta, guint index)
  * @meta: a blob meta
  * @index: 0 to length - 1
  *
- * Copies a blob; what bindings call `get_blob`, since a copy may outlive the
- * buffer.
+ * Copies a blob. In bindings this is `get_blob`, because the copy may outlive
+ * the buffer.
  *
  * Returns: (transfer full) (nullable): a copy of the blob; %NULL past the end
  *
@@ -325,8 +325,8 @@ gst_ccl_blob_meta_dup_blob (const GstCclBlobMeta * meta, guint index)
  * @meta: a blob meta of a writable buffer
  * @list: (nullable) (transfer none): its new blobs; %NULL: none
  *
- * Replaces the blobs; copies of the buffer keep theirs. `n_kept` and `n_total`
- * stay as they are.
+ * Replaces the blobs. Copies of the buffer keep theirs. `n_kept` and `n_total`
+ * do not change.
  *
  * Since: 0.1
  */
@@ -348,7 +348,7 @@ gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list)
  * @meta: a blob meta of a writable buffer
  * @matrix: (array fixed-size=9): row-major, from mask to frame
  *
- * Sets #GstCclBlobMeta.matrix; for languages that cannot write to the field.
+ * Sets #GstCclBlobMeta.matrix, for languages that cannot write to the field.
  *
  * Since: 0.1
  */
@@ -398,11 +398,11 @@ gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta)
  * gst_ccl_blob_meta_to_bytes:
  * @meta: a blob meta
  *
- * Writes the meta in its flat form, for files, sockets and other processes:
- * little endian and the same on every machine. `docs/metadata.md` describes it
- * byte by byte. #GstCclBlob.mtd_id and #GstCclBlob.zones are left out, since
- * they belong to the buffer; so is a source whose name is longer than 255
- * bytes.
+ * Writes the meta in its flat form, for files, sockets and other processes. The
+ * flat form is little endian and the same on every machine; `docs/metadata.md`
+ * describes it byte by byte. It does not contain #GstCclBlob.mtd_id and
+ * #GstCclBlob.zones, because they belong to the buffer, nor a source whose name
+ * is longer than 255 bytes.
  *
  * Returns: (transfer full): the flat form
  *
@@ -425,16 +425,17 @@ gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta)
 /**
  * gst_buffer_add_ccl_blob_meta_from_bytes:
  * @buffer: a writable buffer
- * @bytes: what gst_ccl_blob_meta_to_bytes() returned, here or elsewhere
+ * @bytes: the result of gst_ccl_blob_meta_to_bytes(), from this or another
+ *   process
  * @error: return location for an error of #GST_CCL_ERROR
  *
- * Adds the meta that @bytes describes. Bytes that were cut short or damaged,
- * or are something else, are refused and leave @buffer as it was; so are those
- * whose matrix has no inverse or an entry beyond ±10¹², or whose name of the
- * source is longer than 255 bytes.
+ * Adds the meta that @bytes describes. The function fails, and does not change
+ * @buffer, when the bytes are damaged, too short or something else. It also
+ * fails when the matrix has no inverse or an entry beyond ±10¹², or when the
+ * name of the source is longer than 255 bytes.
  *
- * Names live as long as the process: once 1024 that were new to it have come
- * from bytes, a meta with another new one is added with `source` 0.
+ * A process never frees the name of a source. After 1024 new names have come
+ * from bytes, a meta with a further new name is added with `source` 0.
  *
  * Returns: (transfer none): the meta; it belongs to @buffer. %NULL on error
  *

@@ -22,7 +22,7 @@ G_BEGIN_DECLS
  * @GST_CCL_BLOB_FLAG_PREDICTED: not seen in this frame; position predicted by the tracker
  * @GST_CCL_BLOB_FLAG_LOST: its track has just ended
  * @GST_CCL_BLOB_FLAG_MERGED: several tracks share this blob
- * @GST_CCL_BLOB_FLAG_SPLIT: its track came out of another one in this frame
+ * @GST_CCL_BLOB_FLAG_SPLIT: its track has split off another track in this frame
  *
  * State of a blob.
  */
@@ -44,14 +44,14 @@ typedef enum
 /**
  * GST_CCL_BLOB_FLAGS_BORDER:
  *
- * All flags that say which border of the mask a blob touches.
+ * All flags for the borders of the mask that a blob touches.
  */
 #define GST_CCL_BLOB_FLAGS_BORDER 0xf
 
 /**
  * GST_CCL_MTD_ID_NONE:
  *
- * No object detection mirrors the blob: #GstCclBlob.mtd_id of a blob without one.
+ * #GstCclBlob.mtd_id of a blob that no object detection mirrors.
  */
 #define GST_CCL_MTD_ID_NONE ((guint32) 0xffffffff)
 
@@ -68,7 +68,7 @@ typedef enum
  * @GST_CCL_ERROR_VERSION: a newer version of this library wrote them
  * @GST_CCL_ERROR_NO_MEMORY: there is no memory for the blobs
  *
- * Why a flat form was refused.
+ * Reasons why a flat form cannot be read.
  */
 typedef enum
 {
@@ -84,8 +84,8 @@ typedef struct _GstCclBlob GstCclBlob;
 
 /**
  * GstCclBlob:
- * @label: number of the blob in its frame, 1..n in raster order of first pixels; 0 of a
- *   blob that a tracker added
+ * @label: number of the blob in its frame, 1..n in raster order of first
+ *   pixels; 0 for a blob that a tracker added
  * @flags: #GstCclBlobFlags
  * @x: left edge of the box, in mask pixels
  * @y: top edge of the box
@@ -104,14 +104,14 @@ typedef struct _GstCclBlob GstCclBlob;
  * @mtd_id: id of the object detection that mirrors this blob in the buffer's
  *   GstAnalyticsRelationMeta; %GST_CCL_MTD_ID_NONE when there is none
  * @zones: bit i is set when it is in zone i of the buffer's #GstCclZoneMeta
- * @parent_id: the track that its track came out of; 0 when none
- * @first_point: where its points begin among those of its list, see
+ * @parent_id: the track that its track has split off; 0 when none
+ * @first_point: index of its first point among the points of its list, see
  *   gst_ccl_blob_list_set_points()
  * @n_contour: corners of its contour; 0: not traced
- * @n_trail: places of its trail, behind the contour; 0: none
- * @volume_id: the component of a stack of frames that it is part of: blobs of
- *   frames that follow each other share it when they touch over time. From 1 up,
- *   never used twice in a stream; 0 when frames are labelled one by one
+ * @n_trail: positions of its trail, after the contour; 0: none
+ * @volume_id: component of a stack of frames to which it belongs: blobs of
+ *   successive frames have the same id when they touch over time. From 1 up,
+ *   unique in a stream; 0 when frames are labelled one by one
  *
  * One connected component, measured in pixels of the mask it was found in.
  * All sums are exact integers.
@@ -155,7 +155,7 @@ GstCclBlob *gst_ccl_blob_copy (const GstCclBlob * blob);
 GST_CCL_API
 void gst_ccl_blob_free (GstCclBlob * blob);
 
-/* Shape in mask pixels; names and definitions as in scikit-image. */
+/* Shape in mask pixels, with names and definitions as in scikit-image. */
 
 GST_CCL_API
 void gst_ccl_blob_get_centroid (const GstCclBlob * blob, gdouble * x, gdouble * y);
@@ -220,7 +220,7 @@ GstCclBlob *gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index);
  * @x: column
  * @y: row
  *
- * A place in the plane of the mask where pixel (x, y) covers the square
+ * A point in the plane of the mask. Pixel (x, y) covers the square
  * [x, x+1) × [y, y+1).
  */
 typedef struct
@@ -245,11 +245,11 @@ const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, gui
  * GstCclBlobMetaFlags:
  * @GST_CCL_BLOB_META_FLAG_NONE: no flag
  * @GST_CCL_BLOB_META_FLAG_TRUNCATED: more blobs passed the filter than the list
- *   holds; `n_kept` says how many
+ *   has; `n_kept` is their number
  * @GST_CCL_BLOB_META_FLAG_SKIPPED: this frame was not analysed (interval, or
  *   late); the list is empty
- * @GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE: the whole picture changed; the mask
- *   says nothing
+ * @GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE: the whole picture changed; the mask is
+ *   not usable
  * @GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY: every blob is a prediction
  *
  * State of the whole list.
@@ -274,20 +274,21 @@ typedef struct _GstCclBlobMeta GstCclBlobMeta;
  * @ref_height: its height
  * @width: width of the frame the buffer holds now, pixels
  * @height: its height
- * @n_kept: blobs that passed the filter; more than the list holds when truncated
+ * @n_kept: blobs that passed the filter; more than the list has when it is
+ *   truncated
  * @n_total: components in the mask before the filter
  * @connectivity: 4 or 8
  * @source: name of the element that attached the meta, a quark; 0 when not known
- * @matrix: row-major 3x3 matrix that takes mask coordinates to coordinates of
- *   the current frame
+ * @matrix: row-major 3x3 matrix from mask coordinates to coordinates of the
+ *   current frame
  *
  * The blobs of a frame. Copying and scaling the buffer (from GStreamer 1.28 on
- * cropping and flipping too) only touches @matrix, @width and @height: nothing
- * is rounded, nothing is lost.
+ * also cropping and flipping) changes only @matrix, @width and @height. Nothing
+ * is rounded and nothing is lost.
  *
  * Pixel (x, y) covers the square [x, x+1) × [y, y+1) of the plane that @matrix
- * maps; the centroid of a one-pixel blob at (x, y) is therefore mapped as
- * (x + 0.5, y + 0.5) and shifted back by half a pixel of the frame.
+ * maps. So the centroid of a one-pixel blob at (x, y) is mapped as
+ * (x + 0.5, y + 0.5), and then shifted back by half a pixel of the frame.
  */
 struct _GstCclBlobMeta
 {
@@ -341,7 +342,7 @@ const gchar *gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta);
 GST_CCL_API
 gchar *gst_ccl_blob_meta_to_string (const GstCclBlobMeta * meta);
 
-/* The same measures in pixels of the current frame, through the matrix. */
+/* The same measures in pixels of the current frame, mapped by the matrix. */
 
 GST_CCL_API
 void gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y, gdouble * width,
@@ -376,7 +377,7 @@ gboolean gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x
 GST_CCL_API
 gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
 
-/* Mirrors in GStreamer's standard metadata, for elements that do not know ours. */
+/* Copies in GStreamer's standard metadata, for elements that do not read GstCclBlobMeta. */
 
 /**
  * GST_CCL_ROI_PARAM:
@@ -392,8 +393,8 @@ guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * 
 GST_CCL_API
 guint gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, const gchar * type, guint max);
 
-/* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). The name of
- * a source has at most 255 bytes there, and a process takes at most 1024 new ones from such bytes. */
+/* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). The name of a
+ * source has at most 255 bytes there. A process accepts at most 1024 new names from such bytes. */
 
 GST_CCL_API
 GBytes *gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta);

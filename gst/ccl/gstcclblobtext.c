@@ -57,8 +57,8 @@ append_blob (GString * string, const GstCclBlob * blob)
  * gst_ccl_blob_meta_to_string:
  * @meta: a blob meta
  *
- * Describes the meta in one line, the same for the same content wherever it is
- * made: for logs and for tests.
+ * Describes the meta in one line, for logs and tests. The same content gives
+ * the same line on every machine.
  *
  * Returns: (transfer full): the description; free it with g_free()
  *

@@ -6,8 +6,8 @@
  * @title: GstCclMaskMeta
  * @short_description: a mask beside the picture it was made of
  *
- * `cclmotion` adds one #GstCclMaskMeta to each buffer and leaves the picture
- * alone; `ccllabel mask-source=mask-meta` finds the blobs of that mask. Any
+ * `cclmotion` adds one #GstCclMaskMeta to each buffer and does not change the
+ * picture; `ccllabel mask-source=mask-meta` finds the blobs of that mask. Any
  * other element or probe may add one:
  *
  * |[<!-- language="C" -->
@@ -74,7 +74,7 @@ gst_ccl_mask_meta_free (GstMeta * meta, GstBuffer * buffer)
 }
 
 #if GST_CHECK_VERSION (1, 24, 0)
-/* A pool takes its buffer back: nothing of the last frame may stay. */
+/* A buffer returns to its pool: no data of the last frame may stay. */
 static void
 gst_ccl_mask_meta_clear (GstBuffer * buffer, GstMeta * meta)
 {
@@ -147,7 +147,7 @@ gst_ccl_mask_meta_get_info (void)
  * fields are 0.
  *
  * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
- *   when @mask has no video meta that says GRAY8.
+ *   when @mask has no video meta of format GRAY8.
  *
  * Since: 0.1
  */
@@ -181,8 +181,8 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
  * gst_buffer_get_ccl_mask_meta:
  * @buffer: a buffer
  *
- * Gets the mask of a frame. Of several metas it is the last one, which the
- * nearest element upstream attached.
+ * Gets the mask of a frame. If there are several metas, this is the last one,
+ * from the nearest element upstream.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -240,8 +240,7 @@ gst_ccl_mask_meta_get_source (const GstCclMaskMeta * meta)
  * @x: (inout): column, in the mask before and in the frame after
  * @y: (inout): row
  *
- * Takes a place in the mask to its place in the frame; see
- * gst_ccl_blob_meta_map_point().
+ * Maps a point of the mask to the frame; see gst_ccl_blob_meta_map_point().
  *
  * Since: 0.1
  */

@@ -45,11 +45,11 @@ typedef struct _GstCclMaskMeta GstCclMaskMeta;
  * @matrix: row-major 3x3 matrix that takes mask coordinates to coordinates of
  *   the current frame, as in #GstCclBlobMeta
  *
- * A mask that travels beside the picture it was made of. Copies of the buffer
- * share the mask; copying and scaling the frame (from GStreamer 1.28 on
- * cropping and flipping too) only touches @matrix, @width and @height.
+ * A mask beside the picture it was made of. Copies of the buffer share the
+ * mask. Copying and scaling the frame (from GStreamer 1.28 on also cropping and
+ * flipping) changes only @matrix, @width and @height.
  *
- * The mask may be in device memory: mapped as any other it is downloaded.
+ * The mask may be in device memory. A plain map downloads it.
  */
 struct _GstCclMaskMeta
 {

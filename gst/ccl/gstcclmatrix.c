@@ -83,7 +83,7 @@ gst_ccl_matrix_map (const GstCclMatrix m, gdouble * x, gdouble * y)
   *y = mapped_y;
 }
 
-/* What the matrix does around (x, y) to first order: d(x', y') / d(x, y), the same everywhere unless it projects. */
+/* The derivative of the mapping at (x, y), d(x', y') / d(x, y). It is the same everywhere for an affine matrix. */
 void
 gst_ccl_matrix_get_jacobian (const GstCclMatrix m, gdouble x, gdouble y, gdouble j[4])
 {
@@ -98,7 +98,7 @@ gst_ccl_matrix_get_jacobian (const GstCclMatrix m, gdouble x, gdouble y, gdouble
 
 /* ---------------------------------------------------------------- transforms */
 
-/* Called for every conversion, with equal sizes too. */
+/* Called for every conversion, also with equal sizes. */
 static gboolean
 follow_scale (GstCclFrameMatrix * frame, const GstVideoMetaTransform * scale)
 {
@@ -141,16 +141,16 @@ fills_output (const GstCclMatrix change, const GstCclMatrixTransform * transform
       && fabs (MAX (y0, y1) - transform->out_rectangle.h) < 0.25;
 }
 
-/* A ratio of sizes was rounded to a float; where it was one, undo that. */
+/* Undoes the rounding of a ratio of sizes to a float, if the value was such a ratio. */
 static gdouble
 unrounded (gfloat value, gint to, gint from)
 {
   return from > 0 && value == (gfloat) to / (gfloat) from ? (gdouble) to / from : value;
 }
 
-/* Its matrix takes places in in_rectangle to places in out_rectangle, each counted from its rectangle's corner. Which
- * places depends on the element: converters and videocrop mean the plane of pixel squares as we do, videoflip means
- * numbers of pixels (x becomes width - 1 - x). The one that covers out_rectangle was meant. */
+/* The matrix maps points of in_rectangle to points of out_rectangle, each relative to the corner of its rectangle. Elements
+ * define points in two ways: converters and videocrop use the plane of pixel squares, as this library does; videoflip uses
+ * indices of pixels (x becomes width - 1 - x). The definition under which the result covers out_rectangle is used. */
 static gboolean
 follow_matrix (GstCclFrameMatrix * frame, const GstCclMatrixTransform * transform)
 {
@@ -184,7 +184,7 @@ gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer da
 {
   gboolean followed = FALSE;
 
-  if (GST_META_TRANSFORM_IS_COPY (type))        /* some of the bytes of a frame are not a frame */
+  if (GST_META_TRANSFORM_IS_COPY (type))        /* a part of the bytes of a frame is no frame */
     return !((const GstMetaTransformCopy *) data)->region;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type))
     followed = follow_scale (frame, data);

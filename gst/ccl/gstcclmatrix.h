@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Row-major 3x3 matrices of points of the plane of pixel squares, (x', y', w) = m · (x, y, 1), and how they follow what
- * happens to a frame. */
+/* Row-major 3x3 matrices for points in the plane of pixel squares, (x', y', w) = m · (x, y, 1), and how they follow the
+ * transforms of a frame. */
 
 #ifndef __GST_CCL_MATRIX_H__
 #define __GST_CCL_MATRIX_H__
@@ -25,7 +25,7 @@ gboolean gst_ccl_matrix_is_identity (const GstCclMatrix m);
 G_GNUC_INTERNAL
 void gst_ccl_matrix_multiply (const GstCclMatrix a, const GstCclMatrix b, GstCclMatrix product);
 
-/* Finite, and not flat. */
+/* Finite, and not singular. */
 G_GNUC_INTERNAL
 gboolean gst_ccl_matrix_is_usable (const GstCclMatrix m);
 
@@ -36,12 +36,12 @@ gboolean gst_ccl_matrix_invert (const GstCclMatrix m, GstCclMatrix inverse);
 G_GNUC_INTERNAL
 void gst_ccl_matrix_map (const GstCclMatrix m, gdouble * x, gdouble * y);
 
-/* What the matrix does around (x, y) to first order: d(x', y') / d(x, y), the same everywhere unless it projects. */
+/* The derivative of the mapping at (x, y), d(x', y') / d(x, y). It is the same everywhere for an affine matrix. */
 G_GNUC_INTERNAL
 void gst_ccl_matrix_get_jacobian (const GstCclMatrix m, gdouble x, gdouble y, gdouble j[4]);
 
-/* GstVideoMetaTransformMatrix of GStreamer 1.28. Declared here so that a library built against older headers follows
- * crops and flips too when it runs on a newer GStreamer, and so that cclmetaremap can describe them on any. */
+/* GstVideoMetaTransformMatrix of GStreamer 1.28. It is declared here for builds against older headers. They then follow crops
+ * and flips when they run on a newer GStreamer, and cclmetaremap can use it with any version. */
 typedef struct
 {
   const GstVideoInfo *in_info;
@@ -60,12 +60,12 @@ typedef struct
   guint width, height;
 } GstCclFrameMatrix;
 
-/* For a GstMetaTransformFunction: what becomes of it in the frame that `type` and `data` describe: a copy, another
- * size, from GStreamer 1.28 on a crop or flip. FALSE: cannot be said. */
+/* For a GstMetaTransformFunction: updates it for the frame that `type` and `data` describe: a copy, another size or, from
+ * GStreamer 1.28 on, a crop or flip. FALSE: not known. */
 G_GNUC_INTERNAL
 gboolean gst_ccl_frame_matrix_follow (GstCclFrameMatrix * frame, GQuark type, gpointer data);
 
-/* The same for places in fractions of the frame: what takes them to fractions of the new one. */
+/* The same for points in fractions of the frame: the matrix to fractions of the new frame. */
 G_GNUC_INTERNAL
 gboolean gst_ccl_fractions_follow (GstCclMatrix change, GQuark type, gpointer data);
 

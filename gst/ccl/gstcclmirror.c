@@ -15,7 +15,7 @@
 static gboolean
 get_pixel_box (const GstCclBlobMeta * meta, guint index, GstVideoRectangle * box)
 {
-  /* Rounding errors of the matrix (made of floats when GStreamer describes a crop) move edges; that must not cost a
+  /* Rounding errors of the matrix move edges, because GStreamer describes crops with floats. They must not add or remove a
    * pixel. */
   const gdouble tolerance = 1.0 / 256;
   gdouble x, y, width, height;
@@ -34,7 +34,7 @@ get_pixel_box (const GstCclBlobMeta * meta, guint index, GstVideoRectangle * box
   return TRUE;
 }
 
-/* As the elements of Intel's DL Streamer write and read it: the box in fractions of the frame. */
+/* The box in fractions of the frame, as the elements of Intel's DL Streamer write and read it. */
 static GstStructure *
 new_detection (const GstCclBlobMeta * meta, guint index, const GstVideoRectangle * box)
 {
@@ -77,12 +77,12 @@ new_blob_structure (const GstCclBlobMeta * meta, guint index)
  * @max: maximum number to add
  *
  * Adds a #GstVideoRegionOfInterestMeta for each of the first @max blobs of the
- * list, in its order: the box in whole pixels of the frame (blobs outside it
- * are left out), the id of its object detection or else the label as id, and
- * the parameters "detection", "object_id" (tracked blobs only) and "ccl/blob"
- * described in `docs/metadata.md`.
+ * list, in its order. The box is in whole pixels of the frame; blobs outside
+ * the frame are left out. The id is the id of its object detection, or else the
+ * label. The parameters "detection", "object_id" (tracked blobs only) and
+ * "ccl/blob" are described in `docs/metadata.md`.
  *
- * Returns: how many regions were added
+ * Returns: the number of regions added
  *
  * Since: 0.1
  */
@@ -109,7 +109,7 @@ gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, 
     roi->id = blob->mtd_id != GST_CCL_MTD_ID_NONE ? blob->mtd_id : blob->label;
     gst_video_region_of_interest_meta_add_param (roi, new_detection (meta, i, &box));
     if (blob->track_id != 0) {
-      /* An int by convention; larger ones start over. */
+      /* An int by convention; larger ids wrap around. */
       gst_video_region_of_interest_meta_add_param (roi, gst_structure_new ("object_id",
               "id", G_TYPE_INT, (gint) (blob->track_id & G_MAXINT), NULL));
     }
@@ -120,8 +120,8 @@ gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, 
 }
 
 #ifdef HAVE_GST_ANALYTICS
-/* The buffer's relation meta, or a new one with space for n detections: it holds an n x n matrix and would copy that
- * each time it grows by a few. */
+/* The buffer's relation meta, or a new one with space for n detections. It contains an n x n matrix, which would be copied each
+ * time it grows. */
 static GstAnalyticsRelationMeta *
 ensure_relation_meta (GstBuffer * buffer, guint n)
 {
@@ -139,18 +139,17 @@ ensure_relation_meta (GstBuffer * buffer, guint n)
  * @type: what the objects are, for example "blob" or "motion"
  * @max: maximum number to add
  *
- * Adds an object detection to the buffer's GstAnalyticsRelationMeta (a new one
- * when it has none) for each of the first @max blobs of the list, in its order,
- * with the box in whole pixels of the frame and confidence -1 (not known).
- * Their ids are put into #GstCclBlob.mtd_id of a list that takes the place of
- * the meta's. Call it before gst_buffer_add_ccl_roi_mirror() so that the
- * regions get the same ids.
+ * Adds an object detection for each of the first @max blobs of the list, in its
+ * order, to the buffer's GstAnalyticsRelationMeta, or to a new one. The box is
+ * in whole pixels of the frame; the confidence is -1 (not known). The list of
+ * the meta is replaced by one with these ids in #GstCclBlob.mtd_id. Call it
+ * before gst_buffer_add_ccl_roi_mirror() so that the regions get the same ids.
  *
  * The relation meta needs memory for the square of the number of detections:
  * keep @max in the hundreds.
  *
- * Returns: how many detections were added; 0 when the library was built
- *   without gst-analytics (GStreamer before 1.24)
+ * Returns: the number of detections added; 0 when the library was built without
+ *   gst-analytics (GStreamer before 1.24)
  *
  * Since: 0.1
  */

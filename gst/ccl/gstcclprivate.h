@@ -30,11 +30,11 @@ gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
   return last;
 }
 
-/* Centroid, covariance and axes in mask pixels; of a blob without pixels, the centre of its box and zeros. */
+/* Centroid, covariance and axes in mask pixels; for a blob without pixels, the centre of its box and zeros. */
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
 
-/* The blobs of a meta, for writing: copied first when the list has another owner. The buffer must be writable. */
+/* The blobs of a meta, for writing. The list is copied first if it has another owner. The buffer must be writable. */
 G_GNUC_INTERNAL
 GstCclBlob *gst_ccl_blob_meta_edit (GstCclBlobMeta * meta);
 

@@ -124,7 +124,7 @@ gst_ccl_zone_meta_free (GstMeta * meta, GstBuffer * buffer)
   set_zones ((GstCclZoneMeta *) meta, NULL, 0);
 }
 
-/* A line of the mirror image is gone along the other way round: what was on its left is on its right. */
+/* In a mirror image the left and right sides of a line are exchanged, so its ends are exchanged too. */
 static void
 map_zone (GstCclZone * zone, const GstCclMatrix change)
 {
@@ -140,7 +140,7 @@ map_zone (GstCclZone * zone, const GstCclMatrix change)
   }
 }
 
-/* In fractions of the frame nothing changes when the frame is scaled. */
+/* Fractions of the frame do not change when the frame is scaled. */
 static gboolean
 gst_ccl_zone_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
@@ -200,7 +200,7 @@ gst_ccl_zone_meta_get_info (void)
  * gst_buffer_add_ccl_zone_meta: (skip)
  * @buffer: a writable buffer
  * @zones: (array length=n_zones) (nullable): zones to copy
- * @n_zones: how many, up to %GST_CCL_MAX_ZONES
+ * @n_zones: number of zones, up to %GST_CCL_MAX_ZONES
  *
  * Adds a meta with copies of @zones.
  *
@@ -227,9 +227,9 @@ gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guin
  * gst_buffer_get_ccl_zone_meta:
  * @buffer: a buffer
  *
- * Gets the zones of a frame. Of several metas it is the last one, which the
- * nearest element upstream attached; cclzone adds its zones to those of one
- * that is there.
+ * Gets the zones of a frame. If there are several metas, this is the last one,
+ * from the nearest element upstream. cclzone adds its zones to a meta that is
+ * already there.
  *
  * Returns: (transfer none) (nullable): the meta, alive as long as it is on
  *   @buffer; %NULL when the buffer has none
@@ -251,7 +251,7 @@ gst_buffer_get_ccl_zone_meta (GstBuffer * buffer)
  *
  * Gets the number of zones.
  *
- * Returns: how many zones there are
+ * Returns: the number of zones
  *
  * Since: 0.1
  */
@@ -286,8 +286,8 @@ gst_ccl_zone_meta_get_zone (const GstCclZoneMeta * meta, guint index)
  * @meta: a zone meta
  * @index: 0 to length - 1
  *
- * Copies a zone; what bindings call `get_zone`, since a copy may outlive the
- * buffer.
+ * Copies a zone. In bindings this is `get_zone`, because the copy may outlive
+ * the buffer.
  *
  * Returns: (transfer full) (nullable): a copy; %NULL past the end
  *

@@ -19,10 +19,10 @@ G_BEGIN_DECLS
 /**
  * GstCclZoneKind:
  * @GST_CCL_ZONE_POLYGON: an area; objects are inside or not
- * @GST_CCL_ZONE_LINE: a line; objects cross it, forward from its left to its
- *   right as seen on the way from its first point to its second
+ * @GST_CCL_ZONE_LINE: a line that objects cross. Forward is from its left to
+ *   its right, seen from its first point towards its second
  *
- * What a zone is.
+ * Kind of a zone.
  */
 typedef enum
 {
@@ -37,16 +37,16 @@ typedef struct _GstCclZone GstCclZone;
  * @name: its name
  * @kind: polygon or line
  * @n_points: corners of the polygon, or 2
- * @points: (skip): x and y of each in turn, in
- *   fractions of the frame: 0, 0 is its top left corner, 1, 1 its bottom right;
- *   after a crop some may lie outside
+ * @points: (skip): x and y of each point in turn, in fractions of the frame:
+ *   (0, 0) is its top left corner, (1, 1) its bottom right. After a crop,
+ *   points may be outside
  * @n_inside: objects inside the polygon in this frame
  * @n_forward: objects that have entered the polygon, or crossed the line
  *   forward, since the element started
  * @n_backward: objects that have left the polygon, or crossed the line backward
  *
- * A zone and what it has counted. Counting objects over time takes tracks;
- * without, only @n_inside is known.
+ * A zone and its counts. Counting over time needs tracks; without tracks, only
+ * @n_inside is known.
  */
 struct _GstCclZone
 {
@@ -77,13 +77,13 @@ typedef struct _GstCclZoneMeta GstCclZoneMeta;
 /**
  * GstCclZoneMeta:
  * @meta: parent #GstMeta
- * @n_zones: how many, up to %GST_CCL_MAX_ZONES
+ * @n_zones: number of zones, up to %GST_CCL_MAX_ZONES
  * @zones: (skip): the zones; bit i of #GstCclBlob.zones means
  *   zone i
  *
- * The zones of a frame, as `cclzone` attaches them. Survives copies and
- * scaling, from GStreamer 1.28 on crops and flips too: then points may lie
- * beyond the frame, and a line in a mirror image has changed its ends.
+ * The zones of a frame, as `cclzone` attaches them. They follow copies and
+ * scaling, and from GStreamer 1.28 on also crops and flips. Then points may be
+ * outside the frame, and the ends of a line are exchanged in a mirror image.
  */
 struct _GstCclZoneMeta
 {

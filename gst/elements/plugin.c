@@ -12,7 +12,7 @@
 #include "track/gstccltrack.h"
 #include "zone/gstcclzone.h"
 
-/* What this build can do, for gst-inspect-1.0. */
+/* The abilities of this build, for gst-inspect-1.0. */
 static void
 add_status (GstPlugin * plugin)
 {

@@ -316,7 +316,7 @@ static void check_description(Session *session, const Subject *subject)
 /* ---------------------------------------------------------------- CUDA */
 
 /* Frames in flight have a stream and memory each, unless the method waits for the device in between. */
-static void check_lanes(Session *session, const Subject *subject)
+static void check_stream_slots(Session *session, const Subject *subject)
 {
     size_t host, device[2] = { 0 };
     for (unsigned depth = 1; depth <= CCL_MAX_DEPTH; depth += CCL_MAX_DEPTH - 1) {
@@ -358,7 +358,7 @@ static void check_producer(Session *session, const Subject *subject)
                            .producer_stream = stream };
     const CclLabels labels = { .data = f->labels, .stride = 360 };
     CclTable table;
-    device_late_copy(stream, mask_memory, source, size, 3000);
+    device_delayed_copy(stream, mask_memory, source, size, 3000);
     const bool ok =
         ccl_submit(context, &mask, &f->c.filter, &labels) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
     check(session, ok && frame_is_right(f, &table, why), "%s: does not wait for the mask's producer", subject->name);
@@ -400,7 +400,7 @@ static void check_subject(Session *session, const Subject *subject)
     check_description(session, subject);
     check_threads(session, subject);
     if (subject->config.backend == CCL_BACKEND_CUDA) {
-        check_lanes(session, subject);
+        check_stream_slots(session, subject);
         check_producer(session, subject);
         check_current_device(session, subject);
     }

@@ -34,19 +34,19 @@ typedef struct Camera {
     char why[400];
 } Camera;
 
-static uint32_t some_size(Session *session, uint32_t most)
+static uint32_t some_size(Session *session, uint32_t max_side)
 {
-    return 1 + random_below(&session->random, random_chance(&session->random, 30) ? most : 1 + most / 8);
+    return 1 + random_below(&session->random, random_chance(&session->random, 30) ? max_side : 1 + max_side / 8);
 }
 
 /* alike: the other frames of a kind, which the same kernels take: what may differ then is the filter, how many rows there
  * are, and their order. */
-static void camera_draw(Session *session, Camera *camera, const Subject *subject, unsigned slot, uint32_t most, bool alike)
+static void camera_draw(Session *session, Camera *camera, const Subject *subject, unsigned slot, uint32_t max_side, bool alike)
 {
     Random *const random = &session->random;
     unsigned n_layouts = 0;
-    while (session->max_pixels && (uint64_t)most * most > session->max_pixels)
-        most /= 2;
+    while (session->max_pixels && (uint64_t)max_side * max_side > session->max_pixels)
+        max_side /= 2;
     while (layouts[n_layouts].name)
         n_layouts++;
 
@@ -54,8 +54,8 @@ static void camera_draw(Session *session, Camera *camera, const Subject *subject
     camera->slot = slot;
     camera->subject = *subject;
     camera->subject.context = NULL;
-    const uint32_t width = alike ? most - random_below(random, most / 8) : some_size(session, most);
-    const uint32_t height = alike ? most / 2 : some_size(session, most);
+    const uint32_t width = alike ? max_side - random_below(random, max_side / 8) : some_size(session, max_side);
+    const uint32_t height = alike ? max_side / 2 : some_size(session, max_side);
     camera->image = image_noise(width, height, 10 + random_below(random, 60), 1 + random_below(random, 4), random);
     const bool labels = !alike && random_chance(random, 40);
     camera->c = case_new(&camera->image, labels ? PRODUCT_LABELS : PRODUCT_TABLE, "camera %u", slot);
@@ -145,7 +145,7 @@ static bool camera_open(Session *session, Camera *camera)
 /* ---------------------------------------------------------------- all at once */
 
 /* n frames wait for each other; three times, so that what one batch leaves behind meets the next. */
-static void check_together(Session *session, const Subject *subject, unsigned n, uint32_t most, bool alike)
+static void check_together(Session *session, const Subject *subject, unsigned n, uint32_t max_side, bool alike)
 {
     Camera *const cameras = calloc(n, sizeof *cameras);
     char text[8];
@@ -156,7 +156,7 @@ static void check_together(Session *session, const Subject *subject, unsigned n,
     setenv("CCL_TEST_BATCH", text, 1);
     ccl_test_switches_reread();
     for (unsigned i = 0; i < n; i++) {
-        camera_draw(session, &cameras[i], subject, i, most, alike);
+        camera_draw(session, &cameras[i], subject, i, max_side, alike);
         open = camera_open(session, &cameras[i]) && open;
     }
     unsetenv("CCL_TEST_BATCH");
@@ -255,12 +255,12 @@ static void *watch(void *data)
     return NULL;
 }
 
-static void check_cameras(Session *session, const Subject *subject, unsigned n, unsigned n_frames, uint32_t most)
+static void check_cameras(Session *session, const Subject *subject, unsigned n, unsigned n_frames, uint32_t max_side)
 {
     Camera *const cameras = calloc(n, sizeof *cameras);
     atomic_uint n_ready = 0;
     for (unsigned i = 0; i < n; i++) {
-        camera_draw(session, &cameras[i], subject, i, most, false);
+        camera_draw(session, &cameras[i], subject, i, max_side, false);
         cameras[i].n_frames = n_frames;
         cameras[i].n_ready = &n_ready;
         cameras[i].n_threads = n;
@@ -285,7 +285,7 @@ static void check_cameras(Session *session, const Subject *subject, unsigned n, 
  * driver keeps for itself is there. */
 static size_t missing_after_cycles(Session *session, Camera *guest, unsigned n_before, unsigned n, bool *open)
 {
-    size_t least = 0;
+    size_t min_free = 0;
     for (unsigned i = 0; i < n_before + n && *open; i++) {
         *open = camera_open(session, guest) && camera_submit(guest) == CCL_OK;
         if (i % 2 && *open)
@@ -293,10 +293,10 @@ static size_t missing_after_cycles(Session *session, Camera *guest, unsigned n_b
         ccl_context_free(guest->context);
         guest->context = NULL;
         if (i + 1 == n_before)
-            least = device_free_bytes();
+            min_free = device_free_bytes();
     }
     const size_t left = device_free_bytes();
-    return left < least ? least - left : 0;
+    return left < min_free ? min_free - left : 0;
 }
 
 /* Beside one that stays, and then with nobody left in between. Other programs on the device take and give memory as well:

@@ -80,8 +80,8 @@ static unsigned frames_wanted(const BenchOptions *options, const Subject *subjec
 {
     unsigned wanted = options->n_frames;
     for (unsigned s = 0; s < n && !options->n_frames; s++) {
-        const unsigned least = subjects[s].config.backend == CCL_BACKEND_CPU ? 16 : 4;
-        wanted = least > wanted ? least : wanted;
+        const unsigned min_frames = subjects[s].config.backend == CCL_BACKEND_CPU ? 16 : 4;
+        wanted = min_frames > wanted ? min_frames : wanted;
     }
     if (!options->n_frames && options->n_volumes && wanted < 16)
         wanted = 16;

@@ -278,7 +278,7 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 static const struct {
     const char *name;
     unsigned n_numbers;
-    double least; /* of the first number */
+    double minimum; /* of the first number */
     Image (*draw)(const Kind *kind, uint32_t width, uint32_t height, Random *random);
 } families[] = {
     { "noise", 2, 1, draw_noise },
@@ -314,7 +314,7 @@ static bool kind_from_name(const char *name, Kind *kind)
         *kind = (Kind){ .draw = families[i].draw };
         snprintf(kind->name, sizeof kind->name, "%s", name);
         if (!strncmp(name, families[i].name, n) && read_numbers(name + n, families[i].n_numbers, kind->numbers) &&
-            kind->numbers[0] >= families[i].least)
+            kind->numbers[0] >= families[i].minimum)
             return true;
     }
     return false;

@@ -74,9 +74,9 @@ static double expected_over(uint32_t p, const CclBlendTarget *t)
 
 static double expected_value(uint32_t p, unsigned under, const CclBlendTarget *t)
 {
-    const double most = (1 << t->depth) - 1;
+    const double max_value = (1 << t->depth) - 1;
     const double sum = expected_over(p, t) + rounded(under * (255.0 - (p >> 24)) / 255);
-    return sum > most ? most : sum;
+    return sum > max_value ? max_value : sum;
 }
 
 static unsigned read_sample(const uint8_t *at, const CclBlendTarget *t)

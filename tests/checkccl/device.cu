@@ -100,7 +100,7 @@ __global__ static void idle(unsigned long long nanoseconds)
     while (now - start < nanoseconds);
 }
 
-void device_late_copy(void *stream, void *target, const void *source, size_t size, double idle_us)
+void device_delayed_copy(void *stream, void *target, const void *source, size_t size, double idle_us)
 {
     idle<<<1, 1, 0, as_stream(stream)>>>((unsigned long long)(idle_us * 1e3));
     MUST(cudaGetLastError());

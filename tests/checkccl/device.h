@@ -32,7 +32,7 @@ void device_synchronize(void);
 void *device_stream_new(void);
 void device_stream_free(void *stream);
 /* On the stream: idles for about this long, then copies between device buffers. A producer that is late. */
-void device_late_copy(void *stream, void *target, const void *source, size_t size, double idle_us);
+void device_delayed_copy(void *stream, void *target, const void *source, size_t size, double idle_us);
 /* The GPU's microseconds for one of `n` kernels or more, one after the other in a graph, that read `size` bytes of the sources in turn
  * and, with `labels`, write 4 * size bytes there. `target` takes a word. */
 double device_null_us(void *target, void *const *sources, unsigned n_sources, size_t size, void *labels, unsigned n);

@@ -60,7 +60,7 @@ void device_stream_free(void *stream)
     abort();
 }
 
-void device_late_copy(void *stream, void *target, const void *source, size_t size, double idle_us)
+void device_delayed_copy(void *stream, void *target, const void *source, size_t size, double idle_us)
 {
     (void)stream, (void)target, (void)source, (void)size, (void)idle_us;
     abort();

@@ -168,7 +168,7 @@ static void flags_by_the_context_size(const Case *c, Outcome *o)
             row->flags &= (uint16_t)~CCL_TOUCHES_RIGHT;
 }
 
-static void flags_though_told_to_keep(const Case *c, Outcome *o)
+static void flags_with_border_keep(const Case *c, Outcome *o)
 {
     if (c->filter.border == CCL_BORDER_KEEP)
         EACH_ROW (row, o)
@@ -374,7 +374,7 @@ static const Fault faults[] = {
     SPOILS(closes_boxes),
     SPOILS(takes_left_for_first),
     SPOILS(flags_by_the_context_size),
-    SPOILS(flags_though_told_to_keep),
+    SPOILS(flags_with_border_keep),
     SPOILS(numbers_by_the_box),
     SPOILS(sorts_equal_areas_anyhow),
     SPOILS(stops_counting_at_the_cap),

@@ -34,8 +34,8 @@ typedef struct Device {
 
 typedef struct Work {
     CclTicket ticket;
-    atomic_bool late;  /* its mask has not arrived */
-    unsigned n_run;    /* how often the device has seen it */
+    atomic_bool mask_missing; /* its mask has not arrived */
+    unsigned n_run;           /* how often the device has seen it */
 } Work;
 
 static void nap(unsigned us)
@@ -52,7 +52,7 @@ static void expect_rule(Device *device, bool kept)
 static bool device_arrived(void *data, const CclTicket *ticket)
 {
     (void)data;
-    return !atomic_load(&((Work *)ticket->frame)->late);
+    return !atomic_load(&((Work *)ticket->frame)->mask_missing);
 }
 
 static CclStatus device_launch(void *data, unsigned batch, CclTicket *const *tickets, unsigned n)
@@ -223,14 +223,14 @@ static void check_batch_sizes(Session *session, unsigned max_frames)
 }
 
 /* A frame whose mask has not arrived lets others pass and delays only itself. If it is alone it is launched anyway. */
-static void check_late(Session *session)
+static void check_waiting_masks(Session *session)
 {
     Device device;
     device_open(&device, 0);
     CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
     Work *const works = works_new(5);
-    atomic_store(&works[0].late, true);
-    atomic_store(&works[2].late, true);
+    atomic_store(&works[0].mask_missing, true);
+    atomic_store(&works[2].mask_missing, true);
 
     for (unsigned i = 0; i < 5; i++)
         ccl_scheduler_submit(scheduler, &works[i].ticket);
@@ -251,7 +251,7 @@ static void check_late(Session *session)
 /* While a thread does not collect its frames, its later frames are launched together; at once when it asks for one. */
 static void check_lag(Session *session)
 {
-    enum { LEAST = CCL_MIN_BATCH, FIRST = 2 + CCL_MIN_LARGE_BATCH, N = FIRST + LEAST + 2 };
+    enum { MIN_SIZE = CCL_MIN_BATCH, FIRST = 2 + CCL_MIN_LARGE_BATCH, N = FIRST + MIN_SIZE + 2 };
     Device device;
     device_open(&device, 1000);
     CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, CCL_MAX_BATCH);
@@ -265,13 +265,13 @@ static void check_lag(Session *session)
     }
     unsigned launched = device_launched(&device);
     check(session, launched == FIRST, "scheduler: %u batches of %u frames, one after the other", launched, FIRST);
-    for (; i < FIRST + LEAST; i++) {
+    for (; i < FIRST + MIN_SIZE; i++) {
         launched = device_launched(&device);
         check(session, launched == FIRST, "scheduler: a frame launched while %u are uncollected", i);
         ccl_scheduler_submit(scheduler, &works[i].ticket);
     }
     launched = device_launched(&device);
-    check(session, launched == FIRST + 1, "scheduler: %u frames while others are uncollected: not launched", LEAST);
+    check(session, launched == FIRST + 1, "scheduler: %u frames while others are uncollected: not launched", MIN_SIZE);
     while (!ccl_scheduler_ready(scheduler, &works[i - 1].ticket))
         nap(10);
     ccl_scheduler_submit(scheduler, &works[i].ticket);
@@ -279,7 +279,7 @@ static void check_lag(Session *session)
     ccl_scheduler_ready(scheduler, &works[i++].ticket);
     check(session, device_launched(&device) == launched + 1, "scheduler: a frame asked for is not launched");
     for (unsigned k = 0; k < i; k++) {
-        const unsigned size = k < FIRST || k == i - 1 ? 1 : LEAST;
+        const unsigned size = k < FIRST || k == i - 1 ? 1 : MIN_SIZE;
         const bool collected = ccl_scheduler_collect(scheduler, &works[k].ticket) == CCL_OK;
         check(session, collected && works[k].n_run == 1 && works[k].ticket.batch_size == size,
               "scheduler: frame %u behind the host in a batch of %u, not %u", k, works[k].ticket.batch_size, size);
@@ -420,7 +420,7 @@ static void *stream(void *data)
         }
         if (i < s->n_frames) {
             work->n_run = 0;
-            atomic_store(&work->late, random_chance(&random, 10));
+            atomic_store(&work->mask_missing, random_chance(&random, 10));
             if (ccl_scheduler_submit(s->scheduler, &work->ticket) != CCL_OK) {
                 work->ticket.state = CCL_TICKET_DONE; /* as if: keeps the ring going */
                 work->ticket.status = CCL_ERROR_DEVICE;
@@ -471,7 +471,7 @@ void check_scheduler(Session *session)
 {
     for (unsigned max_frames = 1; max_frames <= 64; max_frames *= 2)
         check_batch_sizes(session, max_frames);
-    check_late(session);
+    check_waiting_masks(session);
     check_lag(session);
     check_uncollected(session, 0);
     check_uncollected(session, 32);

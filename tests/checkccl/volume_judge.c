@@ -315,9 +315,9 @@ void judge_stack(Session *session, const Stack *stack, const Layout *layout, uin
                 (subject->every > 1 && subject->turn++ % subject->every))
                 continue;
             /* As many rows as a context of this size may need: it is kept for the next volumes. */
-            const uint32_t most = rows ? rows : CCL_MAX_COMPONENTS;
-            const bool right = actual_result(subject, stack, layout, most, &got, why) &&
-                               same_result(stack, &expected, &got, why) && got.n_rows == smaller(most, got.n_found);
+            const uint32_t max_rows = rows ? rows : CCL_MAX_COMPONENTS;
+            const bool right = actual_result(subject, stack, layout, max_rows, &got, why) &&
+                               same_result(stack, &expected, &got, why) && got.n_rows == smaller(max_rows, got.n_found);
             subject->passed += right;
             subject->failed += !right;
             subject->muted = !right;

@@ -156,7 +156,7 @@ static void submit(Course *course, Flight *flight, const Case *c, unsigned frame
         out.data = flight->d_mask, out.memory = CCL_MEMORY_DEVICE;
     }
     if (c->late) {
-        device_late_copy(course->producer, flight->d_picture, flight->d_source, course->size, 50);
+        device_delayed_copy(course->producer, flight->d_picture, flight->d_source, course->size, 50);
         luma.producer_stream = course->producer;
     }
     need(ccl_motion_submit(course->motion, &luma, &c->params, &out));

@@ -18,12 +18,11 @@ static double min_cost(const double *cost, uint32_t rows, uint32_t columns, doub
 {
     if (row == rows)
         return 0;
-    double least = alone + min_cost(cost, rows, columns, alone, row + 1, taken);
+    double minimum = alone + min_cost(cost, rows, columns, alone, row + 1, taken);
     for (uint32_t c = 0; c < columns; c++)
         if (!(taken >> c & 1) && isfinite(cost[row * columns + c]))
-            least = fmin(least, cost[row * columns + c] +
-                                    min_cost(cost, rows, columns, alone, row + 1, taken | 1u << c));
-    return least;
+            minimum = fmin(minimum, cost[row * columns + c] + min_cost(cost, rows, columns, alone, row + 1, taken | 1u << c));
+    return minimum;
 }
 
 /* Cost of an assignment; every row has one of its pairs, no column is there twice. */
@@ -61,8 +60,8 @@ static void check_assignment(uint32_t rows, uint32_t columns, double density, do
     ccl_assign(pairs, n_pairs, rows, columns, 2, column_of, workspace);
     free(workspace);
     const double found = cost_of(cost, rows, columns, 2, column_of);
-    const double least = min_cost(cost, rows, columns, 2, 0, 0);
-    CHECK(fabs(found - least) < 1e-9, "%ux%u: cost %g, could be %g", rows, columns, found, least);
+    const double minimum = min_cost(cost, rows, columns, 2, 0, 0);
+    CHECK(fabs(found - minimum) < 1e-9, "%ux%u: cost %g, could be %g", rows, columns, found, minimum);
 }
 
 void test_assignment_is_optimal(void)

@@ -27,7 +27,7 @@ load_delay (void)
 /* The luma plane becomes what is at `pixels` (page-locked), in the memory's stream, 50 ms from now. Returns whether that
  * is still to come. */
 static gboolean
-write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
+write_delayed (GstMemory * memory, const guint8 * pixels, CUfunction delay)
 {
   static CUresult (*stream_query) (CUstream);
   const GstVideoInfo *const info = &GST_CUDA_MEMORY_CAST (memory)->info;
@@ -50,65 +50,66 @@ write_late (GstMemory * memory, const guint8 * pixels, CUfunction delay)
   return stream_query (stream) == CUDA_ERROR_NOT_READY;
 }
 
-/* Frames that come late: each has a stream of its own, and until that has written it another picture is there. */
+/* Frames with delayed masks: each has a stream of its own. Until the stream has written the mask, another picture is there. */
 typedef struct
 {
   GstCudaContext *context;
   CUfunction delay;
   guint8 *pixels;               /* page-locked, of all frames */
   guint8 on, off;
-  guint n_late;                 /* how many were still to be written when they were pushed */
-} Late;
+  guint n_delayed;              /* how many were still to be written when they were pushed */
+} Delayed;
 
 enum
-{ N_LATE = 6, LATE_WIDTH = 640, LATE_HEIGHT = 480 };
+{ N_DELAYED = 6, DELAYED_WIDTH = 640, DELAYED_HEIGHT = 480 };
 
 static Mask
-late_mask (guint n)
+delayed_mask (guint n)
 {
-  return mask_random (LATE_WIDTH, LATE_HEIGHT, n, 0.4);
+  return mask_random (DELAYED_WIDTH, DELAYED_HEIGHT, n, 0.4);
 }
 
-static Late
-late_new (guint8 on, guint8 off)
+static Delayed
+delayed_new (guint8 on, guint8 off)
 {
-  Late late = {.context = new_context (),.on = on,.off = off };
+  Delayed delayed = {.context = new_context (),.on = on,.off = off };
 
-  gst_cuda_context_push (late.context);
-  late.delay = load_delay ();
-  fail_unless (CuMemAllocHost ((gpointer *) & late.pixels, N_LATE * LATE_WIDTH * LATE_HEIGHT) == CUDA_SUCCESS);
+  gst_cuda_context_push (delayed.context);
+  delayed.delay = load_delay ();
+  fail_unless (CuMemAllocHost ((gpointer *) & delayed.pixels,
+          N_DELAYED * DELAYED_WIDTH * DELAYED_HEIGHT) == CUDA_SUCCESS);
   gst_cuda_context_pop (NULL);
-  return late;
+  return delayed;
 }
 
 static void
-late_free (Late * late)
+delayed_free (Delayed * delayed)
 {
-  fail_unless (late->n_late > 0, "every frame was there at once: this tests nothing");
-  gst_cuda_context_push (late->context);
-  CuMemFreeHost (late->pixels);
+  fail_unless (delayed->n_delayed > 0, "every frame was there at once: this tests nothing");
+  gst_cuda_context_push (delayed->context);
+  CuMemFreeHost (delayed->pixels);
   gst_cuda_context_pop (NULL);
-  gst_object_unref (late->context);
+  gst_object_unref (delayed->context);
 }
 
 /* Pushes all frames, and the end of the stream. */
 static void
-late_push (Late * late, GstHarness * harness)
+delayed_push (Delayed * delayed, GstHarness * harness)
 {
-  Mask mask = late_mask (0);
+  Mask mask = delayed_mask (0);
 
   set_cuda_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
   mask_free (&mask);
-  for (guint i = 0; i < N_LATE; i++) {
-    GstCudaStream *stream = gst_cuda_stream_new (late->context);
-    guint8 *pixels = late->pixels + i * LATE_WIDTH * LATE_HEIGHT;
-    Mask before = late_mask (100 + i);
-    GstBuffer *buffer = cuda_buffer_of_stream (late->context, stream, GST_VIDEO_FORMAT_NV12, &before);
+  for (guint i = 0; i < N_DELAYED; i++) {
+    GstCudaStream *stream = gst_cuda_stream_new (delayed->context);
+    guint8 *pixels = delayed->pixels + i * DELAYED_WIDTH * DELAYED_HEIGHT;
+    Mask before = delayed_mask (100 + i);
+    GstBuffer *buffer = cuda_buffer_of_stream (delayed->context, stream, GST_VIDEO_FORMAT_NV12, &before);
 
-    mask = late_mask (i);
-    draw_mask (pixels, LATE_WIDTH, 1, &mask, late->on, late->off);
-    gst_cuda_context_push (late->context);
-    late->n_late += write_late (gst_buffer_peek_memory (buffer, 0), pixels, late->delay);
+    mask = delayed_mask (i);
+    draw_mask (pixels, DELAYED_WIDTH, 1, &mask, delayed->on, delayed->off);
+    gst_cuda_context_push (delayed->context);
+    delayed->n_delayed += write_delayed (gst_buffer_peek_memory (buffer, 0), pixels, delayed->delay);
     gst_cuda_context_pop (NULL);
     GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
     fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
@@ -125,15 +126,15 @@ GST_START_TEST (test_stream_of_the_memory_is_waited_for)
     "max-components=100000", "max-components=100000 async-depth=1", "max-components=100000 async-depth=2",
     "max-components=100000 volume=3",
   };
-  Late late = late_new (128, 127);
+  Delayed delayed = delayed_new (128, 127);
 
   for (guint s = 0; s < G_N_ELEMENTS (settings); s++) {
-    GstHarness *harness = harness_with (__i__, settings[s], late.context);
+    GstHarness *harness = harness_with (__i__, settings[s], delayed.context);
 
-    late_push (&late, harness);
-    for (guint i = 0; i < N_LATE; i++) {
+    delayed_push (&delayed, harness);
+    for (guint i = 0; i < N_DELAYED; i++) {
       GstBuffer *buffer = gst_harness_pull (harness);
-      Mask mask = late_mask (i);
+      Mask mask = delayed_mask (i);
 
       assert_blobs (buffer, &mask, 8);
       mask_free (&mask);
@@ -142,7 +143,7 @@ GST_START_TEST (test_stream_of_the_memory_is_waited_for)
     assert_path (harness, __i__ ? "cuda-memory" : "cuda-memory-downloaded");
     gst_harness_teardown (harness);
   }
-  late_free (&late);
+  delayed_free (&delayed);
 }
 
 GST_END_TEST;
@@ -150,12 +151,12 @@ GST_END_TEST;
 /* Late frames in CUDA memory give the same motion as the same frames in system memory. */
 GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
 {
-  Late late = late_new (200, 40);
-  GBytes *expected[N_LATE];
+  Delayed delayed = delayed_new (200, 40);
+  GBytes *expected[N_DELAYED];
   guint n = 0;
 
-  for (guint is_late = 0; is_late <= 1; is_late++) {
-    GstContext *context = gst_context_new_cuda_context (late.context);
+  for (guint is_delayed = 0; is_delayed <= 1; is_delayed++) {
+    GstContext *context = gst_context_new_cuda_context (delayed.context);
     GstHarness *harness = gst_harness_new_parse ("cclmotion backend=cuda method=diff warmup-frames=1 ! "
         "ccllabel name=label backend=cuda mask-source=mask-meta max-components=100000");
 
@@ -163,12 +164,12 @@ GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
     gst_element_set_context (harness->element, context);
     gst_harness_play (harness);
     gst_context_unref (context);
-    if (is_late) {
-      late_push (&late, harness);
+    if (is_delayed) {
+      delayed_push (&delayed, harness);
     } else {
-      for (guint i = 0; i < N_LATE; i++) {
-        Mask mask = late_mask (i);
-        GstBuffer *buffer = buffer_from_values (GST_VIDEO_FORMAT_NV12, &mask, late.on, late.off);
+      for (guint i = 0; i < N_DELAYED; i++) {
+        Mask mask = delayed_mask (i);
+        GstBuffer *buffer = buffer_from_values (GST_VIDEO_FORMAT_NV12, &mask, delayed.on, delayed.off);
 
         if (i == 0)
           set_mask_caps (harness, GST_VIDEO_FORMAT_NV12, &mask);
@@ -178,12 +179,12 @@ GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
       }
       gst_harness_push_event (harness, gst_event_new_eos ());
     }
-    for (guint i = 0; i < N_LATE; i++) {
+    for (guint i = 0; i < N_DELAYED; i++) {
       GstBuffer *buffer = gst_harness_pull (harness);
       GBytes *bytes = gst_ccl_blob_meta_to_bytes (gst_buffer_get_ccl_blob_meta (buffer));
 
       n += n_blobs (buffer);
-      if (is_late) {
+      if (is_delayed) {
         fail_unless (g_bytes_equal (bytes, expected[i]), "frame %u: not what moves in it", i);
         g_bytes_unref (expected[i]);
         g_bytes_unref (bytes);
@@ -195,7 +196,7 @@ GST_START_TEST (test_stream_of_a_frame_is_waited_for_by_cclmotion)
     gst_harness_teardown (harness);
   }
   fail_unless (n > 100, "only %u blobs: this tests nothing", n);
-  late_free (&late);
+  delayed_free (&delayed);
 }
 
 GST_END_TEST;

@@ -131,12 +131,12 @@ GST_START_TEST (test_calls)
 
   for (guint i = 0; i < 2; i++) {
     const gchar *const backend = i ? "cuda" : "auto";
-    guint call = 1 + __i__ % step, held;
+    guint call = 1 + __i__ % step, allocated;
 
     check_call (1 << 30, fault, backend, text);
-    held = emulate_held ();
+    allocated = emulate_n_allocated ();
     while (check_call (call, fault, backend, text)) {
-      fail_unless_equals_int (emulate_held (), held);
+      fail_unless_equals_int (emulate_n_allocated (), allocated);
       call += step;
     }
     fail_unless (call > 50, "only %u calls", call);

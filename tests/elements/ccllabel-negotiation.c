@@ -246,7 +246,7 @@ GST_START_TEST (test_bad_caps)
 GST_END_TEST;
 
 /* The error of such a pipeline: before it starts or, where the caps come later, from the source. */
-GST_START_TEST (test_bad_caps_are_told_of)
+GST_START_TEST (test_bad_caps_are_reported)
 {
   GstElement *pipeline, *source;
   GstBus *bus;
@@ -301,6 +301,6 @@ ccllabel_add_negotiation_tests (Suite * suite)
   tcase_add_test (tests, test_negotiation);
   tcase_add_test (tests, test_cropping_is_not_left_to_downstream);
   tcase_add_test (tests, test_bad_caps);
-  tcase_add_test (tests, test_bad_caps_are_told_of);
+  tcase_add_test (tests, test_bad_caps_are_reported);
   suite_add_tcase (suite, tests);
 }

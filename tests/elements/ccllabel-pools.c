@@ -11,7 +11,7 @@ queue_more_frames (guint backend, guint max)
   static const struct
   {
     const gchar *name, *value;
-    guint held;
+    guint queued;
   } steps[] = { {"async-depth", "3", 3}, {"async-depth", "1", 1}, {"volume", "4", 3}, {"volume", "9", 8} };
   Mask mask = mask_dots (8);
   GstHarness *harness = label_harness (backend, "");
@@ -20,23 +20,23 @@ queue_more_frames (guint backend, guint max)
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   limit_pool (harness->sinkpad, max);
   fail_unless_equals_int (ask_for_buffers (harness), 2);
-  for (guint i = 0; i < G_N_ELEMENTS (steps); before = steps[i++].held) {
+  for (guint i = 0; i < G_N_ELEMENTS (steps); before = steps[i++].queued) {
     guint n_out;
 
     n_reconfigures (harness);
     set_label (harness, steps[i].name, steps[i].value);
     n_out = gst_harness_buffers_received (harness);
-    if (steps[i].held > before) {
+    if (steps[i].queued > before) {
       /* The old limit holds until upstream asks for buffers. One RECONFIGURE event tells it to. */
       push_mask (harness, &mask, n++);
       push_mask (harness, &mask, n++);
       fail_unless_equals_int (gst_harness_buffers_received (harness) - n_out, before < 2 ? 2 - before : 0);
       fail_unless_equals_int (n_reconfigures (harness), 1);
-      fail_unless_equals_int (ask_for_buffers (harness), 2 + steps[i].held);
+      fail_unless_equals_int (ask_for_buffers (harness), 2 + steps[i].queued);
       n_out = gst_harness_buffers_received (harness);
       fail_unless_equals_int (n_out, n);
     }
-    for (guint k = 0; k < steps[i].held; k++)
+    for (guint k = 0; k < steps[i].queued; k++)
       push_mask (harness, &mask, n++);
     fail_unless_equals_int (gst_harness_buffers_received (harness), n_out);
     push_mask (harness, &mask, n++);

@@ -58,12 +58,12 @@ GST_START_TEST (test_lost_device)
 {
   const gchar *const settings = __i__ ? "backend=auto volume=4 async-depth=2" : "backend=auto volume=4";
   guint call = 1 + __i__;
-  guint held;
+  guint allocated;
 
   check_lost_at (1, settings);
-  held = emulate_held ();
+  allocated = emulate_n_allocated ();
   while (check_lost_at (call, settings)) {
-    fail_unless_equals_int (emulate_held (), held);
+    fail_unless_equals_int (emulate_n_allocated (), allocated);
     call += 9;
   }
   fail_unless (call > 100, "only %u calls", call);

@@ -142,8 +142,8 @@ GST_END_TEST;
 /* json-glib has no whole numbers from 2^63 on. */
 GST_START_TEST (test_beyond_63_bits)
 {
-  const guint64 least = G_GUINT64_CONSTANT (1) << 63;
-  const GstCclZone zone = {.name = (gchar *) "door",.n_forward = least,.n_backward = G_MAXUINT64 };
+  const guint64 too_large = G_GUINT64_CONSTANT (1) << 63;
+  const GstCclZone zone = {.name = (gchar *) "door",.n_forward = too_large,.n_backward = G_MAXUINT64 };
   GstHarness *h = new_harness ();
   GstBuffer *frame = video_frame (0);
   GstCclBlob blob = rectangle (G_MAXUINT32, 10, 20, 3, 2);
@@ -151,11 +151,11 @@ GST_START_TEST (test_beyond_63_bits)
   JsonObject *object;
 
   blob.track_id = G_MAXUINT64;
-  blob.parent_id = least;
-  blob.volume_id = least + 5;
+  blob.parent_id = too_large;
+  blob.volume_id = too_large + 5;
   attach_blobs (frame, &blob, 1);
   gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
-  GST_BUFFER_PTS (frame) = least + 5;
+  GST_BUFFER_PTS (frame) = too_large + 5;
   line = push_for_json (h, gst_buffer_copy (frame));
   assert_schema ("ccl-blob-1.schema.json", line);
   object = json_node_get_object (line);

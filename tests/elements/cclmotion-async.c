@@ -293,7 +293,7 @@ GST_START_TEST (test_frames_in_flight_go)
   NEED_BACKEND (__i__);
   for (guint depth = 1; depth <= 3; depth++) {
     GstHarness *harness = harness_of_depth (__i__, depth);
-    GstBuffer *buffer, *held = scene (GST_VIDEO_FORMAT_GRAY8, W, H, 30, 8);
+    GstBuffer *buffer, *shared = scene (GST_VIDEO_FORMAT_GRAY8, W, H, 30, 8);
 
     for (guint n = 0; n < 10; n++)
       gst_harness_push (harness, scene (GST_VIDEO_FORMAT_GRAY8, W, H, n, 8));
@@ -309,10 +309,10 @@ GST_START_TEST (test_frames_in_flight_go)
     ck_assert_uint_eq (gst_buffer_get_ccl_mask_meta (buffer)->flags, GST_CCL_MASK_META_FLAG_LEARNING);
     gst_buffer_unref (buffer);
 
-    gst_harness_push (harness, gst_buffer_ref (held));
+    gst_harness_push (harness, gst_buffer_ref (shared));
     gst_element_set_state (harness->element, GST_STATE_NULL);
-    ASSERT_BUFFER_REFCOUNT (held, "held", 1);
-    gst_buffer_unref (held);
+    ASSERT_BUFFER_REFCOUNT (shared, "shared", 1);
+    gst_buffer_unref (shared);
     gst_harness_teardown (harness);
   }
 }

@@ -45,12 +45,12 @@ check_lost_at (guint call, guint depth)
 
 GST_START_TEST (test_lost_device)
 {
-  guint call = 1, held;
+  guint call = 1, allocated;
 
   check_lost_at (1, __i__);
-  held = emulate_held ();
+  allocated = emulate_n_allocated ();
   for (; check_lost_at (call, __i__); call += 3)
-    ck_assert_uint_eq (emulate_held (), held);
+    ck_assert_uint_eq (emulate_n_allocated (), allocated);
   fail_unless (call > 60, "only %u calls", call);
 }
 

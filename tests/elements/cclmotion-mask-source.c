@@ -54,7 +54,7 @@ GST_START_TEST (test_label_takes_the_mask_beside_the_frame)
 
 GST_END_TEST;
 
-GST_START_TEST (test_label_takes_the_frame_if_told)
+GST_START_TEST (test_label_takes_the_frame_if_set)
 {
   GstHarness *harness = label_harness (0, "mask-source=frame");
   gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
@@ -293,7 +293,7 @@ cclmotion_add_mask_source_tests (Suite * suite)
 
   tcase_set_timeout (tests, 60);
   tcase_add_loop_test (tests, test_label_takes_the_mask_beside_the_frame, 0, 2);
-  tcase_add_test (tests, test_label_takes_the_frame_if_told);
+  tcase_add_test (tests, test_label_takes_the_frame_if_set);
   tcase_add_test (tests, test_label_without_a_mask);
   tcase_add_test (tests, test_label_draws_a_smaller_mask);
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)

@@ -31,7 +31,7 @@ have_ipv6 (void)
 #define NEED_IPV6() SKIP_TEST_UNLESS (have_ipv6 (), "no IPv6 here")
 
 /* Attempts by IPv4 in between do no harm. */
-GST_START_TEST (test_ipv6_broker_comes_late)
+GST_START_TEST (test_ipv6_broker_starts_later)
 {
   NEED_BROKER ();
   NEED_IPV6 ();
@@ -107,7 +107,7 @@ mqtt_address_tests (void)
   TCase *tests = tcase_create ("addresses");
 
   tcase_set_timeout (tests, 120);
-  tcase_add_test (tests, test_ipv6_broker_comes_late);
+  tcase_add_test (tests, test_ipv6_broker_starts_later);
   tcase_add_test (tests, test_first_address_is_silent);
   return tests;
 }

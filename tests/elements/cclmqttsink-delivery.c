@@ -66,7 +66,7 @@ GST_START_TEST (test_delivers_in_order)
 
 GST_END_TEST;
 
-GST_START_TEST (test_broker_comes_late)
+GST_START_TEST (test_broker_starts_later)
 {
   NEED_BROKER ();
 
@@ -212,7 +212,7 @@ mqtt_delivery_tests (void)
 
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, test_delivers_in_order);
-  tcase_add_test (tests, test_broker_comes_late);
+  tcase_add_test (tests, test_broker_starts_later);
   tcase_add_test (tests, test_broker_restarts);
   tcase_add_test (tests, test_interrupted_message);
   tcase_add_test (tests, test_order_after_an_outage);

@@ -74,7 +74,7 @@ tls_settings (const gchar * certificate)
 }
 
 /* Nobody listens at first: libmosquitto does not notice by itself when TLS was to come next. */
-GST_START_TEST (test_tls_broker_comes_late)
+GST_START_TEST (test_tls_broker_starts_later)
 {
   NEED_OPENSSL ();
 
@@ -259,6 +259,6 @@ mqtt_security_tests (void)
   tcase_add_test (tests, test_tls);
   tcase_add_test (tests, test_tls_expired);
   tcase_add_test (tests, test_tls_client_certificate);
-  tcase_add_test (tests, test_tls_broker_comes_late);
+  tcase_add_test (tests, test_tls_broker_starts_later);
   return tests;
 }

@@ -73,7 +73,7 @@ GST_START_TEST (test_missing_ca_file)
 GST_END_TEST;
 
 /* What is set and comes to nothing: certificates where nothing is encrypted, a will without an address. */
-GST_START_TEST (test_settings_in_vain)
+GST_START_TEST (test_settings_without_effect)
 {
   static const struct
   {
@@ -109,6 +109,6 @@ mqtt_setting_tests (void)
   tcase_set_timeout (tests, 60);
   tcase_add_test (tests, test_wrong_settings);
   tcase_add_test (tests, test_missing_ca_file);
-  tcase_add_test (tests, test_settings_in_vain);
+  tcase_add_test (tests, test_settings_without_effect);
   return tests;
 }

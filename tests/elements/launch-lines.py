@@ -33,7 +33,7 @@ def runnable(line):
     line = re.sub(r"^.*?gst-launch-1\.0", "gst-launch-1.0 --no-fault", line)
     line = re.sub(r"\bauto(video)?sink\b", "fakesink", line)
     if "num-buffers=" not in line:
-        line = re.sub(r"\bvideotestsrc\b", "videotestsrc num-buffers=40", line)
+        line = re.sub(r"\bvideotestsrc\b", "videotestsrc num-buffers=100", line)
     return line
 
 

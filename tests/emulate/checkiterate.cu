@@ -68,14 +68,14 @@ static void bench_close(Bench *bench)
 }
 
 /* A frame of one step before the loop, two in it and one after it; the loop finds something to do `n` times. */
-static CclStatus run(Bench *bench, uint32_t n, uint64_t most)
+static CclStatus run(Bench *bench, uint32_t n, uint64_t max_iterations)
 {
     CudaFrame *const frame = &bench->frame;
     cuda_clear_steps(frame);
     CCL_CUDA_TRY(cudaMemcpy(bench->left, &n, sizeof n, cudaMemcpyHostToDevice));
     CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
     CCL_CUDA_LAUNCH(frame, "before", rest, 1, 1, 0);
-    CCL_TRY(iterate(frame, most, [&](uint32_t *changed) -> CclStatus {
+    CCL_TRY(iterate(frame, max_iterations, [&](uint32_t *changed) -> CclStatus {
         CCL_CUDA_LAUNCH(frame, "work", work, 2, 32, 0, bench->left, changed);
         CCL_CUDA_LAUNCH(frame, "rest", rest, 1, 1, 0);
         return CCL_OK;
@@ -124,7 +124,7 @@ static void check_errors()
     static uint8_t pixels[12 * 9];
     static const char *const calls[] = { "launch", "cudaStreamSynchronize" };
     const CclMask mask = { pixels, 12, 12, 9 };
-    const unsigned held = emulate_held();
+    const unsigned allocated = emulate_n_allocated();
     memset(pixels, 1, sizeof pixels);
 
     for (const char *call : calls)
@@ -141,7 +141,7 @@ static void check_errors()
             const CclStatus status = ccl_analyze(context, &mask, NULL, NULL, &table);
             emulate_fail(NULL, 0, 0, false);
             ccl_context_free(context);
-            check(emulate_held() == held, "a failed frame leaks");
+            check(emulate_n_allocated() == allocated, "a failed frame leaks");
             if (status == CCL_OK) {
                 check(n > 2, "no call was made to fail in a second iteration");
                 break;

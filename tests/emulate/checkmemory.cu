@@ -40,14 +40,15 @@ int main(void)
     memory.owner = "test";
     memory.device_bytes = &device_bytes;
     memory.host_bytes = &host_bytes;
-    const unsigned held = emulate_held();
+    const unsigned allocated = emulate_n_allocated();
 
     check(fill(&memory, cuda_memory_alloc) == CUDA_MAX_DEVICE_BLOCKS, "the list of device memory can be filled");
     check(fill(&memory, cuda_memory_alloc_pinned) == CUDA_MAX_PINNED_BLOCKS, "the list of page-locked memory can be filled");
     check(device_bytes == 100 * CUDA_MAX_DEVICE_BLOCKS && host_bytes == 100 * CUDA_MAX_PINNED_BLOCKS, "bytes are counted");
-    check(emulate_held() == held + CUDA_MAX_DEVICE_BLOCKS + CUDA_MAX_PINNED_BLOCKS, "no block is allocated past the end");
+    check(emulate_n_allocated() == allocated + CUDA_MAX_DEVICE_BLOCKS + CUDA_MAX_PINNED_BLOCKS,
+          "no block is allocated past the end");
     cuda_memory_free(&memory);
-    check(emulate_held() == held, "all blocks are freed");
+    check(emulate_n_allocated() == allocated, "all blocks are freed");
     printf("checkmemory: %u failed\n", n_failed);
     return n_failed != 0;
 }

@@ -203,7 +203,7 @@ void emulate_fail(const char *call, unsigned n, int error, bool lost);
 /* Calls counted so far since emulate_fail(). */
 unsigned emulate_calls();
 /* Number of allocations, streams, events and graphs that have not been freed. */
-unsigned emulate_held();
+unsigned emulate_n_allocated();
 /* Number of reports so far. With `forgive` they do not make the program fail. */
 unsigned emulate_reports(bool forgive);
 }

@@ -16,7 +16,7 @@
 /* emulate.h */
 void emulate_fail(const char *call, unsigned n, int error, bool lost);
 unsigned emulate_calls(void);
-unsigned emulate_held(void);
+unsigned emulate_n_allocated(void);
 
 enum { OUT_OF_MEMORY = 2, LAUNCH_FAILURE = 719, NEVER = 1 << 30 };
 enum { WIDTH = 45, HEIGHT = 31, N_FRAMES = 4, CAPACITY = 200 };
@@ -145,7 +145,7 @@ static bool says_what(CclStatus status, const char *sentence)
 static void let_each_fail(const Trial *trial, const char *call, int error, bool lost)
 {
     const char *const of = call ? call : "all";
-    const unsigned held = emulate_held();
+    const unsigned allocated = emulate_n_allocated();
     CclStatus status;
 
     emulate_fail(call, NEVER, error, lost);
@@ -166,10 +166,10 @@ static void let_each_fail(const Trial *trial, const char *call, int error, bool 
             check(result >= FAILED && status == CCL_ERROR_OUT_OF_MEMORY, trial->name, of, n, "not told");
         if (call && !strcmp(call, "launch") && lost)
             check(result == FAILED && status == CCL_ERROR_DEVICE, trial->name, of, n, "not told");
-        check(emulate_held() == held, trial->name, of, n, "not everything was given back");
+        check(emulate_n_allocated() == allocated, trial->name, of, n, "not everything was given back");
     }
     check(try(trial, &status) == RIGHT, trial->name, of, 0, "the next context");
-    check(emulate_held() == held, trial->name, of, 0, "not everything was given back");
+    check(emulate_n_allocated() == allocated, trial->name, of, 0, "not everything was given back");
 }
 
 static void draw_picture(void)

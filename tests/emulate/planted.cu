@@ -60,15 +60,15 @@ template <bool FAULT> __global__ static void twice_in_shared(unsigned *data)
 
 template <bool FAULT> __global__ static void look_at_atomics(unsigned *data)
 {
-    __shared__ unsigned most;
+    __shared__ unsigned maximum;
     if (threadIdx.x == 0)
-        most = 0;
+        maximum = 0;
     __syncthreads();
-    const unsigned seen = FAULT ? most : (unsigned)*(volatile unsigned *)&most;
+    const unsigned seen = FAULT ? maximum : (unsigned)*(volatile unsigned *)&maximum;
     if (seen < threadIdx.x)
-        atomicMax(&most, threadIdx.x);
+        atomicMax(&maximum, threadIdx.x);
     __syncthreads();
-    data[blockIdx.x * THREADS + threadIdx.x] = most;
+    data[blockIdx.x * THREADS + threadIdx.x] = maximum;
 }
 
 template <bool FAULT> __global__ static void blocks_add(unsigned *data)
@@ -266,7 +266,7 @@ int main()
     }
     check(right < 20, "streams", "a missing event is not noticed");
     check(right_with_event == 20, "streams", "an event is not waited for");
-    check(emulate_held() == 0, "memory", "something has not been freed");
+    check(emulate_n_allocated() == 0, "memory", "something has not been freed");
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }

@@ -86,21 +86,21 @@ template <bool FAULT> __global__ static void cluster_adds(unsigned *data)
 
 template <bool FAULT> __global__ static void look_at_neighbour(unsigned *data)
 {
-    __shared__ unsigned most;
+    __shared__ unsigned maximum;
     cg::cluster_group cluster = cg::this_cluster();
     if (threadIdx.x == 0)
-        most = 0;
+        maximum = 0;
     cluster.sync();
     const unsigned rank = cluster.block_rank();
-    unsigned *const there = cluster.map_shared_rank(&most, rank ^ 1);
+    unsigned *const there = cluster.map_shared_rank(&maximum, rank ^ 1);
     if (threadIdx.x == 0) {
         const unsigned seen = FAULT ? *there : (unsigned)*(volatile unsigned *)there;
         if (seen < rank)
             atomicMax(there, rank);
-        atomicMax(&most, rank);
+        atomicMax(&maximum, rank);
     }
     cluster.sync();
-    data[blockIdx.x * THREADS + threadIdx.x] = most;
+    data[blockIdx.x * THREADS + threadIdx.x] = maximum;
 }
 
 /* A cluster barrier orders global memory for the cluster, a block barrier only for the block. */
@@ -306,7 +306,9 @@ void check_flags()
 __global__ static void meet(unsigned *data, unsigned n)
 {
     extern __shared__ unsigned numbers[];
-    __shared__ struct { unsigned unused, least[2], bits; } found;
+    __shared__ struct {
+        unsigned unused, minimum[2], bits;
+    } found;
     cg::cluster_group cluster = cg::this_cluster();
     const unsigned rank = cluster.block_rank(), size = cluster.num_blocks(), right = (rank + 1) % size;
     for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
@@ -315,15 +317,15 @@ __global__ static void meet(unsigned *data, unsigned n)
         found = { 0, { ~0u, ~0u }, 0 };
     cluster.sync();
     auto *const there = cluster.map_shared_rank(&found, right);
-    unsigned *const least = cluster.map_shared_rank(&found.least[1], right);
+    unsigned *const minimum = cluster.map_shared_rank(&found.minimum[1], right);
     unsigned *const theirs = cluster.map_shared_rank(numbers + 1, right);
     for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
-        atomicMin(least, theirs[(int)i - 1]);
+        atomicMin(minimum, theirs[(int)i - 1]);
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x)
         atomicOr(&cluster.map_shared_rank(&found, i)->bits, 1u << rank);
     cluster.sync();
     if (threadIdx.x == 0) {
-        data[2 * blockIdx.x] = found.least[1];
+        data[2 * blockIdx.x] = found.minimum[1];
         data[2 * blockIdx.x + 1] = there->bits + (blockIdx.y << 16);
     }
     cluster.sync();
@@ -398,7 +400,7 @@ static void check_graph(unsigned *data)
 
 void check_clusters()
 {
-    const unsigned most = 227 << 10, before = emulate_reports(true);
+    const unsigned maximum = 227 << 10, before = emulate_reports(true);
     int value = 0;
     unsigned *data = NULL;
     cudaMalloc(&data, 2 * 64 * sizeof *data);
@@ -412,17 +414,17 @@ void check_clusters()
     check(refused(data, 6, 10, 4) == cudaErrorInvalidConfiguration, "a cluster and a half", "allowed");
     check(refused(data, 6, 10, 3) == cudaSuccess, "two clusters", "not allowed");
 
-    check(refused(data, 4, (48 << 10) / 4 + 1, 2) == cudaErrorInvalidConfiguration, "much shared memory",
-          "allowed to everybody");
-    check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) == cudaSuccess &&
-              value == (int)most, "much shared memory", "another size");
-    check(cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1) == cudaErrorInvalidValue,
+    check(refused(data, 4, (48 << 10) / 4 + 1, 2) == cudaErrorInvalidConfiguration, "much shared memory", "allowed to everybody");
+    check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) == cudaSuccess && value == (int)maximum,
+          "much shared memory", "another size");
+    check(cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, maximum + 1) == cudaErrorInvalidValue,
           "much shared memory", "more than there is");
-    check(cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, most) == cudaSuccess &&
-              launch_wrong(data, 4, 96, (most - 16) / 4, 2) == 0, "much shared memory", "a wrong result");
+    check(cudaFuncSetAttribute(meet, cudaFuncAttributeMaxDynamicSharedMemorySize, maximum) == cudaSuccess &&
+              launch_wrong(data, 4, 96, (maximum - 16) / 4, 2) == 0,
+          "much shared memory", "a wrong result");
     check_graph(data);
     check(emulate_reports(true) == before, "clusters", "reported where there is no fault");
-    check(launch_wrong(data, 4, 96, most / 4, 2) == 4 && emulate_reports(true) > before, "much shared memory",
+    check(launch_wrong(data, 4, 96, maximum / 4, 2) == 4 && emulate_reports(true) > before, "much shared memory",
           "variables are not counted");
     cudaFree(data);
     cudaGetLastError();

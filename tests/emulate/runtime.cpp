@@ -336,7 +336,7 @@ unsigned emulate_calls()
     return fault.calls;
 }
 
-unsigned emulate_held()
+unsigned emulate_n_allocated()
 {
     const std::lock_guard<std::recursive_mutex> guard(lock);
     unsigned n_blocks;

@@ -19,7 +19,7 @@
 /* emulate.h is C++. */
 void emulate_fail(const char *call, unsigned n, int error, bool lost);
 unsigned emulate_calls(void);
-unsigned emulate_held(void);
+unsigned emulate_n_allocated(void);
 
 enum { N = 5, ROUNDS = 3, WIDTH = 70, HEIGHT = 20, OUT_OF_MEMORY = 2, LAUNCH_FAILURE = 719 };
 
@@ -155,11 +155,11 @@ static unsigned run(Stream *streams, const char *call, unsigned n, bool lost)
 
 static void check_call(Stream *streams, const char *call, unsigned n, int error, bool lost)
 {
-    const unsigned held = emulate_held();
+    const unsigned allocated = emulate_n_allocated();
     emulate_fail(call, n, error, lost);
     run(streams, call ? call : "call", n, lost);
     emulate_fail(NULL, 0, 0, false);
-    check(emulate_held() == held, "not everything is given back", call ? call : "call", n, lost);
+    check(emulate_n_allocated() == allocated, "not everything is given back", call ? call : "call", n, lost);
 }
 
 int main(int argc, char **argv)
@@ -173,13 +173,13 @@ int main(int argc, char **argv)
         snprintf(text, sizeof text, "%u", together);
         setenv("CCL_TEST_BATCH", text, 1);
         ccl_test_switches_reread();
-        const unsigned held = emulate_held();
+        const unsigned allocated = emulate_n_allocated();
 
         emulate_fail(NULL, 0, 0, false);
         const unsigned n_wrong = run(streams, "nothing", 0, false);
         const unsigned n_calls = emulate_calls();
         check(n_wrong == 0, "something failed without a fault", "nothing", 0, false);
-        check(emulate_held() == held, "not everything is given back", "nothing", 0, false);
+        check(emulate_n_allocated() == allocated, "not everything is given back", "nothing", 0, false);
         for (unsigned n = 1; n <= n_calls; n += step) {
             check_call(streams, NULL, n, LAUNCH_FAILURE, true);
             check_call(streams, NULL, n, OUT_OF_MEMORY, false);
@@ -190,11 +190,11 @@ int main(int argc, char **argv)
     }
 
     /* Streams that come and go beside one that stays. */
-    const unsigned held = emulate_held();
+    const unsigned allocated = emulate_n_allocated();
     CclContext *stays = NULL, *guest = NULL;
     const CclConfig config = config_of(0);
     bool ok = ccl_context_new(&config, &stays) == CCL_OK;
-    const unsigned with_one = emulate_held();
+    const unsigned with_one = emulate_n_allocated();
     for (unsigned i = 0; i < cycles && ok; i++) {
         const CclMask mask = mask_of(&streams[0], WIDTH);
         CclConfig other = config_of(i % N);
@@ -206,9 +206,9 @@ int main(int argc, char **argv)
     }
     check(ok, "a stream that comes and goes", "cycles", cycles, false);
     /* A lane and two places. */
-    check(emulate_held() <= with_one + 3, "streams leave something behind", "cycles", cycles, false);
+    check(emulate_n_allocated() <= with_one + 3, "streams leave something behind", "cycles", cycles, false);
     ccl_context_free(stays);
-    check(emulate_held() == held, "the last one leaves something behind", "cycles", cycles, false);
+    check(emulate_n_allocated() == allocated, "the last one leaves something behind", "cycles", cycles, false);
     for (unsigned i = 0; i < N; i++) {
         ccl_pinned_free(streams[i].memory);
         ccl_pinned_free(streams[i].labels);

@@ -11,7 +11,7 @@
 
 void emulate_fail (const char *call, unsigned n, int error, bool lost);
 unsigned emulate_calls (void);
-unsigned emulate_held (void);
+unsigned emulate_n_allocated (void);
 unsigned emulate_reports (bool forgive);
 
 /* Makes a lost device usable again: waits for its work and forgives accesses to its lost memory. */

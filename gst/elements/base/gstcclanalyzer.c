@@ -60,7 +60,7 @@ gst_ccl_analyzer_set_in_place (GstCclAnalyzer * self)
       gst_ccl_analyzer_get_output (self) == GST_CCL_ANALYZER_PASSTHROUGH);
 }
 
-/* At a frame boundary. Another output has other caps, so the parent class has to negotiate before it goes on. */
+/* Called between two frames. Another output has other caps, so the parent class has to negotiate first. */
 void
 gst_ccl_analyzer_take_output (GstCclAnalyzer * self)
 {
@@ -79,7 +79,7 @@ gst_ccl_analyzer_take_output (GstCclAnalyzer * self)
     klass->output_changed (self);
   gst_ccl_analyzer_set_in_place (self);
   gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
-  /* In place upstream's buffers go on downstream, which has not agreed to their layout yet. */
+  /* In place, upstream's buffers go downstream, which has not agreed to their layout yet. */
   gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
 }
 
@@ -124,7 +124,7 @@ follow_device (GstCclAnalyzer * self, GstBuffer * mask)
   gst_ccl_cuda_follow (&self->cuda, memory);
 }
 
-/* Opens what the settings ask for. FALSE: an error was posted. */
+/* Opens the context that the settings need. FALSE: an error was posted. */
 static gboolean
 open_for_settings (GstCclAnalyzer * self)
 {
@@ -252,7 +252,7 @@ collect_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return status;
 }
 
-/* Waits for the frame, which is analysed again on the CPU when the device fails. FALSE: an error was posted. */
+/* Waits for the frame. If the device fails, the frame is analysed again on the CPU. FALSE: an error was posted. */
 static gboolean
 collect_with_fallback (GstCclAnalyzer * self, GstCclFrame * frame)
 {
@@ -368,7 +368,7 @@ gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType
   self->warned_of_other = TRUE;
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
       ("The frames carry %s of an element upstream already: elements downstream read only what %s attaches.", what,
-          GST_OBJECT_NAME (self)), ("One of the two elements works in vain. Said once."));
+          GST_OBJECT_NAME (self)), ("The metadata of one of the two elements is not used. Said once."));
 }
 
 GstFlowReturn
@@ -420,7 +420,7 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
   GstFlowReturn flow;
 
   gst_ccl_analyzer_take_output (self);
-  /* The parent class marks the next output buffer as DISCONT, so older frames must leave before. */
+  /* The parent class marks the next output buffer as DISCONT, so older frames must leave first. */
   if (GST_BUFFER_IS_DISCONT (input))
     gst_ccl_analyzer_drain (self);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)->submit_input_buffer (transform, is_discont, input);

@@ -4,7 +4,7 @@
 /*
  * The base class of elements that analyse pictures on a GPU or on the CPU: ccllabel and cclmotion.
  *
- * It owns what both elements have:
+ * It implements the parts that both elements have:
  *
  *     gstcclanalyzer.c          the path of a frame, the output switch, the delay queue, common statistics
  *     gstcclanalyzerbackend.c   the device context, the choice of a backend, the fallback to the CPU
@@ -21,7 +21,7 @@
  *     collect              collect_frame(), describe_frame()
  *     attach               make_output()
  *
- * A "request" lists everything that a context of the core depends on. A subclass puts its fields behind GstCclRequest.
+ * A "request" contains everything that a context of the core depends on. A subclass adds its fields after GstCclRequest.
  */
 #ifndef __GST_CCL_ANALYZER_H__
 #define __GST_CCL_ANALYZER_H__
@@ -75,7 +75,7 @@ typedef struct
 typedef struct
 {
   GstBuffer *buffer;
-  gboolean is_analysed;         /* was submitted; else the frame only passes through */
+  gboolean is_analysed;         /* was submitted; otherwise the frame passes unchanged */
   gboolean is_mapped;
   GstCclMaskView view;
   GstClockTime arrived;
@@ -94,7 +94,7 @@ typedef struct
 /* The texts of error messages that differ between subclasses. */
 typedef struct
 {
-  const gchar *duty;            /* "label": "No GPU to label on" */
+  const gchar *duty;            /* a verb: "label" in "No GPU to label on" */
   const gchar *no_device_hint;
   const gchar *memory_hint;
   const gchar *settings_error;  /* "These settings do not go together" */
@@ -111,11 +111,11 @@ struct _GstCclAnalyzer
   /* Streaming thread. */
   GstVideoInfo in_info, out_info;
   gboolean cuda_lost;           /* the device failed since the start */
-  gboolean failed;              /* an error was posted: no frame leaves any longer */
+  gboolean failed;              /* an error was posted: no more frames leave */
   GstCclPoolHeadroom headroom;
   GstCclFrame *frames[CCL_MAX_DEPTH];   /* the slots, set by the subclass's init */
   guint first, n_frames, depth; /* the delay queue: a ring of depth + 1 slots */
-  gpointer request;             /* what the open context was made for: request_size bytes */
+  gpointer request;             /* the request of the open context: request_size bytes */
   GQuark source;                /* the element's name */
 
   /* Object lock. */
@@ -142,7 +142,7 @@ struct _GstCclAnalyzerClass
   GstDebugCategory *category;
   GParamSpec *active_backend;   /* to notify */
   gsize request_size;
-  gboolean needs_every_frame;   /* a frame that cannot be analysed is an error, because the next one builds on it */
+  gboolean needs_every_frame;   /* a frame that cannot be analysed is an error, because the next one depends on it */
   gboolean offers_pinned_memory;        /* to upstream, while the GPU is in use */
   GstCclAnalyzerTexts texts;
 
@@ -153,7 +153,7 @@ struct _GstCclAnalyzerClass
   guint (*get_wanted_delay) (GstCclAnalyzer * self);    /* frames in the delay queue that the settings ask for */
   GstBuffer *(*find_mask) (GstCclAnalyzer * self, GstBuffer * buffer);  /* optional; the buffer whose memory is read */
   gboolean (*check_settings) (GstCclAnalyzer * self);   /* optional; FALSE: an error was posted */
-  void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open, a frame may come */
+  void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open */
 
   /* Contexts of the core. */
   void (*fill_request) (GstCclAnalyzer * self, gpointer request);       /* zeroed except no_cuda, cuda_context */
@@ -165,8 +165,8 @@ struct _GstCclAnalyzerClass
   void (*close) (GstCclAnalyzer * self);        /* pushed */
 
   /* Frames. */
-  gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame); /* FALSE: let it pass without analysis */
-  gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error);  /* view, and what it needs else */
+  gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame); /* FALSE: the frame passes without analysis */
+  gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error);  /* the view and other memory */
   void (*unmap_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional; not the view */
   CclStatus (*submit_frame) (GstCclAnalyzer * self, GstCclFrame * frame);       /* pushed */
   CclStatus (*collect_frame) (GstCclAnalyzer * self, GstCclFrame * frame);      /* pushed */
@@ -180,7 +180,7 @@ struct _GstCclAnalyzerClass
   void (*event) (GstCclAnalyzer * self, GstEvent * event);      /* optional; after older frames have left */
   GstCaps *(*other_caps) (GstCclAnalyzer * self, GstPadDirection direction, GstCaps * caps);    /* any thread */
   void (*caps_changed) (GstCclAnalyzer * self); /* in_info and out_info are new, nothing is open for them */
-  gboolean (*start) (GstCclAnalyzer * self);    /* opens something small, so that errors come before the first frame */
+  gboolean (*start) (GstCclAnalyzer * self);    /* opens a small context, so that errors are found before the first frame */
   void (*stop) (GstCclAnalyzer * self); /* optional */
 };
 
@@ -190,29 +190,29 @@ GType gst_ccl_analyzer_get_type (void);
 gint gst_ccl_analyzer_get_output (GstCclAnalyzer * self);
 guint gst_ccl_analyzer_get_output_height (GstCclAnalyzer * self);
 
-/* With the object lock, after the property was set: takes effect at once unless frames flow. */
+/* With the object lock, after the property was set. Takes effect at once if no frames flow. */
 void gst_ccl_analyzer_sync_output (GstCclAnalyzer * self);
 
-/* Lets all frames of the delay queue leave. Call it before anything that must not overtake them. */
+/* Pushes all frames of the delay queue. Call it before anything that must not overtake them. */
 GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);
 
 /* Call it before metadata of this API (`what`: "blobs") is attached. Warns once if exactly one other element attached such
  * metadata: of three elements in a row only the second warns. */
 void gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType api, const gchar * what);
 
-/* The frames of the delay queue leave until `depth` are left, or none with `all`; NULL when none may leave. */
+/* The next frame that leaves the delay queue, until `depth` are left, or none with `all`. NULL: none may leave. */
 GstFlowReturn gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
 
-/* Maps frame->view: on the device where the core can read `mask` there, else on the host. */
+/* Maps frame->view: on the device if the core can read `mask` there, otherwise on the host. */
 gboolean gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask,
     const GstVideoInfo * info, GError ** error);
 
 /* The buffer that leaves for `input`: the same in place, or a new one with its metadata. */
 GstFlowReturn gst_ccl_analyzer_prepare_output (GstCclAnalyzer * self, GstBuffer * input, GstBuffer ** output);
 
-/* Opens on the best backend that the request allows. `message`: what went wrong, to be freed. */
+/* Opens on the best backend that the request allows. `message`: the error, to be freed by the caller. */
 CclStatus gst_ccl_analyzer_open (GstCclAnalyzer * self, gpointer request, gchar ** message);
-/* Opens what the settings and caps ask for, unless it is open. FALSE: an error was posted. */
+/* Opens the context that settings and caps need, unless it is open. FALSE: an error was posted. */
 gboolean gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self);
 
 /* After a call of the core failed: processes the queued frames again on the CPU. FALSE: an error was posted. */

@@ -127,7 +127,7 @@ reopen (GstCclAnalyzer * self, gpointer request)
     return FALSE;
   }
   self->is_open = TRUE;
-  /* Opening can change both: it takes a device context, or finds that there is no device. */
+  /* Opening can change both: it gets a device context, or finds that there is no device. */
   common->cuda_context = self->cuda.current;
   common->no_cuda = self->cuda_lost;
   memcpy (self->request, request, klass->request_size);
@@ -174,7 +174,7 @@ gst_ccl_analyzer_ensure_open (GstCclAnalyzer * self)
   return reopen (self, wanted);
 }
 
-/* Submits a queued frame to a new context. A mask in the memory of a lost device may be out of reach: then the frame passes
+/* Submits a queued frame to a new context. If its mask is in the memory of a lost device and cannot be read, the frame passes
  * without analysis, unless the subclass needs every frame. FALSE: an error was posted. */
 static gboolean
 resubmit_frame (GstCclAnalyzer * self, GstCclFrame * frame)

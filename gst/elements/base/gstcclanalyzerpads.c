@@ -31,7 +31,7 @@ is_system_memory (GstCapsFeatures * features, GstStructure * structure, gpointer
   return !gst_caps_features_contains (features, GST_CCL_CUDA_FEATURE);
 }
 
-/* The templates are the same everywhere; what is offered is what this machine can do. */
+/* The templates are the same on all machines. The element offers the caps that this machine supports. */
 static GstCaps *
 gst_ccl_analyzer_transform_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps,
     GstCaps * filter)
@@ -77,7 +77,7 @@ gst_ccl_analyzer_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstC
   return TRUE;
 }
 
-/* The size of a picture, whatever the layout of the one it is made of. */
+/* Only the size of a picture, because its layout may differ from its source. */
 static gboolean
 gst_ccl_analyzer_transform_size (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps, gsize size,
     GstCaps * other_caps, gsize * other_size)
@@ -99,7 +99,7 @@ gst_ccl_analyzer_propose_allocation (GstBaseTransform * transform, GstQuery * de
   gboolean ok = parent_transform ()->propose_allocation (transform, decide_query, query);
   GstCaps *caps;
 
-  /* In place the buffers go on downstream, which says itself what it understands. */
+  /* In place, the buffers go downstream, so downstream answers for them. */
   if (gst_ccl_analyzer_get_output (self) != GST_CCL_ANALYZER_PASSTHROUGH) {
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
     ok = TRUE;
@@ -111,7 +111,7 @@ gst_ccl_analyzer_propose_allocation (GstBaseTransform * transform, GstQuery * de
     ok = TRUE;
   }
   gst_ccl_crop_refuse (query);
-  gst_ccl_analyzer_copy_settings (self);        /* they may be why upstream asks */
+  gst_ccl_analyzer_copy_settings (self);        /* upstream may ask because they have changed */
   gst_ccl_pool_headroom_propose (&self->headroom, query, klass->get_wanted_delay (self));
   return ok;
 }
@@ -256,7 +256,7 @@ gst_ccl_analyzer_stop (GstBaseTransform * transform)
   return TRUE;
 }
 
-/* After a start that failed GstBaseTransform does not call stop(). */
+/* GstBaseTransform does not call stop() after a failed start. */
 static gboolean
 gst_ccl_analyzer_start (GstBaseTransform * transform)
 {

@@ -23,12 +23,12 @@ typedef struct
 {
   GstElement *element;
   gint device_id;               /* property: -1 is any */
-  GRecMutex lock;               /* guards shared: other threads hand contexts in and ask for ours */
+  GRecMutex lock;               /* guards `shared`, because other threads set contexts and ask for ours */
   GstObject *shared;            /* GstCudaContext offered to and taken from neighbours */
   GstObject *current;           /* the context in which frames are analysed; streaming thread only */
 } GstCclCuda;
 
-/* Is libgstcuda there and usable? Decided once per process. */
+/* Whether libgstcuda is there and usable. Decided once per process. */
 gboolean gst_ccl_cuda_load (void);
 
 void gst_ccl_cuda_init (GstCclCuda * cuda, GstElement * element);
@@ -50,20 +50,20 @@ gint gst_ccl_cuda_get_device (const GstCclCuda * cuda);
  * device needs none. */
 gboolean gst_ccl_cuda_is_missed (const GstCclCuda * cuda, CclStatus status);
 
-/* Around every call of the core that may touch the device; nothing happens without a context. */
+/* Call these around every call of the core that may use the device. They do nothing without a context. */
 void gst_ccl_cuda_push (GstCclCuda * cuda);
 void gst_ccl_cuda_pop (GstCclCuda * cuda);
 
 gboolean gst_ccl_cuda_is_memory (GstMemory * memory);
 
-/* The context that CUDA memory or our own device memory lives in, or NULL; (transfer none). */
+/* The context of CUDA memory or of our own device memory, or NULL; (transfer none). */
 GstObject *gst_ccl_cuda_memory_get_context (GstMemory * memory);
 
-/* Can a core that works in the current context (or on the device) read this memory where it is, on the device? */
+/* Whether a core that works in the current context (or on the device) can read this memory on the device. */
 gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
-/* Is the memory in another context than the current one, and does cuda-device-id allow it? Then close everything that works
- * in the current context, and call gst_ccl_cuda_follow(). */
+/* Whether the memory is in another context than the current one, and cuda-device-id allows it. If so, close everything in the
+ * current context and call gst_ccl_cuda_follow(). */
 gboolean gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory);
 
 /* Makes the memory's context the current one. */

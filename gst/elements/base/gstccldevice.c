@@ -8,7 +8,7 @@
 typedef struct
 {
   GstAllocator parent;
-  GstCclCuda cuda;              /* keeps the context alive while memory of it is about */
+  GstCclCuda cuda;              /* keeps the context alive while its memory exists */
 } GstCclDeviceAllocator;
 
 typedef struct
@@ -21,7 +21,7 @@ typedef struct
   GstMemory memory;
   gpointer device;
   GMutex lock;                  /* guards what follows: several threads may read */
-  guint8 *host;                 /* the copy for readers on the host; NULL: not made yet */
+  guint8 *host;                 /* the copy for readers on the host; NULL: none yet */
   gboolean host_is_current;
 } GstCclDeviceMemory;
 
@@ -65,7 +65,7 @@ device_free (GstAllocator * allocator, GstMemory * memory)
   g_free (memory);
 }
 
-/* The host's copy, brought up to date; NULL when that fails. */
+/* The host's copy, updated; NULL if that fails. */
 static gpointer
 download (GstCclDeviceMemory * memory)
 {

@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 /* The value of GST_MAP_CUDA, which older headers and builds without libgstcuda lack. */
 #define GST_CCL_MAP_DEVICE ((GstMapFlags) (GST_MAP_FLAG_LAST << 1))
 
-/* Of the current context of `cuda`, or of its device. */
+/* Allocates in the current context of `cuda`, or on its device. */
 GstAllocator *gst_ccl_device_allocator_new (GstCclCuda * cuda);
 
 gboolean gst_ccl_is_device_memory (GstMemory * memory);

@@ -18,8 +18,8 @@
   }
 
 static const GEnumValue backend[] = {
-  {GST_CCL_BACKEND_AUTO, "CUDA where there is a device, else the CPU", "auto"},
-  {GST_CCL_BACKEND_CUDA, "CUDA: an NVIDIA GPU, or an error", "cuda"},
+  {GST_CCL_BACKEND_AUTO, "CUDA if there is a device, otherwise the CPU", "auto"},
+  {GST_CCL_BACKEND_CUDA, "CUDA on an NVIDIA GPU; an error without one", "cuda"},
   {GST_CCL_BACKEND_CPU, "The CPU", "cpu"},
   {0, NULL, NULL}
 };
@@ -44,8 +44,8 @@ static const GEnumValue border[] = {
 DEFINE_TYPE (border, "Border", g_enum_register_static)
 
 static const GEnumValue sort[] = {
-  {CCL_ORDER_RASTER, "By first pixel, row by row; a full table holds the first", "raster"},
-  {CCL_ORDER_AREA, "Largest first; a full table holds the largest", "area-desc"},
+  {CCL_ORDER_RASTER, "By first pixel, row by row; a full list has the first blobs", "raster"},
+  {CCL_ORDER_AREA, "Largest first; a full list has the largest blobs", "area-desc"},
   {0, NULL, NULL}
 };
 
@@ -61,8 +61,8 @@ static const GFlagsValue attach[] = {
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
 
 static const GEnumValue output[] = {
-  {GST_CCL_OUTPUT_PASSTHROUGH, "The input, untouched", "passthrough"},
-  {GST_CCL_OUTPUT_MASK, "GRAY8: 255 where a kept blob is, else 0", "mask"},
+  {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
+  {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},
   {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE (at most 65535) or RGBA (32 bits, little endian)",
       "labels"},
   {0, NULL, NULL}
@@ -71,7 +71,7 @@ static const GEnumValue output[] = {
 DEFINE_TYPE (output, "Output", g_enum_register_static)
 
 static const GEnumValue mask_source[] = {
-  {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata where there is one, else the picture", "auto"},
+  {GST_CCL_MASK_SOURCE_AUTO, "The mask in the frame's metadata or, without one, the picture", "auto"},
   {GST_CCL_MASK_SOURCE_FRAME, "The picture: its gray or luma plane", "frame"},
   {GST_CCL_MASK_SOURCE_MASK_META, "GstCclMaskMeta, as cclmotion attaches it", "mask-meta"},
   {GST_CCL_MASK_SOURCE_SEGMENTATION_MTD, "GstAnalyticsSegmentationMtd: see segmentation and region-id (GStreamer 1.26)",
@@ -92,14 +92,14 @@ DEFINE_TYPE (motion_method, "MotionMethod", g_enum_register_static)
 
 static const GEnumValue shadow[] = {
   {GST_CCL_SHADOW_KEEP, "Shadows are foreground", "keep"},
-  {GST_CCL_SHADOW_DROP, "Where the background is only darker by a factor is no foreground", "drop"},
+  {GST_CCL_SHADOW_DROP, "Pixels that are only a darker background are not foreground", "drop"},
   {0, NULL, NULL}
 };
 
 DEFINE_TYPE (shadow, "Shadow", g_enum_register_static)
 
 static const GEnumValue motion_output[] = {
-  {GST_CCL_MOTION_OUTPUT_PASSTHROUGH, "The input, untouched, with the mask beside it (GstCclMaskMeta)", "passthrough"},
+  {GST_CCL_MOTION_OUTPUT_PASSTHROUGH, "The input, unchanged, with the mask in metadata (GstCclMaskMeta)", "passthrough"},
   {GST_CCL_MOTION_OUTPUT_MASK, "The mask as GRAY8 video", "mask"},
   {0, NULL, NULL}
 };
@@ -170,9 +170,9 @@ static const GFlagsValue draw[] = {
   {GST_CCL_DRAW_ELLIPSE, "Ellipse with the same second moments", "ellipse"},
   {GST_CCL_DRAW_ID, "Number of the track; without one, the label", "id"},
   {GST_CCL_DRAW_AREA, "Area in pixels of the frame", "area"},
-  {GST_CCL_DRAW_TRAIL, "Where the track has been", "trail"},
+  {GST_CCL_DRAW_TRAIL, "Past positions of the track", "trail"},
   {GST_CCL_DRAW_ZONE, "Zones and what they count", "zone"},
-  {GST_CCL_DRAW_COUNT, "How many objects there are", "count"},
+  {GST_CCL_DRAW_COUNT, "Number of objects", "count"},
   {GST_CCL_DRAW_CONTOUR, "Outline, where ccllabel contours=true traced it", "contour"},
   {0, NULL, NULL}
 };
@@ -180,7 +180,7 @@ static const GFlagsValue draw[] = {
 static const GEnumValue color_by[] = {
   {GST_CCL_COLOR_BY_LABEL, "Blobs, by their number in the frame", "label"},
   {GST_CCL_COLOR_BY_TRACK, "Tracks", "track"},
-  {GST_CCL_COLOR_BY_FIXED, "Nothing: all have the same", "fixed"},
+  {GST_CCL_COLOR_BY_FIXED, "Nothing: all objects have the same color", "fixed"},
   {0, NULL, NULL}
 };
 
@@ -188,14 +188,14 @@ DEFINE_TYPE (draw, "Draw", g_flags_register_static)
 DEFINE_TYPE (color_by, "ColorBy", g_enum_register_static)
 
 static const GEnumValue remap_mode[] = {
-  {GST_CCL_REMAP_KEEP, "Before them: attach the blobs in a form that is passed on", "keep"},
-  {GST_CCL_REMAP_RESTORE, "Behind them: restore the blobs", "restore"},
+  {GST_CCL_REMAP_KEEP, "Attach the blobs in a form that other elements copy", "keep"},
+  {GST_CCL_REMAP_RESTORE, "Restore the blobs for the new frame", "restore"},
   {0, NULL, NULL}
 };
 
 DEFINE_TYPE (remap_mode, "RemapMode", g_enum_register_static)
 
-/* A name can have a row for each backend; the property offers it once. */
+/* A method can have an entry for each backend; the property lists its name once. */
 static gboolean
 is_first_row (guint index)
 {
@@ -205,7 +205,7 @@ is_first_row (guint index)
   return TRUE;
 }
 
-/* "Runs (CPU, 4- and 8-connected)": what each row of a name can do. */
+/* "Runs (CPU, 4- and 8-connected)": the abilities of each entry of a name. */
 static gchar *
 describe_algorithm (guint index)
 {

@@ -21,7 +21,7 @@ typedef enum
 #define GST_TYPE_CCL_BACKEND (gst_ccl_backend_get_type ())
 GType gst_ccl_backend_get_type (void);
 
-/* Values are GST_CCL_ALGORITHM_AUTO and 1 + the index of a method's first row in the core's table. */
+/* Values are GST_CCL_ALGORITHM_AUTO and 1 + the index of a method's first entry in the core's table. */
 #define GST_CCL_ALGORITHM_AUTO 0
 
 #define GST_TYPE_CCL_ALGORITHM (gst_ccl_algorithm_get_type ())
@@ -30,10 +30,10 @@ GType gst_ccl_algorithm_get_type (void);
 /* Name of an algorithm as the core takes it; NULL for auto. */
 const gchar *gst_ccl_algorithm_get_name (gint algorithm);
 
-/* Is there an implementation for this backend (whatever the connectivity)? TRUE for auto. */
+/* Whether there is an implementation for this backend, with any connectivity. TRUE for auto. */
 gboolean gst_ccl_algorithm_has_backend (gint algorithm, CclBackendKind backend);
 
-/* Does it label volumes, and not single frames? */
+/* Whether it labels volumes instead of single frames. */
 gboolean gst_ccl_algorithm_is_for_volumes (gint algorithm);
 
 #define GST_TYPE_CCL_CONNECTIVITY (gst_ccl_connectivity_get_type ())

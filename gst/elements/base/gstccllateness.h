@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Quality of service: is a frame too late for the sink?
+ * Quality of service: decides whether a frame is too late for the sink.
  *
  * GstBaseTransform's own `qos` drops late frames. An analysing element lets them through without analysis instead. Every
  * function takes the object lock of the element.
@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GstClockTime earliest;        /* running time before which a frame is late; GST_CLOCK_TIME_NONE: none is */
+  GstClockTime earliest;        /* running time before which a frame is late; GST_CLOCK_TIME_NONE: no frame is late */
   gdouble proportion;           /* of the sink's speed, for the QOS message */
   guint64 n_late;               /* frames that were late since the start */
 } GstCclLateness;

@@ -31,12 +31,12 @@ map_with_meta (GstCclMaskView * view, gsize * size)
     return FALSE;
   view->mask.data = data;
   view->mask.stride = stride;
-  /* One that maps by itself (as gstreamer-vaapi's) need not say what. */
+  /* A meta with a map function of its own, such as that of gstreamer-vaapi, may not report the memory. */
   *size = view->map.data ? (gsize) (view->map.data + view->map.size - (guint8 *) data) : G_MAXSIZE;
   return TRUE;
 }
 
-/* The plane where the caps have it: only the memories it lies in are mapped, so that a buffer with a memory per plane
+/* The plane at the offset of the caps. Only the memories that contain it are mapped, so that a buffer with a memory per plane
  * is not merged. */
 static gboolean
 map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
@@ -56,7 +56,7 @@ map_with_info (GstCclMaskView * view, const GstVideoInfo * info, gsize * size)
   return TRUE;
 }
 
-/* Our own device memory, whose layout only a video meta says. */
+/* Our own device memory, whose layout is in the video meta only. */
 static gboolean
 map_on_device (GstCclMaskView * view, GstMemory * memory, gsize * size)
 {
@@ -126,7 +126,7 @@ map_view (GstCclMaskView * view, GstBuffer * buffer, const GstVideoInfo * info, 
     return fail_too_small (view, info, size, error);
   }
 
-  /* Not the first memory: mapping may have merged it with others, into one that is not pinned. */
+  /* Not the first memory of the buffer, because mapping may have merged it with others into one that is not pinned. */
   if (view->mask.memory == CCL_MEMORY_HOST && view->map.memory && gst_ccl_is_pinned_memory (view->map.memory)) {
     view->mask.memory = CCL_MEMORY_PINNED;
     view->path = "pinned";

@@ -12,12 +12,12 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  CclMask mask;                 /* threshold and invert are the caller's to set */
-  const gchar *path;            /* how the pixels get to the backend, for people: "system", "pinned", ... */
+  CclMask mask;                 /* the caller sets threshold and invert */
+  const gchar *path;            /* how the pixels get to the backend, for statistics: "system", "pinned", ... */
 
   /*< private >*/
   GstBuffer *buffer;
-  GstMemory *memory;            /* mapped on the device; NULL: buffer and meta are what was mapped */
+  GstMemory *memory;            /* mapped on the device; NULL: buffer and meta are mapped */
   GstVideoMeta *meta;
   GstMapInfo map;
 } GstCclMaskView;

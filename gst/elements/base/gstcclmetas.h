@@ -50,7 +50,7 @@ gst_ccl_blob_get_place (const GstCclBlobMeta * meta, guint index)
 
   gst_ccl_blob_meta_get_centroid (meta, index, &place.x, &place.y);
   gst_ccl_blob_meta_get_box (meta, index, &place.x0, &place.y0, &place.x1, &place.y1);
-  /* A centroid counts from the centre of the first pixel. */
+  /* A centroid is relative to the centre of the first pixel. */
   place.x += 0.5;
   place.y += 0.5;
   place.x1 += place.x0;

@@ -10,7 +10,7 @@
 typedef struct
 {
   GstAllocator parent;
-  GstCclCuda cuda;              /* keeps the context alive while memory of it is about */
+  GstCclCuda cuda;              /* keeps the context alive while its memory exists */
 } GstCclPinnedAllocator;
 
 typedef struct
@@ -21,7 +21,7 @@ typedef struct
 typedef struct
 {
   GstMemory memory;
-  guint8 *block;                /* what ccl_pinned_alloc() returned; NULL in a shared part */
+  guint8 *block;                /* the block from ccl_pinned_alloc(); NULL in a shared part */
   guint8 *data;                 /* aligned; counted from it: memory.offset */
 } GstCclPinnedMemory;
 
@@ -44,7 +44,7 @@ pinned_alloc (GstAllocator * allocator, gsize size, GstAllocationParams * params
   block = ccl_pinned_alloc (maxsize + (align > 4095 ? align : 0), gst_ccl_cuda_get_device (&self->cuda));
   gst_ccl_cuda_pop (&self->cuda);
   if (!block)
-    return gst_allocator_alloc (NULL, size, params);    /* slower to upload, but a frame */
+    return gst_allocator_alloc (NULL, size, params);    /* slower to upload, but usable */
 
   GstCclPinnedMemory *memory = g_new0 (GstCclPinnedMemory, 1);
   memory->block = block;

@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 /* Page-locked for the current context of `cuda`, or for its device. */
 GstAllocator *gst_ccl_pinned_allocator_new (GstCclCuda * cuda);
 
-/* Proposes it in an allocation query, so that upstream writes its masks where the GPU can fetch them. Downstream elements that
- * propose memory of their own come first. */
+/* Proposes it in an allocation query, so that upstream writes its masks where the GPU can read them. Allocators that downstream
+ * elements propose come first. */
 void gst_ccl_pinned_propose (GstCclCuda * cuda, GstQuery * query);
 
 gboolean gst_ccl_is_pinned_memory (GstMemory * memory);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of any width: an enum, a guint or a gboolean may lie in a bool, an int or a uint64_t of the core. */
+/* Stores a value of any width: an enum, a guint or a gboolean may be a bool, an int or a uint64_t in the core. */
 static void
 store (gpointer to, guint32 size, gint64 number)
 {

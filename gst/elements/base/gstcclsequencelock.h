@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A sequence lock over what an element's caps depend on.
+ * A sequence lock for the settings that the caps of an element depend on.
  *
  * Any thread may ask for caps, and GstBaseTransform needs several steps for an answer. All steps must see the same output of
  * the element. A counter is incremented before and after each change, so it is odd during a change and never repeats.

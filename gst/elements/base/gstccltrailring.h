@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The last places of an object: a ring that keeps the newest. */
+/* The last positions of an object: a ring that keeps the newest. */
 #ifndef __GST_CCL_TRAIL_RING_H__
 #define __GST_CCL_TRAIL_RING_H__
 

@@ -77,7 +77,7 @@ gst_ccl_message_queue_push (GstCclMessageQueue * queue, GstCclMessage * message,
     return;
   }
   g_queue_push_tail (&queue->waiting, message);
-  /* Several, where `size` is smaller than before. */
+  /* Drops several messages if `size` has become smaller. */
   for (; gst_ccl_message_queue_n_waiting (queue) > size; queue->dropped++)
     gst_ccl_message_free (g_queue_pop_head (&queue->waiting));
 }

@@ -8,7 +8,7 @@
  *                   ^                    |
  *                   +---- put_back() ----+-> reject(), lose(): dropped
  *
- * The queue has no lock: its owner calls with one.
+ * The queue has no lock. Its owner must hold one during each call.
  */
 #ifndef __GST_CCL_MESSAGE_QUEUE_H__
 #define __GST_CCL_MESSAGE_QUEUE_H__
@@ -42,8 +42,7 @@ typedef struct
 /* The maximum size of a packet in MQTT, in bytes. */
 #define GST_CCL_MQTT_MAX_PAYLOAD 268435455
 
-/* A message with a copy of `size` bytes that arrives now. Takes the topic. NULL: MQTT cannot send so many bytes, or there is no
- * memory. */
+/* Makes a message with a copy of `size` bytes, which arrives now. Takes the topic. NULL: too large for MQTT, or no memory. */
 GstCclMessage *gst_ccl_message_new (gchar * topic, gconstpointer data, gsize size);
 void gst_ccl_message_free (GstCclMessage * message);
 
@@ -58,13 +57,13 @@ typedef struct
   GQueue waiting;               /* of GstCclMessage */
   GstCclInFlight in_flight[GST_CCL_MQTT_MAX_IN_FLIGHT]; /* a ring, in the order of sending */
   guint first_in_flight, n_in_flight;
-  gboolean is_sending;          /* take() returned a message, and what became of it is not known */
+  gboolean is_sending;          /* take() has returned a message whose result is not known yet */
   gboolean is_lost;             /* lose() has counted that message */
 
-  guint64 published;            /* acknowledged by the broker, as far as the QoS level asks for that */
+  guint64 published;            /* acknowledged by the broker, if the QoS level has acknowledgements */
   guint64 dropped;
   guint64 bytes;                /* of messages handed over */
-  GstCclMinAvgMax latency;      /* from arrival until the broker has the message, in microseconds */
+  GstCclMinAvgMax latency;      /* from arrival until the broker has received the message, in microseconds */
 } GstCclMessageQueue;
 
 /* An empty queue that has counted nothing. */
@@ -73,23 +72,23 @@ void gst_ccl_message_queue_init (GstCclMessageQueue * queue);
 /* Drops all messages. Returns their number. */
 guint gst_ccl_message_queue_clear (GstCclMessageQueue * queue);
 
-/* Takes the message, or drops it or older ones if `size` wait. */
+/* Takes the message. If `size` messages wait, drops it or older ones. */
 void gst_ccl_message_queue_push (GstCclMessageQueue * queue, GstCclMessage * message, GstCclOverflow overflow, guint size);
 
-/* Messages that wait, and those that wait or are in flight. */
+/* Number of messages that wait, and number that wait or are in flight. */
 guint gst_ccl_message_queue_n_waiting (const GstCclMessageQueue * queue);
 guint gst_ccl_message_queue_n_undelivered (const GstCclMessageQueue * queue);
 
 /* The next message, which is then in flight. NULL: none waits, or too many are in flight. One thread at a time takes. */
 GstCclMessage *gst_ccl_message_queue_take (GstCclMessageQueue * queue, gint qos_level);
 
-/* What became of the message that take() returned last. Each function takes the message.
- * handed_over(): the broker will acknowledge it. put_back(): it waits again, as the first. reject(): it is dropped. */
+/* The result of the message that take() returned last. Each function takes the message. After handed_over() the broker will
+ * acknowledge it. After put_back() it waits again, as the first one. reject() drops it. */
 void gst_ccl_message_queue_handed_over (GstCclMessageQueue * queue, GstCclMessage * message);
 void gst_ccl_message_queue_put_back (GstCclMessageQueue * queue, GstCclMessage * message);
 void gst_ccl_message_queue_reject (GstCclMessageQueue * queue, GstCclMessage * message);
 
-/* The broker has the oldest message in flight. */
+/* The broker has received the oldest message in flight. */
 void gst_ccl_message_queue_acknowledge (GstCclMessageQueue * queue);
 
 /* The connection broke: messages in flight with QoS level 0 are lost. The client sends the others again. */

@@ -20,8 +20,8 @@ fail (GError ** error, const gchar ** hint, const gchar * hint_text, const gchar
   return FALSE;
 }
 
-/* An address that is not one can hold a password at any place, as in user:password@host without a scheme, or host:password.
- * So an error repeats it only where a port has too many digits. */
+/* An invalid address can contain a password anywhere, for example user:password@host without a scheme, or host:password. So an
+ * error repeats the address only if a port has too many digits. */
 static gboolean
 refuse_address (const gchar * uri, const gchar * reason, GError ** error, const gchar ** hint)
 {

@@ -17,8 +17,8 @@ typedef struct
 } GstCclMqttAddress;
 
 /* Reads mqtt://HOST[:PORT] (1883) or mqtts://HOST[:PORT] (8883). FALSE: `error` says why, and `hint` (static) what to do. An
- * address with a user name, a password, a path, a query or a fragment is an error. The error does not repeat what may be a
- * password. */
+ * address with a user name, a password, a path, a query or a fragment is an error. The error does not repeat a text that may be
+ * a password. */
 gboolean gst_ccl_mqtt_address_parse (const gchar * uri, GstCclMqttAddress * address, GError ** error, const gchar ** hint);
 
 G_END_DECLS

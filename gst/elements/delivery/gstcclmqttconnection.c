@@ -31,7 +31,7 @@ gst_ccl_mqtt_connection_push (GstCclMqttConnection * self, GstCclMessage * messa
   gst_ccl_message_queue_push (&self->queue, message, overflow, size);
 }
 
-/* Hands over one message. Gives `lock` up meanwhile. FALSE: the connection has just been lost. */
+/* Hands over one message. Releases `lock` meanwhile. FALSE: the connection has just been lost. */
 static gboolean
 send_message (GstCclMqttConnection * self, GstCclMessage * message)
 {
@@ -45,7 +45,7 @@ send_message (GstCclMqttConnection * self, GstCclMessage * message)
       g_bytes_get_data (message->payload, NULL), qos_level, retain);
   g_mutex_lock (&self->lock);
 
-  /* libmosquitto then has nothing of a message with QoS 0. From level 1 on it keeps it, and sends it with the next
+  /* libmosquitto then drops a message with QoS 0. From level 1 on it keeps the message, and sends it with the next
    * connection. */
   is_lost = result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST;
   if (is_lost && qos_level == 0) {
@@ -143,8 +143,8 @@ on_connect (struct mosquitto *client, void *user_data, int code)
   self->is_accepted = TRUE;
 }
 
-/* After on_connect() libmosquitto sends the messages of the last connection again. New ones follow them, because the order
- * is to stay. */
+/* After on_connect() libmosquitto sends the messages of the last connection again. New messages follow, so that the order is
+ * kept. */
 static void
 begin_sending (GstCclMqttConnection * self)
 {
@@ -220,8 +220,8 @@ reason_of (gint result, gint saved_errno)
   return result == MOSQ_ERR_ERRNO && saved_errno ? g_strerror (saved_errno) : mosquitto_strerror (result);
 }
 
-/* Sends the rest of the messages, and the DISCONNECT that close() queued. The loop fails when that is done. A broker that did not
- * accept the connection gets little time. */
+/* Sends the remaining messages, and the DISCONNECT that close() has queued. The loop fails when this is done. A broker that did
+ * not accept the connection gets less time. */
 static void
 say_goodbye (GstCclMqttConnection * self, gboolean connected)
 {
@@ -230,7 +230,7 @@ say_goodbye (GstCclMqttConnection * self, gboolean connected)
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
-/* Why a socket that can be written to has no connection, or 0 when it has one. */
+/* The error of a socket that is writable but not connected; 0: it is connected. */
 static gint
 failure_of (gint descriptor)
 {
@@ -260,8 +260,8 @@ wait_for_connection (GstCclMqttConnection * self)
   return 0;
 }
 
-/* Did the connection end during the TLS handshake? errno says why. libmosquitto takes such a connection for one that is not
- * ready yet, and tries for ever. */
+/* Whether the connection ended during the TLS handshake; errno has the reason. libmosquitto takes such a connection for one
+ * that is not ready yet, and tries without a limit. */
 static gboolean
 has_ended (GstCclMqttConnection * self)
 {
@@ -269,7 +269,7 @@ has_ended (GstCclMqttConnection * self)
   gchar byte;
   const gssize n = descriptor < 0 ? 1 : recv (descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-  if (n == 0)                   /* also when libmosquitto has been given the reason */
+  if (n == 0)                   /* also if libmosquitto has already read the reason */
     errno = ECONNRESET;
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
@@ -342,7 +342,7 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
 
   if (n == 0)
     return MOSQ_ERR_EAI;
-  if (is_stopping (self))       /* looking a name up may take long */
+  if (is_stopping (self))       /* the name lookup may have taken long */
     return MOSQ_ERR_SUCCESS;
   first = connect_once (self, local[0], was_connected, saved_errno);
   if (n < 2 || first != MOSQ_ERR_ERRNO || *saved_errno == ECONNRESET || *was_connected || is_stopping (self))

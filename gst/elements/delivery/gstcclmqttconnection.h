@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A connection to an MQTT broker, kept up by a thread of its own, which sends the messages of a queue.
+ * A connection to an MQTT broker. A thread of its own maintains it and sends the messages of a queue.
  *
- * The broker may be late, go away and come back: messages wait in the queue, and the thread tries again after growing
- * pauses. Any thread may call; `lock` guards the members that say so, and `cond` announces every change. `lock` is never held
- * while libmosquitto is called, because that calls back with locks of its own.
+ * The broker may be slow, or not reachable for a time. Messages then wait in the queue, and the thread tries again after
+ * increasing pauses. Any thread may call these functions. `lock` guards the members marked below, and `cond` signals every
+ * change. `lock` is never locked during calls of libmosquitto, because its callbacks run with locks of its own.
  *
  *     gst_ccl_mqtt_connection_open (connection, &settings, &error, &hint);
  *     gst_ccl_mqtt_connection_start (connection);
@@ -24,7 +24,7 @@
 
 G_BEGIN_DECLS
 
-/* What open() reads. Strings may be NULL. */
+/* The settings for open(). Strings may be NULL. */
 typedef struct
 {
   gchar *uri, *client_id, *username, *password_env;

@@ -157,7 +157,7 @@ gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
   g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
           "Maximum number of messages that wait for the broker", 1, G_MAXINT, 1000, playing));
   g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
-          "What to do when the queue is full", GST_TYPE_CCL_MQTT_OVERFLOW, GST_CCL_OVERFLOW_DROP_OLDEST, playing));
+          "Action when the queue is full", GST_TYPE_CCL_MQTT_OVERFLOW, GST_CCL_OVERFLOW_DROP_OLDEST, playing));
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
           "Idle time after which the connection is probed, in seconds", 5, 65535, 30, ready));
   g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",

@@ -6,13 +6,12 @@
  * @title: cclmqttsink
  * @short_description: publishes lines of JSON (or any text) over MQTT
  *
- * Each buffer becomes one message. The broker may be late, go away and come back: messages wait in a bounded queue,
- * the connection is tried again with growing pauses, and the pipeline goes on all the while. What a full queue does
- * is #cclmqttsink:overflow; how it all went is #cclmqttsink:stats.
+ * Each buffer becomes one message. The broker may be slow, or not reachable for a time. Then messages wait in a bounded
+ * queue, the element tries to connect again after increasing pauses, and the pipeline continues. #cclmqttsink:overflow
+ * selects the action when the queue is full, and #cclmqttsink:stats has the counts.
  *
- * With overflow=block and no broker the end of the stream waits behind the messages, for ever if need be:
- * `gst-launch-1.0 -e` then takes a second Ctrl-C, and a program sets another #cclmqttsink:overflow, or the pipeline to
- * NULL.
+ * With overflow=block and no broker, the end of the stream waits for the messages without a limit. Then `gst-launch-1.0
+ * -e` needs a second Ctrl-C. A program sets another #cclmqttsink:overflow, or the pipeline to NULL.
  *
  * ## Blobs to a broker on this machine
  * |[
@@ -147,8 +146,8 @@ start (GstCclMqttSink * self)
   return TRUE;
 }
 
-/* Waits until something under `lock` has changed, or a pause or a flush begins. Under the base class's preroll lock and
- * `lock`, and gives up both meanwhile: no change of state goes on without the former. FALSE: it is past `end`. */
+/* Waits until a member under `lock` has changed, or a pause or a flush begins. Called with the preroll lock of the base class
+ * and `lock`, and releases both meanwhile, because changes of state need the preroll lock. FALSE: it is past `end`. */
 static gboolean
 wait_for_change (GstCclMqttSink * self, gint64 end)
 {
@@ -165,7 +164,8 @@ wait_for_change (GstCclMqttSink * self, gint64 end)
   return in_time;
 }
 
-/* Until all is delivered, the time is up, or the element is flushed. Returns what is left. Under the preroll lock. */
+/* Waits until all messages are delivered, the time is up, or the element is flushed. Returns the number of remaining messages.
+ * Called with the preroll lock. */
 static guint
 drain (GstCclMqttSink * self)
 {
@@ -253,8 +253,8 @@ get_limit (GstCclMqttSink * self, guint * size)
   return overflow;
 }
 
-/* With overflow=block: waits until the queue has space, the owner has given up on the connection, or `overflow` changes. Also waits
- * while the element is paused. Under the preroll lock and `lock`, and gives up both meanwhile. */
+/* With overflow=block: waits until the queue has space, the owner has given up on the connection, or `overflow` changes. Also
+ * waits while the element is paused. Called with the preroll lock and `lock`, and releases both meanwhile. */
 static GstFlowReturn
 wait_for_space (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guint * size)
 {
@@ -265,7 +265,7 @@ wait_for_space (GstCclMqttSink * self, GstBuffer * buffer, gint * overflow, guin
       && !self->connection.failed && gst_ccl_message_queue_n_waiting (&self->connection.queue) >= *size) {
     wait_for_change (self, FOREVER);
     g_mutex_unlock (&self->connection.lock);
-    /* Returns at once, or at the end of a pause; does not ask for a flush that was there before it. */
+    /* Returns at once, or at the end of a pause. It does not check for an earlier flush. */
     result = sink->flushing ? GST_FLOW_FLUSHING : gst_base_sink_do_preroll (sink, GST_MINI_OBJECT (buffer));
     g_mutex_lock (&self->connection.lock);
   }
@@ -399,7 +399,7 @@ gst_ccl_mqtt_sink_init (GstCclMqttSink * self)
   self->connection.connected = on_connected;
   self->connection.disconnected = on_disconnected;
   gst_ccl_mqtt_sink_init_settings (self);
-  /* Lines go out as they come, and a stream without any does not hold up the pipeline. */
+  /* Lines are sent when they arrive, and a stream without lines does not block the pipeline. */
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_async_enabled (GST_BASE_SINK (self), FALSE);
 }

@@ -21,7 +21,7 @@ read_source (const gchar * text)
   return source;
 }
 
-/* The text with a zero behind it, or NULL: there is no memory, or a zero in it. */
+/* The text with a terminating zero; NULL: no memory, or the text contains a zero. */
 static gchar *
 terminate (const gchar * text, gsize size)
 {

@@ -27,7 +27,7 @@ gst_ccl_json_line (const GstCclJsonFrame * frame, GstCclJsonSchema schema, gint 
   GString *line =
       gst_ccl_json_print (ccl ? gst_ccl_json_blobs_object (frame) : gst_ccl_json_dlstreamer_object (frame), precision);
 
-  /* The user's own object goes in as it is: precision is not for its numbers. */
+  /* The user's own object is inserted unchanged: `precision` does not apply to its numbers. */
   if (frame->tags) {
     g_string_truncate (line, line->len - 1);
     g_string_append (line, ",\"tags\":");

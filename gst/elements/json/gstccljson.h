@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The blobs of one frame as one line of JSON; docs/json.md describes every field. No element, no pad: what goes in is
- * all in the arguments. */
+/* The blobs of one frame as one line of JSON; docs/json.md describes every field. The functions depend on their arguments only,
+ * not on an element. */
 
 #ifndef __GST_CCL_JSON_H__
 #define __GST_CCL_JSON_H__

@@ -46,7 +46,7 @@ zone_names_array (const GstCclZoneMeta * zones, guint32 bits)
   return array;
 }
 
-/* What each zone has counted. */
+/* The counts of each zone. */
 static JsonArray *
 zones_array (const GstCclZoneMeta * zones)
 {
@@ -66,7 +66,7 @@ zones_array (const GstCclZoneMeta * zones)
   return array;
 }
 
-/* [x, y] of each, less `shift`; nothing when there are none. Takes the values. */
+/* Adds [x, y] of each point, minus `shift`; no member without points. Takes the values. */
 static void
 set_points (JsonObject * object, const gchar * name, gdouble * values, guint n_values, gdouble shift, gboolean whole)
 {
@@ -115,7 +115,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   points = gst_ccl_blob_meta_get_contour (meta, index, &n_values);
   set_points (object, "polygon", points, n_values, 0, whole);
   if (frame->trails) {
-    /* As the centroid: the centre of a pixel is a whole number. */
+    /* Like the centroid: the centre of a pixel is an integer. */
     points = gst_ccl_blob_meta_get_trail (meta, index, &n_values);
     set_points (object, "trail", points, n_values, 0.5, FALSE);
   }

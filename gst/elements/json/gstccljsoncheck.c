@@ -50,10 +50,11 @@ refuse (GError ** error, const gchar * format, ...)
   return NULL;
 }
 
-/* The check_ functions return what is behind, NULL when they refuse something. */
+/* The check_ functions return the position after the item; NULL: they refuse it. */
 
-/* The string from p to end, without its quotation marks: json-glib cuts it at U+0000, 1.6 writes half a pair of surrogates as
- * bytes that are not UTF-8, and takes what follows a backslash, even a quotation mark, for part of any escape. */
+/* Checks the string from p to end, without its quotation marks. json-glib cuts a string at U+0000. Version 1.6 writes half a
+ * surrogate pair as bytes that are not UTF-8. It also accepts any character after a backslash, even a quotation mark, as an
+ * escape. */
 static const gchar *
 check_string (const gchar * p, const gchar * end, GError ** error)
 {
@@ -74,8 +75,8 @@ check_string (const gchar * p, const gchar * end, GError ** error)
   return end + 1;
 }
 
-/* The number from p to end: json-glib reads what is too large as infinity or as another number, one that begins with 0 as octal,
- * and leaves some signs and points to chance. */
+/* Checks the number from p to end. json-glib reads a number that is too large as infinity or as another number, and a number
+ * that begins with 0 as octal. Its result for some signs and points is undefined. */
 static const gchar *
 check_number (const gchar * p, const gchar * end, GError ** error)
 {
@@ -105,7 +106,7 @@ check_number (const gchar * p, const gchar * end, GError ** error)
   return refuse (error, "the number %.*s is too large", (gint) MIN (end - p, 40), p);
 }
 
-/* What begins at p and is no space. */
+/* Checks the item that begins at p, which is no space. */
 static const gchar *
 check_token (const gchar * p, const gchar * end, guint * depth, GError ** error)
 {
@@ -124,8 +125,8 @@ check_token (const gchar * p, const gchar * end, guint * depth, GError ** error)
   return p + 1;
 }
 
-/* json-glib takes more than JSON: comments, strings between single quotation marks, numbers to other bases, several values one
- * behind the other. So none of that is let through, and what is left can be read here as it will be there. */
+/* json-glib accepts more than JSON: comments, strings in single quotation marks, numbers to other bases, several values in a
+ * row. All of these are refused here. So this function and json-glib read the remaining texts in the same way. */
 gboolean
 gst_ccl_json_check (const gchar * text, GError ** error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* JSON from outside. */
+/* Checks JSON from outside. */
 #ifndef __GST_CCL_JSON_CHECK_H__
 #define __GST_CCL_JSON_CHECK_H__
 
@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* Call it before json-glib parses text from outside. TRUE: the text is one object that json-glib reads as JSON says. Refused are
- * strings that cannot be written as they are, numbers that neither doubles nor signed 64 bits hold, arrays and objects inside
- * each other so deep that json-glib 1.6 would exceed its stack, and everything outside JSON, such as comments. It does not check
- * the whole grammar. */
+/* Call it before json-glib parses text from outside. TRUE: the text is one object that json-glib reads according to the JSON
+ * standard. These are refused: strings that cannot be written unchanged; numbers that fit neither a double nor a signed 64-bit
+ * integer; arrays and objects so deep that json-glib 1.6 would exceed its stack; and everything outside JSON, such as comments.
+ * The whole grammar is not checked. */
 gboolean gst_ccl_json_check (const gchar * text, GError ** error);
 
 /* Checks and parses text from outside. NULL: `error` says why it is not an object. (transfer full) */

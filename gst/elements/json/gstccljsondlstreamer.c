@@ -20,7 +20,7 @@ region_of_blob (const GstCclBlob * blob)
 static JsonObject *
 bounding_box_object (const GstCclBlobMeta * meta, const gdouble * box)
 {
-  /* Its readers expect numbers: pixels, where the caps have no size. */
+  /* Its readers expect numbers. If the caps have no size, these are pixels. */
   const gdouble width = MAX (meta->width, 1), height = MAX (meta->height, 1);
   JsonObject *object = json_object_new ();
 
@@ -53,7 +53,7 @@ dlstreamer_region_object (const GstCclBlobMeta * meta, guint index, const GstCcl
   gdouble box[4];
 
   gst_ccl_blob_meta_get_box (meta, index, &box[0], &box[1], &box[2], &box[3]);
-  /* Whole pixels that still cover the box. */
+  /* The smallest box of whole pixels that covers the box. */
   const gdouble x0 = floor (box[0]), y0 = floor (box[1]);
   const gdouble x1 = ceil (box[0] + box[2]), y1 = ceil (box[1] + box[3]);
 

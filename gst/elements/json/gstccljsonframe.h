@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a line of JSON says about a frame. */
+/* The content of a line of JSON. */
 #ifndef __GST_CCL_JSON_FRAME_H__
 #define __GST_CCL_JSON_FRAME_H__
 
@@ -17,8 +17,8 @@ typedef enum
   GST_CCL_JSON_SCHEMA_DLSTREAMER,
 } GstCclJsonSchema;
 
-/* What a region of interest or an object detection says besides its box. The schema
- * "dlstreamer" writes constants in their place for blobs of a mask. */
+/* The data of a region of interest or an object detection besides its box. For blobs of a mask, the schema "dlstreamer" writes
+ * constants instead. */
 typedef struct
 {
   const gchar *type;            /* (nullable): of a quark, never freed */
@@ -41,9 +41,9 @@ typedef struct
   const gchar *tags;            /* (nullable): JSON text as gst_ccl_json_tags() returned it */
 
   const GstCclBlobMeta *blobs;  /* measures, frame size, totals */
-  const GstCclZoneMeta *zones;  /* (nullable): what the bits of GstCclBlob.zones mean */
-  gboolean is_analysed;         /* FALSE: the frame has no metadata, so nothing is known of it */
-  gboolean trails;              /* write where tracks have been */
+  const GstCclZoneMeta *zones;  /* (nullable): the zones of the bits in GstCclBlob.zones */
+  gboolean is_analysed;         /* FALSE: the frame has no metadata */
+  gboolean trails;              /* write the trails of tracks */
   const GstCclJsonRegion *regions;      /* (nullable): one for each of the blobs */
 } GstCclJsonFrame;
 

@@ -9,10 +9,10 @@
 #include "gstccljsoncheck.h"
 #include "gstccljsonvalues.h"
 
-/* json-glib prints every double with 17 digits (exact, whatever the locale) but has no shorter form. Its version 1.6 spoils the
- * few that print without a point (1e-10 becomes "1e-10.0"). So the numbers of its text are printed again. */
+/* json-glib prints every double with 17 digits, exact and in any locale, but has no shorter form. Version 1.6 prints some
+ * numbers wrongly: 1e-10 becomes "1e-10.0". So the numbers in its text are printed again. */
 
-/* Appends a number as json-glib printed it, valid and with no more than precision digits after the point. */
+/* Appends a number that json-glib has printed, as valid JSON with at most `precision` digits after the point. */
 static void
 append_number (GString * out, const gchar * text, gsize length, gint precision)
 {
@@ -47,7 +47,7 @@ static void
 append_tidy (GString * out, const gchar * text, gsize length, gint precision)
 {
   const gchar *end = text + length;
-  const gchar *copied = text;   /* everything before is in out */
+  const gchar *copied = text;   /* everything before it has been copied to `out` */
   const gchar *p = text;
 
   while (p < end) {

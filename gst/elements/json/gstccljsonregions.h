@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The regions of interest or object detections of other elements, in the form that the writer knows. */
+/* The regions of interest or object detections of other elements, in the form that the writer needs. */
 #ifndef __GST_CCL_JSON_REGIONS_H__
 #define __GST_CCL_JSON_REGIONS_H__
 

@@ -24,14 +24,14 @@ gst_ccl_json_utc_from_reference (GstBuffer * buffer)
   return utc;
 }
 
-/* What to add to the time of a clock to get UTC. FALSE when the clock itself does not tell. */
+/* The offset from the time of a clock to UTC. FALSE: the clock does not provide it. */
 static gboolean
 clock_tells_utc (GstClock * clock, GstClockTimeDiff * to_utc)
 {
   GstClockType type = GST_CLOCK_TYPE_MONOTONIC;
 
   *to_utc = 0;
-  /* By name: this one class is no reason to link libgstnet. */
+  /* By name, so that libgstnet is not needed for this one class. */
   if (g_str_equal (G_OBJECT_TYPE_NAME (clock), "GstNtpClock")) {
     *to_utc = -(GstClockTimeDiff) NTP_TO_UNIX;
     return TRUE;

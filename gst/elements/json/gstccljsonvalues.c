@@ -14,8 +14,8 @@ gst_ccl_json_new_number (gdouble value)
   return isfinite (value) ? json_node_init_double (node, value) : json_node_init_null (node);
 }
 
-/* Boxes and areas are whole in the plane they were measured in, and fractions in a scaled frame; corners of contours of
- * another program may be anywhere. */
+/* Boxes and areas are integers in the plane in which they were measured, and fractions in a scaled frame. Corners of contours
+ * from another program may be any numbers. */
 JsonNode *
 gst_ccl_json_new_measure (gdouble value, gboolean whole)
 {
@@ -24,7 +24,7 @@ gst_ccl_json_new_measure (gdouble value, gboolean whole)
   return json_node_init_int (json_node_alloc (), (gint64) value);
 }
 
-/* json-glib writes whole numbers with a sign. */
+/* json-glib writes signed integers. */
 gboolean
 gst_ccl_json_fits (guint64 value)
 {

@@ -28,10 +28,10 @@ JsonNode *gst_ccl_json_new_string (const gchar * text);
 /* An object with a width and a height. */
 JsonObject *gst_ccl_json_new_size (const gchar * width_name, guint width, const gchar * height_name, guint height);
 
-/* Is the value a whole number that json-glib writes, one with a sign? */
+/* Whether the value fits a signed 64-bit integer, which json-glib writes. */
 gboolean gst_ccl_json_fits (guint64 value);
 
-/* A member with an identity; no member for 0 and for what does not fit. */
+/* A member with an identity; no member for 0 or for a value that does not fit. */
 void gst_ccl_json_set_id (JsonObject * object, const gchar * name, guint64 id);
 
 /* A member with a count, at most 2^63 - 1. */

@@ -5,12 +5,11 @@
  * SECTION:element-cclmeta2json
  * @title: cclmeta2json
  *
- * Writes the blobs of each frame as one line of JSON (newline-delimited JSON, one buffer for each frame, same
- * timestamps), for anything that reads text: a file, a pipe, a socket, a message broker. docs/json.md describes the
- * fields.
+ * Writes the blobs of each frame as one line of newline-delimited JSON, in a buffer with the same timestamps. The next
+ * element can be any that reads text: a file, a pipe, a socket, a message broker. docs/json.md describes the fields.
  *
- * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one it reads what other analysers attach:
- * regions of interest or, without those, object detections (GStreamer 1.24); each counts as a filled rectangle.
+ * It reads the #GstCclBlobMeta that ccllabel attaches. On frames without one, it reads regions of interest of other
+ * elements or, without those, object detections (GStreamer 1.24). Each counts as a filled rectangle.
  *
  * A frame that was not analysed (ccllabel interval, skip-when-late) has no line: its time passes downstream as a gap.
  *
@@ -104,7 +103,7 @@ gst_ccl_json_schema_get_type (void)
 {
   static const GEnumValue values[] = {
     {GST_CCL_JSON_SCHEMA_CCL, "ccl-blob-1: every measure of every blob", "ccl"},
-    {GST_CCL_JSON_SCHEMA_DLSTREAMER, "As DL Streamer's gvametaconvert writes it", "dlstreamer"},
+    {GST_CCL_JSON_SCHEMA_DLSTREAMER, "The format of DL Streamer's gvametaconvert", "dlstreamer"},
     {0, NULL, NULL},
   };
   static GType type = 0;
@@ -119,7 +118,7 @@ static GType
 gst_ccl_json_time_get_type (void)
 {
   static const GEnumValue values[] = {
-    {GST_CCL_JSON_TIME_AUTO, "The buffer's reference timestamp, else the pipeline clock if it tells UTC, else null",
+    {GST_CCL_JSON_TIME_AUTO, "The buffer's reference timestamp, else the pipeline clock if it is UTC, else null",
         "auto"},
     {GST_CCL_JSON_TIME_REFERENCE, "The buffer's reference timestamp (timestamp/x-ntp, timestamp/x-unix), else null",
         "reference"},
@@ -275,7 +274,7 @@ buffer_of_line (GString * line, GstBuffer * frame)
   return buffer;
 }
 
-/* Time goes on downstream although this frame has no line. */
+/* Sends a gap event, because this frame has no line. */
 static void
 push_gap (GstCclMeta2Json * self, GstBuffer * frame)
 {
@@ -295,7 +294,7 @@ count_frame (GstCclMeta2Json * self, const GString * line, GstClockTime host_tim
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Instead of transform(): the length of the output is known only when it is written. */
+/* Instead of transform(), because the length of the output is not known before it is written. */
 static GstFlowReturn
 gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf)
 {
@@ -363,7 +362,7 @@ gst_ccl_meta2json_set_caps (GstBaseTransform * trans, GstCaps * incaps, GstCaps 
   const GstStructure *out = gst_caps_get_structure (outcaps, 0);
   gint width = 0, height = 0;
 
-  /* Any caps with a size will do, raw or encoded; without one the size is 0. */
+  /* Any caps are accepted, raw or encoded. Without a size in the caps the size is 0. */
   gst_structure_get_int (in, "width", &width);
   gst_structure_get_int (in, "height", &height);
   self->width = (guint) MAX (width, 0);
@@ -416,7 +415,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   return FALSE;
 }
 
-/* Wrong tags keep the element from starting. While it runs they are refused, and the old ones stay. */
+/* With wrong tags the element does not start. While it runs, wrong tags are refused and the old ones stay. */
 static void
 set_tags (GstCclMeta2Json * self, const gchar * text)
 {
@@ -516,7 +515,7 @@ install_properties (GObjectClass * gobject_class)
       g_param_spec_enum ("schema", "Schema", "Names and layout of the fields",
           GST_TYPE_CCL_JSON_SCHEMA, DEFAULT_SCHEMA, live));
   g_object_class_install_property (gobject_class, PROP_TIME,
-      g_param_spec_enum ("time", "Time", "Where the field utc comes from", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, live));
+      g_param_spec_enum ("time", "Time", "Source of the field utc", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, live));
   g_object_class_install_property (gobject_class, PROP_EMPTY_FRAMES,
       g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for frames without blobs too",
           DEFAULT_EMPTY_FRAMES, live));

@@ -7,8 +7,8 @@
  * @short_description: finds the blobs of a mask and attaches them as metadata
  *
  * Takes binary masks, or video whose luma plane is a mask, and labels their connected components. It attaches a
- * #GstCclBlobMeta to each buffer: exact box, area, centroid and covariance of every blob. The picture flows on untouched and
- * uncopied.
+ * #GstCclBlobMeta to each buffer: exact box, area, centroid and covariance of every blob. The picture passes unchanged,
+ * without a copy.
  *
  * Runs on the CPU or on an NVIDIA GPU (#ccllabel:backend); masks may be in system memory or in CUDA memory.
  *
@@ -188,7 +188,7 @@ gst_ccl_label_stop (GstCclAnalyzer * analyzer)
   gst_clear_buffer (&GST_CCL_LABEL (analyzer)->mask.buffer);
 }
 
-/* The outputs have the input's geometry, so metadata still holds unless it describes colours or memory. */
+/* The outputs have the input's geometry, so metadata stays valid unless it describes colours or memory. */
 static gboolean
 gst_ccl_label_transform_meta (GstBaseTransform * transform, GstBuffer * output, GstMeta * meta, GstBuffer * input)
 {
@@ -246,7 +246,7 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_ROI_TYPE:
-      /* Interned, as the metas do with it anyway. */
+      /* Interned, because the metas do this anyway. */
       settings->roi_type = g_intern_string (g_value_get_string (value) ? g_value_get_string (value) : "blob");
       break;
     case PROP_OUTPUT:
@@ -340,7 +340,7 @@ static void
 install_mask_properties (void)
 {
   properties[PROP_MASK_SOURCE] = g_param_spec_enum ("mask-source", "Mask source",
-      "Where the mask of a frame is: in the picture, or beside it in metadata. Blobs are mapped to the frame",
+      "Source of the mask: the picture, or the metadata of the frame. Blobs are mapped to the frame",
       GST_TYPE_CCL_MASK_SOURCE, GST_CCL_MASK_SOURCE_AUTO, GST_CCL_PARAM_PLAYING);
   properties[PROP_SEGMENTATION] = g_param_spec_int ("segmentation", "Segmentation",
       "With mask-source=segmentation-mtd: index of the segmentation to use (-1 = all, drawn into one mask of the "

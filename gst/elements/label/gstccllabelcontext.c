@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The contexts of the core: for single masks and, beside it, for volumes. Methods that contradict the other settings. */
+/* The contexts of the core: for single masks and, in addition, for volumes. Also: methods that contradict other settings. */
 
 #include "gstccllabelprivate.h"
 
@@ -21,7 +21,7 @@ free_label_image (GstCclLabelFrame * frame)
   frame->labels = NULL;
 }
 
-/* Page-locked where the device fills it, if there is enough of that. */
+/* Page-locked if the device fills it and such memory is left. */
 static void
 allocate_label_image (GstCclLabel * self, GstCclLabelFrame * frame, gsize size)
 {
@@ -35,7 +35,7 @@ allocate_label_image (GstCclLabel * self, GstCclLabelFrame * frame, gsize size)
   frame->labels = g_try_malloc (size);
 }
 
-/* For the frames, and for their volumes where those are wanted. A method named labels one or the other. */
+/* Opens the contexts for frames and, if requested, for their volumes. A named method is for one or the other. */
 static CclStatus
 open_contexts (GstCclLabel * self, const CclConfig * config, guint n_frames, gint algorithm)
 {
@@ -98,14 +98,14 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   config.order = request->order;
   config.depth = request->depth + 1;
   config.labels = request->labels;
-  config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it costs nothing */
+  config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it takes no time */
   config.device = gst_ccl_cuda_get_device (&analyzer->cuda);
   config.threads = request->threads;
   config.shared = request->batch;
   return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
 }
 
-/* Which backends the properties leave open. */
+/* Whether the properties allow a backend. */
 static gboolean
 gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
 {
@@ -144,7 +144,7 @@ methods_are_equal (const GstCclLabelMethod * a, const GstCclLabelMethod * b)
   return a->backend == b->backend && a->algorithm == b->algorithm && a->connectivity == b->connectivity;
 }
 
-/* A method that did not work is tried again when a setting that it depends on changes, and not for every frame. */
+/* A method that did not work is tried again only when a setting that it depends on changes. */
 static gboolean
 is_rejected (GstCclLabel * self)
 {
@@ -193,7 +193,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->labels = gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH;
   request->timing = self->now.timing;
   request->batch = self->now.batch;
-  /* Not before the start has found out whether the settings go together. */
+  /* Not before the start has checked whether the settings go together. */
   if (self->accepted.connectivity
       && !gst_ccl_pool_headroom_allows (&analyzer->headroom, gst_ccl_label_get_wanted_delay (analyzer)))
     fit_in_headroom (self, request);
@@ -289,7 +289,7 @@ gst_ccl_label_opened (GstCclAnalyzer * analyzer)
       info->backend == CCL_BACKEND_CUDA ? "CUDA" : "the CPU", request->width, request->height);
 }
 
-/* The latency follows from the caps, too. */
+/* The latency also depends on the caps. */
 static void
 gst_ccl_label_prepare (GstCclAnalyzer * analyzer)
 {
@@ -298,7 +298,7 @@ gst_ccl_label_prepare (GstCclAnalyzer * analyzer)
   gst_ccl_analyzer_set_delay (analyzer, queued_frames (request->volume, analyzer->depth));
 }
 
-/* Ids of volumes travel in the metadata of successive frames. */
+/* Ids of volumes need the metadata of successive frames. */
 static gboolean
 gst_ccl_label_check_settings (GstCclAnalyzer * analyzer)
 {
@@ -316,8 +316,8 @@ gst_ccl_label_check_settings (GstCclAnalyzer * analyzer)
   return !why;
 }
 
-/* Opens a small labeller, so that contradicting settings and missing devices stop the pipeline before the first frame. The
- * frames themselves go on as in the run before until upstream has buffers for more. */
+/* Opens a small labeller, so that contradicting settings and missing devices are errors before the first frame. The frames
+ * themselves go on as in the run before until upstream has buffers for more. */
 gboolean
 gst_ccl_label_start_contexts (GstCclLabel * self)
 {
@@ -334,7 +334,8 @@ gst_ccl_label_start_contexts (GstCclLabel * self)
   if (accepted.connectivity && !(ok
           && gst_ccl_pool_headroom_allows (&analyzer->headroom, gst_ccl_label_get_wanted_delay (analyzer)))) {
     self->accepted = accepted;
-    *request = (GstCclLabelRequest) {.volume = volume };        /* no other member, so that the first frame opens anew */
+    *request = (GstCclLabelRequest) {
+    .volume = volume};          /* other members are 0, so the first frame opens anew */
   }
   return ok;
 }

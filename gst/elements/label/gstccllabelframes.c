@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From mask to metadata: the methods of the base class, in the order in which a frame meets them. */
+/* From mask to metadata: the methods of the base class, in the order of the path of a frame. */
 
 #include "gstccllabelprivate.h"
 
@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- find the mask */
 
-/* A frame without a mask, where it should have one, counts as one of the last mask's size. */
+/* A frame that lacks its mask counts as one with the size of the last mask. */
 static GstBuffer *
 gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer)
 {
@@ -138,7 +138,7 @@ count_table (GstCclLabel * self, const GstCclLabelFrame * frame)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* The host traces contours: a mask in device memory is downloaded for them. */
+/* The host traces contours, so a mask in device memory is downloaded. */
 static gboolean
 download_mask (GstCclLabel * self, GstCclLabelFrame * frame)
 {
@@ -281,7 +281,7 @@ gst_ccl_label_clear_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   g_clear_pointer (&frame->list, gst_ccl_blob_list_unref);
 }
 
-/* A volume that cannot be labelled costs its blobs their ids, and no frame. */
+/* If a volume cannot be labelled, its blobs get no ids, but its frames leave. */
 static GstFlowReturn
 finish_volume (GstCclLabel * self)
 {

@@ -15,8 +15,8 @@
 #define FULL_FRAMES_UNTIL_HINT 10       /* successive frames without background */
 #define MAX_CLASS 15            /* the greatest class that cannot be the black of video, which is 16 */
 
-/* A mask of classes (mostly 0 and 1) has no blobs with a threshold that is made for black and white. Empty video has none
- * either, but its pixels are at least 16. A difference picture is dim too, but its noise changes every few pixels. */
+/* A mask of classes (mostly 0 and 1) has no blobs with a threshold for black and white. Empty video has none either, but its
+ * pixels are at least 16. A difference picture is dark too, but its noise changes every few pixels. */
 void
 gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
@@ -41,7 +41,7 @@ gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
         ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
 }
 
-/* No pixel is above the greatest value. */
+/* With a threshold at or above the greatest value, no pixel is foreground. */
 void
 gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
@@ -99,7 +99,7 @@ gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
           table->n_components), ("Raise max-components, or filter with min-area. Said once per caps."));
 }
 
-/* Gray video, whose black is 16, is all foreground with the threshold of masks. The pipeline seems to work. */
+/* Gray video, whose black is 16, is all foreground with the threshold for masks, although the pipeline seems to work. */
 void
 gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
@@ -129,7 +129,7 @@ gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * f
           frame->table.n_kept), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
 }
 
-/* Limits that leave nothing are no error, since they may be changed in any order, but hardly meant. */
+/* Limits that exclude every blob are hardly meant. They are no error, because limits may be changed in any order. */
 static void
 warn_of_empty_filter (GstCclLabel * self)
 {
@@ -151,7 +151,7 @@ warn_of_empty_filter (GstCclLabel * self)
               limits[i].what, limits[i].min, limits[i].what, limits[i].max), (NULL));
 }
 
-/* Metadata that is asked for and will not be there. */
+/* Warns of requested metadata that cannot be attached. */
 static void
 warn_of_attach (GstCclLabel * self)
 {
@@ -198,7 +198,7 @@ gst_ccl_label_warn_of_settings (GstCclLabel * self)
   warn_of_empty_filter (self);
 }
 
-/* For new caps. */
+/* Called for new caps. */
 void
 gst_ccl_label_reset_hints (GstCclLabel * self)
 {

@@ -53,7 +53,7 @@ caps_in_any_memory (GstCaps * caps)
   return gst_caps_merge (cuda, caps);
 }
 
-/* Row of a picture `width` wide from a row of labels; where the mask has another size, the label nearest. */
+/* Makes a row of a picture of this width from a row of labels. If the mask has another size, takes the nearest label. */
 static void
 draw_row (guint8 * row, guint width, const guint32 * labels, guint n_labels, GstVideoFormat format)
 {
@@ -84,7 +84,7 @@ gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * ca
   return inputs;
 }
 
-/* A frame that was skipped has no labels (NULL): an empty picture. */
+/* A skipped frame has no labels (NULL) and gives an empty picture. */
 gboolean
 gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels, guint width,
     guint height)

@@ -69,9 +69,9 @@ typedef struct
 typedef struct
 {
   GstCclFrame common;
-  GstCclLabelSettings settings; /* as they were when the frame came */
+  GstCclLabelSettings settings; /* at the arrival of the frame */
   GstCclFoundMask mask;
-  guint32 *labels;              /* the slot's label image, where the output needs one */
+  guint32 *labels;              /* the slot's label image, if the output needs one */
   CclMemory labels_memory;
   gint volume_frame;            /* its index in the volume */
   CclTable table;               /* once collected */
@@ -125,7 +125,7 @@ void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
 /* gstccllabelframes.c: from mask to metadata */
 void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
 
-/* gstccllabelhints.c: warnings about settings and masks that are hardly meant */
+/* gstccllabelhints.c: warnings about settings and masks that look like mistakes */
 void gst_ccl_label_warn_of_settings (GstCclLabel * self);
 void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);

@@ -154,7 +154,7 @@ set_place (const Segmentation * s, GstCclFoundMask * found)
   found->matrix[5] = s->y;
 }
 
-/* Does the buffer of each mask hold the pixels that its video meta describes? */
+/* Whether the buffer of each mask contains the pixels that its video meta describes. */
 static gboolean
 are_complete (const GArray * all)
 {
@@ -192,8 +192,8 @@ new_picture (guint width, guint height, guint8 ** pixels)
   return picture;
 }
 
-/* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first: their
- * sizes come from other elements, and memory is allocated by them. */
+/* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first, because
+ * their sizes come from other elements and determine the memory to allocate. */
 static gboolean
 paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
 {

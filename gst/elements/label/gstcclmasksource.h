@@ -29,7 +29,7 @@ typedef struct
 gboolean gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found);
 
-/* Can segmentations be read in this build? */
+/* Whether this build can read segmentations. */
 gboolean gst_ccl_mask_source_has_segmentations (void);
 
 G_END_DECLS

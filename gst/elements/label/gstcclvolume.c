@@ -97,7 +97,7 @@ ensure_scratch (GstCclVolume * volume, guint n)
   volume->labels = g_new (guint32, n);
 }
 
-/* The filter of the frames decides which blobs there are. Each blob is found in the volume at its first pixel. */
+/* The blobs are those that passed the filter of their frame. Each blob is looked up in the volume at its first pixel. */
 static guint
 collect_voxels (GstCclVolume * volume)
 {

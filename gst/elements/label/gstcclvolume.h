@@ -42,7 +42,7 @@ void gst_ccl_volume_clear (GstCclVolume * volume);
 CclStatus gst_ccl_volume_open (GstCclVolume * volume, const CclConfig * config, guint n_frames);
 void gst_ccl_volume_close (GstCclVolume * volume);
 
-/* Stacks a mask; its place in the volume goes to `frame`. */
+/* Stacks a mask; `frame` receives its index in the volume. */
 CclStatus gst_ccl_volume_add (GstCclVolume * volume, const CclMask * mask, gint * frame);
 
 /* Queues a buffer (transfer full) whose blobs are `list` (NULL: none). */

@@ -87,7 +87,7 @@ gst_ccl_canvas_touch (GstCclCanvas * canvas, gdouble x0, gdouble y0, gdouble x1,
   if (!(x0 < canvas->width && y0 < canvas->height && x1 > 0 && y1 > 0 && x1 > x0 && y1 > y0))
     return;
   left = (guint) MAX (x0, 0) / TILE;
-  /* The area is half open: at the edge of a tile it does not reach the next one. */
+  /* The area is half open: if it ends at the edge of a tile, it does not include the next one. */
   right = (guint) MIN (ceil (x1) - 1, canvas->width - 1) / TILE;
   bottom = (guint) MIN (ceil (y1) - 1, canvas->height - 1) / TILE;
   for (guint row = (guint) MAX (y0, 0) / TILE; row <= bottom; row++)
@@ -104,7 +104,7 @@ gst_ccl_canvas_touch_line (GstCclCanvas * canvas, gdouble x0, gdouble y0, gdoubl
   if (!(fabs (x0) <= GST_CCL_CANVAS_FAR && fabs (y0) <= GST_CCL_CANVAS_FAR && fabs (x1) <= GST_CCL_CANVAS_FAR
           && fabs (y1) <= GST_CCL_CANVAS_FAR))
     return;
-  /* An upright or level line is its own box. */
+  /* A vertical or horizontal line is its own box. */
   n = MIN (fabs (dx), fabs (dy)) < 1 ? 1 : 1 + (guint) (MAX (fabs (dx), fabs (dy)) / TILE);
   for (guint i = 0; i < n; i++) {
     const gdouble ax = x0 + dx * i / n, ay = y0 + dy * i / n, bx = x0 + dx * (i + 1) / n, by = y0 + dy * (i + 1) / n;
@@ -155,7 +155,7 @@ collect_regions (GstCclCanvas * canvas, const guint8 * tiles, guint columns, gui
   }
 }
 
-/* In place: a tile of the new map is set where one of four of the old one is. */
+/* Works in place: a tile of the new map is set if one of its four tiles in the old map is. */
 static void
 coarsen (guint8 * tiles, guint * columns, guint * rows)
 {

@@ -21,7 +21,7 @@ gst_ccl_canvas_can_blend (const GstVideoInfo * info)
       && GST_VIDEO_INFO_INTERLACE_MODE (info) != GST_VIDEO_INTERLACE_MODE_ALTERNATE;
 }
 
-/* Can a part of a frame be addressed like a frame? Not where pixels are packed in groups or tiles. */
+/* Whether a part of a frame can be addressed like a frame. Not if pixels are packed in groups or tiles. */
 static gboolean
 can_crop (const GstVideoFormatInfo * format)
 {
@@ -84,8 +84,8 @@ blend_by_conversion (GstCclCanvas * canvas, GstVideoFrame * frame, const GstVide
   }
 }
 
-/* Is each component of more than 8 bits alone in a 16-bit number of this machine's byte order? Formats that pack several
- * into one number have the same description, so the names decide. */
+/* Whether each component of more than 8 bits has a 16-bit number of its own, in native byte order. Formats that pack several
+ * components into one number have the same description, so the names decide. */
 static gboolean
 has_16_bit_components (GstVideoFormat format)
 {
@@ -111,7 +111,7 @@ has_16_bit_components (GstVideoFormat format)
   }
 }
 
-/* Are pixels four bytes, with an alpha that the other components are not multiplied by? */
+/* Whether pixels have four bytes, with an alpha that is not premultiplied. */
 static gboolean
 has_simple_alpha (const GstVideoInfo * info)
 {
@@ -124,7 +124,7 @@ has_simple_alpha (const GstVideoInfo * info)
   return !(GST_VIDEO_INFO_FLAGS (info) & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA);
 }
 
-/* Can ccl_blend() write this format? It writes all usual ones. */
+/* Whether ccl_blend() can write this format. It can write all common formats. */
 static gboolean
 can_blend_directly (const GstVideoInfo * info)
 {
@@ -170,7 +170,8 @@ set_factors (CclBlendTarget * target, const GstVideoInfo * info, guint c)
   target->alpha = (gint32) floor (factors[3] * 65536 + 0.5);
 }
 
-/* The offset of component `c` in a pixel, in bytes. For P010 and similar formats GStreamer has V one byte behind U; it is two. */
+/* The offset of component `c` in a pixel, in bytes. For P010 and similar formats GStreamer gives V an offset of one byte after
+ * U, but it is two. */
 static guint
 offset_of (const GstVideoFormatInfo * format, guint c)
 {
@@ -200,7 +201,7 @@ set_targets (CclBlendTarget * targets, const GstVideoFrame * frame)
   return n;
 }
 
-/* Regions are passed to ccl_blend() as they are; their numbers are not negative. */
+/* Regions are passed to ccl_blend() unchanged; their numbers are not negative. */
 G_STATIC_ASSERT (sizeof (CclBlendArea) == sizeof (GstVideoRectangle));
 G_STATIC_ASSERT (G_STRUCT_OFFSET (CclBlendArea, width) == G_STRUCT_OFFSET (GstVideoRectangle, w));
 

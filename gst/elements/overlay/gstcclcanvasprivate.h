@@ -16,15 +16,15 @@ struct _GstCclCanvas
   cairo_surface_t *surface;
   cairo_t *cairo;
   guint columns, rows;
-  guint8 *tiles;                /* per tile: was it drawn on? */
+  guint8 *tiles;                /* per tile: whether it was drawn on */
   guint8 *coarse;               /* space for a map of larger tiles */
   guint *open;                  /* per column: 1 + index of the region that starts there and may grow downwards */
   GArray *regions;              /* of GstVideoRectangle, in pixels, inside the picture */
   gboolean empty;
 };
 
-/* The tiles that were drawn on as regions: exactly those, or at most `max` regions around them. Of GstVideoRectangle; valid until
- * the next call. */
+/* The tiles that were drawn on, as regions: exactly these tiles, or at most `max` regions around them. Array of
+ * GstVideoRectangle, valid until the next call. */
 const GArray *gst_ccl_canvas_find_regions (GstCclCanvas * canvas, guint max);
 
 G_END_DECLS

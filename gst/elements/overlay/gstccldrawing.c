@@ -13,7 +13,7 @@
 
 static const GstCclColour white = { 1, 1, 1, 1 };
 
-/* Something to draw: a blob, or a region of interest of another element. In the plane of pixel squares. */
+/* An object to draw: a blob, or a region of interest of another element. Coordinates are in the plane of pixel squares. */
 typedef struct
 {
   gdouble x0, y0, x1, y1;
@@ -25,7 +25,7 @@ typedef struct
   guint32 flags;
   const gchar *name;            /* type of a region; NULL for a blob */
   guint index;                  /* of a blob in its list */
-  gboolean has_trail;           /* its tracker says where it has been */
+  gboolean has_trail;           /* its tracker provides a trail */
 } Object;
 
 struct _GstCclDrawing
@@ -34,7 +34,7 @@ struct _GstCclDrawing
   GstCclTrails *trails;
   GstCclTexts *texts;
   GArray *objects;              /* of Object: this frame's */
-  GArray *track_ids;            /* of guint64: theirs */
+  GArray *track_ids;            /* of guint64: the tracks of these objects */
   guint64 frame;
 
   /* Of the frame that is drawn. */
@@ -131,7 +131,7 @@ collect_regions (GstCclDrawing * drawing, GstBuffer * buffer)
   }
 }
 
-/* The oldest track comes first: its text takes the first free place, in every frame. */
+/* The oldest track comes first, so that its text gets the first free place in every frame. */
 static gint
 compare_objects (gconstpointer a, gconstpointer b)
 {
@@ -174,7 +174,7 @@ update_trails (GstCclDrawing * drawing, gboolean is_new)
 
 /* ---------------------------------------------------------------- one object */
 
-/* Does the blob belong to several tracks? Each of them may have a predicted blob too. */
+/* Whether the blob belongs to several tracks. Each of these may have a predicted blob too. */
 static gboolean
 is_shared (const Object * object)
 {
@@ -196,11 +196,11 @@ colour_of_object (const GstCclDrawing * drawing, const Object * object)
     return gst_ccl_colour_of_number (object->label);
   if (object->track_id != 0)
     return gst_ccl_palette_colour_of_track (drawing->palette, object->track_id);
-  /* Without a track it belongs to none, or to several. */
+  /* Without an id, it belongs to no track or to several. */
   return object->flags & GST_CCL_BLOB_FLAG_MERGED ? white : gst_ccl_colour_of_number (object->label);
 }
 
-/* Dashed where it is predicted; a second, outer box where several tracks share it. */
+/* The box is dashed if it is predicted. It has a second, outer box if several tracks share it. */
 static void
 draw_boxes (GstCclDrawing * drawing, const Object * object, GstCclColour colour, gdouble alpha)
 {
@@ -249,7 +249,7 @@ draw_object (GstCclDrawing * drawing, const Object * object)
     gst_ccl_pen_draw_dot (&drawing->pen, object->x, object->y, colour, alpha);
 }
 
-/* Places from its tracker, or those that were seen here. */
+/* Positions from its tracker or, without these, positions seen by this element. */
 static void
 draw_trail (GstCclDrawing * drawing, const Object * object)
 {

@@ -6,19 +6,19 @@
  * @title: ccloverlay
  * @short_description: draws blobs, tracks and zones
  *
- * Draws what ccllabel, ccltrack and cclzone attached to a frame: boxes, ellipses, identities, trails, zones and counts;
- * of frames without blobs, the regions of interest of any other element. Lines and letters are as large as the frame
- * asks for; every line has a dark edge, every text a dark plate and a place of its own. Boxes are dashed where a track
- * is predicted, faint where it is not confirmed yet, double where several tracks share a blob.
+ * Draws the metadata of ccllabel, ccltrack and cclzone: boxes, ellipses, identities, trails, zones and counts. On
+ * frames without blobs it draws the regions of interest of any other element. The size of lines and letters depends on
+ * the frame. Lines have a dark edge and texts a dark background, and texts do not overlap. The box of a predicted track
+ * is dashed, that of an unconfirmed track is faint, and that of several tracks is double.
  *
- * Where the element downstream draws overlays itself (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many
- * hardware sinks) the drawing travels beside the picture, in whatever memory that is, and the pixels stay untouched.
- * Elsewhere it is blended into pictures in system memory. Pictures in other memory that no element downstream draws on
- * carry the drawing along for an element further down, and a warning says so once.
+ * Some elements downstream draw overlays (GstVideoOverlayCompositionMeta: glimagesink, ximagesink, many hardware
+ * sinks). Then the drawing is attached to the picture, in any memory, and the pixels do not change. Otherwise it is
+ * blended into pictures in system memory. If neither is possible, the drawing is attached for an element further
+ * downstream, and the element posts one warning.
  *
- * Only what was drawn on costs time, not the whole frame.
+ * Only the drawn areas take time, not the whole frame.
  *
- * ## What moves, with identities and trails
+ * ## Moving objects, with identities and trails
  * |[
  * gst-launch-1.0 filesrc location=video.avi ! decodebin ! videoconvert ! cclmotion ! ccllabel mask-source=mask-meta
  *     min-area=200 ! ccltrack ! ccloverlay ! videoconvert ! autovideosink
@@ -116,7 +116,7 @@ gst_ccl_overlay_set_caps (GstBaseTransform * transform, GstCaps * in_caps, GstCa
   return TRUE;
 }
 
-/* Coordinates of boxes count from the corner that the caps describe, so upstream must not crop. */
+/* Coordinates of boxes are relative to the corner of the caps, so upstream must crop before this element. */
 static gboolean
 gst_ccl_overlay_propose_allocation (GstBaseTransform * transform, GstQuery * decide_query, GstQuery * query)
 {
@@ -173,7 +173,7 @@ choose_metas (GstCclOverlay * self, GstBuffer * buffer, guint64 expire)
   return buffer;
 }
 
-/* The canvas has the size of the caps, or that in the blobs' metadata where the caps have none. */
+/* The canvas has the size of the caps or, if they have none, the size in the metadata of the blobs. */
 static GstCclCanvas *
 get_canvas (GstCclOverlay * self, GstBuffer * metas)
 {
@@ -199,7 +199,7 @@ get_canvas (GstCclOverlay * self, GstBuffer * metas)
   return self->canvas;
 }
 
-/* One snapshot of the properties. A new font is taken over too. */
+/* Takes a snapshot of the properties, and applies a new font. */
 static GstCclDrawingStyle
 take_settings (GstCclOverlay * self, guint64 * expire)
 {
@@ -431,10 +431,10 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_DRAW] = g_param_spec_flags ("draw", "Draw",
-      "What to draw (contour needs contours=true of ccllabel; trail and id need ccltrack; zone needs cclzone)",
+      "Items to draw (contour needs contours=true of ccllabel; trail and id need ccltrack; zone needs cclzone)",
       GST_TYPE_CCL_DRAW, DEFAULT_DRAW, playing);
   properties[PROP_COLOR_BY] = g_param_spec_enum ("color-by", "Color by",
-      "What the color of an object depends on", GST_TYPE_CCL_COLOR_BY, GST_CCL_COLOR_BY_TRACK, playing);
+      "Choice of the color of an object", GST_TYPE_CCL_COLOR_BY, GST_CCL_COLOR_BY_TRACK, playing);
   properties[PROP_COLOR] = g_param_spec_uint ("color", "Color",
       "Color for color-by=fixed (0xAARRGGBB)", 0, G_MAXUINT32, DEFAULT_COLOUR, playing | GST_PARAM_CONTROLLABLE);
   properties[PROP_LINE_WIDTH] = g_param_spec_double ("line-width", "Line width",

@@ -46,7 +46,7 @@ switch_feature (GstCaps * caps, gboolean with)
   return result;
 }
 
-/* The feature can be added, and removed where the element blends. Caps with the feature come first, because the pixels stay
+/* The feature can be added, and removed if the element blends. Caps with the feature come first, because the pixels stay
  * untouched then. */
 GstCaps *
 gst_ccl_overlay_other_caps (GstPadDirection direction, GstCaps * caps, gboolean is_refused)

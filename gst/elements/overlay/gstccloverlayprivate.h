@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 GST_DEBUG_CATEGORY_EXTERN (gst_ccl_overlay_debug);
 
-/* How a drawing gets into the picture. */
+/* The way in which a drawing gets into the picture. */
 typedef enum
 {
   GST_CCL_OVERLAY_PATH_NONE,
@@ -47,7 +47,7 @@ struct _GstCclOverlay
   GstCclOverlayPath path;       /* written under the object lock, by the streaming thread */
 
   /* Streaming thread. */
-  gint is_refused;              /* atomic: downstream said that it draws nothing */
+  gint is_refused;              /* atomic: downstream does not draw overlays */
   gint is_negotiated;           /* atomic: the path fits the current caps and the elements downstream */
   GstVideoInfo info;            /* width 0: the caps have no size */
   GstCclDrawing *drawing;

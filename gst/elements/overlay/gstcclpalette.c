@@ -48,8 +48,8 @@ gst_ccl_colour_of_argb (guint32 argb)
     (argb >> 16 & 255) / 255.0, (argb >> 8 & 255) / 255.0, (argb & 255) / 255.0, (argb >> 24) / 255.0};
 }
 
-/* Steps of the golden ratio round the circle of hues keep neighbouring numbers apart. Every second colour is paler, so that
- * the next nearest hues differ too. */
+/* Steps of the golden ratio around the circle of hues separate neighbouring numbers. Every second colour is paler, so that the
+ * next nearest hues differ too. */
 GstCclColour
 gst_ccl_colour_of_number (guint64 number)
 {
@@ -57,7 +57,7 @@ gst_ccl_colour_of_number (guint64 number)
   gdouble part[3];
 
   for (gint i = 0; i < 3; i++) {
-    /* Distance from this primary in sixths of the circle: the part is full within one, and least from two on. */
+    /* Distance from this primary in sixths of the circle. The part is maximal within one sixth, and minimal from two on. */
     const gdouble distance = fabs (fmod (hue - 2 * i + 9, 6) - 3);
     part[i] = 1 - saturation * CLAMP (distance - 1, 0, 1);
   }
@@ -76,7 +76,8 @@ colour_distance (GstCclColour a, GstCclColour b)
   return 2 * red * red + 4 * green * green + 3 * blue * blue;
 }
 
-/* Of the colours with the fewest tracks, the one farthest from those in the frame; `first` in an empty frame. */
+/* Of the colours with the fewest tracks, returns the one that differs most from those in the frame; `first` in an empty
+ * frame. */
 static guint
 choose_colour (const GstCclPalette * palette, const gboolean * in_frame, guint first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Colours of numbers, and which track has which. */
+/* Colours of numbers, and the assignment of colours to tracks. */
 #ifndef __GST_CCL_PALETTE_H__
 #define __GST_CCL_PALETTE_H__
 
@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* The colour and the trail of an object are kept for this many frames after it was last seen, in case it comes back. */
+/* Number of frames for which the colour and the trail of an object are kept after it was last seen, in case it returns. */
 #define GST_CCL_MAX_UNSEEN_FRAMES 90
 
 /* Number of colours that tracks share. */
@@ -31,8 +31,8 @@ GstCclPalette *gst_ccl_palette_new (void);
 void gst_ccl_palette_free (GstCclPalette * palette);
 void gst_ccl_palette_reset (GstCclPalette * palette);
 
-/* Gives each track of a frame that has no colour yet the one that differs most from those in the frame. An id of 0 is no
- * track. `frame`: number of the frame, by which unseen tracks lose their colours. */
+/* Gives each track without a colour the colour that differs most from those in the frame. An id of 0 is no track. `frame`:
+ * number of the frame, by which unseen tracks lose their colours. */
 void gst_ccl_palette_assign (GstCclPalette * palette, const guint64 * track_ids, guint n, guint64 frame);
 
 GstCclColour gst_ccl_palette_colour_of_track (const GstCclPalette * palette, guint64 track_id);

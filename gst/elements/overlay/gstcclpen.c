@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Corners are pointed, but the point reaches no further than this, times half the line's width. Corners of boxes are that
- * long. (Cairo takes 2.8 times as long for contours with round corners.) */
+/* Corners are mitred. Their maximum length is this, times half the line's width, which suffices for the corners of boxes. Round
+ * corners would take Cairo 2.8 times as long for contours. */
 #define MITER 1.5
 
 GstCclPen
@@ -55,7 +55,7 @@ stroke_path (GstCclPen * pen, GstCclColour colour, gdouble alpha)
   cairo_stroke (pen->cr);
 }
 
-/* How far from its path a line can reach. */
+/* Maximum distance of a line's pixels from its path. */
 static gdouble
 reach (const GstCclPen * pen)
 {

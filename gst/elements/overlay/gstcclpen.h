@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lines and shapes on a canvas. Every line has a dark edge, so that it is seen on any ground. */
+/* Lines and shapes on a canvas. Every line has a dark edge, so that it is visible on any background. */
 #ifndef __GST_CCL_PEN_H__
 #define __GST_CCL_PEN_H__
 
@@ -32,7 +32,7 @@ typedef struct
 /* `line_width`: pixels; 0: by the shorter side of the canvas. */
 GstCclPen gst_ccl_pen_new (GstCclCanvas * canvas, gdouble line_width);
 
-/* Limits a coordinate to what Cairo can draw. NaN becomes a far place. */
+/* Limits a coordinate to what Cairo can draw. NaN becomes a far point. */
 gdouble gst_ccl_pen_clamp (gdouble value);
 
 /* The edge's colour, with `alpha`. */

@@ -52,7 +52,7 @@ gst_ccl_texts_new (void)
 {
   GstCclTexts *const texts = g_new0 (GstCclTexts, 1);
 
-  /* A font map is used in one thread at a time only, so the default one would not do. */
+  /* A font map must be used in one thread at a time, so the default one cannot be used. */
   texts->font_map = pango_cairo_font_map_new ();
   texts->context = pango_font_map_create_context (texts->font_map);
   texts->by_words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, text_free);
@@ -144,7 +144,7 @@ gst_ccl_texts_set_font (GstCclTexts * texts, const gchar * description)
   texts->font_size = 0;
 }
 
-/* Letters are a fixed part of the canvas, but large enough to be read. */
+/* The size of letters is a fixed fraction of the canvas, with a minimum so that they can be read. */
 static void
 scale_font (GstCclTexts * texts, gdouble side)
 {
@@ -188,7 +188,7 @@ gst_ccl_texts_n_kept (const GstCclTexts * texts, gsize * n_bytes)
 
 /* ---------------------------------------------------------------- places */
 
-/* Takes the cells of a plate. FALSE: it is not all on the canvas, or a cell is taken. */
+/* Takes the cells of a plate. FALSE: the plate is partly outside the canvas, or a cell is taken. */
 static gboolean
 reserve_cells (GstCclTexts * texts, const GstVideoRectangle * r)
 {
@@ -208,7 +208,7 @@ reserve_cells (GstCclTexts * texts, const GstVideoRectangle * r)
   return TRUE;
 }
 
-/* The text is paler than the object's colour, so that it is read on the dark plate. */
+/* The text is paler than the object's colour, so that it can be read on the dark plate. */
 static void
 draw_text (GstCclPen * pen, const Text * text, const GstVideoRectangle * r, GstCclColour colour)
 {

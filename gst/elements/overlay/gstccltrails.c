@@ -113,7 +113,7 @@ gst_ccl_trail_thin_out (gdouble * points, guint n, gdouble line)
   return left;
 }
 
-/* Is every point between the first and the last so near the line between these two that the difference is not seen? */
+/* Whether every point between the first and the last is close to the line between these two. */
 static gboolean
 is_straight (const gdouble * points, guint n, gdouble tolerance)
 {
@@ -132,7 +132,7 @@ is_straight (const gdouble * points, guint n, gdouble tolerance)
 /* Maximum number of points that one straight line replaces. It bounds the time, which grows with its square. */
 #define MAX_STRAIGHT_POINTS 32
 
-/* Strokes take their time per point. */
+/* The time of a stroke grows with its number of points. */
 guint
 gst_ccl_trail_straighten (gdouble * points, guint n, gdouble tolerance)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where tracks have been, for objects whose tracker does not say so, and how trails are drawn. */
+/* Trails of tracks, for objects whose tracker provides none, and how trails are drawn. */
 #ifndef __GST_CCL_TRAILS_H__
 #define __GST_CCL_TRAILS_H__
 
@@ -17,7 +17,8 @@ GstCclTrails *gst_ccl_trails_new (void);
 void gst_ccl_trails_free (GstCclTrails * trails);
 void gst_ccl_trails_reset (GstCclTrails * trails);
 
-/* Adds a place in fractions of the frame. A trail has at most `capacity` places; it begins anew when that changes. */
+/* Adds a position, in fractions of the frame. A trail has at most `capacity` positions, and starts again when `capacity`
+ * changes. */
 void gst_ccl_trails_add (GstCclTrails * trails, guint64 track_id, GstCclPoint place, guint capacity, guint64 frame);
 
 /* Forgets the trails of tracks that were not seen for GST_CCL_MAX_UNSEEN_FRAMES. */

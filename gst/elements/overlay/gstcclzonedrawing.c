@@ -25,7 +25,7 @@ draw_counts (GstCclPen * pen, GstCclTexts * texts, const GstCclZone * zone, cons
 void
 gst_ccl_zone_draw (GstCclPen * pen, GstCclTexts * texts, const GstCclZone * zone, guint index)
 {
-  /* Another sequence of colours than that of the objects. */
+  /* A sequence of colours that differs from that of the objects. */
   const GstCclColour colour = gst_ccl_colour_of_number (index * 2 + 7);
   gdouble *points, middle[2] = { 0 };
 

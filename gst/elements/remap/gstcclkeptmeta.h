@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The form in which metadata passes elements that crop or turn: a meta without tags, which every element copies. */
+/* The form in which metadata passes elements that crop or turn: a meta without tags, which all elements copy. */
 #ifndef __GST_CCL_KEPT_META_H__
 #define __GST_CCL_KEPT_META_H__
 

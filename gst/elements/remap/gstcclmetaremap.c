@@ -6,11 +6,11 @@
  * @title: cclmetaremap
  * @short_description: takes blobs past elements that crop, flip or rotate
  *
- * Before GStreamer 1.28, elements that crop, flip or rotate drop metadata that depend on the size of the frame: blobs with
- * their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements: it attaches
- * the metadata in a form that these elements copy. Put another with mode=restore behind them, and set its crop and
- * direction to theirs: it restores the metadata in coordinates of the frame there. It applies the crop, then the turn,
- * then a scaling to the size of the frame. Metadata that the elements between did not drop stay as they are.
+ * Before GStreamer 1.28, elements that crop, flip or rotate drop metadata that depend on the size of the frame: blobs
+ * with their tracks, masks (GstCclMaskMeta) and zones. Put one cclmetaremap with mode=keep before such elements. It
+ * attaches the metadata in a form that these elements copy. Put another with mode=restore after them, and set its crop
+ * and direction to theirs. It restores the metadata in coordinates of the new frame. It applies the crop, then the
+ * turn, then a scaling to the size of the frame. Metadata that the elements between did not drop do not change.
  *
  * ## Blobs in a part of the picture, upside down
  * |[
@@ -47,7 +47,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 typedef struct
 {
   guint64 frames;
-  guint64 remapped;             /* whose blobs were kept, or brought back */
+  guint64 remapped;             /* frames whose blobs were kept or restored */
   GstCclMinAvgMax host;
 } Stats;
 
@@ -59,7 +59,7 @@ struct _GstCclMetaRemap
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gint par_n, par_d;            /* of the caps. Streaming thread */
-  gboolean warned;              /* of the crop, or of what is kept twice. Streaming thread */
+  gboolean warned;              /* a warning about the crop, or about metadata kept twice, was posted. Streaming thread */
   guint n_without_kept;         /* see gstcclhint.h. Streaming thread */
 };
 
@@ -83,7 +83,7 @@ G_DEFINE_TYPE_WITH_CODE (GstCclMetaRemap, gst_ccl_meta_remap, GST_TYPE_BASE_TRAN
     GST_DEBUG_CATEGORY_INIT (gst_ccl_meta_remap_debug, "cclmetaremap", 0, "blobs past crops and flips"));
 GST_ELEMENT_REGISTER_DEFINE (cclmetaremap, "cclmetaremap", GST_RANK_NONE, GST_TYPE_CCL_META_REMAP);
 
-/* Our metas, as they are found on a buffer; each of them knows how to follow a frame. */
+/* Iterates over our metas on a buffer. Each has a transform function that follows the frame. */
 static GstMeta *
 get_meta (GstBuffer * buffer, guint index)
 {
@@ -144,7 +144,7 @@ keep (GstCclMetaRemap * self, GstBuffer * buffer)
   return any;
 }
 
-/* One side is as the crop leaves it, the other is not. Elements scale like that only for pixels of another shape. */
+/* Whether only one side has the size after the crop. Elements scale one side only for another pixel aspect ratio. */
 static void
 warn_of_crop (GstCclMetaRemap * self, const GstCclKeptMeta * kept, const GstCclRemapFrame * frame)
 {
@@ -273,8 +273,8 @@ create_stats (GstCclMetaRemap * self)
   return structure;
 }
 
-/* The properties that are fields and nothing else, for reading at least. */
-static const GstCclPropertyRow fields[N_PROPERTIES] = {
+/* The properties that are plain members, at least for reading. */
+static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_MODE] = GST_CCL_PROPERTY_ROW (GstCclMetaRemap, settings.mode),
   [PROP_CROP_LEFT] = GST_CCL_PROPERTY_ROW (GstCclMetaRemap, settings.left),
   [PROP_CROP_RIGHT] = GST_CCL_PROPERTY_ROW (GstCclMetaRemap, settings.right),
@@ -287,7 +287,7 @@ static void
 gst_ccl_meta_remap_set_property (GObject * object, guint id, const GValue * value, GParamSpec * pspec)
 {
   GST_OBJECT_LOCK (object);
-  if (!gst_ccl_property_row_set (object, &fields[id], value))
+  if (!gst_ccl_property_row_set (object, &rows[id], value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (object);
 }
@@ -303,7 +303,7 @@ gst_ccl_meta_remap_get_property (GObject * object, guint id, GValue * value, GPa
       g_value_take_boxed (value, create_stats (self));
       break;
     default:
-      if (!gst_ccl_property_row_get (self, &fields[id], value))
+      if (!gst_ccl_property_row_get (self, &rows[id], value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_OBJECT_UNLOCK (self);
@@ -315,7 +315,7 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_MODE] = g_param_spec_enum ("mode", "Mode",
-      "Keep the blobs before elements that crop or turn, or restore them behind",
+      "Keep the blobs before elements that crop or turn, or restore them after",
       GST_TYPE_CCL_REMAP_MODE, GST_CCL_REMAP_KEEP, playing);
   properties[PROP_CROP_LEFT] = g_param_spec_uint ("crop-left", "Crop left",
       "Pixels cropped at the left, with mode=restore (0 = none)", 0, G_MAXINT, 0, playing);

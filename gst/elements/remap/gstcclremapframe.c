@@ -11,7 +11,7 @@ set_row (gfloat row[3], gdouble a, gdouble b, gdouble c)
   row[2] = c;
 }
 
-/* Turns a frame of w x h pixels, in the plane of pixel squares; TRUE when width and height change places. */
+/* Turns a frame of w x h pixels, in the plane of pixel squares. TRUE: width and height are exchanged. */
 static gboolean
 turn (gfloat m[3][3], gint direction, gdouble w, gdouble h)
 {

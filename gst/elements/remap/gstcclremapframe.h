@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What elements that crop, turn and scale do to a frame, in this order. */
+/* The crop, turn and scaling of a frame, in this order. */
 #ifndef __GST_CCL_REMAP_FRAME_H__
 #define __GST_CCL_REMAP_FRAME_H__
 
