@@ -14,6 +14,7 @@
 # netpbm    to read pbm, pgm, ppm
 # videos    to read mp4, mkv and so on, in nearly every codec
 # test      everything the tests use
+# fuzz      clang with libFuzzer
 #
 # Needs root or sudo only when something is missing. Speaks on stderr.
 set -eu
@@ -44,6 +45,8 @@ packages() {
     test) packages build; packages run; packages pictures; packages netpbm; packages videos
         echo g++ gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients \
             clang-format indent openssl procps python3 python3-dev python3-gi python3-numpy shellcheck valgrind ;;
+    # The runtime has the version of clang in its name.
+    fuzz) echo clang "libclang-rt-$(LC_ALL=C apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev" ;;
     *) die "no such group: $1" ;;
     esac
 }
@@ -63,7 +66,7 @@ apt_get() {
     return 1
 }
 
-[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos or test"
+[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos, test or fuzz"
 wanted=$(for group; do packages "$group"; done) || exit 1
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||

@@ -6,7 +6,8 @@
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
 #     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt
+#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt. Before them fuzz,
+#                              15 minutes a target
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -15,6 +16,7 @@
 # sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind     the C programs of build-test/ under valgrind's memcheck
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
+# fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
 # long         the emulated CUDA kernels on many images
 #
@@ -27,6 +29,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
+fuzz=$top/build-test-fuzz
+fuzz_seconds=30 # for each target
+targets= # of ninja; none: all
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
 long_tests= # names; none: all
 broken=0 # passes that ended before their tests
@@ -50,8 +55,9 @@ build() {
     again=
     [ ! -f "$folder/build.ninja" ] || again=--reconfigure
     # shellcheck disable=SC2086
-    meson setup $again "$folder" "$top" -Dgst=enabled -Dtests=enabled "$@" && meson compile -C "$folder" | progress
-    ninja -C "$folder" -n | grep -q 'no work to do'
+    meson setup $again "$folder" "$top" -Dgst=enabled -Dtests=enabled "$@" && meson compile -C "$folder" $targets | progress
+    # shellcheck disable=SC2086
+    ninja -C "$folder" -n $targets | grep -q 'no work to do'
 }
 
 # A terminal shows each of ninja's lines; elsewhere one line every ten seconds is enough.
@@ -139,6 +145,24 @@ pass_threads() {
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 
+pass_fuzz() {
+    step "fuzz: build"
+    if ! "$top/examples/install.sh" fuzz; then
+        echo 'tests/run.sh: fuzz is skipped, because clang could not be installed'
+        skipped=$((skipped + 1))
+        return
+    fi
+    (
+        CC=clang
+        export CC
+        targets=fuzzers
+        build "$fuzz" -Dfuzz=$fuzz_seconds -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+            -Dintrospection=disabled -Dexamples=disabled
+    ) || { broken=$((broken + 1)); return; }
+    step "fuzz: test"
+    check "$fuzz" fuzz --logbase fuzz --suite fuzz
+}
+
 pass_debian13() {
     step "debian13"
     "$top/tests/debian13.sh" "$top/build-debian13"
@@ -169,16 +193,17 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow sanitize valgrind threads debian13 ;;
+--all) set -- quick slow sanitize valgrind threads fuzz debian13 ;;
 --long)
     shift
     long_tests="$*"
-    set -- long
+    fuzz_seconds=900
+    if [ $# = 0 ]; then set -- fuzz long; else set -- long; fi
     ;;
 esac
 for pass; do
     case $pass in
-    quick | slow | sanitize | valgrind | threads | debian13 | long) ;;
+    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done

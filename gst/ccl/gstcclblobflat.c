@@ -18,6 +18,7 @@
 
 /* Offsets of the fields that the checks need. */
 #define VERSION_AT 4
+#define FLAGS_AT 8
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
 #define MATRIX_AT 48
@@ -472,12 +473,13 @@ gboolean
 gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize size, GError ** error)
 {
   GstCclBlobList *list;
-  const guint8 *p = data + 8;
+  const guint8 *p;
   const gchar *name;
   guint32 version, name_size;
 
   if (!check_envelope (data, size, error))
     return FALSE;
+  p = data + FLAGS_AT;
   version = get32_at (data, VERSION_AT);
   name_size = get32_at (data, NAME_SIZE_AT);
   if (!get_header (&p, meta))

@@ -30,6 +30,15 @@
 
 /* ---------------------------------------------------------------- registration */
 
+/* Does the video meta say GRAY8, and any pixels? Another element may have changed it since. */
+static gboolean
+is_mask (GstBuffer * mask)
+{
+  const GstVideoMeta *const layout = gst_buffer_get_video_meta (mask);
+
+  return layout != NULL && layout->format == GST_VIDEO_FORMAT_GRAY8 && layout->width > 0 && layout->height > 0;
+}
+
 static gboolean
 gst_ccl_mask_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffer, GQuark type, gpointer data)
 {
@@ -38,7 +47,7 @@ gst_ccl_mask_meta_transform (GstBuffer * dest, GstMeta * meta, GstBuffer * buffe
   GstCclMaskMeta *added;
 
   memcpy (frame.matrix, from->matrix, sizeof (GstCclMatrix));
-  if (from->mask == NULL || !gst_ccl_frame_matrix_follow (&frame, type, data))
+  if (from->mask == NULL || !is_mask (from->mask) || !gst_ccl_frame_matrix_follow (&frame, type, data))
     return FALSE;
 
   added = gst_buffer_add_ccl_mask_meta (dest, from->mask, frame.width, frame.height);
@@ -160,10 +169,9 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (GST_IS_BUFFER (mask), NULL);
 
-  layout = gst_buffer_get_video_meta (mask);
-  g_return_val_if_fail (layout != NULL && layout->format == GST_VIDEO_FORMAT_GRAY8, NULL);
-  g_return_val_if_fail (layout->width > 0 && layout->height > 0, NULL);
+  g_return_val_if_fail (is_mask (mask), NULL);
 
+  layout = gst_buffer_get_video_meta (mask);
   meta = (GstCclMaskMeta *) gst_buffer_add_meta (buffer, GST_CCL_MASK_META_INFO, NULL);
   if (meta == NULL)
     return NULL;

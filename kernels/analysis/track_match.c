@@ -31,12 +31,12 @@ static const double MIN_SIDE = 1e-6; /* squares of areas must be numbers above 0
 
 /* ---------------------------------------------------------------- memory */
 
-/* The content is lost. */
+/* The content is lost. Afterwards `data` is an address even for 0 bytes, so that the caller may compute with it. */
 static bool reserve(TrackArray *array, size_t size)
 {
-    if (size <= array->size)
+    if (array->data && size <= array->size)
         return true;
-    void *const data = malloc(size + size / 2);
+    void *const data = malloc(size + size / 2 + 1);
     if (!data)
         return false;
     free(array->data);

@@ -21,7 +21,7 @@ import tree
 
 CLANG_FORMAT_VERSION = "14."  # versions disagree; Debian 12 has this one
 CLANG_FORMATTED = ("kernels", "gst/python", "tests/checkccl", "tests/checkmotion", "tests/checktrack", "tests/emulate")
-INDENTED = ("gst", "tests/elements", "tests/libs", "tests/support", "examples")
+INDENTED = ("gst", "tests/elements", "tests/fuzz", "tests/libs", "tests/support", "examples")
 MAX_COLUMNS = 130
 
 

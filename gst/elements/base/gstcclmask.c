@@ -7,15 +7,24 @@
 #include "gstccldevice.h"
 #include "gstcclpinned.h"
 
+/* A video meta of another element can have any number as its format. */
+static const gchar *
+name_of_format (GstVideoFormat format)
+{
+  const gchar *const name = format != GST_VIDEO_FORMAT_UNKNOWN ? gst_video_format_to_string (format) : NULL;
+
+  return name ? name : "of unknown format";
+}
+
 static gboolean
 check_meta (const GstVideoMeta * meta, const GstVideoInfo * info, GError ** error)
 {
-  if (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->width >= (guint) info->width
+  if (meta->format == GST_VIDEO_INFO_FORMAT (info) && meta->n_planes > 0 && meta->width >= (guint) info->width
       && meta->height >= (guint) info->height && meta->stride[0] > 0)
     return TRUE;
   g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "The buffer's video meta says %ux%u %s with stride %d, the caps say %dx%d %s.", meta->width, meta->height,
-      gst_video_format_to_string (meta->format), meta->stride[0], info->width, info->height,
+      "The buffer's video meta says %ux%u %s with %u planes and stride %d, the caps say %dx%d %s.", meta->width,
+      meta->height, name_of_format (meta->format), meta->n_planes, meta->stride[0], info->width, info->height,
       gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)));
   return FALSE;
 }

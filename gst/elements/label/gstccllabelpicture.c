@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/gstcclenums.h"
+#include "base/gstcclframemap.h"
 
 /* Caps of any of `formats` (NULL: any) with the geometry and rate of `caps`. */
 static GstCaps *
@@ -92,7 +93,7 @@ gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const
   const guint out_width = GST_VIDEO_INFO_WIDTH (info), out_height = GST_VIDEO_INFO_HEIGHT (info);
   GstVideoFrame frame;
 
-  if (!gst_video_frame_map (&frame, (GstVideoInfo *) info, buffer, GST_MAP_WRITE))
+  if (!gst_ccl_frame_map (&frame, info, buffer, GST_MAP_WRITE))
     return FALSE;
   for (guint y = 0; y < out_height; y++) {
     guint8 *const row =

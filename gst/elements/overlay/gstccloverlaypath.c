@@ -9,6 +9,8 @@
 
 #include <gst/video/video.h>
 
+#include "base/gstcclframemap.h"
+
 #define GST_CAT_DEFAULT gst_ccl_overlay_debug
 
 const gchar *
@@ -138,9 +140,11 @@ blend (GstCclOverlay * self, GstBuffer * buffer, guint64 * pixels)
   GstVideoFrame frame;
 
   /* The map takes no reference, so that the buffer's metadata stay writable. */
-  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The picture cannot be written to."), ("buffer %" GST_PTR_FORMAT,
-            buffer));
+  if (!gst_ccl_frame_map (&frame, &self->info, buffer,
+          (GstMapFlags) (GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("The picture cannot be written to, or its video meta and its caps contradict each other."),
+        ("buffer %" GST_PTR_FORMAT, buffer));
     return FALSE;
   }
   /* Overlays of elements upstream: no element downstream would draw them. */

@@ -193,7 +193,7 @@ static void
 write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
 {
   const guint n_old = gst_ccl_blob_meta_get_length (meta);
-  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + results->n_tracks);
+  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + results->n_tracks + 1);  /* never NULL, so that n can be added */
   GstCclBlobList *list;
   guint n = 0, n_added;
 

@@ -216,8 +216,8 @@ static uint64_t shadows_of_block(const MotionView *view, int x0, int y, uint64_t
     for (int j = y0; j <= y1; j++) {
         uint8_t g[SHADOW_COLUMNS] = { 0 };
         uint16_t b[SHADOW_COLUMNS] = { 0 };
-        memcpy(g + left - (x0 - r), view->luma + j * view->stride + left, (size_t)(right - left));
-        memcpy(b + left - (x0 - r), view->mean + j * view->pitch + left, (size_t)(right - left) * 2);
+        memcpy(g + (left - (x0 - r)), view->luma + j * view->stride + left, (size_t)(right - left));
+        memcpy(b + (left - (x0 - r)), view->mean + j * view->pitch + left, (size_t)(right - left) * 2);
         for (int i = 0; i < SHADOW_COLUMNS; i++) {
             const uint32_t seen = g[i], behind = b[i] >> 8;
             bb[i] += behind * behind;

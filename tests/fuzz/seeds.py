@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Writes the seeds of the corpus: small inputs that reach most of a target. Inputs that showed a fault stay beside them.
+
+usage: seeds.py [CORPUS_FOLDER]
+"""
+import pathlib
+import struct
+import sys
+import zlib
+
+TEXTS = {
+    "address": [
+        "mqtt://localhost", "mqtts://broker.example.org:8884/", "MQTT://[::1]:1883", "mqtt://host:0", "mqtt://host:65536",
+        "mqtt://host/path", "mqtt://host?password=pass_word", "mqtt://host#pass_word", "user:pass_word@host",
+        "mqtt:user:pass_word@host", "mqtt://host:pass_word", "mqtt://user:pass_word@host", "pass_word", "", "http://host",
+    ],
+    "ignore": [
+        "0,0;1,0;1,1", "0,0;640,0;640,480;0,480|10.5,10; 20,10 ;15,30", "0,0;1,0", "0,0;1", "1e308,-1e308;1e308,0;0,1e308", "",
+        "nan,0;1,1;2,2", "-5,-5;100,-5;100,100;-5,100", "0.1,0.1;0.9,0.1;0.9,0.9|",
+    ],
+    "tags": [
+        '{}', '{"site":"A"}', '{"a":{"b":[1,2.5,-3e8,true,null,"x\\u00e4\\ud83d\\ude00"]},"ä":""}', '[1]', '{"a":1} x',
+        '{"a":"\\u0000"}', '{"a":"\\ud800"}', '{"a":01}', '{"a":1e999}', '{"a":99999999999999999999}', '{"a":',
+        "{'a':1}", '{"a":1 /* b */}', '{"a":' + 101 * "[" + 101 * "]" + "}", '{"a":"b\\nc"}', '{"a":0.1,"a":-0.0}',
+    ],
+    "topic": [
+        'blobs\0{"source":"cam1"}', 'cams/{source-id}/blobs\0{"source":"a/b+c#d","blobs":[]}',
+        '{source-id}{source-id}\0{"source":""}', '{source-id}\0' + 300 * "[", '{source-id}\0{"source":1}',
+        '{source-id}\0not JSON', '{source-id}\0{"source":"\\u002f\\u00e4"}', '{source-id}\0{"source":["x"]}',
+    ],
+    "zones": [
+        '{"zones":[]}',
+        '{"units":"relative","zones":[{"name":"door","polygon":[[0,0],[0.5,0],[0.5,1]],"min_area":3,"dwell":1.5}]}',
+        '{"zones":[{"name":"a","line":[[0,0],[16,8]]},{"name":"b","polygon":[[0,0],[9,0],[9,9],[0,9]]}]}',
+        '{"zones":[{"name":"a","polygon":[[0,0],[9,9],[9,0],[0,9]]}]}', '{"zones":[{"name":"a","line":[[1,1],[1,1]]}]}',
+        '{"zones":[{"name":"a","line":[[1,1],[1,5]]},{"name":"a","line":[[1,1],[1,5]]}]}', '{"units":"feet","zones":[]}',
+        '{"zones":[{"name":"","line":[[1,1],[1,5]]}]}', '{"zones":[{"name":"a","dwell":1,"line":[[1,1],[1,5]]}]}',
+        '{"zones":[{"name":"a","line":[[1e308,-1e308],[1e300,5]]}]}', '{"zones":[{"name":"a","polygon":"x"}]}', '{"zone":[]}',
+        '{"zones":[{"name":"a","name":"b","line":[[1,1],[1,5]]}]}',
+    ],
+}
+
+
+def flat(version=1, n_blobs=1, name=b"label0", matrix=(1, 0, 0, 0, 1, 0, 0, 0, 1), points=((1, 2), (3, 4)), cut=0):
+    """Two points a blob; cut: bytes that are missing at the end."""
+    form = struct.pack("<4s11I9d", b"CCLB", version, 0, 32, 24, 64, 48, n_blobs, n_blobs, 8, n_blobs, len(name), *matrix)
+    for label in range(1, n_blobs + 1):
+        form += struct.pack("<2I4i2I8Q", label, 4, 3, 5, 6, 2, 3, 7, 12, 66, 66, 398, 363, 366, 5000000001, 0)
+        form += struct.pack("<Q", label) if version >= 3 else b""
+    form += name
+    if version >= 2:
+        form += n_blobs * struct.pack("<I", 1 | 1 << 16)
+        form += n_blobs * b"".join(struct.pack("<2f", *point) for point in points)
+    form += struct.pack("<I", zlib.crc32(form))
+    return form[:len(form) - cut]
+
+
+FLAT = [
+    b"", b"\1", b"\0" + flat(), b"\1" + flat(n_blobs=3), b"\1" + flat(2, 2), b"\1" + flat(3, 2), b"\0" + flat(2, 2, cut=9),
+    b"\1" + flat(n_blobs=0, name=b""), b"\1" + flat(matrix=(2, 0, 5, 0, -2, 9, 1e-3, 0, 1)), b"\1" + flat(4),
+    b"\1" + flat(matrix=(0, 0, 0, 0, 0, 0, 0, 0, 0)), b"\1" + flat(2, points=((float("nan"), 0), (1, 1))),
+    b"\1" + flat(name=b"\xff"), b"\0" + flat()[:-1] + b"\0",
+]
+
+
+def frames(line, video_format, steps):
+    """A line of elements, 16x12 pixels of a format at 25 frames a second, and the steps behind."""
+    return bytes([line, video_format, 16, 12, 25, 0, 0, 0]) + b"".join(steps)
+
+
+# Step, size as in the caps, one memory, pixels, a video meta (then its change), times as they come.
+PLAIN = bytes([0, 0, 0, 255, 3, 0, 4, 40, 4, 40, 0])
+WITH_META = bytes([0, 0, 0, 255, 3, 1, 0, 7, 4, 40, 4, 40, 0])
+WRONG_META = [bytes([0, 0, 0, 255, 3, 1, 0, change, 0, 7, 4, 40, 4, 40, 0]) for change in range(7)]
+TOO_SHORT = bytes([0, 5, 0, 255, 3, 0, 4, 40, 4, 40, 0])
+NEW_CAPS = bytes([7, 1, 20, 10, 25, 0, 0, 0])
+FLUSH = bytes([6, 0, 1])
+N_LINES = 15
+
+FRAMES = [frames(line, 0 if line % 2 else 2, [PLAIN, WITH_META, PLAIN]) for line in range(N_LINES)]
+FRAMES += [frames(line, 0, [PLAIN, *WRONG_META, TOO_SHORT, NEW_CAPS, PLAIN, FLUSH, PLAIN]) for line in range(N_LINES)]
+# The second plane of I420 and NV12, with a stride or an offset far beyond the buffer, in an overlay.
+WRONG_PLANE = [bytes([0, 0, 0, 255, 3, 1, 1, change, 2, 0, 16, 0, 0, 4, 40, 4, 40, 0]) for change in (2, 3)]
+FRAMES += [frames(line, video_format, [PLAIN, *WRONG_PLANE, PLAIN]) for line in (12, 14) for video_format in (1, 2, 4)]
+
+# A region, blobs with points, a mask, zones, a crop: each adder with small numbers.
+REGION = bytes([0, 1, 4, 5, 4, 6, 4, 20, 4, 20, 4, 1, 4, 0, 1, 0, 0, 1, 2, 32, 0])
+BLOB = b"".join(bytes([4, value]) for value in (1, 0, 5, 5, 10, 10, 100, 66, 66, 98, 63, 66, 7, 0, 0, 1, 3))
+BLOBS = bytes([1, 1]) + BLOB + bytes([1, 3, 1]) + 4 * bytes([2, 64, 1, 2, 0, 2]) + bytes([0, 4, 1, 4, 64, 4, 48, 4, 64, 0])
+MASK = bytes([2, 31, 23, 200, 100, 0, 0, 0, 0, 0, 0])
+ZONES = bytes([3, 4, 1]) + b"z" + 8 * bytes([2, 32, 0]) + 2 * bytes([1, 2, 4, 1, 4, 2])
+CROP = bytes([4, 0, 4, 3, 4, 20])
+N_CHAINS = 8
+
+METAS = [bytes([chain]) + 3 * (bytes([0, 3]) + REGION + BLOBS + ZONES + b"\0") for chain in range(N_CHAINS)]
+METAS += [bytes([chain]) + 3 * (bytes([0, 3]) + MASK + REGION + CROP + b"\0") for chain in range(N_CHAINS)]
+
+
+def main():
+    top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
+    inputs = {target: [text.encode() for text in texts] for target, texts in TEXTS.items()}
+    inputs |= {"flat": FLAT, "frames": FRAMES, "metas": METAS}
+    for target, seeds in inputs.items():
+        (top / target).mkdir(parents=True, exist_ok=True)
+        for number, seed in enumerate(seeds):
+            (top / target / f"seed-{number:02}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main()
