@@ -163,7 +163,7 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
 /* Chroma of a picture: planes of U and V, or one of both. */
 typedef struct CclMotionChroma {
     const void *u, *v;      /* the first sample of each; NULL: none */
-    size_t stride;          /* bytes from row to row */
+    size_t stride[2];       /* bytes from row to row: of u, of v */
     unsigned step;          /* bytes from sample to sample: 1, or 2 where U and V alternate */
     uint32_t width, height; /* samples: those of the picture, or fewer */
 } CclMotionChroma;

@@ -42,8 +42,9 @@
 
 /* What is kept from picture to picture, apart from pixels. All 0: the next picture is the first. */
 typedef struct FeedbackControl {
-    int64_t last_us; /* time of the picture before, less what was not yet counted of it */
-    uint32_t has_time;
+    int64_t last_us;   /* time of the picture before, less what was not yet counted of it */
+    int64_t resume_us; /* after a step back: where the clock would be without it */
+    uint32_t has_time, has_resume;
     uint32_t ms;        /* the last interval, 0: none */
     uint32_t n_learnt;  /* pictures since learning began */
     uint32_t n_seen;    /* pictures since the detector was made or reset: dither */
@@ -53,22 +54,29 @@ typedef struct FeedbackControl {
     int32_t offset[2];  /* of U and V, 8.8: measured on the picture before */
 } FeedbackControl;
 
-/* The interval before a picture. Missing and backward times count as the interval before. */
+/* The interval before a picture. Missing and backward times count as the interval before. After one picture with a backward time
+ * the clock goes on from where it was. */
 MOTION_INLINE uint32_t feedback_interval(FeedbackControl *control, int64_t us)
 {
     const uint32_t usual = control->ms ? control->ms : FEEDBACK_FIRST_MS;
-    const int64_t passed = control->has_time && us != CCL_MOTION_NO_TIME ? us - control->last_us : -1;
-    uint32_t ms = usual;
-    if (us == CCL_MOTION_NO_TIME)
-        return usual;
-    if (passed >= 0)
-        ms = passed / 1000 > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)(passed / 1000);
-    /* What is less than a millisecond counts in the next interval. */
-    control->last_us = passed >= 0 && passed / 1000 <= FEEDBACK_MAX_MS ? control->last_us + (int64_t)ms * 1000 : us;
-    control->has_time = 1;
-    if (passed >= 0 && ms)
-        control->ms = ms;
-    return ms ? ms : 1;
+    const int64_t from = control->has_resume && us >= control->resume_us ? control->resume_us : control->last_us;
+    const bool is_known = control->has_time && us != CCL_MOTION_NO_TIME && us >= from;
+    control->has_resume = 0;
+    if (is_known) {
+        const int64_t passed = (us - from) / 1000;
+        const uint32_t ms = passed > FEEDBACK_MAX_MS ? FEEDBACK_MAX_MS : (uint32_t)passed;
+        /* What is less than a millisecond counts in the next interval. */
+        control->last_us = passed > FEEDBACK_MAX_MS ? us : from + passed * 1000;
+        control->ms = ms ? ms : control->ms;
+        return ms ? ms : 1;
+    }
+    if (control->has_time && us != CCL_MOTION_NO_TIME) {
+        control->resume_us = control->last_us + (int64_t)usual * 1000;
+        control->has_resume = 1;
+    }
+    control->last_us = us == CCL_MOTION_NO_TIME ? control->last_us + (int64_t)usual * 1000 : us;
+    control->has_time |= us != CCL_MOTION_NO_TIME;
+    return usual;
 }
 
 /* The clock of candidates, for an absorb time in ms; 0: never. */
@@ -117,12 +125,12 @@ MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us,
 /* The grid of samples: rows y = step / 2, and so on; the same of columns. */
 MOTION_INLINE uint32_t feedback_row_step(uint32_t height)
 {
-    return height >= 480 ? 4 : 2;
+    return height >= 720 ? 8 : height >= 480 ? 4 : 2;
 }
 
 MOTION_INLINE uint32_t feedback_column_step(uint32_t width)
 {
-    return width >= 640 ? 4 : 2;
+    return width >= 1280 ? 8 : width >= 640 ? 4 : 2;
 }
 
 /* Pixel x of a row smoothed by the 3x3 binomial filter, 8.8; rows and columns repeat at the border. */

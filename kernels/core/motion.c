@@ -172,9 +172,10 @@ static CclStatus check_chroma(const CclMotion *motion, const CclMotionChroma *ch
         chroma->height > config->height)
         return ccl_fail(CCL_ERROR_ARGUMENT, "chroma of %ux%u samples does not fit a picture of %ux%u", chroma->width,
                         chroma->height, config->width, config->height);
-    if (chroma->stride < (size_t)(chroma->width - 1) * chroma->step + 1)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %u samples", chroma->stride,
-                        chroma->width);
+    for (unsigned k = 0; k < 2; k++)
+        if (chroma->stride[k] < (size_t)(chroma->width - 1) * chroma->step + 1)
+            return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %u samples", chroma->stride[k],
+                            chroma->width);
     return CCL_OK;
 }
 

@@ -39,6 +39,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* graph.cu: the node of the latest launch on a captured stream: the next launch depends on it. */
+CclStatus cuda_last_node(cudaStream_t stream, cudaGraphNode_t *node);
+
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
 /* A pointer to global memory, which may be mapped host memory, that kernels load from memory. Without this hint the compiler

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* The node of the latest launch on a captured stream: the next launch depends on it. */
-static CclStatus find_last_node(cudaStream_t stream, cudaGraphNode_t *node)
+CclStatus cuda_last_node(cudaStream_t stream, cudaGraphNode_t *node)
 {
     cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
@@ -29,7 +28,7 @@ static CclStatus note_node(CudaReplay *replay, cudaStream_t stream, unsigned n_p
         return ccl_fail(CCL_ERROR_DEVICE, "a frame has more than %d kernels", CUDA_MAX_STEPS);
     CudaReplayNode *const node = &replay->nodes[replay->n_nodes++];
     node->n_parameters = n_parameters;
-    return find_last_node(stream, &node->node);
+    return cuda_last_node(stream, &node->node);
 }
 
 CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars, const char *file, int line)
@@ -108,7 +107,7 @@ static CclStatus capture_launches(CudaSlot *slot, CudaReplay *replay, const Stag
 {
     CCL_TRY(cuda_assemble_bits(slot, slot->frame.stream));
     if (slot->frame.shape.form == CUDA_BITS_ASSEMBLED)
-        CCL_TRY(find_last_node(slot->frame.stream, &replay->bits.node));
+        CCL_TRY(cuda_last_node(slot->frame.stream, &replay->bits.node));
     return cuda_launch_frame(slot->context, slot->ccl_frame, stages);
 }
 

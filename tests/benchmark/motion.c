@@ -7,6 +7,8 @@
  *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ...
  *         < pictures > masks
  *
+ * chroma=1    pictures are I420; method=feedback looks at their chroma
+ * fps=25      pictures a second of the clip, for method=feedback
  * repeat=N    play the clip N times, forwards and backwards, for timing; then the masks are not written
  * resident=1  with repeat: pictures and masks are in device memory
  * timing=0    without events around the kernels, which cost time themselves
@@ -41,6 +43,7 @@ typedef struct Options {
     bool resident;
     unsigned streams;
     unsigned depth;
+    double fps; /* of the clip */
 } Options;
 
 typedef enum OptionKind { NUMBER, SWITCH, REAL, METHOD, BACKEND, SHADOW } OptionKind;
@@ -50,12 +53,15 @@ static const struct {
     OptionKind kind;
     size_t offset; /* in Options */
 } table[] = {
+    { "absorb-ms", NUMBER, offsetof(Options, params.absorb_ms) },
     { "backend", BACKEND, offsetof(Options, config.backend) },
+    { "chroma", SWITCH, offsetof(Options, config.chroma) },
     { "close", NUMBER, offsetof(Options, params.close) },
     { "confirm-frames", NUMBER, offsetof(Options, params.confirm_frames) },
     { "cpu-flags", NUMBER, offsetof(Options, config.cpu_flags) },
     { "depth", NUMBER, offsetof(Options, depth) },
     { "dilate", NUMBER, offsetof(Options, params.dilate) },
+    { "fps", REAL, offsetof(Options, fps) },
     { "freeze", SWITCH, offsetof(Options, params.freeze) },
     { "learning-rate", REAL, offsetof(Options, params.learning_rate) },
     { "max-motion", REAL, offsetof(Options, params.max_motion) },
@@ -86,9 +92,10 @@ static void store(OptionKind kind, void *option, const char *value)
         *(double *)option = strtod(value, NULL);
         break;
     case METHOD:
-        *(CclMotionMethod *)option = !strcmp(value, "diff")  ? CCL_MOTION_DIFF
-                                     : !strcmp(value, "ema") ? CCL_MOTION_EMA
-                                                             : CCL_MOTION_MOG2;
+        *(CclMotionMethod *)option = !strcmp(value, "diff")       ? CCL_MOTION_DIFF
+                                     : !strcmp(value, "ema")      ? CCL_MOTION_EMA
+                                     : !strcmp(value, "feedback") ? CCL_MOTION_FEEDBACK
+                                                                  : CCL_MOTION_MOG2;
         break;
     case BACKEND:
         *(CclBackendKind *)option = !strcmp(value, "cuda") ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
@@ -111,7 +118,7 @@ static void set_option(Options *o, const char *name, const char *value)
 
 static Options parse(int argc, char **argv)
 {
-    Options o = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default() };
+    Options o = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default(), .fps = 25 };
     if (argc < 3)
         die("usage: motion WIDTH HEIGHT [OPTION=VALUE ...] < pictures > masks");
     o.config.threads = 1;
@@ -150,11 +157,19 @@ typedef struct Clip {
     CclMemory memory;
 } Clip;
 
-static CclMask picture_at(const Options *o, const Clip *clip, size_t i)
+static CclMotionPicture picture_at(const Options *o, const Clip *clip, size_t i)
 {
     const size_t lap = i / clip->n, at = lap & 1 ? clip->n - 1 - i % clip->n : i % clip->n;
-    return (CclMask){ .data = clip->pictures + at * clip->size, .stride = o->config.width, .width = o->config.width,
-                      .height = o->config.height, .memory = clip->memory };
+    const uint32_t width = o->config.width, height = o->config.height;
+    const uint32_t chroma_width = (width + 1) / 2, chroma_height = (height + 1) / 2;
+    const uint8_t *const luma = clip->pictures + at * clip->size, *const u = luma + (size_t)width * height;
+    CclMotionPicture picture = { .us = (int64_t)((double)i * 1e6 / o->fps) };
+    picture.luma = (CclMask){ .data = luma, .stride = width, .width = width, .height = height, .memory = clip->memory };
+    if (o->config.chroma)
+        picture.chroma = (CclMotionChroma){ u, u + (size_t)chroma_width * chroma_height, { chroma_width, chroma_width }, 1,
+                                            chroma_width,
+                                            chroma_height };
+    return picture;
 }
 
 static double elapsed_us(const struct timespec *begin)
@@ -193,8 +208,9 @@ static void *run_stream(void *data)
 {
     Stream *const stream = data;
     for (size_t i = 0; i < stream->clip->n * stream->o->repeat; i++) {
-        const CclMask luma = picture_at(stream->o, stream->clip, i);
-        need(ccl_motion_apply(stream->motion, &luma, &stream->o->params, &stream->mask, NULL));
+        const CclMotionPicture picture = picture_at(stream->o, stream->clip, i);
+        need(ccl_motion_submit_picture(stream->motion, &picture, &stream->o->params, &stream->mask));
+        need(ccl_motion_collect(stream->motion, NULL));
     }
     return NULL;
 }
@@ -240,10 +256,10 @@ static double run_lap(const Options *o, unsigned depth, const Clip *clip, uint8_
         }
         if (i >= n)
             continue;
-        const CclMask luma = picture_at(o, clip, lap * n + i);
+        const CclMotionPicture picture = picture_at(o, clip, lap * n + i);
         const CclMotionMask mask = { .data = masks + i * width * height, .stride = width, .memory = clip->memory };
         clock_gettime(CLOCK_MONOTONIC, &submit);
-        need(ccl_motion_submit(motion, &luma, &o->params, &mask));
+        need(ccl_motion_submit_picture(motion, &picture, &o->params, &mask));
         *submit_us += elapsed_us(&submit);
     }
     return elapsed_us(&begin);
@@ -300,7 +316,9 @@ static void run_depth(const Options *o, const Clip *clip, uint32_t width, uint32
 /* All pictures of stdin, in host memory. */
 static Clip read_clip(const Options *o)
 {
-    const size_t size = (size_t)o->config.width * o->config.height;
+    const size_t luma = (size_t)o->config.width * o->config.height;
+    const size_t chroma = (size_t)((o->config.width + 1) / 2) * ((o->config.height + 1) / 2);
+    const size_t size = luma + (o->config.chroma ? 2 * chroma : 0);
     uint8_t *pictures = NULL;
     size_t n = 0;
     for (uint8_t *grown; (grown = realloc(pictures, (n + 1) * size)); n++) {
@@ -331,10 +349,11 @@ typedef struct Times {
 
 static void time_picture(const Options *o, const Clip *clip, CclMotion *motion, const CclMotionMask *mask, Times *times)
 {
-    const CclMask luma = picture_at(o, clip, times->n);
+    const CclMotionPicture picture = picture_at(o, clip, times->n);
     CclMotionInfo info;
     const double start = processor_us();
-    need(ccl_motion_apply(motion, &luma, &o->params, mask, &info));
+    need(ccl_motion_submit_picture(motion, &picture, &o->params, mask));
+    need(ccl_motion_collect(motion, &info));
     times->processor_us[times->n] = (float)(processor_us() - start);
     times->us[times->n] = info.us;
     times->kernel_us[times->n] = info.kernel_us;

@@ -6,6 +6,7 @@
  * counts, bit for bit, with one picture in flight or several.
  *
  *     checkmotion cpu|cuda [RANDOM-CASES [feedback]]     exit status 0: passed; 1: failed; 77: no such device
+ *     checkmotion soak PICTURES                          one long course of method feedback
  *
  * With "feedback" this checks that method alone.
  *
@@ -188,6 +189,11 @@ static void check_pixel_models(CclBackendKind backend, unsigned n_random, bool q
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !strcmp(argv[1], "soak")) {
+        check_soak((unsigned)atoi(argv[2]));
+        printf("checkmotion soak: %u checks, %u failures\n", n_checks, n_failures);
+        return n_failures != 0;
+    }
     const bool cuda = argc > 1 && !strcmp(argv[1], "cuda");
     const CclBackendKind backend = cuda ? CCL_BACKEND_CUDA : CCL_BACKEND_CPU;
     if (cuda && (!ccl_backend_built(CCL_BACKEND_CUDA) || !device_count())) {

@@ -65,6 +65,7 @@ bool run(const Case *c, unsigned n_frames);
 /* ---------------------------------------------------------------- feedback.c */
 
 void check_feedback(CclBackendKind backend, unsigned n_random, bool quick);
+void check_soak(unsigned n_frames);
 
 /* ---------------------------------------------------------------- arguments.c */
 

@@ -23,7 +23,7 @@ typedef struct Scene {
     Layout layout;
     size_t pad;
     bool ignore, lively, resident; /* resident: picture and mask are in device memory */
-    int camera, light; /* pixels; per cent */
+    int camera, light;             /* pixels; per cent */
     int64_t us;
 } Scene;
 
@@ -86,7 +86,7 @@ static Planes planes_new(const Scene *s, uint32_t width, uint32_t height)
         p.picture.chroma = (CclMotionChroma){
             .u = p.uv_source,
             .v = p.uv_source + (s->layout.step == 2 ? 1 : uv_stride * h),
-            .stride = uv_stride,
+            .stride = { uv_stride, uv_stride },
             .step = s->layout.step,
             .width = s->layout.full_width ? w : (w + 1) / 2,
             .height = s->layout.full_height ? h : (h + 1) / 2,
@@ -128,14 +128,14 @@ static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint
             p->source[y * p->picture.luma.stride + x] = yuv[0];
             if (!chroma->step)
                 continue;
-            const size_t at =
-                (s->layout.full_height ? y : y / 2) * chroma->stride + (size_t)(s->layout.full_width ? x : x / 2) * chroma->step;
+            const size_t at = (s->layout.full_height ? y : y / 2) * chroma->stride[0] +
+                              (size_t)(s->layout.full_width ? x : x / 2) * chroma->step;
             p->uv_source[at] = yuv[1];
             p->uv_source[at + (size_t)((const uint8_t *)chroma->v - (const uint8_t *)chroma->u)] = yuv[2];
         }
     average(p->source, p->picture.luma.stride, 1, w, h, p->luma, width, height);
     for (unsigned k = 0; k < 2 && chroma->step; k++)
-        average(k ? chroma->v : chroma->u, chroma->stride, chroma->step, chroma->width, chroma->height, p->chroma[k],
+        average(k ? chroma->v : chroma->u, chroma->stride[k], chroma->step, chroma->width, chroma->height, p->chroma[k],
                 (width + 1) / 2, (height + 1) / 2);
 }
 
@@ -405,8 +405,57 @@ static void check_large(CclBackendKind backend)
     run_scene(&s, 45, 2);
 }
 
+/* Hours of a camera, with everything that changes. */
+void check_soak(unsigned n_frames)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        Scene s = scene_for(CCL_BACKEND_CPU, 96, 64);
+        s.lively = i;
+        run_scene(&s, n_frames, 77);
+    }
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static void refused(CclMotion *motion, const CclMotionPicture *picture, const char *text)
+{
+    const CclMotionParams params = ccl_motion_params_default();
+    const CclMotionMask none = { 0 };
+    const CclStatus status = ccl_motion_submit_picture(motion, picture, &params, &none);
+    check(status == CCL_ERROR_ARGUMENT && strstr(ccl_error_message(), text), "not refused with \"%s\": %s", text,
+          ccl_error_message());
+}
+
+static void check_chroma(CclBackendKind backend)
+{
+    uint8_t bytes[16 * 16] = { 0 };
+    Scene s = scene_for(backend, 16, 16);
+    CclMotionPicture good = { .luma = { .data = bytes, .stride = 16, .width = 16, .height = 16 },
+                              .chroma = { bytes, bytes, { 8, 8 }, 1, 8, 8 } };
+    CclMotion *motion;
+    s.config.backend = backend;
+    s.config.chroma = true;
+    need(ccl_motion_new(&s.config, &motion));
+#define WRONG(member, value, text)     \
+    do {                               \
+        CclMotionPicture wrong = good; \
+        wrong.chroma.member = value;   \
+        refused(motion, &wrong, text); \
+    } while (0)
+    WRONG(v, NULL, "has no chroma");
+    WRONG(step, 0, "0 bytes apart");
+    WRONG(step, 3, "3 bytes apart");
+    WRONG(step, 2, "stride 8");
+    WRONG(stride[1], 7, "stride 7");
+    WRONG(width, 7, "7x8");
+    WRONG(height, 17, "8x17");
+#undef WRONG
+    ccl_motion_free(motion);
+}
+
 void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
 {
+    check_chroma(backend);
     check_random(backend, n_random);
     if (quick)
         return;

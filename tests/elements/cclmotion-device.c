@@ -27,6 +27,7 @@ GST_START_TEST (test_no_gpu)
   GstMessage *message;
 
   gst_element_set_bus (element, bus);
+  gst_util_set_object_arg (G_OBJECT (element), "method", "mog2");
   gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
   ck_assert_int_eq (gst_element_set_state (element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);

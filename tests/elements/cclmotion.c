@@ -38,7 +38,7 @@ GstHarness *
 motion_harness (const gchar * settings, GstVideoFormat format, guint width, guint height)
 {
   gchar *caps = caps_string (format, width, height);
-  GstHarness *harness = element_harness ("cclmotion name=motion backend=cpu warmup-frames=5", settings, caps);
+  GstHarness *harness = element_harness ("cclmotion name=motion method=mog2 backend=cpu warmup-frames=5", settings, caps);
 
   g_free (caps);
   return harness;
@@ -86,6 +86,7 @@ cclmotion_suite (void)
 
   cclmotion_add_masks_tests (suite);
   cclmotion_add_mask_source_tests (suite);
+  cclmotion_add_feedback_tests (suite);
   cclmotion_add_messages_tests (suite);
   cclmotion_add_async_tests (suite);
   cclmotion_add_device_tests (suite);

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Pictures leave through the only pad without a peer; the lines of JSON end in fakesink. */
-#define CHAIN "cclmotion name=cclmotion warmup-frames=10 ! cclmetaremap name=cclmetaremap ! " \
+#define CHAIN "cclmotion name=cclmotion method=mog2 warmup-frames=10 ! cclmetaremap name=cclmetaremap ! " \
     "ccllabel name=ccllabel mask-source=mask-meta min-area=12 attach=blob+roi threads=2 ! " \
     "ccltrack name=ccltrack emit=tentative+merged+predicted+lost ! cclzone name=cclzone ! tee name=both " \
     "! queue name=lines max-size-buffers=4 ! cclmeta2json name=cclmeta2json ! fakesink sync=false async=false " \

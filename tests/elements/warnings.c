@@ -16,6 +16,8 @@
 #define GATE "{\"units\":\"relative\",\"zones\":[{\"name\":\"gate\",\"line\":[[0,0.5],[1,0.5]]}]}"
 #define LARGE "{\"units\":\"relative\",\"zones\":[{\"name\":\"all\",\"polygon\":[[0,0],[1,0],[1,1]],\"min_area\":4000}]}"
 
+#define ALL_LEARNT "The stream ended after 40 frames, in the warm-up"
+
 static const struct
 {
   const gchar *format, *elements;
@@ -27,7 +29,7 @@ static const struct
   {"GRAY8", "ccllabel threshold=300", {"no pixel of GRAY8 is greater"}},
   {"GRAY16_LE", "ccllabel threshold=65535", {"no pixel of GRAY16_LE is greater"}},
   {"GRAY16_LE", "ccllabel threshold=30000", {NULL}},
-  {"I420", "cclmotion warmup-frames=1 ! ccllabel threshold=255", {"no pixel of GRAY8 is greater"}},
+  {"I420", "cclmotion method=mog2 warmup-frames=1 ! ccllabel threshold=255", {"no pixel of GRAY8 is greater"}},
   {"I420", "ccllabel region-id=3", {"region-id=3 has no effect: mask-source is not segmentation-mtd"}},
   {"I420", "ccllabel segmentation=0", {"segmentation=0 has no effect"}},
 #if !GST_CHECK_VERSION (1, 25, 0)
@@ -47,23 +49,28 @@ static const struct
   {"I420", "ccllabel min-area=101 max-width=10 max-height=10", {"a blob has 100 at most by the other limits"}},
   {"I420", "ccllabel min-area=31 max-rel-area=0.01", {"a blob has 30 at most by the other limits"}},
   {"I420", "ccllabel min-area=9 max-area=3", {"min-area=9 is above max-area=3"}},
-  {"I420", "cclmotion", {NULL}},
-  {"I420", "cclmotion max-motion=0", {"max-motion=0: all that moves"}},
-  {"I420", "cclmotion min-motion=0.9", {"min-motion=0.9 is above max-motion=0.8"}},
-  {"I420", "cclmotion ignore=0,0;1,0;1,1;0,1", {"ignore covers the whole picture"}},
-  {"I420", "cclmotion ignore=70,0;90,0;90,40", {"ignore covers nothing of a picture of 64x48 pixels"}},
-  {"I420", "cclmotion ignore=40,0;90,0;90,40", {NULL}},
-  {"I420", "cclmotion work-height=20 open=10", {"open=10 leaves nothing of a mask of 27x20 pixels"}},
-  {"I420", "cclmotion work-height=20 open=9", {NULL}},
-  {"I420", "cclmotion warmup-frames=40", {"The stream ended after 40 frames, in the warm-up"}},
-  {"I420", "cclmotion warmup-frames=39", {NULL}},
+  {"I420", "cclmotion method=mog2", {NULL}},
+  {"I420", "cclmotion", {ALL_LEARNT}},
+  {"I420", "cclmotion learning-rate=0.01", {"learning-rate has no effect with method=feedback", ALL_LEARNT}},
+  {"I420", "cclmotion freeze-on-motion=true", {"freeze-on-motion has no effect with method=feedback", ALL_LEARNT}},
+  {"I420", "cclmotion warmup-frames=5", {"warmup-frames has no effect with method=feedback", ALL_LEARNT}},
+  {"I420", "cclmotion backend=cuda", {"backend=cuda has no effect with method=feedback", ALL_LEARNT}},
+  {"I420", "cclmotion method=mog2 max-motion=0", {"max-motion=0: all that moves"}},
+  {"I420", "cclmotion method=mog2 min-motion=0.9", {"min-motion=0.9 is above max-motion=0.8"}},
+  {"I420", "cclmotion method=mog2 ignore=0,0;1,0;1,1;0,1", {"ignore covers the whole picture"}},
+  {"I420", "cclmotion method=mog2 ignore=70,0;90,0;90,40", {"ignore covers nothing of a picture of 64x48 pixels"}},
+  {"I420", "cclmotion method=mog2 ignore=40,0;90,0;90,40", {NULL}},
+  {"I420", "cclmotion method=mog2 work-height=20 open=10", {"open=10 leaves nothing of a mask of 27x20 pixels"}},
+  {"I420", "cclmotion method=mog2 work-height=20 open=9", {NULL}},
+  {"I420", "cclmotion method=mog2 warmup-frames=40", {ALL_LEARNT}},
+  {"I420", "cclmotion method=mog2 warmup-frames=39", {NULL}},
   {"I420", "ccltrack", {"Nothing to follow: the frames carry no blobs, regions or object detections"}},
   {"I420", "ccltrack input=roi", {"Nothing to follow: the frames carry no regions of interest"}},
   {"I420", "ccllabel ! ccltrack", {NULL}},
   {"I420", "ccllabel ! ccllabel name=second ! ccllabel ! ccltrack",
         {"The frames carry blobs of an element upstream already: elements downstream read only what second attaches"}},
   {"I420", "ccllabel ! ccllabel attach=roi ! ccltrack", {NULL}},
-  {"I420", "cclmotion ! cclmotion name=second ! ccllabel mask-source=mask-meta",
+  {"I420", "cclmotion method=mog2 ! cclmotion method=mog2 name=second ! ccllabel mask-source=mask-meta",
         {"The frames carry a mask of an element upstream already: elements downstream read only what second attaches"}},
   {"I420", "ccllabel min-area=3072 ! ccltrack", {NULL}},
   {"I420", "ccllabel ! ccltrack ! cclzone", {"There are no zones"}},

@@ -43,6 +43,7 @@ typedef struct Trial {
     const char *algorithm; /* NULL: the motion detector */
     CclMemory memory;      /* of masks and label images */
     bool timing, shared;
+    CclMotionMethod method; /* of the motion detector; FEEDBACK with chroma */
 } Trial;
 
 typedef enum Result { RIGHT, WRONG, FAILED, NO_MASK /* ccl_pinned_alloc() said NULL */ } Result;
@@ -108,6 +109,8 @@ static Result detect(const Trial *trial, CclStatus *status)
     CclMotion *motion = NULL;
     uint8_t mask[HEIGHT][WIDTH];
     config.backend = trial->backend;
+    config.method = trial->method;
+    config.chroma = trial->method == CCL_MOTION_FEEDBACK;
     config.width = WIDTH;
     config.height = HEIGHT;
     config.depth = 2;
@@ -116,10 +119,12 @@ static Result detect(const Trial *trial, CclStatus *status)
     if (*status != CCL_OK)
         return motion ? WRONG : FAILED;
     for (unsigned i = 0; i <= N_FRAMES && *status == CCL_OK; i++) { /* two in flight */
-        const CclMask luma = { .data = picture, .stride = WIDTH, .width = WIDTH, .height = HEIGHT };
+        const CclMotionPicture source = { .luma = { .data = picture, .stride = WIDTH, .width = WIDTH, .height = HEIGHT },
+                                          .chroma = { picture, picture, { WIDTH, WIDTH }, 1, WIDTH, HEIGHT },
+                                          .us = CCL_MOTION_NO_TIME };
         const CclMotionMask m = { .data = &mask[0][0], .stride = WIDTH };
         if (i < N_FRAMES)
-            *status = ccl_motion_submit(motion, &luma, &params, &m);
+            *status = ccl_motion_submit_picture(motion, &source, &params, &m);
         if (i > 0 && *status == CCL_OK)
             *status = ccl_motion_collect(motion, NULL);
     }
@@ -202,13 +207,14 @@ static void expect(const char *algorithm, unsigned connectivity)
 int main(void)
 {
     static const Trial trials[] = {
-        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false },
-        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false },
-        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true },
-        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false },
-        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false },
-        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false },
-        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false },
+        { "runs", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2 },
+        { "runs, pinned memory", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2 },
+        { "runs, pinned memory, engine", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, false, true, CCL_MOTION_MOG2 },
+        { "runs, pinned memory, timed", CCL_BACKEND_CUDA, "runs", CCL_MEMORY_PINNED, true, false, CCL_MOTION_MOG2 },
+        { "bke", CCL_BACKEND_CUDA, "bke", CCL_MEMORY_PINNED, false, false, CCL_MOTION_MOG2 },
+        { "ha4", CCL_BACKEND_CUDA, "ha4", CCL_MEMORY_HOST, false, false, CCL_MOTION_MOG2 },
+        { "motion", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_MOG2 },
+        { "motion, feedback", CCL_BACKEND_CUDA, NULL, CCL_MEMORY_HOST, true, false, CCL_MOTION_FEEDBACK },
     };
     draw_picture();
     for (unsigned i = 0; i < sizeof trials / sizeof *trials; i++) {

@@ -85,6 +85,7 @@ static const GEnumValue motion_method[] = {
   {CCL_MOTION_DIFF, "Differs from the frame before", "diff"},
   {CCL_MOTION_EMA, "Differs from a running mean", "ema"},
   {CCL_MOTION_MOG2, "Fits none of up to three Gaussians per pixel (Zivkovic & van der Heijden 2006)", "mog2"},
+  {CCL_MOTION_FEEDBACK, "Fits no mode of its pixel; thresholds follow false alarms, still objects stay foreground", "feedback"},
   {0, NULL, NULL}
 };
 

@@ -9,7 +9,12 @@
  * Learns what the background looks like, pixel by pixel, and attaches to each frame a mask of the pixels that do not
  * fit: a #GstCclMaskMeta. The picture flows on untouched and uncopied; ccllabel turns the mask into blobs.
  *
- * The mask is made from the gray or luma plane alone, in these steps:
+ * The default method, feedback, learns for 1.5 seconds. Then an object that stands still stays foreground for
+ * #cclmotion:absorb-time, at any frame rate. What an object uncovers is background within seconds, and so is the whole
+ * picture when the camera was moved. It looks at the chroma planes too, where there are any, and runs on the CPU: frames
+ * in CUDA memory are downloaded. The other methods look at the gray or luma plane alone.
+ *
+ * The mask is made in these steps:
  *
  *  1. compare with the model (#cclmotion:method, #cclmotion:threshold)
  *  2. remove shadows (#cclmotion:shadow)
@@ -64,6 +69,8 @@
 GST_DEBUG_CATEGORY (gst_ccl_motion_debug);
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
 
+#define DEFAULT_ABSORB_TIME (600 * GST_SECOND)
+
 #define SYSTEM_CAPS "video/x-raw, format = (string) { GRAY8, " GST_CCL_YUV_FORMATS " }, " GST_CCL_SIZE_RANGE
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -79,6 +86,7 @@ enum
   PROP_THRESHOLD,
   PROP_LEARNING_RATE,
   PROP_WARMUP_FRAMES,
+  PROP_ABSORB_TIME,
   PROP_FREEZE_ON_MOTION,
   PROP_SHADOW,
   PROP_MEDIAN,
@@ -280,6 +288,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_METHOD] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.method),
   [PROP_THRESHOLD] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.params.threshold),
   [PROP_LEARNING_RATE] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.params.learning_rate),
+  [PROP_ABSORB_TIME] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.absorb_time),
   [PROP_WARMUP_FRAMES] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.params.warmup_frames),
   [PROP_FREEZE_ON_MOTION] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.params.freeze),
   [PROP_MEDIAN] = GST_CCL_PROPERTY_ROW (GstCclMotion, settings.params.median),
@@ -382,22 +391,31 @@ static void
 install_model_properties (const CclMotionParams * defaults)
 {
   properties[PROP_METHOD] = g_param_spec_enum ("method", "Method",
-      "Model of the background, which decides what is foreground", GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_MOG2,
+      "Model of the background, which decides what is foreground", GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_FEEDBACK,
       GST_CCL_PARAM_PLAYING);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
-      "Minimum difference of a pixel from the background in gray levels; mog2 raises it in proportion to the noise "
-      "(0 = 12 for mog2, 25 for the other methods)", 0, 255, defaults->threshold, GST_CCL_PARAM_CONTROLLED);
-  properties[PROP_LEARNING_RATE] = g_param_spec_double ("learning-rate", "Learning rate",
+      "Minimum difference of a pixel from the background in gray levels; feedback and mog2 raise it where there is noise "
+      "(0 = 5 for feedback, 12 for mog2, 25 for the other methods)", 0, 255, defaults->threshold,
+      GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_LEARNING_RATE] =
+      g_param_spec_double ("learning-rate", "Learning rate",
       "Fraction of the background that each frame replaces. 0.01 takes in a still object after some 30 frames, 0 learns "
-      "nothing; the first frames count for more (-1 or any negative value = 0.003)", -1, 1, defaults->learning_rate,
-      GST_CCL_PARAM_CONTROLLED);
-  properties[PROP_WARMUP_FRAMES] = g_param_spec_uint ("warmup-frames", "Warm-up frames",
-      "Number of first frames to learn from, whose masks are empty (0 = none)", 0, G_MAXUINT, defaults->warmup_frames,
-      GST_CCL_PARAM_CONTROLLED);
-  properties[PROP_FREEZE_ON_MOTION] = g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",
-      "Do not learn where something moves: an object that stops stays foreground", defaults->freeze,
-      GST_CCL_PARAM_CONTROLLED);
-  properties[PROP_MAX_MOTION] = g_param_spec_double ("max-motion", "Maximum motion",
+      "nothing; the first frames count for more (-1 or any negative value = 0.003; not with method=feedback)", -1, 1,
+      defaults->learning_rate, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_WARMUP_FRAMES] =
+      g_param_spec_uint ("warmup-frames", "Warm-up frames",
+      "Number of first frames to learn from, whose masks are empty (0 = none; not with method=feedback, which takes 1.5 "
+      "seconds)", 0, G_MAXUINT, defaults->warmup_frames, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_FREEZE_ON_MOTION] =
+      g_param_spec_boolean ("freeze-on-motion", "Freeze on motion",
+      "Do not learn where something moves: an object that stops stays foreground (not with method=feedback, see "
+      "absorb-time)", defaults->freeze, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_ABSORB_TIME] =
+      g_param_spec_uint64 ("absorb-time", "Absorb time",
+      "Time after which an object that stands still becomes background, in nanoseconds (0 = never; method=feedback only)",
+      0, G_MAXINT64, DEFAULT_ABSORB_TIME, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_MAX_MOTION] =
+      g_param_spec_double ("max-motion", "Maximum motion",
       "Maximum fraction of the picture that differs from the background. With more, the whole picture has changed "
       "(light, camera): the mask is empty and flagged, and learning starts again (1 = no limit)", 0, 1,
       defaults->max_motion, GST_CCL_PARAM_CONTROLLED);
@@ -412,8 +430,7 @@ install_mask_properties (const CclMotionParams * defaults)
       "Height in pixels to scale frames down to first. The mask has that size, and blobs are mapped back (0 = height of "
       "the frames)", 0, 4320, 0, GST_CCL_PARAM_PLAYING);
   properties[PROP_SHADOW] = g_param_spec_enum ("shadow", "Shadow", "How to treat cast shadows (not with method=diff)",
-      GST_TYPE_CCL_SHADOW, defaults->drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP,
-      GST_CCL_PARAM_CONTROLLED);
+      GST_TYPE_CCL_SHADOW, defaults->drop_shadow ? GST_CCL_SHADOW_DROP : GST_CCL_SHADOW_KEEP, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_MEDIAN] = g_param_spec_uint ("median", "Median",
       "Radius in mask pixels of the median filter that suppresses noise (0 = off)", 0, 2, defaults->median,
       GST_CCL_PARAM_CONTROLLED);
@@ -528,13 +545,9 @@ static void
 gst_ccl_motion_init (GstCclMotion * self)
 {
   self->settings = (GstCclMotionSettings) {
-    .method = CCL_MOTION_MOG2,
-    .params = ccl_motion_params_default (),
-    .min_motion = 0.0005,
-    .post_messages = GST_CCL_POST_EDGES,
-    .off_delay = 5 * GST_SECOND,
-    .ignore_serial = 1,
-  };
+  .method = CCL_MOTION_FEEDBACK,.params = ccl_motion_params_default (),.absorb_time =
+        DEFAULT_ABSORB_TIME,.min_motion = 0.0005,.post_messages = GST_CCL_POST_EDGES,.off_delay =
+        5 * GST_SECOND,.ignore_serial = 1,};
   self->ignore = g_strdup ("");
   for (guint i = 0; i < CCL_MAX_DEPTH; i++)
     self->parent.frames[i] = &self->slots[i].common;

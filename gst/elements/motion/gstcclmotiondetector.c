@@ -134,6 +134,8 @@ gst_ccl_motion_may_use (GstCclAnalyzer * analyzer, gconstpointer request, CclBac
   const gint backend = ((const GstCclRequest *) request)->backend;
 
   (void) analyzer;
+  if (((const GstCclMotionRequest *) request)->method == CCL_MOTION_FEEDBACK)
+    return kind == CCL_BACKEND_CPU;     /* whatever was asked for: the same masks */
   return backend == GST_CCL_BACKEND_AUTO
       || backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
 }
@@ -153,6 +155,7 @@ gst_ccl_motion_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpo
   config.device = gst_ccl_cuda_get_device (&analyzer->cuda);
   config.depth = CCL_MAX_DEPTH; /* async-depth may change, and nothing is forgotten */
   config.threads = request->threads;
+  config.chroma = request->has_chroma;
   return ccl_motion_new (&config, &GST_CCL_MOTION (analyzer)->detector);
 }
 
@@ -170,6 +173,8 @@ gst_ccl_motion_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->work_height = gst_ccl_analyzer_get_output (analyzer) == GST_CCL_MOTION_OUTPUT_MASK
       ? gst_ccl_analyzer_get_output_height (analyzer) : self->now.work_height;
   request->threads = self->now.threads;
+  request->has_chroma = self->now.method == CCL_MOTION_FEEDBACK
+      && GST_VIDEO_INFO_N_COMPONENTS (&analyzer->in_info) >= 3;
 }
 
 static gboolean
@@ -178,7 +183,7 @@ gst_ccl_motion_requests_are_equal (gconstpointer a, gconstpointer b)
   const GstCclMotionRequest *const x = a, *const y = b;
 
   return x->method == y->method && x->width == y->width && x->height == y->height && x->work_height == y->work_height
-      && x->threads == y->threads;
+      && x->threads == y->threads && x->has_chroma == y->has_chroma;
 }
 
 static void

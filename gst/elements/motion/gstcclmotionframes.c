@@ -41,13 +41,14 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
   frame->steps_back = FALSE;
+  frame->has_time = GST_CLOCK_TIME_IS_VALID (time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     time = GST_CLOCK_TIME_IS_VALID (last) ? last + duration : 0;
   else if (GST_CLOCK_TIME_IS_VALID (last) && GST_BUFFER_IS_DISCONT (buffer)
       && (time < last || time - last > LONG_GAP)) {
     GST_INFO_OBJECT (self, "jump from %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT ": learning starts again",
         GST_TIME_ARGS (last), GST_TIME_ARGS (time));
-    gst_ccl_motion_restart_learning (self);       /* DISCONT: all frames before it have left */
+    gst_ccl_motion_restart_learning (self);     /* DISCONT: all frames before it have left */
   } else {
     frame->steps_back = GST_CLOCK_TIME_IS_VALID (last) && time < last;
   }
@@ -83,6 +84,31 @@ acquire_mask (GstCclMotion * self)
   return mask;
 }
 
+/* The planes of U and V, for the method that looks at them. */
+static gboolean
+map_chroma (GstCclMotion * self, GstCclMotionFrame * frame, GError ** error)
+{
+  const GstCclMotionRequest *const request = self->parent.request;
+
+  frame->video.buffer = NULL;
+  if (!request->has_chroma)
+    return TRUE;
+  if (gst_video_frame_map (&frame->video, &self->parent.in_info, frame->common.buffer,
+          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
+    return TRUE;
+  frame->video.buffer = NULL;
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "The chroma of a frame cannot be mapped.");
+  return FALSE;
+}
+
+static void
+unmap_chroma (GstCclMotionFrame * frame)
+{
+  if (frame->video.buffer)
+    gst_video_frame_unmap (&frame->video);
+  frame->video.buffer = NULL;
+}
+
 static gboolean
 gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError ** error)
 {
@@ -93,9 +119,14 @@ gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GErro
 
   if (!gst_ccl_analyzer_map_view (analyzer, common, common->buffer, &analyzer->in_info, error))
     return FALSE;
+  if (!map_chroma (self, frame, error)) {
+    gst_ccl_mask_view_unmap (&common->view);
+    return FALSE;
+  }
   gst_clear_buffer (&frame->mask);      /* of a device that was lost */
   mask = acquire_mask (self);
-  flags = GST_MAP_WRITE | (mask && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0)) ? GST_CCL_MAP_DEVICE : 0);
+  flags = GST_MAP_WRITE | (mask
+      && gst_ccl_is_device_memory (gst_buffer_peek_memory (mask, 0)) ? GST_CCL_MAP_DEVICE : 0);
   if (mask && gst_buffer_map (mask, &frame->mask_map, (GstMapFlags) flags)) {
     frame->mask = mask;
     return TRUE;
@@ -103,6 +134,7 @@ gst_ccl_motion_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GErro
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "No memory for a mask of %ux%u.",
       self->mask_width, self->mask_height);
   gst_clear_buffer (&mask);
+  unmap_chroma (frame);
   gst_ccl_mask_view_unmap (&common->view);
   return FALSE;
 }
@@ -113,7 +145,33 @@ gst_ccl_motion_unmap_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
   (void) analyzer;
+  unmap_chroma (frame);
   gst_buffer_unmap (frame->mask, &frame->mask_map);
+}
+
+static CclMotionChroma
+chroma_of (const GstCclMotionFrame * frame)
+{
+  const GstVideoFrame *const video = &frame->video;
+  CclMotionChroma chroma = { 0 };
+
+  if (!video->buffer)
+    return chroma;
+  chroma.u = GST_VIDEO_FRAME_COMP_DATA (video, 1);
+  chroma.v = GST_VIDEO_FRAME_COMP_DATA (video, 2);
+  chroma.stride[0] = GST_VIDEO_FRAME_COMP_STRIDE (video, 1);
+  chroma.stride[1] = GST_VIDEO_FRAME_COMP_STRIDE (video, 2);
+  chroma.step = GST_VIDEO_FRAME_COMP_PSTRIDE (video, 1);
+  chroma.width = GST_VIDEO_FRAME_COMP_WIDTH (video, 1);
+  chroma.height = GST_VIDEO_FRAME_COMP_HEIGHT (video, 1);
+  return chroma;
+}
+
+/* 0 is never: less than a millisecond is a millisecond. */
+static guint32
+absorb_ms (GstClockTime time)
+{
+  return time ? (guint32) CLAMP (time / GST_MSECOND, 1, G_MAXUINT32) : 0;
 }
 
 static CclStatus
@@ -127,7 +185,15 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     .memory = gst_ccl_is_device_memory (gst_buffer_peek_memory (frame->mask, 0)) ? CCL_MEMORY_DEVICE : CCL_MEMORY_HOST,
   };
 
-  return ccl_motion_submit (self->detector, &common->view.mask, &frame->settings.params, &mask);
+  CclMotionParams params = frame->settings.params;
+  const CclMotionPicture picture = {
+    .luma = common->view.mask,
+    .chroma = chroma_of (frame),
+    .us = frame->has_time ? (gint64) (frame->time / GST_USECOND) : CCL_MOTION_NO_TIME,
+  };
+
+  params.absorb_ms = absorb_ms (frame->settings.absorb_time);
+  return ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
 }
 
 /* ---------------------------------------------------------------- collect */

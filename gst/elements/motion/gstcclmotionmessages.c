@@ -52,7 +52,7 @@ gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * fra
   const GstClockTime time = frame->time;
 
   if (frame->steps_back)
-    gst_ccl_motion_end_period (self, messages, NULL);  /* off-delay cannot be counted backwards */
+    gst_ccl_motion_end_period (self, messages, NULL);   /* off-delay cannot be counted backwards */
   if (moves) {
     self->period.last_motion = time;
     if (!self->period.is_moving) {
@@ -70,12 +70,37 @@ gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * fra
   }
 }
 
-/* Settings with which all masks are empty. */
+static void
+warn_of_no_effect (GstCclMotion * self, const gchar * setting, const gchar * method, const gchar * hint)
+{
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect with method=%s.", setting, method), ("%s", hint));
+}
+
+/* Settings that the method does not have. */
+static void
+warn_of_method (GstCclMotion * self)
+{
+  const CclMotionParams *const params = &self->now.params, defaults = ccl_motion_params_default ();
+
+  if (self->now.method != CCL_MOTION_FEEDBACK)
+    return;
+  if (params->learning_rate >= 0)
+    warn_of_no_effect (self, "learning-rate", "feedback", "absorb-time is how long a still object stays foreground.");
+  if (params->freeze)
+    warn_of_no_effect (self, "freeze-on-motion", "feedback", "An object that stops stays foreground for absorb-time.");
+  if (params->warmup_frames != defaults.warmup_frames)
+    warn_of_no_effect (self, "warmup-frames", "feedback", "It learns for 1.5 seconds and at least 12 frames.");
+  if (self->now.backend == GST_CCL_BACKEND_CUDA)
+    warn_of_no_effect (self, "backend=cuda", "feedback", "It runs on the CPU, which gives the same masks.");
+}
+
+/* Settings with which all masks are empty, and those without effect. */
 void
 gst_ccl_motion_warn_of_settings (GstCclMotion * self)
 {
   const gdouble max_motion = self->now.params.max_motion, min_motion = self->now.min_motion;
 
+  warn_of_method (self);
   if (max_motion == 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("max-motion=0: all that moves counts as change of the whole "
             "picture, and the mask stays empty."), ("It is a part of the picture, 0.8 when not set; 1 turns it off."));
@@ -109,7 +134,8 @@ gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self)
   GST_OBJECT_UNLOCK (self);
   if (all)
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The stream ended after %" G_GUINT64_FORMAT " frames, in the warm-up: "
-            "there was no mask yet.", frames), ("warmup-frames=%u is how many are learnt from first.",
+            "there was no mask yet.", frames),
+        ("method=feedback learns from 1.5 seconds and 12 frames first, the other " "methods from warmup-frames=%u.",
             self->now.params.warmup_frames));
 }
 

@@ -20,7 +20,8 @@ typedef struct
   gint method;
   guint work_height;
   guint threads;
-  CclMotionParams params;
+  CclMotionParams params;       /* but for absorb_ms */
+  GstClockTime absorb_time;
   gdouble min_motion;
   gint post_messages;
   GstClockTime off_delay;
@@ -35,6 +36,7 @@ typedef struct
   gint width, height;
   guint work_height;
   guint threads;
+  gboolean has_chroma;
 } GstCclMotionRequest;
 
 typedef struct
@@ -43,8 +45,10 @@ typedef struct
   GstCclMotionSettings settings;        /* as they were when the frame came */
   GstBuffer *mask;
   GstMapInfo mask_map;
+  GstVideoFrame video;          /* mapped for its chroma; buffer NULL: not */
   CclMotionInfo info;           /* once collected */
   GstClockTime time;
+  gboolean has_time;            /* else `time` is a guess */
   gboolean steps_back;          /* in time */
 } GstCclMotionFrame;
 

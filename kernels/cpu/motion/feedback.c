@@ -184,7 +184,7 @@ static void set_planes(CclMotion *motion, CpuFeedbackBackend *b, const MotionFra
     b->sources[0] = (MotionSource){ frame->luma.data, frame->luma.stride, 1, frame->luma.width, frame->luma.height };
     for (unsigned k = 0; k < 2; k++)
         b->sources[1 + k] =
-            (MotionSource){ k ? chroma->v : chroma->u, chroma->stride, chroma->step, chroma->width, chroma->height };
+            (MotionSource){ k ? chroma->v : chroma->u, chroma->stride[k], chroma->step, chroma->width, chroma->height };
     for (unsigned k = 0; k < (f->chroma.width ? 3u : 1u); k++) {
         const FeedbackSize *const size = k ? &f->chroma : &f->luma;
         const bool is_ready = motion_plane_is_ready(&b->sources[k], size->width, size->height);

@@ -60,9 +60,9 @@ static void add_edges(FeedbackStrip *strip, uint32_t y)
     const uint64_t *const raw = f->raw + (size_t)y * f->luma.words;
     for (uint32_t x = dx / 2 < 2 ? dx / 2 + dx : dx / 2; x + 2 < width; x += dx) {
         const size_t at[4] = { row + x + 2, row + x - 2, row + x + 2 * pitch, row + x - 2 * pitch };
-        uint16_t mean[4], value[4];
-        for (unsigned k = 0; k < 4; k++)
-            mean[k] = f->model.mean[at[k]], value[k] = f->value[at[k]];
+        const uint16_t *const means = f->model.mean, *const values = f->value;
+        const uint16_t mean[4] = { means[at[0]], means[at[1]], means[at[2]], means[at[3]] };
+        const uint16_t value[4] = { values[at[0]], values[at[1]], values[at[2]], values[at[3]] };
         feedback_add_edge(&strip->edges, mean, value, raw[x / 64] >> x % 64 & 1);
     }
 }
@@ -121,33 +121,40 @@ static void feedback_explain(FeedbackStrip *strip)
 
 /* ---------------------------------------------------------------- learn: luma */
 
+/* Rates of a picture in 16 bits. */
+typedef struct Rates16 {
+    uint16_t rate, quick, base;
+} Rates16;
+
+static inline Rates16 rates16(const FeedbackFrame *frame)
+{
+    return (Rates16){ (uint16_t)frame->rate, (uint16_t)frame->deviation_rate, (uint16_t)frame->base };
+}
+
 /* Pixels near to their first mode, of those with lanes `free`: learns them. Returns the others, unchanged but for `extra`.
  * Fills the thresholds of all. */
-static uint64_t learn_near(const CpuFeedback *f, size_t at, uint16_t dither, const uint16_t *restrict free,
-                           uint16_t *restrict thresholds)
+static inline uint64_t learn_near(const uint16_t *restrict value, uint16_t *restrict mean, uint16_t *restrict weight,
+                                  uint16_t *restrict deviation, uint16_t *restrict extra, Rates16 rates, uint16_t dither,
+                                  const uint16_t *restrict free, uint16_t *restrict thresholds)
 {
-    const FeedbackModel *const m = &f->model;
-    const uint16_t *restrict const value = f->value + at;
-    uint16_t *restrict const mean = m->mean + at, *restrict const weight = m->weight + at;
-    uint16_t *restrict const deviation = m->deviation + at, *restrict const extra = m->extra + at;
-    const uint16_t rate = (uint16_t)f->frame.rate, quick = (uint16_t)f->frame.deviation_rate, base = (uint16_t)f->frame.base;
     uint8_t rest[BLOCK];
-
     for (unsigned i = 0; i < BLOCK; i++) {
         const uint16_t v = value[i], b = mean[i], w = weight[i], d = deviation[i], e = extra[i];
         const uint16_t random = (uint16_t)(dither + i * MOTION_DITHER_X), distance = distance16(v, b);
-        const uint16_t threshold = threshold16(base, b, d, e);
-        const uint16_t learns = (uint16_t)((2u * distance <= threshold ? 65535 : 0) & free[i]);
+        const uint16_t threshold = threshold16(rates.base, b, d, e);
+        const uint16_t is_alone = w == MOTION_ONE ? 65535 : 0; /* then no other mode can be nearer */
+        const uint16_t limit = select16(is_alone, threshold, threshold >> 1);
+        const uint16_t learns = (uint16_t)((distance <= limit ? 65535 : 0) & free[i]);
 
-        const uint16_t new_weight = (uint16_t)(w + step16((uint16_t)(MOTION_ONE - w), rate, random));
-        const uint16_t new_mean = towards16(b, v, step16(distance, share16(rate, new_weight), random));
-        const uint16_t moved = towards16(d, distance, step16(distance16(d, distance), quick, (uint16_t)~random));
-        mean[i] = learns ? new_mean : b;
-        weight[i] = learns ? new_weight : w;
-        deviation[i] = learns ? min16(moved, FEEDBACK_DEVIATION_MAX) : d;
-        extra[i] = (uint16_t)(e - ((e ? FEEDBACK_EXTRA_DOWN : 0) & free[i]));
+        const uint16_t new_weight = (uint16_t)(w + step16((uint16_t)(MOTION_ONE - w), rates.rate, random));
+        const uint16_t new_mean = towards16(b, v, step16(distance, share16(rates.rate, new_weight), random));
+        const uint16_t moved = towards16(d, distance, step16(distance16(d, distance), rates.quick, (uint16_t)~random));
+        mean[i] = select16(learns, new_mean, b);
+        weight[i] = select16(learns, new_weight, w);
+        deviation[i] = select16(learns, min16(moved, FEEDBACK_DEVIATION_MAX), d);
+        extra[i] = (uint16_t)(e - (min16(e, FEEDBACK_EXTRA_DOWN) & free[i]));
         thresholds[i] = threshold;
-        rest[i] = (uint8_t)(free[i] & ~learns ? 255 : 0);
+        rest[i] = (uint8_t)(free[i] & ~learns);
     }
     return pack64_u8(rest, 0);
 }
@@ -201,7 +208,8 @@ static void learn_luma_word(FeedbackStrip *strip, uint32_t w, uint32_t y)
 
     update_rises(f, at, f->rises[word] & ~f->last_rises[word] & ~before, (uint16_t)dither);
     lanes_of(~guard, free);
-    uint64_t rest = learn_near(f, at, (uint16_t)dither, free, thresholds);
+    uint64_t rest = learn_near(f->value + at, m->mean + at, m->weight + at, m->deviation + at, m->extra + at, rates16(&f->frame),
+                               (uint16_t)dither, free, thresholds);
     for (; rest; rest &= rest - 1) {
         const uint32_t i = lowest(rest);
         const size_t p = at + i;
@@ -225,33 +233,30 @@ static void learn_luma_word(FeedbackStrip *strip, uint32_t w, uint32_t y)
 
 /* ---------------------------------------------------------------- learn: chroma */
 
-/* As learn_near(), of chroma samples. */
-static uint64_t learn_near_chroma(const CpuFeedback *f, size_t at, uint16_t dither, const uint16_t *restrict free)
+/* As learn_near(), of chroma samples: those whose first mode fits. */
+static inline uint64_t learn_first_chroma(const uint16_t *restrict u, const uint16_t *restrict v, uint16_t *restrict mean_u,
+                                          uint16_t *restrict mean_v, uint16_t *restrict weight, uint16_t *restrict deviation,
+                                          Rates16 rates, uint16_t dither, const uint16_t *restrict free)
 {
-    const FeedbackModel *const m = &f->model;
-    const uint16_t *restrict const u = f->uv[0] + at, *restrict const v = f->uv[1] + at;
-    uint16_t *restrict const mean_u = m->uv_mean[0][0] + at, *restrict const mean_v = m->uv_mean[0][1] + at;
-    uint16_t *restrict const weight = m->uv_weight + at, *restrict const deviation = m->uv_deviation + at;
-    const uint16_t rate = (uint16_t)f->frame.rate, quick = (uint16_t)f->frame.deviation_rate;
     uint8_t rest[BLOCK];
-
     for (unsigned i = 0; i < BLOCK; i++) {
         const uint16_t b = mean_u[i], c = mean_v[i], w = weight[i], d = deviation[i];
         const uint16_t random = (uint16_t)(dither + i * MOTION_DITHER_X);
         const uint16_t du = distance16(u[i], b), dv = distance16(v[i], c), sum = (uint16_t)(du + dv);
         const uint16_t threshold = (uint16_t)(FEEDBACK_CHROMA_THRESHOLD + d * FEEDBACK_CHROMA_DEVIATIONS);
-        const uint16_t learns = (uint16_t)((sum >= du && sum <= threshold ? 65535 : 0) & free[i]);
+        const uint16_t no_carry = sum >= du ? 65535 : 0, fits = sum <= threshold ? 65535 : 0;
+        const uint16_t learns = no_carry & fits & free[i];
 
-        const uint16_t new_weight = (uint16_t)(w + step16((uint16_t)(MOTION_ONE - w), rate, random));
-        const uint16_t share = share16(rate, new_weight);
+        const uint16_t new_weight = (uint16_t)(w + step16((uint16_t)(MOTION_ONE - w), rates.rate, random));
+        const uint16_t share = share16(rates.rate, new_weight);
         const uint16_t new_u = towards16(b, u[i], step16(du, share, random));
         const uint16_t new_v = towards16(c, v[i], step16(dv, share, (uint16_t)~random));
-        const uint16_t moved = towards16(d, sum, step16(distance16(d, sum), quick, (uint16_t)~random));
-        mean_u[i] = learns ? new_u : b;
-        mean_v[i] = learns ? new_v : c;
-        weight[i] = learns ? new_weight : w;
-        deviation[i] = learns ? min16(moved, FEEDBACK_DEVIATION_MAX) : d;
-        rest[i] = (uint8_t)(free[i] & ~learns ? 255 : 0);
+        const uint16_t moved = towards16(d, sum, step16(distance16(d, sum), rates.quick, (uint16_t)~random));
+        mean_u[i] = select16(learns, new_u, b);
+        mean_v[i] = select16(learns, new_v, c);
+        weight[i] = select16(learns, new_weight, w);
+        deviation[i] = select16(learns, min16(moved, FEEDBACK_DEVIATION_MAX), d);
+        rest[i] = (uint8_t)(free[i] & ~learns);
     }
     return pack64_u8(rest, 0);
 }
@@ -286,13 +291,15 @@ static uint64_t chroma_guard(const CpuFeedback *f, uint32_t w, uint32_t y)
 static void learn_chroma_word(const CpuFeedback *f, uint32_t w, uint32_t y)
 {
     const size_t at = row_at(&f->chroma, y) + w * BLOCK;
-    const uint16_t *const still = f->model.still + row_at(&f->luma, 2 * y) + 2 * w * BLOCK;
+    const FeedbackModel *const m = &f->model;
+    const uint16_t *const still = m->still + row_at(&f->luma, 2 * y) + 2 * w * BLOCK;
     const uint32_t dither = feedback_dither(&f->frame, w * BLOCK, y);
     const uint64_t guard = chroma_guard(f, w, y), inside = bits_inside(&f->chroma, w);
     uint16_t free[BLOCK];
 
     lanes_of(f->light.rescale ? 0 : ~guard & inside, free);
-    const uint64_t rest = learn_near_chroma(f, at, (uint16_t)dither, free);
+    const uint64_t rest = learn_first_chroma(f->uv[0] + at, f->uv[1] + at, m->uv_mean[0][0] + at, m->uv_mean[0][1] + at,
+                                             m->uv_weight + at, m->uv_deviation + at, rates16(&f->frame), (uint16_t)dither, free);
     for (uint64_t todo = rest | (f->light.rescale ? inside : guard & inside); todo; todo &= todo - 1) {
         const uint32_t i = lowest(todo), random = (dither + i * MOTION_DITHER_X) & 65535u;
         const uint32_t uv[2] = { f->uv[0][at + i], f->uv[1][at + i] };

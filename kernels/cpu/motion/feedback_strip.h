@@ -120,19 +120,32 @@ static void range_of_block(const uint16_t *plane, const FeedbackSize *size, int 
 
 /* ---------------------------------------------------------------- smoothing */
 
+static inline void add_rows(const uint8_t *restrict above, const uint8_t *restrict row, const uint8_t *restrict below_row,
+                            uint16_t *restrict columns, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++)
+        columns[x] = (uint16_t)(above[x] + 2 * row[x] + below_row[x]);
+}
+
+/* Three pointers: of one, compilers would keep two values for the next round, and make no vectors. */
+static inline void add_columns(const uint16_t *restrict left, const uint16_t *restrict middle, const uint16_t *restrict right,
+                               uint16_t *restrict out, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++)
+        out[x] = (uint16_t)((left[x] + 2 * middle[x] + right[x]) << 4);
+}
+
 /* Row y of a plane, smoothed. columns: two more than the row has. */
-static void smooth_row(const FeedbackPlane *plane, uint32_t y, uint16_t *restrict columns, uint16_t *restrict out)
+static void smooth_row(const FeedbackPlane *plane, uint32_t y, uint16_t *columns, uint16_t *out)
 {
     const uint32_t width = plane->width;
-    const uint8_t *restrict const above = plane->data + (y ? y - 1 : 0) * plane->stride;
-    const uint8_t *restrict const row = plane->data + y * plane->stride;
-    const uint8_t *restrict const below_row = plane->data + (y + 1 < plane->height ? y + 1 : y) * plane->stride;
-    for (uint32_t x = 0; x < width; x++)
-        columns[x + 1] = (uint16_t)(above[x] + 2 * row[x] + below_row[x]);
+    const uint8_t *const row = plane->data + y * plane->stride;
+    const uint8_t *const above = y ? row - plane->stride : row, *const below_row =
+                                                                    y + 1 < plane->height ? row + plane->stride : row;
+    add_rows(above, row, below_row, columns + 1, width);
     columns[0] = columns[1];
     columns[width + 1] = columns[width];
-    for (uint32_t x = 0; x < width; x++)
-        out[x] = (uint16_t)((columns[x] + 2 * columns[x + 1] + columns[x + 2]) << 4);
+    add_columns(columns, columns + 1, columns + 2, out, width);
 }
 
 static void normalise_row(uint16_t *restrict value, uint32_t n, uint32_t gain)
@@ -261,7 +274,8 @@ static inline uint64_t chroma_misses(const CpuFeedback *f, size_t at)
         const uint16_t du = distance16(u[i], mean_u[i]), dv = distance16(v[i], mean_v[i]);
         const uint16_t sum = (uint16_t)(du + dv);
         const uint16_t threshold = (uint16_t)(FEEDBACK_CHROMA_THRESHOLD + deviation[i] * FEEDBACK_CHROMA_DEVIATIONS);
-        far_off[i] = (uint8_t)(sum < du || sum > threshold ? 255 : 0);
+        const uint16_t carry = sum < du ? 255 : 0, is_far = sum > threshold ? 255 : 0;
+        far_off[i] = (uint8_t)(carry | is_far);
     }
     return pack64_u8(far_off, 0);
 }

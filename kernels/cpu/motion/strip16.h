@@ -46,6 +46,12 @@ static inline uint16_t towards16(uint16_t from, uint16_t to, uint16_t step)
     return (uint16_t)(to > from ? from + step : from - step);
 }
 
+/* a where the mask is 65535, b where it is 0; without a branch, which would keep a loop from becoming vector instructions. */
+static inline uint16_t select16(uint16_t mask, uint16_t a, uint16_t b)
+{
+    return (uint16_t)((a & mask) | (b & (uint16_t)~mask));
+}
+
 /* feedback_threshold() */
 static inline uint16_t threshold16(uint16_t base, uint16_t mean, uint16_t deviation, uint16_t extra)
 {

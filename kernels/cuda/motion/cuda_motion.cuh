@@ -64,6 +64,17 @@ typedef struct MotionPicture {
     MotionRates rates;
 } MotionPicture;
 
+/* Where the results of a frame go. */
+typedef struct MotionTarget {
+    uint8_t *mask; /* NULL: nowhere */
+    size_t mask_stride;
+    unsigned long long *result; /* mapped host memory */
+    uint32_t serial;            /* of the frame, its last bits */
+    uint64_t max_raw;           /* raw foreground above this: the mask is empty */
+    MotionCounters *counters;   /* of this frame */
+    MotionCounters *next_but_one;
+} MotionTarget;
+
 /* A frame on its way, as the driver hands it to a method. */
 typedef struct MotionWork {
     const MotionFrame *frame;
@@ -81,6 +92,8 @@ typedef struct CudaMotionMethod {
     CclStatus (*launch)(const CclMotion *motion, const MotionWork *work);
     /* The picture is done: fills what the method decides of its frame. NULL: nothing. */
     void (*collect)(const CclMotion *motion, MotionFrame *frame);
+    /* Ends what the method holds but CudaMotion.model and device memory. NULL: nothing. */
+    void (*close)(void *model);
 } CudaMotionMethod;
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
@@ -137,11 +150,15 @@ CclStatus cuda_motion_unshadow(const CclMotion *motion, const MotionWork *work, 
 /* The frame's bits to the mask; the last block writes the frame's word of CudaMotion.results. */
 CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work);
 
-/* Parts of it, for a method that does more between them. Bits through the median, then, with params, open and close: */
-CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const uint32_t *from, uint32_t *to,
-                                  unsigned median, const CclMotionParams *params);
+/* Parts of it, for a method that does more between them, or that launches them as a graph: `target` is in device memory. Bits
+ * through the median, then, with params, open and close: */
+CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const MotionTarget *target,
+                                  const uint32_t *from, uint32_t *to, unsigned median, const CclMotionParams *params);
 /* and bits to the mask: confirm, dilate, bytes. The last block tells the host. */
-CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const uint32_t *from);
+CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const MotionTarget *target, const uint32_t *from);
+MotionTarget cuda_motion_target(const CudaMotion *cuda, const MotionWork *work);
+/* Before the output of a frame after which confirmation is off: clears the counts. */
+CclStatus cuda_motion_forget_counts(const CclMotion *motion, const MotionFrame *frame);
 
 /* overlap: the kernel itself waits for the one before it. */
 template <typename... Parameters, typename... Values>

@@ -1,11 +1,31 @@
 // SPDX-FileCopyrightText: gst-ccl contributors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Method "feedback": device memory, chroma, and the launches of a picture. See feedback.cuh.
+// Method "feedback": device memory, chroma, and the launches of a picture, which are a graph from the second of a kind on. See
+// feedback.cuh.
 
 #include "feedback.cuh"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* What the launches depend on, other than FeedbackPicture; compared as bytes. */
+typedef struct FeedbackShape {
+    uint32_t median, open, close, dilate, confirm_frames;
+} FeedbackShape;
+
+/* The kernels that have a FeedbackPicture: it is the second of their arguments. The last kernel has a third. */
+#define FEEDBACK_NODES 3u
+
+/* The launches of a picture. */
+typedef struct FeedbackGraph {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec; /* NULL: none yet */
+    FeedbackShape shape;
+    cudaGraphNode_t nodes[FEEDBACK_NODES];
+    cudaKernelNodeParams params[FEEDBACK_NODES];
+    unsigned n_nodes;
+} FeedbackGraph;
 
 /* CudaMotion.model. */
 typedef struct FeedbackMethod {
@@ -14,6 +34,9 @@ typedef struct FeedbackMethod {
     size_t input_pitch;
     unsigned long long *outcomes, *d_outcomes; /* the same memory; used as CudaMotion.results */
     uint32_t n_resets;
+    FeedbackGraph graph;
+    FeedbackShape last_shape;
+    bool no_graphs; /* capturing failed once: plain launches from then on */
 } FeedbackMethod;
 
 /* ---------------------------------------------------------------- open */
@@ -82,7 +105,7 @@ static CclStatus open_feedback(CclMotion *motion)
     CCL_TRY(cuda_memory_alloc_pinned(&cuda->memory, &method->outcomes, MOTION_RESULTS * sizeof *method->outcomes));
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&method->d_outcomes, method->outcomes, 0));
     CCL_TRY(cuda_motion_alloc(motion, &f->state, sizeof *f->state));
-    CCL_TRY(cuda_motion_alloc(motion, &f->ratios, FEEDBACK_BANDS * FEEDBACK_BINS * sizeof *f->ratios));
+    CCL_TRY(cuda_motion_alloc(motion, &f->ratios, (FEEDBACK_BANDS + 1) * FEEDBACK_BINS * sizeof *f->ratios));
     CCL_TRY(cuda_motion_alloc(motion, &f->luma, 256 * sizeof *f->luma));
     CCL_TRY(open_luma(motion, f));
     CCL_TRY(open_regions(motion, f));
@@ -110,7 +133,7 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
     const CclMotionChroma *const chroma = &frame->chroma;
     const Feedback *const f = &method->device;
     for (unsigned k = 0; k < 2; k++) {
-        MotionPlane plane = { (const uint8_t *)(k ? chroma->v : chroma->u), chroma->stride, chroma->step, chroma->width,
+        MotionPlane plane = { (const uint8_t *)(k ? chroma->v : chroma->u), chroma->stride[k], chroma->step, chroma->width,
                               chroma->height };
         if (frame->luma.memory != CCL_MEMORY_DEVICE)
             CCL_TRY(upload_plane((CclMotion *)motion, method, k, &plane));
@@ -121,9 +144,98 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
             plane.stride = f->chroma_pitch, plane.step = 1;
         }
         picture->chroma[k] = plane.data;
-        picture->chroma_stride = plane.stride, picture->chroma_step = plane.step;
+        picture->chroma_stride[k] = plane.stride, picture->chroma_step = plane.step;
     }
     return CCL_OK;
+}
+
+/* ---------------------------------------------------------------- launches */
+
+/* A kernel with a FeedbackPicture was launched; graph: it is captured into this one. NULL: it is not. */
+static CclStatus note_node(const CudaMotion *cuda, FeedbackGraph *graph)
+{
+    return graph ? cuda_last_node(cuda->stream, &graph->nodes[graph->n_nodes++]) : CCL_OK;
+}
+
+static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture,
+                                FeedbackGraph *graph)
+{
+    const CudaMotion *const cuda = cuda_motion(motion);
+    const Feedback *const f = &((FeedbackMethod *)cuda->model)->device;
+    const CclMotionParams *const params = &work->frame->params;
+    const MotionTarget *const target = &f->state->target; /* an address in device memory */
+    CCL_TRY(feedback_launch_sample(cuda, f, picture));
+    CCL_TRY(note_node(cuda, graph));
+    CCL_TRY(feedback_launch_classify(cuda, f, picture));
+    CCL_TRY(note_node(cuda, graph));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, params->median, params));
+    CCL_TRY(feedback_launch_explain(cuda, f, picture));
+    CCL_TRY(note_node(cuda, graph));
+    CCL_TRY(feedback_launch_blobs(cuda, f));
+    CCL_TRY(feedback_launch_learn(cuda, f));
+    CCL_TRY(cuda_motion_output(motion, work, target, f->mask));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, 2, NULL));
+    return feedback_launch_ghosts(cuda, f);
+}
+
+static void drop_graph(FeedbackGraph *graph)
+{
+    if (graph->exec)
+        cudaGraphExecDestroy(graph->exec);
+    if (graph->graph)
+        cudaGraphDestroy(graph->graph);
+    *graph = FeedbackGraph{};
+}
+
+static CclStatus end_capture(FeedbackGraph *graph, cudaStream_t stream, CclStatus status)
+{
+    const cudaError_t end = cudaStreamEndCapture(stream, &graph->graph);
+    if (end != cudaSuccess)
+        (void)cudaGetLastError(); /* it must not fail the launches without a graph */
+    CCL_TRY(status);
+    CCL_CUDA_TRY_AS("cudaStreamEndCapture", end);
+    for (unsigned i = 0; i < graph->n_nodes; i++)
+        CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(graph->nodes[i], &graph->params[i]));
+    CCL_CUDA_TRY(cudaGraphInstantiate(&graph->exec, graph->graph, 0));
+    return CCL_OK;
+}
+
+static CclStatus capture(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture, FeedbackGraph *graph)
+{
+    const cudaStream_t stream = cuda_motion(motion)->stream;
+    drop_graph(graph);
+    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    return end_capture(graph, stream, launch_kernels(motion, work, picture, graph));
+}
+
+static CclStatus replay(const CudaMotion *cuda, const FeedbackGraph *graph, FeedbackPicture *picture)
+{
+    for (unsigned i = 0; i < graph->n_nodes; i++) {
+        cudaKernelNodeParams params = graph->params[i];
+        void *arguments[] = { params.kernelParams[0], picture, i == FEEDBACK_NODES - 1 ? params.kernelParams[2] : NULL };
+        params.kernelParams = arguments;
+        CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i], &params));
+    }
+    CCL_CUDA_TRY(cudaGraphLaunch(graph->exec, cuda->stream));
+    return CCL_OK;
+}
+
+/* Whether there is a graph for the picture: it is captured for the second picture of the same shape in a row. */
+static bool has_graph(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture)
+{
+    FeedbackMethod *const method = (FeedbackMethod *)cuda_motion(motion)->model;
+    FeedbackGraph *const graph = &method->graph;
+    const CclMotionParams *const params = &work->frame->params;
+    const FeedbackShape shape = { params->median, params->open, params->close, params->dilate, params->confirm_frames };
+    const bool repeats = !memcmp(&shape, &method->last_shape, sizeof shape);
+    method->last_shape = shape;
+    if (method->no_graphs || !repeats)
+        return false;
+    if (graph->exec && !memcmp(&shape, &graph->shape, sizeof shape))
+        return true;
+    method->no_graphs = capture(motion, work, picture, graph) != CCL_OK;
+    graph->shape = shape;
+    return !method->no_graphs;
 }
 
 /* ---------------------------------------------------------------- a picture */
@@ -133,30 +245,26 @@ static CclStatus launch_feedback(const CclMotion *motion, const MotionWork *work
     CudaMotion *const cuda = cuda_motion(motion);
     FeedbackMethod *const method = (FeedbackMethod *)cuda->model;
     const MotionFrame *const frame = work->frame;
-    const Feedback *const f = &method->device;
     FeedbackPicture picture = {};
     picture.luma = work->picture.luma, picture.stride = work->picture.stride;
     picture.us = frame->us;
     picture.threshold = frame->params.threshold, picture.absorb_ms = frame->params.absorb_ms;
     picture.drop_shadow = frame->params.drop_shadow;
     picture.resets = frame->n_resets != method->n_resets;
-    picture.max_raw = frame->max_raw_foreground;
-    picture.counters = work->counters;
+    picture.target = cuda_motion_target(cuda, work);
     picture.outcome = method->d_outcomes + frame->serial % MOTION_RESULTS;
     method->n_resets = frame->n_resets;
-    if (f->chroma_width)
+    if (method->device.chroma_width)
         CCL_TRY(place_chroma(motion, method, frame, &picture));
-    CCL_TRY(feedback_launch_sample(cuda, f, &picture));
-    CCL_TRY(feedback_launch_classify(cuda, f, &picture));
-    if (f->chroma_width)
-        CCL_TRY(feedback_launch_offsets(cuda, f, &picture));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, f->seen, f->filtered, frame->params.median, &frame->params));
-    CCL_TRY(feedback_launch_explain(cuda, f));
-    CCL_TRY(feedback_launch_blobs(cuda, f));
-    CCL_TRY(feedback_launch_learn(cuda, f));
-    CCL_TRY(cuda_motion_output(motion, work, f->mask));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, f->still_bits, f->still_filtered, 2, NULL));
-    return feedback_launch_ghosts(cuda, f);
+    CCL_TRY(cuda_motion_forget_counts(motion, frame));
+    if (has_graph(motion, work, &picture))
+        return replay(cuda, &method->graph, &picture);
+    return launch_kernels(motion, work, &picture, NULL);
+}
+
+static void close_feedback(void *model)
+{
+    drop_graph(&((FeedbackMethod *)model)->graph);
 }
 
 static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
@@ -168,4 +276,4 @@ static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
     frame->restarts = outcome & FEEDBACK_OUTCOME_RESTARTS;
 }
 
-const CudaMotionMethod cuda_motion_feedback = { open_feedback, launch_feedback, collect_feedback };
+const CudaMotionMethod cuda_motion_feedback = { open_feedback, launch_feedback, collect_feedback, close_feedback };

@@ -7,10 +7,10 @@
  *
  *     feedback_light.cu      sample     light of the picture; the last block decides what all pixels share
  *     feedback_classify.cu   classify   smooths, compares, takes out shadows; the last block decides whether learning restarts
- *     feedback_light.cu      chroma     offsets of chroma, for the next picture
  *     filter.cu              filter     median, open, close
- *     feedback_explain.cu    explain    pixels of the mask that may be background which moved
- *     feedback_regions.cu    merge, sum blobs and holes of the mask
+ *     feedback_explain.cu    explain    pixels of the mask that may be background which moved; runs joined to regions; offsets of
+ *                                       chroma, for the next picture
+ *     feedback_regions.cu    sum        blobs and holes of the mask
  *     feedback_learn.cu      learn      the final mask, the model
  *     filter.cu              output     confirm, dilate, bytes; the last block tells the host
  *     filter.cu              filter     median of still pixels
@@ -37,6 +37,7 @@ typedef struct FeedbackState {
     unsigned long long raw;   /* raw pixels << 32, and FeedbackEdges.raw */
     unsigned long long edges; /* FeedbackEdges.edges << 32, and .lost */
     unsigned long long n_pictures;
+    MotionTarget target;
 } FeedbackState;
 
 /* Lists that belong together, and what a picture leaves for its later kernels. Rows of pixels have `pitch` of them, rows of
@@ -45,7 +46,7 @@ typedef struct Feedback {
     uint32_t width, height, words, pitch;
     uint32_t chroma_width, chroma_height, chroma_pitch; /* 0: no chroma */
     FeedbackState *state;
-    uint32_t *ratios;  /* histograms of FEEDBACK_BANDS bands; zero between pictures, as the next two */
+    uint32_t *ratios;  /* histograms of the bands and of the picture; zero between pictures, as the next two */
     uint32_t *luma;    /* histogram of the model */
     uint32_t *offsets; /* histograms of U and V */
     uint16_t *gains;   /* by row: feedback_row_gain() */
@@ -73,13 +74,12 @@ typedef struct FeedbackPicture {
     const uint8_t *luma;
     size_t stride;
     const uint8_t *chroma[2];
-    size_t chroma_stride;
+    size_t chroma_stride[2];
     uint32_t chroma_step; /* bytes from sample to sample */
     int64_t us;
     uint32_t threshold, absorb_ms, drop_shadow;
     uint32_t resets; /* the detector was reset before this picture */
-    unsigned long long max_raw;
-    MotionCounters *counters;    /* the upper bit of `raw`: the mask is empty */
+    MotionTarget target;
     unsigned long long *outcome; /* mapped host memory */
 } FeedbackPicture;
 
@@ -89,21 +89,20 @@ typedef struct FeedbackPicture {
 
 /* Kernels of a picture, by file. */
 CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
-CclStatus feedback_launch_offsets(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
 CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
-CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f);
+CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
 CclStatus feedback_launch_blobs(const CudaMotion *cuda, const Feedback *f);
 CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f);
 CclStatus feedback_launch_ghosts(const CudaMotion *cuda, const Feedback *f);
 
-/* Whether this block is the last of the kernel to call this; what the others have written is there then. All threads call. */
-__device__ static inline bool is_last_block(uint32_t *n_blocks_done)
+/* Whether this block is the last of n_blocks to call this; what the others have written is there then. All threads call. */
+__device__ static inline bool is_last_block(uint32_t *n_blocks_done, uint32_t n_blocks)
 {
     __shared__ bool is_last;
     __threadfence();
     __syncthreads();
     if (!threadIdx.x)
-        is_last = atomicAdd(n_blocks_done, 1u) + 1 == gridDim.x * gridDim.y;
+        is_last = atomicAdd(n_blocks_done, 1u) + 1 == n_blocks;
     __syncthreads();
     if (is_last)
         __threadfence();

@@ -37,7 +37,7 @@ static_assert(VALUE_HALO >= 2 && MEAN_HALO >= 2, "edges look two pixels away");
 typedef struct ClassifyTile {
     uint16_t mean[MEAN_HEIGHT][MEAN_WIDTH];
     uint16_t value[VALUE_HEIGHT][VALUE_WIDTH];
-    uint8_t luma[LUMA_HEIGHT][LUMA_WIDTH];
+    alignas(4) uint8_t luma[LUMA_HEIGHT][LUMA_WIDTH];
     uint32_t raw[TILE_WORDS], seen[TILE_WORDS], rising[TILE_WORDS];
     uint16_t todo[TILE_PIXELS]; /* pixels to look at again, and MISSES */
     uint32_t n_todo;
@@ -107,10 +107,43 @@ __device__ static uint32_t smoothed(const ClassifyTile &tile, int row, int colum
     return feedback_smooth(tile.luma[y - 1], tile.luma[y], tile.luma[y + 1], (uint32_t)x, LUMA_WIDTH);
 }
 
+/* Columns 0 and 2, and 1 and 3, of four pixels in three rows, weighted 1, 2, 1: halves of 16 bits. */
+__device__ static void weigh_rows(const ClassifyTile &tile, int y, int word, uint32_t *even, uint32_t *odd)
+{
+    const uint32_t a = *(const uint32_t *)&tile.luma[y - 1][word * 4], b = *(const uint32_t *)&tile.luma[y][word * 4];
+    const uint32_t c = *(const uint32_t *)&tile.luma[y + 1][word * 4], mask = 0x00ff00ff;
+    *even = (a & mask) + 2 * (b & mask) + (c & mask);
+    *odd = (a >> 8 & mask) + 2 * (b >> 8 & mask) + (c >> 8 & mask);
+}
+
+/* feedback_smooth() of the four pixels of a word of luma, which is neither the first nor the last of its row. */
+__device__ static void smooth_four(const ClassifyTile &tile, int y, int word, uint32_t *smooth)
+{
+    uint32_t left, even, odd, right, unused;
+    weigh_rows(tile, y, word - 1, &unused, &left);
+    weigh_rows(tile, y, word, &even, &odd);
+    weigh_rows(tile, y, word + 1, &right, &unused);
+    const uint32_t before = odd << 16 | left >> 16;  /* columns -1 and 1 */
+    const uint32_t after = even >> 16 | right << 16; /* columns 2 and 4 */
+    const uint32_t evens = before + 2 * even + odd, odds = even + 2 * odd + after;
+    smooth[0] = (evens & 65535) << 4, smooth[1] = (odds & 65535) << 4;
+    smooth[2] = evens >> 16 << 4, smooth[3] = odds >> 16 << 4;
+}
+
+/* The values of the tile four at a time, then those around it. */
 __device__ static void compute_values(const Feedback &f, ClassifyTile &tile, const Classify &c)
 {
-    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * VALUE_WIDTH; i += (int)blockDim.x) {
-        const int row = i / VALUE_WIDTH, column = i % VALUE_WIDTH;
+    const int fours = TILE_WIDTH / 4, sides = 2 * VALUE_HALO;
+    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * fours; i += (int)blockDim.x) {
+        const int row = i / fours, four = i % fours;
+        const uint32_t gain = f.gains[min(max(c.y0 - VALUE_HALO + row, 0), (int)f.height - 1)];
+        uint32_t smooth[4];
+        smooth_four(tile, row + LUMA_HALO - VALUE_HALO, four + 1, smooth);
+        for (int k = 0; k < 4; k++)
+            tile.value[row][four * 4 + VALUE_HALO + k] = (uint16_t)feedback_normalise(smooth[k], gain);
+    }
+    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * sides; i += (int)blockDim.x) {
+        const int row = i / sides, side = i % sides, column = side < VALUE_HALO ? side : TILE_WIDTH + side;
         const uint32_t gain = f.gains[min(max(c.y0 - VALUE_HALO + row, 0), (int)f.height - 1)];
         tile.value[row][column] = (uint16_t)feedback_normalise(smoothed(tile, row, column), gain);
     }
@@ -125,7 +158,7 @@ __device__ static void load_chroma(const Feedback &f, const FeedbackPicture &pic
         const int k = i / n, row = i % n / CHROMA_WIDTH, column = i % CHROMA_WIDTH;
         const int y = min(max(y0 / 2 - 2 + row, 0), (int)f.chroma_height - 1);
         const int x = min(max(x0 / 2 - 2 + column, 0), (int)f.chroma_width - 1);
-        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride + x * picture.chroma_step];
+        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride[k] + x * picture.chroma_step];
     }
 }
 
@@ -331,14 +364,14 @@ __device__ static void decide(const Feedback &f, const FeedbackPicture &picture)
     bool restarts = false;
     if (!frame.seed) {
         FeedbackControl control = state->control;
-        restarts = feedback_decide(&control, &frame, &sums, raw >> 32, picture.max_raw);
+        restarts = feedback_decide(&control, &frame, &sums, raw >> 32, picture.target.max_raw);
         state->control = control;
     }
     if (restarts) {
         state->skip = 1;
         outcome |= FEEDBACK_OUTCOME_RESTARTS;
     }
-    picture.counters->raw = raw >> 32 | (frame.seed || frame.silent || restarts ? MOTION_EMPTY : 0);
+    picture.target.counters->raw = raw >> 32 | (frame.seed || frame.silent || restarts ? MOTION_EMPTY : 0);
     *picture.outcome = outcome;
     __threadfence_system();
 }
@@ -434,7 +467,7 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS)
         seed<CHROMA>(f, tile, chroma, x0, y0);
     else
         compare<CHROMA>(f, picture, tile, chroma, x0, y0);
-    if (is_last_block(&f.state->classify_blocks) && !threadIdx.x)
+    if (is_last_block(&f.state->classify_blocks, gridDim.x * gridDim.y) && !threadIdx.x)
         decide(f, picture);
 }
 

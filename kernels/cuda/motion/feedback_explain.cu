@@ -1,16 +1,22 @@
 // SPDX-FileCopyrightText: gst-ccl contributors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Method "feedback": pixels of the filtered mask that may be background which moved. A block has a tile; most are empty.
+// Method "feedback": three duties between the filters and the sums of regions. They need nothing of each other, so they are blocks of
+// one kernel: joining the runs of the filtered mask; its pixels that may be background which moved; offsets of chroma, for the
+// next picture.
 
-#include "feedback.cuh"
+#include "feedback_median.cuh"
+#include "feedback_regions.cuh"
 
-#define EXPLAIN_THREADS 256u
-#define TILE_WIDTH      64
-#define TILE_HEIGHT     16
-#define TILE_WORDS      (TILE_WIDTH * TILE_HEIGHT / 32)
-#define HALO            FEEDBACK_FAR_RADIUS
-#define ROWS            (TILE_HEIGHT + 2 * HALO)
+#define EXPLAIN_THREADS    REGION_THREADS
+#define OFFSETS_PER_THREAD 8u
+#define TILE_WIDTH         64
+#define TILE_HEIGHT        16
+#define TILE_WORDS         (TILE_WIDTH * TILE_HEIGHT / 32)
+#define HALO               FEEDBACK_FAR_RADIUS
+#define ROWS               (TILE_HEIGHT + 2 * HALO)
+
+/* ---------------------------------------------------------------- explain */
 
 typedef struct ExplainTile {
     uint16_t mean[ROWS][TILE_WIDTH + 2 * HALO];
@@ -58,17 +64,14 @@ __device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, 
     return feedback_chroma_is_explained(uv, &range);
 }
 
-__global__ static void __launch_bounds__(EXPLAIN_THREADS) explain(const __grid_constant__ Feedback f)
+/* A block has a tile; most are empty. */
+__device__ static void explain_tile(const Feedback &f, ExplainTile &tile, uint32_t block)
 {
-    __shared__ ExplainTile tile;
-    const uint32_t t = threadIdx.x, word0 = blockIdx.x * (TILE_WIDTH / 32), row0 = blockIdx.y * TILE_HEIGHT;
+    const uint32_t columns = (f.words * 32 + TILE_WIDTH - 1) / TILE_WIDTH, t = threadIdx.x;
+    const uint32_t word0 = block % columns * (TILE_WIDTH / 32), row0 = block / columns * TILE_HEIGHT;
     const uint32_t own_row = row0 + t / (TILE_WIDTH / 32), own_word = word0 + t % (TILE_WIDTH / 32);
     const bool owns = t < TILE_WORDS && own_row < f.height;
     const size_t at = (size_t)own_row * f.words + own_word;
-    wait_for_predecessor();
-    let_successor_start();
-    if (f.state->skip || f.state->frame.silent)
-        return;
     const uint32_t own = owns ? f.filtered[at] : 0, gain = (uint32_t)f.state->light.rescale;
     if (!__syncthreads_or(own != 0))
         return;
@@ -89,8 +92,111 @@ __global__ static void __launch_bounds__(EXPLAIN_THREADS) explain(const __grid_c
         f.explained[at] = tile.explained[t];
 }
 
-CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f)
+/* ---------------------------------------------------------------- runs */
+
+__device__ static void merge_blobs(const Feedback &f, uint32_t y)
 {
-    const dim3 grid(blocks_for(f->words, TILE_WIDTH / 32), blocks_for(f->height, TILE_HEIGHT));
-    return cuda_motion_launch(cuda, true, explain, grid, EXPLAIN_THREADS, 0, *f);
+    if (y >= f.height)
+        return;
+    const Regions r = regions_of(f, f.filtered, 0);
+    const auto load = [&](uint32_t word, uint32_t row) { return word < f.words ? f.filtered[(size_t)row * f.words + word] : 0; };
+    merge_row<true>(f, r, y, load, [&](uint32_t node) { f.sums[node] = 0; });
+}
+
+/* ---------------------------------------------------------------- offsets of chroma */
+
+__device__ static uint32_t smooth_chroma(const Feedback &f, const FeedbackPicture &picture, uint32_t k, uint32_t x, uint32_t y)
+{
+    uint8_t square[3][3];
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
+            const int cx = min(max((int)x + i, 0), (int)f.chroma_width - 1);
+            const int cy = min(max((int)y + j, 0), (int)f.chroma_height - 1);
+            square[j + 1][i + 1] = picture.chroma[k][cy * picture.chroma_stride[k] + cx * picture.chroma_step];
+        }
+    return feedback_smooth(square[0], square[1], square[2], 1, 3);
+}
+
+__device__ static void add_offsets(const Feedback &f, const FeedbackPicture &picture, uint32_t k, uint32_t *bins, uint32_t block,
+                                   uint32_t n_blocks)
+{
+    const uint32_t dy = feedback_row_step(f.height) / 2, dx = feedback_column_step(f.width) / 2;
+    const uint32_t rows = (f.chroma_height + dy - 1) / dy, columns = (f.chroma_width + dx - 1) / dx;
+    for (uint32_t i = block * blockDim.x + threadIdx.x; i < rows * columns; i += n_blocks * blockDim.x) {
+        const uint32_t y = i / columns * dy, x = i % columns * dx;
+        if (bit_at(f, f.last_mask, 2 * x, 2 * y))
+            continue;
+        const uint32_t scaled = feedback_scale_chroma(smooth_chroma(f, picture, k, x, y), f.gains[2 * y]);
+        FeedbackSample sample;
+        sample.words = f.chroma[(size_t)y * f.chroma_pitch + x];
+        atomicAdd(&bins[feedback_offset_bin(scaled, sample.chroma.mean[0][k])], 1u);
+    }
+}
+
+/* n_blocks blocks for each of U and V. */
+__device__ static void measure_offsets(const Feedback &f, const FeedbackPicture &picture, uint32_t *bins, uint32_t block,
+                                       uint32_t n_blocks)
+{
+    const uint32_t k = block / n_blocks, warp = threadIdx.x / 32;
+    if (f.state->light.rescale)
+        return;
+    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
+        bins[i] = 0;
+    __syncthreads();
+    add_offsets(f, picture, k, bins, block % n_blocks, n_blocks);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
+        if (bins[i])
+            atomicAdd(&f.offsets[k * FEEDBACK_BINS + i], bins[i]);
+    if (!is_last_block(&f.state->chroma_blocks, 2 * n_blocks) || warp >= 2)
+        return;
+    const int median = take_median(f.offsets + warp * FEEDBACK_BINS);
+    if (threadIdx.x % 32 == 0)
+        f.state->control.offset[warp] = feedback_offset_of(median);
+}
+
+/* ---------------------------------------------------------------- kernel */
+
+/* How many blocks have each duty, in this order. offsets: for each of U and V. */
+typedef struct Duties {
+    uint32_t merge, explain, offsets;
+} Duties;
+
+__global__ static void __launch_bounds__(EXPLAIN_THREADS)
+    explain(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture,
+            const __grid_constant__ Duties duties)
+{
+    __shared__ union {
+        ExplainTile tile;
+        uint32_t bins[FEEDBACK_BINS];
+    } shared;
+    const uint32_t block = blockIdx.x;
+    wait_for_predecessor();
+    let_successor_start();
+    if (f.state->skip)
+        return;
+    if (block >= duties.merge + duties.explain)
+        measure_offsets(f, picture, shared.bins, block - duties.merge - duties.explain, duties.offsets);
+    else if (f.state->frame.silent)
+        return;
+    else if (block >= duties.merge)
+        explain_tile(f, shared.tile, block - duties.merge);
+    else
+        merge_blobs(f, block * (EXPLAIN_THREADS / 32) + threadIdx.x / 32);
+}
+
+static uint32_t offset_blocks(const Feedback *f)
+{
+    const uint32_t dy = feedback_row_step(f->height) / 2, dx = feedback_column_step(f->width) / 2;
+    const uint32_t n = ((f->chroma_height + dy - 1) / dy) * ((f->chroma_width + dx - 1) / dx);
+    return min(blocks_for(n, EXPLAIN_THREADS * OFFSETS_PER_THREAD), 64u);
+}
+
+CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
+{
+    const Duties duties = { blocks_for(f->height, EXPLAIN_THREADS / 32),
+                            blocks_for(f->words * 32, TILE_WIDTH) * blocks_for(f->height, TILE_HEIGHT),
+                            f->chroma_width ? offset_blocks(f) : 0 };
+    return cuda_motion_launch(cuda, true, explain, duties.merge + duties.explain + 2 * duties.offsets, EXPLAIN_THREADS, 0, *f,
+                              *picture, duties);
 }

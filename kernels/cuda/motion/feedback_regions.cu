@@ -10,19 +10,6 @@ __device__ static uint32_t row_of_warp()
     return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
 }
 
-__global__ static void __launch_bounds__(REGION_THREADS) merge_blobs(const __grid_constant__ Feedback f)
-{
-    const uint32_t y = row_of_warp();
-    wait_for_predecessor();
-    let_successor_start();
-    if (y >= f.height || f.state->skip || f.state->frame.silent)
-        return;
-    const Regions r = regions_of(f, f.filtered, 0);
-    merge_row<true>(
-        f, r, y, [&](uint32_t word, uint32_t row) { return word < f.words ? f.filtered[(size_t)row * f.words + word] : 0; },
-        [&](uint32_t node) { f.sums[node] = 0; });
-}
-
 /* A root's sum: of a blob, its pixels << 32 and those that are explained; of a hole, its pixels. */
 __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_constant__ Feedback f)
 {
@@ -61,6 +48,5 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_
 CclStatus feedback_launch_blobs(const CudaMotion *cuda, const Feedback *f)
 {
     const unsigned blocks = blocks_for(f->height, REGION_THREADS / 32);
-    CCL_TRY(cuda_motion_launch(cuda, true, merge_blobs, blocks, REGION_THREADS, 0, *f));
     return cuda_motion_launch(cuda, true, sum_blobs, blocks, REGION_THREADS, 0, *f);
 }

@@ -27,13 +27,10 @@ typedef struct Filter {
     uint32_t *confirm;          /* five planes */
     uint32_t confirm_frames;    /* 0 or 1: not here */
     const uint32_t *ignored;
-    uint8_t *mask;
-    size_t mask_stride;
-    uint64_t max_raw;           /* raw foreground above this: the mask is empty */
     bool silent;
     bool repeats;               /* the first step takes the pixels at the border for what lies outside */
-    unsigned long long *result; /* mapped host memory */
-    uint32_t serial;            /* of the frame */
+    MotionTarget target;        /* or, not NULL: */
+    const MotionTarget *stored; /* in device memory */
 } Filter;
 
 /* Bit x is bit x + n, 0 < |n| < 32, of the row left, here, right. */
@@ -148,9 +145,10 @@ __device__ static uint32_t four_bytes(uint32_t bits)
 
 /* The tile's pixels, 16 at a time; tile NULL: all background. */
 template <int WORDS>
-__device__ static void paint(const MotionPicture &picture, const Filter &filter, const uint32_t *tile, int y0, int word0)
+__device__ static void paint(const MotionPicture &picture, const Filter &filter, const MotionTarget &target, const uint32_t *tile,
+                             int y0, int word0)
 {
-    const bool aligned = (((uintptr_t)filter.mask | filter.mask_stride) & 15) == 0;
+    const bool aligned = (((uintptr_t)target.mask | target.mask_stride) & 15) == 0;
     for (uint32_t i = threadIdx.x; i < filter.tile_rows * WORDS * 2; i += blockDim.x) {
         const uint32_t row = i / (WORDS * 2), half = i % (WORDS * 2);
         const uint32_t y = (uint32_t)y0 + row, x = (uint32_t)word0 * 32 + half * 16;
@@ -158,7 +156,7 @@ __device__ static void paint(const MotionPicture &picture, const Filter &filter,
             continue;
         const uint32_t at = (row + filter.halo_rows) * WORDS + half / 2 + filter.halo_words;
         const uint32_t bits = tile ? tile[at] >> half % 2 * 16 : 0;
-        uint8_t *const to = filter.mask + y * filter.mask_stride + x;
+        uint8_t *const to = target.mask + y * target.mask_stride + x;
         if (aligned && x + 16 <= picture.width)
             *(uint4 *)to =
                 make_uint4(four_bytes(bits), four_bytes(bits >> 4), four_bytes(bits >> 8), four_bytes(bits >> 12));
@@ -169,16 +167,16 @@ __device__ static void paint(const MotionPicture &picture, const Filter &filter,
 }
 
 /* The last block to call this tells the host how many pixels were kept. The stores of all blocks come first. */
-__device__ static void report_result(const Filter &filter, MotionCounters *counters, uint32_t n_kept)
+__device__ static void report_result(const MotionTarget &target, uint32_t n_kept)
 {
     const unsigned long long block = 1ull << 40, n_blocks = (unsigned long long)gridDim.x * gridDim.y;
     __threadfence();
-    const unsigned long long done = atomicAdd(&counters->done, block + n_kept) + block + n_kept;
+    const unsigned long long done = atomicAdd(&target.counters->done, block + n_kept) + block + n_kept;
     if (done >> 40 < n_blocks)
         return;
     __threadfence_system();
-    *(volatile unsigned long long *)filter.result = (unsigned long long)filter.serial << 2 * MOTION_RESULT_BITS |
-                                                    (done & (block - 1)) << MOTION_RESULT_BITS | (uint32_t)counters->raw;
+    *(volatile unsigned long long *)target.result = (unsigned long long)target.serial << 2 * MOTION_RESULT_BITS |
+                                                    (done & (block - 1)) << MOTION_RESULT_BITS | (uint32_t)target.counters->raw;
 }
 
 /* A tile of the frame with its surroundings, in shared memory. */
@@ -299,8 +297,7 @@ __device__ static __forceinline__ uint32_t store_words(const MotionPicture &pict
 
 template <int WORDS>
 __global__ static void __launch_bounds__(FILTER_THREADS, FILTER_BLOCKS)
-filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constant__ Filter filter, MotionCounters *counters,
-             MotionCounters *next_but_one)
+    filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constant__ Filter filter)
 {
     extern __shared__ uint32_t shared[];
     __shared__ uint32_t n_kept;
@@ -308,11 +305,12 @@ filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constan
 
     wait_for_predecessor();
     let_successor_start(); /* the first kernel of the next picture does not wait */
-    const unsigned long long raw = counters->raw; /* the tile's loads do not wait for it */
+    const MotionTarget target = filter.stored ? *filter.stored : filter.target;
+    const unsigned long long raw = target.counters->raw; /* the tile's loads do not wait for it */
     if (!threadIdx.x)
         n_kept = 0;
     const bool found = load_tile<WORDS>(picture, filter, tile);
-    const bool empty = filter.silent || (uint32_t)raw > filter.max_raw || raw & MOTION_EMPTY;
+    const bool empty = filter.silent || (uint32_t)raw > target.max_raw || raw & MOTION_EMPTY;
     bool any = __syncthreads_or(found && !empty); /* every step leaves an empty tile empty */
 
     int margin = 0;
@@ -331,12 +329,12 @@ filter_tiles(const __grid_constant__ MotionPicture picture, const __grid_constan
     if (filter.to)
         return;
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y)
-        *next_but_one = MotionCounters();
-    if (filter.mask)
-        paint<WORDS>(picture, filter, any ? tile.bits : NULL, tile.y0, tile.word0);
+        *target.next_but_one = MotionCounters();
+    if (target.mask)
+        paint<WORDS>(picture, filter, target, any ? tile.bits : NULL, tile.y0, tile.word0);
     __syncthreads();
     if (!threadIdx.x)
-        report_result(filter, counters, n_kept);
+        report_result(target, n_kept);
 }
 
 /* ---------------------------------------------------------------- host */
@@ -358,7 +356,7 @@ static CclStatus launch_tiles(const CudaMotion *cuda, const MotionWork *work, Fi
     const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, filter.tile_rows));
     const unsigned n_words = (filter.tile_rows + 2 * filter.halo_rows) * WORDS, threads = (n_words + 31) / 32 * 32;
     return cuda_motion_launch(cuda, true, filter_tiles<WORDS>, grid, min(threads, FILTER_THREADS),
-                              (4 * n_words + 4) * sizeof(uint32_t), picture, filter, work->counters, work->next_but_one);
+                              (4 * n_words + 4) * sizeof(uint32_t), picture, filter);
 }
 
 /* Tiles are small: most of them are empty, and the few others are spread over as many multiprocessors as possible. Filters
@@ -366,30 +364,41 @@ static CclStatus launch_tiles(const CudaMotion *cuda, const MotionWork *work, Fi
  * take less of the GPU's time and space. */
 static CclStatus launch_filter(const CclMotion *motion, const MotionWork *work, Filter filter)
 {
-    filter.tile_rows = motion->n_waiting ? 32 : min(max(filter.halo_rows, 8u), 16u);
+    const bool is_busy = filter.stored ? motion->config.depth > 1 : motion->n_waiting > 0;
+    filter.tile_rows = is_busy ? 32 : min(max(filter.halo_rows, 8u), 16u);
     const auto launch = filter.halo_words > 1 ? launch_tiles<16> : launch_tiles<8>;
     return launch(cuda_motion(motion), work, filter);
 }
 
-static Filter filter_of(const CudaMotion *cuda, const MotionFrame *frame, const uint32_t *from)
+MotionTarget cuda_motion_target(const CudaMotion *cuda, const MotionWork *work)
+{
+    const MotionFrame *const frame = work->frame;
+    const bool direct = frame->mask.memory == CCL_MEMORY_DEVICE;
+    MotionTarget target = {};
+    target.mask = !frame->mask.data ? NULL : direct ? frame->mask.data : cuda->mask;
+    target.mask_stride = direct ? frame->mask.stride : cuda->mask_pitch;
+    target.result = cuda->d_results + frame->serial % MOTION_RESULTS;
+    target.serial = frame->serial % MOTION_RESULT_FRAMES;
+    target.max_raw = frame->max_raw_foreground;
+    target.counters = work->counters;
+    target.next_but_one = work->next_but_one;
+    return target;
+}
+
+/* stored: NULL, or the target is in device memory. */
+static Filter filter_of(const CudaMotion *cuda, const MotionWork *work, const MotionTarget *stored, const uint32_t *from)
 {
     Filter filter = {};
     filter.from = from;
     filter.ignored = cuda->ignored;
     filter.confirm = cuda->confirm;
-    filter.confirm_frames = frame->params.confirm_frames;
-    filter.max_raw = frame->max_raw_foreground;
-    filter.silent = frame->silent;
-    filter.result = cuda->d_results + frame->serial % MOTION_RESULTS;
-    filter.serial = frame->serial % MOTION_RESULT_FRAMES;
+    filter.confirm_frames = work->frame->params.confirm_frames;
+    filter.stored = stored;
+    if (stored)
+        return filter;
+    filter.silent = work->frame->silent;
+    filter.target = cuda_motion_target(cuda, work);
     return filter;
-}
-
-static void to_mask(const CudaMotion *cuda, const MotionFrame *frame, Filter *filter)
-{
-    const bool direct = frame->mask.memory == CCL_MEMORY_DEVICE;
-    filter->mask = !frame->mask.data ? NULL : direct ? frame->mask.data : cuda->mask;
-    filter->mask_stride = direct ? frame->mask.stride : cuda->mask_pitch;
 }
 
 static void add_open_close(Filter *filter, const CclMotionParams *params)
@@ -399,7 +408,7 @@ static void add_open_close(Filter *filter, const CclMotionParams *params)
     add_step(filter, FILTER_ERODE, params->close);
 }
 
-static CclStatus forget_counts(const CclMotion *motion, const MotionFrame *frame)
+CclStatus cuda_motion_forget_counts(const CclMotion *motion, const MotionFrame *frame)
 {
     CudaMotion *const cuda = cuda_motion(motion);
     if (frame->forgets)
@@ -407,37 +416,40 @@ static CclStatus forget_counts(const CclMotion *motion, const MotionFrame *frame
     return CCL_OK;
 }
 
+/* From confirmed bits on: the steps before it have been a launch of their own. */
+static void begin_again(Filter *filter, const uint32_t *from)
+{
+    filter->from = from;
+    filter->to = NULL;
+    filter->confirm = NULL;
+    filter->n_steps = filter->halo_rows = filter->halo_words = 0;
+}
+
 /* Confirming changes counts, which a tile's surroundings must not do a second time: the steps before it are a launch of
  * their own. */
 CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    const MotionFrame *const frame = work->frame;
-    const CclMotionParams *const params = &frame->params;
-    Filter filter = filter_of(cuda, frame, work->foreground.image);
-    CCL_TRY(forget_counts(motion, frame));
+    const CclMotionParams *const params = &work->frame->params;
+    Filter filter = filter_of(cuda, work, NULL, work->foreground.image);
+    CCL_TRY(cuda_motion_forget_counts(motion, work->frame));
     add_step(&filter, FILTER_MEDIAN, params->median);
     if (params->confirm_frames > 1) {
         filter.to = cuda->kept;
         CCL_TRY(launch_filter(motion, work, filter));
-        filter.from = cuda->kept;
-        filter.to = NULL;
-        filter.confirm = NULL;
-        filter.n_steps = filter.halo_rows = filter.halo_words = 0;
+        begin_again(&filter, cuda->kept);
     }
     add_open_close(&filter, params);
     add_step(&filter, FILTER_DILATE, params->dilate);
-    to_mask(cuda, frame, &filter);
     return launch_filter(motion, work, filter);
 }
 
-CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const uint32_t *from, uint32_t *to,
-                                  unsigned median, const CclMotionParams *params)
+CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const MotionTarget *target,
+                                  const uint32_t *from, uint32_t *to, unsigned median, const CclMotionParams *params)
 {
-    Filter filter = filter_of(cuda_motion(motion), work->frame, from);
+    Filter filter = filter_of(cuda_motion(motion), work, target, from);
     filter.to = to;
     filter.confirm = NULL;
-    filter.silent = false; /* the device decides */
     filter.repeats = median > 0;
     add_step(&filter, FILTER_MEDIAN, median);
     if (params)
@@ -445,21 +457,16 @@ CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *wor
     return launch_filter(motion, work, filter);
 }
 
-CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const uint32_t *from)
+CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const MotionTarget *target, const uint32_t *from)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    const MotionFrame *const frame = work->frame;
-    Filter filter = filter_of(cuda, frame, from);
-    filter.silent = false;
-    CCL_TRY(forget_counts(motion, frame));
-    if (frame->params.confirm_frames > 1 && frame->params.dilate) {
+    const CclMotionParams *const params = &work->frame->params;
+    Filter filter = filter_of(cuda, work, target, from);
+    if (params->confirm_frames > 1 && params->dilate) {
         filter.to = cuda->kept;
         CCL_TRY(launch_filter(motion, work, filter));
-        filter.from = cuda->kept;
-        filter.to = NULL;
-        filter.confirm = NULL;
+        begin_again(&filter, cuda->kept);
     }
-    add_step(&filter, FILTER_DILATE, frame->params.dilate);
-    to_mask(cuda, frame, &filter);
+    add_step(&filter, FILTER_DILATE, params->dilate);
     return launch_filter(motion, work, filter);
 }

@@ -129,6 +129,8 @@ static void cuda_close(CclMotion *motion)
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     (void)cudaGetLastError();
+    if (cuda->model && cuda->method->close)
+        cuda->method->close(cuda->model);
     free(cuda->model);
     free(cuda);
 }

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Scores masks: F pooled over the scored frames, false blobs a frame, seconds until a ghost is gone.
 
-    score.py peers            F of today's mog2 and OpenCV's peers on all clips -> results/peers.json
-    score.py ours [NAME ...]  F of method.c (I420 and GRAY8)
-    score.py sensitivity      F at half and double of each constant
+    score.py peers [NAME ...]          F of mog2 and of OpenCV's peers on all clips -> results/peers.json
+    score.py ours [yuv|gray] [NAME ...]  F of method feedback, by tests/benchmark/motion (I420 and GRAY8)
+
+NAME may be pedestrians-NAME: the scene made from that clip. Needs numpy 2.4.6 and opencv-contrib-python-headless 5.0.0.93.
+docs/motion-model.md has the results.
 """
-import ctypes
 import json
 import os
 import subprocess
@@ -23,7 +24,7 @@ import degrade
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.environ.get("CCL_TEST_DATA", os.path.join(HERE, "../../../../shared/data"))
 WORK = os.environ.get("CCL_WORK", os.path.join(tempfile.gettempdir(), "ccl-motion-method"))  # clips, results
-TODAY = os.environ.get("CCL_MOTION", os.path.join(HERE, "../../../build/tests/benchmark/motion"))
+MOTION = os.environ.get("CCL_MOTION", os.path.join(HERE, "../../../build/tests/benchmark/motion"))
 os.makedirs(WORK, exist_ok=True)
 CLIPS = degrade.REAL + degrade.MADE + degrade.SCENES
 DEGRADED = degrade.MADE
@@ -105,16 +106,25 @@ def opencv(make):
     return run
 
 
-def today(clip):
-    gray = [cv2.cvtColor(f, cv2.COLOR_BGR2GRAY) for f in clip.frames]
-    h, w = gray[0].shape
-    p = subprocess.run([TODAY, str(w), str(h)], input=b"".join(g.tobytes() for g in gray),
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+def run_motion(clip, pictures, options):
+    h, w = clip.frames[0].shape[:2]
+    p = subprocess.run([MOTION, str(w), str(h)] + options, input=b"".join(pictures), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, check=True)
     return np.frombuffer(p.stdout, np.uint8).reshape(-1, h, w)
 
 
+def mog2(clip):
+    return run_motion(clip, (planes(f)[0].tobytes() for f in clip.frames), ["method=mog2"])
+
+
+def ours(clip, chroma=True):
+    pictures = (b"".join(p.tobytes() for p in planes(f)[:3 if chroma else 1]) for f in clip.frames)
+    return run_motion(clip, pictures, ["method=feedback", "chroma=%d" % chroma, "fps=%r" % float(clip.fps),
+                                       "absorb-ms=%d" % (clip.absorb * 1000)])
+
+
 PEERS = {
-    "mog2 today": today,
+    "mog2": mog2,
     "OpenCV MOG2": opencv(lambda: cv2.createBackgroundSubtractorMOG2()),
     "OpenCV KNN": opencv(lambda: cv2.createBackgroundSubtractorKNN()),
     "CNT": opencv(lambda: cv2.bgsegm.createBackgroundSubtractorCNT()),
@@ -122,69 +132,14 @@ PEERS = {
 }
 
 
-def load_ours(defines=(), tag=""):
-    so = os.path.join(WORK, "method%s.so" % (tag or "_".join(defines).replace("=", "")))
-    src = os.path.join(HERE, "method.c")
-    if not os.path.exists(so) or os.path.getmtime(so) < os.path.getmtime(src):
-        subprocess.run(["gcc", "-O3", "-march=native", "-std=c11", "-shared", "-fPIC", "-Wall", "-Wextra", "-o", so, src] +
-                       ["-D" + d for d in defines], check=True)
-    lib = ctypes.CDLL(so)
-    lib.bg_new.restype = ctypes.c_void_p
-    return lib
-
-
-def ours(clip, chroma=True, lib=None, raw=None):
-    lib = lib or load_ours([d for d in os.environ.get("DEF", "").split() if d], os.environ.get("TAG", ""))
-    h, w = clip.frames[0].shape[:2]
-    bg = ctypes.c_void_p(lib.bg_new(w, h, int(chroma), ctypes.c_int64(int(clip.absorb * 1e6))))
-    ptr = lambda a: a.ctypes.data_as(ctypes.c_void_p)
-    masks = np.zeros((len(clip.frames), h, w), np.uint8)
-    for i, f in enumerate(clip.frames):
-        y, u, v = planes(f)
-        lib.bg_apply(bg, ptr(y), ptr(u) if chroma else None, ptr(v) if chroma else None,
-                     ctypes.c_int64(int(i * 1e6 / clip.fps)), masks[i].ctypes.data_as(ctypes.c_void_p))
-        if raw is not None:
-            raw(i, lib, bg)
-    lib.bg_free(bg)
-    return masks
-
-
 def show(name, r):
     extra = " ".join("%s %.2f" % (k, v) for k, v in r.items() if k not in "FPRblobs" and k != "blobs")
     return "%-12s F %.4f  P %.4f R %.4f  blobs %.3f  %s" % (name, r["F"], r["P"], r["R"], r["blobs"], extra)
 
 
-SENS = ("highway", "fall", "pedestrians", "shake6", "lowcontrast", "ghost", "movedobject")
-
-
-def constants():
-    """Name and value of each P_ constant of method.c."""
-    import re
-    return re.findall(r"^#define (P_\w+) +(\d+)", open(os.path.join(HERE, "method.c")).read(), re.M)
-
-
-def worth(name, r):
-    """F; the clip without moving truth counts as 1 with an empty last mask, and as nothing with a full one."""
-    return max(0.0, 1 - r["fg985"] / 1000) if name == "movedobject" else r["F"]
-
-
-def sensitivity(names):
-    path = os.path.join(WORK, "results/sensitivity.json")
-    results = json.load(open(path)) if os.path.exists(path) else {}
-    todo = [("default", [])]
-    for name, value in constants():
-        if not names or name in names:
-            half, double = max(int(value) // 2, 0), int(value) * 2 if int(value) else 4
-            todo += [("%s=%d" % (name, half), ["%s=%d" % (name, half)]), ("%s=%d" % (name, double), ["%s=%d" % (name, double)])]
-    for key, defines in todo:
-        r = results.setdefault(key, {})
-        lib = load_ours(defines)
-        for clip in SENS:
-            if clip not in r:
-                c = cached(clip)
-                r[clip] = measure(ours(c, True, lib), c)
-        print(key, " ".join("%s %.3f" % (n, worth(n, r[n])) for n in SENS), "mean %.4f" % np.mean([worth(n, r[n]) for n in SENS]), flush=True)
-        json.dump(results, open(path, "w"), indent=1)
+def clip_of(name):
+    base, dash, rest = name.partition("-")
+    return cached(rest, base) if dash else cached(name)
 
 
 def main():
@@ -195,13 +150,11 @@ def main():
         path = os.path.join(WORK, "results/peers.json")
         results = json.load(open(path)) if os.path.exists(path) else {}
         for name in sys.argv[2:] or CLIPS:
-            c = cached(name)
+            c = clip_of(name)
             for peer, run in PEERS.items():
                 results.setdefault(peer, {})[name] = r = measure(run(c), c)
                 print(peer, show(name, r), flush=True)
             json.dump(results, open(path, "w"), indent=1)
-    elif what == "sensitivity":
-        sensitivity(sys.argv[2:])
     elif what == "ours":
         path = os.path.join(WORK, "results/ours.json")
         names = [a for a in sys.argv[2:] if a not in ("gray", "yuv")] or CLIPS
@@ -209,9 +162,9 @@ def main():
             results = json.load(open(path)) if os.path.exists(path) else {}
             fs = []
             for name in names:
-                c = cached(name)
+                c = clip_of(name)
                 t = time.time()
-                results.setdefault("new " + kind, {})[name] = r = measure(ours(c, kind == "yuv"), c)
+                results.setdefault("feedback " + kind, {})[name] = r = measure(ours(c, kind == "yuv"), c)
                 print(kind, show(name, r), "%.1fs" % (time.time() - t), flush=True)
                 fs.append(r["F"])
             json.dump(results, open(path, "w"), indent=1)
