@@ -55,7 +55,7 @@ CHANGES = [
     ("and for or", r" && ", " || "),
     ("or for and", r" \|\| ", " && "),
     ("plus for minus", r"(\w) \+ (\w)", r"\1 - \2"),
-    ("dropped call", r"^( +)(?!return|g_free|g_clear|free|gst_\w+_unref|GST_(?:LOG|DEBUG|INFO))\w+ ?\([^;]*\);$", r"\1(void) 0;"),
+    ("dropped call", r"^( +)(?!return|g_free|g_clear|free|gst_\w+_unref|gst_type_mark_\w+|GST_(?:LOG|DEBUG|INFO))\w+ ?\([^;]*\);$", r"\1(void) 0;"),
     ("true for false", r"\bTRUE\b|\btrue\b", "0"),
     ("false for true", r"\bFALSE\b|\bfalse\b", "1"),
 ]
