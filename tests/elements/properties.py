@@ -17,6 +17,20 @@ except (ImportError, ValueError) as error:
 ELEMENTS = ["ccllabel", "cclmotion", "ccltrack", "cclzone", "ccloverlay", "cclmetaremap", "cclmeta2json", "cclmqttsink"]
 NUMBERS = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_INT64, GObject.TYPE_UINT64, GObject.TYPE_DOUBLE)
 
+# Of the statistics; `name-us` stands for its min, avg and max.
+STATS = {
+    "ccllabel": "frames skipped late components truncated volumes backend algorithm volume-algorithm path host-bytes device-bytes "
+                "batch-avg batch-max upload-us kernel-us host-us latency-us contour-us wait-us pack-us",
+    "cclmotion": "frames learning with-motion global-changes area-ratio backend path host-bytes device-bytes detect-us host-us "
+                 "latency-us",
+    "ccltrack": "frames skipped detections tracks started ended backwards resets host-us latency-us",
+    "cclzone": "frames events zones host-us latency-us",
+    "ccloverlay": "frames drawn objects pixels path host-us latency-us",
+    "cclmetaremap": "frames remapped host-us latency-us",
+    "cclmeta2json": "frames lines bytes host-us latency-us",
+    "cclmqttsink": "connected frames published dropped queued in-flight bytes connects failures last-error host-us latency-us",
+}
+
 
 def own_properties(element):
     """Those of the element's class, not of its parents."""
@@ -68,6 +82,15 @@ class Properties(unittest.TestCase):
                         self.assertIn("nanoseconds", pspec.blurb)
                     if pspec.value_type in NUMBERS and pspec.default_value in (0, -1):
                         self.assertRegex(pspec.blurb, rf"\b{abs(int(pspec.default_value))}\b")
+
+    def test_stats(self):
+        for name, element in self.elements():
+            stats = element.get_property("stats")
+            expected = []
+            for field in STATS[name].split():
+                expected += [f"{field}-{part}" for part in ("min", "avg", "max")] if field.endswith("-us") else [field]
+            with self.subTest(element=name):
+                self.assertEqual([stats.nth_field_name(i) for i in range(stats.n_fields())], expected)
 
     def test_defaults(self):
         for name, element in self.elements():

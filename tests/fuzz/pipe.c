@@ -124,11 +124,11 @@ push_segment (FuzzPipe * pipe, FuzzBytes * bytes)
   GstSegment segment;
 
   gst_segment_init (&segment, fuzz_below (bytes, 8) ? GST_FORMAT_TIME : GST_FORMAT_BYTES);
-  segment.start = fuzz_bits (bytes, 8);
+  segment.start = fuzz_bits (bytes, 7);
   segment.rate = rates[fuzz_below (bytes, G_N_ELEMENTS (rates))];
   segment.time = fuzz_bits (bytes, 8);
-  if (segment.stop < segment.start)
-    segment.stop = GST_CLOCK_TIME_NONE;
+  if (segment.rate < 0)         /* GStreamer plays backwards from a known end only */
+    segment.stop = MAX (segment.start, 10 * GST_SECOND);
   fuzz_pipe_event (pipe, gst_event_new_segment (&segment));
 }
 

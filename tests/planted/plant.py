@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Plants small faults in a copy of the sources, one at a time, and runs the tests that should see each.
+
+usage: plant.py [--seed N] [--count N] [--only TEXT] [--report] FOLDER
+
+FOLDER takes the copy, its build and results.jsonl, one line a fault. A second call goes on where the first stopped: faults that
+have a result are not planted again. A fault is drawn by the seed: a negated condition, a limit moved by one, a dropped call.
+At the end, and with --report alone, it lists the survivors: faults with which all tests pass. A fault that does not compile
+does not count.
+"""
+import argparse
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# Sources by the start of their path, and the tests that should see a fault there. The first that fits holds.
+SUITES = [
+    ("gst/ccl/", ["blobflat", "blobmeta", "mirrors", "survival"]),
+    ("gst/elements/delivery/", ["delivery", "delivery-queue", "delivery-sink", "cclmqttsink"]),
+    ("gst/elements/json/", ["json-parts", "cclmeta2json", "cclmeta2json-unknown", "fuzz-tags"]),
+    ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-volume"]),
+    ("gst/elements/motion/", ["cclmotion", "parts"]),
+    ("gst/elements/overlay/", ["ccloverlay", "ccloverlay-canvas", "ccloverlay-parts", "ccloverlay-texts"]),
+    ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts"]),
+    ("gst/elements/track/", ["ccltrack", "ccltrack-parts"]),
+    ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones"]),
+    ("gst/elements/base/", ["parts", "ccllabel", "cclmotion"]),
+    ("kernels/analysis/zone", ["checkzone"]),
+    ("kernels/analysis/track", ["checktrack"]),
+    ("kernels/analysis/assignment", ["checktrack"]),
+    ("kernels/cpu/motion/", ["checkmotion-quick"]),
+    ("kernels/core/motion", ["checkmotion-quick"]),
+    ("kernels/", ["checkccl-quick"]),
+]
+# Not the GPU's code, which tests/emulate/planted.cu covers, and no code for other processors.
+LEFT_OUT = re.compile(r"^kernels/cuda/|_neon|/neon\.c|avx512|gstcclcuda|make_byte_table|plugin\.c")
+
+# (kind, what is searched, what replaces it)
+CHANGES = [
+    ("negated condition", r"\bif \((?!!)([^;{}]+)\)( \{)?$", r"if (!(\1))\2"),
+    ("limit moved by one", r" < (\w+)", r" <= \1"),
+    ("limit moved by one", r" <= (\w+)", r" < \1"),
+    ("limit moved by one", r" > (\w+)", r" >= \1"),
+    ("limit moved by one", r" >= (\w+)", r" > \1"),
+    ("off by one", r"\+ 1\b", "+ 2"),
+    ("off by one", r"- 1\b", "- 2"),
+    ("and for or", r" && ", " || "),
+    ("or for and", r" \|\| ", " && "),
+    ("plus for minus", r"(\w) \+ (\w)", r"\1 - \2"),
+    ("dropped call", r"^( +)(?!return|g_free|g_clear|free|gst_\w+_unref|gst_type_mark_\w+|GST_(?:LOG|DEBUG|INFO))\w+ ?\([^;]*\);$", r"\1(void) 0;"),
+    ("true for false", r"\bTRUE\b|\btrue\b", "0"),
+    ("false for true", r"\bFALSE\b|\bfalse\b", "1"),
+]
+PASSIVE = re.compile(r"^\s*(/?\*|//|#|g_return|g_assert|G_STATIC_ASSERT|GST_(?:LOG|DEBUG|INFO|CAT))")
+
+
+def sources():
+    files = subprocess.run(["git", "-C", TOP, "ls-files", "gst", "kernels"], capture_output=True, text=True, check=True)
+    return [path for path in files.stdout.split() if path.endswith((".c", ".h")) and not LEFT_OUT.search(path)
+            and "python" not in path]
+
+
+def possible_faults():
+    """(path, number of the line, kind, new line) of all faults there are."""
+    for path in sources():
+        in_function = False
+        for number, line in enumerate((TOP / path).read_text("utf-8").splitlines()):
+            in_function = line.startswith("{") or (in_function and not line.startswith("}"))
+            if not in_function or PASSIVE.search(line):
+                continue
+            for kind, wanted, instead in CHANGES:
+                changed = re.sub(wanted, instead, line, count=1)
+                if changed != line:
+                    yield path, number, kind, changed
+
+
+def draw(seed, count):
+    """As many of each folder as of any other, so that long files do not take all."""
+    faults, chooser = {}, random.Random(seed)
+    for fault in possible_faults():
+        faults.setdefault(next(start for start, _ in SUITES if fault[0].startswith(start)), []).append(fault)
+    for group in faults.values():
+        chooser.shuffle(group)
+    rounds = (group[i] for i in range(max(map(len, faults.values()))) for group in faults.values() if i < len(group))
+    return [fault for fault, _ in zip(rounds, range(count))]
+
+
+class Copy:
+    """The copy of the sources and its build."""
+
+    def __init__(self, folder):
+        self.sources, self.build, self.results = folder / "sources", folder / "build", folder / "results.jsonl"
+        if not self.sources.exists():
+            self.sources.mkdir(parents=True)
+            files = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, check=True).stdout
+            for name in filter(None, files.decode().split("\0")):
+                (self.sources / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(TOP / name, self.sources / name)
+        if not (self.build / "build.ninja").exists():
+            subprocess.run(["meson", "setup", self.build, self.sources, "-Dgst=enabled", "-Dtests=enabled", "-Dcuda=disabled",
+                            "-Dintrospection=disabled", "-Dexamples=disabled"], check=True, stdout=subprocess.DEVNULL)
+
+    def run(self, tests):
+        """"killed", "survived" or "not built"; meson builds what the tests need."""
+        targets = self.targets(tests)
+        if subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, check=False).returncode:
+            return "not built"
+        try:
+            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1", *tests],
+                                  capture_output=True, check=False, timeout=600)
+        except subprocess.TimeoutExpired:
+            return "killed"
+        return "killed" if done.returncode else "survived"
+
+    def targets(self, tests):
+        """The plugins and the programs of the tests."""
+        found = subprocess.run(["meson", "introspect", "--tests", self.build], capture_output=True, check=True).stdout
+        wanted = {str(pathlib.Path(test["cmd"][0]).relative_to(self.build)) for test in json.loads(found)
+                  if test["name"] in tests and test["cmd"][0].startswith(str(self.build))}
+        plugins = ["gst/elements/libgstccl.so", "gst/elements/libgstcclmqtt.so"]
+        return sorted(wanted) + plugins
+
+    def plant(self, fault):
+        path, number, kind, changed = fault
+        file = self.sources / path
+        text = file.read_text("utf-8")
+        lines = text.splitlines(keepends=True)
+        before, lines[number] = lines[number].strip(), changed + "\n"
+        tests = next(tests for start, tests in SUITES if path.startswith(start))
+        try:
+            file.write_text("".join(lines), "utf-8")
+            result = self.run(tests)
+        finally:
+            file.write_text(text, "utf-8")
+        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result}
+
+    def read_results(self):
+        return [json.loads(line) for line in self.results.read_text("utf-8").splitlines()] if self.results.exists() else []
+
+
+def report(results):
+    for result in results:
+        if result["result"] == "survived":
+            print(f'survived: {result["fault"]}: {result["kind"]}: {result["before"]}  ->  {result["after"]}')
+    counts = {name: sum(result["result"] == name for result in results) for name in ("killed", "survived", "not built")}
+    print(", ".join(f"{n} {name}" for name, n in counts.items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=120)
+    parser.add_argument("--only", default="", help="a part of the path")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("folder", type=pathlib.Path)
+    arguments = parser.parse_args()
+    copy = Copy(arguments.folder.resolve())
+    results = copy.read_results()
+    if not arguments.report:
+        every_test = sorted({test for _, tests in SUITES for test in tests})
+        if not results and copy.run(every_test) != "survived":
+            sys.exit("the tests fail without a fault: see meson-logs in the build folder")
+        known = {(result["fault"], result["after"]) for result in results}
+        print(f"seed {arguments.seed}", flush=True)
+        for fault in draw(arguments.seed, arguments.count):
+            if arguments.only in fault[0] and (f"{fault[0]}:{fault[1] + 1}", fault[3].strip()) not in known:
+                results.append(copy.plant(fault))
+                with copy.results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(results[-1]) + "\n")
+                print(results[-1]["result"], results[-1]["fault"], results[-1]["kind"], flush=True)
+    report(results)
+
+
+if __name__ == "__main__":
+    main()
