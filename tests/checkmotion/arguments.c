@@ -55,6 +55,9 @@ static void check_picture(CclMotion *motion, const CclMotionConfig *config, cons
     if (config->backend == CCL_BACKEND_CPU)
         WRONG(memory, CCL_MEMORY_DEVICE, "a picture in device memory");
 #undef WRONG
+    CclMask one = *luma; /* 1 means the same as 0 */
+    one.pixel_size = 1;
+    need(ccl_motion_apply(motion, &one, params, &none, NULL));
 }
 
 static void check_mask(CclMotion *motion, const CclMotionConfig *config, const CclMask *luma, const CclMotionParams *params)

@@ -52,6 +52,7 @@ GST_START_TEST (test_wrong_zones)
     {LINE ("[[3,3],[3,3]]", ""), "both points of line are the same"},
     {POLYGON ("[[0,0],[1,0],[1,1]]", ""), "fractions of the frame take \"units\":\"relative\""},
     {LINE ("[[0,0],[9,9]]", ",\"dwell\":1"), "nobody dwells on a line"},
+    {LINE ("[[0,0],[9,9]]", ",\"dwell\":0"), "nobody dwells on a line"},
     {POLYGON (SQUARE, ",\"dwell\":-1"), "dwell is not a number from 0 to 1e9"},
     {POLYGON (SQUARE, ",\"min_aera\":1"), "there is no member \"min_aera\""},
     {POLYGON (SQUARE, ",\"dwell\":1,\"dwell\":2"), "has the member \"dwell\" more than once"},

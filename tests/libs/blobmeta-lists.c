@@ -40,6 +40,30 @@ GST_START_TEST (test_list_copies_blobs)
 
 GST_END_TEST;
 
+/* A copy for writing has the points of the list. */
+GST_START_TEST (test_list_copy_has_points)
+{
+  static const GstCclPoint corners[] = { {0, 0}, {4, 0}, {4, 4} };
+  GstCclBlob blob = rectangle (1, 0, 0, 4, 4), *blobs;
+  GBytes *const points = g_bytes_new_static (corners, sizeof corners);
+  GstCclBlobList *list, *copy;
+  guint n;
+
+  blob.n_contour = G_N_ELEMENTS (corners);
+  list = gst_ccl_blob_list_new (&blob, 1);
+  gst_ccl_blob_list_set_points (list, points);
+  copy = gst_ccl_blob_list_copy (list, &blobs);
+  blobs[0].label = 2;
+  fail_unless_equals_int (gst_ccl_blob_list_get (list, 0)->label, 1);
+  gst_ccl_blob_list_unref (list);
+  fail_unless (gst_ccl_blob_list_get_contour (copy, 0, &n) == corners);
+  fail_unless_equals_int (n, 3);
+  gst_ccl_blob_list_unref (copy);
+  g_bytes_unref (points);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_list_references)
 {
   GstCclBlob *array = NULL;
@@ -168,6 +192,7 @@ blobmeta_add_lists_tests (Suite * suite)
 
   tcase_add_test (tests, test_new_blob_is_empty);
   tcase_add_test (tests, test_list_copies_blobs);
+  tcase_add_test (tests, test_list_copy_has_points);
   tcase_add_test (tests, test_list_references);
   tcase_add_test (tests, test_list_edges);
   tcase_add_test (tests, test_list_threads);
