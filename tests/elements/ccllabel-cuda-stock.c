@@ -30,7 +30,7 @@ look_for_stream (GstPad * pad, GstPadProbeInfo * info, gpointer unused)
 static guint64
 blobs_of_pipeline (const gchar * elements)
 {
-  gchar *line = g_strdup_printf ("videotestsrc pattern=ball motion=sweep num-buffers=20 ! "
+  gchar *line = g_strdup_printf ("videotestsrc pattern=ball motion=sweep num-buffers=80 ! "
       "video/x-raw,format=NV12,width=640,height=480 ! %s ! fakesink", elements);
   GstElement *pipeline = gst_parse_launch (line, NULL), *label = gst_bin_get_by_name (GST_BIN (pipeline), "label");
   GstPad *pad = gst_element_get_static_pad (label, "src"), *sink = gst_element_get_static_pad (label, "sink");
@@ -70,6 +70,11 @@ GST_START_TEST (test_between_cudaupload_and_cudadownload)
       "ccllabel name=label mask-source=mask-meta backend=cpu");
   fail_unless (expected >= 10);
   fail_unless_equals_uint64 (blobs_of_pipeline ("cudaupload ! cclmotion method=diff warmup-frames=1 backend=cuda ! "
+          "ccllabel name=label mask-source=mask-meta backend=cuda ! cudadownload"), expected);
+  /* Chroma on the device, too. */
+  expected = blobs_of_pipeline ("cclmotion backend=cpu ! ccllabel name=label mask-source=mask-meta backend=cpu");
+  fail_unless (expected >= 10);
+  fail_unless_equals_uint64 (blobs_of_pipeline ("cudaupload ! cclmotion backend=cuda ! "
           "ccllabel name=label mask-source=mask-meta backend=cuda ! cudadownload"), expected);
 }
 

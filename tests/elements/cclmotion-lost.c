@@ -9,13 +9,14 @@
 /* All frames come out with their masks. Learning begins anew after the loss. Returns FALSE when the element made fewer
  * calls than that. */
 static gboolean
-check_lost_at (guint call, guint depth)
+check_lost_at (guint call, guint depth, const gchar * method)
 {
   GstHarness *harness = harness_of_depth (1, depth);
   GstBus *bus = watch_bus (harness);
   guint learning = 0;
   gboolean lost;
 
+  set_motion (harness, "method", method);
   set_motion (harness, "backend", "auto");
   for (guint n = 0; n < 10; n++) {
     if (n == 1)
@@ -43,13 +44,15 @@ check_lost_at (guint call, guint depth)
   return lost;
 }
 
+/* The depth and the method. */
 GST_START_TEST (test_lost_device)
 {
+  const gchar *const method = __i__ < 4 ? "mog2" : "feedback";
   guint call = 1, allocated;
 
-  check_lost_at (1, __i__);
+  check_lost_at (1, __i__ % 4, method);
   allocated = emulate_n_allocated ();
-  for (; check_lost_at (call, __i__); call += 3)
+  for (; check_lost_at (call, __i__ % 4, method); call += 3)
     ck_assert_uint_eq (emulate_n_allocated (), allocated);
   fail_unless (call > 60, "only %u calls", call);
 }
@@ -62,6 +65,6 @@ cclmotion_add_lost_tests (Suite * suite)
   TCase *tests = tcase_create ("lost");
 
   tcase_set_timeout (tests, 60);
-  tcase_add_loop_test (tests, test_lost_device, 0, 4);
+  tcase_add_loop_test (tests, test_lost_device, 0, 8);
   suite_add_tcase (suite, tests);
 }

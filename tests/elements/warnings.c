@@ -54,7 +54,6 @@ static const struct
   {"I420", "cclmotion learning-rate=0.01", {"learning-rate has no effect with method=feedback", ALL_LEARNT}},
   {"I420", "cclmotion freeze-on-motion=true", {"freeze-on-motion has no effect with method=feedback", ALL_LEARNT}},
   {"I420", "cclmotion warmup-frames=5", {"warmup-frames has no effect with method=feedback", ALL_LEARNT}},
-  {"I420", "cclmotion backend=cuda", {"backend=cuda has no effect with method=feedback", ALL_LEARNT}},
   {"I420", "cclmotion method=mog2 max-motion=0", {"max-motion=0: all that moves"}},
   {"I420", "cclmotion method=mog2 min-motion=0.9", {"min-motion=0.9 is above max-motion=0.8"}},
   {"I420", "cclmotion method=mog2 ignore=0,0;1,0;1,1;0,1", {"ignore covers the whole picture"}},

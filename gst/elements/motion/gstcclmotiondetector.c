@@ -134,8 +134,6 @@ gst_ccl_motion_may_use (GstCclAnalyzer * analyzer, gconstpointer request, CclBac
   const gint backend = ((const GstCclRequest *) request)->backend;
 
   (void) analyzer;
-  if (((const GstCclMotionRequest *) request)->method == CCL_MOTION_FEEDBACK)
-    return kind == CCL_BACKEND_CPU;     /* whatever was asked for: the same masks */
   return backend == GST_CCL_BACKEND_AUTO
       || backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
 }

@@ -84,17 +84,18 @@ acquire_mask (GstCclMotion * self)
   return mask;
 }
 
-/* The planes of U and V, for the method that looks at them. */
+/* The planes of U and V, for the method that looks at them; in the memory of the luma. */
 static gboolean
 map_chroma (GstCclMotion * self, GstCclMotionFrame * frame, GError ** error)
 {
   const GstCclMotionRequest *const request = self->parent.request;
+  const gint flags = GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF
+      | (frame->common.view.mask.memory == CCL_MEMORY_DEVICE ? GST_CCL_MAP_DEVICE : 0);
 
   frame->video.buffer = NULL;
   if (!request->has_chroma)
     return TRUE;
-  if (gst_video_frame_map (&frame->video, &self->parent.in_info, frame->common.buffer,
-          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
+  if (gst_video_frame_map (&frame->video, &self->parent.in_info, frame->common.buffer, (GstMapFlags) flags))
     return TRUE;
   frame->video.buffer = NULL;
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "The chroma of a frame cannot be mapped.");

@@ -90,8 +90,6 @@ warn_of_method (GstCclMotion * self)
     warn_of_no_effect (self, "freeze-on-motion", "feedback", "An object that stops stays foreground for absorb-time.");
   if (params->warmup_frames != defaults.warmup_frames)
     warn_of_no_effect (self, "warmup-frames", "feedback", "It learns for 1.5 seconds and at least 12 frames.");
-  if (self->now.backend == GST_CCL_BACKEND_CUDA)
-    warn_of_no_effect (self, "backend=cuda", "feedback", "It runs on the CPU, which gives the same masks.");
 }
 
 /* Settings with which all masks are empty, and those without effect. */
