@@ -5,10 +5,10 @@
  * The motion detector against a plain one (plain.c). Every SIMD tier, several threads and CUDA must give its masks and
  * counts, bit for bit, with one picture in flight or several.
  *
- *     checkmotion cpu|cuda [RANDOM-CASES [feedback]]     exit status 0: passed; 1: failed; 77: no such device
+ *     checkmotion cpu|cuda [RANDOM-CASES [METHODS]]      exit status 0: passed; 1: failed; 77: no such device
  *     checkmotion soak PICTURES                          one long course of method feedback
  *
- * With "feedback" this checks that method alone.
+ * METHODS: "feedback" for that method alone, "others" for all but that; without it all.
  *
  * With less than ten random cases the larger cases are left out, for valgrind.
  */
@@ -200,10 +200,12 @@ int main(int argc, char **argv)
         printf("checkmotion: skipped, there is no CUDA device\n");
         return 77;
     }
-    const bool quick = argc > 2 && atoi(argv[2])<10, only_feedback = argc> 3 && !strcmp(argv[3], "feedback");
-    if (!only_feedback)
+    const bool quick = argc > 2 && atoi(argv[2]) < 10;
+    const char *const methods = argc > 3 ? argv[3] : "";
+    if (strcmp(methods, "feedback"))
         check_pixel_models(backend, argc > 2 ? (unsigned)atoi(argv[2]) : 300, quick);
-    check_feedback(backend, quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);
+    if (strcmp(methods, "others"))
+        check_feedback(backend, quick ? 5 : argc > 2 ? (unsigned)atoi(argv[2]) : 60, quick);
     printf("checkmotion %s: %u checks, %u failures\n", cuda ? "cuda" : "cpu", n_checks, n_failures);
     return n_failures != 0;
 }

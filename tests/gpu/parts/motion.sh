@@ -4,7 +4,8 @@
 # The motion detector against the plain one, and under compute-sanitizer.
 
 part_motion() {
-    check "checkmotion" 300 "$checkmotion" cuda &
+    check "checkmotion, feedback" 300 "$checkmotion" cuda 60 feedback &
+    check "checkmotion, other methods" 300 "$checkmotion" cuda 300 others &
     {
         sanitize memcheck "motion" "" "$checkmotion" cuda 9
         sanitize racecheck "motion" "" "$checkmotion" cuda 9
