@@ -56,11 +56,12 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 }
 
 static gboolean
-gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstCclFoundMask * found)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
+  (void) found;
   frame->settings = self->now;
   take_time (self, frame);
   return TRUE;
