@@ -164,7 +164,8 @@ check_error_without_memory (const gchar * element, const gchar * settings, guint
 
   gst_buffer_unref (gst_harness_push_and_pull (harness, plain_frame (320 * 240, 0, 0, GST_SECOND / 25)));
   for (guint i = 0; i < N_BLOBS; i++) {
-    blobs[i] = (GstCclBlob) {.label = i + 1,.x = i % 320,.width = 1,.height = 1,.area = 1 };
+    blobs[i] = (GstCclBlob) {
+    .label = i + 1,.x = i % 320,.width = 1,.height = 1,.area = 1};
     blobs[i].track_id = with_tracks ? 1 : 0;
   }
   list = gst_ccl_blob_list_new (blobs, N_BLOBS);

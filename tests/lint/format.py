@@ -5,8 +5,9 @@
 
 usage: format.py [--write] SOURCE_FOLDER
 
-CCL_FORMAT_BASE names a git commit. The lines that differ from it are compared with clang-format 14 (kernels/) and GNU indent
-(gst/); other lines keep the layout that their author chose, such as tables. --write formats these lines.
+Lines that changed since the git commit FORMATTED_SINCE, or the one that CCL_FORMAT_BASE names, are compared with clang-format
+14 (kernels/) and GNU indent (gst/). Other lines keep the layout that their author chose, such as tables. --write formats
+these lines.
 """
 import difflib
 import os
@@ -19,10 +20,20 @@ import unittest
 
 import tree
 
+FORMATTED_SINCE = "104e78853681"
 CLANG_FORMAT_VERSION = "14."  # versions disagree; Debian 12 has this one
 CLANG_FORMATTED = ("kernels", "gst/python", "tests/checkccl", "tests/checkmotion", "tests/checktrack", "tests/emulate")
 INDENTED = ("gst", "tests/elements", "tests/fuzz", "tests/libs", "tests/support", "examples")
 MAX_COLUMNS = 130
+
+
+def base():
+    """The commit to compare with, or None where git does not know it, as in an archive of the sources."""
+    name = os.environ.get("CCL_FORMAT_BASE") or FORMATTED_SINCE
+    if not shutil.which("git"):
+        return None
+    run = subprocess.run(["git", "-C", tree.top(), "cat-file", "-e", name], capture_output=True, check=False)
+    return name if run.returncode == 0 else None
 
 
 def clang_format():
@@ -64,9 +75,9 @@ def formatters():
                                     if not path.startswith(CLANG_FORMATTED)]
 
 
-def changed_lines(base):
+def changed_lines(commit):
     """For each path, the numbers (from 0) of lines that differ from the commit."""
-    diff = subprocess.run(["git", "-C", tree.top(), "diff", "--unified=0", "--no-color", "--no-ext-diff", "--relative", base],
+    diff = subprocess.run(["git", "-C", tree.top(), "diff", "--unified=0", "--no-color", "--no-ext-diff", "--relative", commit],
                           capture_output=True, text=True, check=True).stdout
     changed, path = {}, None
     for line in diff.splitlines():
@@ -90,7 +101,7 @@ def with_lines_formatted(original, formatted, numbers):
 
 def differences():
     """Path and new text of each file whose changed lines a formatter would change."""
-    changed = changed_lines(os.environ["CCL_FORMAT_BASE"])
+    changed = changed_lines(base())
     for formatted, paths in formatters():
         for path in paths:
             if path in changed:
@@ -100,9 +111,10 @@ def differences():
 
 
 class Format(unittest.TestCase):
-    @unittest.skipUnless(os.environ.get("CCL_FORMAT_BASE"), "CCL_FORMAT_BASE names no commit to compare with")
     def test_changed_lines(self):
-        for path, numbers in changed_lines(os.environ["CCL_FORMAT_BASE"]).items():
+        if not base():
+            self.skipTest("needs the git history since " + FORMATTED_SINCE)
+        for path, numbers in changed_lines(base()).items():
             for number in sorted(numbers) if path in tree.files(".c .h .cpp .cu .cuh .py .sh") else ():
                 with self.subTest(path=path, line=number + 1):
                     self.assertLessEqual(len(tree.lines(path)[number]), MAX_COLUMNS)

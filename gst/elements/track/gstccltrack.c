@@ -226,7 +226,8 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
     if (!gst_ccl_track_input_read (input, buffer, &self->detections)
         || !gst_ccl_vector_set_size (&self->ids, self->detections.len))
       return NO_MEMORY;
-    if (ccl_tracker_update (self->tracker, self->detections.data, self->detections.len, frames, self->ids.data) != CCL_OK)
+    if (ccl_tracker_update (self->tracker, self->detections.data, self->detections.len, frames,
+            self->ids.data) != CCL_OK)
       return ccl_error_message ();
   } else {
     self->detections.len = self->ids.len = 0;
