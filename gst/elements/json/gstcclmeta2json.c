@@ -30,6 +30,7 @@
 #include "gstccljsonregions.h"
 #include "gstccljsonsummary.h"
 #include "gstccljsontime.h"
+#include "base/gstccldocument.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclminavgmax.h"
 #include "base/gstcclpropertyrow.h"
@@ -564,6 +565,7 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
 
   gst_element_class_set_static_metadata (element_class, "Blob metadata to JSON", "Formatter/Metadata/Video",
       "Writes the blobs of each frame as one line of JSON", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element_class, "cclmeta2json");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
 
