@@ -260,7 +260,7 @@ class Quickstart(unittest.TestCase):
             messages = run.communicate(timeout=60)[1]
         self.assertEqual(run.returncode, 130, messages)
         self.assertIn("interrupted, not written: v.webm", messages)
-        self.assertRegex(messages, r"(?m)^Summary: \d+ frames? in .*\d objects?$")
+        self.assertRegex(messages, r"(?m)^Summary: \d+ frames? in .*\d (object|blob)s?$")
         self.check_untouched()
 
     def when_it_waits(self, sign, alone, delay):
