@@ -44,6 +44,8 @@ int main(void)
         { "small piece", test_small_piece },
         { "two people", test_two_people },
         { "long group", test_long_group },
+        { "left piece", test_left_piece },
+        { "speck in the way", test_speck_in_the_way },
         { "crowds", test_crowds },
         { "churn", test_churn },
         { "nonsense", test_nonsense },
