@@ -146,8 +146,8 @@ def write_library(folder):
     if not shutil.which("gi-docgen") or not gir:
         print("site.py: without the library's reference, which needs gi-docgen and introspection")
         return False
-    subprocess.run(["gi-docgen", "generate", "--quiet", "--no-namespace-dir", "--config", TOP / "docs/library.toml", "--output-dir",
-                    folder / "library", gir], check=True)
+    subprocess.run(["gi-docgen", "generate", "--quiet", "--no-namespace-dir", "--config", TOP / "docs/library.toml",
+                    "--output-dir", folder / "library", gir], check=True)
     return True
 
 
