@@ -16,6 +16,7 @@
 # sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind     the C programs of build-test/ under valgrind's memcheck
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
+# static       gcc -fanalyzer, clang-tidy and cppcheck over gst/ and kernels/, in build-test-static/ (tests/static/check.py)
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
 # long         the emulated CUDA kernels on many images
@@ -29,6 +30,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
+static=$top/build-test-static
 fuzz=$top/build-test-fuzz
 fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
@@ -145,6 +147,24 @@ pass_threads() {
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 
+pass_static() {
+    step "static"
+    # Where clang-tidy or cppcheck cannot be installed, check.py skips it.
+    "$top/examples/install.sh" static || true
+    again=
+    [ ! -f "$static/build.ninja" ] || again=--reconfigure
+    # shellcheck disable=SC2086
+    meson setup $again "$static" "$top" -Dgst=enabled -Dtests=disabled -Dexamples=disabled -Dintrospection=disabled >/dev/null ||
+        { broken=$((broken + 1)); return; }
+    rm -f "$static/static.json"
+    "$python" "$top/tests/static/check.py" "$static"
+    if [ -f "$static/static.json" ]; then
+        logs="$logs $static/static.json"
+    else
+        broken=$((broken + 1))
+    fi
+}
+
 pass_fuzz() {
     step "fuzz: build"
     if ! "$top/examples/install.sh" fuzz; then
@@ -193,7 +213,7 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow sanitize valgrind threads fuzz debian13 ;;
+--all) set -- quick slow static sanitize valgrind threads fuzz debian13 ;;
 --long)
     shift
     long_tests="$*"
@@ -203,7 +223,7 @@ case ${1-} in
 esac
 for pass; do
     case $pass in
-    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
