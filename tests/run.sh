@@ -6,8 +6,8 @@
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
 #     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt. Before them fuzz,
-#                              15 minutes a target
+#     tests/run.sh --long      the emulated kernels on many images and a soak: hours; updates tests/long-record.txt. Before
+#                              them fuzz, 15 minutes a target
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -19,7 +19,7 @@
 # static       gcc -fanalyzer, clang-tidy and cppcheck over gst/ and kernels/, in build-test-static/ (tests/static/check.py)
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
-# long         the emulated CUDA kernels on many images
+# long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
 # build folders, under meson-logs/. CCL_CUDA_ARCH names the architecture that nvcc compiles for (default: sm_90).
@@ -181,6 +181,7 @@ pass_fuzz() {
     ) || { broken=$((broken + 1)); return; }
     step "fuzz: test"
     check "$fuzz" fuzz --logbase fuzz --suite fuzz
+    [ "$fuzz_seconds" -lt 900 ] || "$python" "$top/tests/long-record.py" "$fuzz/meson-logs/fuzz.json"
 }
 
 pass_debian13() {
