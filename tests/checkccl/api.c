@@ -403,8 +403,7 @@ static int child_problem(const Subject *subject, CclContext *context, Frame *f)
         return 2;
     config.backend = CCL_BACKEND_CPU;
     config.algorithm = NULL;
-    return ccl_context_new(&config, &other) == CCL_OK && frame_submit(other, f) == CCL_OK &&
-                   ccl_collect(other, &table) == CCL_OK
+    return ccl_context_new(&config, &other) == CCL_OK && frame_submit(other, f) == CCL_OK && ccl_collect(other, &table) == CCL_OK
                ? 0
                : 3;
 }

@@ -120,7 +120,8 @@ bool fake_cpus(unsigned n_cpus, const char *cpu_max)
 {
     char number[16];
     memcpy(fake_root + strlen(fake_root) - 6, "XXXXXX", 6);
-    const bool written = mkdtemp(fake_root) && write_file(fake_root, SELF, "0::/\n") && write_file(fake_root, MAX "/cpu.max", cpu_max);
+    const bool written =
+        mkdtemp(fake_root) && write_file(fake_root, SELF, "0::/\n") && write_file(fake_root, MAX "/cpu.max", cpu_max);
     snprintf(number, sizeof number, "%u", n_cpus);
     setenv("CCL_TEST_CPUS", number, true);
     setenv("CCL_TEST_ROOT", fake_root, true);

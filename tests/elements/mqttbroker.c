@@ -121,7 +121,8 @@ start_tls_server (guint port, const gchar * version, const gchar * certificate)
 {
   gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, certificate);
   gchar *pem = g_strdup_printf ("%s/%s.pem", broker_folder, certificate), *port_text = g_strdup_printf ("%u", port);
-  const gchar *const arguments[] = { openssl_path, "s_server", "-accept", port_text, "-cert", pem, "-key", key, "-quiet",
+  const gchar *const arguments[] =
+      { openssl_path, "s_server", "-accept", port_text, "-cert", pem, "-key", key, "-quiet",
     "-cipher", "ALL:@SECLEVEL=0", version, NULL
   };
   const gint64 end = g_get_monotonic_time () + PATIENCE;

@@ -27,7 +27,9 @@ gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer)
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&self->mask.info);
     return self->mask.buffer ? self->mask.buffer : buffer;
   }
-  self->mask = (GstCclFoundMask) {.info = analyzer->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  self->mask = (GstCclFoundMask) {
+    .info = analyzer->in_info,.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
+  };
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
