@@ -71,24 +71,25 @@ def sources():
             and "python" not in path]
 
 
-def possible_faults():
+def possible_faults(root):
     """(path, number of the line, kind, new line) of all faults there are."""
     for path in sources():
         in_function = False
-        for number, line in enumerate((TOP / path).read_text("utf-8").splitlines()):
+        for number, line in enumerate((root / path).read_text("utf-8").splitlines()):
             in_function = line.startswith("{") or (in_function and not line.startswith("}"))
             if not in_function or PASSIVE.search(line):
                 continue
+            code, comment = re.match(r"(.*?)(\s*/\*.*)?$", line).groups(default="")
             for kind, wanted, instead in CHANGES:
-                changed = re.sub(wanted, instead, line, count=1)
-                if changed != line:
-                    yield path, number, kind, changed
+                changed = re.sub(wanted, instead, code, count=1)
+                if changed != code:
+                    yield path, number, kind, changed + comment
 
 
-def draw(seed, count):
+def draw(seed, count, root):
     """As many of each folder as of any other, so that long files do not take all."""
     faults, chooser = {}, random.Random(seed)
-    for fault in possible_faults():
+    for fault in possible_faults(root):
         faults.setdefault(next(start for start, _ in SUITES if fault[0].startswith(start)), []).append(fault)
     for group in faults.values():
         chooser.shuffle(group)
@@ -101,13 +102,15 @@ class Copy:
 
     def __init__(self, folder):
         self.sources, self.build, self.results = folder / "sources", folder / "build", folder / "results.jsonl"
-        self.refresh()
+
+    def set_up(self):
         if not (self.build / "build.ninja").exists():
             subprocess.run(["meson", "setup", self.build, self.sources, "-Dgst=enabled", "-Dtests=enabled", "-Dcuda=disabled",
                             "-Dintrospection=disabled", "-Dexamples=disabled"], check=True, stdout=subprocess.DEVNULL)
 
     def refresh(self):
-        """Copies what has changed since the last call, so that ninja compiles no more than that."""
+        """Copies what has changed since the last call, so that ninja compiles no more than that. Not while another process plants
+        in this folder."""
         files = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, check=True).stdout
         for name in filter(None, files.decode().split("\0")):
             source, copy = TOP / name, self.sources / name
@@ -200,6 +203,9 @@ def main():
     arguments = parser.parse_args()
     copy = Copy(arguments.folder.resolve())
     results = copy.read_results()
+    if not arguments.report:
+        copy.refresh()
+        copy.set_up()
     if arguments.again:
         for i, result in enumerate(results):
             if result["result"] == "survived":
@@ -212,7 +218,7 @@ def main():
             sys.exit("the tests fail without a fault: see meson-logs in the build folder")
         known = {(result["fault"], result["after"]) for result in results}
         print(f"seed {arguments.seed}", flush=True)
-        for fault in draw(arguments.seed, arguments.count):
+        for fault in draw(arguments.seed, arguments.count, copy.sources):
             if arguments.only in fault[0] and (f"{fault[0]}:{fault[1] + 1}", fault[3].strip()) not in known:
                 results.append(copy.plant(fault))
                 with copy.results.open("a", encoding="utf-8") as file:
