@@ -6,8 +6,8 @@
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
 #     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt. Before them fuzz,
-#                              15 minutes a target
+#     tests/run.sh --long      the emulated kernels on many images and a soak: hours; updates tests/long-record.txt. Before
+#                              them fuzz, 15 minutes a target
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -16,9 +16,10 @@
 # sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind     the C programs of build-test/ under valgrind's memcheck
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
+# static       gcc -fanalyzer, clang-tidy and cppcheck over gst/ and kernels/, in build-test-static/ (tests/static/check.py)
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
-# long         the emulated CUDA kernels on many images
+# long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
 # build folders, under meson-logs/. CCL_CUDA_ARCH names the architecture that nvcc compiles for (default: sm_90).
@@ -29,6 +30,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
+static=$top/build-test-static
 fuzz=$top/build-test-fuzz
 fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
@@ -145,6 +147,24 @@ pass_threads() {
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 
+pass_static() {
+    step "static"
+    # Where clang-tidy or cppcheck cannot be installed, check.py skips it.
+    "$top/examples/install.sh" static || true
+    again=
+    [ ! -f "$static/build.ninja" ] || again=--reconfigure
+    # shellcheck disable=SC2086
+    meson setup $again "$static" "$top" -Dgst=enabled -Dtests=disabled -Dexamples=disabled -Dintrospection=disabled >/dev/null ||
+        { broken=$((broken + 1)); return; }
+    rm -f "$static/static.json"
+    "$python" "$top/tests/static/check.py" "$static"
+    if [ -f "$static/static.json" ]; then
+        logs="$logs $static/static.json"
+    else
+        broken=$((broken + 1))
+    fi
+}
+
 pass_fuzz() {
     step "fuzz: build"
     if ! "$top/examples/install.sh" fuzz; then
@@ -161,6 +181,7 @@ pass_fuzz() {
     ) || { broken=$((broken + 1)); return; }
     step "fuzz: test"
     check "$fuzz" fuzz --logbase fuzz --suite fuzz
+    [ "$fuzz_seconds" -lt 900 ] || "$python" "$top/tests/long-record.py" "$fuzz/meson-logs/fuzz.json"
 }
 
 pass_debian13() {
@@ -193,7 +214,7 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow sanitize valgrind threads fuzz debian13 ;;
+--all) set -- quick slow static sanitize valgrind threads fuzz debian13 ;;
 --long)
     shift
     long_tests="$*"
@@ -203,7 +224,7 @@ case ${1-} in
 esac
 for pass; do
     case $pass in
-    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done

@@ -134,7 +134,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 
   gst_cclzone_warn_of_places (self);
   self->buffer = buffer;
-  self->n_before = before ? before->n_zones : 0;
+  self->n_before = before ? MIN (before->n_zones, GST_CCL_MAX_ZONES) : 0;
   take_time (self, buffer);
   if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta)
       && !gst_cclzone_check_blobs (self, meta, centroid, margin)) {
