@@ -234,8 +234,11 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
 static gboolean
 draw_output (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * output)
 {
-  if (!gst_ccl_label_draw_picture (&self->parent.out_info, output, frame->common.is_analysed ? frame->labels : NULL,
-          GST_VIDEO_INFO_WIDTH (&frame->mask.info), GST_VIDEO_INFO_HEIGHT (&frame->mask.info))) {
+  const gint kind = gst_ccl_analyzer_get_output (&self->parent);
+
+  if (!gst_ccl_label_draw_picture (kind, &self->parent.out_info, output,
+          frame->common.is_analysed ? frame->labels : NULL, GST_VIDEO_INFO_WIDTH (&frame->mask.info),
+          GST_VIDEO_INFO_HEIGHT (&frame->mask.info))) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The output buffer cannot be mapped for writing."), (NULL));
     return FALSE;
   }

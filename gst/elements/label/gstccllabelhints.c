@@ -120,13 +120,15 @@ gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame
 void
 gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
-  if (frame->table.n_kept <= 65535 || GST_VIDEO_INFO_FORMAT (&self->parent.out_info) != GST_VIDEO_FORMAT_GRAY16_LE
+  const GstVideoInfo *const info = &self->parent.out_info;
+
+  if (frame->table.n_kept <= 65535 || !GST_VIDEO_INFO_IS_GRAY (info) || GST_VIDEO_INFO_COMP_DEPTH (info, 0) != 16
       || self->warned_saturated)
     return;
   self->warned_saturated = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-      ("A frame has %u blobs, GRAY16_LE can tell 65535 apart: the rest all have label 65535.",
-          frame->table.n_kept), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
+      ("A frame has %u blobs, %s can tell 65535 apart: the rest all have label 65535.",
+          frame->table.n_kept, GST_VIDEO_INFO_NAME (info)), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
 }
 
 /* Limits that exclude every blob are hardly meant. They are no error, because limits may be changed in any order. */

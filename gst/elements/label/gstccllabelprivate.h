@@ -135,10 +135,11 @@ void gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * 
 void gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_reset_hints (GstCclLabel * self);
 
-/* gstccllabelpicture.c: the picture that leaves with output=mask and output=labels */
+/* gstccllabelpicture.c: the picture that leaves with output=mask, output=labels and output=colors */
 GstCaps *gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * caps);
-gboolean gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels,
-    guint width, guint height);
+GstCaps *gst_ccl_label_fixate_picture (gint output, GstCaps * possible);
+gboolean gst_ccl_label_draw_picture (gint output, const GstVideoInfo * info, GstBuffer * buffer,
+    const guint32 * labels, guint width, guint height);
 
 G_END_DECLS
 
