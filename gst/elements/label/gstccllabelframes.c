@@ -193,6 +193,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   if (frame->settings.attach)
     frame->list = common->is_analysed && frame->settings.contours
         ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table);
+  gst_ccl_label_hint_when_no_mask (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
 
