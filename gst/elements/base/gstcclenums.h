@@ -60,6 +60,7 @@ typedef enum
   GST_CCL_OUTPUT_PASSTHROUGH,
   GST_CCL_OUTPUT_MASK,
   GST_CCL_OUTPUT_LABELS,
+  GST_CCL_OUTPUT_COLORS,
 } GstCclOutput;
 
 #define GST_TYPE_CCL_OUTPUT (gst_ccl_output_get_type ())

@@ -28,6 +28,11 @@
  * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
  *     ccllabel threshold=200 min-area=20 output=mask ! videoconvert ! autovideosink
  * ]|
+ * ## Each blob in its own colour
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 ! ccllabel threshold=200 output=colors !
+ *     videoconvert ! autovideosink
+ * ]|
  * ## Moving things in a video: the mask comes beside the frames, the blobs are on the frames
  * |[
  * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
@@ -72,7 +77,7 @@ GST_DEBUG_CATEGORY (gst_ccl_label_debug);
 #define GRAY_FORMATS "GRAY8, "
 #endif
 #define SYSTEM_CAPS "video/x-raw, format = (string) { " GRAY_FORMATS GST_CCL_YUV_FORMATS " }, " GST_CCL_SIZE_RANGE
-#define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, RGBA }, " GST_CCL_SIZE_RANGE
+#define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, GRAY16_BE, RGB, RGBA }, " GST_CCL_SIZE_RANGE
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS (GST_CCL_CUDA_CAPS SYSTEM_CAPS));
@@ -147,6 +152,16 @@ static GstCaps *
 gst_ccl_label_other_caps (GstCclAnalyzer * analyzer, GstPadDirection direction, GstCaps * caps)
 {
   return gst_ccl_label_picture_caps (gst_ccl_analyzer_get_output (analyzer), direction, caps);
+}
+
+static GstCaps *
+gst_ccl_label_fixate_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps, GstCaps * other)
+{
+  const gint output = gst_ccl_analyzer_get_output (GST_CCL_ANALYZER (transform));
+
+  if (direction == GST_PAD_SINK && output != GST_CCL_OUTPUT_PASSTHROUGH)
+    return gst_ccl_label_fixate_picture (output, other);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->fixate_caps (transform, direction, caps, other);
 }
 
 static void
@@ -402,7 +417,7 @@ static void
 install_output_properties (void)
 {
   properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
-      "Picture that leaves the element. mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
+      "Picture that leaves the element. mask, labels and colors show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
       GST_CCL_OUTPUT_PASSTHROUGH, GST_CCL_PARAM_PLAYING);
   properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
       "Metadata to attach. blob costs one small reference per buffer. roi and analytics, for elements that do not "
@@ -488,6 +503,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
       ? "Finds the blobs of a mask, on CUDA or the CPU, and attaches box, area, centroid and covariance of each"
       : "Finds the blobs of a mask and attaches box, area, centroid and covariance of each "
       "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  GST_BASE_TRANSFORM_CLASS (klass)->fixate_caps = gst_ccl_label_fixate_caps;
   gst_ccl_element_class_set_document (element, "ccllabel");
   GST_BASE_TRANSFORM_CLASS (klass)->transform_meta = gst_ccl_label_transform_meta;
   init_analyzer (GST_CCL_ANALYZER_CLASS (klass));
