@@ -59,6 +59,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpropertyrow.h"
 
@@ -180,12 +181,6 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   self->limited_width = self->limited_height = 0;
   gst_ccl_label_warn_of_settings (self);
   return gst_ccl_label_start_contexts (self);
-}
-
-static void
-gst_ccl_label_stop (GstCclAnalyzer * analyzer)
-{
-  gst_clear_buffer (&GST_CCL_LABEL (analyzer)->mask.buffer);
 }
 
 /* The outputs have the input's geometry, so metadata stays valid unless it describes colours or memory. */
@@ -465,7 +460,6 @@ init_analyzer (GstCclAnalyzerClass * klass)
   klass->caps_changed = gst_ccl_label_caps_changed;
   klass->event = gst_ccl_label_event;
   klass->start = gst_ccl_label_start;
-  klass->stop = gst_ccl_label_stop;
   gst_ccl_label_init_contexts (klass);
   gst_ccl_label_init_frames (klass);
 }
@@ -494,6 +488,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
       ? "Finds the blobs of a mask, on CUDA or the CPU, and attaches box, area, centroid and covariance of each"
       : "Finds the blobs of a mask and attaches box, area, centroid and covariance of each "
       "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "ccllabel");
   GST_BASE_TRANSFORM_CLASS (klass)->transform_meta = gst_ccl_label_transform_meta;
   init_analyzer (GST_CCL_ANALYZER_CLASS (klass));
 

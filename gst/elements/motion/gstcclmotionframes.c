@@ -58,17 +58,27 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 }
 
 static gboolean
-gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstCclFoundMask * found)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
+  (void) found;
   frame->settings = self->now;
   if (self->loads_background)   /* the first frame: none is in flight */
     gst_ccl_motion_load_background (self);
   self->loads_background = FALSE;
   take_time (self, frame);
   return TRUE;
+}
+
+/* The default allocator of GStreamer ends the program without memory. */
+static GstBuffer *
+new_mask (gsize size)
+{
+  gpointer const pixels = g_try_malloc (size);
+
+  return pixels ? gst_buffer_new_wrapped (pixels, size) : NULL;
 }
 
 static GstBuffer *
@@ -82,7 +92,7 @@ acquire_mask (GstCclMotion * self)
   if (self->pool && gst_buffer_pool_acquire_buffer (self->pool, &mask, NULL) != GST_FLOW_OK)
     mask = NULL;
   if (!mask)
-    mask = gst_buffer_new_allocate (NULL, stride * self->mask_height, NULL);
+    mask = new_mask (stride * self->mask_height);
   if (mask && !gst_buffer_get_video_meta (mask))
     gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, self->mask_width,
         self->mask_height, 1, (gsize *) offset, (gint *) strides);

@@ -37,6 +37,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclmetas.h"
 #include "base/gstcclpropertyrow.h"
@@ -135,8 +136,12 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   self->buffer = buffer;
   self->n_before = before ? before->n_zones : 0;
   take_time (self, buffer);
-  if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta))
-    gst_cclzone_check_blobs (self, meta, centroid, margin);
+  if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta)
+      && !gst_cclzone_check_blobs (self, meta, centroid, margin)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the blobs of a frame."), (NULL));
+    self->buffer = NULL;
+    return GST_FLOW_ERROR;
+  }
   gst_cclzone_give_hints (self, meta);
   if (gst_ccl_blobs_are_analysed (meta))
     ccl_zone_watch_end_frame (self->watch, self->now, linger);
@@ -420,6 +425,7 @@ gst_cclzone_class_init (GstCclzoneClass * klass)
   gst_element_class_add_static_pad_template (element, &src_template);
   gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "cclzone");
 
   transform->start = gst_cclzone_start;
   transform->stop = gst_cclzone_stop;
