@@ -26,7 +26,7 @@ def replaced_words(glossary):
     """The first column of the table "Words to avoid", one entry for each word."""
     section = glossary.split("## Words to avoid", 1)[1].split("\n## ", 1)[0]
     rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", section, re.MULTILINE)[1:]
-    return [word.strip() for row in rows if not row.startswith("-") for word in row.split(",")]
+    return [word.strip(" `") for row in rows if not row.startswith("-") for word in row.split(",")]
 
 
 def long_sentences(text):
