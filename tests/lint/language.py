@@ -11,9 +11,8 @@ import unittest
 
 import prose
 
-# Of the documents for users, and of those for developers, without code and generated tables: 10,000, and 800 each for motion,
-# tracks and counts, and for installation and Python.
-MAX_WORDS = 11600
+# Of the documents for users, and of those for developers, without code and generated tables.
+MAX_WORDS = 10000
 MAX_SENTENCE = 25
 MAX_LONG = 0.10  # share of longer sentences in a document
 ONE_IS_ALLOWED = 1
