@@ -267,8 +267,8 @@ gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob)
  * Makes a list whose array the caller fills in place. A list must not be
  * changed after it was passed on.
  *
- * Returns: (transfer full): a new list; release it with
- *   gst_ccl_blob_list_unref()
+ * Returns: (transfer full) (nullable): a new list; release it with
+ *   gst_ccl_blob_list_unref(). %NULL without memory
  *
  * Since: 0.1
  */
@@ -279,17 +279,7 @@ gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
 
   g_return_val_if_fail (n_blobs <= GST_CCL_MAX_BLOBS, NULL);
 
-  list = gst_ccl_blob_list_try_new (n_blobs, blobs);
-  if (list == NULL)
-    g_error ("no memory for a list of %u blobs", n_blobs);
-  return list;
-}
-
-GstCclBlobList *
-gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs)
-{
-  GstCclBlobList *const list = g_try_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
-
+  list = g_try_malloc (sizeof (GstCclBlobList) + n_blobs * sizeof (GstCclBlob));
   if (list == NULL)
     return NULL;
   g_atomic_ref_count_init (&list->refcount);
@@ -307,8 +297,8 @@ gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs)
  *
  * Makes a list of copies of @blobs.
  *
- * Returns: (transfer full): a new list; release it with
- *   gst_ccl_blob_list_unref()
+ * Returns: (transfer full) (nullable): a new list; release it with
+ *   gst_ccl_blob_list_unref(). %NULL without memory
  *
  * Since: 0.1
  */
@@ -334,8 +324,8 @@ gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
  * Makes a list of the same blobs, with their contours and trails, for an
  * element that changes them. A list must not be changed after it was passed on.
  *
- * Returns: (transfer full): a new list; release it with
- *   gst_ccl_blob_list_unref()
+ * Returns: (transfer full) (nullable): a new list; release it with
+ *   gst_ccl_blob_list_unref(). %NULL without memory
  *
  * Since: 0.1
  */
@@ -347,6 +337,8 @@ gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs)
   g_return_val_if_fail (list != NULL && blobs != NULL, NULL);
 
   copy = gst_ccl_blob_list_new (list->blobs, list->n_blobs);
+  if (copy == NULL)
+    return NULL;
   gst_ccl_blob_list_set_points (copy, list->points);
   *blobs = copy->blobs;
   return copy;

@@ -377,7 +377,7 @@ static GstCclBlobList *
 get_list (const guint8 ** p, guint n, guint32 version, GError ** error)
 {
   GstCclBlob *blobs;
-  GstCclBlobList *const list = gst_ccl_blob_list_try_new (n, &blobs);
+  GstCclBlobList *const list = gst_ccl_blob_list_new_uninitialized (n, &blobs);
 
   if (list == NULL) {
     refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);

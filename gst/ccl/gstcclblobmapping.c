@@ -188,18 +188,18 @@ gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * 
     *orientation = shape.orientation;
 }
 
-/* x and y of each point in turn, in the frame. */
+/* x and y of each point in turn, in the frame. NULL without points or without memory. */
 static gdouble *
 map_points (const GstCclBlobMeta * meta, const GstCclPoint * points, guint n_points, guint * n_values)
 {
-  gdouble *const values = n_points > 0 ? g_new (gdouble, 2 * n_points) : NULL;
+  gdouble *const values = n_points > 0 ? g_try_new (gdouble, 2 * (gsize) n_points) : NULL;
 
-  for (guint i = 0; i < n_points; i++) {
+  for (guint i = 0; values != NULL && i < n_points; i++) {
     values[2 * i] = points[i].x;
     values[2 * i + 1] = points[i].y;
     gst_ccl_matrix_map (meta->matrix, &values[2 * i], &values[2 * i + 1]);
   }
-  *n_values = 2 * n_points;
+  *n_values = values != NULL ? 2 * n_points : 0;
   return values;
 }
 

@@ -368,6 +368,8 @@ gst_ccl_blob_meta_edit (GstCclBlobMeta * meta)
   if (gst_ccl_blob_meta_get_length (meta) > 0) {
     GstCclBlobList *const list = gst_ccl_blob_list_copy (meta->list, &blobs);
 
+    if (list == NULL)
+      return NULL;
     gst_ccl_blob_meta_set_list (meta, list);
     gst_ccl_blob_list_unref (list);
   }
@@ -404,7 +406,7 @@ gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta)
  * #GstCclBlob.zones, because they belong to the buffer, nor a source whose name
  * is longer than 255 bytes.
  *
- * Returns: (transfer full): the flat form
+ * Returns: (transfer full) (nullable): the flat form; %NULL without memory
  *
  * Since: 0.1
  */
@@ -417,7 +419,9 @@ gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta)
   g_return_val_if_fail (meta != NULL, NULL);
 
   size = gst_ccl_blob_meta_get_flat_size (meta);
-  data = g_malloc (size);
+  data = g_try_malloc (size);
+  if (data == NULL)
+    return NULL;
   gst_ccl_blob_meta_write_flat (meta, data);
   return g_bytes_new_take (data, size);
 }

@@ -174,6 +174,8 @@ gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, 
     return 0;
 
   blobs = gst_ccl_blob_meta_edit (meta);
+  if (blobs == NULL)
+    return 0;
   for (guint i = 0; i < n && n_added < max; i++) {
     GstAnalyticsODMtd mtd;
     GstVideoRectangle box;

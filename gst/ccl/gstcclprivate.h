@@ -14,10 +14,6 @@ G_BEGIN_DECLS
 /* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS). */
 #define GST_CCL_MAX_BLOBS (1u << 24)
 
-/* gst_ccl_blob_list_new_uninitialized() that returns NULL without memory. */
-G_GNUC_INTERNAL
-GstCclBlobList *gst_ccl_blob_list_try_new (guint n_blobs, GstCclBlob ** blobs);
-
 /* The last meta of this API: elements attach theirs behind those of elements upstream. NULL: none. */
 static inline gpointer
 gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
@@ -34,7 +30,8 @@ gst_ccl_buffer_get_last_meta (GstBuffer * buffer, GType api)
 G_GNUC_INTERNAL
 void gst_ccl_blob_get_shape (const GstCclBlob * blob, CclShape * shape);
 
-/* The blobs of a meta, for writing. The list is copied first if it has another owner. The buffer must be writable. */
+/* The blobs of a meta, for writing: the meta gets a copy of its list. The buffer must be writable. NULL without blobs or
+ * without memory. */
 G_GNUC_INTERNAL
 GstCclBlob *gst_ccl_blob_meta_edit (GstCclBlobMeta * meta);
 

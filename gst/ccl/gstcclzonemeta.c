@@ -22,7 +22,7 @@ copy_zone (GstCclZone * copy, const GstCclZone * zone)
 {
   *copy = *zone;
   copy->name = g_strdup (zone->name);
-  copy->points = g_memdup2 (zone->points, 2 * zone->n_points * sizeof (gdouble));
+  copy->points = g_memdup2 (zone->points, 2 * (gsize) zone->n_points * sizeof (gdouble));
 }
 
 static void

@@ -20,16 +20,16 @@
 static void
 check_ring (const GstCclTrailRing * ring, guint n, guint oldest)
 {
-  GArray *const points = g_array_new (FALSE, FALSE, sizeof (GstCclPoint));
+  GstCclVector points = {.element_size = sizeof (GstCclPoint) };
 
-  gst_ccl_trail_ring_append_to (ring, points);
+  fail_unless (gst_ccl_trail_ring_append_to (ring, &points));
   fail_unless_equals_int (ring->n, n);
-  fail_unless_equals_int (points->len, n);
+  fail_unless_equals_int (points.len, n);
   for (guint i = 0; i < n; i++) {
     fail_unless_equals_float (gst_ccl_trail_ring_get (ring, i).x, oldest + i);
-    fail_unless_equals_float (g_array_index (points, GstCclPoint, i).x, oldest + i);
+    fail_unless_equals_float (gst_ccl_vector_at (&points, GstCclPoint, i)->x, oldest + i);
   }
-  g_array_unref (points);
+  gst_ccl_vector_clear (&points);
 }
 
 GST_START_TEST (test_ring)
@@ -128,29 +128,29 @@ GST_END_TEST;
 /* The plane of pixel squares: a blob of 10 x 10 pixels at (20, 30) has its centre at (25, 35). */
 GST_START_TEST (test_read)
 {
-  GArray *const detections = g_array_new (FALSE, FALSE, sizeof (CclDetection));
+  GstCclVector detections = {.element_size = sizeof (CclDetection) };
   const GstCclBlob blobs[] = { new_blob (1, 20, 30), new_blob (0, 50, 50) };
   GstBuffer *const buffer = gst_buffer_new ();
   const CclDetection *d;
 
   add_blobs (buffer, blobs, G_N_ELEMENTS (blobs));
   gst_buffer_add_video_region_of_interest_meta (buffer, "car", 4, 6, 8, 10);
-  gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_CCL, buffer, detections);
-  fail_unless_equals_int (detections->len, 2);
-  d = &g_array_index (detections, CclDetection, 0);
+  fail_unless (gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_CCL, buffer, &detections));
+  fail_unless_equals_int (detections.len, 2);
+  d = detections.data;
   fail_unless (d->x == 25 && d->y == 35 && d->x0 == 20 && d->y0 == 30 && d->x1 == 30 && d->y1 == 40);
   fail_unless (gst_ccl_track_is_added (&blobs[1]) && !gst_ccl_track_is_added (&blobs[0]));
   fail_unless (d[1].x1 == d[1].x0, "a blob that a tracker added is empty");
 
-  gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_ROI, buffer, detections);
-  fail_unless_equals_int (detections->len, 1);
-  d = &g_array_index (detections, CclDetection, 0);
+  fail_unless (gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_ROI, buffer, &detections));
+  fail_unless_equals_int (detections.len, 1);
+  d = detections.data;
   fail_unless (d->x == 8 && d->y == 11 && d->x0 == 4 && d->y0 == 6 && d->x1 == 12 && d->y1 == 16);
   fail_unless_equals_int (d->type, g_quark_from_string ("car"));
-  gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_ANALYTICS, buffer, detections);
-  fail_unless_equals_int (detections->len, 0);
+  fail_unless (gst_ccl_track_input_read (GST_CCL_TRACK_INPUT_ANALYTICS, buffer, &detections));
+  fail_unless_equals_int (detections.len, 0);
   gst_buffer_unref (buffer);
-  g_array_unref (detections);
+  gst_ccl_vector_clear (&detections);
 }
 
 GST_END_TEST;
@@ -160,7 +160,7 @@ GST_END_TEST;
 typedef struct
 {
   GstCclTrackLives *lives;
-  GArray *points;
+  GstCclVector blobs, points;
   GstBuffer *buffer;
   GstCclBlobMeta *meta;
 } Output;
@@ -171,7 +171,7 @@ new_output (void)
 {
   const GstCclBlob blobs[] = { new_blob (1, 20, 30), new_blob (2, 120, 30) };
   Output output = {
-    .lives = gst_ccl_track_lives_new (),.points = g_array_new (FALSE, FALSE, sizeof (GstCclPoint)),
+    .lives = gst_ccl_track_lives_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size = sizeof (GstCclPoint)},
     .buffer = gst_buffer_new ()
   };
 
@@ -183,7 +183,8 @@ static void
 free_output (Output * output)
 {
   gst_ccl_track_lives_free (output->lives);
-  g_array_unref (output->points);
+  gst_ccl_vector_clear (&output->blobs);
+  gst_ccl_vector_clear (&output->points);
   gst_buffer_unref (output->buffer);
 }
 
@@ -192,10 +193,10 @@ write_tracks (Output * output, const CclTrack * tracks, guint n, const guint64 *
 {
   const GstCclTrackResults results = {
     .tracks = tracks,.n_tracks = n,.ids = ids,.n_ids = 2,.lives = output->lives,.emit = emit,.min_hits = 3,
-    .points = output->points,
+    .blobs = &output->blobs,.points = &output->points,
   };
 
-  gst_ccl_track_results_write (&results, output->buffer, GST_CCL_TRACK_INPUT_CCL);
+  fail_unless (gst_ccl_track_results_write (&results, output->buffer, GST_CCL_TRACK_INPUT_CCL));
 }
 
 GST_START_TEST (test_write_identities)

@@ -34,6 +34,9 @@ limit_memory (gsize more)
   fail_unless_equals_int (setrlimit (RLIMIT_AS, &limit), 0);
 }
 
+/* Their list takes more than 16 MB. */
+#define N_BLOBS 120000
+
 #define SKIP_WITHOUT_FORK() SKIP_TEST_UNLESS (!g_getenv ("CK_FORK"), "needs a process of its own")
 
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
@@ -102,13 +105,12 @@ GST_START_TEST (test_ignore_without_memory)
 
 GST_END_TEST;
 
-/* The list takes more than 16 MB. */
 GST_START_TEST (test_flat_form_without_memory)
 {
   SKIP_WITHOUT_FORK ();
 
-  GstCclBlob *const blobs = g_new0 (GstCclBlob, 120000);
-  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, 120000);
+  GstCclBlob *const blobs = g_new0 (GstCclBlob, N_BLOBS);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, N_BLOBS);
   GstBuffer *const buffer = gst_buffer_new (), *const copy = gst_buffer_new ();
   GBytes *const bytes = gst_ccl_blob_meta_to_bytes (gst_buffer_add_ccl_blob_meta (buffer, list, 10, 10));
   GError *error = NULL;
@@ -127,6 +129,118 @@ GST_START_TEST (test_flat_form_without_memory)
 
 GST_END_TEST;
 
+/* Lists and their flat form are as large as the number of blobs asks for. */
+GST_START_TEST (test_lists_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+
+  GstCclBlob *const blobs = g_new0 (GstCclBlob, N_BLOBS), *copies;
+  GstCclBlobList *const list = gst_ccl_blob_list_new (blobs, N_BLOBS);
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (buffer, list, 10, 10);
+
+  limit_memory (4 << 20);
+  fail_unless (gst_ccl_blob_list_new (blobs, N_BLOBS) == NULL);
+  fail_unless (gst_ccl_blob_list_new_uninitialized (N_BLOBS, &copies) == NULL);
+  fail_unless (gst_ccl_blob_list_copy (list, &copies) == NULL);
+  fail_unless (gst_ccl_blob_meta_to_bytes (meta) == NULL);
+  gst_buffer_unref (buffer);
+  gst_ccl_blob_list_unref (list);
+  g_free (blobs);
+}
+
+GST_END_TEST;
+
+/* An element that lists all blobs anew ends with an error, and the frame stays as it was. */
+static void
+check_error_without_memory (const gchar * element, const gchar * settings, guint flags, gboolean with_tracks,
+    const gchar * error)
+{
+  GstHarness *const harness = element_harness (element, settings, "video/x-raw,format=GRAY8,width=320,height=240");
+  GstBus *const bus = watch_bus (harness);
+  GstCclBlob *const blobs = g_new0 (GstCclBlob, N_BLOBS);
+  GstCclBlobList *list;
+  GstBuffer *frame = plain_frame (320 * 240, 0, 0, GST_SECOND / 25);
+
+  gst_buffer_unref (gst_harness_push_and_pull (harness, plain_frame (320 * 240, 0, 0, GST_SECOND / 25)));
+  for (guint i = 0; i < N_BLOBS; i++) {
+    blobs[i] = (GstCclBlob) {.label = i + 1,.x = i % 320,.width = 1,.height = 1,.area = 1 };
+    blobs[i].track_id = with_tracks ? 1 : 0;
+  }
+  list = gst_ccl_blob_list_new (blobs, N_BLOBS);
+  g_free (blobs);
+  gst_buffer_add_ccl_blob_meta (frame, list, 320, 240)->flags |= flags;
+  gst_buffer_ref (frame);
+  limit_memory (4 << 20);
+  fail_unless_equals_int (gst_harness_push (harness, frame), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, error);
+  fail_unless (gst_buffer_get_ccl_blob_meta (frame)->list == list);
+  gst_buffer_unref (frame);
+  gst_ccl_blob_list_unref (list);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_START_TEST (test_track_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+  check_error_without_memory ("ccltrack", "input=ccl", 0, FALSE, "no memory for the objects of a frame");
+}
+
+GST_END_TEST;
+
+/* A frame that was not analysed has no detections, but its blobs are written anew. */
+GST_START_TEST (test_write_tracks_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+  check_error_without_memory ("ccltrack", "input=ccl", GST_CCL_BLOB_META_FLAG_SKIPPED, FALSE,
+      "no memory for the objects of a frame");
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_zone_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+  check_error_without_memory ("cclzone",
+      "zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"a\\\",\\\"polygon\\\":[[0,0],[99,0],[99,99]]}]}\"", 0, TRUE,
+      "No memory for the blobs of a frame");
+}
+
+GST_END_TEST;
+
+/* 262144 blobs. The core has made its table for the frame before, when no list was wanted. */
+GST_START_TEST (test_label_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+
+  const guint side = 1024;
+  GstHarness *const harness = element_harness ("ccllabel", "backend=cpu attach=0 max-components=300000",
+      "video/x-raw,format=GRAY8,width=1024,height=1024,framerate=25/1");
+  GstBus *const bus = watch_bus (harness);
+  GstBuffer *frame;
+  GstMapInfo map;
+
+  for (guint i = 0; i < 3; i++) {
+    frame = plain_frame (side * side, 0, i * GST_SECOND / 25, GST_SECOND / 25);
+    gst_buffer_map (frame, &map, GST_MAP_WRITE);
+    for (guint y = 0; y < side; y += 2)
+      for (guint x = 0; x < side; x += 2)
+        map.data[y * side + x] = 255;
+    gst_buffer_unmap (frame, &map);
+    if (i < 2)
+      gst_buffer_unref (gst_harness_push_and_pull (harness, frame));
+  }
+  harness_set (harness, "ccllabel", "attach", "blob");
+  limit_memory (4 << 20);
+  fail_unless_equals_int (gst_harness_push (harness, frame), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, "No memory for a list of");
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 static Suite *
 memory_limits_suite (void)
 {
@@ -138,6 +252,11 @@ memory_limits_suite (void)
   tcase_add_test (tc, test_huge_segmentation);
   tcase_add_test (tc, test_ignore_without_memory);
   tcase_add_test (tc, test_flat_form_without_memory);
+  tcase_add_test (tc, test_lists_without_memory);
+  tcase_add_test (tc, test_track_without_memory);
+  tcase_add_test (tc, test_write_tracks_without_memory);
+  tcase_add_test (tc, test_zone_without_memory);
+  tcase_add_test (tc, test_label_without_memory);
   return suite;
 }
 

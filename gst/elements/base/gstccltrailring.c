@@ -40,14 +40,12 @@ gst_ccl_trail_ring_get (const GstCclTrailRing * ring, guint index)
   return ring->places[(ring->next + ring->capacity - ring->n + index) % ring->capacity];
 }
 
-void
-gst_ccl_trail_ring_append_to (const GstCclTrailRing * ring, GArray * points)
+gboolean
+gst_ccl_trail_ring_append_to (const GstCclTrailRing * ring, GstCclVector * points)
 {
   const gboolean is_full = ring->n == ring->capacity;
 
   /* A ring that is not full begins at its first entry. */
-  if (is_full && ring->n > ring->next)
-    g_array_append_vals (points, ring->places + ring->next, ring->n - ring->next);
-  if (ring->n > 0)
-    g_array_append_vals (points, ring->places, is_full ? ring->next : ring->n);
+  return (!is_full || gst_ccl_vector_append (points, ring->places + ring->next, ring->n - ring->next))
+      && gst_ccl_vector_append (points, ring->places, is_full ? ring->next : ring->n);
 }

@@ -7,6 +7,8 @@
 
 #include <gst/ccl/ccl.h>
 
+#include "base/gstcclvector.h"
+
 G_BEGIN_DECLS
 
 typedef struct
@@ -26,8 +28,8 @@ void gst_ccl_trail_ring_add (GstCclTrailRing * ring, GstCclPoint place);
 /* The place `index`, 0 for the oldest. */
 GstCclPoint gst_ccl_trail_ring_get (const GstCclTrailRing * ring, guint index);
 
-/* Appends all places to an array of GstCclPoint, the oldest first. */
-void gst_ccl_trail_ring_append_to (const GstCclTrailRing * ring, GArray * points);
+/* Appends all places to a vector of GstCclPoint, the oldest first. FALSE without memory. */
+gboolean gst_ccl_trail_ring_append_to (const GstCclTrailRing * ring, GstCclVector * points);
 
 G_END_DECLS
 

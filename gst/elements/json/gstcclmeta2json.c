@@ -228,6 +228,11 @@ line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
 
   gst_ccl_json_regions_read (&list, buffer);
   view.list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, list.blobs->len);
+  if (!view.list) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for %u regions.", list.blobs->len), (NULL));
+    gst_ccl_json_regions_clear (&list);
+    return NULL;
+  }
   view.n_kept = list.blobs->len;
   view.n_total = list.blobs->len + list.n_left_out;
   frame.regions = (GstCclJsonRegion *) list.regions->data;

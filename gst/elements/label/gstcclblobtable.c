@@ -3,6 +3,8 @@
 
 #include "gstcclblobtable.h"
 
+#include "base/gstcclvector.h"
+
 G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
 G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
 G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
@@ -15,7 +17,7 @@ gst_ccl_blob_table_to_list (const CclTable * table)
   GstCclBlob *blobs;
   GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
 
-  for (guint i = 0; i < table->n_components; i++) {
+  for (guint i = 0; list && i < table->n_components; i++) {
     const CclComponent *const component = &table->components[i];
     blobs[i] = (GstCclBlob) {
       .label = component->label,
@@ -41,12 +43,14 @@ GstCclBlobList *
 gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
     const CclContourConfig * config, CclContours * contours)
 {
-  GstCclBlobList *const list = gst_ccl_blob_table_to_list (table);
-  GstCclBlob *const blobs = (GstCclBlob *) gst_ccl_blob_list_get (list, 0);
+  GstCclBlobList *list = gst_ccl_blob_table_to_list (table);
+  GstCclBlob *const blobs = list ? (GstCclBlob *) gst_ccl_blob_list_get (list, 0) : NULL;
   const CclPoint *points;
   gsize n_points;
   GBytes *bytes;
 
+  if (!list)
+    return NULL;
   ccl_contours_clear (contours);
   for (guint i = 0; i < table->n_components; i++) {
     gsize first;
@@ -61,8 +65,12 @@ gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask 
     blobs[i].n_contour = n;
   }
   points = ccl_contours_points (contours, &n_points);
-  bytes = g_bytes_new (points, n_points * sizeof (CclPoint));
-  gst_ccl_blob_list_set_points (list, bytes);
-  g_bytes_unref (bytes);
+  bytes = gst_ccl_bytes_try_new (points, n_points * sizeof (CclPoint));
+  if (bytes) {
+    gst_ccl_blob_list_set_points (list, bytes);
+    g_bytes_unref (bytes);
+  } else {
+    g_clear_pointer (&list, gst_ccl_blob_list_unref);
+  }
   return list;
 }

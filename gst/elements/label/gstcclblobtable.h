@@ -11,11 +11,11 @@
 
 G_BEGIN_DECLS
 
-/* One blob for each record, in the order of the table. (transfer full) */
+/* One blob for each record, in the order of the table. NULL without memory. (transfer full) */
 GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table);
 
 /* The same with the contour of each blob, traced in `mask`, which must be in host memory. `contours`: scratch. A blob whose
- * contour cannot be traced has none, and the last failure is logged. (transfer full) */
+ * contour cannot be traced has none, and the last failure is logged. NULL without memory. (transfer full) */
 GstCclBlobList *gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
     const CclContourConfig * config, CclContours * contours);
 

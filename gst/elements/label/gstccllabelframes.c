@@ -243,6 +243,17 @@ draw_output (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * out
   return TRUE;
 }
 
+/* Without memory there is no list. */
+static gboolean
+check_list (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  if (!frame->settings.attach || frame->list)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a list of %u blobs.", frame->table.n_components),
+      (NULL));
+  return FALSE;
+}
+
 /* With volumes the buffer waits until its volume is complete. */
 static GstFlowReturn
 gst_ccl_label_make_output (GstCclAnalyzer * analyzer, GstCclFrame * common, GstBuffer * input, GstBuffer ** output)
@@ -256,7 +267,8 @@ gst_ccl_label_make_output (GstCclAnalyzer * analyzer, GstCclFrame * common, GstB
     gst_buffer_unref (input);
   if (flow != GST_FLOW_OK || !buffer)
     return flow;
-  if (gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH && !draw_output (self, frame, buffer)) {
+  if (!check_list (self, frame)
+      || (gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH && !draw_output (self, frame, buffer))) {
     gst_buffer_unref (buffer);
     return GST_FLOW_ERROR;
   }

@@ -85,28 +85,31 @@ gst_ccl_volume_add (GstCclVolume * volume, const CclMask * mask, gint * frame)
 
 /* ---------------------------------------------------------------- ids */
 
-static void
+static gboolean
 ensure_scratch (GstCclVolume * volume, guint n)
 {
   if (n <= volume->n_scratch)
-    return;
+    return TRUE;
   g_free (volume->voxels);
   g_free (volume->labels);
-  volume->n_scratch = n;
-  volume->voxels = g_new (CclVoxel, n);
-  volume->labels = g_new (guint32, n);
+  volume->voxels = g_try_new (CclVoxel, n);
+  volume->labels = g_try_new (guint32, n);
+  volume->n_scratch = volume->voxels && volume->labels ? n : 0;
+  return volume->n_scratch != 0;
 }
 
-/* The blobs are those that passed the filter of their frame. Each blob is looked up in the volume at its first pixel. */
-static guint
-collect_voxels (GstCclVolume * volume)
+/* The blobs are those that passed the filter of their frame. Each blob is looked up in the volume at its first pixel. FALSE
+ * without memory. */
+static gboolean
+collect_voxels (GstCclVolume * volume, guint * n_voxels)
 {
   guint n = 0;
 
   for (guint i = 0; i < volume->queued->len; i++)
     if (nth_queued (volume, i)->list)
       n += gst_ccl_blob_list_get_length (nth_queued (volume, i)->list);
-  ensure_scratch (volume, n);
+  if (!ensure_scratch (volume, n))
+    return FALSE;
   n = 0;
   for (guint i = 0; i < volume->queued->len; i++) {
     const Queued *const queued = nth_queued (volume, i);
@@ -120,7 +123,8 @@ collect_voxels (GstCclVolume * volume)
       blob->first_x, blob->y, queued->frame};
     }
   }
-  return n;
+  *n_voxels = n;
+  return TRUE;
 }
 
 static void
@@ -151,7 +155,8 @@ find_ids (GstCclVolume * volume)
   status = ccl_volume_label (volume->labeller, NULL, &table);
   if (status != CCL_OK)
     return status;
-  n = collect_voxels (volume);
+  if (!collect_voxels (volume, &n))
+    return ccl_fail (CCL_ERROR_OUT_OF_MEMORY, "no memory for the ids of a volume's blobs");
   status = ccl_volume_look_up (volume->labeller, volume->voxels, n, volume->labels);
   if (status != CCL_OK)
     return status;

@@ -23,8 +23,10 @@ void
 gst_ccl_motion_restart_learning (GstCclMotion * self)
 {
   gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
+  g_mutex_lock (&self->detector_lock);
   if (self->detector)
     ccl_motion_reset (self->detector);
+  g_mutex_unlock (&self->detector_lock);
   self->last_time = GST_CLOCK_TIME_NONE;
 }
 
@@ -62,8 +64,20 @@ gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
   frame->settings = self->now;
+  if (self->loads_background)   /* the first frame: none is in flight */
+    gst_ccl_motion_load_background (self);
+  self->loads_background = FALSE;
   take_time (self, frame);
   return TRUE;
+}
+
+/* The default allocator of GStreamer ends the program without memory. */
+static GstBuffer *
+new_mask (gsize size)
+{
+  gpointer const pixels = g_try_malloc (size);
+
+  return pixels ? gst_buffer_new_wrapped (pixels, size) : NULL;
 }
 
 static GstBuffer *
@@ -77,7 +91,7 @@ acquire_mask (GstCclMotion * self)
   if (self->pool && gst_buffer_pool_acquire_buffer (self->pool, &mask, NULL) != GST_FLOW_OK)
     mask = NULL;
   if (!mask)
-    mask = gst_buffer_new_allocate (NULL, stride * self->mask_height, NULL);
+    mask = new_mask (stride * self->mask_height);
   if (mask && !gst_buffer_get_video_meta (mask))
     gst_buffer_add_video_meta_full (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, self->mask_width,
         self->mask_height, 1, (gsize *) offset, (gint *) strides);
@@ -193,8 +207,14 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     .us = frame->has_time ? (gint64) (frame->time / GST_USECOND) : CCL_MOTION_NO_TIME,
   };
 
+  CclStatus status;
+
   params.absorb_ms = absorb_ms (frame->settings.absorb_time);
-  return ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  self->n_unsaved++;
+  g_mutex_unlock (&self->detector_lock);
+  return status;
 }
 
 /* ---------------------------------------------------------------- collect */
@@ -202,7 +222,13 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 static CclStatus
 gst_ccl_motion_collect_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 {
-  return ccl_motion_collect (GST_CCL_MOTION (analyzer)->detector, &((GstCclMotionFrame *) common)->info);
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  CclStatus status;
+
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_collect (self->detector, &((GstCclMotionFrame *) common)->info);
+  g_mutex_unlock (&self->detector_lock);
+  return status;
 }
 
 static gdouble

@@ -27,7 +27,7 @@ gst_ccl_canvas_new (guint width, guint height)
   canvas->tiles = calloc (canvas->rows, canvas->columns);
   canvas->coarse = calloc (canvas->rows, canvas->columns);
   canvas->open = calloc (canvas->columns, sizeof (guint));
-  canvas->regions = g_array_new (FALSE, FALSE, sizeof (GstVideoRectangle));
+  canvas->regions.element_size = sizeof (GstVideoRectangle);
   canvas->empty = TRUE;
   if (!canvas->pixels || !canvas->tiles || !canvas->coarse || !canvas->open) {
     gst_ccl_canvas_free (canvas);
@@ -46,7 +46,7 @@ gst_ccl_canvas_free (GstCclCanvas * canvas)
 {
   g_clear_pointer (&canvas->cairo, cairo_destroy);
   g_clear_pointer (&canvas->surface, cairo_surface_destroy);
-  g_array_unref (canvas->regions);
+  gst_ccl_vector_clear (&canvas->regions);
   free (canvas->pixels);
   free (canvas->tiles);
   free (canvas->coarse);
@@ -124,21 +124,21 @@ add_run (GstCclCanvas * canvas, guint row, guint start, guint end, guint tile)
   const gint width = MIN (end * tile, canvas->width) - x, height = MIN (tile, canvas->height - y);
 
   if (*open != 0) {
-    GstVideoRectangle *const above = &g_array_index (canvas->regions, GstVideoRectangle, *open - 1);
+    GstVideoRectangle *const above = gst_ccl_vector_at (&canvas->regions, GstVideoRectangle, *open - 1);
 
     if (above->w == width && above->y + above->h == y) {
       above->h += height;
       return;
     }
   }
-  g_array_append_val (canvas->regions, ((GstVideoRectangle) { x, y, width, height}));
-  *open = canvas->regions->len;
+  if (gst_ccl_vector_append (&canvas->regions, &(GstVideoRectangle) { x, y, width, height}, 1))
+    *open = canvas->regions.len;
 }
 
 static void
 collect_regions (GstCclCanvas * canvas, const guint8 * tiles, guint columns, guint rows, guint tile)
 {
-  g_array_set_size (canvas->regions, 0);
+  canvas->regions.len = 0;
   memset (canvas->open, 0, canvas->columns * sizeof (guint));
   for (guint row = 0; row < rows; row++) {
     const guint8 *const line = tiles + row * columns;
@@ -174,31 +174,31 @@ coarsen (guint8 * tiles, guint * columns, guint * rows)
   *rows = new_rows;
 }
 
-const GArray *
+const GstCclVector *
 gst_ccl_canvas_find_regions (GstCclCanvas * canvas, guint max)
 {
   guint columns = canvas->columns, rows = canvas->rows, tile = TILE;
 
   collect_regions (canvas, canvas->tiles, columns, rows, tile);
-  if (canvas->regions->len <= max)
-    return canvas->regions;
+  if (canvas->regions.len <= max)
+    return &canvas->regions;
   memcpy (canvas->coarse, canvas->tiles, (gsize) columns * rows);
-  while (canvas->regions->len > max && columns * rows > 1) {
+  while (canvas->regions.len > max && columns * rows > 1) {
     coarsen (canvas->coarse, &columns, &rows);
     tile *= 2;
     collect_regions (canvas, canvas->coarse, columns, rows, tile);
   }
-  return canvas->regions;
+  return &canvas->regions;
 }
 
 void
 gst_ccl_canvas_wipe (GstCclCanvas * canvas)
 {
-  const GArray *const regions = gst_ccl_canvas_find_regions (canvas, G_MAXUINT);
+  const GstCclVector *const regions = gst_ccl_canvas_find_regions (canvas, G_MAXUINT);
 
   cairo_surface_flush (canvas->surface);
   for (guint i = 0; i < regions->len; i++) {
-    const GstVideoRectangle r = g_array_index (regions, GstVideoRectangle, i);
+    const GstVideoRectangle r = *gst_ccl_vector_at (regions, GstVideoRectangle, i);
 
     for (gint y = r.y; y < r.y + r.h; y++)
       memset (canvas->pixels + (gsize) y * canvas->stride + 4 * r.x, 0, 4 * r.w);

@@ -206,7 +206,7 @@ G_STATIC_ASSERT (sizeof (CclBlendArea) == sizeof (GstVideoRectangle));
 G_STATIC_ASSERT (G_STRUCT_OFFSET (CclBlendArea, width) == G_STRUCT_OFFSET (GstVideoRectangle, w));
 
 static void
-blend_directly (GstCclCanvas * canvas, GstVideoFrame * frame, const GArray * regions)
+blend_directly (GstCclCanvas * canvas, GstVideoFrame * frame, const GstCclVector * regions)
 {
   const CclDrawing drawing = {
     .pixels = (const guint32 *) canvas->pixels,.stride = canvas->stride / 4,.cpu_flags = CCL_CPU_ALL
@@ -219,7 +219,7 @@ blend_directly (GstCclCanvas * canvas, GstVideoFrame * frame, const GArray * reg
 guint64
 gst_ccl_canvas_blend (GstCclCanvas * canvas, GstVideoFrame * frame)
 {
-  const GArray *const regions = gst_ccl_canvas_find_regions (canvas, G_MAXUINT);
+  const GstCclVector *const regions = gst_ccl_canvas_find_regions (canvas, G_MAXUINT);
   const gboolean directly = can_blend_directly (&frame->info);
   guint64 pixels = 0;
 
@@ -227,7 +227,7 @@ gst_ccl_canvas_blend (GstCclCanvas * canvas, GstVideoFrame * frame)
   if (directly)
     blend_directly (canvas, frame, regions);
   for (guint i = 0; i < regions->len; i++) {
-    const GstVideoRectangle *const r = &g_array_index (regions, GstVideoRectangle, i);
+    const GstVideoRectangle *const r = gst_ccl_vector_at (regions, GstVideoRectangle, i);
 
     if (!directly)
       blend_by_conversion (canvas, frame, r);

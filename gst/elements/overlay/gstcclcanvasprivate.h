@@ -7,6 +7,8 @@
 
 #include "gstcclcanvas.h"
 
+#include "base/gstcclvector.h"
+
 G_BEGIN_DECLS
 
 struct _GstCclCanvas
@@ -19,13 +21,13 @@ struct _GstCclCanvas
   guint8 *tiles;                /* per tile: whether it was drawn on */
   guint8 *coarse;               /* space for a map of larger tiles */
   guint *open;                  /* per column: 1 + index of the region that starts there and may grow downwards */
-  GArray *regions;              /* of GstVideoRectangle, in pixels, inside the picture */
+  GstCclVector regions;         /* of GstVideoRectangle, in pixels, inside the picture */
   gboolean empty;
 };
 
 /* The tiles that were drawn on, as regions: exactly these tiles, or at most `max` regions around them. Array of
  * GstVideoRectangle, valid until the next call. */
-const GArray *gst_ccl_canvas_find_regions (GstCclCanvas * canvas, guint max);
+const GstCclVector *gst_ccl_canvas_find_regions (GstCclCanvas * canvas, guint max);
 
 G_END_DECLS
 

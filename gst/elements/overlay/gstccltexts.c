@@ -85,6 +85,12 @@ text_new (GstCclTexts * texts, const gchar * words)
   text->width = CLAMP (text->width, 1, 8192);
   text->height = CLAMP (text->height, 1, 2048);
   text->mask = cairo_image_surface_create (CAIRO_FORMAT_A8, text->width, text->height);
+  /* Without memory the text is not drawn: an empty surface would end all drawing with this pen. */
+  if (cairo_surface_status (text->mask) != CAIRO_STATUS_SUCCESS) {
+    g_clear_pointer (&text->mask, cairo_surface_destroy);
+    g_object_unref (layout);
+    return text;
+  }
   cr = cairo_create (text->mask);
   pango_cairo_show_layout (cr, layout);
   cairo_destroy (cr);
@@ -95,7 +101,7 @@ text_new (GstCclTexts * texts, const gchar * words)
 static gsize
 get_bytes (const Text * text)
 {
-  return (gsize) cairo_image_surface_get_stride (text->mask) * text->height;
+  return text->mask ? (gsize) cairo_image_surface_get_stride (text->mask) * text->height : 0;
 }
 
 static Text *
@@ -168,8 +174,8 @@ gst_ccl_texts_begin (GstCclTexts * texts, const GstCclPen * pen, guint64 frame)
   texts->cell = MAX (get_text (texts, "0")->height / 2.0, 2);
   texts->columns = texts->width / texts->cell + 1;
   texts->rows = texts->height / texts->cell + 1;
-  texts->map = g_realloc (texts->map, (gsize) texts->columns * texts->rows);
-  memset (texts->map, 0, (gsize) texts->columns * texts->rows);
+  g_free (texts->map);
+  texts->map = g_try_malloc0 ((gsize) texts->columns * texts->rows);    /* without it no text is drawn */
 }
 
 void
@@ -225,7 +231,7 @@ draw_text (GstCclPen * pen, const Text * text, const GstVideoRectangle * r, GstC
 static gboolean
 try_place (GstCclTexts * texts, GstCclPen * pen, const Text * text, const GstVideoRectangle * r, GstCclColour colour)
 {
-  if (!reserve_cells (texts, r))
+  if (!text->mask || !texts->map || !reserve_cells (texts, r))
     return FALSE;
   draw_text (pen, text, r, colour);
   return TRUE;

@@ -187,30 +187,35 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
   GST_OBJECT_LOCK (self);
   self->stats.frames++;
   self->stats.skipped += !analysed;
-  self->stats.detections += self->detections->len;
+  self->stats.detections += self->detections.len;
   self->stats.started += started;
   self->stats.ended += ended;
   self->stats.tracks = n - ended;
   GST_OBJECT_UNLOCK (self);
 }
 
-/* The tracks that ended are forgotten once they are written. */
-static void
+/* The tracks that ended are forgotten once they are written. FALSE without memory. */
+static gboolean
 write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
   const CclTrack *tracks;
   const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
   const GstCclTrackResults results = {
     .tracks = tracks,.n_tracks = n_tracks,
-    .ids = (const guint64 *) self->ids->data,.n_ids = self->ids->len,
-    .lives = self->lives,.emit = self->active.emit,.min_hits = self->active.config.min_hits,.points = self->points,
+    .ids = self->ids.data,.n_ids = self->ids.len,.lives = self->lives,.emit = self->active.emit,
+    .min_hits = self->active.config.min_hits,.blobs = &self->blobs,.points = &self->points,
   };
 
-  gst_ccl_track_results_write (&results, buffer, input);
+  if (!gst_ccl_track_results_write (&results, buffer, input))
+    return FALSE;
   gst_ccl_track_lives_forget_lost (self->lives, tracks, n_tracks);
+  return TRUE;
 }
 
-static gboolean
+#define NO_MEMORY "no memory for the objects of a frame"
+
+/* NULL, or what failed. */
+static const gchar *
 track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
   const gboolean analysed = input != GST_CCL_TRACK_INPUT_CCL
@@ -218,18 +223,24 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   const gdouble frames = gst_ccl_track_frames_since_last (self, buffer);
 
   if (analysed) {
-    gst_ccl_track_input_read (input, buffer, self->detections);
-    g_array_set_size (self->ids, self->detections->len);
-    if (ccl_tracker_update (self->tracker, (const CclDetection *) self->detections->data, self->detections->len,
-            frames, (guint64 *) self->ids->data) != CCL_OK)
-      return FALSE;
+    if (!gst_ccl_track_input_read (input, buffer, &self->detections)
+        || !gst_ccl_vector_set_size (&self->ids, self->detections.len))
+      return NO_MEMORY;
+    if (ccl_tracker_update (self->tracker, self->detections.data, self->detections.len, frames, self->ids.data) != CCL_OK)
+      return ccl_error_message ();
   } else {
-    g_array_set_size (self->detections, 0);
-    g_array_set_size (self->ids, 0);
+    self->detections.len = self->ids.len = 0;
     ccl_tracker_skip (self->tracker, frames);
   }
   count_tracks (self, analysed, GST_BUFFER_PTS (buffer));
-  return TRUE;
+  return NULL;
+}
+
+static GstFlowReturn
+fail (GstCclTrack * self, const gchar * error)
+{
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("The frame cannot be tracked: %s.", error), (NULL));
+  return GST_FLOW_ERROR;
 }
 
 /* Elements downstream that count by identities have to start anew, too. */
@@ -248,6 +259,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   GstCclTrack *const self = GST_CCL_TRACK (transform);
   const gint64 begin = g_get_monotonic_time ();
   GstCclTrackInput input;
+  const gchar *error;
   gboolean boxes;
 
   GST_OBJECT_LOCK (self);
@@ -262,18 +274,17 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
     reset_if (self, GST_CCL_ID_RESET_DISCONT, "discontinuity");
 
   announce_reset (self);
-  if (!track_frame (self, buffer, input)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL), ("%s", ccl_error_message ()));
-    return GST_FLOW_ERROR;
-  }
-  if (gst_ccl_hint_is_due (&self->n_without_input, self->detections->len > 0
+  if ((error = track_frame (self, buffer, input)))
+    return fail (self, error);
+  if (gst_ccl_hint_is_due (&self->n_without_input, self->detections.len > 0
           || (input == GST_CCL_TRACK_INPUT_CCL && gst_buffer_get_ccl_blob_meta (buffer))))
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("Nothing to follow: the frames carry no %s.",
             input == GST_CCL_TRACK_INPUT_CCL ? "blobs of ccllabel" : input == GST_CCL_TRACK_INPUT_ROI
             ? "regions of interest" : "blobs, regions or object detections"),
         ("Put ccllabel (or a detector) upstream, and between the two no element that drops metadata (see "
             "docs/metadata.md). Said once."));
-  write_results (self, buffer, input);
+  if (!write_results (self, buffer, input))
+    return fail (self, NO_MEMORY);
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -499,10 +510,11 @@ gst_ccl_track_finalize (GObject * object)
   GstCclTrack *const self = GST_CCL_TRACK (object);
 
   g_clear_pointer (&self->tracker, ccl_tracker_free);
-  g_array_unref (self->detections);
-  g_array_unref (self->ids);
+  gst_ccl_vector_clear (&self->detections);
+  gst_ccl_vector_clear (&self->ids);
   gst_ccl_track_lives_free (self->lives);
-  g_array_unref (self->points);
+  gst_ccl_vector_clear (&self->blobs);
+  gst_ccl_vector_clear (&self->points);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -548,9 +560,10 @@ gst_ccl_track_init (GstCclTrack * self)
   };
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
-  self->detections = g_array_new (FALSE, FALSE, sizeof (CclDetection));
-  self->ids = g_array_new (FALSE, TRUE, sizeof (guint64));
+  self->detections.element_size = sizeof (CclDetection);
+  self->ids.element_size = sizeof (guint64);
   self->lives = gst_ccl_track_lives_new ();
-  self->points = g_array_new (FALSE, FALSE, sizeof (GstCclPoint));
+  self->blobs.element_size = sizeof (GstCclBlob);
+  self->points.element_size = sizeof (GstCclPoint);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -3,8 +3,8 @@
 
 #include "gstccltrackinput.h"
 
-static void
-add_rectangle (GArray * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type,
+static gboolean
+add_rectangle (GstCclVector * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type,
     gdouble confidence)
 {
   const CclDetection detection = {
@@ -12,7 +12,7 @@ add_rectangle (GArray * detections, gdouble x, gdouble y, gdouble width, gdouble
     .confidence = confidence
   };
 
-  g_array_append_val (detections, detection);
+  return gst_ccl_vector_append (detections, &detection, 1);
 }
 
 gboolean
@@ -22,11 +22,13 @@ gst_ccl_track_is_added (const GstCclBlob * blob)
 }
 
 /* In the plane of pixel squares of the frame. One detection per blob, so that their indices are the same. */
-static void
-read_blobs (GArray * detections, const GstCclBlobMeta * meta)
+static gboolean
+read_blobs (GstCclVector * detections, const GstCclBlobMeta * meta)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
 
+  if (!gst_ccl_vector_set_size (detections, n))
+    return FALSE;
   for (guint i = 0; i < n; i++) {
     const GstCclBlobPlace place = gst_ccl_blob_get_place (meta, i);
     CclDetection d = {.x = place.x,.y = place.y,.x0 = place.x0,.y0 = place.y0,.x1 = place.x1,.y1 = place.y1 };
@@ -34,8 +36,9 @@ read_blobs (GArray * detections, const GstCclBlobMeta * meta)
     gst_ccl_blob_meta_get_covariance (meta, i, &d.xx, &d.xy, &d.yy);
     if (gst_ccl_track_is_added (gst_ccl_blob_meta_get_blob (meta, i)))
       d.x1 = d.x0;              /* empty: the tracker ignores it */
-    g_array_append_val (detections, d);
+    *gst_ccl_vector_at (detections, CclDetection, i) = d;
   }
+  return TRUE;
 }
 
 /* DL Streamer's detectors write it; 0: not known. The mirror of a blob has another number there. */
@@ -50,18 +53,20 @@ confidence_of (GstVideoRegionOfInterestMeta * roi)
   return detection && gst_structure_get_double (detection, "confidence", &confidence) ? confidence : 0;
 }
 
-static void
-read_rois (GArray * detections, GstBuffer * buffer)
+static gboolean
+read_rois (GstCclVector * detections, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
   while ((roi = gst_ccl_next_roi (buffer, &state)))
-    add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type, confidence_of (roi));
+    if (!add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type, confidence_of (roi)))
+      return FALSE;
+  return TRUE;
 }
 
-static void
-read_objects (GArray * detections, GstBuffer * buffer)
+static gboolean
+read_objects (GstCclVector * detections, GstBuffer * buffer)
 {
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
@@ -73,9 +78,11 @@ read_objects (GArray * detections, GstBuffer * buffer)
     gfloat confidence = 0;
 
     gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
-    add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object), confidence);
+    if (!add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object), confidence))
+      return FALSE;
   }
 #endif
+  return TRUE;
 }
 
 GstCclTrackInput
@@ -106,16 +113,13 @@ gst_ccl_track_input_is_there (GstCclTrackInput input, GstBuffer * buffer)
 #endif
 }
 
-void
-gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArray * detections)
+gboolean
+gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GstCclVector * detections)
 {
   const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
 
-  g_array_set_size (detections, 0);
-  if (input == GST_CCL_TRACK_INPUT_CCL && meta)
-    read_blobs (detections, meta);
-  else if (input == GST_CCL_TRACK_INPUT_ROI)
-    read_rois (detections, buffer);
-  else if (input == GST_CCL_TRACK_INPUT_ANALYTICS)
-    read_objects (detections, buffer);
+  detections->len = 0;
+  if (input == GST_CCL_TRACK_INPUT_CCL)
+    return !meta || read_blobs (detections, meta);
+  return input == GST_CCL_TRACK_INPUT_ROI ? read_rois (detections, buffer) : read_objects (detections, buffer);
 }

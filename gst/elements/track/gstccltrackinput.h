@@ -12,6 +12,7 @@
 #include "base/gstcclenums.h"
 #include "base/gstcclmetas.h"
 #include "base/gstcclobjects.h"
+#include "base/gstcclvector.h"
 
 G_BEGIN_DECLS
 
@@ -21,8 +22,8 @@ GstCclTrackInput gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer 
 /* Does the buffer carry this kind of metadata, also if it holds no object? */
 gboolean gst_ccl_track_input_is_there (GstCclTrackInput input, GstBuffer * buffer);
 
-/* Replaces `detections` (of CclDetection) by those of the buffer, in the order of its metadata. */
-void gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GArray * detections);
+/* Replaces `detections` (of CclDetection) by those of the buffer, in the order of its metadata. FALSE without memory. */
+gboolean gst_ccl_track_input_read (GstCclTrackInput input, GstBuffer * buffer, GstCclVector * detections);
 
 /* Did a tracker upstream add the blob, for a track without a blob of its own? It is no component of the mask. */
 gboolean gst_ccl_track_is_added (const GstCclBlob * blob);

@@ -118,7 +118,7 @@ set_box_in_mask (GstCclBlob * blob, const CclTrack * track, const GstCclBlobMeta
   return TRUE;
 }
 
-static void
+static gboolean
 append_contour (const GstCclTrackResults * results, GstCclBlob * blob, const GstCclBlobMeta * meta, guint index)
 {
   guint n;
@@ -127,12 +127,11 @@ append_contour (const GstCclTrackResults * results, GstCclBlob * blob, const Gst
   blob->first_point = results->points->len;
   blob->n_contour = n;
   blob->n_trail = 0;
-  if (n > 0)
-    g_array_append_vals (results->points, contour, n);
+  return gst_ccl_vector_append (results->points, contour, n);
 }
 
 /* Places are kept in pixels of the frame; this frame's matrix maps them to the mask. */
-static void
+static gboolean
 append_trail (const GstCclTrackResults * results, GstCclBlob * blob, const GstCclBlobMeta * meta)
 {
   const GstCclTrackLife *const life =
@@ -140,26 +139,46 @@ append_trail (const GstCclTrackResults * results, GstCclBlob * blob, const GstCc
   const guint first = results->points->len;
 
   if (!life || life->trail->n == 0)
-    return;
-  gst_ccl_trail_ring_append_to (life->trail, results->points);
+    return TRUE;
+  if (!gst_ccl_trail_ring_append_to (life->trail, results->points))
+    return FALSE;
   blob->n_trail = life->trail->n;
   if (gst_ccl_blob_meta_is_identity (meta))
-    return;
+    return TRUE;
   for (guint i = first; i < results->points->len; i++) {
-    GstCclPoint *const place = &g_array_index (results->points, GstCclPoint, i);
+    GstCclPoint *const place = gst_ccl_vector_at (results->points, GstCclPoint, i);
     gdouble x = place->x, y = place->y;
 
     if (gst_ccl_blob_meta_unmap_point (meta, &x, &y))
       *place = (GstCclPoint) { x, y};
   }
+  return TRUE;
 }
 
-/* Adds a blob for each track that has none of its own. Returns their number, at most n_tracks. */
-static guint
-add_tracks (const GstCclTrackResults * results, GstCclBlob * blobs, const GstCclBlobMeta * meta)
+/* The blobs of the frame, without those that an earlier tracker added. FALSE without memory. */
+static gboolean
+add_named_blobs (const GstCclTrackResults * results, const GstCclBlobMeta * meta)
 {
-  guint n = 0;
+  const guint n = gst_ccl_blob_meta_get_length (meta);
 
+  for (guint i = 0; i < n; i++) {
+    GstCclBlob blob = *gst_ccl_blob_meta_get_blob (meta, i);
+
+    if (gst_ccl_track_is_added (&blob))
+      continue;
+    if (i < results->n_ids)
+      name_blob (results, &blob, i);
+    if (!append_contour (results, &blob, meta, i) || !append_trail (results, &blob, meta)
+        || !gst_ccl_vector_append (results->blobs, &blob, 1))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Adds a blob for each track that has none of its own. FALSE without memory. */
+static gboolean
+add_tracks (const GstCclTrackResults * results, const GstCclBlobMeta * meta)
+{
   for (guint i = 0; i < results->n_tracks; i++) {
     const CclTrack *const track = &results->tracks[i];
     GstCclBlob blob = {.mtd_id = GST_CCL_MTD_ID_NONE };
@@ -168,57 +187,49 @@ add_tracks (const GstCclTrackResults * results, GstCclBlob * blobs, const GstCcl
       continue;
     write_track (&blob, track);
     blob.first_point = results->points->len;
-    append_trail (results, &blob, meta);
-    blobs[n++] = blob;
+    if (!append_trail (results, &blob, meta) || !gst_ccl_vector_append (results->blobs, &blob, 1))
+      return FALSE;
   }
-  return n;
+  return TRUE;
 }
 
 static GstCclBlobList *
-new_list (const GstCclTrackResults * results, const GstCclBlob * blobs, guint n)
+new_list (const GstCclTrackResults * results)
 {
-  GstCclBlobList *list = gst_ccl_blob_list_new (blobs, n);
+  GstCclBlobList *list = gst_ccl_blob_list_new (results->blobs->data, results->blobs->len);
   GBytes *points;
 
-  if (results->points->len > 0) {
-    points = g_bytes_new (results->points->data, results->points->len * sizeof (GstCclPoint));
-    gst_ccl_blob_list_set_points (list, points);
-    g_bytes_unref (points);
+  if (list && results->points->len > 0) {
+    points = gst_ccl_bytes_try_new (results->points->data, results->points->len * sizeof (GstCclPoint));
+    if (points) {
+      gst_ccl_blob_list_set_points (list, points);
+      g_bytes_unref (points);
+    } else {
+      g_clear_pointer (&list, gst_ccl_blob_list_unref);
+    }
   }
   return list;
 }
 
-/* Copies of the buffer may hold the old list, so a new one is written. */
-static void
+/* Copies of the buffer may hold the old list, so a new one is written. FALSE without memory. */
+static gboolean
 write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
 {
-  const guint n_old = gst_ccl_blob_meta_get_length (meta);
-  GstCclBlob *const blobs = g_new (GstCclBlob, n_old + results->n_tracks + 1);  /* never NULL, so that n can be added */
   GstCclBlobList *list;
-  guint n = 0, n_added;
+  guint n;
 
-  g_array_set_size (results->points, 0);
-  for (guint i = 0; i < n_old; i++) {
-    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
-
-    if (gst_ccl_track_is_added (blob))
-      continue;
-    blobs[n] = *blob;
-    if (i < results->n_ids)
-      name_blob (results, &blobs[n], i);
-    append_contour (results, &blobs[n], meta, i);
-    append_trail (results, &blobs[n], meta);
-    n++;
-  }
-  n_added = add_tracks (results, blobs + n, meta);
+  results->blobs->len = results->points->len = 0;
+  if (!add_named_blobs (results, meta))
+    return FALSE;
+  n = results->blobs->len;
+  if (!add_tracks (results, meta) || !(list = new_list (results)))
+    return FALSE;
   meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-  if (n == 0 && n_added > 0)
+  if (n == 0 && results->blobs->len > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-
-  list = new_list (results, blobs, n + n_added);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
-  g_free (blobs);
+  return TRUE;
 }
 
 /* DL Streamer's elements write and read an int, so larger ids wrap around. */
@@ -343,13 +354,14 @@ write_mirrored_objects (const GstCclTrackResults * results, GstBuffer * buffer, 
 #endif
 }
 
-void
+gboolean
 gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buffer, GstCclTrackInput input)
 {
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
 
   if (input == GST_CCL_TRACK_INPUT_CCL && meta) {
-    write_blobs (results, meta);
+    if (!write_blobs (results, meta))
+      return FALSE;
     write_mirrored_rois (buffer, meta);
     write_mirrored_objects (results, buffer, meta);
   } else if (input == GST_CCL_TRACK_INPUT_ROI) {
@@ -357,4 +369,5 @@ gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buf
   } else if (input == GST_CCL_TRACK_INPUT_ANALYTICS) {
     write_objects (results, buffer);
   }
+  return TRUE;
 }

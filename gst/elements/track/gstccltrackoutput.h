@@ -20,10 +20,12 @@ typedef struct
   const GstCclTrackLives *lives;
   guint emit;                   /* GstCclTrackEmit */
   guint min_hits;               /* a lost track that was seen less often was never confirmed */
-  GArray *points;               /* of GstCclPoint: space to work in */
+  GstCclVector *blobs;          /* of GstCclBlob: space to work in */
+  GstCclVector *points;         /* of GstCclPoint: space to work in */
 } GstCclTrackResults;
 
-void gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buffer, GstCclTrackInput input);
+/* FALSE without memory: the metadata of the frame stays as it was. */
+gboolean gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buffer, GstCclTrackInput input);
 
 G_END_DECLS
 

@@ -47,10 +47,11 @@ struct _GstCclTrack
   GstClockTime mean_duration;   /* measured; GST_CLOCK_TIME_NONE: not yet */
   GstClockTime last_pts;
   guint n_untimed;              /* frames without a timestamp since then; each counted as an interval */
-  GArray *detections;           /* of CclDetection: this frame's */
-  GArray *ids;                  /* of guint64: their tracks */
+  GstCclVector detections;      /* of CclDetection: this frame's */
+  GstCclVector ids;             /* of guint64: their tracks */
   GstCclTrackLives *lives;
-  GArray *points;               /* of GstCclPoint: space for this frame's contours and trails */
+  GstCclVector blobs;           /* of GstCclBlob: space for this frame's */
+  GstCclVector points;          /* of GstCclPoint: space for this frame's contours and trails */
   gboolean reset_is_new;        /* downstream has no event yet about the last reset */
   guint n_without_input;        /* see gstcclhint.h */
 };

@@ -51,35 +51,38 @@ gst_ccl_track_place_of_blob (const GstCclBlobMeta * meta, guint index, gboolean 
   return place_of_sum (&sum, centroid);
 }
 
-GArray *
+GstCclTrackPlace *
 gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob),
-    gboolean centroid)
+    gboolean centroid, guint * n_places)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
   const GstCclBlob *const blobs = gst_ccl_blob_list_get (meta->list, 0);
-  GHashTable *const index_of = g_hash_table_new (g_int64_hash, g_int64_equal);
-  GArray *const sums = g_array_sized_new (FALSE, TRUE, sizeof (Sum), n);
-  GArray *const places = g_array_sized_new (FALSE, FALSE, sizeof (GstCclTrackPlace), n);
+  Sum *const sums = g_try_new (Sum, MAX (n, 1));
+  GstCclTrackPlace *const places = g_try_new (GstCclTrackPlace, MAX (n, 1));
+  GHashTable *index_of;
 
+  *n_places = 0;
+  if (!sums || !places) {
+    g_free (sums);
+    g_free (places);
+    return NULL;
+  }
+  index_of = g_hash_table_new (g_int64_hash, g_int64_equal);
   for (guint i = 0; i < n; i++) {
     gpointer index;
 
     if (!is_wanted (&blobs[i]))
       continue;
     if (!g_hash_table_lookup_extended (index_of, &blobs[i].track_id, NULL, &index)) {
-      const Sum sum = {.id = blobs[i].track_id };
-
-      index = GUINT_TO_POINTER (sums->len);
+      index = GUINT_TO_POINTER (*n_places);
       g_hash_table_insert (index_of, (gpointer) & blobs[i].track_id, index);
-      g_array_append_val (sums, sum);
+      sums[(*n_places)++] = (Sum) {.id = blobs[i].track_id };
     }
-    add_blob (&g_array_index (sums, Sum, GPOINTER_TO_UINT (index)), meta, i);
+    add_blob (&sums[GPOINTER_TO_UINT (index)], meta, i);
   }
-  for (guint i = 0; i < sums->len; i++) {
-    const GstCclTrackPlace place = place_of_sum (&g_array_index (sums, Sum, i), centroid);
-    g_array_append_val (places, place);
-  }
-  g_array_unref (sums);
+  for (guint i = 0; i < *n_places; i++)
+    places[i] = place_of_sum (&sums[i], centroid);
+  g_free (sums);
   g_hash_table_unref (index_of);
   return places;
 }

@@ -23,10 +23,10 @@ typedef struct
 /* The evaluation point of a blob: its centre of gravity, or the middle of the lowest row of its box. */
 GstCclTrackPlace gst_ccl_track_place_of_blob (const GstCclBlobMeta * meta, guint index, gboolean centroid);
 
-/* An array of GstCclTrackPlace, in the order of the tracks' first blobs, for blobs that `is_wanted`. The parts of a track count
- * by their area. (transfer full) */
-GArray *gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob),
-    gboolean centroid);
+/* The places of the tracks, in the order of their first blobs, for blobs that `is_wanted`. The parts of a track count by their
+ * area. NULL without memory; g_free() frees them. */
+GstCclTrackPlace *gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (const GstCclBlob * blob),
+    gboolean centroid, guint * n_places);
 
 G_END_DECLS
 

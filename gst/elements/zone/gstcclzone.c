@@ -135,8 +135,12 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   self->buffer = buffer;
   self->n_before = before ? before->n_zones : 0;
   take_time (self, buffer);
-  if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta))
-    gst_cclzone_check_blobs (self, meta, centroid, margin);
+  if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta)
+      && !gst_cclzone_check_blobs (self, meta, centroid, margin)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the blobs of a frame."), (NULL));
+    self->buffer = NULL;
+    return GST_FLOW_ERROR;
+  }
   gst_cclzone_give_hints (self, meta);
   if (gst_ccl_blobs_are_analysed (meta))
     ccl_zone_watch_end_frame (self->watch, self->now, linger);

@@ -136,23 +136,26 @@ add_zones (GstCclzone * self, guint32 bits, guint32 ours)
   return (guint32) ((bits & before) | (guint64) ours << self->n_before);
 }
 
-static void
+/* FALSE without memory. */
+static gboolean
 see_tracks (GstCclzone * self, const GstCclBlobMeta * meta, gboolean centroid, gdouble margin)
 {
-  GArray *const places = gst_ccl_track_places_new (meta, is_followed, centroid);
+  guint n;
+  GstCclTrackPlace *const places = gst_ccl_track_places_new (meta, is_followed, centroid, &n);
 
-  for (guint i = 0; i < places->len; i++) {
-    const GstCclTrackPlace *const place = &g_array_index (places, GstCclTrackPlace, i);
+  for (guint i = 0; i < n; i++) {
+    const GstCclTrackPlace *const place = &places[i];
     const CclZonePosition position = { place->id, place->x, place->y, place->area, margin * place->height };
 
     if (ccl_zone_watch_see (self->watch, &position, self->now) != CCL_OK)
       GST_WARNING_OBJECT (self, "%s", ccl_error_message ());
   }
-  g_array_unref (places);
+  g_free (places);
+  return places != NULL;
 }
 
-/* Copies of the buffer may hold the old list of blobs, so a new one is written. */
-void
+/* Copies of the buffer may hold the old list of blobs, so a new one is written. FALSE without memory. */
+gboolean
 gst_cclzone_check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gboolean centroid, gdouble margin)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
@@ -162,10 +165,15 @@ gst_cclzone_check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gboolean cent
   if (!self->tracked)
     count_untracked (self, NULL, 0);
   if (n == 0)
-    return;
+    return TRUE;
   list = gst_ccl_blob_list_copy (meta->list, &blobs);
+  if (!list)
+    return FALSE;
   note_tracks (self, blobs, n);
-  see_tracks (self, meta, centroid, margin);
+  if (!see_tracks (self, meta, centroid, margin)) {
+    gst_ccl_blob_list_unref (list);
+    return FALSE;
+  }
   for (guint i = 0; i < n; i++) {
     const GstCclTrackPlace place = gst_ccl_track_place_of_blob (meta, i, centroid);
     const guint32 ours = is_followed (&blobs[i]) ? ccl_zone_watch_inside (self->watch, blobs[i].track_id)
@@ -177,4 +185,5 @@ gst_cclzone_check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gboolean cent
     count_untracked (self, blobs, n);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
+  return TRUE;
 }

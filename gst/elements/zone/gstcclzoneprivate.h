@@ -65,7 +65,7 @@ void gst_cclzone_give_hints (GstCclzone * self, const GstCclBlobMeta * meta);
 /* gstcclzonecounts.c: objects, events, counts */
 void gst_cclzone_on_event (void *data, const CclZoneEvent * event);
 void gst_cclzone_forget_objects (GstCclzone * self);
-void gst_cclzone_check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gboolean centroid, gdouble margin);
+gboolean gst_cclzone_check_blobs (GstCclzone * self, GstCclBlobMeta * meta, gboolean centroid, gdouble margin);
 
 G_END_DECLS
 
