@@ -58,11 +58,12 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 }
 
 static gboolean
-gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstCclFoundMask * found)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
+  (void) found;
   frame->settings = self->now;
   if (self->loads_background)   /* the first frame: none is in flight */
     gst_ccl_motion_load_background (self);
