@@ -261,7 +261,7 @@ def main():
     for video, size in videos:
         rounds = compare(args, video, size)
         title = os.path.basename(video) + (" scaled to {}x{}".format(*size) if size else "")
-        # What a process takes before and besides its frames.
+        # The time of a process besides its frames.
         few = argparse.Namespace(**{**vars(args), "frames": 2})
         idle = {name: run_apart(few, name, video, size) for name in candidates(args)}
         report(args, title, rounds, idle)

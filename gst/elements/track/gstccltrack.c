@@ -470,7 +470,7 @@ install_properties (GObjectClass * klass)
       "Number of successive frames in which a new track must be seen to be confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",
       "Minimum overlap of two boxes (intersection over union) that may be the same object. With method=kalman, blobs that "
-      "overlap this much match at any distance. Regions and detections are compared with half their size added at each side",
+      "overlap this much may match at any distance. Regions and detections are compared with half their size added at each side",
       0, 1, config.iou_threshold, playing);
   properties[PROP_MAX_DISTANCE] = g_param_spec_double ("max-distance", "Maximum distance",
       "Maximum distance of a blob from the predicted place of its track, in standard deviations (Mahalanobis distance; "
