@@ -11,7 +11,7 @@ import unittest
 
 import prose
 
-# Of the documents for users, and of those for developers, without code and generated tables.
+# Of the documents for users, and of those for developers, without code and generated tables. A later issue may add 800 here.
 MAX_WORDS = 10000
 MAX_SENTENCE = 25
 MAX_LONG = 0.10  # share of longer sentences in a document
