@@ -7,7 +7,7 @@
 #     examples/install.sh GROUP...
 #
 # build     to compile the plugin for the CPU, or with CUDA where the toolkit is already there
-# cuda      GStreamer's CUDA headers, of use together with the CUDA toolkit only
+# cuda      GStreamer's CUDA headers; only useful with the CUDA toolkit
 # run       gst-launch-1.0 and the basic elements
 # scene     to write the annotated video, or show it
 # pictures  to read png and jpg
@@ -17,7 +17,7 @@
 # fuzz      clang with libFuzzer
 # static    what analyses sources without running them
 #
-# Needs root or sudo only when something is missing. Speaks on stderr.
+# Needs root or sudo only when something is missing. Messages go to stderr.
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }

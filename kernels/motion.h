@@ -71,8 +71,8 @@ CclMotionConfig ccl_motion_config_default(void);
 
 typedef struct CclMotion CclMotion;
 
-/* Makes a detector that knows nothing yet; all memory is taken here, but for lists of regions and uploaded chroma. Errors as of
- * ccl_context_new(). */
+/* Makes a detector that has learnt nothing. It allocates all memory here, except for lists of regions and uploaded chroma.
+ * Errors as of ccl_context_new(). */
 CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **motion);
 
 /* NULL is allowed. */

@@ -7,7 +7,7 @@
  *
  * The model of a pixel is a mixture of up to three modes and one mean deviation. Two loops of feedback adapt it:
  *  - a false alarm, that is foreground which the filters take out of the mask, raises the pixel's own threshold;
- *  - a pixel in the mask is not learnt. What stands there is a candidate, and the time for which it stands still is counted.
+ *  - a pixel in the mask is not learnt. Its value is a candidate, and the time for which the candidate stays still is counted.
  *
  * Values are 8.8 fixed point: 256 is one level of luma or chroma. Weights and rates are 0.16. "A part of" is 256ths.
  */

@@ -67,7 +67,7 @@ push_end (gpointer data)
   return GINT_TO_POINTER (gst_harness_push_event (publisher->harness, gst_event_new_eos ()));
 }
 
-/* A seek, or a stop, while the end waits for the broker: it waits no more, and warns of nothing, as nothing has ended. */
+/* A seek, or a stop, while the end waits for the broker: it stops waiting, without a warning, as nothing has ended. */
 GST_START_TEST (test_end_is_given_up)
 {
   const gboolean stops = __i__;
@@ -146,7 +146,7 @@ GST_START_TEST (test_fail_on_disconnect)
 
 GST_END_TEST;
 
-/* Who waits for room hears of it, too. */
+/* It also ends the wait of a streaming thread for space in the queue. */
 GST_START_TEST (test_fail_on_disconnect_unblocks)
 {
   guint port;

@@ -84,7 +84,7 @@ GST_START_TEST (test_full_queue_blocks_and_unblocks)
 
 GST_END_TEST;
 
-/* Who lets the pipeline wait no longer, or not yet, need not wait for the broker. */
+/* A change of `overflow` or of the queue's size ends the wait for space at once. */
 GST_START_TEST (test_new_settings_end_the_wait_for_room)
 {
   static const struct

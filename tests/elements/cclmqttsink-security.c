@@ -114,7 +114,7 @@ GST_START_TEST (test_tls)
     {"good", "good", TRUE, TRUE},
     {"good", "other", TRUE, FALSE},
     {"good", NULL, TRUE, FALSE},
-    {"other", "other", TRUE, FALSE},    /* in order, but for another host */
+    {"other", "other", TRUE, FALSE},    /* valid, for another host */
     {"other", "good", FALSE, TRUE},
   };
 
@@ -147,7 +147,7 @@ GST_START_TEST (test_tls)
 
 GST_END_TEST;
 
-/* A certificate for this host that is valid for so many days from now. FALSE: openssl takes no such number. */
+/* A certificate for this host that is valid for `days` days from now. FALSE: openssl does not take this number. */
 static gboolean
 make_dated_certificate (const gchar * stem, const gchar * days)
 {

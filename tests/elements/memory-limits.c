@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What happens when memory is short, or when another element claims to need much. The tests limit the memory of their process,
+/* Tests with little memory, and with another element that claims to need much. The tests limit the memory of their process,
  * so each needs one of its own; valgrind runs them in one process and needs more memory. */
 
 #include <malloc.h>
@@ -18,7 +18,7 @@
 #include "support/messages.h"
 #include "support/skip.h"
 
-/* Lets the process allocate so much more than it has now. */
+/* Lets the process allocate this many bytes more than it has now. */
 static void
 limit_memory (gsize more)
 {

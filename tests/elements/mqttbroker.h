@@ -50,7 +50,7 @@ void expect_numbers (Listener * listener, const gchar * topic, guint first, guin
 void expect_numbers_at_least_once (Listener * listener, guint first, guint last);
 void close_listener (Listener * listener);
 
-/* A broker of our own, which answers when it is told to. */
+/* A broker of our own, which answers when the test calls for an answer. */
 GSocketListener *new_listener (guint * port);
 
 /* The next client, which says that it is one, and is not answered. */
