@@ -18,6 +18,7 @@
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
+# packages     Debian packages and Python wheel, built and tried in bare systems in build-packages/; needs root
 # long         the emulated CUDA kernels on many images
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
@@ -34,6 +35,7 @@ fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
 long_tests= # names; none: all
+passed=0 # passes without a log
 broken=0 # passes that ended before their tests
 skipped=0 # passes that cannot run here
 
@@ -43,7 +45,7 @@ started=$(date +%s)
 finish() {
     step "results"
     # shellcheck disable=SC2086
-    "$python" "$top/tests/count-results.py" --broken $broken --skipped $skipped $logs
+    "$python" "$top/tests/count-results.py" --passed $passed --broken $broken --skipped $skipped $logs
     exit $?
 }
 
@@ -179,6 +181,16 @@ pass_debian13() {
     esac
 }
 
+pass_packages() {
+    step "packages"
+    "$top/tests/packages.sh" "$top/build-packages"
+    case $? in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) broken=$((broken + 1)) ;;
+    esac
+}
+
 pass_long() {
     step "long: build"
     build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
@@ -193,7 +205,7 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow sanitize valgrind threads fuzz debian13 ;;
+--all) set -- quick slow sanitize valgrind threads fuzz debian13 packages ;;
 --long)
     shift
     long_tests="$*"
@@ -203,7 +215,7 @@ case ${1-} in
 esac
 for pass; do
     case $pass in
-    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
+    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | packages | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
