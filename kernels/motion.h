@@ -66,7 +66,7 @@ typedef struct CclMotionConfig {
     bool chroma; /* FEEDBACK: pictures come with chroma, and it counts */
 } CclMotionConfig;
 
-/* CPU, MOG2, depth 1, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
+/* CPU, FEEDBACK, depth 1, one thread per CPU as far as they help, device 0; sizes 0, for the caller to fill. */
 CclMotionConfig ccl_motion_config_default(void);
 
 typedef struct CclMotion CclMotion;
@@ -188,6 +188,26 @@ CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info);
 /* ccl_motion_submit() and ccl_motion_collect() in one; no other picture may be in flight. */
 CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask,
                            CclMotionInfo *info);
+
+/*
+ * The background, to go on with after a restart: FEEDBACK alone. Either backend reads what the other has written. Foreground is not
+ * part of it: what stands still is new to a detector that loads it.
+ */
+
+/* Bytes that ccl_motion_save_background() writes; 0: the method has no background to save. */
+size_t ccl_motion_background_size(const CclMotion *motion);
+
+/* Writes the background after all pictures submitted. Errors: ARGUMENT (nothing is learnt yet, or the method has none); as of
+ * ccl_motion_submit(). */
+CclStatus ccl_motion_save_background(CclMotion *motion, void *data);
+
+/* The next picture is compared with this background. No picture may be in flight. Errors: ARGUMENT (the bytes are no background, or
+ * one of another size or kind; the detector is as before); as of ccl_motion_submit(). */
+CclStatus ccl_motion_load_background(CclMotion *motion, const void *data, size_t size);
+
+/* Whether bytes begin as a background does; at least CCL_MOTION_MAGIC_SIZE of them. */
+#define CCL_MOTION_MAGIC_SIZE 8u
+bool ccl_motion_is_background(const void *data);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,22 @@ typedef struct MotionFrame {
     uint32_t serial;                     /* the backend's own */
 } MotionFrame;
 
+typedef struct FeedbackControl FeedbackControl; /* motion_feedback_picture.h */
+
+/* FEEDBACK: an array of the model. It has a member of FeedbackPixel for each pixel, or one of FeedbackChroma for each sample. */
+typedef struct MotionArray {
+    void *data;          /* in the backend's memory; rows of luma have words * 64 elements */
+    size_t pitch;        /* bytes from row to row */
+    size_t step;         /* bytes of an element, which begins with the member */
+    size_t offset, size; /* of the member in its struct, bytes */
+} MotionArray;
+
+#define MOTION_MAX_ARRAYS 9u
+typedef struct MotionArrays {
+    MotionArray luma[MOTION_MAX_ARRAYS], chroma[MOTION_MAX_ARRAYS];
+    unsigned n_luma, n_chroma;
+} MotionArrays;
+
 typedef struct MotionBackend {
     CclStatus (*open)(CclMotion *motion); /* on error close() is called too */
     void (*close)(CclMotion *motion);
@@ -45,6 +61,11 @@ typedef struct MotionBackend {
     CclStatus (*submit)(CclMotion *motion, MotionFrame *frame);
     /* Waits until the picture's mask and counts are complete. */
     CclStatus (*collect)(CclMotion *motion, MotionFrame *frame);
+    /* FEEDBACK, to save and load its model. copy(): between host memory and an array, after all pictures submitted. control(): with
+     * `put` the pictures before are forgotten. */
+    void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
+    CclStatus (*copy)(CclMotion *motion, void *host, void *array, size_t size, bool put);
+    CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);
 } MotionBackend;
 
 struct CclMotion {
@@ -68,6 +89,9 @@ CCL_HOST_DEVICE static inline uint32_t motion_box(uint32_t i, uint32_t n, uint32
 {
     return (uint32_t)((uint64_t)i * size / n);
 }
+
+/* ARGUMENT while pictures are in flight. */
+CclStatus motion_check_idle(const CclMotion *motion);
 
 extern const MotionBackend motion_cpu_backend;
 extern const MotionBackend motion_cpu_feedback_backend; /* method FEEDBACK */

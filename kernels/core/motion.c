@@ -13,7 +13,7 @@
 
 CclMotionConfig ccl_motion_config_default(void)
 {
-    return (CclMotionConfig){ .method = CCL_MOTION_MOG2, .depth = 1, .cpu_flags = CCL_CPU_ALL };
+    return (CclMotionConfig){ .method = CCL_MOTION_FEEDBACK, .depth = 1, .cpu_flags = CCL_CPU_ALL };
 }
 
 CclMotionParams ccl_motion_params_default(void)
@@ -112,7 +112,7 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
     *device_bytes = motion->device_bytes;
 }
 
-static CclStatus check_idle(const CclMotion *motion)
+CclStatus motion_check_idle(const CclMotion *motion)
 {
     if (motion->n_waiting)
         return ccl_fail(CCL_ERROR_ARGUMENT, "%u pictures are waiting; collect them first", motion->n_waiting);
@@ -121,7 +121,7 @@ static CclStatus check_idle(const CclMotion *motion)
 
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride)
 {
-    CCL_TRY(check_idle(motion));
+    CCL_TRY(motion_check_idle(motion));
     uint64_t *const bits = calloc((size_t)motion->words * motion->height, sizeof *bits);
     uint64_t n = 0;
     if (!bits)
@@ -332,7 +332,7 @@ CclStatus ccl_motion_submit(CclMotion *motion, const CclMask *luma, const CclMot
 CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMotionParams *params, const CclMotionMask *mask,
                            CclMotionInfo *info)
 {
-    CCL_TRY(check_idle(motion));
+    CCL_TRY(motion_check_idle(motion));
     CCL_TRY(ccl_motion_submit(motion, luma, params, mask));
     return ccl_motion_collect(motion, info);
 }

@@ -4,7 +4,7 @@
 /*
  * The motion detector without GStreamer: raw 8-bit pictures on stdin, raw masks on stdout, time per picture on stderr.
  *
- *     motion WIDTH HEIGHT [method=mog2] [threshold=0] [learning-rate=-1] [median=2] [shadow=drop] ...
+ *     motion WIDTH HEIGHT [method=feedback] [threshold=0] [absorb-ms=600000] [median=2] [shadow=drop] ...
  *         < pictures > masks
  *
  * chroma=1    pictures are I420; method=feedback looks at their chroma

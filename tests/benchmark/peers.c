@@ -14,6 +14,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Called by Python, so that no header declares them. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 static clockid_t timer = CLOCK_MONOTONIC;
 
 /* From now on count the time the thread runs, not the time that passes: for one thread, on a busy machine. */

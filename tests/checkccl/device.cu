@@ -127,7 +127,7 @@ double device_null_us(void *target, void *const *sources, unsigned n_sources, si
 {
     void *const begin = device_event_new(), *const end = device_event_new(), *const stream = device_stream_new();
     const size_t n_wide = size / sizeof(uint4);
-    const unsigned n_touches = n_sources > MIN_TOUCHES ? n_sources : MIN_TOUCHES;
+    const unsigned n_touches = n_sources > MIN_TOUCHES ? n_sources : (unsigned)MIN_TOUCHES;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     MUST(cudaStreamBeginCapture(as_stream(stream), cudaStreamCaptureModeThreadLocal));

@@ -67,6 +67,10 @@ bool run(const Case *c, unsigned n_frames);
 void check_feedback(CclBackendKind backend, unsigned n_random, bool quick);
 void check_soak(unsigned n_frames);
 
+/* ---------------------------------------------------------------- background.c */
+
+void check_background(CclBackendKind backend);
+
 /* ---------------------------------------------------------------- arguments.c */
 
 void check_arguments(CclBackendKind backend);

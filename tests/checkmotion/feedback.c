@@ -23,6 +23,7 @@ typedef struct Scene {
     Layout layout;
     size_t pad;
     bool ignore, lively, resident; /* resident: picture and mask are in device memory */
+    bool restarts;                 /* now and then a new detector loads the background */
     int camera, light;             /* pixels; per cent */
     int64_t us;
 } Scene;
@@ -329,6 +330,34 @@ static void change(Run *r, unsigned frame, uint32_t seed)
     }
 }
 
+static bool collect_all(Run *r)
+{
+    bool ok = true;
+    while (ok && r->n_collected < r->n_submitted)
+        ok = collect(r);
+    return ok;
+}
+
+/* A restart: another detector goes on with the background of this one, if that has learnt one. */
+static void restart(Run *r)
+{
+    const size_t size = ccl_motion_background_size(r->motion);
+    uint8_t *const background = must(malloc(size));
+    CclMotion *motion;
+    need(ccl_motion_new(&r->scene.config, &motion));
+    need(ccl_motion_set_ignore(motion, r->ignored, r->width));
+    if (ccl_motion_save_background(r->motion, background) == CCL_OK) {
+        need(ccl_motion_load_background(motion, background, size));
+        plain_feedback_reload(r->plain);
+    } else {
+        plain_feedback_reset(r->plain);
+    }
+    ccl_motion_free(r->motion);
+    r->motion = motion;
+    memset(r->count, 0, (size_t)r->width * r->height);
+    free(background);
+}
+
 static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
 {
     Run r;
@@ -338,10 +367,13 @@ static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
         change(&r, frame, seed);
         if (r.n_submitted - r.n_collected == s->config.depth)
             ok = collect(&r);
+        if (s->restarts && frame % 23 == 22) {
+            ok = ok && collect_all(&r);
+            restart(&r);
+        }
         submit(&r, frame);
     }
-    while (ok && r.n_collected < r.n_submitted)
-        ok = collect(&r);
+    ok = ok && collect_all(&r);
     run_free(&r);
 }
 
@@ -351,7 +383,6 @@ static Scene scene_for(CclBackendKind backend, uint32_t width, uint32_t height)
 {
     Scene s = { .config = ccl_motion_config_default(), .params = ccl_motion_params_default(), .light = 100 };
     s.config.backend = backend;
-    s.config.method = CCL_MOTION_FEEDBACK;
     s.config.width = width, s.config.height = height;
     s.config.threads = 1;
     s.layout = layouts[1];
@@ -375,6 +406,7 @@ static void check_random(CclBackendKind backend, unsigned n)
         s.lively = i % 2;
         s.config.depth = 1 + random_below(3);
         s.resident = backend == CCL_BACKEND_CUDA && random_below(2);
+        s.restarts = i % 3 == 0;
         s.params.absorb_ms = random_below(2) ? 4000 : 600000;
         s.params.dilate = random_below(3) == 0;
         run_scene(&s, 110, i);
@@ -400,7 +432,7 @@ static void check_large(CclBackendKind backend)
     Scene s = scene_for(backend, 1003, 701);
     s.config.threads = 4;
     run_scene(&s, 45, 1);
-    s.layout = layouts[2];
+    s.layout = layouts[2], s.restarts = true;
     s.config.work_width = 640, s.config.work_height = 447, s.config.threads = 3;
     run_scene(&s, 45, 2);
 }
@@ -456,6 +488,7 @@ static void check_chroma(CclBackendKind backend)
 void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
 {
     check_chroma(backend);
+    check_background(backend);
     check_random(backend, n_random);
     if (quick)
         return;

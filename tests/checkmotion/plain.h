@@ -28,6 +28,8 @@ typedef struct PlainResult {
 PlainFeedback *plain_feedback_new(uint32_t width, uint32_t height, bool has_chroma);
 void plain_feedback_free(PlainFeedback *f);
 void plain_feedback_reset(PlainFeedback *f);
+/* As a new detector that loads this one's background. */
+void plain_feedback_reload(PlainFeedback *f);
 void plain_feedback_apply(PlainFeedback *f, const PlainPicture *picture, const uint8_t *ignored, const CclMotionParams *params,
                           uint64_t most, PlainResult *result);
 

@@ -58,6 +58,23 @@ void plain_feedback_reset(PlainFeedback *f)
     memset(&f->control, 0, sizeof f->control);
 }
 
+void plain_feedback_reload(PlainFeedback *f)
+{
+    const size_t n = (size_t)f->w * f->h;
+    const FeedbackControl before = f->control;
+    f->control = (FeedbackControl){ .n_learnt = before.n_learnt,
+                                    .learnt_ms = before.learnt_ms,
+                                    .ms = before.ms,
+                                    .offset = { before.offset[0], before.offset[1] } };
+    for (size_t i = 0; i < n; i++) {
+        FeedbackPixel *const p = &f->pixels[i];
+        p->candidate = p->mean, p->still = 0, p->ghost = 0;
+    }
+    for (size_t i = 0; i < (size_t)f->cw * f->ch; i++)
+        memcpy(f->chroma[i].candidate, f->chroma[i].mean[0], sizeof f->chroma[i].candidate);
+    memset(f->last_mask, 0, n), memset(f->last_rises, 0, n), memset(f->mask, 0, n);
+}
+
 static size_t sample_at(const PlainFeedback *f, int x, int y)
 {
     return (size_t)(y / 2) * f->cw + x / 2;

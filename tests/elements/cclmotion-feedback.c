@@ -78,7 +78,6 @@ GST_START_TEST (test_masks_are_the_cores)
   CclMotion *core;
 
   gst_video_info_set_format (&info, format, width, height);
-  config.method = CCL_MOTION_FEEDBACK;
   config.width = width, config.height = height;
   config.chroma = GST_VIDEO_INFO_N_COMPONENTS (&info) > 1;
   set_motion (harness, "backend", backends[__i__ % 2]);

@@ -39,6 +39,7 @@ GST_START_TEST (test_masks_are_the_cores)
   guint64 seen = 0;
   CclMotion *core;
 
+  config.method = CCL_MOTION_MOG2;
   config.width = width, config.height = height;
   params.warmup_frames = 5;
   fail_unless (ccl_motion_new (&config, &core) == CCL_OK);

@@ -64,6 +64,21 @@ FLAT = [
 ]
 
 
+def background(mends, pixel=(25600, 65535, 512, 0, 9, 9, 40000, 7), sample=(32768, 32768, 0, 0, 65535, 256), width=19, cut=0):
+    """A file of 19x13 pixels for background.c, which mends the header (2) or the checksum (1)."""
+    form = struct.pack("<8s10I", b"CCLBG\r\n\x1a", 1, 1, width, 13, 1, 32, 8192, 40, 0, 0)
+    form += 247 * struct.pack("<7HB", *pixel) + 70 * struct.pack("<6H", *sample) + bytes(8)
+    return bytes([mends]) + form[:len(form) - cut]
+
+
+BACKGROUNDS = [
+    b"", b"\0", background(0), background(1), background(2), background(1, cut=5), background(1, width=20),
+    background(1, width=2**32 - 1),
+    background(1, pixel=(0, 21845, 5120, 10240, 65535, 0, 65535, 255)), background(1, sample=(65535, 0, 0, 65535, 32768, 5120)),
+    background(1, pixel=(0, 21844, 0, 0, 0, 0, 0, 0)), background(1, sample=(0, 0, 0, 0, 32767, 0)), b"\2" + 300 * b"\xff\0",
+]
+
+
 def frames(line, video_format, steps):
     """A line of elements, 16x12 pixels of a format at 25 frames a second, and the steps behind."""
     return bytes([line, video_format, 16, 12, 25, 0, 0, 0]) + b"".join(steps)
@@ -100,7 +115,7 @@ METAS += [bytes([chain]) + 3 * (bytes([0, 3]) + MASK + REGION + CROP + b"\0") fo
 def main():
     top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
     inputs = {target: [text.encode() for text in texts] for target, texts in TEXTS.items()}
-    inputs |= {"flat": FLAT, "frames": FRAMES, "metas": METAS}
+    inputs |= {"background": BACKGROUNDS, "flat": FLAT, "frames": FRAMES, "metas": METAS}
     for target, seeds in inputs.items():
         (top / target).mkdir(parents=True, exist_ok=True)
         for number, seed in enumerate(seeds):

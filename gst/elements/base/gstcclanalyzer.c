@@ -102,13 +102,15 @@ request_headroom (GstCclAnalyzer * self)
     gst_ccl_pool_headroom_request (&self->headroom, GST_BASE_TRANSFORM (self), delay);
 }
 
-/* The buffer that holds the mask: the frame itself, or one beside it. */
+/* Returns the buffer that holds the mask: the frame itself, or one beside it. */
 static GstBuffer *
-find_mask (GstCclAnalyzer * self, GstBuffer * buffer)
+find_mask (GstCclAnalyzer * self, GstBuffer * buffer, GstCclFoundMask * found)
 {
   GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
 
-  return klass->find_mask ? klass->find_mask (self, buffer) : buffer;
+  if (klass->find_mask)
+    klass->find_mask (self, buffer, found);
+  return found->buffer ? found->buffer : buffer;
 }
 
 /* A mask in the memory of another device is analysed there. */
@@ -206,9 +208,9 @@ gst_ccl_analyzer_submit_frame (GstCclAnalyzer * self, GstCclFrame * frame)
   return status;
 }
 
-/* Puts the frame into the delay queue and submits it to the core. Takes the buffer. */
+/* Puts the frame into the delay queue and submits it to the core. Takes both buffers. */
 static GstFlowReturn
-submit (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
+submit (GstCclAnalyzer * self, GstBuffer * buffer, GstCclFoundMask * found, GstClockTime arrived)
 {
   const GstClockTime start = gst_util_get_timestamp ();
   GstCclFrame *const frame = gst_ccl_analyzer_nth_frame (self, self->n_frames);
@@ -220,7 +222,7 @@ submit (GstCclAnalyzer * self, GstBuffer * buffer, GstClockTime arrived)
   frame->host_time = 0;
   frame->is_analysed = frame->is_mapped = FALSE;
   self->n_frames++;
-  if (!GST_CCL_ANALYZER_GET_CLASS (self)->begin_frame (self, frame))
+  if (!GST_CCL_ANALYZER_GET_CLASS (self)->begin_frame (self, frame, found))
     return GST_FLOW_OK;
 
   if (!gst_ccl_analyzer_map_frame (self, frame, &error)) {
@@ -417,6 +419,7 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
 {
   GstCclAnalyzer *const self = GST_CCL_ANALYZER (transform);
   const GstClockTime arrived = gst_util_get_timestamp ();
+  GstCclFoundMask found = { 0 };
   GstFlowReturn flow;
 
   gst_ccl_analyzer_take_output (self);
@@ -437,12 +440,13 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
   }
   gst_ccl_analyzer_copy_settings (self);
   request_headroom (self);
-  follow_device (self, find_mask (self, input));
+  follow_device (self, find_mask (self, input, &found));
   if (!open_for_settings (self)) {
+    gst_clear_buffer (&found.buffer);
     gst_buffer_unref (input);
     return GST_FLOW_ERROR;
   }
-  return submit (self, input, arrived);
+  return submit (self, input, &found, arrived);
 }
 
 static GstFlowReturn

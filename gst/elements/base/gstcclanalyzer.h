@@ -151,7 +151,7 @@ struct _GstCclAnalyzerClass
   void (*output_changed) (GstCclAnalyzer * self);       /* optional */
   void (*copy_settings) (GstCclAnalyzer * self);        /* with the object lock */
   guint (*get_wanted_delay) (GstCclAnalyzer * self);    /* frames in the delay queue that the settings ask for */
-  GstBuffer *(*find_mask) (GstCclAnalyzer * self, GstBuffer * buffer);  /* optional; the buffer whose memory is read */
+  void (*find_mask) (GstCclAnalyzer * self, GstBuffer * buffer, GstCclFoundMask * found);       /* optional */
   gboolean (*check_settings) (GstCclAnalyzer * self);   /* optional; FALSE: an error was posted */
   void (*prepare) (GstCclAnalyzer * self);      /* optional; the context is open */
 
@@ -165,7 +165,8 @@ struct _GstCclAnalyzerClass
   void (*close) (GstCclAnalyzer * self);        /* pushed */
 
   /* Frames. */
-  gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame); /* FALSE: the frame passes without analysis */
+  /* Takes the buffer of `found`. FALSE: the frame passes without analysis. */
+  gboolean (*begin_frame) (GstCclAnalyzer * self, GstCclFrame * frame, GstCclFoundMask * found);
   gboolean (*map_frame) (GstCclAnalyzer * self, GstCclFrame * frame, GError ** error);  /* the view and other memory */
   void (*unmap_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional; not the view */
   CclStatus (*submit_frame) (GstCclAnalyzer * self, GstCclFrame * frame);       /* pushed */

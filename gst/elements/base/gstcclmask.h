@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The first plane of a video buffer as a mask for the core: a view without a copy. */
+/* The mask of a frame: where it is, and the first plane of a video buffer as a mask for the core, a view without a copy. */
 #ifndef __GST_CCL_MASK_H__
 #define __GST_CCL_MASK_H__
 
@@ -9,6 +9,16 @@
 #include "ccl.h"
 
 G_BEGIN_DECLS
+
+/* Where the mask of a frame is. */
+typedef struct
+{
+  gboolean is_missing;          /* the frame carries no mask: the rest describes a mask of its size */
+  GstBuffer *buffer;            /* a reference to the buffer with the mask; NULL: the frame itself */
+  GstVideoInfo info;            /* of the mask */
+  guint32 flags;                /* GstCclBlobMetaFlags to pass on */
+  gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
+} GstCclFoundMask;
 
 typedef struct
 {

@@ -183,12 +183,6 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   return gst_ccl_label_start_contexts (self);
 }
 
-static void
-gst_ccl_label_stop (GstCclAnalyzer * analyzer)
-{
-  gst_clear_buffer (&GST_CCL_LABEL (analyzer)->mask.buffer);
-}
-
 /* The outputs have the input's geometry, so metadata stays valid unless it describes colours or memory. */
 static gboolean
 gst_ccl_label_transform_meta (GstBaseTransform * transform, GstBuffer * output, GstMeta * meta, GstBuffer * input)
@@ -466,7 +460,6 @@ init_analyzer (GstCclAnalyzerClass * klass)
   klass->caps_changed = gst_ccl_label_caps_changed;
   klass->event = gst_ccl_label_event;
   klass->start = gst_ccl_label_start;
-  klass->stop = gst_ccl_label_stop;
   gst_ccl_label_init_contexts (klass);
   gst_ccl_label_init_frames (klass);
 }

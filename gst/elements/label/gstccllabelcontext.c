@@ -220,7 +220,7 @@ open_method (GstCclLabel * self, GstCclLabelRequest * request, gchar ** message)
 
 /* The method before, or any where that one no longer goes with the volume. */
 static CclStatus
-fall_back (GstCclLabel * self, GstCclLabelRequest * request, CclStatus status, gchar ** message)
+use_accepted_method (GstCclLabel * self, GstCclLabelRequest * request, CclStatus status, gchar ** message)
 {
   const GstCclLabelMethod wanted = request->method;
   gboolean stays = !methods_are_equal (&wanted, &self->accepted);
@@ -257,7 +257,7 @@ gst_ccl_label_reopen (GstCclAnalyzer * analyzer, gpointer data, gchar ** message
   CclStatus status = gst_ccl_analyzer_open (analyzer, request, message);
 
   if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
-    status = fall_back (self, request, status, message);
+    status = use_accepted_method (self, request, status, message);
   if (status == CCL_OK && !allocate_label_images (self, request)) {
     *message = g_strdup_printf ("no memory for label images of %dx%d", request->width, request->height);
     return CCL_ERROR_OUT_OF_MEMORY;
@@ -306,7 +306,7 @@ gst_ccl_label_check_settings (GstCclAnalyzer * analyzer)
   const gchar *const why = now->volume <= 1 ? NULL
       : now->interval > 1 ? "interval leaves frames out"
       : gst_ccl_analyzer_get_output (analyzer) != GST_CCL_OUTPUT_PASSTHROUGH
-      ? "output takes the place of the frames held back"
+      ? "output takes the place of the queued frames"
       : !(now->attach & GST_CCL_ATTACH_BLOB) ? "attach does not say blob" : NULL;
 
   if (why)

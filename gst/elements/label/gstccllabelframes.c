@@ -15,26 +15,23 @@
 /* ---------------------------------------------------------------- find the mask */
 
 /* A frame that lacks its mask counts as one with the size of the last mask. */
-static GstBuffer *
-gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer)
+static void
+gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFoundMask * found)
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
 
-  gst_clear_buffer (&self->mask.buffer);
-  self->has_mask = gst_ccl_mask_source_find (&self->now.mask, buffer, &analyzer->in_info, &self->mask);
-  if (self->has_mask) {
-    self->mask_width = GST_VIDEO_INFO_WIDTH (&self->mask.info);
-    self->mask_height = GST_VIDEO_INFO_HEIGHT (&self->mask.info);
-    return self->mask.buffer ? self->mask.buffer : buffer;
+  if (gst_ccl_mask_source_find (&self->now.mask, buffer, &analyzer->in_info, found)) {
+    self->mask_width = GST_VIDEO_INFO_WIDTH (&found->info);
+    self->mask_height = GST_VIDEO_INFO_HEIGHT (&found->info);
+    return;
   }
-  self->mask = (GstCclFoundMask) {.info = analyzer->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  *found = (GstCclFoundMask) {.is_missing = TRUE,.info = analyzer->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
             "decoder of segmentations (the one that segmentation names, where that is set) and GStreamer 1.26; "
             "mask-source=frame takes the picture itself. Said once per caps."));
   self->warned_no_mask = TRUE;
-  return buffer;
 }
 
 /* ---------------------------------------------------------------- submit */
@@ -56,17 +53,16 @@ should_skip (GstCclLabel * self, GstBuffer * buffer)
 }
 
 static gboolean
-gst_ccl_label_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+gst_ccl_label_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstCclFoundMask * found)
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
   GstCclLabelFrame *const frame = (GstCclLabelFrame *) common;
 
   frame->volume_frame = GST_CCL_VOLUME_NO_FRAME;
   frame->settings = self->now;
-  frame->mask = self->mask;     /* with the reference to its buffer */
-  self->mask.buffer = NULL;
+  frame->mask = *found;
   memset (&frame->table, 0, sizeof frame->table);
-  if (should_skip (self, common->buffer) || !self->has_mask)
+  if (should_skip (self, common->buffer) || found->is_missing)
     return FALSE;
   gst_ccl_label_warn_of_threshold (self, frame);
   gst_ccl_label_warn_of_limits (self);

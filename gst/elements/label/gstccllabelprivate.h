@@ -99,8 +99,6 @@ struct _GstCclLabel
 
   /* Streaming thread. */
   GstCclLabelSettings now;      /* the settings of the current frame */
-  GstCclFoundMask mask;         /* of the current frame, until it is submitted */
-  gboolean has_mask;
   gint mask_width, mask_height; /* of the last mask seen */
   GstCclLabelMethod accepted;   /* the last method that worked; connectivity 0: none */
   GstCclLabelMethod rejected;   /* the last method that contradicts itself, until a setting changes */

@@ -5,17 +5,9 @@
 #ifndef __GST_CCL_MASK_SOURCE_H__
 #define __GST_CCL_MASK_SOURCE_H__
 
-#include <gst/video/video.h>
+#include "base/gstcclmask.h"
 
 G_BEGIN_DECLS
-
-typedef struct
-{
-  GstBuffer *buffer;            /* a reference to the buffer with the mask; NULL: the frame itself */
-  GstVideoInfo info;            /* of the mask */
-  guint32 flags;                /* GstCclBlobMetaFlags to pass on */
-  gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
-} GstCclFoundMask;
 
 /* The properties that choose the mask. */
 typedef struct
@@ -25,7 +17,7 @@ typedef struct
   gint region_id;               /* id of a region of it; -1: all */
 } GstCclMaskChoice;
 
-/* Finds the chosen mask in a buffer with the caps `info`. FALSE: there is none. */
+/* Finds the chosen mask in a buffer with the caps `info`, all but is_missing. FALSE: there is none. */
 gboolean gst_ccl_mask_source_find (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found);
 

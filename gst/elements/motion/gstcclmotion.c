@@ -11,8 +11,8 @@
  *
  * The default method, feedback, learns for 1.5 seconds. Then an object that stands still stays foreground for
  * #cclmotion:absorb-time, at any frame rate. What an object uncovers is background within seconds, and so is the whole
- * picture when the camera was moved. It looks at the chroma planes too, where there are any, and runs on the CPU: frames
- * in CUDA memory are downloaded. The other methods look at the gray or luma plane alone.
+ * picture when the camera was moved. It looks at the chroma planes too, where there are any. The other methods look at the
+ * gray or luma plane alone.
  *
  * The mask is made in these steps:
  *
@@ -25,6 +25,9 @@
  * Learning starts again after a flush, with frames of another size, and when a buffer marked DISCONT jumps in time: back, or
  * more than two seconds ahead. Other gaps and steps back in time do not matter. Every property can change while playing. A
  * change of #cclmotion:method, #cclmotion:work-height, #cclmotion:backend or #cclmotion:threads starts learning again.
+ *
+ * With #cclmotion:background-location a restart does not learn anew: the background is loaded before the first frame, and
+ * saved at the end of the stream, when the element stops, and by #cclmotion::save-background.
  *
  * With #cclmotion:async-depth the element keeps this many frames, so that the GPU works on several at once. Masks, messages and
  * metadata stay the same, and the element adds the delay to the latency of the pipeline. Nothing overtakes a queued frame:
@@ -98,6 +101,7 @@ enum
   PROP_WORK_HEIGHT,
   PROP_MAX_MOTION,
   PROP_IGNORE,
+  PROP_BACKGROUND_LOCATION,
   PROP_MIN_MOTION,
   PROP_POST_MESSAGES,
   PROP_OFF_DELAY,
@@ -217,6 +221,7 @@ gst_ccl_motion_event (GstCclAnalyzer * analyzer, GstEvent * event)
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
     gst_ccl_motion_hint_when_all_learnt (self);
+    gst_ccl_motion_save_background_at_end (self);
   }
 }
 
@@ -239,6 +244,7 @@ gst_ccl_motion_start (GstCclAnalyzer * analyzer)
   self->period.is_moving = FALSE;
   self->ignored_serial = 0;
   self->last_time = GST_CLOCK_TIME_NONE;
+  self->loads_background = TRUE;
   return gst_ccl_analyzer_ensure_open (analyzer);
 }
 
@@ -248,6 +254,7 @@ gst_ccl_motion_stop (GstCclAnalyzer * analyzer)
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
 
   gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
+  gst_ccl_motion_save_background_at_end (self);
 }
 
 /* ---------------------------------------------------------------- properties */
@@ -326,6 +333,9 @@ gst_ccl_motion_set_property (GObject * object, guint id, const GValue * value, G
       self->wanted_output = g_value_get_enum (value);
       gst_ccl_analyzer_sync_output (&self->parent);
       break;
+    case PROP_BACKGROUND_LOCATION:
+      gst_ccl_motion_set_background_location (self, g_value_get_string (value));
+      break;
     case PROP_SHADOW:
       params->drop_shadow = g_value_get_enum (value) == GST_CCL_SHADOW_DROP;
       break;
@@ -377,6 +387,9 @@ gst_ccl_motion_get_property (GObject * object, guint id, GValue * value, GParamS
     case PROP_IGNORE:
       g_value_set_string (value, self->ignore);
       break;
+    case PROP_BACKGROUND_LOCATION:
+      g_value_set_string (value, self->background_location);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, create_stats (self));
       break;
@@ -392,8 +405,8 @@ static void
 install_model_properties (const CclMotionParams * defaults)
 {
   properties[PROP_METHOD] = g_param_spec_enum ("method", "Method",
-      "Model of the background, which decides what is foreground", GST_TYPE_CCL_MOTION_METHOD, CCL_MOTION_FEEDBACK,
-      GST_CCL_PARAM_PLAYING);
+      "Model of the background, which decides what is foreground", GST_TYPE_CCL_MOTION_METHOD,
+      ccl_motion_config_default ().method, GST_CCL_PARAM_PLAYING);
   properties[PROP_THRESHOLD] = g_param_spec_uint ("threshold", "Threshold",
       "Minimum difference of a pixel from the background in gray levels; feedback and mog2 raise it where there is noise "
       "(0 = 5 for feedback, 12 for mog2, 25 for the other methods)", 0, 255, defaults->threshold,
@@ -490,6 +503,8 @@ gst_ccl_motion_finalize (GObject * object)
 
   g_free (self->ignore);
   g_free (self->wrong_ignore);
+  g_free (self->background_location);
+  g_mutex_clear (&self->detector_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -521,6 +536,7 @@ gst_ccl_motion_class_init (GstCclMotionClass * klass)
   object->get_property = gst_ccl_motion_get_property;
   object->finalize = gst_ccl_motion_finalize;
   install_model_properties (&defaults);
+  properties[PROP_BACKGROUND_LOCATION] = gst_ccl_motion_install_background (object);
   install_mask_properties (&defaults);
   install_message_properties ();
   install_backend_properties ();
@@ -547,10 +563,11 @@ static void
 gst_ccl_motion_init (GstCclMotion * self)
 {
   self->settings = (GstCclMotionSettings) {
-  .method = CCL_MOTION_FEEDBACK,.params = ccl_motion_params_default (),.absorb_time =
+  .method = ccl_motion_config_default ().method,.params = ccl_motion_params_default (),.absorb_time =
         DEFAULT_ABSORB_TIME,.min_motion = 0.0005,.post_messages = GST_CCL_POST_EDGES,.off_delay =
         5 * GST_SECOND,.ignore_serial = 1,};
   self->ignore = g_strdup ("");
+  g_mutex_init (&self->detector_lock);
   for (guint i = 0; i < CCL_MAX_DEPTH; i++)
     self->parent.frames[i] = &self->slots[i].common;
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

@@ -105,9 +105,11 @@ set_ignored (GstCclMotion * self)
   if (polygons && map && gst_ccl_ignore_fill (polygons, request->width, request->height, map, self->mask_width,
           self->mask_height)) {
     warn_of_ignored (self, polygons->len, map);
+    g_mutex_lock (&self->detector_lock);
     gst_ccl_cuda_push (&self->parent.cuda);
     is_set = ccl_motion_set_ignore (self->detector, map, self->mask_width) == CCL_OK;
     gst_ccl_cuda_pop (&self->parent.cuda);
+    g_mutex_unlock (&self->detector_lock);
   }
   if (!is_set)
     GST_ELEMENT_WARNING (self, RESOURCE, NO_SPACE_LEFT, ("No memory for ignore: the mask stays as it was."), (NULL));
@@ -123,8 +125,11 @@ gst_ccl_motion_close (GstCclAnalyzer * analyzer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
 
+  g_mutex_lock (&self->detector_lock);
   ccl_motion_free (self->detector);
   self->detector = NULL;
+  self->n_unsaved = 0;
+  g_mutex_unlock (&self->detector_lock);
   drop_pool (self);
 }
 
@@ -142,7 +147,9 @@ static CclStatus
 gst_ccl_motion_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpointer data)
 {
   const GstCclMotionRequest *const request = data;
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   CclMotionConfig config = ccl_motion_config_default ();
+  CclStatus status;
 
   config.backend = kind;
   config.method = request->method;
@@ -154,7 +161,10 @@ gst_ccl_motion_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpo
   config.depth = CCL_MAX_DEPTH; /* async-depth may change, and nothing is forgotten */
   config.threads = request->threads;
   config.chroma = request->has_chroma;
-  return ccl_motion_new (&config, &GST_CCL_MOTION (analyzer)->detector);
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_new (&config, &self->detector);
+  g_mutex_unlock (&self->detector_lock);
+  return status;
 }
 
 static void

@@ -23,8 +23,10 @@ void
 gst_ccl_motion_restart_learning (GstCclMotion * self)
 {
   gst_ccl_motion_end_period (self, self->now.post_messages, NULL);
+  g_mutex_lock (&self->detector_lock);
   if (self->detector)
     ccl_motion_reset (self->detector);
+  g_mutex_unlock (&self->detector_lock);
   self->last_time = GST_CLOCK_TIME_NONE;
 }
 
@@ -56,12 +58,16 @@ take_time (GstCclMotion * self, GstCclMotionFrame * frame)
 }
 
 static gboolean
-gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
+gst_ccl_motion_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstCclFoundMask * found)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
   GstCclMotionFrame *const frame = (GstCclMotionFrame *) common;
 
+  (void) found;
   frame->settings = self->now;
+  if (self->loads_background)   /* the first frame: none is in flight */
+    gst_ccl_motion_load_background (self);
+  self->loads_background = FALSE;
   take_time (self, frame);
   return TRUE;
 }
@@ -202,8 +208,14 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     .us = frame->has_time ? (gint64) (frame->time / GST_USECOND) : CCL_MOTION_NO_TIME,
   };
 
+  CclStatus status;
+
   params.absorb_ms = absorb_ms (frame->settings.absorb_time);
-  return ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  self->n_unsaved++;
+  g_mutex_unlock (&self->detector_lock);
+  return status;
 }
 
 /* ---------------------------------------------------------------- collect */
@@ -211,7 +223,13 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 static CclStatus
 gst_ccl_motion_collect_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 {
-  return ccl_motion_collect (GST_CCL_MOTION (analyzer)->detector, &((GstCclMotionFrame *) common)->info);
+  GstCclMotion *const self = GST_CCL_MOTION (analyzer);
+  CclStatus status;
+
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_collect (self->detector, &((GstCclMotionFrame *) common)->info);
+  g_mutex_unlock (&self->detector_lock);
+  return status;
 }
 
 static gdouble

@@ -81,8 +81,13 @@ static void
 warn_of_method (GstCclMotion * self)
 {
   const CclMotionParams *const params = &self->now.params, defaults = ccl_motion_params_default ();
+  const gint method = self->now.method;
 
-  if (self->now.method != CCL_MOTION_FEEDBACK)
+  if (method != CCL_MOTION_FEEDBACK && self->background_location)
+    warn_of_no_effect (self, "background-location",
+        method == CCL_MOTION_MOG2 ? "mog2" : method == CCL_MOTION_EMA ? "ema" : "diff",
+        "Only method=feedback saves its background.");
+  if (method != CCL_MOTION_FEEDBACK)
     return;
   if (params->learning_rate >= 0)
     warn_of_no_effect (self, "learning-rate", "feedback", "absorb-time is how long a still object stays foreground.");

@@ -78,11 +78,18 @@ struct _GstCclMotion
   GstCclMotionStats stats;
   gchar *ignore;
   gchar *wrong_ignore;          /* the warning about a value that was set before the start, or NULL */
+  gchar *background_location;   /* NULL: none */
   gint wanted_output;
+
+  /* The application saves the background from its own thread: so the streaming thread takes this lock for each call of the core
+   * and to change `detector`. The object lock is taken inside, never around it. */
+  GMutex detector_lock;
+  CclMotion *detector;
+  guint64 n_unsaved;            /* frames since the background was saved */
 
   /* Streaming thread. */
   GstCclMotionSettings now;     /* the settings of the current frame */
-  CclMotion *detector;
+  gboolean loads_background;    /* with the next frame */
   guint ignored_serial;         /* of the polygons that the detector has; 0: none */
   guint mask_width, mask_height;
   GstBufferPool *pool;          /* of masks */
@@ -101,6 +108,13 @@ void gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass);
 /* gstcclmotionframes.c: from picture to mask */
 void gst_ccl_motion_restart_learning (GstCclMotion * self);
 void gst_ccl_motion_init_frames (GstCclAnalyzerClass * klass);
+
+/* gstcclmotionbackground.c */
+GParamSpec *gst_ccl_motion_install_background (GObjectClass * klass);
+void gst_ccl_motion_set_background_location (GstCclMotion * self, const gchar * location);      /* with the object lock */
+void gst_ccl_motion_load_background (GstCclMotion * self);
+gboolean gst_ccl_motion_save_background (GstCclMotion * self);  /* any thread; FALSE: a warning was posted */
+void gst_ccl_motion_save_background_at_end (GstCclMotion * self);
 
 /* gstcclmotionmessages.c */
 void gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * frame);

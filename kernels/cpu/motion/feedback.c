@@ -392,10 +392,63 @@ static CclStatus feedback_collect(CclMotion *motion, MotionFrame *frame)
     return CCL_OK;
 }
 
+/* ---------------------------------------------------------------- the model, to save and load it */
+
+static MotionArray luma_array(const CpuFeedback *f, void *data, size_t offset, size_t size)
+{
+    return (MotionArray){ data, (size_t)f->luma.words * 64 * size, size, offset, size };
+}
+
+static MotionArray chroma_array(const CpuFeedback *f, uint16_t *data, size_t offset)
+{
+    return (MotionArray){ data, (size_t)f->chroma.words * 64 * sizeof *data, sizeof *data, offset, sizeof *data };
+}
+
+static void feedback_list_arrays(const CclMotion *motion, MotionArrays *arrays)
+{
+    const CpuFeedback *const f = &((const CpuFeedbackBackend *)motion->impl)->data;
+    const FeedbackModel *const m = &f->model;
+#define LUMA(member)   luma_array(f, m->member, offsetof(FeedbackPixel, member), sizeof *m->member)
+#define CHROMA(member) chroma_array(f, m->uv_##member, offsetof(FeedbackChroma, member))
+    *arrays = (MotionArrays){
+        .luma = { LUMA(mean), LUMA(weight), LUMA(deviation), LUMA(extra), LUMA(rises), LUMA(rest), LUMA(candidate), LUMA(still),
+                  LUMA(ghost) },
+        .chroma = { CHROMA(mean[0][0]), CHROMA(mean[0][1]), CHROMA(mean[1][0]), CHROMA(mean[1][1]), CHROMA(weight),
+                    CHROMA(deviation), CHROMA(candidate[0]), CHROMA(candidate[1]) },
+        .n_luma = 9,
+        .n_chroma = f->chroma.width ? 8 : 0,
+    };
+#undef LUMA
+#undef CHROMA
+}
+
+static CclStatus feedback_copy(CclMotion *motion, void *host, void *array, size_t size, bool put)
+{
+    (void)motion;
+    memcpy(put ? array : host, put ? host : array, size);
+    return CCL_OK;
+}
+
+static CclStatus feedback_control(CclMotion *motion, FeedbackControl *control, bool put)
+{
+    CpuFeedbackBackend *const b = motion->impl;
+    if (put) {
+        clear_history(&b->data);
+        b->data.control = *control;
+        b->n_resets = motion->n_resets;
+    } else {
+        *control = b->data.control;
+    }
+    return CCL_OK;
+}
+
 const MotionBackend motion_cpu_feedback_backend = {
     .open = feedback_open,
     .close = feedback_close,
     .set_ignored = feedback_set_ignored,
     .submit = feedback_submit,
     .collect = feedback_collect,
+    .list_arrays = feedback_list_arrays,
+    .copy = feedback_copy,
+    .control = feedback_control,
 };

@@ -94,6 +94,9 @@ typedef struct CudaMotionMethod {
     void (*collect)(const CclMotion *motion, MotionFrame *frame);
     /* Ends what the method holds but CudaMotion.model and device memory. NULL: nothing. */
     void (*close)(void *model);
+    /* As MotionBackend has them; NULL: the model cannot be saved. */
+    void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
+    CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);
 } CudaMotionMethod;
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
@@ -130,6 +133,9 @@ static inline CudaMotion *cuda_motion(const CclMotion *motion)
 
 /* Device memory that the detector frees, zero. memory: a pointer to any pointer. */
 CclStatus cuda_motion_alloc(CclMotion *motion, void *memory, size_t size);
+
+/* Copies to the host, or with `put` to the device, after all that is on the stream, and waits. */
+CclStatus cuda_motion_copy(CclMotion *motion, void *host, void *device, size_t size, bool put);
 
 /* Puts the picture where kernels can read it, at the working size: work->picture and work->overlap. */
 CclStatus cuda_motion_upload(const CclMotion *motion, MotionWork *work);

@@ -276,4 +276,47 @@ static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
     frame->restarts = outcome & FEEDBACK_OUTCOME_RESTARTS;
 }
 
-const CudaMotionMethod cuda_motion_feedback = { open_feedback, launch_feedback, collect_feedback, close_feedback };
+/* ---------------------------------------------------------------- the model, to save and load it */
+
+/* `still` and `ghost` are 0 where last_mask is, so they need not be copied. */
+static void list_feedback_arrays(const CclMotion *motion, MotionArrays *arrays)
+{
+    const Feedback *const f = &((const FeedbackMethod *)cuda_motion(motion)->model)->device;
+    const size_t pitch = f->pitch;
+    *arrays = MotionArrays{};
+    const auto add = [&](void *data, size_t step, size_t offset, size_t size) {
+        arrays->luma[arrays->n_luma++] = { data, pitch * step, step, offset, size };
+    };
+    add(f->mean, sizeof *f->mean, offsetof(FeedbackPixel, mean), sizeof *f->mean);
+    add(f->weight, sizeof *f->weight, offsetof(FeedbackPixel, weight), sizeof *f->weight);
+    add(f->deviation, sizeof *f->deviation, offsetof(FeedbackPixel, deviation), sizeof *f->deviation);
+    add(f->extra, sizeof *f->extra, offsetof(FeedbackPixel, extra), sizeof *f->extra);
+    add(f->candidate, sizeof *f->candidate, offsetof(FeedbackPixel, candidate), sizeof *f->candidate);
+    add(f->rises, sizeof *f->rises, offsetof(FeedbackPixel, rises), sizeof *f->rises);
+    add(f->rest, sizeof *f->rest, offsetof(FeedbackPixel, rest), sizeof(FeedbackRest));
+    if (f->chroma_width)
+        arrays->chroma[arrays->n_chroma++] = { f->chroma, f->chroma_pitch * sizeof *f->chroma, sizeof *f->chroma, 0,
+                                               sizeof(FeedbackChroma) };
+}
+
+static CclStatus copy_feedback_control(CclMotion *motion, FeedbackControl *control, bool put)
+{
+    FeedbackMethod *const method = (FeedbackMethod *)cuda_motion(motion)->model;
+    const Feedback *const f = &method->device;
+    const size_t n_bits = (size_t)f->words * f->height * sizeof *f->last_mask;
+    FeedbackState state;
+    CCL_TRY(cuda_motion_copy(motion, &state, f->state, sizeof state, false));
+    if (!put) {
+        *control = state.control;
+        return CCL_OK;
+    }
+    state.control = *control;
+    state.n_mask = state.any_still = state.had_still = 0;
+    for (uint32_t *const bits : { f->last_mask, f->last_rising, f->last_still })
+        CCL_CUDA_TRY(cudaMemsetAsync(bits, 0, n_bits, cuda_motion(motion)->stream));
+    method->n_resets = motion->n_resets;
+    return cuda_motion_copy(motion, &state, f->state, sizeof state, true);
+}
+
+const CudaMotionMethod cuda_motion_feedback = { open_feedback,  launch_feedback,      collect_feedback,
+                                                close_feedback, list_feedback_arrays, copy_feedback_control };

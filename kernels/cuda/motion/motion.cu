@@ -238,10 +238,28 @@ static CclStatus cuda_collect(CclMotion *motion, MotionFrame *frame)
     return CCL_OK;
 }
 
+/* ---------------------------------------------------------------- the model, to save and load it */
+
+CclStatus cuda_motion_copy(CclMotion *motion, void *host, void *device, size_t size, bool put)
+{
+    const cudaStream_t stream = cuda_motion(motion)->stream;
+    CCL_TRY(cuda_use_device(motion->config.device));
+    CCL_CUDA_TRY(cudaMemcpyAsync(put ? device : host, put ? host : device, size,
+                                 put ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+    CCL_CUDA_TRY(cudaStreamSynchronize(stream));
+    return CCL_OK;
+}
+
+static void cuda_list_arrays(const CclMotion *motion, MotionArrays *arrays)
+{
+    cuda_motion(motion)->method->list_arrays(motion, arrays);
+}
+
+static CclStatus cuda_control(CclMotion *motion, FeedbackControl *control, bool put)
+{
+    return cuda_motion(motion)->method->control(motion, control, put);
+}
+
 const MotionBackend motion_cuda_backend = {
-    cuda_open,
-    cuda_close,
-    cuda_set_ignored,
-    cuda_submit,
-    cuda_collect,
+    cuda_open, cuda_close, cuda_set_ignored, cuda_submit, cuda_collect, cuda_list_arrays, cuda_motion_copy, cuda_control,
 };
