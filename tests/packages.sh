@@ -42,7 +42,7 @@ prepare_build_root() {
     if [ ! -e "$build/prepared" ] || ! cmp -s "$top/debian/control" "$build/prepared"; then
         say "installing what the build needs"
         quietly enter "$build" apt-get -q update
-        install_in "$build" build-essential ccache lintian python3-pip python3-mesonpy
+        install_in "$build" build-essential ccache lintian python3-pip python3-venv
         copy_sources "$top" "$build/control/gst-ccl"
         quietly enter "$build" apt-get -q -y --no-install-recommends build-dep /control/gst-ccl
         cp "$top/debian/control" "$build/prepared"
@@ -77,7 +77,7 @@ check_same() {
 build_wheel() {
     rm -rf "$build/wheel"
     copy_sources "$sources" "$build/wheel/gst-ccl"
-    quietly enter "$build" sh -ec 'cd /wheel && pip wheel --no-deps --no-build-isolation -w . ./gst-ccl'
+    quietly enter "$build" sh -ec 'cd /wheel && pip wheel --no-deps -w . ./gst-ccl'
 }
 
 # A system that has never seen gst-ccl, with the package lists that any system has.
