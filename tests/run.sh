@@ -19,6 +19,7 @@
 # static       gcc -fanalyzer, clang-tidy and cppcheck over gst/ and kernels/, in build-test-static/ (tests/static/check.py)
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
+# packages     Debian packages and Python wheel, built and tried in bare systems in build-packages/; needs root
 # long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
@@ -36,6 +37,7 @@ fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
 long_tests= # names; none: all
+passed=0 # passes without a log
 broken=0 # passes that ended before their tests
 skipped=0 # passes that cannot run here
 
@@ -45,7 +47,7 @@ started=$(date +%s)
 finish() {
     step "results"
     # shellcheck disable=SC2086
-    "$python" "$top/tests/count-results.py" --broken $broken --skipped $skipped $logs
+    "$python" "$top/tests/count-results.py" --passed $passed --broken $broken --skipped $skipped $logs
     exit $?
 }
 
@@ -200,6 +202,16 @@ pass_debian13() {
     esac
 }
 
+pass_packages() {
+    step "packages"
+    "$top/tests/packages.sh" "$top/build-packages"
+    case $? in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) broken=$((broken + 1)) ;;
+    esac
+}
+
 pass_long() {
     step "long: build"
     build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
@@ -214,7 +226,7 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow static sanitize valgrind threads fuzz debian13 ;;
+--all) set -- quick slow static sanitize valgrind threads fuzz debian13 packages ;;
 --long)
     shift
     long_tests="$*"
@@ -224,7 +236,7 @@ case ${1-} in
 esac
 for pass; do
     case $pass in
-    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
