@@ -206,9 +206,9 @@ MOTION_INLINE bool feedback_moves(uint32_t rises)
     return rises > FEEDBACK_RISES_MIN;
 }
 
-/* A pixel of the mask that may be background which moved: the far range contains it, give or take half a base threshold; or the wide
- * range does, and feedback_moves() within FEEDBACK_WIDE_NEAR: leaves that swing. Its chroma, if there is any, must be explained by
- * the same range; without chroma the wide range would explain too much. */
+/* A pixel of the mask that may be background which moved: the far range contains it, give or take half a base threshold; or
+ * the wide range does, and feedback_moves() within FEEDBACK_WIDE_NEAR: leaves that swing. Its chroma, if there is any, must be
+ * explained by the same range; without chroma the wide range would explain too much. */
 MOTION_INLINE bool feedback_is_explained(uint32_t value, uint32_t base, uint32_t far_min, uint32_t far_max)
 {
     return value + base / 2 >= far_min && value <= far_max + base / 2;

@@ -153,8 +153,8 @@ done' "$(dpkg-deb -f "$(find "$packages" -name 'libgstccl-1.0-0_*')" Version)"
 
 remove() {
     quietly enter "$try" sh -ec 'apt-get -q -y purge "?name(ccl)"'
-    left=$(find "$try" -xdev \( -path "$try/src" -o -path "$try/packages" -o -path "$try/newer" -o -path "$try/venv" \) -prune -o \
-        -iname '*gst*ccl*' -print)
+    left=$(find "$try" -xdev \( -path "$try/src" -o -path "$try/packages" -o -path "$try/newer" -o -path "$try/venv" \) \
+        -prune -o -iname '*gst*ccl*' -print)
     [ -z "$left" ] || fail "left after the purge: $left"
     say "upgraded, purged, nothing left"
 }
@@ -175,7 +175,9 @@ instruction() {
     sed -e ':a' -e '/\\$/{N' -e 's/\\\n//' -e 'ba' -e '}' "$top/examples/Dockerfile" | sed -n "s/^$1 //p"
 }
 # as_user COMMAND...: what a container runs
-as_user() { enter "$try" setpriv --reuid "$(instruction USER)" --regid "$(instruction USER)" --clear-groups env HOME=/home/ccl "$@"; }
+as_user() {
+    enter "$try" setpriv --reuid "$(instruction USER)" --regid "$(instruction USER)" --clear-groups env HOME=/home/ccl "$@"
+}
 
 try_container() {
     fresh_root

@@ -36,7 +36,8 @@ grep -qF "$version" docs/news.md || die "docs/news.md does not name $version"
 case $(head -n 1 debian/changelog) in "gst-ccl ($version) "*) ;; *) die "debian/changelog begins with another version" ;; esac
 
 if [ $dry = no ] && head -n 1 debian/changelog | grep -q UNRELEASED; then
-    sed -i "1s/UNRELEASED/unstable/; 0,/^ -- /s/^\( -- .*>  \).*/\1$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S +0000')/" debian/changelog
+    now=$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S +0000')
+    sed -i "1s/UNRELEASED/unstable/; 0,/^ -- /s/^\( -- .*>  \).*/\1$now/" debian/changelog
     git commit -q -m "Release $version" debian/changelog
 fi
 

@@ -28,7 +28,8 @@ PIPELINE = """
 videotestsrc name=source pattern=ball motion=hsweep num-buffers=-1 ! capsfilter name=caps ! identity sleep-time=3000 !
 cclmotion name=motion ! ccllabel name=label mask-source=mask-meta attach=blob+roi contours=true async-depth=2 min-area=4 !
 ccltrack name=track emit=tentative+merged+predicted+lost history=40 ! cclzone name=zone ! tee name=all
-all. ! queue max-size-buffers=4 ! cclmetaremap ! ccloverlay name=overlay trail-length=60 ! fakesink name=picture sync=false async=false
+all. ! queue max-size-buffers=4 ! cclmetaremap ! ccloverlay name=overlay trail-length=60 !
+fakesink name=picture sync=false async=false
 all. ! queue max-size-buffers=4 ! cclmeta2json name=json ! tee name=lines
 lines. ! queue max-size-buffers=16 ! fakesink name=text sync=false async=false
 lines. ! queue max-size-buffers=16 ! {sink}

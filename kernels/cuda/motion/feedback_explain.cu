@@ -91,8 +91,8 @@ __device__ static bool is_within(const Feedback &f, const ExplainTile &tile, uin
     return feedback_chroma_is_explained(uv, &range);
 }
 
-/* Of the tile's pixels, those that the far range explains; and the others that the wide range may explain. Returns whether there are
- * such. */
+/* Of the tile's pixels, those that the far range explains; and the others that the wide range may explain. Returns whether there
+ * are such. */
 __device__ static bool explain_far(const Feedback &f, ExplainTile &tile, uint32_t gain, int x0, int y0)
 {
     bool any_moving = false;

@@ -6,8 +6,8 @@
     sensitivity.py BUILD [CONSTANT ...] [--clip NAME ...]
 
 BUILD is a build folder. CONSTANT is a name without FEEDBACK_, or one of those in PLACES (default: all). For each value the files
-that see the constant are compiled again, which takes a quarter of a minute, and score.py measures the clips. Prints the rows of the
-table in docs/motion-model.md.
+that see the constant are compiled again, which takes a quarter of a minute, and score.py measures the clips. Prints the rows
+of the table in docs/motion-model.md.
 """
 import argparse
 import json
