@@ -29,13 +29,14 @@ SUITES = [
     ("gst/ccl/", ["blobflat", "blobmeta", "mirrors", "survival"]),
     ("gst/elements/delivery/", ["delivery", "delivery-queue", "delivery-sink", "cclmqttsink", "properties"]),
     ("gst/elements/json/", ["json-parts", "cclmeta2json", "cclmeta2json-unknown", "fuzz-tags", "properties"]),
-    ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-volume", "properties", "warnings"]),
+    ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-contours-emulated", "ccllabel-volume",
+                              "properties", "warnings"]),
     ("gst/elements/motion/", ["cclmotion", "parts", "properties", "warnings"]),
     ("gst/elements/overlay/", ["ccloverlay", "ccloverlay-canvas", "ccloverlay-parts", "ccloverlay-texts", "properties"]),
     ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts", "properties"]),
     ("gst/elements/track/", ["ccltrack", "ccltrack-parts", "properties"]),
     ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones", "properties"]),
-    ("gst/elements/base/", ["parts", "ccllabel", "cclmotion"]),
+    ("gst/elements/base/", ["parts", "ccllabel", "ccllabel-contours-emulated", "cclmotion"]),
     ("kernels/analysis/zone", ["checkzone"]),
     ("kernels/analysis/track", ["checktrack"]),
     ("kernels/analysis/assignment", ["checktrack"]),
@@ -125,8 +126,8 @@ class Copy:
         if subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, check=False).returncode:
             return "not built"
         try:
-            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1", *tests],
-                                  capture_output=True, check=False, timeout=600)
+            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1", "--timeout-multiplier=5", *tests],
+                                  capture_output=True, check=False, timeout=1800)
         except subprocess.TimeoutExpired:
             return "killed"
         return "killed" if done.returncode else "survived"
