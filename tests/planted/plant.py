@@ -126,8 +126,8 @@ class Copy:
         if subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, check=False).returncode:
             return "not built"
         try:
-            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1", "--timeout-multiplier=5", *tests],
-                                  capture_output=True, check=False, timeout=1800)
+            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1",
+                                   "--timeout-multiplier=5", *tests], capture_output=True, check=False, timeout=1800)
         except subprocess.TimeoutExpired:
             return "killed"
         return "killed" if done.returncode else "survived"
