@@ -23,7 +23,7 @@ import score
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = os.path.join(HERE, "../../../kernels")
 HEADERS = ("motion_feedback.h", "motion_feedback_picture.h")
-SEES_CONSTANTS = re.compile(r"/(core_motion|cpu_motion_(feedback|regions)|cpu_tier_\w+)\.c\.o$")
+SEES_CONSTANTS = r"/(core_motion|cpu_motion_(feedback|regions)|cpu_tier_{tier})\.c\.o$"
 CLIPS = ["highway", "fall", "pedestrians", "shake6", "lowcontrast", "ghost", "lamp"]
 
 # Constants that are numbers in a function: text before the number, and behind it.
@@ -48,21 +48,21 @@ def pattern(constant):
     if constant in PLACES:
         before, behind = map(re.escape, PLACES[constant])
         return re.compile(rf"({before})(\d+)({behind})")
-    return re.compile(rf"(#define FEEDBACK_{constant}\s+\(?)(\d+)(.*)")
+    return re.compile(rf"(#define FEEDBACK_{constant}[\s\\]+\(?)(\d+)(.*)")
 
 
 def constants():
-    names = re.findall(r"#define FEEDBACK_(\w+)\s+\(?\d", "".join(map(read, HEADERS)))
+    names = re.findall(r"#define FEEDBACK_(\w+)[\s\\]+\(?\d", "".join(map(read, HEADERS)))
     return [name for name in names if name not in FIXED] + list(PLACES)
 
 
-def build(folder_of_build, folder, headers):
+def build(folder_of_build, tier, folder, headers):
     """The benchmark program with these headers: files that see them are compiled again, the rest comes from the build."""
     for name, text in headers.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
     with open(os.path.join(folder_of_build, "compile_commands.json"), encoding="utf-8") as file:
-        entries = [entry for entry in json.load(file) if SEES_CONSTANTS.search(entry["output"])]
+        entries = [entry for entry in json.load(file) if re.search(SEES_CONSTANTS.replace("{tier}", tier), entry["output"])]
     objects = []
     for entry in entries:
         objects.append(os.path.join(folder, os.path.basename(entry["output"])))
@@ -78,9 +78,9 @@ def build(folder_of_build, folder, headers):
     return program
 
 
-def measure(folder_of_build, headers, clips):
+def measure(folder_of_build, tier, headers, clips):
     with tempfile.TemporaryDirectory() as folder:
-        score.MOTION = build(folder_of_build, folder, headers)
+        score.MOTION = build(folder_of_build, tier, folder, headers)
         return " ".join(f"{score.measure(score.ours(clip), clip)['F']:.3f}" for clip in clips)
 
 
@@ -89,11 +89,12 @@ def main():
     parser.add_argument("build")
     parser.add_argument("constant", nargs="*")
     parser.add_argument("--clip", action="append", help="default: " + " ".join(CLIPS))
+    parser.add_argument("--tier", default=r"\w+", help="compile this one alone, if the processor uses it (default: all)")
     options = parser.parse_args()
     folder = os.path.abspath(options.build)
     clips = [score.clip_of(name) for name in options.clip or CLIPS]
     plain = {name: read(name) for name in HEADERS}
-    print(" ".join(options.clip or CLIPS), "|", measure(folder, plain, clips), flush=True)
+    print(" ".join(options.clip or CLIPS), "|", measure(folder, options.tier, plain, clips), flush=True)
     for constant in options.constant or constants():
         name = next((n for n in HEADERS if pattern(constant).search(plain[n])), None)
         if not name:
@@ -103,7 +104,7 @@ def main():
         for other in (value // 2, value * 2):
             text = pattern(constant).sub(lambda found, other=other: f"{found[1]}{other}{found[3]}", plain[name], count=1)
             try:
-                results.append(measure(folder, plain | {name: text}, clips))
+                results.append(measure(folder, options.tier, plain | {name: text}, clips))
             except subprocess.CalledProcessError:
                 results.append("outside its bounds")
         print(f"| {constant} | {value} | {results[0]} | {results[1]} |", flush=True)
