@@ -185,7 +185,11 @@ static void take_whole(TrackItem *item, const CclTrackerConfig *config, const Cc
 /* Was the track seen often enough, for one that may be a fragment? */
 static bool is_sure(const TrackItem *item, const CclTrackerConfig *config)
 {
-    if (item->object == TRACK_NONE || config->min_hits == 1)
+    if (config->min_hits == 1)
+        return true;
+    if (track_is_left(item))
+        return false;
+    if (item->object == TRACK_NONE)
         return item->track.hits >= config->min_hits;
     return !item->is_piece && item->track.hits >= FRAGMENT_HITS * config->min_hits;
 }
@@ -247,6 +251,8 @@ static void find_object(const CclTracker *tracker, TrackItem *item)
 {
     item->object = item->track.state == CCL_TRACK_TENTATIVE ? track_neighbour(tracker->items, tracker->n, item) : TRACK_NONE;
     item->is_piece = item->object != TRACK_NONE && track_is_piece(item, &tracker->items[item->object]);
+    if (item->is_piece)
+        track_count_piece(item);
 }
 
 static void update_tracks(CclTracker *tracker, uint32_t frames)
@@ -310,13 +316,16 @@ static bool may_begin(const CclTracker *tracker, const CclDetection *detection)
     return track_is_usable(detection) && (!is_of_boxes(&tracker->config) || track_box_is_sure(&tracker->config, detection));
 }
 
-/* A piece counts as a part of the object that it is near. */
+/* A piece counts as a part of the object that it is near, unless it is larger than what is seen of the object: the object is on
+ * its way out of the picture, and the piece is left. */
 static const TrackItem *object_of(const CclTracker *tracker, const TrackItem *item)
 {
     const TrackItem *object = item;
     while (object->track.state == CCL_TRACK_TENTATIVE && object->object != TRACK_NONE && object->is_piece)
         object = &tracker->items[object->object]; /* each is older than the one before */
-    return object->track.state == CCL_TRACK_CONFIRMED ? object : item;
+    const bool is_part =
+        object->track.state == CCL_TRACK_CONFIRMED && detection_area(&object->seen) >= detection_area(&item->seen);
+    return is_part ? object : item;
 }
 
 /* Starts a track for each detection that has none. track_of receives the id of each detection's track. */

@@ -26,15 +26,17 @@ typedef struct TrackAxis {
 
 typedef struct TrackItem {
     CclTrack track;
-    TrackAxis ax, ay;       /* centroid; of the box model: centre of the box */
-    TrackAxis aw, ah;       /* box model: width and height */
-    double step;            /* box model: time units of the model in a frame */
-    double ox, oy;          /* box centre minus centroid, smoothed */
-    double w, h;            /* box, smoothed */
-    double last_x, last_y;  /* centroid when it was seen last */
-    uint32_t merged_frames; /* consecutive */
-    uint64_t neighbour_id;  /* the track that it began next to; 0: none */
-    double neighbour_x, neighbour_y; /* its centroid then, from that of the neighbour */
+    TrackAxis ax, ay;                    /* centroid; of the box model: centre of the box */
+    TrackAxis aw, ah;                    /* box model: width and height */
+    double step;                         /* box model: time units of the model in a frame */
+    double ox, oy;                       /* box centre minus centroid, smoothed */
+    double w, h;                         /* box, smoothed */
+    double last_x, last_y;               /* centroid when it was seen last */
+    uint32_t merged_frames;              /* consecutive */
+    uint64_t neighbour_id;               /* the track that it began next to; 0: none */
+    double neighbour_x, neighbour_y;     /* its centroid then, from that of the neighbour */
+    uint32_t piece_frames;               /* for which it was a piece of another object, as a new track */
+    double piece_x, piece_y, piece_size; /* its centroid and size after the first of them; see track_count_piece() */
     /* This frame: */
     uint32_t container;     /* the blob that the track would be in if it merged, or TRACK_NONE */
     uint32_t group;         /* the blob that the track shares with others, or TRACK_NONE */

@@ -9,6 +9,10 @@
 /* In sizes of the larger one: a gap between two fragments, as the trunk between head and legs, and a change of their distance. */
 static const double MAX_GAP = 1.25;
 static const double MAX_DRIFT = 0.35;
+static const double MAX_PIECE_DRIFT = 1.25; /* of a piece, which moves within its object */
+
+/* A piece that its object leaves behind, as a chair that was pushed, is an object once it has moved by this, in its sizes. */
+static const double LEFT_MOVE = 0.5;
 
 /* Share of the object's area: a smaller track near it is a piece of it however it moves, as an arm or a shadow. */
 static const double PIECE_SHARE = 0.25;
@@ -52,6 +56,25 @@ static bool is_better(const TrackItem *item, const TrackItem *other, double dist
     return distance < nearest || (distance == nearest && (item->neighbour_id == 0 || other->track.id < item->neighbour_id));
 }
 
+static void set_neighbour(TrackItem *item, const TrackItem *other)
+{
+    item->neighbour_id = other->track.id;
+    item->neighbour_x = item->ax.p - other->ax.p;
+    item->neighbour_y = item->ay.p - other->ay.p;
+}
+
+/* What began next to a new track began next to the neighbour of that one, too, if it is within reach: a new track may end
+ * soon. */
+static void note_object(TrackItem *items, uint32_t index)
+{
+    uint32_t i = track_neighbour(items, index, &items[index]);
+    while (i != TRACK_NONE && items[i].track.state == CCL_TRACK_TENTATIVE) {
+        i = track_neighbour(items, index, &items[i]);
+        if (i != TRACK_NONE && relative_gap2(&items[index], &items[i]) <= MAX_GAP * MAX_GAP)
+            set_neighbour(&items[index], &items[i]);
+    }
+}
+
 void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t index)
 {
     TrackItem *const item = &items[index];
@@ -70,10 +93,9 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
         if (other->track.state == CCL_TRACK_LOST || !is_better(item, other, distance, nearest))
             continue;
         nearest = distance;
-        item->neighbour_id = other->track.id;
-        item->neighbour_x = item->ax.p - other->ax.p;
-        item->neighbour_y = item->ay.p - other->ay.p;
+        set_neighbour(item, other);
     }
+    note_object(items, index);
 }
 
 /* Objects stand: what is right above or below is a piece, what is beside may be another person. */
@@ -92,10 +114,24 @@ bool track_is_piece(const TrackItem *item, const TrackItem *neighbour)
 
 static bool has_drifted(const TrackItem *item, const TrackItem *neighbour)
 {
-    if (track_is_piece(item, neighbour))
-        return relative_gap2(item, neighbour) > MAX_GAP * MAX_GAP;
     const double x = item->ax.p - neighbour->ax.p - item->neighbour_x, y = item->ay.p - neighbour->ay.p - item->neighbour_y;
-    return hypot(x, y) > MAX_DRIFT * larger(size_of(item), size_of(neighbour));
+    const double limit = track_is_piece(item, neighbour) ? MAX_PIECE_DRIFT : MAX_DRIFT;
+    return hypot(x, y) > limit * larger(size_of(item), size_of(neighbour));
+}
+
+void track_count_piece(TrackItem *item)
+{
+    if (++item->piece_frames > APART_FRAMES)
+        return;
+    item->piece_x = item->ax.p;
+    item->piece_y = item->ay.p;
+    item->piece_size = size_of(item);
+}
+
+bool track_is_left(const TrackItem *item)
+{
+    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y);
+    return item->piece_frames >= APART_FRAMES && way < LEFT_MOVE * item->piece_size;
 }
 
 static bool were_apart(const TrackItem *a, const TrackItem *b)

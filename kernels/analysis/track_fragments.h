@@ -23,6 +23,12 @@ uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackIt
 /* Is the track so much smaller than its neighbour that it is a piece of it while it is near? */
 bool track_is_piece(const TrackItem *item, const TrackItem *neighbour);
 
+/* For each frame in which a new track is a piece. */
+void track_count_piece(TrackItem *item);
+
+/* Was the new track a piece for long, and has not moved since? Then it is what an object left behind. */
+bool track_is_left(const TrackItem *item);
+
 /* After track_match_join_groups(): the fragments among the tracks of one blob end, and all but the oldest of tracks that
  * were in one blob for max_frames. If one track is left, the blob is its own. */
 void track_match_join_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items, uint32_t max_frames);

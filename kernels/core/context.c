@@ -39,7 +39,7 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
         const CclAlgorithm *const candidate = ccl_algorithms[i];
         if (candidate->info.backend != config->backend)
             continue;
-        if (!any && strcmp(candidate->info.name, config->algorithm))
+        if (!any && strcmp(candidate->info.name, config->algorithm) != 0)
             continue;
         if (candidate->info.volume != (config->volume != 0)) {
             other_kind = candidate;

@@ -8,6 +8,7 @@
  *   scenes.c                a few objects whose courses are known
  *   lone.c                  fast objects with nothing else near, and objects that are hidden in part
  *   fragments.c             pieces of one object, and two people
+ *   leftovers.c             what an object leaves behind, and specks
  *   boxes.c                 boxes of a detector
  *   crowds.c stress.c       many objects, churn, invalid numbers
  */
@@ -66,6 +67,7 @@ CclTrackState state_of(const Scene *scene, uint64_t id);
 
 void test_assignment_is_optimal(void);
 void test_assignment_of_a_crowd(void);
+void test_limit_of_steps(void);
 void test_filter_axis(void);
 void test_filter_track(void);
 void test_match_gate(void);
@@ -99,6 +101,8 @@ void test_pieces_come_in(void);
 void test_small_piece(void);
 void test_two_people(void);
 void test_long_group(void);
+void test_left_piece(void);
+void test_speck_in_the_way(void);
 void test_crowds(void);
 void test_churn(void);
 void test_nonsense(void);

@@ -11,6 +11,7 @@ int main(void)
     } tests[] = {
         { "assignment is optimal", test_assignment_is_optimal },
         { "assignment of a crowd", test_assignment_of_a_crowd },
+        { "limit of steps", test_limit_of_steps },
         { "filter of one axis", test_filter_axis },
         { "model of a track", test_filter_track },
         { "gate", test_match_gate },
@@ -44,6 +45,8 @@ int main(void)
         { "small piece", test_small_piece },
         { "two people", test_two_people },
         { "long group", test_long_group },
+        { "left piece", test_left_piece },
+        { "speck in the way", test_speck_in_the_way },
         { "crowds", test_crowds },
         { "churn", test_churn },
         { "nonsense", test_nonsense },

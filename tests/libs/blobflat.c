@@ -278,7 +278,7 @@ GST_START_TEST (test_long_names)
   fail_unless_equals_int (g_quark_try_string (name), 0);
   g_free (data);
 
-  /* Who has one writes nothing that nobody reads. */
+  /* A meta with a name that no reader takes is written without it. */
   meta->source = g_quark_from_string (name);
   bytes = gst_ccl_blob_meta_to_bytes (meta);
   meta->source = 0;
@@ -291,7 +291,7 @@ GST_START_TEST (test_long_names)
 
 GST_END_TEST;
 
-/* Names are kept for ever: there is an end to those that come from bytes, but not to those the process has anyway. */
+/* The process keeps all names. The number of those from bytes is limited, that of its own names is not. */
 GST_START_TEST (test_many_names)
 {
   guint n_taken = 0;

@@ -30,8 +30,8 @@
  * ]|
  * ## Each blob in its own colour
  * |[
- * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 ! ccllabel threshold=200 output=colors !
- *     videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=200 max-components=65535 output=colors ! videoconvert ! autovideosink
  * ]|
  * ## Moving things in a video: the mask comes beside the frames, the blobs are on the frames
  * |[

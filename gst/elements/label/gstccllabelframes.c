@@ -25,7 +25,9 @@ gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFo
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&found->info);
     return;
   }
-  *found = (GstCclFoundMask) {.is_missing = TRUE,.info = analyzer->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  *found = (GstCclFoundMask) {
+    .is_missing = TRUE,.info = analyzer->in_info,.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
+  };
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "

@@ -205,7 +205,8 @@ gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * f
   self->warned_saturated = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("A frame has %u blobs, %s can tell 65535 apart: the rest all have label 65535.",
-          frame->table.n_kept, GST_VIDEO_INFO_NAME (info)), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
+          frame->table.n_kept, GST_VIDEO_INFO_NAME (info)),
+      ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
 }
 
 /* Limits that exclude every blob are hardly meant. They are no error, because limits may be changed in any order. */
