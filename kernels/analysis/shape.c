@@ -66,7 +66,7 @@ void ccl_shape_measures(const CclShapeCounts *counts, uint64_t area, CclShapeMea
     const double perimeter = PI / 4 * (axes + diagonals / sqrt(2));
 
     measures->euler_number = counts->euler;
-    measures->n_holes = (uint32_t)(1 - counts->euler);
+    measures->n_holes = 1 - (uint32_t)counts->euler;
     measures->perimeter_crack = 2 * (counts->runs + counts->tops);
     measures->perimeter_crofton = perimeter;
     measures->compactness = perimeter * perimeter / (4 * PI * (double)area);

@@ -60,6 +60,14 @@ static const GFlagsValue attach[] = {
 
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
 
+static const GFlagsValue features[] = {
+  {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
+  {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (features, "Features", g_flags_register_static)
+
 static const GEnumValue output[] = {
   {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
   {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},

@@ -109,6 +109,7 @@ enum
   PROP_SORT,
   PROP_ATTACH,
   PROP_MAX_MIRROR,
+  PROP_FEATURES,
   PROP_CONTOURS,
   PROP_CONTOUR_EPSILON,
   PROP_CONTOUR_MAX_POINTS,
@@ -191,6 +192,7 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   GST_OBJECT_UNLOCK (self);
   memset (&self->rejected, 0, sizeof self->rejected);
   self->volume.n_components = self->volume.n_volumes = 0;
+  self->warned_features = FALSE;
   self->n_submitted = 0;
   self->mask_width = self->mask_height = 16;
   self->limited_width = self->limited_height = 0;
@@ -233,6 +235,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_SORT] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.order),
   [PROP_ATTACH] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.attach),
   [PROP_MAX_MIRROR] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.max_mirror),
+  [PROP_FEATURES] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.features),
   [PROP_CONTOURS] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contours),
   [PROP_CONTOUR_EPSILON] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contour_epsilon),
   [PROP_CONTOUR_MAX_POINTS] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contour_max_points),
@@ -402,6 +405,9 @@ install_list_properties (void)
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
       "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change",
       GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+  properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
+      GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
       "so a mask in CUDA memory is downloaded", FALSE, GST_CCL_PARAM_CONTROLLED);
@@ -514,6 +520,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_MASK_SOURCE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_SORT, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ATTACH, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_FEATURES, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_OUTPUT, 0);
 }
 
@@ -526,6 +533,7 @@ gst_ccl_label_init (GstCclLabel * self)
     .threshold = -1,
     .filter = {.min_area = 1},
     .max_components = 4096,
+    .features = GST_CCL_FEATURES_BASIC,
     .attach = GST_CCL_ATTACH_BLOB,
     .max_mirror = 256,
     .contour_epsilon = 1,

@@ -88,6 +88,20 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
+/* Of a GPU that is there and not used. */
+void
+gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
+{
+  const gint backend = request->method.backend;
+  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA
+      || (backend == GST_CCL_BACKEND_AUTO && self->parent.active_backend == GST_CCL_BACKEND_CUDA));
+
+  if (is_missed && !self->warned_features)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("features=shape is not measured on the GPU: labelling on the CPU."),
+        ("features=basic runs on the GPU. Said once per start."));
+  self->warned_features |= is_missed;
+}
+
 void
 gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
