@@ -68,7 +68,7 @@ def build(folder_of_build, tier, folder, headers):
         objects.append(os.path.join(folder, os.path.basename(entry["output"])))
         words = shlex.split(entry["command"].replace(entry["output"], objects[-1]))
         first = next(i for i, word in enumerate(words) if word.startswith("-I"))
-        subprocess.run(words[:first] + ["-I" + folder] + words[first:], cwd=entry["directory"], check=True)
+        subprocess.run(words[:first] + ["-w", "-I" + folder] + words[first:], cwd=entry["directory"], check=True)
     commands = subprocess.run(["ninja", "-C", folder_of_build, "-t", "commands", "tests/benchmark/motion"], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
     link = shlex.split(commands.splitlines()[-1])
