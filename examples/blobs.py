@@ -19,12 +19,11 @@ except (ImportError, ValueError) as error:
 
 
 def print_largest(pad, info):
-    meta = GstCcl.buffer_get_ccl_blob_meta(info.get_buffer())
-    blobs = range(meta.get_length()) if meta else []
+    blobs = GstCcl.blobs(info.get_buffer())
     if blobs:
-        i = max(blobs, key=meta.get_area)
-        x, y = meta.get_centroid(i)
-        print(f"largest of {len(blobs)}: {meta.get_area(i):.0f} pixels around ({x:.1f}, {y:.1f})")
+        largest = max(blobs, key=lambda blob: blob["area"])
+        x, y = largest["centroid"]
+        print(f"largest of {len(blobs)}: {largest['area']:.0f} pixels around ({x:.1f}, {y:.1f})")
     else:
         print("no blobs")
     return Gst.PadProbeReturn.OK

@@ -260,7 +260,7 @@ json() {
     # shellcheck disable=SC2016,SC2086
     LANGUAGE=C GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
         meson devenv -C "$build" sh -c 'echo $$ >"$0"; exec gst-launch-1.0 "$@"' "$log/pid" \
-        -e -v $source ! $chain ! cclmeta2json ! fdsink fd=3 $show $sources \
+        -e -v $source ! $chain ! cclmeta2json summary=true ! fdsink fd=3 $show $sources \
         3>&1 >"$log/run" 2>"$log/errors" || json_status=$?
     kill $! 2>/dev/null || :
     return $json_status
@@ -294,7 +294,7 @@ reason() { # in short, of what GStreamer says at length
     fi
 }
 failed() { # WHY
-    sed '/^Traceback/,$d' "$log/errors" >&2
+    sed '/^Traceback/,$d; /^cclmeta2json0: /d' "$log/errors" >&2
     [ ! -s "$log/cat" ] || sed 's/^cat: /stdout: /' "$log/cat" >&2
     [ -z "$interrupted" ] || exit 130
     die "${input:-${mask:-the built-in source}} could not be processed${1:+: $1}"
@@ -372,6 +372,8 @@ cuda) why=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head
 *) why=$(sed -n 's/.*using the CPU because //p' "$log/element" | tail -n 1) ;;
 esac
 say "Backend: ${backend:-none}${why:+: $why}"
+summary=$(sed -n 's/^cclmeta2json0: //p' "$log/errors")
+[ -z "$summary" ] || say "Summary: $summary"
 if [ $kind != mask ] && [ $window = no ]; then
     case $interrupted$kind in yesfile | yesscene) say "quickstart.sh: interrupted, not written: $video"; exit 130 ;; esac
     if [ -n "$part" ]; then

@@ -78,6 +78,7 @@ class Quickstart(unittest.TestCase):
         run = quickstart(*arguments, **options)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, "(?m)^Backend: (cpu|cuda)")
+        self.assertRegex(run.stderr, r"(?m)^Summary: \d+ frames? in [\d.]+ s")
         return [json.loads(line) for line in run.stdout.splitlines()]
 
     def refuse(self, status, message, *arguments):
@@ -259,6 +260,7 @@ class Quickstart(unittest.TestCase):
             messages = run.communicate(timeout=60)[1]
         self.assertEqual(run.returncode, 130, messages)
         self.assertIn("interrupted, not written: v.webm", messages)
+        self.assertRegex(messages, r"(?m)^Summary: \d+ frames? in .*\d (object|blob)s?$")
         self.check_untouched()
 
     def when_it_waits(self, sign, alone, delay):

@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_ccl_meta_debug);
 
 /* ---------------------------------------------------------------- transforms */
 
-/* All members except the list and the matrix. */
+/* All members except the list. */
 static void
 copy_members (GstCclBlobMeta * copy, const GstCclBlobMeta * meta)
 {
@@ -43,6 +43,7 @@ copy_members (GstCclBlobMeta * copy, const GstCclBlobMeta * meta)
   copy->n_total = meta->n_total;
   copy->connectivity = meta->connectivity;
   copy->source = meta->source;
+  memcpy (copy->matrix, meta->matrix, sizeof (GstCclMatrix));
 }
 
 static gboolean
@@ -86,7 +87,7 @@ gst_ccl_blob_meta_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
 }
 
 static void
-gst_ccl_blob_meta_free (GstMeta * meta, GstBuffer * buffer)
+free_meta (GstMeta * meta, GstBuffer * buffer)
 {
   gst_ccl_blob_meta_set_list ((GstCclBlobMeta *) meta, NULL);
 }
@@ -107,7 +108,6 @@ add_from_flat (GstBuffer * buffer, const guint8 * data, gsize size, GError ** er
   meta = gst_buffer_add_ccl_blob_meta (buffer, read.list, read.ref_width, read.ref_height);
   gst_ccl_blob_list_unref (read.list);
   copy_members (meta, &read);
-  memcpy (meta->matrix, read.matrix, sizeof (GstCclMatrix));
   return meta;
 }
 
@@ -170,18 +170,18 @@ register_info (void)
   GST_DEBUG_CATEGORY_INIT (gst_ccl_meta_debug, "cclmeta", 0, "metadata of connected components");
 
 #if GST_CHECK_VERSION (1, 24, 0)
-  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMeta", sizeof (GstCclBlobMeta));
+  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMetaImpl", sizeof (GstCclBlobMeta));
 
   info->init_func = gst_ccl_blob_meta_init;
-  info->free_func = gst_ccl_blob_meta_free;
+  info->free_func = free_meta;
   info->transform_func = gst_ccl_blob_meta_transform;
   info->serialize_func = gst_ccl_blob_meta_serialize;
   info->deserialize_func = gst_ccl_blob_meta_deserialize;
   info->clear_func = gst_ccl_blob_meta_clear;
   return gst_meta_info_register (info);
 #else
-  return gst_meta_register (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMeta", sizeof (GstCclBlobMeta),
-      gst_ccl_blob_meta_init, gst_ccl_blob_meta_free, gst_ccl_blob_meta_transform);
+  return gst_meta_register (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMetaImpl", sizeof (GstCclBlobMeta),
+      gst_ccl_blob_meta_init, free_meta, gst_ccl_blob_meta_transform);
 #endif
 }
 
@@ -242,7 +242,7 @@ gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint w
 }
 
 /**
- * gst_buffer_get_ccl_blob_meta:
+ * gst_buffer_get_ccl_blob_meta: (skip)
  * @buffer: a buffer
  *
  * Gets the blobs of a frame. If there are several metas, this is the last one,
@@ -261,6 +261,102 @@ gst_buffer_get_ccl_blob_meta (GstBuffer * buffer)
   gst_ccl_blob_meta_get_info ();
   return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_BLOB_META_API_TYPE);
 }
+
+/**
+ * gst_buffer_dup_ccl_blob_meta: (rename-to gst_buffer_get_ccl_blob_meta)
+ * @buffer: a buffer
+ *
+ * Copies the meta that gst_buffer_get_ccl_blob_meta() gets. In bindings this is
+ * `buffer_get_ccl_blob_meta`, because the copy may outlive the buffer.
+ *
+ * Returns: (transfer full) (nullable): a copy; %NULL when the buffer has no meta
+ *
+ * Since: 0.1
+ */
+GstCclBlobMeta *
+gst_buffer_dup_ccl_blob_meta (GstBuffer * buffer)
+{
+  const GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  return meta != NULL ? gst_ccl_blob_meta_copy (meta) : NULL;
+}
+
+/**
+ * gst_buffer_set_ccl_blob_meta:
+ * @buffer: a writable buffer
+ * @meta: a blob meta, which may be a copy
+ *
+ * Gives the meta that gst_buffer_get_ccl_blob_meta() gets the blobs and all
+ * fields of @meta. If @buffer has none, one is added.
+ *
+ * Returns: %FALSE when @buffer is not writable
+ *
+ * Since: 0.1
+ */
+gboolean
+gst_buffer_set_ccl_blob_meta (GstBuffer * buffer, const GstCclBlobMeta * meta)
+{
+  GstCclBlobMeta *target;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), FALSE);
+  g_return_val_if_fail (meta != NULL, FALSE);
+
+  if (!gst_buffer_is_writable (buffer))
+    return FALSE;
+  target = gst_buffer_get_ccl_blob_meta (buffer);
+  if (target == NULL)
+    target = gst_buffer_add_ccl_blob_meta (buffer, NULL, meta->width, meta->height);
+  gst_ccl_blob_meta_set_list (target, meta->list);
+  copy_members (target, meta);
+  return TRUE;
+}
+
+/* ---------------------------------------------------------------- copies */
+
+G_DEFINE_BOXED_TYPE (GstCclBlobMeta, gst_ccl_blob_meta, gst_ccl_blob_meta_copy, gst_ccl_blob_meta_free);
+
+/**
+ * gst_ccl_blob_meta_copy:
+ * @meta: a blob meta
+ *
+ * Copies a meta. The copy is on no buffer; it shares the list.
+ *
+ * Returns: (transfer full): the copy
+ *
+ * Since: 0.1
+ */
+GstCclBlobMeta *
+gst_ccl_blob_meta_copy (const GstCclBlobMeta * meta)
+{
+  GstCclBlobMeta *copy;
+
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  copy = g_new0 (GstCclBlobMeta, 1);
+  copy->meta.info = GST_CCL_BLOB_META_INFO;
+  gst_ccl_blob_meta_set_list (copy, meta->list);
+  copy_members (copy, meta);
+  return copy;
+}
+
+/**
+ * gst_ccl_blob_meta_free:
+ * @meta: (transfer full): the result of gst_ccl_blob_meta_copy()
+ *
+ * Frees a copy.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_meta_free (GstCclBlobMeta * meta)
+{
+  g_return_if_fail (meta != NULL);
+
+  gst_ccl_blob_meta_set_list (meta, NULL);
+  g_free (meta);
+}
+
+/* ---------------------------------------------------------------- content */
 
 /**
  * gst_ccl_blob_meta_get_length:

@@ -305,7 +305,20 @@ struct _GstCclBlobMeta
   guint connectivity;
   GQuark source;
   gdouble matrix[9];
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
+
+#define GST_TYPE_CCL_BLOB_META (gst_ccl_blob_meta_get_type ())
+GST_CCL_API
+GType gst_ccl_blob_meta_get_type (void);
+
+GST_CCL_API
+GstCclBlobMeta *gst_ccl_blob_meta_copy (const GstCclBlobMeta * meta);
+
+GST_CCL_API
+void gst_ccl_blob_meta_free (GstCclBlobMeta * meta);
 
 GST_CCL_API
 GType gst_ccl_blob_meta_api_get_type (void);
@@ -320,6 +333,12 @@ GstCclBlobMeta *gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList
 
 GST_CCL_API
 GstCclBlobMeta *gst_buffer_get_ccl_blob_meta (GstBuffer * buffer);
+
+GST_CCL_API
+GstCclBlobMeta *gst_buffer_dup_ccl_blob_meta (GstBuffer * buffer);
+
+GST_CCL_API
+gboolean gst_buffer_set_ccl_blob_meta (GstBuffer * buffer, const GstCclBlobMeta * meta);
 
 GST_CCL_API
 guint gst_ccl_blob_meta_get_length (const GstCclBlobMeta * meta);

@@ -77,7 +77,7 @@ gst_ccl_mask_meta_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
 }
 
 static void
-gst_ccl_mask_meta_free (GstMeta * meta, GstBuffer * buffer)
+free_meta (GstMeta * meta, GstBuffer * buffer)
 {
   gst_clear_buffer (&((GstCclMaskMeta *) meta)->mask);
 }
@@ -87,7 +87,7 @@ gst_ccl_mask_meta_free (GstMeta * meta, GstBuffer * buffer)
 static void
 gst_ccl_mask_meta_clear (GstBuffer * buffer, GstMeta * meta)
 {
-  gst_ccl_mask_meta_free (meta, buffer);
+  free_meta (meta, buffer);
   reset ((GstCclMaskMeta *) meta);
 }
 #endif
@@ -111,16 +111,16 @@ static const GstMetaInfo *
 register_info (void)
 {
 #if GST_CHECK_VERSION (1, 24, 0)
-  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMeta", sizeof (GstCclMaskMeta));
+  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMetaImpl", sizeof (GstCclMaskMeta));
 
   info->init_func = gst_ccl_mask_meta_init;
-  info->free_func = gst_ccl_mask_meta_free;
+  info->free_func = free_meta;
   info->transform_func = gst_ccl_mask_meta_transform;
   info->clear_func = gst_ccl_mask_meta_clear;
   return gst_meta_info_register (info);
 #else
-  return gst_meta_register (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMeta", sizeof (GstCclMaskMeta),
-      gst_ccl_mask_meta_init, gst_ccl_mask_meta_free, gst_ccl_mask_meta_transform);
+  return gst_meta_register (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMetaImpl", sizeof (GstCclMaskMeta),
+      gst_ccl_mask_meta_init, free_meta, gst_ccl_mask_meta_transform);
 #endif
 }
 
@@ -186,7 +186,7 @@ gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width,
 }
 
 /**
- * gst_buffer_get_ccl_mask_meta:
+ * gst_buffer_get_ccl_mask_meta: (skip)
  * @buffer: a buffer
  *
  * Gets the mask of a frame. If there are several metas, this is the last one,
@@ -204,6 +204,69 @@ gst_buffer_get_ccl_mask_meta (GstBuffer * buffer)
 
   gst_ccl_mask_meta_get_info ();
   return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_MASK_META_API_TYPE);
+}
+
+/**
+ * gst_buffer_dup_ccl_mask_meta: (rename-to gst_buffer_get_ccl_mask_meta)
+ * @buffer: a buffer
+ *
+ * Copies the meta that gst_buffer_get_ccl_mask_meta() gets. In bindings this is
+ * `buffer_get_ccl_mask_meta`, because the copy may outlive the buffer.
+ *
+ * Returns: (transfer full) (nullable): a copy; %NULL when the buffer has no meta
+ *
+ * Since: 0.1
+ */
+GstCclMaskMeta *
+gst_buffer_dup_ccl_mask_meta (GstBuffer * buffer)
+{
+  const GstCclMaskMeta *const meta = gst_buffer_get_ccl_mask_meta (buffer);
+
+  return meta != NULL ? gst_ccl_mask_meta_copy (meta) : NULL;
+}
+
+G_DEFINE_BOXED_TYPE (GstCclMaskMeta, gst_ccl_mask_meta, gst_ccl_mask_meta_copy, gst_ccl_mask_meta_free);
+
+/**
+ * gst_ccl_mask_meta_copy:
+ * @meta: a mask meta
+ *
+ * Copies a meta. The copy is on no buffer; it shares the mask.
+ *
+ * Returns: (transfer full): the copy
+ *
+ * Since: 0.1
+ */
+GstCclMaskMeta *
+gst_ccl_mask_meta_copy (const GstCclMaskMeta * meta)
+{
+  GstCclMaskMeta *copy;
+
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  copy = g_new (GstCclMaskMeta, 1);
+  *copy = *meta;
+  copy->meta.flags = GST_META_FLAG_NONE;
+  if (copy->mask != NULL)
+    gst_buffer_ref (copy->mask);
+  return copy;
+}
+
+/**
+ * gst_ccl_mask_meta_free:
+ * @meta: (transfer full): the result of gst_ccl_mask_meta_copy()
+ *
+ * Frees a copy.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_mask_meta_free (GstCclMaskMeta * meta)
+{
+  g_return_if_fail (meta != NULL);
+
+  gst_clear_buffer (&meta->mask);
+  g_free (meta);
 }
 
 /**

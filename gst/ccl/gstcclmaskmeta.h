@@ -70,6 +70,16 @@ struct _GstCclMaskMeta
   gpointer _gst_reserved[GST_PADDING];
 };
 
+#define GST_TYPE_CCL_MASK_META (gst_ccl_mask_meta_get_type ())
+GST_CCL_API
+GType gst_ccl_mask_meta_get_type (void);
+
+GST_CCL_API
+GstCclMaskMeta *gst_ccl_mask_meta_copy (const GstCclMaskMeta * meta);
+
+GST_CCL_API
+void gst_ccl_mask_meta_free (GstCclMaskMeta * meta);
+
 GST_CCL_API
 GType gst_ccl_mask_meta_api_get_type (void);
 #define GST_CCL_MASK_META_API_TYPE (gst_ccl_mask_meta_api_get_type ())
@@ -83,6 +93,9 @@ GstCclMaskMeta *gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * ma
 
 GST_CCL_API
 GstCclMaskMeta *gst_buffer_get_ccl_mask_meta (GstBuffer * buffer);
+
+GST_CCL_API
+GstCclMaskMeta *gst_buffer_dup_ccl_mask_meta (GstBuffer * buffer);
 
 GST_CCL_API
 GstBuffer *gst_ccl_mask_meta_get_mask (const GstCclMaskMeta * meta);

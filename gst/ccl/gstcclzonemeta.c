@@ -119,7 +119,7 @@ gst_ccl_zone_meta_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
 }
 
 static void
-gst_ccl_zone_meta_free (GstMeta * meta, GstBuffer * buffer)
+free_meta (GstMeta * meta, GstBuffer * buffer)
 {
   set_zones ((GstCclZoneMeta *) meta, NULL, 0);
 }
@@ -188,8 +188,8 @@ gst_ccl_zone_meta_get_info (void)
   static const GstMetaInfo *info = NULL;
 
   if (g_once_init_enter (&info)) {
-    const GstMetaInfo *const registered = gst_meta_register (GST_CCL_ZONE_META_API_TYPE, "GstCclZoneMeta",
-        sizeof (GstCclZoneMeta), gst_ccl_zone_meta_init, gst_ccl_zone_meta_free, gst_ccl_zone_meta_transform);
+    const GstMetaInfo *const registered = gst_meta_register (GST_CCL_ZONE_META_API_TYPE, "GstCclZoneMetaImpl",
+        sizeof (GstCclZoneMeta), gst_ccl_zone_meta_init, free_meta, gst_ccl_zone_meta_transform);
 
     g_once_init_leave (&info, registered);
   }
@@ -224,7 +224,7 @@ gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guin
 }
 
 /**
- * gst_buffer_get_ccl_zone_meta:
+ * gst_buffer_get_ccl_zone_meta: (skip)
  * @buffer: a buffer
  *
  * Gets the zones of a frame. If there are several metas, this is the last one,
@@ -243,6 +243,67 @@ gst_buffer_get_ccl_zone_meta (GstBuffer * buffer)
 
   gst_ccl_zone_meta_get_info ();
   return gst_ccl_buffer_get_last_meta (buffer, GST_CCL_ZONE_META_API_TYPE);
+}
+
+/**
+ * gst_buffer_dup_ccl_zone_meta: (rename-to gst_buffer_get_ccl_zone_meta)
+ * @buffer: a buffer
+ *
+ * Copies the meta that gst_buffer_get_ccl_zone_meta() gets. In bindings this is
+ * `buffer_get_ccl_zone_meta`, because the copy may outlive the buffer.
+ *
+ * Returns: (transfer full) (nullable): a copy; %NULL when the buffer has no meta
+ *
+ * Since: 0.1
+ */
+GstCclZoneMeta *
+gst_buffer_dup_ccl_zone_meta (GstBuffer * buffer)
+{
+  const GstCclZoneMeta *const meta = gst_buffer_get_ccl_zone_meta (buffer);
+
+  return meta != NULL ? gst_ccl_zone_meta_copy (meta) : NULL;
+}
+
+G_DEFINE_BOXED_TYPE (GstCclZoneMeta, gst_ccl_zone_meta, gst_ccl_zone_meta_copy, gst_ccl_zone_meta_free);
+
+/**
+ * gst_ccl_zone_meta_copy:
+ * @meta: a zone meta
+ *
+ * Copies a meta and its zones. The copy is on no buffer.
+ *
+ * Returns: (transfer full): the copy
+ *
+ * Since: 0.1
+ */
+GstCclZoneMeta *
+gst_ccl_zone_meta_copy (const GstCclZoneMeta * meta)
+{
+  GstCclZoneMeta *copy;
+
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  copy = g_new0 (GstCclZoneMeta, 1);
+  copy->meta.info = GST_CCL_ZONE_META_INFO;
+  set_zones (copy, meta->zones, meta->n_zones);
+  return copy;
+}
+
+/**
+ * gst_ccl_zone_meta_free:
+ * @meta: (transfer full): the result of gst_ccl_zone_meta_copy()
+ *
+ * Frees a copy and its zones.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_zone_meta_free (GstCclZoneMeta * meta)
+{
+  g_return_if_fail (meta != NULL);
+
+  set_zones (meta, NULL, 0);
+  g_free (meta);
 }
 
 /**

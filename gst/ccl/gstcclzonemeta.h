@@ -91,7 +91,20 @@ struct _GstCclZoneMeta
 
   guint n_zones;
   GstCclZone *zones;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
+
+#define GST_TYPE_CCL_ZONE_META (gst_ccl_zone_meta_get_type ())
+GST_CCL_API
+GType gst_ccl_zone_meta_get_type (void);
+
+GST_CCL_API
+GstCclZoneMeta *gst_ccl_zone_meta_copy (const GstCclZoneMeta * meta);
+
+GST_CCL_API
+void gst_ccl_zone_meta_free (GstCclZoneMeta * meta);
 
 GST_CCL_API
 GType gst_ccl_zone_meta_api_get_type (void);
@@ -106,6 +119,9 @@ GstCclZoneMeta *gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZo
 
 GST_CCL_API
 GstCclZoneMeta *gst_buffer_get_ccl_zone_meta (GstBuffer * buffer);
+
+GST_CCL_API
+GstCclZoneMeta *gst_buffer_dup_ccl_zone_meta (GstBuffer * buffer);
 
 GST_CCL_API
 guint gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta);

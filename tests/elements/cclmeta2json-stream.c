@@ -186,6 +186,32 @@ GST_START_TEST (test_seq_starts_again)
 
 GST_END_TEST;
 
+GST_START_TEST (test_summary)
+{
+  GstHarness *const h = new_harness ();
+  GstBus *const bus = gst_bus_new ();
+  GstMessage *message;
+  guint64 frames, blobs;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set (h, "cclmeta2json", "summary", TRUE, NULL);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (gst_harness_push_and_pull (h, small_frame (i)));
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  fail_unless (message != NULL && gst_message_has_name (message, "ccl-summary"));
+  fail_unless (gst_structure_get (gst_message_get_structure (message), "frames", G_TYPE_UINT64, &frames,
+          "blobs", G_TYPE_UINT64, &blobs, NULL));
+  fail_unless_equals_uint64 (frames, 3);
+  fail_unless_equals_uint64 (blobs, 3);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 TCase *
 json_stream_tests (void)
 {
@@ -199,5 +225,6 @@ json_stream_tests (void)
   tcase_add_test (tests, test_hint_without_metadata);
   tcase_add_test (tests, test_state_cycles);
   tcase_add_test (tests, test_seq_starts_again);
+  tcase_add_test (tests, test_summary);
   return tests;
 }

@@ -12,6 +12,7 @@
 #include "json/gstccljsoncheck.h"
 #include "json/gstccljsonprint.h"
 #include "json/gstccljsonregions.h"
+#include "json/gstccljsonsummary.h"
 #include "json/gstccljsontime.h"
 #include "json/gstccljsonvalues.h"
 
@@ -313,6 +314,65 @@ GST_START_TEST (test_utc)
 
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- summary */
+
+static void
+add_frame (GstCclJsonSummary * summary, gint64 now, const GstCclBlob * blobs, guint n_blobs, const GstCclZoneMeta * zones)
+{
+  GstCclBlobMeta meta = {.list = gst_ccl_blob_list_new (blobs, n_blobs) };
+
+  gst_ccl_json_summary_add_frame (summary, now);
+  gst_ccl_json_summary_add_blobs (summary, &meta, zones);
+  gst_ccl_blob_list_unref (meta.list);
+}
+
+static void
+assert_summary (const GstCclJsonSummary * summary, const gchar * expected)
+{
+  gchar *const text = gst_ccl_json_summary_to_string (summary);
+
+  fail_unless_equals_string (text, expected);
+  g_free (text);
+}
+
+GST_START_TEST (test_summary)
+{
+  GstCclJsonSummary summary = { 0 };
+  GstCclBlob blobs[2] = { {.label = 1}, {.label = 2} };
+  GstCclZone counts[2] = { {.n_forward = 2,.n_backward = 1}, {.n_forward = 4} };
+  const GstCclZoneMeta zones = {.n_zones = 2,.zones = counts };
+  GstStructure *structure;
+  guint64 objects, events;
+
+  assert_summary (&summary, "0 frames in 0.0 s; 0 blobs");
+  add_frame (&summary, 5000000, blobs, 1, NULL);
+  assert_summary (&summary, "1 frame in 0.0 s; 1 blob");
+  gst_ccl_json_summary_add_frame (&summary, 5500000);
+  add_frame (&summary, 6000000, blobs, 2, NULL);
+  assert_summary (&summary, "3 frames in 1.0 s, 2.0 frames/s; 3 blobs");
+
+  /* A track counts once, when it is confirmed; ids may come back. */
+  blobs[0].track_id = 7;
+  blobs[0].flags = GST_CCL_BLOB_FLAG_TENTATIVE;
+  add_frame (&summary, 6500000, blobs, 2, &zones);
+  assert_summary (&summary, "4 frames in 1.5 s, 2.0 frames/s; 0 objects, 7 events");
+  blobs[0].flags = GST_CCL_BLOB_FLAG_CONFIRMED;
+  blobs[1].track_id = G_GUINT64_CONSTANT (1) << 40 | 7;
+  add_frame (&summary, 7000000, blobs, 2, &zones);
+  add_frame (&summary, 7500000, blobs, 2, &zones);
+  assert_summary (&summary, "6 frames in 2.5 s, 2.0 frames/s; 2 objects, 7 events");
+
+  structure = gst_ccl_json_summary_to_structure (&summary);
+  fail_unless (gst_structure_get (structure, "objects", G_TYPE_UINT64, &objects, "events", G_TYPE_UINT64, &events, NULL));
+  fail_unless_equals_uint64 (objects, 2);
+  fail_unless_equals_uint64 (events, 7);
+  gst_structure_free (structure);
+  gst_ccl_json_summary_clear (&summary);
+  assert_summary (&summary, "0 frames in 0.0 s; 0 blobs");
+}
+
+GST_END_TEST;
+
 static Suite *
 json_parts_suite (void)
 {
@@ -330,6 +390,7 @@ json_parts_suite (void)
   tcase_add_test (tc, test_line_not_analysed);
   tcase_add_test (tc, test_regions);
   tcase_add_test (tc, test_utc);
+  tcase_add_test (tc, test_summary);
   return suite;
 }
 

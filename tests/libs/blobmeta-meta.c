@@ -12,7 +12,7 @@ GST_START_TEST (test_meta_tags)
   const GstMetaInfo *const info = GST_CCL_BLOB_META_INFO;
   const gchar *const *const tags = gst_meta_api_type_get_tags (GST_CCL_BLOB_META_API_TYPE);
 
-  fail_unless (gst_meta_get_info ("GstCclBlobMeta") == info);
+  fail_unless (gst_meta_get_info ("GstCclBlobMetaImpl") == info);
   fail_unless_equals_int (g_strv_length ((gchar **) tags), 3);
   fail_unless (g_strv_contains (tags, GST_META_TAG_VIDEO_STR));
   fail_unless (g_strv_contains (tags, GST_META_TAG_VIDEO_SIZE_STR));

@@ -86,6 +86,25 @@ class Installed(unittest.TestCase):
                 wanted = r"gst_(buffer_\w+_)?ccl_\w+" if "1.0" in name else r"gst_plugin_ccl\w*_(register|get_desc)"
                 self.assertEqual(sorted(symbol for symbol in symbols if not re.fullmatch(wanted, symbol)), [], name)
 
+    def test_interface(self):
+        """The library exports what the packages promise, no more and no less: docs/design.md has the policy."""
+        symbols = pathlib.Path(__file__).parents[2] / "debian/libgstccl-1.0-0.symbols"
+        promised = re.findall(r"^ (\w+)@", symbols.read_text("utf-8"), re.MULTILINE)
+        lines = self.run_well(["nm", "-D", "--defined-only", "--format=posix", self.find("libgstccl-1.0.so")]).splitlines()
+        self.assertEqual(sorted(line.split()[0] for line in lines), sorted(promised))
+
+    def test_documents(self):
+        """The messages of the elements, gst-inspect-1.0 and README.md name documents that are installed."""
+        readme = next(self.root.rglob("doc/gst-ccl/README.md"))
+        folder = readme.parent
+        named = set(re.findall(r"\]\(([^)#:]+)\)", readme.read_text("utf-8")))
+        for plugin in ("libgstccl.so", "libgstcclmqtt.so"):
+            for file in self.root.rglob(plugin):
+                named |= {name.decode() for name in re.findall(rb"docs/[\w/.-]+\.md", file.read_bytes())}
+        self.assertIn("docs/elements/ccllabel.md", named)
+        self.assertIn("docs/zones.md", named)
+        self.assertEqual([name for name in sorted(named) if not (folder / name).exists()], [])
+
     @unittest.skipUnless(sys.argv[3] == "1", "built without introspection")
     def test_introspection(self):
         gir = self.find("GstCcl-1.0.gir").read_text("utf-8")

@@ -48,6 +48,7 @@ def buffer_with_blobs():
     meta = GstCcl.buffer_add_ccl_blob_meta(buffer, blobs, 10, 8)
     meta.connectivity = 8
     meta.n_total = 5
+    GstCcl.buffer_set_ccl_blob_meta(buffer, meta)
     return buffer
 
 

@@ -33,6 +33,7 @@
 
 #include "delivery/gstcclmqttsinkprivate.h"
 #include "delivery/gstccltopic.h"
+#include "base/gstccldocument.h"
 
 GST_DEBUG_CATEGORY (gst_ccl_mqtt_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
@@ -382,6 +383,7 @@ gst_ccl_mqtt_sink_class_init (GstCclMqttSinkClass * klass)
   gst_element_class_add_static_pad_template (element, &sink_template);
   gst_element_class_set_static_metadata (element, "MQTT publisher", "Sink/Network",
       "Publishes lines of JSON over MQTT; an absent broker does not stop the pipeline", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "cclmqttsink");
 
   element->change_state = gst_ccl_mqtt_sink_change_state;
   sink->render = gst_ccl_mqtt_sink_render;

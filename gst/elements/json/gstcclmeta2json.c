@@ -26,8 +26,11 @@
 
 #include "gstcclmeta2json.h"
 #include "gstccljson.h"
+#include "gstccljsonenums.h"
 #include "gstccljsonregions.h"
+#include "gstccljsonsummary.h"
 #include "gstccljsontime.h"
+#include "base/gstccldocument.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclminavgmax.h"
 #include "base/gstcclpropertyrow.h"
@@ -53,6 +56,7 @@ struct _GstCclMeta2Json
   GstCclJsonTime time;
   gboolean empty_frames;
   gboolean trails;
+  gboolean summary;
   gint precision;
   gchar *source_id;
   gchar *tags;                  /* as set */
@@ -65,6 +69,7 @@ struct _GstCclMeta2Json
   guint width;
   guint height;
   guint64 seq;
+  GstCclJsonSummary run;
   guint n_without_meta, n_without_trail, n_without_time;        /* see gstcclhint.h */
 };
 
@@ -78,6 +83,7 @@ enum
   PROP_PRECISION,
   PROP_SOURCE_ID,
   PROP_TAGS,
+  PROP_SUMMARY,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -96,43 +102,6 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 #define gst_ccl_meta2json_parent_class parent_class
 G_DEFINE_TYPE (GstCclMeta2Json, gst_ccl_meta2json, GST_TYPE_BASE_TRANSFORM);
 GST_ELEMENT_REGISTER_DEFINE (cclmeta2json, "cclmeta2json", GST_RANK_NONE, GST_TYPE_CCL_META2JSON);
-
-#define GST_TYPE_CCL_JSON_SCHEMA (gst_ccl_json_schema_get_type ())
-static GType
-gst_ccl_json_schema_get_type (void)
-{
-  static const GEnumValue values[] = {
-    {GST_CCL_JSON_SCHEMA_CCL, "ccl-blob-1: every measure of every blob", "ccl"},
-    {GST_CCL_JSON_SCHEMA_DLSTREAMER, "The format of DL Streamer's gvametaconvert", "dlstreamer"},
-    {0, NULL, NULL},
-  };
-  static GType type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCclJsonSchema", values));
-  return type;
-}
-
-#define GST_TYPE_CCL_JSON_TIME (gst_ccl_json_time_get_type ())
-static GType
-gst_ccl_json_time_get_type (void)
-{
-  static const GEnumValue values[] = {
-    {GST_CCL_JSON_TIME_AUTO, "The buffer's reference timestamp, else the pipeline clock if it is UTC, else null",
-        "auto"},
-    {GST_CCL_JSON_TIME_REFERENCE, "The buffer's reference timestamp (timestamp/x-ntp, timestamp/x-unix), else null",
-        "reference"},
-    {GST_CCL_JSON_TIME_CLOCK, "Running time on the pipeline clock, whichever it is, converted to UTC", "clock"},
-    {GST_CCL_JSON_TIME_SYSTEM, "This machine's time when the line is written", "system"},
-    {GST_CCL_JSON_TIME_NONE, "Always null", "none"},
-    {0, NULL, NULL},
-  };
-  static GType type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCclJsonTime", values));
-  return type;
-}
 
 /* --- one frame --- */
 
@@ -207,6 +176,7 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   frame->source = source;
   frame->tags = tags;
   set_times (self, buffer, time, frame);
+  gst_ccl_json_summary_add_blobs (&self->run, frame->blobs, frame->zones);
   hint_when_empty (self, frame, time);
   if (empty_frames || gst_ccl_blob_meta_get_length (frame->blobs) > 0)
     line = gst_ccl_json_line (frame, self->stream_schema, precision);
@@ -313,6 +283,7 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
   if (!frame)
     return GST_FLOW_OK;
 
+  gst_ccl_json_summary_add_frame (&self->run, g_get_monotonic_time ());
   line = line_of_buffer (self, frame);
   GST_LOG_OBJECT (self, "frame %" G_GUINT64_FORMAT ": %" G_GSIZE_FORMAT " bytes", self->seq, line ? line->len : 0);
   self->seq++;
@@ -325,14 +296,33 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
   return GST_FLOW_OK;
 }
 
+static gboolean
+wants_summary (GstCclMeta2Json * self)
+{
+  gboolean wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->summary;
+  GST_OBJECT_UNLOCK (self);
+  return wanted;
+}
+
 /* A picture or a short clip ends before the hint is due. */
+static void
+at_end (GstCclMeta2Json * self)
+{
+  if (gst_ccl_hint_is_due_at_end (&self->n_without_meta))
+    warn_of_no_meta (self);
+  if (wants_summary (self))
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_element (GST_OBJECT (self), gst_ccl_json_summary_to_structure (&self->run)));
+}
+
 static gboolean
 gst_ccl_meta2json_sink_event (GstBaseTransform * trans, GstEvent * event)
 {
-  GstCclMeta2Json *const self = GST_CCL_META2JSON (trans);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && gst_ccl_hint_is_due_at_end (&self->n_without_meta))
-    warn_of_no_meta (self);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    at_end (GST_CCL_META2JSON (trans));
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
 }
 
@@ -405,6 +395,7 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
   GError *error;
 
   self->seq = 0;
+  gst_ccl_json_summary_clear (&self->run);
   self->n_without_meta = self->n_without_trail = self->n_without_time = 0;
 
   GST_OBJECT_LOCK (self);
@@ -418,6 +409,22 @@ gst_ccl_meta2json_start (GstBaseTransform * trans)
       ("Give one such as tags='{\"site\":\"A\"}', with quotation marks around the names."));
   g_error_free (error);
   return FALSE;
+}
+
+/* Also after Ctrl-C, which ends a pipeline without EOS and without messages. */
+static gboolean
+gst_ccl_meta2json_stop (GstBaseTransform * trans)
+{
+  GstCclMeta2Json *const self = GST_CCL_META2JSON (trans);
+
+  if (wants_summary (self)) {
+    gchar *const text = gst_ccl_json_summary_to_string (&self->run);
+
+    gst_printerrln ("%s: %s", GST_OBJECT_NAME (self), text);
+    g_free (text);
+  }
+  gst_ccl_json_summary_clear (&self->run);
+  return TRUE;
 }
 
 /* With wrong tags the element does not start. While it runs, wrong tags are refused and the old ones stay. */
@@ -452,6 +459,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_PRECISION] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, precision),
   [PROP_SOURCE_ID] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, source_id),
   [PROP_TAGS] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, tags),
+  [PROP_SUMMARY] = GST_CCL_PROPERTY_ROW (GstCclMeta2Json, summary),
 };
 
 static void
@@ -534,6 +542,8 @@ install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_TAGS, g_param_spec_string ("tags", "Tags",
           "JSON object for the field tags of every line, such as {\"site\":\"A\"} (unset = no such field)", NULL,
           live));
+  g_object_class_install_property (gobject_class, PROP_SUMMARY, g_param_spec_boolean ("summary", "Summary",
+          "At the end print frames, time, objects and events on stderr", FALSE, live));
   g_object_class_install_property (gobject_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
           "Since the start: frames, lines (written), bytes; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
           GST_CCL_PARAM_READ_ONLY));
@@ -555,6 +565,7 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
 
   gst_element_class_set_static_metadata (element_class, "Blob metadata to JSON", "Formatter/Metadata/Video",
       "Writes the blobs of each frame as one line of JSON", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element_class, "cclmeta2json");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
 
@@ -564,6 +575,7 @@ gst_ccl_meta2json_class_init (GstCclMeta2JsonClass * klass)
   trans_class->decide_allocation = gst_ccl_meta2json_decide_allocation;
   trans_class->generate_output = gst_ccl_meta2json_generate_output;
   trans_class->start = gst_ccl_meta2json_start;
+  trans_class->stop = gst_ccl_meta2json_stop;
   trans_class->sink_event = gst_ccl_meta2json_sink_event;
   trans_class->transform_ip_on_passthrough = FALSE;
 

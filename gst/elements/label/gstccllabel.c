@@ -59,6 +59,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpropertyrow.h"
 
@@ -487,6 +488,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
       ? "Finds the blobs of a mask, on CUDA or the CPU, and attaches box, area, centroid and covariance of each"
       : "Finds the blobs of a mask and attaches box, area, centroid and covariance of each "
       "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "ccllabel");
   GST_BASE_TRANSFORM_CLASS (klass)->transform_meta = gst_ccl_label_transform_meta;
   init_analyzer (GST_CCL_ANALYZER_CLASS (klass));
 

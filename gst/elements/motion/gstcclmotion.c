@@ -65,6 +65,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpropertyrow.h"
 #include "motion/gstcclignore.h"
@@ -548,6 +549,7 @@ gst_ccl_motion_class_init (GstCclMotionClass * klass)
       ? "Finds what moves before a fixed camera, on CUDA or the CPU, and attaches it to each frame as a mask"
       : "Finds what moves before a fixed camera and attaches it to each frame as a mask "
       "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "cclmotion");
   GST_BASE_TRANSFORM_CLASS (klass)->transform_meta = gst_ccl_motion_transform_meta;
   init_analyzer (GST_CCL_ANALYZER_CLASS (klass));
 

@@ -38,6 +38,7 @@
 #include <gst/ccl/ccl.h>
 
 #include "base/gstcclcrop.h"
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclpropertyrow.h"
@@ -478,6 +479,7 @@ gst_ccl_overlay_class_init (GstCclOverlayClass * klass)
   gst_element_class_add_static_pad_template (element, &src_template);
   gst_element_class_set_static_metadata (element, "Blob overlay", "Filter/Editor/Video",
       "Draws blobs, tracks, zones and counts onto video in any memory", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "ccloverlay");
 
   transform->start = gst_ccl_overlay_start;
   transform->stop = gst_ccl_overlay_stop;

@@ -27,6 +27,7 @@
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclpropertyrow.h"
 #include "base/gstcclhint.h"
@@ -349,6 +350,7 @@ gst_ccl_meta_remap_class_init (GstCclMetaRemapClass * klass)
   gst_element_class_add_static_pad_template (element, &src_template);
   gst_element_class_set_static_metadata (element, "Blob remapper", "Filter/Video",
       "Takes blobs past elements that crop, flip or rotate", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "cclmetaremap");
 
   transform->start = gst_ccl_meta_remap_start;
   transform->set_caps = gst_ccl_meta_remap_set_caps;

@@ -45,6 +45,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclhint.h"
 #include "base/gstcclpropertyrow.h"
 #include "zone/gstccltrackplaces.h"
@@ -534,6 +535,7 @@ gst_ccl_track_class_init (GstCclTrackClass * klass)
   gst_element_class_set_static_metadata (element, "Blob tracker", "Filter/Analyzer/Video",
       "Follows blobs, regions of interest or object detections over time and gives each an identity",
       "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "ccltrack");
 
   transform->start = gst_ccl_track_start;
   transform->stop = gst_ccl_track_stop;

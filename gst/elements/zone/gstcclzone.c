@@ -37,6 +37,7 @@
 
 #include <string.h>
 
+#include "base/gstccldocument.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclmetas.h"
 #include "base/gstcclpropertyrow.h"
@@ -424,6 +425,7 @@ gst_cclzone_class_init (GstCclzoneClass * klass)
   gst_element_class_add_static_pad_template (element, &src_template);
   gst_element_class_set_static_metadata (element, "Blob zones", "Filter/Analyzer/Video",
       "Says which blobs are in which zones, and who enters, leaves, stays and crosses lines", "gst-ccl contributors");
+  gst_ccl_element_class_set_document (element, "cclzone");
 
   transform->start = gst_cclzone_start;
   transform->stop = gst_cclzone_stop;
