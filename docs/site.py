@@ -66,15 +66,21 @@ def table(header, rows):
     return "<table>" + row(header, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
 
 
-def values_of(spec):
+def nick(value):
+    return value.value_nick if hasattr(value, "value_nick") else value.first_value_nick
+
+
+def values_of(element, spec):
     """The type of a property, with its range or its values."""
     if hasattr(spec, "minimum"):
         least, most = (f"{end:g}" if isinstance(end, float) else str(end) for end in (spec.minimum, spec.maximum))
         return f"{spec.value_type.name}, {least} to {most}"
-    if hasattr(spec, "enum_class"):
-        return " or ".join(value.value_nick for _, value in sorted(spec.enum_class.__enum_values__.items()))
-    if hasattr(spec, "flags_class"):
-        return " + ".join(value.first_value_nick for _, value in sorted(spec.flags_class.__flags_values__.items()))
+    if spec.value_type.is_a(GObject.TYPE_ENUM) or spec.value_type.is_a(GObject.TYPE_FLAGS):
+        # Newer versions of PyGObject have Python's own enums.
+        values = type(element.get_property(spec.name))
+        table_of = getattr(values, "__enum_values__", None) or getattr(values, "__flags_values__", None)
+        found = [value for _, value in sorted(table_of.items())] if table_of else list(values)
+        return (" or " if spec.value_type.is_a(GObject.TYPE_ENUM) else " + ").join(map(nick, found))
     return spec.value_type.name
 
 
@@ -107,7 +113,7 @@ def reference(name):
         return f"<h2>Reference</h2><p>This build has no {name}.</p>"
     specs = [spec for spec in element.list_properties() if spec.owner_type.name.startswith("GstCcl")
              or spec.owner_type.name == type(element).__gtype__.name]
-    properties = [(f"<code>{spec.name}</code>", html.escape(values_of(spec)), html.escape(default_of(element, spec)),
+    properties = [(f"<code>{spec.name}</code>", html.escape(values_of(element, spec)), html.escape(default_of(element, spec)),
                    html.escape(spec.blurb) + "".join(f"; {word}" for flag, word in FLAGS if spec.flags & flag)
                    + ("" if spec.flags & GObject.ParamFlags.WRITABLE else "; read-only"))
                   for spec in sorted(specs, key=lambda spec: spec.name)]
@@ -146,8 +152,8 @@ def write_library(folder):
     if not shutil.which("gi-docgen") or not gir:
         print("site.py: without the library's reference, which needs gi-docgen and introspection")
         return False
-    subprocess.run(["gi-docgen", "generate", "--quiet", "--no-namespace-dir", "--config", TOP / "docs/library.toml", "--output-dir",
-                    folder / "library", gir], check=True)
+    subprocess.run(["gi-docgen", "generate", "--quiet", "--no-namespace-dir", "--config", TOP / "docs/library.toml",
+                    "--output-dir", folder / "library", gir], check=True)
     return True
 
 

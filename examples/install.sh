@@ -7,7 +7,7 @@
 #     examples/install.sh GROUP...
 #
 # build     to compile the plugin for the CPU, or with CUDA where the toolkit is already there
-# cuda      GStreamer's CUDA headers, of use together with the CUDA toolkit only
+# cuda      GStreamer's CUDA headers; only useful with the CUDA toolkit
 # run       gst-launch-1.0 and the basic elements
 # scene     to write the annotated video, or show it
 # pictures  to read png and jpg
@@ -15,8 +15,9 @@
 # videos    to read mp4, mkv and so on, in nearly every codec
 # test      everything the tests use
 # fuzz      clang with libFuzzer
+# static    what analyses sources without running them
 #
-# Needs root or sudo only when something is missing. Speaks on stderr.
+# Needs root or sudo only when something is missing. Messages go to stderr.
 set -eu
 
 say() { printf '%s\n' "$*" >&2; }
@@ -48,6 +49,7 @@ packages() {
             shellcheck valgrind ;;
     # The runtime has the version of clang in its name.
     fuzz) echo clang "libclang-rt-$(LC_ALL=C apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')-dev" ;;
+    static) echo clang-tidy cppcheck ;;
     *) die "no such group: $1" ;;
     esac
 }
@@ -67,7 +69,7 @@ apt_get() {
     return 1
 }
 
-[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos, test or fuzz"
+[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos, test, fuzz or static"
 wanted=$(for group; do packages "$group"; done) || exit 1
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||

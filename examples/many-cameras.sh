@@ -33,8 +33,8 @@ case ${1-} in
 *) seconds=5 ;;
 esac
 
-# Sustained or not; too many are too many when they are so twice: once it may be something else that the machine did.
-# What cannot be measured at all ends the search.
+# Are this many cameras sustained? "No" only after two tries, because other work on the machine may spoil one. An error ends
+# the search.
 sustains() {
     n=$1
     shift

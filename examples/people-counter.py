@@ -5,10 +5,10 @@
 
 usage: people-counter.py [--line X1,Y1,X2,Y2] [--min-area PIXELS] [VIDEO]
 
-VIDEO is a file or a URI such as rtsp://...; without it two balls go to and fro. The line goes from its first point to its
-second, in fractions of the frame; forward is from its left to its right. Every crossing is a line on stdout, the totals
-are the last one. Needs PyGObject, and the plugin where GStreamer finds it (`meson devenv -C build -w .
-examples/people-counter.py`).
+VIDEO is a file or a URI such as rtsp://...; without it two balls go to and fro. The points of the line are fractions of the
+frame. Forward is from the line's left side to its right side, seen from its first point towards its second. Each crossing
+prints a line, and the last line has the totals. Needs PyGObject, and the plugin where GStreamer finds it
+(`meson devenv -C build -w . examples/people-counter.py`).
 """
 import argparse
 import json

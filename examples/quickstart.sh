@@ -2,8 +2,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# What moves in a video, as JSON lines and drawn, from nothing but Debian 12 (or newer) or Ubuntu 24.04 (or newer): see
-# usage() below.
+# Installs, builds, and shows what moves in a video, on Debian 12 or Ubuntu 24.04 and newer: see usage() below.
 set -eu
 
 usage() {
@@ -11,9 +10,9 @@ usage() {
 usage: examples/quickstart.sh [VIDEO] [--video FILE.webm] [PROPERTY=VALUE ...]
        examples/quickstart.sh --mask FILE [PROPERTY=VALUE ...]
 
-Installs what is missing (as root, or with sudo), builds gst-ccl into build/, and follows what moves in VIDEO: one line of
-JSON per frame on stdout, and the video with boxes, numbers and trails drawn into it: in a window where there is a
-display, else in a file beside the video. Everything else goes to stderr. It can be run again at any time.
+Installs missing packages (as root, or with sudo), builds gst-ccl into build/, and follows what moves in VIDEO. It writes one
+line of JSON per frame to stdout. It shows the video with boxes, numbers and trails in a window, or writes it to a file
+beside the video where there is no display. Messages go to stderr. It can be run again at any time.
 
 VIDEO           a video file, rtsp://... or another URI, or a camera such as /dev/video0; its camera should not move;
                 without it, a scene that GStreamer makes up: balls that cross
@@ -88,7 +87,7 @@ if [ -n "$file" ]; then
 fi
 [ $kind != camera ] || [ -c "$input" ] || die "no such camera: $input"
 
-# Where the video goes: a name of its own beside the input, or here.
+# The file of the annotated video: beside the input, or in this folder.
 window=no output='' replace=no
 if [ $kind != mask ] && [ -z "$video" ]; then
     case $kind in
@@ -104,7 +103,7 @@ if [ $kind != mask ] && [ $window = no ]; then
     [ ! -d "$video" ] || die "a folder, not a file: $video"
     [ ! -e "$video" ] || [ -w "$video" ] || die "not allowed to write: $video; name another file with --video FILE"
     if [ ! -e "$video" ] || [ -f "$video" ]; then
-        # A link stays one; what it leads to is replaced.
+        # A symbolic link stays, and its target is replaced.
         output=$(readlink -f "$(absolute "$video")") || output=$(absolute "$video")
         folder=$(dirname "$output")
         [ -d "$folder" ] || die "no such folder: $folder"
@@ -166,7 +165,7 @@ if [ ! -f "$build/build.ninja" ]; then
     meson setup "$build" "$top" -Dgst=enabled -Doverlay=enabled -Dcuda-arch=$arch -Dtests=disabled -Dexamples=disabled \
         -Dpublished=disabled >"$log/build" 2>&1 || { cat "$log/build" >&2; die "meson setup failed"; }
 fi
-# Of ninja's lines one every five seconds; all of them if the build fails.
+# Shows one of ninja's lines every five seconds, and all of them if the build fails.
 show_progress() {
     next=0
     while IFS= read -r line; do
@@ -196,7 +195,7 @@ ball() { # INDEX X Y WIDTH HEIGHT COLOUR DIRECTION: the place of its pad, its so
 }
 case $kind in
 scene)
-    # Every ball waves to and fro; turned, stretched and set apart, their ways cross.
+    # Each ball goes to and fro. Turned, stretched and moved pictures make their ways cross.
     pads=sink_0::zorder=0 size=video/x-raw,width=640,height=360,framerate=30/1
     sources="videotestsrc num-buffers=240 pattern=gradient foreground-color=0xff506070 background-color=0xff283038 !
         $size,format=AYUV ! scene.sink_0"
@@ -213,19 +212,18 @@ uri) source="uridecodebin uri=$input" sources= ;;
 esac
 case $kind in
 mask)
-    # One plane of 8 bits, videos and pictures alike: above half is foreground, so JPEG's noise and video's black (16) are
-    # not.
+    # Pixels above half of the range are foreground. So the noise of JPEG and the black of video (16) are background.
     chain="videoconvert ! video/x-raw,format=GRAY8 ! ccllabel threshold=127 $properties"
     show= ;;
 *)
     chain="videoconvert ! video/x-raw,format=I420 ! cclmotion ! ccllabel mask-source=mask-meta min-rel-area=0.0005 $properties !
         ccltrack ! tee name=both"
     if [ $window = yes ]; then
-        # Paced before the analysis: a sink that is late would ask the decoder to leave out frames.
+        # The pace is set before the analysis, because a late sink would make the decoder leave out frames.
         case $kind in file | scene) chain="clocksync ! $chain" ;; esac
         show="both. ! queue ! ccloverlay ! videoconvert ! autovideosink sync=false"
     else
-        # An earlier video stays until there is a whole new one.
+        # An earlier video stays until the new one is complete.
         if [ $replace = yes ]; then
             part=$(mktemp "$output.XXXXXX") || die "not allowed to write: $video"
         fi
@@ -239,7 +237,7 @@ mask)
 esac
 errors_say() { grep -Eq "$1" "$log/errors"; }
 error='^ERROR: (from element|pipeline)' # of gst-launch-1.0, and not, say, of the dynamic linker
-# An error before its main loop runs makes gst-launch-1.0 wait for ever; after any other it ends at once.
+# After an error before its main loop gst-launch-1.0 does not end; after any later error it ends at once.
 end_after_error() {
     while sleep 1 && kill -0 $$; do
         if errors_say "$error"; then
@@ -250,12 +248,12 @@ end_after_error() {
     done
 }
 json() {
-    # Ctrl-C is for gst-launch-1.0, which heeds it all the same: meson would kill it soon after.
+    # Meson ignores Ctrl-C here, because it would kill gst-launch-1.0 soon after. gst-launch-1.0 handles it.
     trap '' INT
     : >"$log/errors"
     end_after_error >"$log/watch" 2>&1 &
-    # gst-launch-1.0 talks on stdout; the lines of JSON leave through a descriptor of their own. -e: what a camera gave
-    # until Ctrl-C is a whole video.
+    # gst-launch-1.0 prints on stdout, so the lines of JSON have a descriptor of their own. -e makes a complete video when
+    # Ctrl-C ends a camera.
     json_status=0
     # shellcheck disable=SC2016,SC2086
     LANGUAGE=C GST_DEBUG=ccllabel:4,cclmotion:4 GST_DEBUG_NO_COLOR=1 GST_DEBUG_FILE=$log/element \
@@ -265,7 +263,7 @@ json() {
     kill $! 2>/dev/null || :
     return $json_status
 }
-# That whoever reads our stdout has read enough is no failure: of a mask nothing else is wanted, a video goes on.
+# A reader of stdout that closes it is no failure: with --mask the work is done, and a video goes on.
 hand_on() {
     trap '' INT
     ! LC_ALL=C cat 2>"$log/cat" || return 0
@@ -289,7 +287,7 @@ reason() { # in short, of what GStreamer says at length
     elif [ $kind = uri ] && errors_say 'No URI handler'; then
         echo "GStreamer knows no addresses like this"
     elif [ $kind = uri ] && errors_say 'Could not|Failed to connect|typefind|Not found|Unauthorized|gst_base_src_loop'; then
-        # Of a source that fails at once, uridecodebin may keep what it said first.
+        # uridecodebin may not pass on the first message of a source that fails at once.
         echo "nothing came from there; check the address, and that the server runs and lets you in"
     fi
 }
@@ -301,8 +299,8 @@ failed() { # WHY
 }
 status=0 interrupted=
 
-# The first picture of a file alone: where a pipeline fails as soon as it starts, gst-launch-1.0 may wait for ever, or say
-# that all went well. LANGUAGE=C: what it says is read here.
+# Decodes the first picture of a file alone. If a whole pipeline fails at its start, gst-launch-1.0 may not end, or report
+# success. LANGUAGE=C, because its messages are parsed here.
 if [ -n "$file" ]; then
     # shellcheck disable=SC2086
     LANGUAGE=C timeout --foreground 30 gst-launch-1.0 -v $source ! videoconvert ! fakesink num-buffers=1 \
@@ -314,11 +312,11 @@ if [ -n "$file" ]; then
     [ "${size%x*}" -le 16384 ] && [ "${size#*x}" -le 16384 ] || failed "$size: a mask has at most 16384x16384 pixels"
 fi
 
-# A shell heeds signals only when what it waits for has ended, unless it waits by `wait`: so the pipeline runs in the background.
+# A shell handles a signal after its foreground command, but at once in `wait`. So the pipeline runs in the background.
 run_job() { (json) || echo $? >"$log/status"; }
-# To gst-launch-1.0, if it has begun and not ended.
+# Sends a signal to gst-launch-1.0 while it runs.
 tell() { [ ! -s "$log/pid" ] || kill "-$1" "$(cat "$log/pid")" 2>/dev/null || :; } # SIGNAL
-# Who ends this script alone ends the pipeline, too.
+# A signal to this script alone ends the pipeline, too.
 stop() { # STATUS
     while kill -0 $job 2>/dev/null; do
         tell TERM
@@ -326,7 +324,7 @@ stop() { # STATUS
     done
     exit "$1"
 }
-# In its first moments gst-launch-1.0 does not heed Ctrl-C, and later only once: a second after it did not, again.
+# gst-launch-1.0 ignores Ctrl-C while it starts. So the signal is sent again after a second.
 interrupt_again() {
     tries=0
     while kill -0 $job 2>/dev/null && ! grep -q '^handling interrupt' "$log/run"; do
@@ -354,13 +352,13 @@ while kill -0 $job 2>/dev/null; do
 done
 [ ! -s "$log/status" ] || status=$(cat "$log/status")
 if [ $kind = mask ]; then
-    # 141 and 243 are what SIGPIPE leaves behind.
+    # 141 and 243 are the exit statuses after SIGPIPE.
     case $status in 141 | 243) status=0 ;; esac
     ! grep -q 'Broken pipe' "$log/errors" || status=0
 fi
 [ "$status" = 0 ] || failed "$(reason)"
 
-# What our elements warned of, and what they say can be done.
+# Prints the warnings of our elements, with their advice.
 sed -n '/^WARNING: from element [^ ]*GstCcl/{
     s/^WARNING: from element [^ ]*: /Warning: /p; n; n
     /:$/{ n; s/^/         /p; }

@@ -18,6 +18,7 @@ typedef struct CclFrame {
     CclLabels labels;    /* data NULL: none wanted */
     CclTable table;      /* filled by the backend, in raster order; `components` points at rows */
     CclComponent *rows;  /* CclContext.capacity of them; allocated by the backend's open() */
+    CclShapeCounts *shape; /* as many; NULL without CCL_FEATURE_SHAPE */
     void *slot;          /* the backend's own per-slot state */
 } CclFrame;
 

@@ -83,6 +83,9 @@ bool ccl_backend_built(CclBackendKind backend);
 
 /* ---------------------------------------------------------------- context */
 
+/* Groups of measures beyond the basic table, for CclConfig.features. They cost nothing unless they are set. */
+#define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
+
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2 (1u << 0)
 #define CCL_CPU_SSE42 (1u << 1) /* with POPCNT: x86-64-v2 */
@@ -111,6 +114,7 @@ typedef struct CclConfig {
     uint32_t volume;              /* 0: a context for single masks. Else one for volumes of at most this many frames, at
                                      most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
                                      ccl_volume_add() */
+    unsigned features;       /* CCL_FEATURE_...: only on the CPU, for single masks */
     bool labels;             /* ccl_submit() will be given label images */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;             /* CUDA: for many streams. Waiting frames of all such contexts of a device are launched
@@ -135,7 +139,7 @@ typedef struct CclContext CclContext;
  * Makes a context. It allocates all memory that frames need; nothing is allocated later.
  *
  * context: receives the new context, owned by the caller: ccl_context_free(); NULL on error. Errors:  ARGUMENT; UNSUPPORTED: no
- * such method, wrong connectivity for it, or backend not built; NO_DEVICE; OUT_OF_MEMORY; DEVICE.
+ * such method, wrong connectivity or features for it, or backend not built; NO_DEVICE; OUT_OF_MEMORY; DEVICE.
  */
 CclStatus ccl_context_new(const CclConfig *config, CclContext **context);
 
@@ -234,6 +238,35 @@ typedef struct CclComponent {
     uint16_t flags;          /* CCL_TOUCHES_... */
 } CclComponent;
 
+/*
+ * The exact counts behind the measures of CCL_FEATURE_SHAPE, of each component alone: a neighbour of another component is
+ * background. 16 bytes without padding.
+ *
+ *     . # # .     euler 0: one component with one hole (8-connected)
+ *     # . . #     runs 5: maximal horizontal runs; as many pixels have no left neighbour
+ *     . # # .     tops 5: pixels without an upper neighbour
+ *                 diagonals 8: pixels without an upper left neighbour (4), and without an upper right one (4)
+ */
+typedef struct CclShapeCounts {
+    int32_t euler; /* runs minus pairs of runs that touch: 1 - holes */
+    uint32_t runs;
+    uint32_t tops;
+    uint32_t diagonals;
+} CclShapeCounts;
+
+/* Measures of CCL_FEATURE_SHAPE. Euler number and Crofton perimeter are those of scikit-image's functions of that name, for the
+ * component alone. Holes have the dual connectivity: a hole of an 8-connected component is 4-connected. */
+typedef struct CclShapeMeasures {
+    int32_t euler_number;     /* 1 - n_holes */
+    uint32_t n_holes;
+    uint32_t perimeter_crack; /* edges between pixels of the component and others */
+    double perimeter_crofton; /* Crofton's formula in four directions, pixels */
+    double circularity;       /* 4 pi area / perimeter_crofton squared, at most 1: a disc has 1 */
+    double compactness;       /* perimeter_crofton squared / (4 pi area) */
+} CclShapeMeasures;
+
+void ccl_shape_measures(const CclShapeCounts *counts, uint64_t area, CclShapeMeasures *measures);
+
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
@@ -263,6 +296,7 @@ double ccl_extent(const CclComponent *component);
  * submitted. */
 typedef struct CclTable {
     const CclComponent *components;
+    const CclShapeCounts *shape; /* with CCL_FEATURE_SHAPE, by label: shape[components[i].label - 1]; else NULL */
     uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */

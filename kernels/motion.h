@@ -71,8 +71,8 @@ CclMotionConfig ccl_motion_config_default(void);
 
 typedef struct CclMotion CclMotion;
 
-/* Makes a detector that knows nothing yet; all memory is taken here, but for lists of regions and uploaded chroma. Errors as of
- * ccl_context_new(). */
+/* Makes a detector that has learnt nothing. It allocates all memory here, except for lists of regions and uploaded chroma.
+ * Errors as of ccl_context_new(). */
 CclStatus ccl_motion_new(const CclMotionConfig *config, CclMotion **motion);
 
 /* NULL is allowed. */
@@ -190,8 +190,8 @@ CclStatus ccl_motion_apply(CclMotion *motion, const CclMask *luma, const CclMoti
                            CclMotionInfo *info);
 
 /*
- * The background, to go on with after a restart: FEEDBACK alone. Either backend reads what the other has written. Foreground is not
- * part of it: what stands still is new to a detector that loads it.
+ * The background, to go on with after a restart: FEEDBACK alone. Either backend reads what the other has written. Foreground
+ * is not part of it: what stands still is new to a detector that loads it.
  */
 
 /* Bytes that ccl_motion_save_background() writes; 0: the method has no background to save. */
@@ -201,8 +201,8 @@ size_t ccl_motion_background_size(const CclMotion *motion);
  * ccl_motion_submit(). */
 CclStatus ccl_motion_save_background(CclMotion *motion, void *data);
 
-/* The next picture is compared with this background. No picture may be in flight. Errors: ARGUMENT (the bytes are no background, or
- * one of another size or kind; the detector is as before); as of ccl_motion_submit(). */
+/* The next picture is compared with this background. No picture may be in flight. Errors: ARGUMENT (the bytes are no
+ * background, or one of another size or kind; the detector is as before); as of ccl_motion_submit(). */
 CclStatus ccl_motion_load_background(CclMotion *motion, const void *data, size_t size);
 
 /* Whether bytes begin as a background does; at least CCL_MOTION_MAGIC_SIZE of them. */

@@ -61,8 +61,8 @@ typedef struct MotionBackend {
     CclStatus (*submit)(CclMotion *motion, MotionFrame *frame);
     /* Waits until the picture's mask and counts are complete. */
     CclStatus (*collect)(CclMotion *motion, MotionFrame *frame);
-    /* FEEDBACK, to save and load its model. copy(): between host memory and an array, after all pictures submitted. control(): with
-     * `put` the pictures before are forgotten. */
+    /* FEEDBACK, to save and load its model. copy(): between host memory and an array, after all pictures submitted.
+     * control(): with `put` the pictures before are forgotten. */
     void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
     CclStatus (*copy)(CclMotion *motion, void *host, void *array, size_t size, bool put);
     CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);

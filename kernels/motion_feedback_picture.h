@@ -14,12 +14,13 @@
  *     normalise    3x3 smoothing, times the gain of the row; chroma less its offset         feedback_smooth() ...
  *     classify     pixels that do not fit, from 9x9 of the model                            feedback_miss()
  *   | unshadow     foreground pixels without chroma: 5x5 of picture and model               feedback_is_shadow()
- *     camera       edges on the grid: which of the background's are gone                    feedback_edge()
+ *     camera       edges on the grid: which of the background's are gone                    feedback_add_edge()
  *     filter       median, open, close on the mask
- *     explain      pixels of the mask that the far range contains: 9x9 of the model           feedback_is_explained()
- *   | regions      labels of the mask (8-connected) and of what is not (4-connected): drops blobs that the far
- *                  range explains, fills small holes of the others                          feedback_blob_is_explained()
- *     decide       learning starts again when the camera looks elsewhere                    feedback_decide()
+ *     explain      pixels of the mask that the far range contains, 9x9 of the model, or where
+ *                  it moves the wide one, 21x21                                               feedback_is_explained()
+ *   | regions      labels of the mask (8-connected) and of what is not (4-connected): drops blobs that these
+ *                  ranges explain, fills small holes of the others                          feedback_blob_is_explained()
+ *     decide       learning starts again: the camera looks elsewhere, the light is another  feedback_decide()
  *     learn        pixels outside the mask grown by FEEDBACK_GUARD; candidates in the mask  feedback_learn_first() ...
  *   | ghosts       still regions of the mask, 8-connected labels, sums along their outlines feedback_add_outline()
  *   | absorb       pixels of such regions                                                   feedback_region_kind()
@@ -49,7 +50,8 @@ typedef struct FeedbackControl {
     uint32_t n_learnt;  /* pictures since learning began */
     uint32_t n_seen;    /* pictures since the detector was made or reset: dither */
     uint32_t learnt_ms; /* since learning began */
-    uint32_t lost_ms;   /* for how long the background's edges have been gone */
+    uint32_t lost_ms;   /* for how long the background's edges have been gone, */
+    uint32_t lit_ms;    /* or have shone through large foreground */
     uint32_t in_mask;   /* pixels of the mask of the picture before */
     int32_t offset[2];  /* of U and V, 8.8: measured on the picture before */
 } FeedbackControl;
@@ -342,11 +344,30 @@ MOTION_INLINE uint32_t feedback_ghost_step(const FeedbackRegion *region, const F
 #define FEEDBACK_LOST_PART 55u   /* per cent of the edges that are gone when the camera looks elsewhere, */
 #define FEEDBACK_LOST_RAW  20u   /* with this per cent of the samples foreground, */
 #define FEEDBACK_LOST_MS   1000u /* for this time */
+#define FEEDBACK_LIT_RAW   10u   /* per cent of the samples that are foreground when only the light is another, */
+#define FEEDBACK_LIT_EDGES 400u  /* with at least the samples / this of edges among them, */
+#define FEEDBACK_LIT_LOST  33u   /* of which less than this per cent do not shine through: objects hide what is behind them, */
+#define FEEDBACK_FAINT     32    /* sixteenths of a level: weaker edges are noise */
+#define FEEDBACK_LIT_MS    2000u /* for this time more than not: regions are judged first */
 
 /* Sums over the samples of the grid that are at least two pixels from the border. */
 typedef struct FeedbackEdges {
     uint32_t samples, raw, edges, lost;
+    uint32_t raw_edges, raw_lost; /* of foreground that is not white: edges, and those that do not shine through */
 } FeedbackEdges;
+
+/* Whether an edge has the direction of the background's, within 45 degrees, at any strength that is not noise. */
+MOTION_INLINE bool feedback_shines_through(int mx, int my, int vx, int vy)
+{
+    const int64_t dot = (int64_t)mx * vx + (int64_t)my * vy, m = mx * mx + my * my, v = vx * vx + vy * vy;
+    return dot > 0 && v >= FEEDBACK_FAINT * FEEDBACK_FAINT && 2 * dot * dot >= m * v;
+}
+
+/* White has no edges. */
+MOTION_INLINE bool feedback_is_white(const uint16_t *value)
+{
+    return value[0] >= FEEDBACK_WHITE || value[1] >= FEEDBACK_WHITE || value[2] >= FEEDBACK_WHITE || value[3] >= FEEDBACK_WHITE;
+}
 
 /* mean, value: of the pixels right, left, below and above, two pixels away. raw: foreground before the shadows are taken out. */
 MOTION_INLINE void feedback_add_edge(FeedbackEdges *sums, const uint16_t *mean, const uint16_t *value, bool raw)
@@ -359,21 +380,30 @@ MOTION_INLINE void feedback_add_edge(FeedbackEdges *sums, const uint16_t *mean, 
         return;
     sums->edges++;
     sums->lost += 2 * (mx * vx + my * vy) < mx * mx + my * my;
+    if (!raw || feedback_is_white(value))
+        return;
+    sums->raw_edges++;
+    sums->raw_lost += !feedback_shines_through(mx, my, vx, vy);
 }
 
-/* Whether learning starts again with the next picture, and the mask of this one is empty: the camera looks elsewhere, or more
- * than `most` pixels do not fit. */
+/* Whether learning starts again with the next picture, and the mask of this one is empty: the camera looks elsewhere, the light
+ * is another in a way that a gain does not explain, or more than `most` pixels do not fit. */
 MOTION_INLINE bool feedback_decide(FeedbackControl *control, const FeedbackFrame *frame, const FeedbackEdges *sums, uint64_t raw,
                                    uint64_t most)
 {
     const uint64_t samples = sums->samples, edges = sums->edges;
     const bool gone = edges * FEEDBACK_EDGES_MIN > samples && sums->lost * (uint64_t)100 > edges * FEEDBACK_LOST_PART &&
                       sums->raw * (uint64_t)100 > samples * FEEDBACK_LOST_RAW;
+    const bool lit = !frame->silent && sums->raw * (uint64_t)100 > samples * FEEDBACK_LIT_RAW &&
+                     sums->raw_edges * (uint64_t)FEEDBACK_LIT_EDGES > samples &&
+                     sums->raw_lost * (uint64_t)100 < sums->raw_edges * (uint64_t)FEEDBACK_LIT_LOST;
     control->lost_ms = gone ? feedback_min(control->lost_ms + frame->ms, 1u << 30) : 0;
-    if (control->lost_ms < FEEDBACK_LOST_MS && (frame->silent || raw <= most))
+    control->lit_ms =
+        lit ? feedback_min(control->lit_ms + frame->ms, 1u << 30) : control->lit_ms - feedback_min(control->lit_ms, frame->ms);
+    if (control->lost_ms < FEEDBACK_LOST_MS && control->lit_ms < FEEDBACK_LIT_MS && (frame->silent || raw <= most))
         return false;
     control->n_learnt = 0;
-    control->lost_ms = 0;
+    control->lost_ms = control->lit_ms = 0;
     return true;
 }
 

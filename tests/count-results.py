@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds up Meson's test logs into the line that closes tests/run.sh.
 
-usage: count-results.py [--broken N] [--skipped N] [!]TESTLOG.json...
+usage: count-results.py [--passed N] [--broken N] [--skipped N] [!]TESTLOG.json...
 
 A test program that reports its own checks (gst-check's closing line, Python's unittest, TAP) counts as many; any other
 counts as one. A test of gst-check that cannot run says so (tests/support/skip.h) and counts as skipped.
-Each pass that ended before its tests (--broken) counts as a failure, and each that cannot run here (--skipped) as skipped. So
-does a pass that Meson calls failed (!) without a failure in its log: it was stopped.
+Each pass without a log counts as one: --passed, or --skipped where it cannot run here. Each pass that ended before its tests
+(--broken) counts as a failure. So does a pass that Meson calls failed (!) without a failure in its log: it was stopped.
 """
 import argparse
 import json
@@ -56,12 +56,13 @@ def count(test):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--passed", type=int, default=0)
     parser.add_argument("--broken", type=int, default=0)
     parser.add_argument("--skipped", type=int, default=0)
     parser.add_argument("logs", nargs="*")
     arguments = parser.parse_args()
 
-    passed, failed, skipped = 0, arguments.broken, arguments.skipped
+    passed, failed, skipped = arguments.passed, arguments.broken, arguments.skipped
     for name in arguments.logs:
         log = name.removeprefix("!")
         failed_before = failed

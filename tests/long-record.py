@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Notes in tests/long-record.txt what `tests/run.sh --long` saw: a line a test, with its result, duration, date and processor,
-and a digest of the sources it ran on. Lines of tests that did not run stay.
+a digest of the sources it ran on, and its figures. Lines of tests that did not run stay.
 
 usage: long-record.py TESTLOG.json
 """
@@ -10,6 +10,7 @@ import hashlib
 import json
 import pathlib
 import platform
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,6 +32,15 @@ def processor():
     return platform.machine()
 
 
+def figures(test):
+    """What a test says of itself: "figures: ...", or the statistics of libFuzzer."""
+    output = (test.get("stdout") or "") + (test.get("stderr") or "")
+    if said := re.search(r"^figures: (.*)$", output, re.MULTILINE):
+        return f", {said[1]}"
+    executed, coverage = re.search(r"number_of_executed_units: *(\d+)", output), re.findall(r"\bcov: (\d+)", output)
+    return f", {executed[1]} inputs, {coverage[-1]} edges" if executed and coverage else ""
+
+
 def recorded():
     """The lines of the record by the names of their tests."""
     lines = RECORD.read_text("utf-8").splitlines() if RECORD.exists() else []
@@ -45,7 +55,7 @@ def main():
         for test in map(json.loads, log):
             name = test["name"].split(" / ")[-1]
             record[name] = (f"{name}: {test['result'].lower()}, {test['duration']:.0f} s, {today}, {processor()}, "
-                            f"sources {digest}")
+                            f"sources {digest}{figures(test)}")
     RECORD.write_text("".join(record[name] + "\n" for name in sorted(record)), "utf-8")
 
 

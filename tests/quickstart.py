@@ -237,12 +237,14 @@ class Quickstart(unittest.TestCase):
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
         with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as reader:
-            threading.Timer(60, reader.kill).start()
+            timer = threading.Timer(300, reader.kill)
+            timer.start()
+            self.addCleanup(timer.cancel)
             with tempfile.TemporaryFile("w+") as messages:
                 run = subprocess.Popen([os.path.join(source, "examples", "quickstart.sh"), "--video", path],
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages)
                 data = reader.communicate()[0]
-                status = run.wait(60)
+                status = run.wait(300)
                 messages.seek(0)
                 self.assertEqual(status, 0, messages.read())
         self.assertEqual(data[:4], b"\x1a\x45\xdf\xa3")

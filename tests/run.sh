@@ -6,8 +6,8 @@
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
 #     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      the emulated kernels on many images: hours; updates tests/long-record.txt. Before them fuzz,
-#                              15 minutes a target
+#     tests/run.sh --long      the emulated kernels on many images and a soak: hours; updates tests/long-record.txt. Before
+#                              them fuzz, 15 minutes a target
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -16,9 +16,11 @@
 # sanitize     the C programs in build-test-sanitize/, with the address and undefined-behaviour sanitizers
 # valgrind     the C programs of build-test/ under valgrind's memcheck
 # threads      the C programs of the library and the elements in build-test-threads/, with the thread sanitizer
+# static       gcc -fanalyzer, clang-tidy and cppcheck over gst/ and kernels/, in build-test-static/ (tests/static/check.py)
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
-# long         the emulated CUDA kernels on many images
+# packages     Debian packages and Python wheel, built and tried in bare systems in build-packages/; needs root
+# long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
 # build folders, under meson-logs/. CCL_CUDA_ARCH names the architecture that nvcc compiles for (default: sm_90).
@@ -29,11 +31,13 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 plain=$top/build-test
 sanitize=$top/build-test-sanitize
 threads=$top/build-test-threads
+static=$top/build-test-static
 fuzz=$top/build-test-fuzz
 fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
 long_tests= # names; none: all
+passed=0 # passes without a log
 broken=0 # passes that ended before their tests
 skipped=0 # passes that cannot run here
 
@@ -43,7 +47,7 @@ started=$(date +%s)
 finish() {
     step "results"
     # shellcheck disable=SC2086
-    "$python" "$top/tests/count-results.py" --broken $broken --skipped $skipped $logs
+    "$python" "$top/tests/count-results.py" --passed $passed --broken $broken --skipped $skipped $logs
     exit $?
 }
 
@@ -145,6 +149,24 @@ pass_threads() {
     check_programs "$threads" testlog-threads --setup threads --no-suite core
 }
 
+pass_static() {
+    step "static"
+    # Where clang-tidy or cppcheck cannot be installed, check.py skips it.
+    "$top/examples/install.sh" static || true
+    again=
+    [ ! -f "$static/build.ninja" ] || again=--reconfigure
+    # shellcheck disable=SC2086
+    meson setup $again "$static" "$top" -Dgst=enabled -Dtests=disabled -Dexamples=disabled -Dintrospection=disabled >/dev/null ||
+        { broken=$((broken + 1)); return; }
+    rm -f "$static/static.json"
+    "$python" "$top/tests/static/check.py" "$static"
+    if [ -f "$static/static.json" ]; then
+        logs="$logs $static/static.json"
+    else
+        broken=$((broken + 1))
+    fi
+}
+
 pass_fuzz() {
     step "fuzz: build"
     if ! "$top/examples/install.sh" fuzz; then
@@ -161,6 +183,7 @@ pass_fuzz() {
     ) || { broken=$((broken + 1)); return; }
     step "fuzz: test"
     check "$fuzz" fuzz --logbase fuzz --suite fuzz
+    [ "$fuzz_seconds" -lt 900 ] || "$python" "$top/tests/long-record.py" "$fuzz/meson-logs/fuzz.json"
 }
 
 pass_debian13() {
@@ -179,6 +202,16 @@ pass_debian13() {
     esac
 }
 
+pass_packages() {
+    step "packages"
+    "$top/tests/packages.sh" "$top/build-packages"
+    case $? in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) broken=$((broken + 1)) ;;
+    esac
+}
+
 pass_long() {
     step "long: build"
     build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
@@ -193,7 +226,7 @@ python=/usr/bin/python3 # the system's, which has PyGObject
 
 case ${1-} in
 '') set -- quick ;;
---all) set -- quick slow sanitize valgrind threads fuzz debian13 ;;
+--all) set -- quick slow static sanitize valgrind threads fuzz debian13 packages ;;
 --long)
     shift
     long_tests="$*"
@@ -203,7 +236,7 @@ case ${1-} in
 esac
 for pass; do
     case $pass in
-    quick | slow | sanitize | valgrind | threads | fuzz | debian13 | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done

@@ -16,6 +16,7 @@ struct _GstCclBlobList
   gatomicrefcount refcount;
   guint n_blobs;
   GBytes *points;               /* of GstCclPoint; NULL: none */
+  GBytes *shape;                /* of GstCclShapeCounts; NULL: not measured */
   GstCclBlob blobs[];
 };
 
@@ -284,7 +285,7 @@ gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
     return NULL;
   g_atomic_ref_count_init (&list->refcount);
   list->n_blobs = n_blobs;
-  list->points = NULL;
+  list->points = list->shape = NULL;
   if (blobs != NULL)
     *blobs = list->blobs;
   return list;
@@ -321,7 +322,7 @@ gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs)
  * @list: a list
  * @blobs: (out): the array of the copy, for the caller to change
  *
- * Makes a list of the same blobs, with their contours and trails, for an
+ * Makes a list of the same blobs, with their contours, trails and counts, for an
  * element that changes them. A list must not be changed after it was passed on.
  *
  * Returns: (transfer full) (nullable): a new list; release it with
@@ -340,6 +341,7 @@ gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs)
   if (copy == NULL)
     return NULL;
   gst_ccl_blob_list_set_points (copy, list->points);
+  gst_ccl_blob_list_set_shape (copy, list->shape);
   *blobs = copy->blobs;
   return copy;
 }
@@ -378,6 +380,7 @@ gst_ccl_blob_list_unref (GstCclBlobList * list)
 
   if (g_atomic_ref_count_dec (&list->refcount)) {
     g_clear_pointer (&list->points, g_bytes_unref);
+    g_clear_pointer (&list->shape, g_bytes_unref);
     g_free (list);
   }
 }
@@ -540,4 +543,45 @@ gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n
 
   *n_points = points != NULL ? blob->n_trail : 0;
   return *n_points > 0 ? points + blob->n_contour : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_set_shape: (skip)
+ * @list: a list that was not passed on yet
+ * @shape: (nullable) (transfer none): an array of #GstCclShapeCounts with
+ *   ascending labels; %NULL: not measured
+ *
+ * Sets the counts behind the holes and perimeters. A blob without an entry for
+ * its label has none. An element that makes a new list from the blobs of
+ * another one passes on the result of gst_ccl_blob_list_get_shape().
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_set_shape (GstCclBlobList * list, GBytes * shape)
+{
+  GBytes *old;
+
+  g_return_if_fail (list != NULL);
+
+  old = list->shape;
+  list->shape = shape != NULL ? g_bytes_ref (shape) : NULL;
+  if (old != NULL)
+    g_bytes_unref (old);
+}
+
+/**
+ * gst_ccl_blob_list_get_shape: (skip)
+ * @list: (nullable): a list; %NULL has none
+ *
+ * Gets the counts that gst_ccl_blob_list_set_shape() has set.
+ *
+ * Returns: (transfer none) (nullable): an array of #GstCclShapeCounts
+ *
+ * Since: 0.1
+ */
+GBytes *
+gst_ccl_blob_list_get_shape (const GstCclBlobList * list)
+{
+  return list != NULL ? list->shape : NULL;
 }

@@ -15,6 +15,7 @@
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
 #define VERSION_WITH_VOLUMES 3  /* and with points, possibly none */
+#define VERSION_WITH_SHAPE 4    /* and with both */
 
 /* Offsets of the fields that the checks need. */
 #define VERSION_AT 4
@@ -28,6 +29,7 @@
 #define VOLUME_SIZE 8           /* additional size of a record in a version with volumes */
 #define COUNTS_SIZE 4           /* of points, per blob */
 #define POINT_SIZE 8
+#define SHAPE_SIZE 20           /* after their number */
 #define CHECKSUM_SIZE 4
 
 /* Far beyond any frame and any scaling, but mapped coordinates of 32 bits are still finite. */
@@ -185,9 +187,26 @@ count_points (const GstCclBlobList * list)
   return sum;
 }
 
+/* The counts of a list, and their number. */
+static const GstCclShapeCounts *
+get_counts (const GstCclBlobList * list, gsize * n)
+{
+  GBytes *const shape = gst_ccl_blob_list_get_shape (list);
+  gsize size = 0;
+  const GstCclShapeCounts *const counts = shape != NULL ? g_bytes_get_data (shape, &size) : NULL;
+
+  *n = size / sizeof (GstCclShapeCounts);
+  return counts;
+}
+
 static guint32
 get_version (const GstCclBlobList * list)
 {
+  gsize n_counts;
+
+  get_counts (list, &n_counts);
+  if (n_counts > 0)
+    return VERSION_WITH_SHAPE;
   for (guint i = 0; list != NULL && i < gst_ccl_blob_list_get_length (list); i++)
     if (gst_ccl_blob_list_get (list, i)->volume_id != 0)
       return VERSION_WITH_VOLUMES;
@@ -199,9 +218,12 @@ gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 {
   const guint32 version = get_version (meta->list);
   const gsize n = get_length (meta);
+  gsize n_counts;
 
+  get_counts (meta->list, &n_counts);
   return HEADER_SIZE + n * record_size (version) + strlen (get_name (meta))
-      + (version >= VERSION_WITH_POINTS ? n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE : 0) + CHECKSUM_SIZE;
+      + (version >= VERSION_WITH_POINTS ? n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE : 0)
+      + (version >= VERSION_WITH_SHAPE ? COUNTS_SIZE + n_counts * SHAPE_SIZE : 0) + CHECKSUM_SIZE;
 }
 
 static void
@@ -230,6 +252,22 @@ put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
     trail = gst_ccl_blob_list_get_trail (list, i, &n_trail);
     put_points (p, contour, n_contour);
     put_points (p, trail, n_trail);
+  }
+}
+
+static void
+put_shape (guint8 ** p, const GstCclBlobList * list)
+{
+  gsize n;
+  const GstCclShapeCounts *const counts = get_counts (list, &n);
+
+  put32 (p, n);
+  for (gsize i = 0; i < n; i++) {
+    put32 (p, counts[i].label);
+    put32 (p, counts[i].euler);
+    put32 (p, counts[i].runs);
+    put32 (p, counts[i].tops);
+    put32 (p, counts[i].diagonals);
   }
 }
 
@@ -285,6 +323,8 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   p += name_size;
   if (version >= VERSION_WITH_POINTS)
     put_all_points (&p, meta->list, n);
+  if (version >= VERSION_WITH_SHAPE)
+    put_shape (&p, meta->list);
   put32 (&p, checksum (data, p - data));
 }
 
@@ -297,8 +337,7 @@ refuse (GError ** error, GstCclError code, const gchar * reason)
   return FALSE;
 }
 
-/* Length of the part of versions 2 and 3 between the name and the checksum, from its counts. `left`: number of bytes
- * available. */
+/* Length of the points of a version that has them, from their numbers. `left`: number of bytes available. */
 static guint64
 get_points_size (const guint8 * counts, guint64 n_blobs, guint64 left)
 {
@@ -325,7 +364,7 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   const guint32 version = get32_at (data, VERSION_AT);
 
-  if (version > VERSION_WITH_VOLUMES)
+  if (version > VERSION_WITH_SHAPE)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
@@ -333,6 +372,8 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   if (version >= VERSION_WITH_POINTS && n <= GST_CCL_MAX_BLOBS && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
+  if (version >= VERSION_WITH_SHAPE && n <= GST_CCL_MAX_BLOBS && expected + COUNTS_SIZE <= size)
+    expected += COUNTS_SIZE + (guint64) SHAPE_SIZE *get32_at (data, expected - CHECKSUM_SIZE);
   if (n > GST_CCL_MAX_BLOBS || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
@@ -426,6 +467,32 @@ get_points (const guint8 ** p, GstCclBlobList * list, GError ** error)
   return valid && n_points <= G_MAXUINT32 ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
 }
 
+static gboolean
+get_shape (const guint8 ** p, GstCclBlobList * list, GError ** error)
+{
+  const guint n = get32 (p);
+  GstCclShapeCounts *const counts = g_try_new (GstCclShapeCounts, n);
+  gboolean valid = n > 0;
+  guint32 last = 0;
+  GBytes *bytes;
+
+  if (counts == NULL && n > 0)
+    return refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);
+  for (guint i = 0; i < n; i++) {
+    counts[i].label = get32 (p);
+    counts[i].euler = get32 (p);
+    counts[i].runs = get32 (p);
+    counts[i].tops = get32 (p);
+    counts[i].diagonals = get32 (p);
+    valid = valid && counts[i].label > last && counts[i].euler <= 1;
+    last = counts[i].label;
+  }
+  bytes = g_bytes_new_take (counts, n * sizeof (GstCclShapeCounts));
+  gst_ccl_blob_list_set_shape (list, bytes);
+  g_bytes_unref (bytes);
+  return valid ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
+}
+
 /* Reads the fields before the list. FALSE: one is out of its range. */
 static gboolean
 get_header (const guint8 ** p, GstCclBlobMeta * meta)
@@ -489,7 +556,8 @@ gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize s
     return FALSE;
   name = (const gchar *) p;
   p += name_size;
-  if (version >= VERSION_WITH_POINTS && !get_points (&p, list, error)) {
+  if ((version >= VERSION_WITH_POINTS && !get_points (&p, list, error))
+      || (version >= VERSION_WITH_SHAPE && !get_shape (&p, list, error))) {
     gst_ccl_blob_list_unref (list);
     return FALSE;
   }

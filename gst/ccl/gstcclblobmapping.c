@@ -8,19 +8,19 @@
 
 #include <math.h>
 
-/* Shape of a blob in the frame: centroid, covariance and axes. FALSE and zeros past the end. */
-static gboolean
+/* Shape of a blob in the frame: centroid, covariance and axes. Zeros past the end. */
+static void
 get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
   gdouble j[4];
 
   memset (shape, 0, sizeof (CclShape));
-  g_return_val_if_fail (blob != NULL, FALSE);
+  g_return_if_fail (blob != NULL);
 
   gst_ccl_blob_get_shape (blob, shape);
   if (gst_ccl_blob_meta_is_identity (meta))
-    return TRUE;
+    return;
 
   /* The centre of a pixel is half a pixel inside its square, before and after. */
   shape->x += 0.5;
@@ -38,7 +38,6 @@ get_mapped_shape (const GstCclBlobMeta * meta, guint index, CclShape * shape)
   shape->yy = j[2] * j[2] * xx + 2 * j[2] * j[3] * xy + j[3] * j[3] * yy;
   if (gst_ccl_blob_meta_get_blob (meta, index)->area > 0)       /* without pixels there is no direction */
     ccl_axes_from_covariance (shape);
-  return TRUE;
 }
 
 /**

@@ -170,7 +170,8 @@ register_info (void)
   GST_DEBUG_CATEGORY_INIT (gst_ccl_meta_debug, "cclmeta", 0, "metadata of connected components");
 
 #if GST_CHECK_VERSION (1, 24, 0)
-  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMetaImpl", sizeof (GstCclBlobMeta));
+  GstMetaInfo *const info =
+      gst_meta_info_new (GST_CCL_BLOB_META_API_TYPE, "GstCclBlobMetaImpl", sizeof (GstCclBlobMeta));
 
   info->init_func = gst_ccl_blob_meta_init;
   info->free_func = free_meta;

@@ -242,6 +242,32 @@ GST_CCL_API
 const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n_points);
 
 /**
+ * GstCclShapeCounts:
+ * @label: the blob, by its #GstCclBlob.label
+ * @euler: 1 minus the number of its holes
+ * @runs: its maximal horizontal runs
+ * @tops: its pixels without an upper neighbour
+ * @diagonals: its pixels without an upper left neighbour, and those without an
+ *   upper right one
+ *
+ * Exact integers behind the holes and perimeters of a blob.
+ */
+typedef struct
+{
+  guint32 label;
+  gint32 euler;
+  guint32 runs;
+  guint32 tops;
+  guint32 diagonals;
+} GstCclShapeCounts;
+
+GST_CCL_API
+void gst_ccl_blob_list_set_shape (GstCclBlobList * list, GBytes * shape);
+
+GST_CCL_API
+GBytes *gst_ccl_blob_list_get_shape (const GstCclBlobList * list);
+
+/**
  * GstCclBlobMetaFlags:
  * @GST_CCL_BLOB_META_FLAG_NONE: no flag
  * @GST_CCL_BLOB_META_FLAG_TRUNCATED: more blobs passed the filter than the list
@@ -360,6 +386,18 @@ const gchar *gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta);
 
 GST_CCL_API
 gchar *gst_ccl_blob_meta_to_string (const GstCclBlobMeta * meta);
+
+/* Measures of ccllabel features=shape, in pixels of the mask. FALSE: not measured. */
+
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_holes (const GstCclBlobMeta * meta, guint index, gint * euler_number, guint * n_holes);
+
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint index, gdouble * crack, gdouble * crofton);
+
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_roundness (const GstCclBlobMeta * meta, guint index, gdouble * circularity,
+    gdouble * compactness);
 
 /* The same measures in pixels of the current frame, mapped by the matrix. */
 

@@ -111,7 +111,8 @@ static const GstMetaInfo *
 register_info (void)
 {
 #if GST_CHECK_VERSION (1, 24, 0)
-  GstMetaInfo *const info = gst_meta_info_new (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMetaImpl", sizeof (GstCclMaskMeta));
+  GstMetaInfo *const info =
+      gst_meta_info_new (GST_CCL_MASK_META_API_TYPE, "GstCclMaskMetaImpl", sizeof (GstCclMaskMeta));
 
   info->init_func = gst_ccl_mask_meta_init;
   info->free_func = free_meta;

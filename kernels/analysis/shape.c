@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Centroid, covariance and the measures derived from them. */
+/* Measures derived from the sums and counts of a component. */
 #include "ccl.h"
 
 #include <math.h>
@@ -54,4 +54,21 @@ void ccl_shape_from_moments(const CclMoments *m, CclShape *shape)
 double ccl_extent(const CclComponent *c)
 {
     return (double)c->moments.area / ((double)(c->x1 - c->x0) * (c->y1 - c->y0));
+}
+
+/*
+ * Crofton: lines in four directions cross a component once for each count. The lines are a pixel apart in the directions of
+ * the axes, and 1/sqrt(2) of it on the diagonals.
+ */
+void ccl_shape_measures(const CclShapeCounts *counts, uint64_t area, CclShapeMeasures *measures)
+{
+    const double axes = (double)counts->runs + counts->tops, diagonals = counts->diagonals;
+    const double perimeter = PI / 4 * (axes + diagonals / sqrt(2));
+
+    measures->euler_number = counts->euler;
+    measures->n_holes = 1 - (uint32_t)counts->euler;
+    measures->perimeter_crack = 2 * (counts->runs + counts->tops);
+    measures->perimeter_crofton = perimeter;
+    measures->compactness = perimeter * perimeter / (4 * PI * (double)area);
+    measures->circularity = fmin(1 / measures->compactness, 1);
 }

@@ -63,7 +63,8 @@ static void set_neighbour(TrackItem *item, const TrackItem *other)
     item->neighbour_y = item->ay.p - other->ay.p;
 }
 
-/* What began next to a new track began next to the neighbour of that one, too, if it is within reach. A new track may end soon. */
+/* What began next to a new track began next to the neighbour of that one, too, if it is within reach: a new track may end
+ * soon. */
 static void note_object(TrackItem *items, uint32_t index)
 {
     uint32_t i = track_neighbour(items, index, &items[index]);

@@ -16,12 +16,12 @@ static const double COST_UNSEEN = 1.6;    /* at max_age: a wide gate must not cl
 static const double COST_SIZE = 0.3;      /* per e-fold of area, up to 1 */
 
 /* Shares of areas. */
-static const double MIN_INSIDE = 0.5; /* of a box that lies inside another */
-static const double MIN_HOLDS = 0.8;  /* of a track's area, that a blob has at least if the track merged into it */
+static const double MIN_INSIDE = 0.5; /* of a track's box in a blob that it may share, or of a blob's in a track's box */
+static const double MIN_HOLDS = 0.8;  /* area of a blob over the area of a track that merged into it, at least */
 static const double MIN_MERGED = 0.1; /* of the larger track's: a smaller one hides nothing of it in their common blob */
 static const double MAX_GROWTH = 1.2; /* area of joined parts over the track's; a larger blob may hide another track */
 
-/* Of a track's sides, that a part may lie beyond its predicted box at each end: a narrow part is within the error of it. */
+/* A part may lie outside the predicted box of its track by this share of the side, at each end: the box is not exact. */
 static const double PART_SLACK = 0.1;
 
 /* Deviation of a predicted place, in sizes of the object. A prediction with more doubt claims no parts. */

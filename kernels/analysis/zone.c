@@ -384,7 +384,7 @@ CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *positio
     Object *const object = find_object(watch, position->id, &is_new);
 
     if (!object)
-        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to follow %zu objects in zones", watch->n_objects + 1);
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to follow another object in zones");
     const double from[2] = { object->x, object->y };
     object->x = position->x;
     object->y = position->y;

@@ -39,7 +39,7 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
         const CclAlgorithm *const candidate = ccl_algorithms[i];
         if (candidate->info.backend != config->backend)
             continue;
-        if (!any && strcmp(candidate->info.name, config->algorithm))
+        if (!any && strcmp(candidate->info.name, config->algorithm) != 0)
             continue;
         if (candidate->info.volume != (config->volume != 0)) {
             other_kind = candidate;
@@ -83,6 +83,18 @@ static uint32_t table_capacity(const CclConfig *config)
     return wanted < max ? wanted : max;
 }
 
+static CclStatus check_features(const CclConfig *config)
+{
+    if (config->features & ~CCL_FEATURE_SHAPE)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~CCL_FEATURE_SHAPE);
+    if (config->features && config->volume)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "volumes have no features");
+    if (config->features && config->backend != CCL_BACKEND_CPU)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features, only the CPU has",
+                        backend_name(config->backend));
+    return CCL_OK;
+}
+
 CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
 {
     const CclAlgorithm *algorithm = NULL;
@@ -92,6 +104,7 @@ CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
     if (!ccl_backend_built(config->backend))
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no %s backend (built without the CUDA toolkit)",
                         backend_name(config->backend));
+    CCL_TRY(check_features(config));
     CCL_TRY(choose_algorithm(config, &algorithm));
 
     CclContext *const context = calloc(1, sizeof *context);

@@ -65,6 +65,10 @@ static CclStatus cpu_open(CclContext *context)
         if (!context->frames[i].rows)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
                                    (void **)&context->frames[i].rows));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_SHAPE; i++)
+        if (!context->frames[i].shape)
+            CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclShapeCounts),
+                                   (void **)&context->frames[i].shape));
     return CCL_OK;
 }
 

@@ -8,6 +8,7 @@
  *   encode   bits -> runs, and which runs of the row above they bridge
  *   link     unite the labels of bridged runs
  *   label    each run takes the label of the first run above that it touches, or a new one
+ *   count    with CCL_FEATURE_SHAPE: what the runs and the row above have in common   (shape_counts.h)
  *   measure  sums of the runs, once for all identical rows
  *
  * The headers with the tier's versions of these must come before: see cpu/tier/.
@@ -17,6 +18,7 @@
 
 #include "host/bits.h"
 #include "runs.h"
+#include "shape_counts.h"
 #include "tier.h"
 #include "union_find.h"
 
@@ -60,6 +62,13 @@ static void begin_labels(CclStrip *strip, const uint16_t *x, uint32_t y, uint32_
         for (uint32_t i = 0; i < n_new; i++) {
             __builtin_prefetch(&sums[i + NEW_AHEAD], 1); /* each is used for the first time: 5 to 10 % in fine noise */
             sums[i] = (CclComponent){ .y0 = (uint16_t)y, .first_x = x[2 * new_runs[i]] };
+        }
+    }
+    if (strip->shape) {
+        CclShapeCounts *restrict const shape = strip->shape + next;
+        for (uint32_t i = 0; i < n_new; i++) {
+            __builtin_prefetch(&shape[i + NEW_AHEAD], 1);
+            shape[i] = (CclShapeCounts){ 0 };
         }
     }
     strip->next_label = next + n_new;
@@ -125,6 +134,15 @@ ALWAYS_INLINE void label_runs(CclStrip *strip, CclRow *here, const CclRow *above
     begin_labels(strip, here->x, y, n_new);
 }
 
+/* Once for all identical rows. */
+static void measure_rows(CclStrip *strip, const CclRow *row, const CclRowSums *identical)
+{
+    if (strip->sums)
+        measure_runs(strip->sums, strip->prefix, row, identical, strip->other_runs);
+    if (strip->shape && identical->n > 1)
+        count_repeated(strip->shape, row, identical->n - 1);
+}
+
 static void copy_first_row(CclStrip *strip, const CclRow *row)
 {
     strip->first.n = row->n;
@@ -156,7 +174,7 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
     CclRowSums identical = { 0 };
     uint32_t n_labels = 0;
 
-    strip->n_stored = 0;
+    strip->n_stored = strip->n_corners = 0;
     strip->next_label = strip->first_label;
     strip->n_new = 0;
     strip->parent[strip->first_label] = strip->first_label;
@@ -169,13 +187,14 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
                 strip->stored[strip->n_stored - 1].y1 = y + 1;
             continue;
         }
-        if (strip->sums)
-            measure_runs(strip->sums, strip->prefix, here, &identical, strip->other_runs);
+        measure_rows(strip, here, &identical);
         identical = (CclRowSums){ 0 };
         add_row(&identical, y);
         if (bits.any) {
             link_above(strip, here, runs_from_bits(row, here, words, eight, strip->bridge));
             label_runs(strip, row, here, y, words, eight);
+            if (strip->shape)
+                count_shape(strip, row, here, eight);
             here = row;
         } else {
             here = &strip->empty;
@@ -185,8 +204,7 @@ ALWAYS_INLINE void label_strip(CclStrip *strip, bool eight)
         if (y == strip->y0)
             copy_first_row(strip, here);
     }
-    if (strip->sums)
-        measure_runs(strip->sums, strip->prefix, here, &identical, strip->other_runs);
+    measure_rows(strip, here, &identical);
     strip->last = here;
 }
 

@@ -16,7 +16,12 @@ typedef struct CclStoredRow {
     uint32_t n;         /* runs */
 } CclStoredRow;
 
-/* Rows y0..y1-1 of a mask. Strips of one mask share parent and sums, each in its own range of labels. */
+/* Two runs of a 4-connected mask that touch only at a corner. */
+typedef struct CclCorner {
+    uint32_t label, label_above; /* provisional */
+} CclCorner;
+
+/* Rows y0..y1-1 of a mask. Strips of one mask share parent, sums and shape, each in its own range of labels. */
 typedef struct CclStrip {
     const CclMask *mask;
     uint32_t y0, y1;
@@ -26,6 +31,9 @@ typedef struct CclStrip {
     uint32_t *parent;
     CclComponent *sums;       /* NULL: only label */
     const CclPrefix *prefix;
+    CclShapeCounts *shape;    /* for each label; NULL without CCL_FEATURE_SHAPE */
+    CclCorner *corners;       /* 4-connected: those whose labels were not the same yet */
+    uint32_t n_corners;
 
     CclRow row[2];            /* the current row and the one above, in turn */
     uint64_t *row_bits[2];    /* for rows that are not stored */

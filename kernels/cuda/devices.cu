@@ -4,6 +4,7 @@
 /* Devices, and errors of CUDA calls. */
 #include "devices.cuh"
 
+#include <pthread.h>
 #include <string.h>
 
 CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file, int line)
@@ -24,8 +25,30 @@ CclStatus cuda_fail(cudaError_t error, const char *expression, const char *file,
                     (int)error, expression, name, line);
 }
 
+/* A child process has copies of the variables of its parent's CUDA, but neither its threads nor the device. Calls would fail
+ * with an error that names no cause, or not return. */
+static bool is_forked;
+
+static void after_fork_in_child(void)
+{
+    is_forked = true;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+static CclStatus check_fork(void)
+{
+    return is_forked ? ccl_fail(CCL_ERROR_NO_DEVICE, "CUDA was in use when this process was forked, and does not work in a "
+                                                     "child process: fork before the first use, or use the CPU")
+                     : CCL_OK;
+}
+
 CclStatus cuda_use_device(int device)
 {
+    CCL_TRY(check_fork());
     if (device >= 0)
         CCL_CUDA_TRY(cudaSetDevice(device));
     return CCL_OK;
@@ -33,7 +56,9 @@ CclStatus cuda_use_device(int device)
 
 CclStatus cuda_check_device(int device)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int n = 0;
+    CCL_TRY(check_fork());
     const cudaError_t error = cudaGetDeviceCount(&n);
     if (error == cudaErrorInsufficientDriver) {
         (void)cudaGetLastError();
@@ -47,6 +72,7 @@ CclStatus cuda_check_device(int device)
     CCL_CUDA_TRY_AS("cudaGetDeviceCount", error);
     if (device < -1 || device >= n)
         return ccl_fail(CCL_ERROR_NO_DEVICE, "there is no CUDA device %d; the devices are 0 to %d", device, n - 1);
+    pthread_once(&once, watch_forks);
     return CCL_OK;
 }
 

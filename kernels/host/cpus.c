@@ -6,6 +6,8 @@
 #endif
 #include "cpus.h"
 
+#include "test_switches.h"
+
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -119,6 +121,7 @@ static unsigned affinity_count(void)
 
 unsigned ccl_cpu_count(void)
 {
-    const unsigned n = affinity_count(), quota = ccl_cpu_quota("");
+    const CclTestSwitches *const switches = ccl_test_switches();
+    const unsigned n = switches->n_cpus ? switches->n_cpus : affinity_count(), quota = ccl_cpu_quota(switches->root);
     return quota && quota < n ? quota : n;
 }

@@ -4,6 +4,7 @@
 #include "test_switches.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,10 @@ static void read_environment(void)
         .max_sums = number_of("CCL_TEST_SUMS"),
         .min_batch = number_of("CCL_TEST_BATCH"),
         .clusters = clusters_of("CCL_TEST_CLUSTERS"),
+        .n_cpus = number_of("CCL_TEST_CPUS"),
     };
+    const char *const root = getenv("CCL_TEST_ROOT");
+    snprintf(switches.root, sizeof switches.root, "%s", root ? root : "");
 }
 
 const CclTestSwitches *ccl_test_switches(void)

@@ -29,6 +29,8 @@ typedef struct CclTestSwitches {
     uint32_t max_sums;         /* CCL_TEST_SUMS: components that the shared stages sum in a round */
     unsigned min_batch;        /* CCL_TEST_BATCH: frames wait until this number is queued, or a thread collects one */
     CclTestClusters clusters;  /* CCL_TEST_CLUSTERS */
+    unsigned n_cpus;           /* CCL_TEST_CPUS: that a thread may run on */
+    char root[128];            /* CCL_TEST_ROOT: the folder in which the files of control groups are looked for */
 } CclTestSwitches;
 
 /* The environment is read once, at the first call. */

@@ -6,7 +6,7 @@ OpenCV's MOG2 and connectedComponentsWithStats, and ByteTrack.
 usage: meson devenv -C BUILD PYTHON tests/benchmark/chain.py [--rounds N] [--markdown] [VIDEO...]
 
 Without VIDEO: vtest.avi of the test data (../shared/data, or CCL_TEST_DATA) as it is, 768x576, and scaled to
-1920x1080. Packages: opencv-python, supervision; python3-gi and python3-gst-1.0 of the distribution. Exit status 77
+1920x1080. Packages: opencv-python, supervision, trackers; python3-gi and python3-gst-1.0 of the distribution. Exit status 77
 without any of them.
 
 With --gpu the VIDEOs are H.264 in MP4 and NVDEC decodes them for all; a further candidate is the chain on the GPU, from
@@ -30,7 +30,7 @@ import sys
 import time
 
 sys.path.append("/usr/lib/python3/dist-packages")  # PyGObject, for a Python of one's own
-for package in "gi", "cv2", "supervision":
+for package in "gi", "cv2", "supervision", "trackers":
     if not importlib.util.find_spec(package):
         print(f"skipped: no {package}")
         sys.exit(77)
@@ -115,9 +115,10 @@ def run_opencv(args, video, size, colour):
     import cv2
     import numpy as np
     import supervision
+    import trackers
 
     model = cv2.createBackgroundSubtractorMOG2(history=500, varThreshold=args.var_threshold, detectShadows=True)
-    tracker = supervision.ByteTrack(frame_rate=10)
+    tracker = trackers.ByteTrackTracker(frame_rate=10)
     small, large = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
     caps = "video/x-raw,format=" + ("BGR" if colour else "GRAY8")
     pipeline = Pipeline(args, video, size, f"videoconvert ! {caps} ! "
@@ -143,7 +144,8 @@ def run_opencv(args, video, size, colour):
         detections = supervision.Detections(xyxy=boxes, confidence=np.full(len(kept), 0.9, np.float32),
                                             class_id=np.zeros(len(kept), int),
                                             data={"area": table[kept, cv2.CC_STAT_AREA], "centroid": centroids[kept]})
-        tracks = tracker.update_with_detections(detections)
+        tracks = tracker.update(detections)
+        tracks = tracks[tracks.tracker_id >= 0]  # -1: not confirmed yet
         json.dumps({"pts": buffer.pts, "blobs": [
             {"track": int(i), "bbox": box.tolist(), "area": int(area), "centroid": centroid.tolist()}
             for i, box, area, centroid in zip(tracks.tracker_id, tracks.xyxy, tracks.data.get("area", ()),
@@ -259,7 +261,7 @@ def main():
     for video, size in videos:
         rounds = compare(args, video, size)
         title = os.path.basename(video) + (" scaled to {}x{}".format(*size) if size else "")
-        # What a process takes before and besides its frames.
+        # The time of a process besides its frames.
         few = argparse.Namespace(**{**vars(args), "frames": 2})
         idle = {name: run_apart(few, name, video, size) for name in candidates(args)}
         report(args, title, rounds, idle)

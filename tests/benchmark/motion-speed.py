@@ -66,6 +66,8 @@ def main():
     size = tuple(map(int, sys.argv[3].split("x"))) if len(sys.argv) > 3 else (1920, 1080)
     cv2.setNumThreads(1)
     frames = load(path, size)
+    if not frames:
+        sys.exit(f"motion-speed.py: {path} cannot be read; name a video behind PROGRAM")
     gray = [np.ascontiguousarray(cv2.cvtColor(f, cv2.COLOR_BGR2GRAY)) for f in frames]
     runs = {
         "cclmotion mog2 (all defaults)": lambda: ours(sys.argv[1], gray, []),

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What ccloverlay takes of a frame: objects with tracks and trails, in pictures it draws into or (attach=1) beside
+ * The time ccloverlay takes for a frame: objects with tracks and trails, in pictures it draws into or (attach=1) beside
  * them.
  *
  *     overlay [size=320x240,1920x1080,3840x2160] [objects=10,100] [format=I420] [frames=60] [attach=0] [draw=...]

@@ -10,7 +10,7 @@
 static bool context_fits(const Subject *subject, const CclConfig *wanted, bool exact)
 {
     const CclConfig *const made = &subject->made;
-    if (!subject->context || made->order != wanted->order || made->depth < wanted->depth)
+    if (!subject->context || made->order != wanted->order || made->features != wanted->features || made->depth < wanted->depth)
         return false;
     if (made->max_components != wanted->max_components && (exact || made->max_components < wanted->max_components))
         return false;
@@ -27,6 +27,7 @@ static CclConfig config_for(const Subject *subject, const Case *cases, unsigned 
     CclConfig config = subject->config;
     *exact = cases[0].exact || cases[0].max_components;
     config.order = cases[0].order;
+    config.features = config.backend == CCL_BACKEND_CPU ? cases[0].features : 0;
     config.depth = *exact ? n : CCL_MAX_DEPTH;
     config.labels = !*exact || cases[0].product != PRODUCT_TABLE;
     config.max_width = config.max_height = 1;
@@ -114,6 +115,8 @@ void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t rows, 
             continue;
         }
         keep_table(&outcomes[i], &table);
+        if (subject->made.features & CCL_FEATURE_SHAPE && !table.shape)
+            fail_outcome(&outcomes[i], subject, "no counts of shape", CCL_OK);
         layout_finish(i, &outcomes[i]);
         if (subject->fault && subject->fault->spoil)
             subject->fault->spoil(&cases[i], &outcomes[i]);

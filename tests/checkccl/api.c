@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* The stride of a mask or label image of one row has no effect, even if it is huge. And on CUDA a caller may declare memory as
  * page-locked that is not. */
@@ -389,6 +391,48 @@ static void check_current_device(Session *session, const Subject *subject)
     frames_free(f, 1);
 }
 
+/* What is wrong in a child process, where CUDA does not work and the CPU does; 0: nothing. */
+static int child_problem(const Subject *subject, CclContext *context, Frame *f)
+{
+    CclConfig config = ring_config(subject, 1);
+    CclContext *other;
+    CclTable table;
+    if (frame_submit(context, f) != CCL_ERROR_NO_DEVICE || !strstr(ccl_error_message(), "forked"))
+        return 1;
+    if (ccl_context_new(&config, &other) != CCL_ERROR_NO_DEVICE || !strstr(ccl_error_message(), "forked"))
+        return 2;
+    config.backend = CCL_BACKEND_CPU;
+    config.algorithm = NULL;
+    return ccl_context_new(&config, &other) == CCL_OK && frame_submit(other, f) == CCL_OK && ccl_collect(other, &table) == CCL_OK
+               ? 0
+               : 3;
+}
+
+static void check_forked(Session *session, const Subject *subject)
+{
+    char why[400];
+    const CclConfig config = ring_config(subject, 1);
+    CclContext *const context = open_or_fail(session, subject, &config);
+    if (!context)
+        return;
+    Frame *const f = frames_new(session, 1, 90, 70, config.connectivity);
+    CclTable table;
+    int status = -1;
+    bool ok = frame_submit(context, f) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        _exit(child_problem(subject, context, f));
+    }
+    waitpid(child, &status, 0);
+    check(session, ok && child > 0 && !status, "%s: in a child process: status %d", subject->name, status);
+    ok = frame_submit(context, f) == CCL_OK && ccl_collect(context, &table) == CCL_OK;
+    check(session, ok && frame_is_right(f, &table, why), "%s: after a fork: %s", subject->name, ccl_error_message());
+    ccl_context_free(context);
+    frames_free(f, 1);
+}
+
 /* ---------------------------------------------------------------- all of it */
 
 static void check_subject(Session *session, const Subject *subject)
@@ -403,6 +447,7 @@ static void check_subject(Session *session, const Subject *subject)
         check_stream_slots(session, subject);
         check_producer(session, subject);
         check_current_device(session, subject);
+        check_forked(session, subject);
     }
 }
 

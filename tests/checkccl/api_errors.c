@@ -99,6 +99,9 @@ void check_config_errors(Session *session, const Subject *subject)
     WRONG(backend, (CclBackendKind)7, CCL_ERROR_ARGUMENT, "7");
     WRONG(algorithm, "no-such-method", CCL_ERROR_UNSUPPORTED, "no-such-method");
     WRONG(algorithm, "", CCL_ERROR_UNSUPPORTED, "\"\"");
+    WRONG(features, 1u << 31, CCL_ERROR_ARGUMENT, "features 0x80000000");
+    if (good.backend == CCL_BACKEND_CUDA)
+        WRONG(features, CCL_FEATURE_SHAPE, CCL_ERROR_UNSUPPORTED, "CUDA backend has no features");
     if (good.backend == CCL_BACKEND_CUDA)
         WRONG(device, device_count(), CCL_ERROR_NO_DEVICE, "device");
 #undef WRONG
@@ -110,6 +113,11 @@ void check_no_cuda(Session *session)
     CclConfig config = ccl_config_default();
     config.backend = CCL_BACKEND_CUDA;
     config.max_width = config.max_height = 16;
+    CclConfig of_volume = config;
+    of_volume.backend = CCL_BACKEND_CPU;
+    of_volume.volume = 2;
+    of_volume.features = CCL_FEATURE_SHAPE;
+    new_fails(session, &of_volume, CCL_ERROR_UNSUPPORTED, "volumes have no features");
     if (!ccl_backend_built(CCL_BACKEND_CUDA))
         new_fails(session, &config, CCL_ERROR_UNSUPPORTED, "CUDA");
     else if (!device_count())

@@ -231,7 +231,7 @@ static Image draw_pattern(const Kind *kind, uint32_t width, uint32_t height, Ran
 #define PATTERN(name, pattern, salt) { name, draw_pattern, pattern, salt, 0, false, { 0 } }
 static const Kind kinds[] = {
     VIDEO("video_clean", 40, 0, false),
-    VIDEO("video_salt0.05", 40, 0.05, false), /* what is called video-like where no more is said */
+    VIDEO("video_salt0.05", 40, 0.05, false), /* "video-like" in the documents */
     VIDEO("video_salt0.2", 40, 0.2, false),
     VIDEO("video_salt1", 60, 1, false),
     VIDEO("video_median", 40, 0.05, true),

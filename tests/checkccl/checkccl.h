@@ -57,6 +57,7 @@ typedef struct Case {
     CclFilter filter;        /* all 0: none */
     CclOrder order;
     uint32_t max_components; /* 0: as many as there are */
+    unsigned features;       /* CCL_FEATURE_..., of CPU methods */
     bool exact;              /* a context of exactly this size; else one that fits, used before and after */
     bool twice;              /* run it again: same bytes */
     bool one_of_many;        /* one of some 100000 small images: see Subject.every_of_many */
@@ -67,6 +68,8 @@ typedef struct Outcome {
     CclTable table;       /* .components points at rows */
     CclComponent *rows;
     size_t rows_size;
+    CclShapeCounts *shape; /* .shape of the table points here */
+    size_t shape_size;
     uint32_t *labels;     /* tight */
     size_t labels_size;
     char error[400];      /* empty, or what went wrong: a failed call, a guard byte overwritten */
@@ -177,6 +180,7 @@ void check_labels(Session *session);
 void check_huge(Session *session); /* masks of the largest size: minutes, gigabytes */
 void check_table(Session *session);
 void check_features(Session *session);
+void check_shape(Session *session);
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);

@@ -117,6 +117,21 @@ static bool same_table(const CclTable *expected, const CclTable *got, char why[4
     return true;
 }
 
+static bool same_shape(const CclTable *expected, const CclTable *got, char why[400])
+{
+    for (uint32_t i = 0; i < expected->n_components && expected->shape && got->shape; i++) {
+        const CclComponent *const row = &expected->components[i];
+        const CclShapeCounts *const e = &expected->shape[row->label - 1], *const g = &got->shape[row->label - 1];
+        if (!memcmp(e, g, sizeof *e))
+            continue;
+        bad_x = row->first_x, bad_y = row->y0;
+        snprintf(why, 400, "shape of row %u: expected euler %d runs %u tops %u diagonals %u, got %d %u %u %u", i, e->euler,
+                 e->runs, e->tops, e->diagonals, g->euler, g->runs, g->tops, g->diagonals);
+        return false;
+    }
+    return true;
+}
+
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400])
 {
     bad_x = bad_y = 0;
@@ -124,7 +139,7 @@ bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, ch
         snprintf(why, 400, "%.399s", got->error);
         return false;
     }
-    if (!same_table(&expected->table, &got->table, why))
+    if (!same_table(&expected->table, &got->table, why) || !same_shape(&expected->table, &got->table, why))
         return false;
     if (c->product == PRODUCT_LABELS)
         return same_labels(c->image, expected->labels, got->labels, why);

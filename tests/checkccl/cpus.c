@@ -9,7 +9,9 @@
 #include "checkccl.h"
 
 #include "affinity.h"
+#include "fakecpus.h"
 #include "host/cpus.h"
+#include "host/test_switches.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -110,9 +112,51 @@ static void check_affinity(Session *session)
     sched_setaffinity(0, sizeof before, &before);
 }
 
+/* ---------------------------------------------------------------- other CPUs */
+
+static char fake_root[] = "/tmp/checkccl-root-XXXXXX";
+
+bool fake_cpus(unsigned n_cpus, const char *cpu_max)
+{
+    char number[16];
+    memcpy(fake_root + strlen(fake_root) - 6, "XXXXXX", 6);
+    const bool written =
+        mkdtemp(fake_root) && write_file(fake_root, SELF, "0::/\n") && write_file(fake_root, MAX "/cpu.max", cpu_max);
+    snprintf(number, sizeof number, "%u", n_cpus);
+    setenv("CCL_TEST_CPUS", number, true);
+    setenv("CCL_TEST_ROOT", fake_root, true);
+    ccl_test_switches_reread();
+    return written;
+}
+
+void real_cpus(void)
+{
+    nftw(fake_root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    unsetenv("CCL_TEST_CPUS");
+    unsetenv("CCL_TEST_ROOT");
+    ccl_test_switches_reread();
+}
+
+/* A host with many CPUs, of which a container may use three. */
+static void check_limited(Session *session)
+{
+    static const struct {
+        unsigned n_cpus, expected;
+        const char *cpu_max;
+    } hosts[] = { { 256, 3, "300000 100000\n" }, { 256, 256, "max 100000\n" }, { 2, 2, "300000 100000\n" } };
+
+    for (unsigned i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        const bool written = fake_cpus(hosts[i].n_cpus, hosts[i].cpu_max);
+        check(session, written && ccl_cpu_count() == hosts[i].expected, "cpus: of %u limited to %s: %u", hosts[i].n_cpus,
+              hosts[i].cpu_max, ccl_cpu_count());
+        real_cpus();
+    }
+}
+
 void check_cpus(Session *session)
 {
     for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++)
         check_groups(session, &groups[i]);
     check_affinity(session);
+    check_limited(session);
 }

@@ -11,12 +11,12 @@
 static CclContext *references[2]; /* 4- and 8-connected */
 static CclConfig reference_configs[2];
 
-static CclContext *reference_for(const Image *image, CclConnectivity connectivity, uint32_t rows)
+static CclContext *reference_for(const Image *image, CclConnectivity connectivity, unsigned features, uint32_t rows)
 {
     CclContext **const context = &references[connectivity == CCL_CONNECT_8];
     CclConfig *const made = &reference_configs[connectivity == CCL_CONNECT_8];
     if (*context && made->max_width >= image->width && made->max_height >= image->height &&
-        made->max_components >= rows)
+        made->max_components >= rows && made->features == features)
         return *context;
     ccl_context_free(*context);
     *made = ccl_config_default();
@@ -26,6 +26,7 @@ static CclContext *reference_for(const Image *image, CclConnectivity connectivit
     made->max_height = image->height > 64 ? image->height : 64;
     made->max_components = rows > 4096 ? rows : 4096;
     made->labels = true;
+    made->features = features;
     if (ccl_context_new(made, context) != CCL_OK) {
         fprintf(stderr, "checkccl: reference: %s\n", ccl_error_message());
         exit(2);
@@ -35,7 +36,7 @@ static CclContext *reference_for(const Image *image, CclConnectivity connectivit
 
 /* Table and label image of the whole image, nothing left out. A table too small for it is made larger and filled again.
  */
-static void run_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
+static void run_reference(const Image *image, CclConnectivity connectivity, unsigned features, Outcome *outcome)
 {
     const CclMask mask = {
         .data = image->pixels, .stride = image->width, .width = image->width, .height = image->height
@@ -46,7 +47,7 @@ static void run_reference(const Image *image, CclConnectivity connectivity, Outc
 
     for (;;) {
         CclTable table;
-        if (ccl_analyze(reference_for(image, connectivity, rows), &mask, NULL, &labels, &table) != CCL_OK) {
+        if (ccl_analyze(reference_for(image, connectivity, features, rows), &mask, NULL, &labels, &table) != CCL_OK) {
             fprintf(stderr, "checkccl: reference: %s\n", ccl_error_message());
             exit(2);
         }
@@ -63,21 +64,24 @@ typedef struct Memory {
     uint32_t width, height;
     uint8_t *pixels;
     size_t pixels_size;
+    unsigned features;
     Outcome outcome;
 } Memory;
 
 static Memory memories[2]; /* 4- and 8-connected */
 
-static void recall_reference(const Image *image, CclConnectivity connectivity, Outcome *outcome)
+static void recall_reference(const Image *image, CclConnectivity connectivity, unsigned features, Outcome *outcome)
 {
     const size_t n = (size_t)image->width * image->height;
     Memory *const memory = &memories[connectivity == CCL_CONNECT_8];
     if (n > MAX_KEPT) {
-        run_reference(image, connectivity, outcome);
+        run_reference(image, connectivity, features, outcome);
         return;
     }
-    if (memory->width != image->width || memory->height != image->height || memcmp(memory->pixels, image->pixels, n)) {
-        run_reference(image, connectivity, &memory->outcome);
+    if (memory->width != image->width || memory->height != image->height || memory->features != features ||
+        memcmp(memory->pixels, image->pixels, n)) {
+        run_reference(image, connectivity, features, &memory->outcome);
+        memory->features = features;
         memory->width = image->width, memory->height = image->height;
         memory->pixels = grow(memory->pixels, &memory->pixels_size, n);
         memcpy(memory->pixels, image->pixels, n);
@@ -134,6 +138,8 @@ static void apply_filter(const Case *c, Outcome *outcome)
         row.label = n;
         row.flags = c->filter.border == CCL_BORDER_KEEP ? 0 : (uint16_t)touches(&row, c->image);
         outcome->rows[n - 1] = row;
+        if (outcome->table.shape)
+            outcome->shape[n - 1] = outcome->shape[i];
     }
     for (size_t i = 0; i < (size_t)c->image->width * c->image->height; i++)
         outcome->labels[i] = renamed[outcome->labels[i]];
@@ -155,7 +161,7 @@ static void apply_order_and_cap(const Case *c, Outcome *outcome)
 void expect(const Case *c, CclConnectivity connectivity, Outcome *outcome)
 {
     outcome->error[0] = '\0';
-    recall_reference(c->image, connectivity, outcome);
+    recall_reference(c->image, connectivity, c->features, outcome);
     if (c->product == PRODUCT_PROVISIONAL) { /* no table then */
         outcome->table = (CclTable){ .width = c->image->width, .height = c->image->height };
         return;

@@ -176,6 +176,22 @@ static void flags_with_border_keep(const Case *c, Outcome *o)
                 row->flags |= CCL_TOUCHES_TOP;
 }
 
+static void misses_diagonals_at_word_ends(const Case *c, Outcome *o)
+{
+    (void)c;
+    EACH_ROW (row, o)
+        if (o->table.shape && row->x1 == 64)
+            o->shape[row->label - 1].diagonals++;
+}
+
+static void counts_holes_of_large_components_only(const Case *c, Outcome *o)
+{
+    (void)c;
+    EACH_ROW (row, o)
+        if (o->table.shape && row->moments.area < 9)
+            o->shape[row->label - 1].euler = 1;
+}
+
 /* ---------------------------------------------------------------- the table */
 
 static void swap_rows(CclComponent *a, CclComponent *b)
@@ -375,6 +391,8 @@ static const Fault faults[] = {
     SPOILS(takes_left_for_first),
     SPOILS(flags_by_the_context_size),
     SPOILS(flags_with_border_keep),
+    SPOILS(misses_diagonals_at_word_ends),
+    SPOILS(counts_holes_of_large_components_only),
     SPOILS(numbers_by_the_box),
     SPOILS(sorts_equal_areas_anyhow),
     SPOILS(stops_counting_at_the_cap),
@@ -413,7 +431,8 @@ static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 /* Failures of both connectivities, in the quick suites; each stops at its first. */
 static unsigned long failures_with(const Session *session, const Fault *fault)
 {
-    static void (*const suites[])(Session *) = { check_features, check_table, check_labels }; /* shortest first */
+    static void (*const suites[])(Session *) = { check_features, check_table, check_shape,
+                                                    check_labels }; /* shortest first */
     Subject subjects[2] = { faulty_subject(fault, CCL_CONNECT_8), faulty_subject(fault, CCL_CONNECT_4) };
     Session trial = { .subjects = subjects, .n_subjects = 2, .seed = session->seed, .quick = true, .quiet = true };
 

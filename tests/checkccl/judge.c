@@ -34,6 +34,22 @@ void *grow(void *memory, size_t *size, size_t wanted)
     return memory;
 }
 
+/* Of the components in the table, by their labels. */
+static void keep_shape(Outcome *outcome, const CclTable *table)
+{
+    uint32_t last = 0;
+    if (!table->shape)
+        return;
+    for (uint32_t i = 0; i < table->n_components; i++)
+        last = at_least(last, table->components[i].label);
+    outcome->shape = grow(outcome->shape, &outcome->shape_size, last * sizeof *outcome->shape + 1);
+    for (uint32_t i = 0; i < table->n_components; i++) {
+        const uint32_t at = table->components[i].label - 1;
+        outcome->shape[at] = table->shape[at];
+    }
+    outcome->table.shape = outcome->shape;
+}
+
 void keep_table(Outcome *outcome, const CclTable *table)
 {
     const size_t bytes = (size_t)table->n_components * sizeof(CclComponent);
@@ -42,12 +58,14 @@ void keep_table(Outcome *outcome, const CclTable *table)
         memcpy(outcome->rows, table->components, bytes);
     outcome->table = *table;
     outcome->table.components = outcome->rows;
+    keep_shape(outcome, table);
 }
 
 void outcome_free(Outcome *outcome)
 {
     free(outcome->rows);
     free(outcome->labels);
+    free(outcome->shape);
     memset(outcome, 0, sizeof *outcome);
 }
 
@@ -111,7 +129,8 @@ void judge(Session *session, const Case *cases, unsigned n)
         for (unsigned s = 0; s < session->n_subjects; s++) {
             Subject *const subject = &session->subjects[s];
             if (subject->muted || subject->dead || subject->config.connectivity != connectivities[k] ||
-                too_large(session, subject, cases[0].image))
+                too_large(session, subject, cases[0].image) ||
+                (cases[0].features && subject->config.backend != CCL_BACKEND_CPU))
                 continue;
             const unsigned every =
                 cases[0].one_of_many && subject->every_of_many ? subject->every_of_many : subject->every;

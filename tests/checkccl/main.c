@@ -18,6 +18,7 @@ static const struct {
     { "labels", check_labels },
     { "table", check_table },
     { "features", check_features },
+    { "shape", check_shape },
     { "contour", check_contour },
     { "blend", check_blend },
     { "api", check_api },

@@ -78,7 +78,7 @@ static void judge_ridges(Session *session)
     }
 }
 
-/* What the families are defined by: how many patterns there are, and that lines between all of them make them one. */
+/* The definition of the families: the number of patterns, and that lines between all of them make one component. */
 static void check_ridge_families(Session *session)
 {
     static const struct {

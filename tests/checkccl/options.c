@@ -16,8 +16,8 @@ static const char usage[] =
     "  --backend=cpu|cuda  this backend only; cuda without a device ends with status 77\n"
     "  --algorithm=LIST    these methods only\n"
     "  --connectivity=4|8  this connectivity only\n"
-    "  --suite=LIST        these suites only: labels, table, features, contour, blend, api, methods, volume, batch,\n"
-    "                      crowd, repeat, cpus, pool, huge\n"
+    "  --suite=LIST        these suites only: labels, table, features, shape, contour, blend, api, methods, volume,\n"
+    "                      batch, crowd, repeat, cpus, pool, huge\n"
     "  --quick             some of the cases: seconds instead of a minute\n"
     "  --every=N           each method on one of N cases, another one's in turn\n"
     "  --pixels=N          no image of more pixels\n"
@@ -38,6 +38,7 @@ static const char usage[] =
     "  --measures=LIST     of wall,processor,memory; gpu_hot,gpu_cold,... (default all), see docs/testing.md\n"
     "  --threads=LIST      CPU: numbers of threads (default 1)\n"
     "  --tiers=LIST        CPU: SIMD tiers: all,avx2,sse4.2,sse2,c (default all)\n"
+    "  --features=shape    CPU: methods once more, with holes and perimeters\n"
     "  --frames=N          different frames of each kind (default 16 for the CPU, 4 for a GPU)\n"
     "  --rounds=N          measurements of each figure (default 11)\n"
     "  --min-area=N        keep components of at least N pixels; not with provisional labels\n"
@@ -98,6 +99,7 @@ static const struct {
     { "--bench", FLAG, offsetof(Options, bench) },
     { "--connectivity", CONNECTIVITY, offsetof(Options, connectivity) },
     { "--every", UNSIGNED, offsetof(Options, every) },
+    { "--features", TEXT, offsetof(Options, features) },
     { "--frames", UNSIGNED, offsetof(Options, bench_options.n_frames) },
     { "--huge", FLAG, offsetof(Options, huge) },
     { "--images", TEXT, offsetof(Options, images) },

@@ -15,6 +15,7 @@
 #include "checkccl.h"
 
 #include "affinity.h"
+#include "fakecpus.h"
 #include "host/cpus.h"
 #include "host/pool.h"
 #include "cuda/host_share.h"
@@ -163,6 +164,27 @@ static void check_workers(Session *session)
     for (unsigned i = 0; i < 100; i++)
         ccl_pool_free(pools[i]);
     check_worker_count(session, 0, "after");
+}
+
+/* Twenty pools of 2 have as many workers as the control groups allow CPUs, without the caller's. A pool has one at least. */
+static void check_quota(Session *session)
+{
+    static const struct {
+        const char *cpu_max;
+        unsigned n_workers;
+    } limits[] = { { "300000 100000\n", 2 }, { "50000 100000\n", 1 }, { "max 100000\n", 15 } };
+
+    for (unsigned l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+        CclPool *pools[20];
+        check(session, fake_cpus(16, limits[l].cpu_max), "pool: no files of control groups");
+        for (unsigned i = 0; i < 20; i++)
+            pools[i] = ccl_pool_new(2);
+        check_worker_count(session, limits[l].n_workers, limits[l].cpu_max);
+        for (unsigned i = 0; i < 20; i++)
+            ccl_pool_free(pools[i]);
+        real_cpus();
+    }
+    check_worker_count(session, 0, "after all quotas");
 }
 
 /* Workers made by a thread on one CPU help one that may use more, there. */
@@ -316,6 +338,7 @@ void check_pool(Session *session)
         check_tasks(session);
         check_quick_end(session);
         check_workers(session);
+        check_quota(session);
         check_worker_cpus(session);
         check_fork(session);
         check_sharing(session);

@@ -115,6 +115,20 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
                     add_subject(session, options, info, connectivity, v);
 }
 
+static void add_bench_subject(Session *session, const Options *options, const CclAlgorithmInfo *info,
+                              unsigned connectivity, const Variant *variant)
+{
+    char name[32];
+    add_subject(session, options, info, connectivity, variant);
+    if (!options->features || !named_in(options->features, "shape"))
+        return;
+    Variant with_shape = *variant;
+    snprintf(name, sizeof name, "%.24s shape", variant->name);
+    with_shape.name = name;
+    add_subject(session, options, info, connectivity, &with_shape);
+    session->subjects[session->n_subjects - 1].config.features = CCL_FEATURE_SHAPE;
+}
+
 /* For the benchmark: every requested tier with every requested number of threads. */
 static void add_bench_subjects(Session *session, const Options *options, const CclAlgorithmInfo *info)
 {
@@ -145,8 +159,8 @@ static void add_bench_subjects(Session *session, const Options *options, const C
                 continue;
             snprintf(name, sizeof name, "%s%s%s%s", t ? " " : "", t ? tiers[t].name : "",
                      threads == 1 ? "" : " threads=", threads == 1 ? "" : number);
-            add_subject(session, options, info, connectivity,
-                        &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0, false });
+            add_bench_subject(session, options, info, connectivity,
+                              &(Variant){ name, tiers[t].cpu_flags, threads, 0, 0, false });
         }
 }
 

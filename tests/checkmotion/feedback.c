@@ -358,8 +358,24 @@ static void restart(Run *r)
     free(background);
 }
 
+/* Pages of this process in memory; 0: not known here. */
+static unsigned long resident_pages(void)
+{
+    unsigned long pages = 0;
+    FILE *const file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages;
+}
+
+#define SETTLED 1000u /* pictures after which memory no longer grows, */
+#define SLACK   64u   /* by more pages than these */
+
 static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
 {
+    unsigned long pages = 0;
     Run r;
     run_new(&r, s);
     bool ok = true;
@@ -372,8 +388,11 @@ static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
             restart(&r);
         }
         submit(&r, frame);
+        pages = frame == SETTLED ? resident_pages() : pages;
     }
     ok = ok && collect_all(&r);
+    if (ok && pages)
+        check(resident_pages() <= pages + SLACK, "memory grew from %lu to %lu pages", pages, resident_pages());
     run_free(&r);
 }
 
@@ -442,7 +461,7 @@ void check_soak(unsigned n_frames)
 {
     for (unsigned i = 0; i < 2; i++) {
         Scene s = scene_for(CCL_BACKEND_CPU, 96, 64);
-        s.lively = i;
+        s.lively = i, s.restarts = i;
         run_scene(&s, n_frames, 77);
     }
 }

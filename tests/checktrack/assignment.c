@@ -99,3 +99,25 @@ void test_assignment_of_a_crowd(void)
     free(column_of);
     free(pairs);
 }
+
+/* Rows that fill a band of columns, and rows that each push all of them aside: the steps of 64 of these are allowed. The next
+ * ones take the best free column, which they do not have. */
+void test_limit_of_steps(void)
+{
+    enum { BAND = 500, EACH = 200, MORE = EACH - 1, N = BAND + MORE };
+    CclPair *const pairs = malloc((BAND * EACH + MORE) * sizeof *pairs);
+    uint32_t column_of[N], n_pairs = 0, n_placed = 0;
+    void *const workspace = malloc(ccl_assign_workspace(N, N + 1, BAND * EACH + MORE));
+
+    for (uint32_t r = 0; r < BAND; r++)
+        for (uint32_t i = 0; i < EACH; i++)
+            pairs[n_pairs++] = (CclPair){ r, r + i, i };
+    for (uint32_t r = 0; r < MORE; r++)
+        pairs[n_pairs++] = (CclPair){ BAND + r, r, 0 };
+    ccl_assign(pairs, n_pairs, N, N + 1, 1e9, column_of, workspace);
+    for (uint32_t r = BAND; r < N; r++)
+        n_placed += column_of[r] != CCL_ASSIGN_ALONE;
+    CHECK(n_placed >= 60 && n_placed <= 70, "%u of %d rows were placed", n_placed, MORE);
+    free(workspace);
+    free(pairs);
+}

@@ -67,6 +67,7 @@ CclTrackState state_of(const Scene *scene, uint64_t id);
 
 void test_assignment_is_optimal(void);
 void test_assignment_of_a_crowd(void);
+void test_limit_of_steps(void);
 void test_filter_axis(void);
 void test_filter_track(void);
 void test_match_gate(void);

@@ -31,7 +31,8 @@ void test_left_piece(void)
 {
     uint64_t id;
     CHECK(state_of_leg(0, &id) == CCL_TRACK_TENTATIVE && id != 1, "a leg that stands is object %llu", (unsigned long long)id);
-    CHECK(state_of_leg(2, &id) == CCL_TRACK_CONFIRMED && id != 1, "a leg that walks away is part of %llu", (unsigned long long)id);
+    CHECK(state_of_leg(2, &id) == CCL_TRACK_CONFIRMED && id != 1, "a leg that walks away is part of %llu",
+          (unsigned long long)id);
 }
 
 /* A person comes in behind a still speck, and grows over it: the blob is the person's own. */

@@ -109,7 +109,7 @@ void test_lone_is_like(void)
 }
 
 /* A rider behind trees: trunks cover columns of the picture, and one to three pieces of the rider are seen. For some frames a
- * trunk stands at an edge of the rider, who is narrower then; the model forgets the hidden part with time. */
+ * trunk stands at an edge of the rider, so the blob is narrower; the model forgets the hidden part with time. */
 void test_hidden_in_part(void)
 {
     for (int trunk = 6; trunk <= 10; trunk += 2)

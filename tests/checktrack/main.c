@@ -11,6 +11,7 @@ int main(void)
     } tests[] = {
         { "assignment is optimal", test_assignment_is_optimal },
         { "assignment of a crowd", test_assignment_of_a_crowd },
+        { "limit of steps", test_limit_of_steps },
         { "filter of one axis", test_filter_axis },
         { "model of a track", test_filter_track },
         { "gate", test_match_gate },

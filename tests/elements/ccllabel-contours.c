@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ccllabel contours=true: the contours are those of the mask of the frame, wherever it is. What a contour is, checkccl
- * and contours.py judge. Every test runs on each backend that is there. */
+/* ccllabel contours=true: the contours are those of the mask of the frame, wherever it is. checkccl and contours.py
+ * check the contours themselves. Every test runs on each backend that is there. */
 #include <string.h>
 
 #include "support/backends.h"

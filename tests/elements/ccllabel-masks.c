@@ -4,6 +4,8 @@
 /* Masks in every format and layout of memory, and which pixels are foreground. */
 #include "ccllabel.h"
 
+#include <gst/ccl/gstcclmaskmeta.h>
+
 /* Shapes that 4- and 8-connectivity tell apart, with borders touched and not. */
 static Mask
 example_mask (void)
@@ -204,6 +206,36 @@ check_threshold (guint backend, GstVideoFormat format, const gchar * settings, g
   gst_harness_teardown (harness);
   mask_free (&mask);
 }
+
+/* The mask beside a frame is released with the frame. */
+GST_START_TEST (test_mask_meta_is_released)
+{
+  NEED_BACKEND (__i__);
+
+  GstHarness *const harness = label_harness (__i__, "mask-source=mask-meta async-depth=1");
+  GstBuffer *const mask = plain_frame (64 * 48, 255, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+  GstBuffer *out;
+
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 64, 48);
+  gst_harness_set_src_caps_str (harness, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1");
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *const frame = plain_frame (64 * 48, 0, i * GST_SECOND, GST_SECOND);
+
+    gst_buffer_add_ccl_mask_meta (frame, mask, 64, 48);
+    fail_unless_equals_int (gst_harness_push (harness, frame), GST_FLOW_OK);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  for (guint i = 0; i < 3; i++) {
+    out = gst_harness_pull (harness);
+    fail_unless_equals_int (gst_ccl_blob_meta_get_length (gst_buffer_get_ccl_blob_meta (out)), 1);
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (harness);
+  fail_unless_equals_int (GST_MINI_OBJECT_REFCOUNT_VALUE (mask), 1);
+  gst_buffer_unref (mask);
+}
+
+GST_END_TEST;
 
 GST_START_TEST (test_thresholds)
 {
@@ -430,6 +462,7 @@ ccllabel_add_masks_tests (Suite * suite)
 
   tcase_set_timeout (tests, 300);
   tcase_add_loop_test (tests, test_example, 0, G_N_ELEMENTS (backends));
+  tcase_add_loop_test (tests, test_mask_meta_is_released, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_formats, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_window_by_video_meta, 0, G_N_ELEMENTS (backends));
   tcase_add_loop_test (tests, test_plane_per_memory, 0, G_N_ELEMENTS (backends));

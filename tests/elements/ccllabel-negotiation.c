@@ -199,7 +199,7 @@ GST_START_TEST (test_discont_after_frames_dropped)
 
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   for (guint i = 0; i < 8; i++) {
-    /* What is due before 180 ms is late: frame 4. */
+    /* Frames that are due before 180 ms are late: frame 4. */
     if (i == 4)
       gst_harness_push_upstream_event (harness,
           gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 10 * GST_MSECOND, 160 * GST_MSECOND));

@@ -33,6 +33,10 @@ output_pixel (const guint8 * row, guint x, GstVideoFormat format)
     return row[x];
   if (format == GST_VIDEO_FORMAT_GRAY16_LE)
     return GST_READ_UINT16_LE (row + 2 * x);
+  if (format == GST_VIDEO_FORMAT_GRAY16_BE)
+    return GST_READ_UINT16_BE (row + 2 * x);
+  if (format == GST_VIDEO_FORMAT_RGB)
+    return GST_READ_UINT24_LE (row + 3 * x);
   return GST_READ_UINT32_LE (row + 4 * x);
 }
 
@@ -48,7 +52,7 @@ assert_picture (GstBuffer * buffer, GstVideoFormat format, const Mask * mask, co
     for (guint x = 0; x < mask->width; x++) {
       const guint32 label = labels[y * mask->width + x];
       const guint32 expected = format == GST_VIDEO_FORMAT_GRAY8 ? (label ? 255 : 0)
-          : format == GST_VIDEO_FORMAT_GRAY16_LE ? MIN (label, 65535) : label;
+          : GST_VIDEO_INFO_IS_GRAY (&info) ? MIN (label, 65535) : label;
       const guint8 *row = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) +
           y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
       const guint32 pixel = output_pixel (row, x, format);
@@ -57,6 +61,39 @@ assert_picture (GstBuffer * buffer, GstVideoFormat format, const Mask * mask, co
           expected);
     }
   gst_video_frame_unmap (&frame);
+}
+
+/* A colour of its own for each label, black without one. Gray is no colour. */
+static void
+assert_colours (GstBuffer * buffer, GstVideoFormat format, const Mask * mask, const guint32 * labels)
+{
+  const guint32 black = format == GST_VIDEO_FORMAT_RGBA ? 0xff000000 : 0;
+  GHashTable *label_of_colour = g_hash_table_new (NULL, NULL), *colour_of_label = g_hash_table_new (NULL, NULL);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  gst_video_info_set_format (&info, format, mask->width, mask->height);
+  fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+  for (guint y = 0; y < mask->height; y++)
+    for (guint x = 0; x < mask->width; x++) {
+      const guint32 label = labels[y * mask->width + x];
+      const guint32 pixel = output_pixel ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) +
+          y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), x, format);
+
+      fail_unless ((pixel == black) == (label == 0), "(%u, %u) of label %u is %08x", x, y, label, pixel);
+      fail_unless ((pixel & 0xff000000) == black);
+      g_hash_table_insert (label_of_colour, GUINT_TO_POINTER (pixel), GUINT_TO_POINTER (label));
+      g_hash_table_insert (colour_of_label, GUINT_TO_POINTER (label), GUINT_TO_POINTER (pixel));
+    }
+  for (guint i = 0; i < mask->width * mask->height; i++) {
+    const gpointer colour = g_hash_table_lookup (colour_of_label, GUINT_TO_POINTER (labels[i]));
+
+    fail_unless_equals_uint64 (GPOINTER_TO_UINT (g_hash_table_lookup (label_of_colour, colour)), labels[i]);
+  }
+  fail_unless_equals_int (g_hash_table_size (label_of_colour), g_hash_table_size (colour_of_label));
+  gst_video_frame_unmap (&frame);
+  g_hash_table_unref (label_of_colour);
+  g_hash_table_unref (colour_of_label);
 }
 
 static void
@@ -76,7 +113,10 @@ check_output (guint backend, const gchar * settings, GstVideoFormat in, GstVideo
   gst_buffer_add_video_region_of_interest_meta (buffer, "upstream", 0, 0, 1, 1);
   buffer = gst_harness_push_and_pull (harness, buffer);
   fail_unless (buffer != NULL);
-  assert_picture (buffer, out, mask, labels);
+  if (strstr (settings, "colors"))
+    assert_colours (buffer, out, mask, labels);
+  else
+    assert_picture (buffer, out, mask, labels);
   assert_blobs_filtered (buffer, mask, 8, &filter);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), 123);
   fail_unless_equals_int (count_regions (buffer, "upstream"), 1);
@@ -101,7 +141,10 @@ GST_START_TEST (test_outputs)
     for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
       check_output (__i__, "output=mask", formats[f], GST_VIDEO_FORMAT_GRAY8, &mask);
       check_output (__i__, "output=labels", formats[f], GST_VIDEO_FORMAT_GRAY16_LE, &mask);
+      check_output (__i__, "output=labels", formats[f], GST_VIDEO_FORMAT_GRAY16_BE, &mask);
       check_output (__i__, "output=labels", formats[f], GST_VIDEO_FORMAT_RGBA, &mask);
+      check_output (__i__, "output=colors", formats[f], GST_VIDEO_FORMAT_RGB, &mask);
+      check_output (__i__, "output=colors", formats[f], GST_VIDEO_FORMAT_RGBA, &mask);
     }
     mask_free (&mask);
   }
@@ -204,7 +247,7 @@ GST_START_TEST (test_caps_while_output_changes)
 {
   NEED_BACKEND (__i__);
 
-  static const gchar *const outputs[] = { "mask", "labels", "passthrough" };
+  static const gchar *const outputs[] = { "mask", "labels", "passthrough", "colors" };
   Mask mask = mask_dots (8);
   GstHarness *harness = label_harness (__i__, "");
   Asker asker = {.harness = harness };
@@ -213,7 +256,7 @@ GST_START_TEST (test_caps_while_output_changes)
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   thread = g_thread_new ("asker", ask_for_caps, &asker);
   for (guint i = 0; i < 1000; i++) {
-    set_label (harness, "output", outputs[i % 3]);
+    set_label (harness, "output", outputs[i % 4]);
     fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (harness));
   }

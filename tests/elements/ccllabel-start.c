@@ -240,7 +240,7 @@ GST_START_TEST (test_start_and_stop_without_growth)
     last_pages = pages;
   }
   fail_unless_equals_int (open_files (), files);
-  /* A leak grows in every fifth. What a driver or the allocator takes once, and late, grows in one, by a megabyte or so. */
+  /* A leak grows in every fifth of the runs. A driver or the allocator may take a megabyte once, which shows in one fifth. */
   if (!memory_is_counted_elsewhere ()) {
     fail_unless (min_growth <= 64, "grew by %" G_GSIZE_FORMAT " pages or more every %u times", min_growth, fifth);
     fail_unless (pages <= first_pages + 512, "grew from %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT " pages", first_pages,

@@ -23,6 +23,8 @@ void check_pulled (GstHarness * harness, const Mask * mask, guint connectivity, 
 /* Each adds the tests of a file. */
 void ccllabel_add_masks_tests (Suite * suite);
 void ccllabel_add_filters_tests (Suite * suite);
+void ccllabel_add_features_tests (Suite * suite);
+void ccllabel_add_hints_tests (Suite * suite);
 void ccllabel_add_changes_tests (Suite * suite);
 void ccllabel_add_async_tests (Suite * suite);
 void ccllabel_add_output_tests (Suite * suite);

@@ -139,6 +139,43 @@ GST_START_TEST (test_optional_fields)
 
 GST_END_TEST;
 
+/* Only of blobs that were measured. */
+GST_START_TEST (test_shape_fields)
+{
+  static const GstCclShapeCounts counts[] = { {2, 0, 7, 6, 15} };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
+  GstCclBlobMeta *const meta = attach_blobs (frame, blobs, 2);
+  GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
+  gdouble crofton, circularity, compactness;
+  JsonNode *line;
+  JsonArray *array;
+  JsonObject *blob;
+
+  gst_ccl_blob_list_set_shape (meta->list, bytes);
+  g_bytes_unref (bytes);
+  gst_ccl_blob_meta_get_perimeter (meta, 1, NULL, &crofton);
+  gst_ccl_blob_meta_get_roundness (meta, 1, &circularity, &compactness);
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  array = json_object_get_array_member (json_node_get_object (line), "blobs");
+
+  blob = json_array_get_object_element (array, 0);
+  fail_if (json_object_has_member (blob, "n_holes") || json_object_has_member (blob, "circularity"));
+  blob = json_array_get_object_element (array, 1);
+  fail_unless_equals_int (json_object_get_int_member (blob, "euler_number"), 0);
+  fail_unless_equals_int (json_object_get_int_member (blob, "n_holes"), 1);
+  fail_unless_equals_int (json_object_get_int_member (blob, "perimeter_crack"), 26);
+  fail_unless (json_object_get_double_member (blob, "perimeter_crofton") == crofton);
+  fail_unless (json_object_get_double_member (blob, "circularity") == circularity);
+  fail_unless (json_object_get_double_member (blob, "compactness") == compactness);
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* json-glib has no whole numbers from 2^63 on. */
 GST_START_TEST (test_beyond_63_bits)
 {
@@ -243,6 +280,7 @@ json_field_tests (void)
   tcase_add_test (tests, test_line_byte_for_byte);
   tcase_add_test (tests, test_every_field_read_back);
   tcase_add_test (tests, test_optional_fields);
+  tcase_add_test (tests, test_shape_fields);
   tcase_add_test (tests, test_beyond_63_bits);
   tcase_add_test (tests, test_source_defaults_to_name);
   tcase_add_test (tests, test_names_of_zones);

@@ -138,7 +138,7 @@ GST_START_TEST (test_regions_of_others)
 
 GST_END_TEST;
 
-/* What cannot be measured is not written as something else. */
+/* A region that cannot be measured is left out. */
 GST_START_TEST (test_regions_far_away)
 {
   const guint far[][4] = { {70000, 0, 50, 50}, {65530, 0, 6, 1}, {0, 65536, 0, 0}, {0, 4000000000u, 1, 1},

@@ -73,7 +73,7 @@ GST_START_TEST (test_large_numbers_in_tags)
 
 GST_END_TEST;
 
-/* What only looks like an escape that is refused. */
+/* Text that only looks like a refused escape. */
 GST_START_TEST (test_escapes_in_tags)
 {
   GstHarness *h = new_harness ();

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What cclmeta2json writes is read back by json-glib, checked against the JSON Schemas in docs/, and compared with what
- * went in. The metadata is made here: ccllabel is not needed. Here is what the files of the subjects share. */
+/* json-glib reads the lines of cclmeta2json. They are checked against the JSON Schemas in docs/ and compared with the metadata,
+ * which the tests make without ccllabel. This file has what the files of the subjects share. */
 
 #include "cclmeta2json.h"
 

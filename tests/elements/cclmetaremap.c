@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* cclmetaremap: where a blob is said to be after real elements have cropped, turned and scaled the frame is where its
- * pixels are: ccllabel, run again on the result, says so. */
+/* cclmetaremap: real elements crop, turn and scale the frame. Then each blob's metadata names the place of its pixels, which
+ * ccllabel finds again in the result. */
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -28,7 +28,7 @@ new_mask (void)
   return buffer;
 }
 
-/* The bar again, and a line upwards through its middle: who walks from its left to its right crosses forward. */
+/* The bar again, and a line upwards through its middle: from its left to its right is forward. */
 static void
 add_zones (GstBuffer * buffer)
 {

@@ -191,7 +191,7 @@ GST_START_TEST (test_discont_after_frames_dropped)
 
   set_motion (harness, "qos", "true");
   for (guint n = 0; n < 8; n++) {
-    /* What is due before 180 ms is late: frame 4. */
+    /* Frames that are due before 180 ms are late: frame 4. */
     if (n == 4)
       gst_harness_push_upstream_event (harness,
           gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2.0, 10 * GST_MSECOND, 160 * GST_MSECOND));

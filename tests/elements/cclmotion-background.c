@@ -192,7 +192,7 @@ GST_START_TEST (test_save_from_another_thread)
 
 GST_END_TEST;
 
-/* A file that does not fit: a warning, and learning begins anew. What is no background is never overwritten. */
+/* A file that does not fit: a warning, and learning begins anew. A file of another kind is never overwritten. */
 static void
 check_refused (const gchar * text, gboolean stays)
 {

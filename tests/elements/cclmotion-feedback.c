@@ -232,6 +232,32 @@ GST_START_TEST (test_learning)
 
 GST_END_TEST;
 
+/* The luma is as the caps say; the video meta lies about the chroma. */
+GST_START_TEST (test_chroma_outside_its_buffer)
+{
+  static const struct
+  {
+    gsize offset;
+    gint stride;
+  } cases[] = { {0, -W}, {1 << 20, W}, {W * H, 1 << 20}, {W * H, W / 2 - 1} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstHarness *const harness = feedback_harness ("backend=cpu", GST_VIDEO_FORMAT_NV12, W, H);
+    GstBus *const bus = watch_bus (harness);
+    GstBuffer *const buffer = scene (GST_VIDEO_FORMAT_NV12, W, H, 0, 9);
+    gsize offset[] = { 0, cases[i].offset, 0, 0 };
+    gint stride[] = { W, cases[i].stride, 0, 0 };
+
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, W, H, 2, offset, stride);
+    fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_ERROR);
+    assert_message (bus, GST_MESSAGE_ERROR, "The chroma of a frame cannot be mapped.");
+    drop_bus (harness, bus);
+    gst_harness_teardown (harness);
+  }
+}
+
+GST_END_TEST;
+
 void
 cclmotion_add_feedback_tests (Suite * suite)
 {
@@ -244,5 +270,6 @@ cclmotion_add_feedback_tests (Suite * suite)
   tcase_add_test (tests, test_absorb_never);
   tcase_add_test (tests, test_ghost);
   tcase_add_test (tests, test_times_that_are_missing);
+  tcase_add_test (tests, test_chroma_outside_its_buffer);
   tcase_add_test (tests, test_learning);
 }

@@ -109,6 +109,28 @@ GST_START_TEST (test_blobs_of_a_smaller_mask)
 
 GST_END_TEST;
 
+/* A mask has no colours, whatever the frame says of its own. */
+GST_START_TEST (test_output_caps)
+{
+  GstHarness *harness = motion_harness ("output=mask", GST_VIDEO_FORMAT_I420, W, H);
+  gchar *caps_text = caps_string (GST_VIDEO_FORMAT_I420, W, H), *text;
+  GstCaps *caps;
+
+  text = g_strconcat (caps_text, ",colorimetry=bt709,chroma-site=mpeg2", NULL);
+  gst_harness_set_src_caps_str (harness, text);
+  gst_buffer_unref (gst_harness_push_and_pull (harness, scene (GST_VIDEO_FORMAT_I420, W, H, 0, 9)));
+  caps = gst_pad_get_current_caps (harness->sinkpad);
+  fail_if (gst_structure_has_field (gst_caps_get_structure (caps, 0), "chroma-site"), "%" GST_PTR_FORMAT, caps);
+  fail_if (g_strcmp0 (gst_structure_get_string (gst_caps_get_structure (caps, 0), "colorimetry"), "bt709") == 0,
+      "%" GST_PTR_FORMAT, caps);
+  gst_caps_unref (caps);
+  gst_harness_teardown (harness);
+  g_free (text);
+  g_free (caps_text);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_output_mask)
 {
   GstHarness *harness = motion_harness ("output=mask work-height=30", GST_VIDEO_FORMAT_I420, W, H);
@@ -241,6 +263,7 @@ cclmotion_add_masks_tests (Suite * suite)
   tcase_set_timeout (tests, 60);
   tcase_add_loop_test (tests, test_masks_are_the_cores, 0, G_N_ELEMENTS (formats));
   tcase_add_test (tests, test_blobs_of_a_smaller_mask);
+  tcase_add_test (tests, test_output_caps);
   tcase_add_test (tests, test_output_mask);
   tcase_add_test (tests, test_meta_follows_the_frame);
   tcase_add_test (tests, test_meta_needs_a_layout);

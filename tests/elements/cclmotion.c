@@ -88,6 +88,7 @@ cclmotion_suite (void)
   cclmotion_add_mask_source_tests (suite);
   cclmotion_add_feedback_tests (suite);
   cclmotion_add_background_tests (suite);
+  cclmotion_add_seams_tests (suite);
   cclmotion_add_messages_tests (suite);
   cclmotion_add_async_tests (suite);
   cclmotion_add_device_tests (suite);

@@ -34,6 +34,7 @@ GstHarness *harness_of_depth (guint backend, guint depth);
 void cclmotion_add_masks_tests (Suite * suite);
 void cclmotion_add_mask_source_tests (Suite * suite);
 void cclmotion_add_background_tests (Suite * suite);
+void cclmotion_add_seams_tests (Suite * suite);
 void cclmotion_add_feedback_tests (Suite * suite);
 void cclmotion_add_messages_tests (Suite * suite);
 void cclmotion_add_async_tests (Suite * suite);

@@ -67,7 +67,7 @@ push_end (gpointer data)
   return GINT_TO_POINTER (gst_harness_push_event (publisher->harness, gst_event_new_eos ()));
 }
 
-/* A seek, or a stop, while the end waits for the broker: it waits no more, and warns of nothing, as nothing has ended. */
+/* A seek, or a stop, while the end waits for the broker: it stops waiting, without a warning, as nothing has ended. */
 GST_START_TEST (test_end_is_given_up)
 {
   const gboolean stops = __i__;
@@ -146,7 +146,7 @@ GST_START_TEST (test_fail_on_disconnect)
 
 GST_END_TEST;
 
-/* Who waits for room hears of it, too. */
+/* It also ends the wait of a streaming thread for space in the queue. */
 GST_START_TEST (test_fail_on_disconnect_unblocks)
 {
   guint port;
@@ -156,13 +156,9 @@ GST_START_TEST (test_fail_on_disconnect_unblocks)
   Publisher publisher;
   GThread *thread;
 
-  g_object_set (sink, "queue-size", 10, "fail-on-disconnect", TRUE, NULL);
-  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
-  publisher = publish_with (sink);
+  g_object_set (sink, "fail-on-disconnect", TRUE, NULL);
+  thread = start_waiting_for_room (sink, &publisher);
   connection = accept_client (broker);
-  push_numbers (&publisher, 1, 10);
-  thread = g_thread_new ("pusher", push_one_more, &publisher);
-  g_usleep (100000);
   g_object_unref (connection);  /* closes it */
   expect_message (&publisher, GST_MESSAGE_ERROR, "No connection to the MQTT broker");
   fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_ERROR);

@@ -69,25 +69,12 @@ GST_START_TEST (test_shorter_queue)
 
 GST_END_TEST;
 
-/* A sink without a broker, its queue full, and a thread that waits for room in it. */
-static GThread *
-start_waiting_for_room (Publisher * publisher)
-{
-  GstElement *sink = new_sink ("mqtt", free_port (), "t");
-
-  g_object_set (sink, "queue-size", 10, NULL);
-  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
-  *publisher = publish_with (sink);
-  push_numbers (publisher, 1, 10);
-  return g_thread_new ("pusher", push_one_more, publisher);
-}
-
 GST_START_TEST (test_full_queue_blocks_and_unblocks)
 {
   Publisher publisher;
-  GThread *thread = start_waiting_for_room (&publisher);
+  GThread *thread = start_waiting_for_room (new_sink ("mqtt", free_port (), "t"), &publisher);
 
-  g_usleep (300000);
+  g_usleep (200000);
   fail_unless_equals_uint64 (stat_of (&publisher, "queued"), 10);
   fail_unless_equals_uint64 (stat_of (&publisher, "dropped"), 0);
   fail_unless (gst_harness_push_event (publisher.harness, gst_event_new_flush_start ()));
@@ -97,7 +84,7 @@ GST_START_TEST (test_full_queue_blocks_and_unblocks)
 
 GST_END_TEST;
 
-/* Who lets the pipeline wait no longer, or not yet, need not wait for the broker. */
+/* A change of `overflow` or of the queue's size ends the wait for space at once. */
 GST_START_TEST (test_new_settings_end_the_wait_for_room)
 {
   static const struct
@@ -108,9 +95,8 @@ GST_START_TEST (test_new_settings_end_the_wait_for_room)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     Publisher publisher;
-    GThread *thread = start_waiting_for_room (&publisher);
+    GThread *thread = start_waiting_for_room (new_sink ("mqtt", free_port (), "t"), &publisher);
 
-    g_usleep (100000);
     gst_util_set_object_arg (G_OBJECT (publisher.harness->element), cases[i].property, cases[i].value);
     fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)), GST_FLOW_OK);
     fail_unless_equals_uint64 (stat_of (&publisher, "queued"), cases[i].queued);
@@ -131,13 +117,9 @@ GST_START_TEST (test_full_queue_blocks_through_a_pause)
   Publisher publisher;
   GThread *thread;
 
-  g_object_set (sink, "queue-size", 10, "qos-level", 0, NULL);
-  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
-  publisher = publish_with (sink);
+  g_object_set (sink, "qos-level", 0, NULL);
+  thread = start_waiting_for_room (sink, &publisher);
   connection = accept_client (broker);
-  push_numbers (&publisher, 1, 10);
-  thread = g_thread_new ("pusher", push_one_more, &publisher);
-  g_usleep (100000);
   for (guint i = 0; i < 1000; i++) {
     fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
     fail_unless_equals_int (gst_element_set_state (sink, GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);

@@ -6,6 +6,7 @@
 #include "cclmqttsink.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 GST_START_TEST (test_password)
 {
@@ -113,7 +114,7 @@ GST_START_TEST (test_tls)
     {"good", "good", TRUE, TRUE},
     {"good", "other", TRUE, FALSE},
     {"good", NULL, TRUE, FALSE},
-    {"other", "other", TRUE, FALSE},    /* in order, but for another host */
+    {"other", "other", TRUE, FALSE},    /* valid, for another host */
     {"other", "good", FALSE, TRUE},
   };
 
@@ -146,7 +147,7 @@ GST_START_TEST (test_tls)
 
 GST_END_TEST;
 
-/* A certificate for this host that is valid for so many days from now. FALSE: openssl takes no such number. */
+/* A certificate for this host that is valid for `days` days from now. FALSE: openssl does not take this number. */
 static gboolean
 make_dated_certificate (const gchar * stem, const gchar * days)
 {
@@ -249,6 +250,55 @@ GST_START_TEST (test_tls_client_certificate)
 
 GST_END_TEST;
 
+/* Whether the server hears the sink's first message, which contains "MQTT". The text is what it wrote until it ended. */
+static gboolean
+has_heard (GSubprocess * server, gboolean wait)
+{
+  GInputStream *const output = g_subprocess_get_stdout_pipe (server);
+  gchar text[64];
+  gssize n;
+
+  if (!wait)
+    g_subprocess_send_signal (server, 15);
+  n = g_input_stream_read (output, text, sizeof text, NULL, NULL);
+  return n >= 8 && memcmp (text + 4, "MQTT", 4) == 0;   /* behind the kind, the length of the message and that of the name */
+}
+
+/* OpenSSL is set up to accept TLS 1.0, so the sink alone can refuse it. */
+GST_START_TEST (test_tls_version)
+{
+  NEED_OPENSSL ();
+
+  static const gchar *const versions[] = { "-tls1_2", "-tls1_1", "-tls1" };
+  gchar *settings = in_folder ("openssl.cnf"), *trusted = in_folder ("good.pem");
+
+  make_certificate ("good", "localhost");
+  fail_unless (g_file_set_contents (settings, "openssl_conf = a\n[a]\nssl_conf = b\n[b]\nsystem_default = c\n[c]\n"
+          "MinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n", -1, NULL));
+  g_setenv ("OPENSSL_CONF", settings, TRUE);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (versions); i++) {
+    const gboolean works = i / 2 == 0, verify = i % 2;
+    const guint port = free_port ();
+    GSubprocess *const server = start_tls_server (port, versions[i / 2], "good");
+    GstElement *sink = new_sink ("mqtts", port, "t");
+    Publisher publisher;
+
+    g_object_set (sink, "ca-file", trusted, "verify", verify, NULL);
+    publisher = publish_with (sink);
+    push_numbers (&publisher, 1, 2);
+    if (!works)
+      expect_message (&publisher, GST_MESSAGE_WARNING, "No connection");
+    fail_unless (has_heard (server, works) == works, "%s, verify=%d", versions[i / 2], verify);
+    close_publisher (&publisher);
+    stop_program (server);
+  }
+  g_unsetenv ("OPENSSL_CONF");
+  g_free (settings);
+  g_free (trusted);
+}
+
+GST_END_TEST;
+
 TCase *
 mqtt_security_tests (void)
 {
@@ -258,6 +308,7 @@ mqtt_security_tests (void)
   tcase_add_test (tests, test_password);
   tcase_add_test (tests, test_tls);
   tcase_add_test (tests, test_tls_expired);
+  tcase_add_test (tests, test_tls_version);
   tcase_add_test (tests, test_tls_client_certificate);
   tcase_add_test (tests, test_tls_broker_starts_later);
   return tests;

@@ -72,7 +72,7 @@ GST_START_TEST (test_missing_ca_file)
 
 GST_END_TEST;
 
-/* What is set and comes to nothing: certificates where nothing is encrypted, a will without an address. */
+/* Settings without an effect: certificates where nothing is encrypted, a will without an address. */
 GST_START_TEST (test_settings_without_effect)
 {
   static const struct

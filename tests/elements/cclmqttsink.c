@@ -127,10 +127,24 @@ close_publisher (Publisher * publisher)
   gst_object_unref (publisher->bus);
 }
 
-gpointer
+static gpointer
 push_one_more (gpointer data)
 {
   return GINT_TO_POINTER (push_number (data, 11));
+}
+
+GThread *
+start_waiting_for_room (GstElement * sink, Publisher * publisher)
+{
+  GThread *thread;
+
+  g_object_set (sink, "queue-size", 10, NULL);
+  gst_util_set_object_arg (G_OBJECT (sink), "overflow", "block");
+  *publisher = publish_with (sink);
+  push_numbers (publisher, 1, 10);
+  thread = g_thread_new ("pusher", push_one_more, publisher);
+  g_usleep (100000);
+  return thread;
 }
 
 static Suite *

@@ -34,7 +34,9 @@ void expect_all_published (Publisher * publisher, guint64 count);
 void expect_message_past (Publisher * publisher, GstMessageType type, const gchar * past, const gchar * words);
 void expect_message (Publisher * publisher, GstMessageType type, const gchar * words);
 void close_publisher (Publisher * publisher);
-gpointer push_one_more (gpointer data);
+
+/* The sink's queue of ten is full, and the thread waits to push message 11. The thread's result is that of the push. */
+GThread *start_waiting_for_room (GstElement * sink, Publisher * publisher);
 
 /* The tests of each subject. */
 TCase *mqtt_delivery_tests (void);

@@ -177,7 +177,7 @@ answer_allocation (GstPad * pad, GstPadProbeInfo * info, gpointer draws)
   return GST_PAD_PROBE_HANDLED;
 }
 
-/* Who is downstream changes, and says so; the caps it takes stay the same. */
+/* Another element comes downstream and asks to reconfigure. It takes the same caps. */
 GST_START_TEST (test_reconfigure)
 {
   Fixture f = new_fixture ("draw=box", "BGRx", 320, 240);

@@ -28,7 +28,7 @@ GST_START_TEST (test_zones)
 
 GST_END_TEST;
 
-/* What is drawn goes with the frame, however sharp a corner is. */
+/* The overlay covers all that is drawn, however sharp a corner is. */
 GST_START_TEST (test_corners)
 {
   /* What reaches furthest: a point that is cut off, and one of nearly 84 degrees, which just is not. */

@@ -22,8 +22,8 @@ get_trail (GstBuffer * buffer, gdouble oldest[2], gdouble newest[2])
   return n / 2;
 }
 
-/* It grows to as many places as asked for, and no more; the last one is where the blob is, the one before that where it
- * was; and what is known stays when the number changes. */
+/* The trail grows to the number of places that `history` has. The last place is where the blob is, the one before where it
+ * was. Places stay when the number changes. */
 GST_START_TEST (test_history)
 {
   GstHarness *h = new_harness ("history=5");

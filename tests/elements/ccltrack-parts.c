@@ -171,7 +171,8 @@ new_output (void)
 {
   const GstCclBlob blobs[] = { new_blob (1, 20, 30), new_blob (2, 120, 30) };
   Output output = {
-    .lives = gst_ccl_track_lives_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size = sizeof (GstCclPoint)},
+    .lives = gst_ccl_track_lives_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size =
+          sizeof (GstCclPoint)},
     .buffer = gst_buffer_new ()
   };
 

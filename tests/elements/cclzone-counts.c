@@ -27,7 +27,7 @@ GST_START_TEST (test_blobs_and_counts)
 
 GST_END_TEST;
 
-/* No tracker: who is where, but nobody enters. */
+/* Without a tracker blobs are inside, but nobody enters. */
 GST_START_TEST (test_untracked)
 {
   Test t = new_test (ZONES (ROOM));
@@ -42,7 +42,7 @@ GST_START_TEST (test_untracked)
 
 GST_END_TEST;
 
-/* Blobs from before the first track, as with ccltrack emit=0, are not counted beside the objects that enter. */
+/* Blobs that come before the first track, as with ccltrack emit=0, are not counted with the objects that enter. */
 GST_START_TEST (test_first_track)
 {
   static const guint32 states[] = { GST_CCL_BLOB_FLAG_CONFIRMED, GST_CCL_BLOB_FLAG_TENTATIVE };

@@ -9,10 +9,7 @@
 /* Every mistake is named with its place, and what was valid stays. */
 GST_START_TEST (test_wrong_text)
 {
-  static const struct
-  {
-    const gchar *text, *says;
-  } cases[] = {
+  static const WrongZones cases[] = {
     {"{", "1:"},
     {"{\"zones\":[", "1:"},
     {"[]", "not an object"},
@@ -52,14 +49,7 @@ GST_START_TEST (test_wrong_text)
   };
   Test t = new_test (ZONES (ROOM));
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    gchar *warning;
-
-    g_object_set (t.element, "zones", cases[i].text, NULL);
-    warning = pop_warning (&t);
-    fail_unless (strstr (warning, cases[i].says) != NULL, "%s: %s", cases[i].text, warning);
-    g_free (warning);
-  }
+  check_wrong_zones (&t, cases, G_N_ELEMENTS (cases));
   walk (&t, 150, 100);
   fail_unless_equals_string (next_event (&t, NULL), "enter room");
   end_test (&t);

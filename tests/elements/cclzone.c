@@ -5,6 +5,8 @@
 
 #include "cclzone.h"
 
+#include <string.h>
+
 Test
 new_test (const gchar * zones)
 {
@@ -124,6 +126,19 @@ pop_warning (Test * t)
   g_error_free (error);
   gst_message_unref (message);
   return text;
+}
+
+void
+check_wrong_zones (Test * t, const WrongZones * cases, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    gchar *warning;
+
+    g_object_set (t->element, "zones", cases[i].text, NULL);
+    warning = pop_warning (t);
+    fail_unless (strstr (warning, cases[i].says) != NULL, "%s: %s", cases[i].text, warning);
+    g_free (warning);
+  }
 }
 
 static Suite *

@@ -42,6 +42,13 @@ GstCclZone zone_of (GstBuffer * buffer, guint index);
 guint32 bits_of (GstBuffer * buffer, guint index);
 gchar *pop_warning (Test * t);
 
+/* The warning about zones that say `text` has these words. */
+typedef struct
+{
+  const gchar *text, *says;
+} WrongZones;
+void check_wrong_zones (Test * t, const WrongZones * cases, guint n);
+
 /* The tests of each subject. */
 TCase *zone_event_tests (void);
 TCase *zone_count_tests (void);

@@ -12,6 +12,7 @@
 
 #include "delivery.h"
 #include "delivery/gstcclmqttsinkprivate.h"
+#include "support/messages.h"
 #include "support/skip.h"
 
 typedef struct
@@ -187,6 +188,56 @@ GST_START_TEST (test_large_message)
 
 GST_END_TEST;
 
+typedef GstAllocator GstUnreadableAllocator;
+typedef GstAllocatorClass GstUnreadableAllocatorClass;
+GType gst_unreadable_allocator_get_type (void);
+G_DEFINE_TYPE (GstUnreadableAllocator, gst_unreadable_allocator, GST_TYPE_ALLOCATOR);
+
+static void
+free_memory (GstAllocator * allocator, GstMemory * memory)
+{
+  g_free (memory);
+}
+
+static void
+gst_unreadable_allocator_class_init (GstUnreadableAllocatorClass * klass)
+{
+  klass->free = free_memory;
+}
+
+static void
+gst_unreadable_allocator_init (GstUnreadableAllocator * allocator)
+{
+  allocator->mem_type = "Unreadable";
+}
+
+static gpointer
+map_nothing (GstMemory * memory, gsize max_size, GstMapFlags flags)
+{
+  return NULL;
+}
+
+/* Its memory belongs to a device, which does not show it. */
+GST_START_TEST (test_unreadable_buffer)
+{
+  GstHarness *const harness = new_sink ("topic=t");
+  GstBus *const bus = watch_bus (harness);
+  GstAllocator *const allocator = g_object_new (gst_unreadable_allocator_get_type (), NULL);
+  GstMemory *const memory = g_new0 (GstMemory, 1);
+  GstBuffer *const buffer = gst_buffer_new ();
+
+  allocator->mem_map = map_nothing;
+  gst_memory_init (memory, 0, allocator, NULL, 9, 0, 0, 9);
+  gst_buffer_append_memory (buffer, memory);
+  fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, "A buffer cannot be read.");
+  gst_object_unref (allocator);
+  drop_bus (harness, bus);
+  close_sink (harness);
+}
+
+GST_END_TEST;
+
 static Suite *
 delivery_sink_suite (void)
 {
@@ -196,6 +247,7 @@ delivery_sink_suite (void)
   GST_ELEMENT_REGISTER (cclmqttsink, NULL);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_unreadable_buffer);
   tcase_add_test (tc, test_defaults);
   tcase_add_test (tc, test_settings_while_playing);
   tcase_add_test (tc, test_full_queue);

@@ -317,7 +317,8 @@ GST_END_TEST;
 /* ---------------------------------------------------------------- summary */
 
 static void
-add_frame (GstCclJsonSummary * summary, gint64 now, const GstCclBlob * blobs, guint n_blobs, const GstCclZoneMeta * zones)
+add_frame (GstCclJsonSummary * summary, gint64 now, const GstCclBlob * blobs, guint n_blobs,
+    const GstCclZoneMeta * zones)
 {
   GstCclBlobMeta meta = {.list = gst_ccl_blob_list_new (blobs, n_blobs) };
 
@@ -363,7 +364,8 @@ GST_START_TEST (test_summary)
   assert_summary (&summary, "6 frames in 2.5 s, 2.0 frames/s; 2 objects, 7 events");
 
   structure = gst_ccl_json_summary_to_structure (&summary);
-  fail_unless (gst_structure_get (structure, "objects", G_TYPE_UINT64, &objects, "events", G_TYPE_UINT64, &events, NULL));
+  fail_unless (gst_structure_get (structure, "objects", G_TYPE_UINT64, &objects, "events", G_TYPE_UINT64, &events,
+          NULL));
   fail_unless_equals_uint64 (objects, 2);
   fail_unless_equals_uint64 (events, 7);
   gst_structure_free (structure);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What happens when memory is short, or when another element claims to need much. The tests limit the memory of their process,
+/* Tests with little memory, and with another element that claims to need much. The tests limit the memory of their process,
  * so each needs one of its own; valgrind runs them in one process and needs more memory. */
 
 #include <malloc.h>
@@ -18,7 +18,7 @@
 #include "support/messages.h"
 #include "support/skip.h"
 
-/* Lets the process allocate so much more than it has now. */
+/* Lets the process allocate this many bytes more than it has now. */
 static void
 limit_memory (gsize more)
 {
@@ -164,7 +164,8 @@ check_error_without_memory (const gchar * element, const gchar * settings, guint
 
   gst_buffer_unref (gst_harness_push_and_pull (harness, plain_frame (320 * 240, 0, 0, GST_SECOND / 25)));
   for (guint i = 0; i < N_BLOBS; i++) {
-    blobs[i] = (GstCclBlob) {.label = i + 1,.x = i % 320,.width = 1,.height = 1,.area = 1 };
+    blobs[i] = (GstCclBlob) {
+    .label = i + 1,.x = i % 320,.width = 1,.height = 1,.area = 1};
     blobs[i].track_id = with_tracks ? 1 : 0;
   }
   list = gst_ccl_blob_list_new (blobs, N_BLOBS);

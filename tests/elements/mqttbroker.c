@@ -117,6 +117,29 @@ start_broker_at (const gchar * address, guint port, const gchar * settings)
 }
 
 GSubprocess *
+start_tls_server (guint port, const gchar * version, const gchar * certificate)
+{
+  gchar *key = g_strdup_printf ("%s/%s.key", broker_folder, certificate);
+  gchar *pem = g_strdup_printf ("%s/%s.pem", broker_folder, certificate), *port_text = g_strdup_printf ("%u", port);
+  const gchar *const arguments[] =
+      { openssl_path, "s_server", "-accept", port_text, "-cert", pem, "-key", key, "-quiet",
+    "-cipher", "ALL:@SECLEVEL=0", version, NULL
+  };
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  GSubprocess *const server = spawn (arguments,
+      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+
+  while (!accepts_connections ("127.0.0.1", port)) {
+    fail_unless (g_get_monotonic_time () < end, "openssl s_server does not start");
+    g_usleep (20000);
+  }
+  g_free (key);
+  g_free (pem);
+  g_free (port_text);
+  return server;
+}
+
+GSubprocess *
 start_broker (guint port, const gchar * settings)
 {
   return start_broker_at ("127.0.0.1", port, settings);

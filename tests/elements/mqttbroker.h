@@ -39,6 +39,9 @@ GSubprocess *start_broker_at (const gchar * address, guint port, const gchar * s
 GSubprocess *start_broker (guint port, const gchar * settings);
 void stop_program (GSubprocess * process);
 
+/* openssl's TLS server, which takes this version alone ("-tls1_1") and writes to its output what it hears. */
+GSubprocess *start_tls_server (guint port, const gchar * version, const gchar * certificate);
+
 /* Listens for `count` messages, with further mosquitto_sub arguments. */
 Listener listen_for (guint port, guint count, const gchar * const *more);
 void expect_numbers (Listener * listener, const gchar * topic, guint first, guint last);
@@ -47,7 +50,7 @@ void expect_numbers (Listener * listener, const gchar * topic, guint first, guin
 void expect_numbers_at_least_once (Listener * listener, guint first, guint last);
 void close_listener (Listener * listener);
 
-/* A broker of our own, which answers when it is told to. */
+/* A broker of our own, which answers when the test calls for an answer. */
 GSocketListener *new_listener (guint * port);
 
 /* The next client, which says that it is one, and is not answered. */

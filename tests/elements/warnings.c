@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings, and lines of elements, of which nothing can ever come: each is warned of, once; what resembles them is not. */
+/* Settings and pipelines that can have no effect: each gives one warning, and similar ones that work give none. */
 
 #include <gst/check/gstcheck.h>
 
-/* Long enough for whoever waits in vain. The ball moves. */
+/* More frames than an element waits for before it warns. The ball moves. */
 #define N_FRAMES 40
 #define LINE "videotestsrc num-buffers=40 pattern=ball ! video/x-raw,format=%s,width=64,height=48,framerate=30/1 ! %s ! " \
     "fakesink"

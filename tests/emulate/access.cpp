@@ -44,7 +44,7 @@ std::unordered_map<uint32_t, uint64_t> fences; /* the last one of a block, in th
 uint64_t fences_of; /* launch */
 std::unordered_map<uint32_t, Record> visits; /* the last access to a block's shared memory by another block */
 std::set<std::pair<std::string, std::string>> reported; /* pairs of places */
-std::set<std::pair<const void *, const void *>> seen;    /* pairs of code addresses */
+std::map<std::pair<const void *, const void *>, bool> seen; /* pairs of code addresses: whether their race is intended */
 
 bool writes(Access a)
 {
@@ -113,12 +113,17 @@ std::string innermost(const Place &place)
 void report_race(const Record &r, Access kind, const void *code, bool shared)
 {
     const void *const before = code_of(r);
+    const auto [pair, is_new] = seen.emplace(std::minmax(before, code), false);
+    if (is_new)
+        pair->second = place_of(before).racy || place_of(code).racy;
+    if (pair->second)
+        return;
     if (settings().fail)
         raced = true;
-    if (!seen.insert(std::minmax(before, code)).second)
+    if (!is_new)
         return;
     const Place a = place_of(before), b = place_of(code);
-    if (a.racy || b.racy || !reported.insert(std::minmax(innermost(a), innermost(b))).second)
+    if (!reported.insert(std::minmax(innermost(a), innermost(b))).second)
         return;
     report("race in %s memory: %s in %s, and before it, with nothing in between that orders them, by block %u "
            "thread %u, %s in %s",
@@ -152,13 +157,16 @@ Record record_of(const Thread &t, Access kind, const void *code)
 /* An access to another block's shared memory. Only a cluster barrier guarantees that the other block has begun. */
 void note_visit(const Block &other, Access kind, const void *code)
 {
-    static std::set<const void *> early;
+    static std::map<const void *, bool> early; /* whether it is intended */
     visits[other.number] = record_of(*self, kind, code);
     if (passed_by(*self))
         return;
-    if (settings().fail)
+    const auto [place, is_new] = early.emplace(code, false);
+    if (is_new)
+        place->second = place_of(code).racy;
+    if (settings().fail && !place->second)
         raced = true;
-    if (early.insert(code).second && !place_of(code).racy)
+    if (is_new && !place->second)
         report("%s of shared memory of block %u, which may not have begun: no cluster barrier has been passed, by %s",
                name_of(kind), other.number, place_of(code).text);
 }

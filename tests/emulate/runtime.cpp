@@ -199,7 +199,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         return fail(cudaErrorInvalidResourceHandle);
     if (planted == cudaSuccess)
         run_until([=] { return stream->queue.empty(); });
-    for (const Operation &operation : stream->queue) /* of a lost device: no thread may wait for ever */
+    for (const Operation &operation : stream->queue) /* of a lost device: no thread may wait without end */
         record(operation);
     streams.erase(std::find(streams.begin(), streams.end(), stream));
     delete stream;

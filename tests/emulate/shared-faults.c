@@ -46,7 +46,7 @@ typedef struct Stream {
     bool failed;
 } Stream;
 
-/* Frames with labels have no cluster, and a batch is told by words only if all of its frames have. */
+/* Frames with labels have no cluster. A batch has completion flags only if all of its frames have clusters. */
 static bool wants_labels(unsigned i)
 {
     return i == 2 && !getenv("CCL_TEST_CLUSTERS");

@@ -106,8 +106,8 @@ check() {
 
 # sanitize TOOL NAME SETTINGS COMMAND...: a check under compute-sanitizer; SETTINGS are variables of its environment
 #
-# Beside other programs the tool may lose track of a launch, and says so, and racecheck may wait for ever: then once more, when
-# the others have ended.
+# Beside other programs the tool may report that it lost a launch, and racecheck may not end. Then the check runs once more,
+# when the others have ended.
 sanitize() {
     tool=$1
     what=$2

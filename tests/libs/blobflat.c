@@ -7,7 +7,7 @@
 #include "testblobs.h"
 
 #define HEADER_SIZE 120
-#define NEWEST_VERSION 3
+#define NEWEST_VERSION 4
 #define VERSION_AT 4
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
@@ -27,6 +27,20 @@ assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), c
   fail_unless (n_a == 0 || memcmp (in_a, in_b, n_a * sizeof (gdouble)) == 0, "points of blob %u", index);
   g_free (in_a);
   g_free (in_b);
+}
+
+static void
+assert_same_shape (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  gdouble in_a[2], in_b[2];
+  guint n_a, n_b;
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_holes (a, index, NULL, &n_a),
+      gst_ccl_blob_meta_get_holes (b, index, NULL, &n_b));
+  gst_ccl_blob_meta_get_perimeter (a, index, &in_a[0], &in_a[1]);
+  gst_ccl_blob_meta_get_perimeter (b, index, &in_b[0], &in_b[1]);
+  fail_unless_equals_int (n_a, n_b);
+  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "perimeter of blob %u", index);
 }
 
 static void
@@ -54,18 +68,22 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
     fail_unless (memcmp (&expected, gst_ccl_blob_meta_get_blob (b, i), sizeof (expected)) == 0, "blob %u", i);
     assert_same_points (gst_ccl_blob_meta_get_contour, a, b, i);
     assert_same_points (gst_ccl_blob_meta_get_trail, a, b, i);
+    assert_same_shape (a, b, i);
   }
 }
 
 /* What decides the version: bits of a loop test's index. */
 #define WITH_POINTS 1
 #define WITH_VOLUMES 2
+#define WITH_SHAPE 4
 
 static void
 add_more (GstCclBlobMeta * meta, gint with)
 {
   if (with & WITH_POINTS)
     add_points (meta);
+  if (with & WITH_SHAPE)
+    add_shape (meta);
   if (with & WITH_VOLUMES)
     ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 1))->volume_id = G_GUINT64_CONSTANT (5000000002);
 }
@@ -145,7 +163,7 @@ GST_START_TEST (test_round_trip)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_sample (buffer);
-  const gint versions[] = { 1, 2, 3, 3 };
+  const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4 };
   GBytes *bytes;
   GError *error = NULL;
   GstCclBlobMeta *read;
@@ -157,7 +175,8 @@ GST_START_TEST (test_round_trip)
   gst_ccl_blob_meta_set_list (meta, meta->list);
   bytes = gst_ccl_blob_meta_to_bytes (meta);
   fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0")
-      + (__i__ ? 3 * 4 : 0) + (__i__ & WITH_POINTS ? 11 * 8 : 0) + (__i__ & WITH_VOLUMES ? 3 * 8 : 0) + 4);
+      + (__i__ ? 3 * 4 : 0) + (__i__ & WITH_POINTS ? 11 * 8 : 0) + (__i__ >= WITH_VOLUMES ? 3 * 8 : 0)
+      + (__i__ & WITH_SHAPE ? 4 + 2 * 20 : 0) + 4);
   fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], versions[__i__]);
   read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
   fail_unless (read != NULL && error == NULL);
@@ -259,7 +278,7 @@ GST_START_TEST (test_long_names)
   fail_unless_equals_int (g_quark_try_string (name), 0);
   g_free (data);
 
-  /* Who has one writes nothing that nobody reads. */
+  /* A meta with a name that no reader takes is written without it. */
   meta->source = g_quark_from_string (name);
   bytes = gst_ccl_blob_meta_to_bytes (meta);
   meta->source = 0;
@@ -272,7 +291,7 @@ GST_START_TEST (test_long_names)
 
 GST_END_TEST;
 
-/* Names are kept for ever: there is an end to those that come from bytes, but not to those the process has anyway. */
+/* The process keeps all names. The number of those from bytes is limited, that of its own names is not. */
 GST_START_TEST (test_many_names)
 {
   guint n_taken = 0;
@@ -350,7 +369,8 @@ GST_START_TEST (test_absurd_numbers_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 0), GST_CCL_ERROR_DATA, "version 0");
   REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_DATA, "version 2 without points");
   REFUSED_WITH (put32 (copy + VERSION_AT, 3), GST_CCL_ERROR_DATA, "version 3 without volumes");
-  REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_VERSION, "version 4");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 without counts");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_VERSION, "version 5");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 96);
       put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
@@ -413,6 +433,26 @@ GST_START_TEST (test_absurd_volumes_are_refused)
 
 GST_END_TEST;
 
+GST_START_TEST (test_absurd_counts_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (WITH_SHAPE), &size);
+  guint8 *const copy = g_malloc (size);
+  const gsize first_at = size - 4 - 2 * 20;
+
+  REFUSED_WITH (put32 (copy + VERSION_AT, 3), GST_CCL_ERROR_DATA, "version 3 with counts");
+  REFUSED_WITH (put32 (copy + first_at - 4, 1), GST_CCL_ERROR_DATA, "one too many");
+  REFUSED_WITH (put32 (copy + first_at - 4, 3), GST_CCL_ERROR_DATA, "one too few");
+  REFUSED_WITH (put32 (copy + first_at - 4, 0xffffffff), GST_CCL_ERROR_DATA, "2^32");
+  REFUSED_WITH (put32 (copy + first_at, 0), GST_CCL_ERROR_DATA, "label 0");
+  REFUSED_WITH (put32 (copy + first_at, 3), GST_CCL_ERROR_DATA, "a label twice");
+  REFUSED_WITH (put32 (copy + first_at + 4, 2), GST_CCL_ERROR_DATA, "fewer than no holes");
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
 /* Whatever is accepted must be harmless: every getter, and written again it gives the same bytes. */
 static void
 use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
@@ -427,6 +467,10 @@ use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
     const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
     gdouble a, b, c, d;
 
+    gst_ccl_blob_meta_get_holes (meta, i, NULL, NULL);
+    gst_ccl_blob_meta_get_perimeter (meta, i, &a, &b);
+    gst_ccl_blob_meta_get_roundness (meta, i, &c, &d);
+    fail_unless (c >= 0 && c <= 1 && d >= 0);
     gst_ccl_blob_get_covariance (blob, &a, &b, &c);
     gst_ccl_blob_get_axes (blob, &a, &b);
     gst_ccl_blob_get_extent (blob);
@@ -521,15 +565,16 @@ blobflat_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
-  tcase_add_loop_test (tests, test_round_trip, 0, 4);
+  tcase_add_loop_test (tests, test_round_trip, 0, 8);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
-  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 4);
-  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 4);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 8);
+  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 8);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
   tcase_add_test (tests, test_absurd_points_are_refused);
   tcase_add_test (tests, test_absurd_volumes_are_refused);
-  tcase_add_loop_test (tests, test_fuzz, 0, 4);
+  tcase_add_test (tests, test_absurd_counts_are_refused);
+  tcase_add_loop_test (tests, test_fuzz, 0, 8);
   tcase_add_test (tests, test_long_names);
   tcase_add_test (tests, test_many_names);      /* last of those that need new names */
   tcase_add_test (tests, test_gst_meta_serialize);

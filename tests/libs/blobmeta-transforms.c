@@ -352,6 +352,25 @@ GST_START_TEST (test_matrix_projection)
 
 GST_END_TEST;
 
+/* From the frame back to the mask. */
+GST_START_TEST (test_unmap_point)
+{
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclBlobMeta *const meta = gst_buffer_add_ccl_blob_meta (buffer, NULL, 10, 10);
+  const gdouble matrix[9] = { 2, 0, 30, 0, 4, -8, 0, 0, 1 }, flat[9] = { 1, 1, 0, 1, 1, 0, 0, 0, 1 };
+  gdouble x = 40, y = 12;
+
+  gst_ccl_blob_meta_set_matrix (meta, matrix);
+  fail_unless (gst_ccl_blob_meta_unmap_point (meta, &x, &y));
+  fail_unless (x == 5 && y == 5, "%g, %g", x, y);
+  gst_ccl_blob_meta_set_matrix (meta, flat);
+  fail_if (gst_ccl_blob_meta_unmap_point (meta, &x, &y));
+  fail_unless (x == 5 && y == 5, "%g, %g", x, y);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_matrix_singular)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const dest = gst_buffer_new ();
@@ -385,6 +404,7 @@ blobmeta_add_transforms_tests (Suite * suite)
   tcase_add_loop_test (tests, test_matrix, 0, G_N_ELEMENTS (matrix_cases));
   tcase_add_test (tests, test_matrix_rotation_and_shear);
   tcase_add_test (tests, test_matrix_projection);
+  tcase_add_test (tests, test_unmap_point);
   tcase_add_test (tests, test_matrix_singular);
   suite_add_tcase (suite, tests);
 }

@@ -169,7 +169,7 @@ GST_START_TEST (test_roi_stays_inside_the_frame)
 
 GST_END_TEST;
 
-/* Who looks at a buffer besides must not find it changed; nor may it end in a crash. */
+/* A buffer with a second owner must not change, and the call must not crash. */
 GST_START_TEST (test_unwritable_buffer_is_refused)
 {
   GstBuffer *const buffer = gst_buffer_new ();

@@ -52,4 +52,15 @@ add_points (GstCclBlobMeta * meta)
   g_bytes_unref (bytes);
 }
 
+/* The first has two holes, the last none, the one between was not measured. */
+static inline void
+add_shape (GstCclBlobMeta * meta)
+{
+  static const GstCclShapeCounts counts[] = { {1, -1, 4, 5, 9}, {3, 1, 12, 8, 38} };
+  GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
+
+  gst_ccl_blob_list_set_shape (meta->list, bytes);
+  g_bytes_unref (bytes);
+}
+
 #endif

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The documents are true to the tree: links lead somewhere, paths exist, every picture is shown and can be drawn again, the
-table of methods is up to date.
+"""The documents are true to the tree: links lead somewhere, paths exist, scripts in commands run and know their options,
+every picture is shown and can be drawn again, made tables and plots are up to date.
 
 usage: documents.py SOURCE_FOLDER
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -13,14 +14,52 @@ import unittest
 
 import prose
 
-# Each picture under docs/, and the script that draws it again; .svg by hand or by evaluate.py (docs/benchmarks.md).
-DRAWN_BY = {"picture": "docs/picture.py", "tracks": "docs/tracks.sh", "tutorial": "docs/tutorial.sh"}
+# The first word of each picture's name, and the script that draws it; tests/elements/pictures.py draws the .png again.
+DRAWN_BY = {"picture": "docs/picture.py", "tracks": "docs/tutorial.sh", "tutorial": "docs/tutorial.sh",
+            "speed": "docs/plots.py", "zones": None}  # by hand
+# A program of the tree in a command, and where its options are.
+SCRIPT = re.compile(r"(?:\./)?((?:docs|examples|tests)/[\w./-]+\.(?:py|sh))")
+CHECKCCL = re.compile(r"(?:build\S*/tests/(?:checkccl|emulate)/)?checkccl(?:-emulated)?")
 
 
 def anchors(text):
     """The names that GitHub gives the headings."""
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
         yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def commands(text):
+    """The lines of code blocks that a user may paste into a shell, without comments."""
+    for line in text.replace("\\\n", " ").splitlines():
+        if re.match(r" {4}\S", line):
+            yield re.sub(r"\s#.*", "", line).strip()
+
+
+def sources(script):
+    """The text of a script, and of the package with its name."""
+    paths = [top / script, *(top / script).with_suffix("").glob("*.py")]
+    return "".join(path.read_text("utf-8") for path in paths)
+
+
+def faults_of_command(command):
+    """Scripts that are not there or cannot be executed, and options that a program does not have."""
+    words = re.sub(r"^(?:\w+=\S+ )+", "", command).split()
+    text = None
+    for before, word in zip(["", *words], words):
+        if text is None and (script := SCRIPT.fullmatch(word)):
+            path = top / script[1]
+            if not path.exists():
+                yield f"{word} does not exist"
+                return
+            if before != "python3" and not os.access(path, os.X_OK):
+                yield f"{word} cannot be executed"
+            text = sources(script[1])
+        elif CHECKCCL.fullmatch(word):
+            text = "".join(path.read_text("utf-8") for path in (top / "tests" / "checkccl").glob("*.[ch]"))
+        elif word in ("|", "&&", ">"):
+            text = None
+        elif (option := re.match(r"--[\w-]+", word)) and text is not None and option[0] not in text:
+            yield f"{command.split()[0]} has no {option[0]}"
 
 
 class Documents(unittest.TestCase):
@@ -46,8 +85,32 @@ class Documents(unittest.TestCase):
         for picture in [*(top / "docs").glob("**/*.png"), *(top / "docs").glob("**/*.svg")]:
             with self.subTest(picture=picture.name):
                 self.assertIn(picture.resolve(), shown)
-                if picture.suffix == ".png":
-                    self.assertTrue((top / DRAWN_BY[picture.stem.split("-")[0]]).exists())
+                script = DRAWN_BY[picture.stem.split("-")[0]]
+                self.assertTrue(script is None or (top / script).exists())
+
+    def test_commands(self):
+        n_scripts = 0
+        for document in self.documents():
+            for command in commands(document.read_text("utf-8")):
+                n_scripts += bool(SCRIPT.search(command))
+                with self.subTest(document=document.name, command=command):
+                    self.assertEqual(list(faults_of_command(command)), [])
+        self.assertGreater(n_scripts, 10)
+
+    def test_options_of_the_build(self):
+        known = (top / "meson_options.txt").read_text("utf-8")
+        for document in self.documents():
+            for command in commands(document.read_text("utf-8")):
+                for option in re.findall(r"-D([a-z-]+)=", command):
+                    with self.subTest(document=document.name, option=option):
+                        self.assertTrue(f"'{option}'" in known or option == "optimization")
+
+    def test_faults_of_commands_are_found(self):
+        self.assertEqual(len(list(faults_of_command("tests/lint/nothing.py --seed 1"))), 1)
+        self.assertEqual(len(list(faults_of_command("tests/lint/prose.py"))), 1)
+        self.assertEqual(len(list(faults_of_command("docs/plots.py --frobnicate"))), 1)
+        self.assertEqual(len(list(faults_of_command("checkccl --bench --frobnicate=1"))), 1)
+        self.assertEqual(list(faults_of_command("meson devenv -C build python3 tests/lint/prose.py")), [])
 
     def test_paths(self):
         """`kernels/ccl.h` and the like, in backquotes, exist; patterns with <, * or { are left alone."""
@@ -67,8 +130,13 @@ class Documents(unittest.TestCase):
                     self.assertIn(f"({document.relative_to(top / 'docs')})", index)
 
     def test_algorithms(self):
-        run = subprocess.run([sys.executable, top / "docs" / "algorithms.py", "--check"], capture_output=True,
-                             text=True, check=False)
+        self.check_made_by("algorithms.py")
+
+    def test_plots(self):
+        self.check_made_by("plots.py")
+
+    def check_made_by(self, script):
+        run = subprocess.run([sys.executable, top / "docs" / script, "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 

@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plants small faults in a copy of the sources, one at a time, and runs the tests that should see each.
 
-usage: plant.py [--seed N] [--count N] [--only TEXT] [--report] FOLDER
+usage: plant.py [--seed N] [--count N] [--only TEXT] [--again] [--report] FOLDER
 
 FOLDER takes the copy, its build and results.jsonl, one line a fault. A second call goes on where the first stopped: faults that
 have a result are not planted again. A fault is drawn by the seed: a negated condition, a limit moved by one, a dropped call.
 At the end, and with --report alone, it lists the survivors: faults with which all tests pass. A fault that does not compile
-does not count.
+does not count, nor does one in equivalent.txt, which gives the reason. --again plants the survivors in the present sources, and
+no new fault.
 """
 import argparse
+import filecmp
 import json
 import pathlib
 import random
@@ -20,19 +22,21 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.txt")
 
 # Sources by the start of their path, and the tests that should see a fault there. The first that fits holds.
 SUITES = [
     ("gst/ccl/", ["blobflat", "blobmeta", "mirrors", "survival"]),
     ("gst/elements/delivery/", ["delivery", "delivery-queue", "delivery-sink", "cclmqttsink", "properties"]),
     ("gst/elements/json/", ["json-parts", "cclmeta2json", "cclmeta2json-unknown", "fuzz-tags", "properties"]),
-    ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-volume", "properties"]),
-    ("gst/elements/motion/", ["cclmotion", "parts", "properties"]),
+    ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-contours-emulated", "ccllabel-volume",
+                              "properties", "warnings"]),
+    ("gst/elements/motion/", ["cclmotion", "parts", "properties", "warnings"]),
     ("gst/elements/overlay/", ["ccloverlay", "ccloverlay-canvas", "ccloverlay-parts", "ccloverlay-texts", "properties"]),
     ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts", "properties"]),
     ("gst/elements/track/", ["ccltrack", "ccltrack-parts", "properties"]),
     ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones", "properties"]),
-    ("gst/elements/base/", ["parts", "ccllabel", "cclmotion"]),
+    ("gst/elements/base/", ["parts", "ccllabel", "ccllabel-contours-emulated", "cclmotion"]),
     ("kernels/analysis/zone", ["checkzone"]),
     ("kernels/analysis/track", ["checktrack"]),
     ("kernels/analysis/assignment", ["checktrack"]),
@@ -41,7 +45,7 @@ SUITES = [
     ("kernels/", ["checkccl-quick"]),
 ]
 # Not the GPU's code, which tests/emulate/planted.cu covers, and no code for other processors.
-LEFT_OUT = re.compile(r"^kernels/cuda/|_neon|/neon\.c|avx512|gstcclcuda|make_byte_table|plugin\.c")
+LEFT_OUT = re.compile(r"^kernels/cuda/|_neon|/neon\.c|avx512|gstccl(cuda|device|pinned)\.|make_byte_table|plugin\.c")
 
 # (kind, what is searched, what replaces it)
 CHANGES = [
@@ -68,24 +72,25 @@ def sources():
             and "python" not in path]
 
 
-def possible_faults():
+def possible_faults(root):
     """(path, number of the line, kind, new line) of all faults there are."""
     for path in sources():
         in_function = False
-        for number, line in enumerate((TOP / path).read_text("utf-8").splitlines()):
+        for number, line in enumerate((root / path).read_text("utf-8").splitlines()):
             in_function = line.startswith("{") or (in_function and not line.startswith("}"))
             if not in_function or PASSIVE.search(line):
                 continue
+            code, comment = re.match(r"(.*?)(\s*/\*.*)?$", line).groups(default="")
             for kind, wanted, instead in CHANGES:
-                changed = re.sub(wanted, instead, line, count=1)
-                if changed != line:
-                    yield path, number, kind, changed
+                changed = re.sub(wanted, instead, code, count=1)
+                if changed != code:
+                    yield path, number, kind, changed + comment
 
 
-def draw(seed, count):
+def draw(seed, count, root):
     """As many of each folder as of any other, so that long files do not take all."""
     faults, chooser = {}, random.Random(seed)
-    for fault in possible_faults():
+    for fault in possible_faults(root):
         faults.setdefault(next(start for start, _ in SUITES if fault[0].startswith(start)), []).append(fault)
     for group in faults.values():
         chooser.shuffle(group)
@@ -98,15 +103,22 @@ class Copy:
 
     def __init__(self, folder):
         self.sources, self.build, self.results = folder / "sources", folder / "build", folder / "results.jsonl"
-        if not self.sources.exists():
-            self.sources.mkdir(parents=True)
-            files = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, check=True).stdout
-            for name in filter(None, files.decode().split("\0")):
-                (self.sources / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(TOP / name, self.sources / name)
+
+    def set_up(self):
         if not (self.build / "build.ninja").exists():
             subprocess.run(["meson", "setup", self.build, self.sources, "-Dgst=enabled", "-Dtests=enabled", "-Dcuda=disabled",
                             "-Dintrospection=disabled", "-Dexamples=disabled"], check=True, stdout=subprocess.DEVNULL)
+
+    def refresh(self):
+        """Copies what has changed since the last call, so that ninja compiles no more than that. Not while another process plants
+        in this folder."""
+        files = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, check=True).stdout
+        for name in filter(None, files.decode().split("\0")):
+            source, copy = TOP / name, self.sources / name
+            if source.exists() and not (copy.exists() and filecmp.cmp(source, copy, shallow=False)):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)
+                shutil.copymode(source, copy)
 
     def run(self, tests):
         """"killed", "survived" or "not built"; meson builds what the tests need."""
@@ -114,8 +126,8 @@ class Copy:
         if subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, check=False).returncode:
             return "not built"
         try:
-            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1", *tests],
-                                  capture_output=True, check=False, timeout=600)
+            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1",
+                                   "--timeout-multiplier=5", *tests], capture_output=True, check=False, timeout=1800)
         except subprocess.TimeoutExpired:
             return "killed"
         return "killed" if done.returncode else "survived"
@@ -142,16 +154,43 @@ class Copy:
             file.write_text(text, "utf-8")
         return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result}
 
+    def plant_again(self, result):
+        """The fault of an earlier result, in the present sources. If its line is no longer there, it has gone."""
+        path, number = result["fault"].rsplit(":", 1)
+        lines = (self.sources / path).read_text("utf-8").splitlines() if (self.sources / path).exists() else []
+        places = [i for i, line in enumerate(lines) if line.strip() == result["before"]]
+        if not places:
+            return result | {"result": "gone"}
+        place = min(places, key=lambda i: abs(i + 1 - int(number)))
+        indent = lines[place][:len(lines[place]) - len(lines[place].lstrip())]
+        return self.plant((path, place, result["kind"], indent + result["after"]))
+
+    def write_results(self, results):
+        self.results.write_text("".join(json.dumps(result) + "\n" for result in results), "utf-8")
+
     def read_results(self):
         return [json.loads(line) for line in self.results.read_text("utf-8").splitlines()] if self.results.exists() else []
 
 
+def equivalents():
+    """{(path, line before, line after)}: see the head of the file."""
+    entries, paragraphs = set(), EQUIVALENT.read_text("utf-8").split("\n\n")
+    for lines in (paragraph.strip().splitlines() for paragraph in paragraphs if not paragraph.startswith("#")):
+        if len(lines) != 4:
+            sys.exit(f"{EQUIVALENT}: not four lines: {lines[0]}")
+        entries.add(tuple(line.strip() for line in lines[:3]))
+    return entries
+
+
 def report(results):
+    known = equivalents()
     for result in results:
+        if result["result"] == "survived" and (result["fault"].rsplit(":", 1)[0], result["before"], result["after"]) in known:
+            result["result"] = "equivalent"
         if result["result"] == "survived":
             print(f'survived: {result["fault"]}: {result["kind"]}: {result["before"]}  ->  {result["after"]}')
-    counts = {name: sum(result["result"] == name for result in results) for name in ("killed", "survived", "not built")}
-    print(", ".join(f"{n} {name}" for name, n in counts.items()))
+    names = ("killed", "survived", "equivalent", "not built", "gone")
+    print(", ".join(f"{sum(result['result'] == name for result in results)} {name}" for name in names))
 
 
 def main():
@@ -159,18 +198,28 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=120)
     parser.add_argument("--only", default="", help="a part of the path")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
     copy = Copy(arguments.folder.resolve())
     results = copy.read_results()
     if not arguments.report:
+        copy.refresh()
+        copy.set_up()
+    if arguments.again:
+        for i, result in enumerate(results):
+            if result["result"] == "survived":
+                results[i] = copy.plant_again(result)
+                copy.write_results(results)
+                print(results[i]["result"], results[i]["fault"], results[i]["kind"], flush=True)
+    elif not arguments.report:
         every_test = sorted({test for _, tests in SUITES for test in tests})
         if not results and copy.run(every_test) != "survived":
             sys.exit("the tests fail without a fault: see meson-logs in the build folder")
         known = {(result["fault"], result["after"]) for result in results}
         print(f"seed {arguments.seed}", flush=True)
-        for fault in draw(arguments.seed, arguments.count):
+        for fault in draw(arguments.seed, arguments.count, copy.sources):
             if arguments.only in fault[0] and (f"{fault[0]}:{fault[1] + 1}", fault[3].strip()) not in known:
                 results.append(copy.plant(fault))
                 with copy.results.open("a", encoding="utf-8") as file:

@@ -74,6 +74,18 @@ class Tables(unittest.TestCase):
         self.assertAlmostEqual(table[0]["extent"], 3 / 6)
         self.assertAlmostEqual(table[1]["diameter"], 2 / np.sqrt(np.pi))
 
+    def test_shape(self):
+        ring = np.pad(np.ones((3, 3), np.uint8), 1)
+        ring[2, 2] = 0
+        for features in ("shape", ["area", "shape"][1:], iter(["centroid", "shape"])):
+            blob = gstccl.analyze(ring, features=features)[0]
+            self.assertEqual((blob["euler_number"], blob["n_holes"], blob["perimeter_crack"]), (0, 1, 16))
+        self.assertNotIn("n_holes", gstccl.analyze(ring, features="all").blobs.dtype.names)
+        with gstccl.Context(5, 5, shape=True) as context:
+            self.assertEqual(context.analyze(ring, features=("extent", "shape"))["n_holes"].tolist(), [1])
+        with gstccl.Context(5, 5) as context, self.assertRaisesRegex(ValueError, "shape=True"):
+            context.analyze(ring, features="shape")
+
     def test_all_blobs(self):
         """Without max_blobs the table is never cut short; with it the counts stay exact."""
         dots = np.zeros((512, 1024), np.uint8)

@@ -52,6 +52,27 @@ class Peers(unittest.TestCase):
                 with self.subTest(mask=name, label=region.label):
                     self.compare(blob, region)
 
+    @unittest.skipUnless(measure, "needs scikit-image")
+    def test_shape(self):
+        """Each blob alone: its neighbours on a diagonal are background to it."""
+        for connectivity in 4, 8:
+            for name, mask in masks():
+                table = gstccl.analyze(mask, connectivity=connectivity, labels=True, features="shape")
+                for blob in table[:50]:
+                    alone = table.labels[blob["y0"]:blob["y1"], blob["x0"]:blob["x1"]] == blob["label"]
+                    with self.subTest(mask=name, connectivity=connectivity, label=blob["label"]):
+                        self.compare_shape(blob, np.pad(alone, 1), connectivity)
+
+    def compare_shape(self, blob, alone, connectivity):
+        holes = ndimage.label(~alone, None if connectivity == 8 else np.ones((3, 3)))[1] - 1
+        crack = sum(np.count_nonzero(np.diff(alone.astype(int), axis=axis)) for axis in (0, 1))
+        crofton = measure.perimeter_crofton(alone)
+        self.assertEqual(blob["euler_number"], measure.euler_number(alone, connectivity // 4))
+        self.assertEqual((blob["n_holes"], blob["perimeter_crack"]), (holes, crack))
+        np.testing.assert_allclose(blob["perimeter_crofton"], crofton, rtol=1e-12)
+        np.testing.assert_allclose(blob["compactness"], crofton**2 / (4 * np.pi * blob["area"]), rtol=1e-12)
+        np.testing.assert_allclose(blob["circularity"], min(1, 4 * np.pi * blob["area"] / crofton**2), rtol=1e-12)
+
     def compare(self, blob, region):
         y0, x0, y1, x1 = region.bbox
         self.assertEqual((blob["x0"], blob["y0"], blob["x1"], blob["y1"], blob["area"]), (x0, y0, x1, y1, region.area))

@@ -13,3 +13,14 @@ find_device_again (void)
   emulate_fail (0, 0, 0, false);
   emulate_reports (true);
 }
+
+void
+end_lost_stream (GstHarness * harness, GstBus * bus, gboolean lost)
+{
+  if (lost)
+    assert_message (bus, GST_MESSAGE_WARNING, "Continuing on the CPU");
+  assert_no_message (bus, GST_MESSAGE_ERROR);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  find_device_again ();
+}

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "messages.h"
+
 #define ERROR_LAUNCH_FAILURE 719
 
 void emulate_fail (const char *call, unsigned n, int error, bool lost);
@@ -16,5 +18,8 @@ unsigned emulate_reports (bool forgive);
 
 /* Makes a lost device usable again: waits for its work and forgives accesses to its lost memory. */
 void find_device_again (void);
+
+/* The end of a stream during which the device was lost, or was not: the element said so, and went on. */
+void end_lost_stream (GstHarness * harness, GstBus * bus, gboolean lost);
 
 #endif

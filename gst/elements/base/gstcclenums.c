@@ -60,11 +60,20 @@ static const GFlagsValue attach[] = {
 
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
 
+static const GFlagsValue features[] = {
+  {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
+  {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (features, "Features", g_flags_register_static)
+
 static const GEnumValue output[] = {
   {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
   {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},
-  {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE (at most 65535) or RGBA (32 bits, little endian)",
+  {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE or GRAY16_BE (at most 65535) or RGBA (32 bits, little endian)",
       "labels"},
+  {GST_CCL_OUTPUT_COLORS, "RGB or RGBA to look at: the colour of its label for each blob, black around them", "colors"},
   {0, NULL, NULL}
 };
 

@@ -57,9 +57,19 @@ GType gst_ccl_attach_get_type (void);
 
 typedef enum
 {
+  GST_CCL_FEATURES_BASIC = (1 << 0),
+  GST_CCL_FEATURES_SHAPE = (1 << 1),
+} GstCclFeatures;
+
+#define GST_TYPE_CCL_FEATURES (gst_ccl_features_get_type ())
+GType gst_ccl_features_get_type (void);
+
+typedef enum
+{
   GST_CCL_OUTPUT_PASSTHROUGH,
   GST_CCL_OUTPUT_MASK,
   GST_CCL_OUTPUT_LABELS,
+  GST_CCL_OUTPUT_COLORS,
 } GstCclOutput;
 
 #define GST_TYPE_CCL_OUTPUT (gst_ccl_output_get_type ())

@@ -51,7 +51,7 @@ gst_ccl_mqtt_address_parse (const gchar * uri, GstCclMqttAddress * address, GErr
     return refuse_address (uri, "the port is no number from 1 to 65535, or the host is not valid", error, hint);
   if (!is_uri || !scheme || (!address->tls && g_ascii_strcasecmp (scheme, "mqtt")) || !host || !*host)
     return refuse_address (uri, NULL, error, hint);
-  if (query || fragment || (*path && strcmp (path, "/")))
+  if (query || fragment || (*path && strcmp (path, "/") != 0))
     return fail (error, hint,
         "uri is mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS. Other settings are properties.",
         "The MQTT address has a path, a query (?) or a fragment (#).");

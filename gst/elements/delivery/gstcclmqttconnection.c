@@ -324,7 +324,7 @@ local_addresses (GstCclMqttConnection * self, const gchar * local[2])
     return 0;
   for (const struct addrinfo * address = addresses; address; address = address->ai_next) {
     const gchar *const any = address->ai_family == AF_INET6 ? "::" : "0.0.0.0";
-    if (n == 0 || (n == 1 && strcmp (any, local[0])))
+    if (n == 0 || (n == 1 && strcmp (any, local[0]) != 0))
       local[n++] = any;
   }
   freeaddrinfo (addresses);

@@ -118,42 +118,49 @@ gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GPar
   GST_OBJECT_UNLOCK (self);
 }
 
+#define READY_PARAM (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+
+static void
+install_string (GObjectClass * object, guint id, const gchar * name, const gchar * nick, const gchar * text,
+    const gchar * value)
+{
+  g_object_class_install_property (object, id, g_param_spec_string (name, nick, text, value, READY_PARAM));
+}
+
 void
 gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
 {
-  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  const GParamFlags ready = READY_PARAM;
   const GParamFlags playing = GST_CCL_PARAM_PLAYING;
 
   object->set_property = gst_ccl_mqtt_sink_set_property;
   object->get_property = gst_ccl_mqtt_sink_get_property;
 
-  g_object_class_install_property (object, PROP_URI, g_param_spec_string ("uri", "URI",
-          "Address of the broker: mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS", "mqtt://localhost", ready));
-  g_object_class_install_property (object, PROP_TOPIC, g_param_spec_string ("topic", "Topic",
-          "Topic to publish to (" GST_CCL_TOPIC_SOURCE " = the source in the line of JSON)", DEFAULT_TOPIC, ready));
+  install_string (object, PROP_URI, "uri", "URI",
+      "Address of the broker: mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS", "mqtt://localhost");
+  install_string (object, PROP_TOPIC, "topic", "Topic",
+      "Topic to publish to (" GST_CCL_TOPIC_SOURCE " = the source in the line of JSON)", DEFAULT_TOPIC);
   g_object_class_install_property (object, PROP_QOS_LEVEL, g_param_spec_int ("qos-level", "QoS level",
           "Delivery guarantee (0 = at most once, 1 = at least once, 2 = exactly once)", 0, 2, 1, ready));
   g_object_class_install_property (object, PROP_RETAIN, g_param_spec_boolean ("retain", "Retain",
           "Let the broker keep the last message of each topic for later subscribers", FALSE, ready));
-  g_object_class_install_property (object, PROP_CLIENT_ID, g_param_spec_string ("client-id", "Client ID",
-          "Name of this client, unique at the broker (unset = random)", NULL, ready));
-  g_object_class_install_property (object, PROP_USERNAME, g_param_spec_string ("username", "User name",
-          "Name to log in with (unset = no login)", NULL, ready));
-  g_object_class_install_property (object, PROP_PASSWORD_ENV, g_param_spec_string ("password-env", "Password variable",
-          "Name of the environment variable with the password (unset = no password)", NULL, ready));
-  g_object_class_install_property (object, PROP_CA_FILE, g_param_spec_string ("ca-file", "CA file",
-          "PEM file of the trusted authorities for TLS (unset = those of the system)", NULL, ready));
-  g_object_class_install_property (object, PROP_CERT_FILE, g_param_spec_string ("cert-file", "Certificate file",
-          "PEM file of the client certificate for TLS (unset = none)", NULL, ready));
-  g_object_class_install_property (object, PROP_KEY_FILE, g_param_spec_string ("key-file", "Key file",
-          "PEM file of the unencrypted key of cert-file (unset = none)", NULL, ready));
+  install_string (object, PROP_CLIENT_ID, "client-id", "Client ID",
+      "Name of this client, unique at the broker (unset = random)", NULL);
+  install_string (object, PROP_USERNAME, "username", "User name", "Name to log in with (unset = no login)", NULL);
+  install_string (object, PROP_PASSWORD_ENV, "password-env", "Password variable",
+      "Name of the environment variable with the password (unset = no password)", NULL);
+  install_string (object, PROP_CA_FILE, "ca-file", "CA file",
+      "PEM file of the trusted authorities for TLS (unset = those of the system)", NULL);
+  install_string (object, PROP_CERT_FILE, "cert-file", "Certificate file",
+      "PEM file of the client certificate for TLS (unset = none)", NULL);
+  install_string (object, PROP_KEY_FILE, "key-file", "Key file",
+      "PEM file of the unencrypted key of cert-file (unset = none)", NULL);
   g_object_class_install_property (object, PROP_VERIFY, g_param_spec_boolean ("verify", "Verify",
           "Verify certificate and host name of the broker with TLS", TRUE, ready));
-  g_object_class_install_property (object, PROP_WILL_TOPIC, g_param_spec_string ("will-topic", "Will topic",
-          "Topic of the retained message that the broker publishes when this client vanishes (unset = none)", NULL,
-          ready));
-  g_object_class_install_property (object, PROP_WILL_MESSAGE, g_param_spec_string ("will-message", "Will message",
-          "Message for will-topic (unset = empty)", NULL, ready));
+  install_string (object, PROP_WILL_TOPIC, "will-topic", "Will topic",
+      "Topic of the retained message that the broker publishes when this client vanishes (unset = none)", NULL);
+  install_string (object, PROP_WILL_MESSAGE, "will-message", "Will message", "Message for will-topic (unset = empty)",
+      NULL);
   g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
           "Maximum number of messages that wait for the broker", 1, G_MAXINT, 1000, playing));
   g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",

@@ -6,9 +6,9 @@
  * @title: cclmqttsink
  * @short_description: publishes lines of JSON (or any text) over MQTT
  *
- * Each buffer becomes one message. The broker may be slow, or not reachable for a time. Then messages wait in a bounded
- * queue, the element tries to connect again after increasing pauses, and the pipeline continues. #cclmqttsink:overflow
- * selects the action when the queue is full, and #cclmqttsink:stats has the counts.
+ * Each buffer becomes one message. While the broker is slow or not reachable, messages wait in a bounded queue and the
+ * pipeline continues. The element tries to connect again after increasing pauses. The property #cclmqttsink:overflow
+ * selects the action when the queue is full. The property #cclmqttsink:stats has the counts.
  *
  * With overflow=block and no broker, the end of the stream waits for the messages without a limit. Then `gst-launch-1.0
  * -e` needs a second Ctrl-C. A program sets another #cclmqttsink:overflow, or the pipeline to NULL.

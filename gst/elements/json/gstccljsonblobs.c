@@ -84,6 +84,26 @@ set_points (JsonObject * object, const gchar * name, gdouble * values, guint n_v
   g_free (values);
 }
 
+/* With ccllabel features=shape. */
+static void
+set_shape (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  gint euler_number;
+  guint n_holes;
+  gdouble crack, crofton, circularity, compactness;
+
+  if (!gst_ccl_blob_meta_get_holes (meta, index, &euler_number, &n_holes))
+    return;
+  gst_ccl_blob_meta_get_perimeter (meta, index, &crack, &crofton);
+  gst_ccl_blob_meta_get_roundness (meta, index, &circularity, &compactness);
+  json_object_set_int_member (object, "euler_number", euler_number);
+  json_object_set_int_member (object, "n_holes", n_holes);
+  json_object_set_int_member (object, "perimeter_crack", (gint64) crack);
+  json_object_set_member (object, "perimeter_crofton", gst_ccl_json_new_number (crofton));
+  json_object_set_member (object, "circularity", gst_ccl_json_new_number (circularity));
+  json_object_set_member (object, "compactness", gst_ccl_json_new_number (compactness));
+}
+
 static JsonObject *
 ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
 {
@@ -105,6 +125,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   gst_ccl_json_set_numbers (object, "cov", cov, 3);
   json_object_set_member (object, "orientation", gst_ccl_json_new_number (orientation));
   gst_ccl_json_set_numbers (object, "axes", axes, 2);
+  set_shape (object, meta, index);
   gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   gst_ccl_json_set_id (object, "track", blob->track_id);
   gst_ccl_json_set_id (object, "parent", blob->parent_id);

@@ -10,9 +10,14 @@
 G_BEGIN_DECLS
 
 /* Call it before json-glib parses text from outside. TRUE: the text is one object that json-glib reads according to the JSON
- * standard. These are refused: strings that cannot be written unchanged; numbers that fit neither a double nor a signed 64-bit
- * integer; arrays and objects so deep that json-glib 1.6 would exceed its stack; and everything outside JSON, such as comments.
- * The whole grammar is not checked. */
+ * standard. It refuses:
+ *
+ * - strings that cannot be written unchanged
+ * - numbers that fit neither a double nor a signed 64-bit integer
+ * - arrays and objects so deep that json-glib 1.6 would exceed its stack
+ * - everything outside JSON, such as comments
+ *
+ * It does not check the whole grammar. */
 gboolean gst_ccl_json_check (const gchar * text, GError ** error);
 
 /* Checks and parses text from outside. NULL: `error` says why it is not an object. (transfer full) */

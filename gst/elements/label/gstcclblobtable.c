@@ -3,6 +3,8 @@
 
 #include "gstcclblobtable.h"
 
+#include <stdlib.h>
+
 #include "base/gstcclvector.h"
 
 G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
@@ -10,6 +12,37 @@ G_STATIC_ASSERT (CCL_TOUCHES_TOP == GST_CCL_BLOB_FLAG_TOUCHES_TOP);
 G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
 G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
 G_STATIC_ASSERT (sizeof (CclPoint) == sizeof (GstCclPoint));
+
+static gint
+compare_labels (gconstpointer a, gconstpointer b)
+{
+  const GstCclShapeCounts *const x = a, *const y = b;
+
+  return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* By label, for tables in any order. FALSE without memory. */
+static gboolean
+add_shape (GstCclBlobList * list, const CclTable * table)
+{
+  const gsize n = table->n_components;
+  GstCclShapeCounts *const counts = g_try_new (GstCclShapeCounts, n);
+  GBytes *bytes;
+
+  if (!counts)
+    return n == 0;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = table->components[i].label;
+    const CclShapeCounts *const shape = &table->shape[label - 1];
+
+    counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals };
+  }
+  qsort (counts, n, sizeof *counts, compare_labels);
+  bytes = g_bytes_new_take (counts, n * sizeof *counts);
+  gst_ccl_blob_list_set_shape (list, bytes);
+  g_bytes_unref (bytes);
+  return TRUE;
+}
 
 GstCclBlobList *
 gst_ccl_blob_table_to_list (const CclTable * table)
@@ -36,6 +69,8 @@ gst_ccl_blob_table_to_list (const CclTable * table)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
+  if (list && table->shape && !add_shape (list, table))
+    g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }
 

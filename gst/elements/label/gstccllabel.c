@@ -28,6 +28,11 @@
  * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
  *     ccllabel threshold=200 min-area=20 output=mask ! videoconvert ! autovideosink
  * ]|
+ * ## Each blob in its own colour
+ * |[
+ * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
+ *     ccllabel threshold=200 max-components=65535 output=colors ! videoconvert ! autovideosink
+ * ]|
  * ## Moving things in a video: the mask comes beside the frames, the blobs are on the frames
  * |[
  * gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=100 ! video/x-raw,format=I420 ! cclmotion !
@@ -72,7 +77,7 @@ GST_DEBUG_CATEGORY (gst_ccl_label_debug);
 #define GRAY_FORMATS "GRAY8, "
 #endif
 #define SYSTEM_CAPS "video/x-raw, format = (string) { " GRAY_FORMATS GST_CCL_YUV_FORMATS " }, " GST_CCL_SIZE_RANGE
-#define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, RGBA }, " GST_CCL_SIZE_RANGE
+#define OUTPUT_CAPS "video/x-raw, format = (string) { GRAY16_LE, GRAY16_BE, RGB, RGBA }, " GST_CCL_SIZE_RANGE
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS (GST_CCL_CUDA_CAPS SYSTEM_CAPS));
@@ -104,6 +109,7 @@ enum
   PROP_SORT,
   PROP_ATTACH,
   PROP_MAX_MIRROR,
+  PROP_FEATURES,
   PROP_CONTOURS,
   PROP_CONTOUR_EPSILON,
   PROP_CONTOUR_MAX_POINTS,
@@ -149,6 +155,16 @@ gst_ccl_label_other_caps (GstCclAnalyzer * analyzer, GstPadDirection direction, 
   return gst_ccl_label_picture_caps (gst_ccl_analyzer_get_output (analyzer), direction, caps);
 }
 
+static GstCaps *
+gst_ccl_label_fixate_caps (GstBaseTransform * transform, GstPadDirection direction, GstCaps * caps, GstCaps * other)
+{
+  const gint output = gst_ccl_analyzer_get_output (GST_CCL_ANALYZER (transform));
+
+  if (direction == GST_PAD_SINK && output != GST_CCL_OUTPUT_PASSTHROUGH)
+    return gst_ccl_label_fixate_picture (output, other);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->fixate_caps (transform, direction, caps, other);
+}
+
 static void
 gst_ccl_label_caps_changed (GstCclAnalyzer * analyzer)
 {
@@ -176,6 +192,7 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   GST_OBJECT_UNLOCK (self);
   memset (&self->rejected, 0, sizeof self->rejected);
   self->volume.n_components = self->volume.n_volumes = 0;
+  self->warned_features = FALSE;
   self->n_submitted = 0;
   self->mask_width = self->mask_height = 16;
   self->limited_width = self->limited_height = 0;
@@ -218,6 +235,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_SORT] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.order),
   [PROP_ATTACH] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.attach),
   [PROP_MAX_MIRROR] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.max_mirror),
+  [PROP_FEATURES] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.features),
   [PROP_CONTOURS] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contours),
   [PROP_CONTOUR_EPSILON] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contour_epsilon),
   [PROP_CONTOUR_MAX_POINTS] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.contour_max_points),
@@ -387,6 +405,9 @@ install_list_properties (void)
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
       "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change",
       GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+  properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
+      GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
       "so a mask in CUDA memory is downloaded", FALSE, GST_CCL_PARAM_CONTROLLED);
@@ -402,7 +423,7 @@ static void
 install_output_properties (void)
 {
   properties[PROP_OUTPUT] = g_param_spec_enum ("output", "Output",
-      "Picture that leaves the element. mask and labels show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
+      "Picture that leaves the element. mask, labels and colors show the blobs that pass the filters", GST_TYPE_CCL_OUTPUT,
       GST_CCL_OUTPUT_PASSTHROUGH, GST_CCL_PARAM_PLAYING);
   properties[PROP_ATTACH] = g_param_spec_flags ("attach", "Attach",
       "Metadata to attach. blob costs one small reference per buffer. roi and analytics, for elements that do not "
@@ -488,6 +509,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
       ? "Finds the blobs of a mask, on CUDA or the CPU, and attaches box, area, centroid and covariance of each"
       : "Finds the blobs of a mask and attaches box, area, centroid and covariance of each "
       "(CPU only: built without the CUDA toolkit)", "gst-ccl contributors");
+  GST_BASE_TRANSFORM_CLASS (klass)->fixate_caps = gst_ccl_label_fixate_caps;
   gst_ccl_element_class_set_document (element, "ccllabel");
   GST_BASE_TRANSFORM_CLASS (klass)->transform_meta = gst_ccl_label_transform_meta;
   init_analyzer (GST_CCL_ANALYZER_CLASS (klass));
@@ -498,6 +520,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_MASK_SOURCE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_SORT, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ATTACH, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_FEATURES, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_OUTPUT, 0);
 }
 
@@ -510,6 +533,7 @@ gst_ccl_label_init (GstCclLabel * self)
     .threshold = -1,
     .filter = {.min_area = 1},
     .max_components = 4096,
+    .features = GST_CCL_FEATURES_BASIC,
     .attach = GST_CCL_ATTACH_BLOB,
     .max_mirror = 256,
     .contour_epsilon = 1,

@@ -46,6 +46,7 @@ open_contexts (GstCclLabel * self, const CclConfig * config, guint n_frames, gin
     of_frames.algorithm = NULL;
   else
     of_volume.algorithm = NULL;
+  of_volume.features = 0;
   status = ccl_context_new (&of_frames, &self->labeller);
   if (status != CCL_OK || !n_frames)
     return status;
@@ -89,6 +90,7 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   const GstCclLabelRequest *const request = data;
   CclConfig config = ccl_config_default ();
 
+  gst_ccl_label_warn_of_features (GST_CCL_LABEL (analyzer), request);
   config.backend = kind;
   config.algorithm = gst_ccl_algorithm_get_name (request->method.algorithm);
   config.connectivity = request->method.connectivity;
@@ -96,6 +98,7 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   config.max_height = request->height;
   config.max_components = request->max_components;
   config.order = request->order;
+  config.features = request->features;
   config.depth = request->depth + 1;
   config.labels = request->labels;
   config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it takes no time */
@@ -105,13 +108,16 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
 }
 
-/* Whether the properties allow a backend. */
+/* Whether the properties allow a backend. Only the CPU has features. */
 static gboolean
 gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
 {
-  const GstCclLabelMethod *const method = &((const GstCclLabelRequest *) data)->method;
+  const GstCclLabelRequest *const request = data;
+  const GstCclLabelMethod *const method = &request->method;
 
   (void) analyzer;
+  if (request->features)
+    return kind == CCL_BACKEND_CPU;
   if (method->backend != GST_CCL_BACKEND_AUTO)
     return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
   return gst_ccl_algorithm_has_backend (method->algorithm, kind);
@@ -187,6 +193,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
+  request->features = self->now.features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0;
   request->depth = self->now.async_depth;
   request->volume = gst_ccl_label_wanted_volume (self);
   request->threads = self->now.threads;
@@ -206,7 +213,7 @@ gst_ccl_label_requests_are_equal (gconstpointer a, gconstpointer b)
   const GstCclLabelRequest *const x = a, *const y = b;
 
   return methods_are_equal (&x->method, &y->method) && x->width == y->width && x->height == y->height
-      && x->max_components == y->max_components && x->order == y->order && x->depth == y->depth
+      && x->max_components == y->max_components && x->order == y->order && x->features == y->features && x->depth == y->depth
       && x->volume == y->volume && x->threads == y->threads && x->labels == y->labels && x->timing == y->timing
       && x->batch == y->batch;
 }

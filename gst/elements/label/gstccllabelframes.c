@@ -25,7 +25,9 @@ gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFo
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&found->info);
     return;
   }
-  *found = (GstCclFoundMask) {.is_missing = TRUE,.info = analyzer->in_info,.matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1} };
+  *found = (GstCclFoundMask) {
+    .is_missing = TRUE,.info = analyzer->in_info,.matrix = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
+  };
   if (!self->warned_no_mask)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("A frame carries no mask in its metadata: it is not analysed."),
         ("mask-source=mask-meta needs cclmotion (or another source of GstCclMaskMeta) upstream, segmentation-mtd a "
@@ -189,6 +191,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   if (frame->settings.attach)
     frame->list = common->is_analysed && frame->settings.contours
         ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table);
+  gst_ccl_label_hint_when_no_mask (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
 
@@ -230,8 +233,11 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
 static gboolean
 draw_output (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * output)
 {
-  if (!gst_ccl_label_draw_picture (&self->parent.out_info, output, frame->common.is_analysed ? frame->labels : NULL,
-          GST_VIDEO_INFO_WIDTH (&frame->mask.info), GST_VIDEO_INFO_HEIGHT (&frame->mask.info))) {
+  const gint kind = gst_ccl_analyzer_get_output (&self->parent);
+
+  if (!gst_ccl_label_draw_picture (kind, &self->parent.out_info, output,
+          frame->common.is_analysed ? frame->labels : NULL, GST_VIDEO_INFO_WIDTH (&frame->mask.info),
+          GST_VIDEO_INFO_HEIGHT (&frame->mask.info))) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("The output buffer cannot be mapped for writing."), (NULL));
     return FALSE;
   }

@@ -13,6 +13,8 @@
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
 #define FULL_FRAMES_UNTIL_HINT 10       /* successive frames without background */
+#define NEARLY_ALL 0.9          /* of the pixels */
+#define MIN_VALUES 16           /* fewer are classes or a mask with noise */
 #define MAX_CLASS 15            /* the greatest class that cannot be the black of video, which is 16 */
 
 /* A mask of classes (mostly 0 and 1) has no blobs with a threshold for black and white. Empty video has none either, but its
@@ -86,6 +88,20 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
+/* Of a GPU that is there and not used. */
+void
+gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
+{
+  const gint backend = request->method.backend;
+  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA
+      || (backend == GST_CCL_BACKEND_AUTO && self->parent.active_backend == GST_CCL_BACKEND_CUDA));
+
+  if (is_missed && !self->warned_features)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("features=shape is not measured on the GPU: labelling on the CPU."),
+        ("features=basic runs on the GPU. Said once per start."));
+  self->warned_features |= is_missed;
+}
+
 void
 gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
@@ -117,16 +133,80 @@ gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame
         ("Black is 16 and not 0 in most video: threshold=127 tells it from white. Said once per caps."));
 }
 
+/* The values of a mask: how many there are, and the share of the two most frequent. FALSE without memory. */
+static gboolean
+count_values (const CclMask * mask, guint * n_values, gdouble * share_of_two)
+{
+  const guint max_value = mask->pixel_size > 1 ? 65535 : 255;
+  guint32 *const n_pixels = g_try_new0 (guint32, max_value + 1);
+  guint32 first = 0, second = 0;
+
+  if (!n_pixels)
+    return FALSE;
+  for (guint y = 0; y < mask->height; y++) {
+    const guint8 *const row = (const guint8 *) mask->data + y * mask->stride;
+
+    for (guint x = 0; x < mask->width; x++)
+      n_pixels[max_value > 255 ? ((const guint16 *) row)[x] : row[x]]++;
+  }
+  *n_values = 0;
+  for (guint i = 0; i <= max_value; i++) {
+    *n_values += n_pixels[i] > 0;
+    second = MAX (second, MIN (first, n_pixels[i]));
+    first = MAX (first, n_pixels[i]);
+  }
+  g_free (n_pixels);
+  *share_of_two = (first + second) / ((gdouble) mask->width * mask->height);
+  return TRUE;
+}
+
+static gdouble
+listed_share (const CclTable * table)
+{
+  gdouble area = 0;
+
+  for (guint i = 0; i < table->n_components; i++)
+    area += table->components[i].moments.area;
+  return area / ((gdouble) table->width * table->height);
+}
+
+/* A photograph or a gradient: nearly every pixel is above 0, with many values. A mask that was scaled has many values too, but
+ * few pixels have them. Only the first frame that is nearly full is looked at. */
+void
+gst_ccl_label_hint_when_no_mask (GstCclLabel * self, const GstCclLabelFrame * frame)
+{
+  const CclMask *const mask = &frame->common.view.mask;
+  const gdouble share = listed_share (&frame->table);
+  gdouble share_of_two;
+  guint n_values;
+
+  if (self->checked_values || !frame->common.is_analysed || frame->mask.buffer || frame->settings.threshold >= 0
+      || !GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info) || mask->invert || mask->memory == CCL_MEMORY_DEVICE
+      || share < NEARLY_ALL || !count_values (mask, &n_values, &share_of_two))
+    return;
+  self->checked_values = TRUE;
+  if (n_values < MIN_VALUES || share_of_two >= NEARLY_ALL)
+    return;
+  self->n_full_frames = FULL_FRAMES_UNTIL_HINT; /* one hint is enough */
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("This picture is no mask: it has %u values, and %.0f %% of its pixels are above 0 and so foreground. "
+          "Set threshold, as in threshold=127.", n_values, 100 * share),
+      ("Brighter pixels are foreground then, and with invert=true the others. Said once per caps."));
+}
+
 void
 gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
-  if (frame->table.n_kept <= 65535 || GST_VIDEO_INFO_FORMAT (&self->parent.out_info) != GST_VIDEO_FORMAT_GRAY16_LE
+  const GstVideoInfo *const info = &self->parent.out_info;
+
+  if (frame->table.n_kept <= 65535 || !GST_VIDEO_INFO_IS_GRAY (info) || GST_VIDEO_INFO_COMP_DEPTH (info, 0) != 16
       || self->warned_saturated)
     return;
   self->warned_saturated = TRUE;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-      ("A frame has %u blobs, GRAY16_LE can tell 65535 apart: the rest all have label 65535.",
-          frame->table.n_kept), ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
+      ("A frame has %u blobs, %s can tell 65535 apart: the rest all have label 65535.",
+          frame->table.n_kept, GST_VIDEO_INFO_NAME (info)),
+      ("Ask for RGBA, whose four bytes are the label. Said once per caps."));
 }
 
 /* Limits that exclude every blob are hardly meant. They are no error, because limits may be changed in any order. */
@@ -203,5 +283,6 @@ void
 gst_ccl_label_reset_hints (GstCclLabel * self)
 {
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
+  self->checked_values = FALSE;
   self->n_full_frames = self->n_without_blobs = 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The picture that leaves with output=mask and output=labels: its caps and its pixels. */
+/* The picture that leaves with output=mask, output=labels and output=colors: its caps and its pixels. */
 
 #include "gstccllabelprivate.h"
 
 #include <string.h>
 
+#include "base/gstcclcolour.h"
 #include "base/gstcclenums.h"
 #include "base/gstcclframemap.h"
 
@@ -40,9 +41,10 @@ static const gchar *const *
 formats_of_output (gint output)
 {
   static const gchar *const mask[] = { "GRAY8", NULL };
-  static const gchar *const labels[] = { "GRAY16_LE", "RGBA", NULL };
+  static const gchar *const labels[] = { "GRAY16_LE", "GRAY16_BE", "RGBA", NULL };
+  static const gchar *const colours[] = { "RGB", "RGBA", NULL };
 
-  return output == GST_CCL_OUTPUT_MASK ? mask : labels;
+  return output == GST_CCL_OUTPUT_MASK ? mask : output == GST_CCL_OUTPUT_COLORS ? colours : labels;
 }
 
 static GstCaps *
@@ -54,19 +56,58 @@ caps_in_any_memory (GstCaps * caps)
   return gst_caps_merge (cuda, caps);
 }
 
-/* Makes a row of a picture of this width from a row of labels. If the mask has another size, takes the nearest label. */
+/* The label shown at column x. If the mask has another size, takes the nearest label. */
+static inline guint32
+label_at (const guint32 * labels, guint n_labels, guint x, guint width)
+{
+  return labels[n_labels == width ? x : (guint64) x * n_labels / width];
+}
+
+/* The label as a number, or 255 in blobs. */
 static void
 draw_row (guint8 * row, guint width, const guint32 * labels, guint n_labels, GstVideoFormat format)
 {
   for (guint x = 0; x < width; x++) {
-    const guint32 label = labels[n_labels == width ? x : (guint64) x * n_labels / width];
+    const guint32 label = label_at (labels, n_labels, x, width);
 
     if (format == GST_VIDEO_FORMAT_GRAY8)
       row[x] = label ? 255 : 0;
     else if (format == GST_VIDEO_FORMAT_GRAY16_LE)
       ((guint16 *) row)[x] = GUINT16_TO_LE (MIN (label, 65535));
+    else if (format == GST_VIDEO_FORMAT_GRAY16_BE)
+      ((guint16 *) row)[x] = GUINT16_TO_BE (MIN (label, 65535));
     else                        /* RGBA */
       ((guint32 *) row)[x] = GUINT32_TO_LE (label);
+  }
+}
+
+/* The eye hardly sees the lowest four bits of a colour. They hold bits of the label, so that the first 8,000 labels have as
+ * many colours. */
+static void
+colour_of_label (guint32 label, guint8 * rgb)
+{
+  const GstCclColour colour = gst_ccl_colour_of_number (label);
+  const gdouble parts[3] = { colour.red, colour.green, colour.blue };
+
+  for (guint i = 0; i < 3; i++)
+    rgb[i] = ((guint) (parts[i] * 255) & ~15u) | (label >> 4 * i & 15);
+}
+
+static void
+colour_row (guint8 * row, guint width, const guint32 * labels, guint n_labels, guint n_channels)
+{
+  guint8 pixel[4] = { 0, 0, 0, 255 };
+  guint32 last = 0;
+
+  for (guint x = 0; x < width; x++) {
+    const guint32 label = label_at (labels, n_labels, x, width);
+
+    if (label != last && label)
+      colour_of_label (label, pixel);
+    else if (label != last)
+      memset (pixel, 0, 3);
+    last = label;
+    memcpy (row + x * n_channels, pixel, n_channels);
   }
 }
 
@@ -85,10 +126,22 @@ gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * ca
   return inputs;
 }
 
+/* Takes the first of our formats that is possible. Many elements prefer RGBA, in which labels are invisible. */
+GstCaps *
+gst_ccl_label_fixate_picture (gint output, GstCaps * possible)
+{
+  GstCaps *const formats = caps_with_formats (possible, formats_of_output (output));
+  GstCaps *const ordered = gst_caps_intersect_full (formats, possible, GST_CAPS_INTERSECT_FIRST);
+
+  gst_caps_unref (formats);
+  gst_caps_unref (possible);
+  return gst_caps_fixate (ordered);
+}
+
 /* A skipped frame has no labels (NULL) and gives an empty picture. */
 gboolean
-gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels, guint width,
-    guint height)
+gst_ccl_label_draw_picture (gint output, const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels,
+    guint width, guint height)
 {
   const guint out_width = GST_VIDEO_INFO_WIDTH (info), out_height = GST_VIDEO_INFO_HEIGHT (info);
   GstVideoFrame frame;
@@ -98,10 +151,12 @@ gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const
   for (guint y = 0; y < out_height; y++) {
     guint8 *const row =
         (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
+    const guint32 *const of_row = labels ? labels + (gsize) ((guint64) y * height / out_height) * width : NULL;
 
-    if (labels)
-      draw_row (row, out_width, labels + (gsize) ((guint64) y * height / out_height) * width, width,
-          GST_VIDEO_INFO_FORMAT (info));
+    if (of_row && output == GST_CCL_OUTPUT_COLORS)
+      colour_row (row, out_width, of_row, width, GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, 0));
+    else if (of_row)
+      draw_row (row, out_width, of_row, width, GST_VIDEO_INFO_FORMAT (info));
     else
       memset (row, 0, out_width * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, 0));
   }

@@ -35,6 +35,7 @@ typedef struct
   CclFilter filter;
   guint max_components;
   gint order;
+  guint features;
   guint attach;
   guint max_mirror;
   gboolean contours;
@@ -58,6 +59,7 @@ typedef struct
   gint width, height;
   guint max_components;
   gint order;
+  guint features;               /* of the core */
   guint depth;
   guint volume;                 /* frames; 0: none */
   guint threads;
@@ -109,7 +111,7 @@ struct _GstCclLabel
   GstCclLabelFrame slots[CCL_MAX_DEPTH];
   guint64 n_submitted;          /* since start or flush, for interval */
 
-  gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold;
+  gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold, checked_values, warned_features;
   gint limited_width, limited_height;   /* of the mask that the limits were last compared with */
   guint n_without_blobs;        /* see gstcclhint.h */
   guint n_full_frames;          /* in a row without background */
@@ -127,16 +129,19 @@ void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
 void gst_ccl_label_warn_of_settings (GstCclLabel * self);
 void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);
+void gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame);
+void gst_ccl_label_hint_when_no_mask (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_reset_hints (GstCclLabel * self);
 
-/* gstccllabelpicture.c: the picture that leaves with output=mask and output=labels */
+/* gstccllabelpicture.c: the picture that leaves with output=mask, output=labels and output=colors */
 GstCaps *gst_ccl_label_picture_caps (gint output, GstPadDirection direction, GstCaps * caps);
-gboolean gst_ccl_label_draw_picture (const GstVideoInfo * info, GstBuffer * buffer, const guint32 * labels,
-    guint width, guint height);
+GstCaps *gst_ccl_label_fixate_picture (gint output, GstCaps * possible);
+gboolean gst_ccl_label_draw_picture (gint output, const GstVideoInfo * info, GstBuffer * buffer,
+    const guint32 * labels, guint width, guint height);
 
 G_END_DECLS
 

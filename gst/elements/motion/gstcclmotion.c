@@ -10,8 +10,8 @@
  * fit: a #GstCclMaskMeta. The picture flows on untouched and uncopied; ccllabel turns the mask into blobs.
  *
  * The default method, feedback, learns for 1.5 seconds. Then an object that stands still stays foreground for
- * #cclmotion:absorb-time, at any frame rate. What an object uncovers is background within seconds, and so is the whole
- * picture when the camera was moved. It looks at the chroma planes too, where there are any. The other methods look at the
+ * #cclmotion:absorb-time, at any frame rate. The place that an object leaves is background within seconds, and so is the
+ * whole picture when the camera was moved. It looks at the chroma planes too, where there are any. The other methods look at the
  * gray or luma plane alone.
  *
  * The mask is made in these steps:

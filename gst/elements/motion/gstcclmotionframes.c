@@ -11,6 +11,7 @@
 
 #include "base/gstccldevice.h"
 #include "base/gstcclenums.h"
+#include "base/gstcclframemap.h"
 #include "base/gstccltime.h"
 
 #define GST_CAT_DEFAULT gst_ccl_motion_debug
@@ -110,7 +111,7 @@ map_chroma (GstCclMotion * self, GstCclMotionFrame * frame, GError ** error)
   frame->video.buffer = NULL;
   if (!request->has_chroma)
     return TRUE;
-  if (gst_video_frame_map (&frame->video, &self->parent.in_info, frame->common.buffer, (GstMapFlags) flags))
+  if (gst_ccl_frame_map (&frame->video, &self->parent.in_info, frame->common.buffer, (GstMapFlags) flags))
     return TRUE;
   frame->video.buffer = NULL;
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "The chroma of a frame cannot be mapped.");

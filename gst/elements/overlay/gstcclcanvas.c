@@ -131,7 +131,9 @@ add_run (GstCclCanvas * canvas, guint row, guint start, guint end, guint tile)
       return;
     }
   }
-  if (gst_ccl_vector_append (&canvas->regions, &(GstVideoRectangle) { x, y, width, height}, 1))
+  if (gst_ccl_vector_append (&canvas->regions, &(GstVideoRectangle) {
+          x, y, width, height}
+          , 1))
     *open = canvas->regions.len;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Colours of numbers, and the assignment of colours to tracks. */
+/* The assignment of colours to tracks. */
 #ifndef __GST_CCL_PALETTE_H__
 #define __GST_CCL_PALETTE_H__
 
 #include <glib.h>
+
+#include "base/gstcclcolour.h"
 
 G_BEGIN_DECLS
 
@@ -14,16 +16,6 @@ G_BEGIN_DECLS
 
 /* Number of colours that tracks share. */
 #define GST_CCL_PALETTE_SIZE 24
-
-typedef struct
-{
-  gdouble red, green, blue, alpha;
-} GstCclColour;
-
-GstCclColour gst_ccl_colour_of_argb (guint32 argb);
-
-/* Numbers close to each other have colours that differ. */
-GstCclColour gst_ccl_colour_of_number (guint64 number);
 
 typedef struct _GstCclPalette GstCclPalette;
 

@@ -27,7 +27,7 @@ gst_ccl_pen_new (GstCclCanvas * canvas, gdouble line_width)
 gdouble
 gst_ccl_pen_clamp (gdouble value)
 {
-  return fmax (fmin (value, GST_CCL_CANVAS_FAR / 2), -GST_CCL_CANVAS_FAR / 2);
+  return fmax (fmin (value, GST_CCL_CANVAS_FAR / 2.0), -GST_CCL_CANVAS_FAR / 2.0);
 }
 
 void

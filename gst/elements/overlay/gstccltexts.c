@@ -218,7 +218,7 @@ reserve_cells (GstCclTexts * texts, const GstVideoRectangle * r)
 static void
 draw_text (GstCclPen * pen, const Text * text, const GstVideoRectangle * r, GstCclColour colour)
 {
-  const gdouble pad_x = (r->w - text->width) / 2, pad_y = (r->h - text->height) / 2;
+  const gint pad_x = (r->w - text->width) / 2, pad_y = (r->h - text->height) / 2;       /* whole pixels keep letters sharp */
 
   gst_ccl_canvas_touch (pen->canvas, r->x, r->y, r->x + r->w, r->y + r->h);
   gst_ccl_pen_use_dark (pen, 1);

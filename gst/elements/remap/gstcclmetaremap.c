@@ -60,7 +60,7 @@ struct _GstCclMetaRemap
   Stats stats;                  /* under the object lock */
   gint width, height;           /* of the caps; 0: unknown. Streaming thread */
   gint par_n, par_d;            /* of the caps. Streaming thread */
-  gboolean warned;              /* a warning about the crop, or about metadata kept twice, was posted. Streaming thread */
+  gboolean warned;              /* TRUE after a warning about the crop or about metadata kept twice. Streaming thread */
   guint n_without_kept;         /* see gstcclhint.h. Streaming thread */
 };
 

@@ -227,7 +227,8 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
     if (!gst_ccl_track_input_read (input, buffer, &self->detections)
         || !gst_ccl_vector_set_size (&self->ids, self->detections.len))
       return NO_MEMORY;
-    if (ccl_tracker_update (self->tracker, self->detections.data, self->detections.len, frames, self->ids.data) != CCL_OK)
+    if (ccl_tracker_update (self->tracker, self->detections.data, self->detections.len, frames,
+            self->ids.data) != CCL_OK)
       return ccl_error_message ();
   } else {
     self->detections.len = self->ids.len = 0;
@@ -460,24 +461,25 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
   const CclTrackerConfig config = ccl_tracker_config_default ();
 
-  properties[PROP_METHOD] = g_param_spec_enum ("method", "Method", "How a blob is recognised",
+  properties[PROP_METHOD] = g_param_spec_enum ("method", "Method", "Criterion by which a blob is recognised from frame to frame",
       GST_TYPE_CCL_TRACK_METHOD, config.method, playing);
-  properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Which metadata is followed, and gets the ids",
+  properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Metadata to follow, which also gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "How long a confirmed track of blobs lives on unseen, frame intervals (frames that were not analysed do not count); 0: not "
-      "at all", 0, 3600, config.max_age, playing);
+      "Maximum time for which a confirmed track of blobs lives on unseen, in frames. Frames that were not analysed do not "
+      "count (0 = not at all)", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
-      "Frames in a row in which a new track must be seen before it is confirmed", 1, 100, config.min_hits, playing);
+      "Number of successive frames in which a new track must be seen to be confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",
-      "Overlap of two boxes (intersection over union, up to 1) from which on they may be the same object: with "
-      "method=kalman of blobs however far their centroids are, of regions and detections with a buffer of half their size",
+      "Minimum overlap of two boxes (intersection over union) that may be the same object. With method=kalman, blobs that "
+      "overlap this much may match at any distance. Regions and detections are compared with half their size added at each side",
       0, 1, config.iou_threshold, playing);
   properties[PROP_MAX_DISTANCE] = g_param_spec_double ("max-distance", "Maximum distance",
-      "Gate of method=kalman: how far from its prediction a blob may be, in standard deviations (Mahalanobis distance)",
+      "Maximum distance of a blob from the predicted place of its track, in standard deviations (Mahalanobis distance; "
+      "method=kalman only)",
       0.1, 100, config.max_distance, playing);
   properties[PROP_MAX_TRACKS] = g_param_spec_uint ("max-tracks", "Maximum tracks",
-      "Most tracks at a time; blobs beyond get none. A change ends all tracks", 1, CCL_TRACKER_MAX_TRACKS,
+      "Maximum number of tracks at a time; further blobs get none. A change ends all tracks", 1, CCL_TRACKER_MAX_TRACKS,
       config.max_tracks, playing);
   properties[PROP_PER_TYPE] = g_param_spec_boolean ("per-type", "Per type",
       "Regions and detections of different types are never the same object (not input=ccl)",
@@ -486,16 +488,16 @@ install_properties (GObjectClass * klass)
       "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)",
       0, 1, config.high_confidence, playing);
   properties[PROP_EMIT] = g_param_spec_flags ("emit", "Emit",
-      "Which tracks are written besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
+      "Tracks to write besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
       GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
   properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "ID reset",
-      "What ends all tracks; ids are never used again", GST_TYPE_CCL_ID_RESET,
+      "Events that end all tracks. No id is used again", GST_TYPE_CCL_ID_RESET,
       GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
   properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
-      "Places of each track that are kept and attached to its blob as trail (input=ccl), frames, 8 bytes each; 0: none",
+      "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)",
       0, MAX_HISTORY, DEFAULT_HISTORY, playing);
   properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
-      "How long a confirmed track of regions or detections lives on unseen, nanoseconds, in place of max-age (not input=ccl)",
+      "Maximum time for which a confirmed track of regions or detections lives on unseen, in nanoseconds (blobs: see max-age)",
       0, G_MAXINT64, DEFAULT_MEMORY, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "

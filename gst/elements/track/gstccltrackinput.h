@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 /* Which metadata is followed: `wanted`, or for AUTO the first kind that the buffer has. */
 GstCclTrackInput gst_ccl_track_input_choose (GstCclTrackInput wanted, GstBuffer * buffer);
 
-/* Does the buffer carry this kind, be it without an object? */
+/* Does the buffer carry this kind of metadata, also if it holds no object? */
 gboolean gst_ccl_track_input_is_there (GstCclTrackInput input, GstBuffer * buffer);
 
 /* Replaces `detections` (of CclDetection) by those of the buffer, in the order of its metadata. FALSE without memory. */

@@ -227,6 +227,7 @@ write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
   meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
   if (n == 0 && results->blobs->len > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
+  gst_ccl_blob_list_set_shape (list, gst_ccl_blob_list_get_shape (meta->list));
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   return TRUE;

@@ -76,7 +76,8 @@ gst_ccl_track_places_new (const GstCclBlobMeta * meta, gboolean (*is_wanted) (co
     if (!g_hash_table_lookup_extended (index_of, &blobs[i].track_id, NULL, &index)) {
       index = GUINT_TO_POINTER (*n_places);
       g_hash_table_insert (index_of, (gpointer) & blobs[i].track_id, index);
-      sums[(*n_places)++] = (Sum) {.id = blobs[i].track_id };
+      sums[(*n_places)++] = (Sum) {
+      .id = blobs[i].track_id};
     }
     add_blob (&sums[GPOINTER_TO_UINT (index)], meta, i);
   }

@@ -11,8 +11,8 @@
  *
  * - each #GstCclBlob gets the zones it is in, and each buffer a #GstCclZoneMeta with the zones and their counts;
  *   cclmeta2json writes both
- * - the element posts messages named "ccl-zone" when an object enters or leaves a polygon, stays in one for its dwell
- *   time, or crosses a line; objects need tracks, so put ccltrack upstream
+ * - the element posts messages named "ccl-zone". An object enters or leaves a polygon, stays in one for its dwell time,
+ *   or crosses a line. Objects need tracks, so put ccltrack upstream.
  *
  * The fields of a message:
  *
@@ -134,7 +134,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
 
   gst_cclzone_warn_of_places (self);
   self->buffer = buffer;
-  self->n_before = before ? before->n_zones : 0;
+  self->n_before = before ? MIN (before->n_zones, GST_CCL_MAX_ZONES) : 0;
   take_time (self, buffer);
   if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta)
       && !gst_cclzone_check_blobs (self, meta, centroid, margin)) {
@@ -361,13 +361,13 @@ install_properties (GObjectClass * klass)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
 
   properties[PROP_ZONES] = g_param_spec_string ("zones", "Zones",
-      "JSON, for example {\"units\":\"relative\",\"zones\":[{\"name\":\"door\","
+      "Zones as JSON, for example {\"units\":\"relative\",\"zones\":[{\"name\":\"door\","
       "\"polygon\":[[0,0],[0.2,0],[0.2,0.5]],\"dwell\":5},{\"name\":\"gate\",\"line\":[[0.5,0],[0.5,1]]}]}; "
       "see docs/zones.md", NULL, playing);
   properties[PROP_CONFIG] = g_param_spec_string ("config", "Configuration",
       "File with the same JSON, read at the start when zones is unset, and by the signal reload", NULL, playing);
   properties[PROP_EVALUATION_POINT] = g_param_spec_enum ("evaluation-point", "Evaluation point",
-      "Which point of a blob decides where it is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID,
+      "Point of an object that decides where the object is", GST_TYPE_CCL_EVALUATION_POINT, GST_CCL_EVALUATION_CENTROID,
       playing);
   properties[PROP_POST_MESSAGES] = g_param_spec_boolean ("post-messages", "Post messages",
       "Post element messages \"ccl-zone\" on the bus when an object enters, leaves, dwells or crosses", TRUE, playing);
@@ -375,7 +375,7 @@ install_properties (GObjectClass * klass)
       "Half the width of the band around lines and outlines, as a part of the object's height: an object has crossed "
       "once it has left the band on the other side (0 = no band)", 0, 10, DEFAULT_MARGIN, playing);
   properties[PROP_LINGER] = g_param_spec_uint64 ("linger", "Linger",
-      "Time out of sight after which a track has left, nanoseconds", 0, G_MAXINT64, DEFAULT_LINGER, playing);
+      "Time out of sight after which a track has left, in nanoseconds", 0, G_MAXINT64, DEFAULT_LINGER, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, events, zones (an array: name, inside, forward or entered, backward or "
       "left); " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -384,7 +384,7 @@ install_properties (GObjectClass * klass)
   /**
    * GstCclzone::reload:
    *
-   * Reads the file in #cclzone:config again. A file with a mistake is warned of, and the zones stay as they are.
+   * Reads the file in #cclzone:config again. A mistake in the file gives a warning, and the zones stay as they are.
    *
    * Returns: whether the file was read
    */

@@ -25,16 +25,17 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
 {
     CclConfig config = ccl_config_default();
     unsigned connectivity;
-    int device, labels;
+    int device, labels, shape;
     if (keywords && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "Context takes no keywords here");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "IIIIizIp", &config.max_width, &config.max_height, &connectivity, &config.max_components,
-                          &device, &config.algorithm, &config.threads, &labels))
+    if (!PyArg_ParseTuple(arguments, "IIIIizIpp", &config.max_width, &config.max_height, &connectivity, &config.max_components,
+                          &device, &config.algorithm, &config.threads, &labels, &shape))
         return NULL;
     config.connectivity = (CclConnectivity)connectivity;
     config.labels = labels;
+    config.features = shape ? CCL_FEATURE_SHAPE : 0;
     config.backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;
     config.device = device < 0 ? 0 : device;
     CclContext *context;
@@ -162,6 +163,10 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
     }
     if (mask.memory == CCL_MEMORY_DEVICE && call->epsilon >= 0) {
         PyErr_SetString(PyExc_ValueError, "contours need a mask in host memory: this one is on a CUDA device");
+        return NULL;
+    }
+    if (call->columns & COLUMN_SHAPE && !(self->config.features & CCL_FEATURE_SHAPE)) {
+        PyErr_SetString(PyExc_ValueError, "the feature 'shape' needs a context made with shape=True");
         return NULL;
     }
     CclTable table;

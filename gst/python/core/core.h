@@ -38,7 +38,8 @@ enum {
     COLUMN_ECCENTRICITY = 1 << 4,
     COLUMN_DIAMETER = 1 << 5,
     COLUMN_EXTENT = 1 << 6,
-    COLUMN_ALL = (1 << 7) - 1,
+    COLUMN_SHAPE = 1 << 7, /* 6: three 64-bit integers, three doubles; needs CCL_FEATURE_SHAPE */
+    COLUMN_ALL = (1 << 8) - 1,
 };
 
 /* A new bytearray of the table's records, each followed by its columns. */

@@ -110,7 +110,7 @@ bool image_of_labels(PyObject *object, Image *image)
     image->data = buffer->buf;
     image->pixel_size = 4;
     bool taken = false;
-    if (buffer->itemsize != 4 || (strcmp(format, "I") && strcmp(format, "L")))
+    if (buffer->itemsize != 4 || (strcmp(format, "I") != 0 && strcmp(format, "L") != 0))
         PyErr_Format(PyExc_TypeError, "the label image must be uint32 in native byte order: its elements are '%s'", format);
     else if (take_shape(image, "the label image", buffer->ndim, buffer->shape, buffer->strides)) {
         taken = !((uintptr_t)image->data % 4 || image->stride % 4);

@@ -23,10 +23,20 @@ static void centroid(const CclMoments *m, CclShape *shape)
     shape->y = (double)m->m01 / (double)m->area;
 }
 
-static double *put_columns(double *to, const CclComponent *component, unsigned columns)
+/* Integers and doubles have 8 bytes each. */
+static double *put_shape(double *to, const CclTable *table, const CclComponent *component)
+{
+    CclShapeMeasures measures;
+    ccl_shape_measures(&table->shape[component->label - 1], component->moments.area, &measures);
+    const int64_t integers[] = { measures.euler_number, measures.n_holes, measures.perimeter_crack };
+    memcpy(to, integers, sizeof integers);
+    return put(to + 3, (double[]){ measures.perimeter_crofton, measures.circularity, measures.compactness }, 3);
+}
+
+static double *put_columns(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
 {
     CclShape shape;
-    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT))
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE))
         ccl_shape_from_moments(&component->moments, &shape);
     else
         centroid(&component->moments, &shape);
@@ -44,12 +54,14 @@ static double *put_columns(double *to, const CclComponent *component, unsigned c
         to = put(to, &shape.equivalent_diameter, 1);
     if (columns & COLUMN_EXTENT)
         *to++ = ccl_extent(component);
+    if (columns & COLUMN_SHAPE)
+        to = put_shape(to, table, component);
     return to;
 }
 
 static size_t n_doubles(unsigned columns)
 {
-    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1 };
+    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 6 };
     size_t sum = 0;
     for (unsigned i = 0; i < sizeof n; i++)
         sum += columns >> i & 1 ? n[i] : 0;
@@ -69,9 +81,9 @@ PyObject *records_of_table(const CclTable *table, unsigned columns)
         return bytes;
     }
     for (size_t i = 0; i < n; i++, to += size) {
-        double doubles[16];
+        double doubles[24];
         memcpy(to, &table->components[i], sizeof(CclComponent));
-        put_columns(doubles, &table->components[i], columns);
+        put_columns(doubles, table, &table->components[i], columns);
         memcpy(to + sizeof(CclComponent), doubles, size - sizeof(CclComponent));
     }
     return bytes;

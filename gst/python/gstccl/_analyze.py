@@ -98,17 +98,18 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
+    shape:        True where analyze() will be asked for the feature "shape"; only on the CPU
     """
 
     __slots__ = ("_core", "_device", "_connectivity")
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
-                 threads: int = 0, labels: bool = False, algorithm: str | None = None) -> None:
+                 threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False) -> None:
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels)
+                                   labels, shape)
 
     @property
     def algorithm(self) -> str:
@@ -159,9 +160,9 @@ def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
     if last and last[0] == settings and last[1] >= width and last[2] >= height:
         return last[3]
     _of_thread.last = None
-    connectivity, device, max_blobs, threads, labels, algorithm = settings
+    connectivity, device, max_blobs, threads, labels, algorithm, shape = settings
     context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
-                      labels=labels, algorithm=algorithm)
+                      labels=labels, algorithm=algorithm, shape=shape)
     _of_thread.last = (settings, width, height, context)
     return context
 
@@ -174,7 +175,8 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     mask:         two dimensions of bool, uint8 or uint16, rows first: a NumPy array, or anything with DLPack or
                   __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
     connectivity: 8, or 4 where pixels that share only a corner do not belong together
-    features:     names of gstccl.FEATURES, or "all": further columns of the table
+    features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
+                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU)
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -192,13 +194,16 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     if shape is None or len(shape) != 2 or not all(shape):
         readable(mask, -1)  # names what is wrong
         raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
-    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm)
+    features = (features,) if isinstance(features, str) and features != "all" else features
+    features = features if features == "all" else tuple(features)
+    with_shape = features != "all" and "shape" in features
+    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape)
     context = _context_for(shape, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
         n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
         with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
-                     labels=labels is not False, algorithm=algorithm) as larger:
+                     labels=labels is not False, algorithm=algorithm, shape=with_shape) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
 

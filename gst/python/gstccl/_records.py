@@ -24,6 +24,9 @@ FEATURES: dict[str, str] = {
     "diameter": "of the circle with the same area",
     "extent": "area over the area of the box",
 }
+# The columns of the further feature "shape", which takes time in the core.
+SHAPE = [("euler_number", "i8"), ("n_holes", "i8"), ("perimeter_crack", "i8"), ("perimeter_crofton", "f8"),
+         ("circularity", "f8"), ("compactness", "f8")]
 _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,)}
 
 
@@ -31,11 +34,13 @@ _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,)}
 def _columns_of(names: tuple[str, ...]) -> tuple[int, np.dtype]:
     known = list(FEATURES)
     for name in names:
-        if name not in known:
-            raise ValueError(f"no such feature: {name!r}; there are {', '.join(known)}")
+        if name not in known and name != "shape":
+            raise ValueError(f"no such feature: {name!r}; there are {', '.join(known)}, shape")
     wanted = [name for name in known if name in names]
     columns = sum(1 << known.index(name) for name in wanted)
-    return columns, np.dtype(RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in wanted])
+    more = SHAPE if "shape" in names else []
+    return columns | (len(more) > 0) << len(known), np.dtype(
+        RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in wanted] + more)
 
 
 def columns_of(features: Iterable[str] | str) -> tuple[int, np.dtype]:

@@ -66,6 +66,60 @@ static CclComponent measure(const Fill *fill)
     return c;
 }
 
+/* Pixels of the component being measured are marked in `seen`. */
+enum { SEEN = 1, OWN = 2 };
+
+static bool is_own(const Fill *fill, int64_t x, int64_t y)
+{
+    const CclMask *const mask = fill->mask;
+    return x >= 0 && y >= 0 && x < mask->width && y < mask->height && fill->seen[y * mask->width + x] == OWN;
+}
+
+/* The part that pixel (x, y) has of four times the Euler number, by Gray's patterns of 2x2 pixels: 1 for each pattern of one
+ * pixel, -1 for three, and for two on a diagonal -2 if they touch (8-connected), else 2. The first own pixel of a pattern, in
+ * raster order, counts it. */
+static int32_t euler_part(const Fill *fill, int64_t x, int64_t y)
+{
+    int32_t part = 0;
+    for (int64_t top = y - 1; top <= y; top++)
+        for (int64_t left = x - 1; left <= x; left++) {
+            const bool own[4] = { is_own(fill, left, top), is_own(fill, left + 1, top), is_own(fill, left, top + 1),
+                                  is_own(fill, left + 1, top + 1) };
+            const int64_t place = 2 * (y - top) + (x - left), n = own[0] + own[1] + own[2] + own[3];
+            bool is_first = true;
+            for (int64_t i = 0; i < place; i++)
+                is_first &= !own[i];
+            if (!is_first)
+                continue;
+            if (n == 2 && own[0] == own[3])
+                part += fill->connectivity == CCL_CONNECT_8 ? -2 : 2;
+            else
+                part += n == 1 ? 1 : n == 3 ? -1 : 0;
+        }
+    return part;
+}
+
+static CclShapeCounts count_shape(const Fill *fill)
+{
+    const uint32_t width = fill->mask->width;
+    CclShapeCounts counts = { 0, 0, 0, 0 };
+    int32_t euler = 0;
+
+    for (uint32_t i = 0; i < fill->n; i++)
+        fill->seen[fill->queue[i]] = OWN;
+    for (uint32_t i = 0; i < fill->n; i++) {
+        const int64_t x = fill->queue[i] % width, y = fill->queue[i] / width;
+        euler += euler_part(fill, x, y);
+        counts.runs += !is_own(fill, x - 1, y);
+        counts.tops += !is_own(fill, x, y - 1);
+        counts.diagonals += !is_own(fill, x - 1, y - 1) + !is_own(fill, x + 1, y - 1);
+    }
+    for (uint32_t i = 0; i < fill->n; i++)
+        fill->seen[fill->queue[i]] = SEEN;
+    counts.euler = euler / 4;
+    return counts;
+}
+
 static void paint(const Fill *fill, const CclLabels *labels, uint32_t label)
 {
     for (uint32_t i = 0; i < fill->n; i++)
@@ -85,6 +139,8 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
     c.label = ++table->n_kept;
     if (c.label <= capacity)
         frame->rows[c.label - 1] = c;
+    if (c.label <= capacity && frame->shape)
+        frame->shape[c.label - 1] = count_shape(fill);
     if (frame->labels.data)
         paint(fill, &frame->labels, c.label);
 }

@@ -14,6 +14,7 @@
 #include "algorithms.h"
 #include "cpu/context.h"
 #include "cpu/join.h"
+#include "cpu/shape_table.h"
 #include "cpu/table.h"
 #include "cpu/tier.h"
 #include "host/clock.h"
@@ -44,6 +45,7 @@ typedef struct Runs {
     CclStoredRow *stored; /* these three are NULL without label images */
     uint64_t *stored_bits;
     uint32_t *stored_labels;
+    CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
     CclStrip strip[MAX_STRIPS];
 } Runs;
 
@@ -95,6 +97,8 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
         s->parent = runs->labels.parent;
         s->sums = provisional ? NULL : runs->labels.sums;
         s->prefix = runs->prefix;
+        s->shape = provisional ? NULL : job->frame->shape;
+        s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
         s->stored = paint ? runs->stored + s->y0 : NULL;
         s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
         s->stored_labels = paint ? runs->stored_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * PADDING : NULL;
@@ -128,6 +132,13 @@ static void paint_task(void *data, unsigned i)
 
 /* ---------------------------------------------------------------- frame */
 
+static void finish_shape(const Job *job, uint32_t capacity)
+{
+    for (unsigned i = 0; i < job->n_strips; i++)
+        ccl_merge_shape(&job->runs->strip[i]);
+    ccl_shape_from_roots(job->frame->shape, capacity, &job->runs->labels);
+}
+
 static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     Runs *const runs = cpu_method(context);
@@ -144,12 +155,16 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data);
     for (unsigned i = 1; i < job.n_strips; i++)
         join_rows(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
+    for (unsigned i = 1; i < job.n_strips && runs->strip[0].shape; i++)
+        ccl_join_shape(&runs->strip[i], runs->strip[i - 1].last, eight);
 
     labels->n_roots = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
     if (measured)
         ccl_table_from_sums(frame, context->capacity, labels);
+    if (runs->strip[0].shape)
+        finish_shape(&job, context->capacity);
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
@@ -235,6 +250,11 @@ static CclStatus open_runs(CclContext *context)
     /* Sums become records in place: a record is written where its sums were, or before. */
     for (unsigned i = 0; i < config->depth; i++)
         CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].rows));
+    for (unsigned i = 0; i < config->depth && config->features & CCL_FEATURE_SHAPE; i++)
+        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&context->frames[i].shape));
+    if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)
+        CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_height * (config->max_width + 1) * sizeof(CclCorner),
+                               (void **)&runs->corners));
     if (config->labels)
         CCL_TRY(open_stored_rows(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)

@@ -236,7 +236,7 @@ static void compare_chroma(CpuFeedbackBackend *b)
 /* From the picture to foreground without shadows. Returns the edges of the background. */
 static FeedbackEdges classify(CpuFeedbackBackend *b, uint64_t *n_raw)
 {
-    FeedbackEdges edges = { 0, 0, 0, 0 };
+    FeedbackEdges edges = { 0 };
     measure_light(b);
     if (b->data.light.rescale)
         run_pass(b, b->tier->feedback->rescale, true);
@@ -246,6 +246,7 @@ static FeedbackEdges classify(CpuFeedbackBackend *b, uint64_t *n_raw)
     for (unsigned s = 0; s < b->n_strips; s++) {
         const FeedbackEdges *const own = &b->strips[s].edges;
         edges.samples += own->samples, edges.raw += own->raw, edges.edges += own->edges, edges.lost += own->lost;
+        edges.raw_edges += own->raw_edges, edges.raw_lost += own->raw_lost;
         *n_raw += b->strips[s].n_raw;
     }
     return edges;

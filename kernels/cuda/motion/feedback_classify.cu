@@ -41,7 +41,7 @@ typedef struct ClassifyTile {
     uint32_t raw[TILE_WORDS], seen[TILE_WORDS], rising[TILE_WORDS];
     uint16_t todo[TILE_PIXELS]; /* pixels to look at again, and MISSES */
     uint32_t n_todo;
-    uint32_t sums[4]; /* raw pixels; FeedbackEdges.raw, edges, lost */
+    uint32_t sums[6]; /* raw pixels; FeedbackEdges.raw, edges, lost, raw_edges, raw_lost */
 } ClassifyTile;
 
 typedef struct ChromaTile {
@@ -173,7 +173,7 @@ __device__ static uint32_t chroma_flags(const Feedback &f, const Classify &c, co
     const uint32_t threshold = feedback_chroma_threshold(model.deviation);
     if (feedback_chroma_distance(uv[0], uv[1], model.mean[0][0], model.mean[0][1]) <= threshold)
         return 0;
-    const FeedbackChromaRange range = chroma_range(f, c.gain, x, y);
+    const FeedbackChromaRange range = chroma_range<FEEDBACK_FAR_RADIUS_CHROMA>(f, c.gain, x, y);
     return feedback_chroma_miss(uv, threshold, model.mean[0], model.mean[1], model.weight,
                                 f.rises[(size_t)2 * y * f.pitch + 2 * x], &range);
 }
@@ -310,7 +310,7 @@ __device__ static void look_again(const Feedback &f, ClassifyTile &tile, const C
 __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Classify &c)
 {
     const int dy = (int)feedback_row_step(f.height), dx = (int)feedback_column_step(f.width), columns = TILE_WIDTH / dx;
-    FeedbackEdges sums = { 0, 0, 0, 0 };
+    FeedbackEdges sums = {};
     for (int i = (int)threadIdx.x; i < TILE_HEIGHT / dy * columns; i += (int)blockDim.x) {
         const int row = dy / 2 + i / columns * dy, column = dx / 2 + i % columns * dx, y = c.y0 + row, x = c.x0 + column;
         if (x < 2 || y < 2 || x >= (int)f.width - 2 || y >= (int)f.height - 2)
@@ -322,8 +322,9 @@ __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Cl
         const uint32_t pixel = (uint32_t)(row * TILE_WIDTH + column);
         feedback_add_edge(&sums, means, values, tile.raw[pixel / 32] >> pixel % 32 & 1);
     }
-    const uint32_t all[3] = { warp_sum(sums.raw), warp_sum(sums.edges), warp_sum(sums.lost) };
-    for (int k = 0; k < 3; k++)
+    const uint32_t all[5] = { warp_sum(sums.raw), warp_sum(sums.edges), warp_sum(sums.lost), warp_sum(sums.raw_edges),
+                              warp_sum(sums.raw_lost) };
+    for (int k = 0; k < 5; k++)
         if (threadIdx.x % 32 == 0 && all[k])
             atomicAdd(&tile.sums[1 + k], all[k]);
 }
@@ -356,10 +357,11 @@ __device__ static void decide(const Feedback &f, const FeedbackPicture &picture)
 {
     FeedbackState *const state = f.state;
     const FeedbackFrame frame = state->frame;
-    const unsigned long long raw = __ldcg(&state->raw), edges = __ldcg(&state->edges);
+    const unsigned long long raw = __ldcg(&state->raw), edges = __ldcg(&state->edges), raw_edges = __ldcg(&state->raw_edges);
     FeedbackEdges sums;
     sums.samples = edge_samples(f.width, feedback_column_step(f.width)) * edge_samples(f.height, feedback_row_step(f.height));
     sums.raw = (uint32_t)raw, sums.edges = (uint32_t)(edges >> 32), sums.lost = (uint32_t)edges;
+    sums.raw_edges = (uint32_t)(raw_edges >> 32), sums.raw_lost = (uint32_t)raw_edges;
     unsigned long long outcome = state->control.n_learnt - 1 + (frame.silent ? FEEDBACK_OUTCOME_SILENT : 0);
     bool restarts = false;
     if (!frame.seed) {
@@ -436,10 +438,11 @@ __device__ static void compare(const Feedback &f, const FeedbackPicture &picture
     add_edges(f, tile, c);
     store_bits(f, tile, c);
     __syncthreads();
-    if (threadIdx.x < 2) {
+    if (threadIdx.x < 3) {
         const uint32_t *const pair = tile.sums + 2 * threadIdx.x;
+        unsigned long long *const sums = !threadIdx.x ? &state->raw : threadIdx.x == 1 ? &state->edges : &state->raw_edges;
         if (pair[0] | pair[1])
-            atomicAdd(threadIdx.x ? &state->edges : &state->raw, (unsigned long long)pair[0] << 32 | pair[1]);
+            atomicAdd(sums, (unsigned long long)pair[0] << 32 | pair[1]);
     }
 }
 
@@ -453,7 +456,7 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS)
     const int x0 = (int)blockIdx.x * TILE_WIDTH, y0 = (int)blockIdx.y * TILE_HEIGHT;
     if (threadIdx.x < TILE_WORDS)
         tile.raw[threadIdx.x] = tile.seen[threadIdx.x] = tile.rising[threadIdx.x] = 0;
-    if (threadIdx.x < 4)
+    if (threadIdx.x < 6)
         tile.sums[threadIdx.x] = 0;
     if (!threadIdx.x)
         tile.n_todo = 0;

@@ -84,7 +84,7 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
     state->any_still = 0;
     state->classify_blocks = state->chroma_blocks = 0;
     atomicExch(&state->sample_blocks, 0u);
-    state->raw = state->edges = 0;
+    state->raw = state->edges = state->raw_edges = 0;
     state->n_pictures++;
     state->target = picture.target;
 }

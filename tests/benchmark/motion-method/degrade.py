@@ -27,6 +27,7 @@ LIGHT_STEP = (0.65, 1.35)  # the gain before and after the step (of the middle o
 DRIFT = (0.55, 20.0)     # lowest gain, seconds of one cosine from 1 down to it and back
 FLICKER = (0.10, 2.3, 0.5)  # amplitude of the gain, Hz, periods over the height (rolling shutter)
 SIXTH = 6                # every sixth frame
+LAMP = (0.4, 0.4)        # part of the width that gets darker at a third of the frames, and its gain (added on 27 November)
 STAND_SECONDS = 300
 STAND_FPS = 5.0
 STAND_NOISE = 2.0        # sensor noise in the standing scenes
@@ -125,6 +126,20 @@ def lightstep(c):
     out = levels(c, "lightstep", lambda f, i, t: f * (LIGHT_STEP[0] if i < at else LIGHT_STEP[1]))
     out.marks["step"] = at
     return out
+
+
+def lamp(c):
+    """A lamp goes out: a part of the picture gets darker. Frames of the first 5 s after are not scored."""
+    at, dark = len(c.frames) // 3, np.arange(c.frames[0].shape[1])[None, :, None] < c.frames[0].shape[1] * LAMP[0]
+    out = levels(c, "lamp", lambda f, i, t: np.where(dark, f * LAMP[1], f) if i >= at else f)
+    return Clip("lamp", c.fps, out.frames, {i: t for i, t in c.truth.items() if not at <= i < at + 5 * c.fps})
+
+
+def dusk(c):
+    """A camera switches to its night mode: the blue channel alone, darker. Frames of the first 5 s after are not scored."""
+    at = len(c.frames) // 3
+    out = levels(c, "dusk", lambda f, i, t: f[..., :1] * np.float32([0.3] * 3) + 5 if i >= at else f)
+    return Clip("dusk", c.fps, out.frames, {i: t for i, t in c.truth.items() if not at <= i < at + 5 * c.fps})
 
 
 def drift(c):
@@ -290,6 +305,7 @@ def moved(data):
 
 REAL = ("highway", "fall", "pedestrians", "movedobject")
 MADE = ("shake2", "shake6", "night", "lowcontrast", "noise", "lightstep", "drift", "flicker", "sixth")
+SWITCHES = ("lamp", "dusk")
 SCENES = ("standing", "street", "ghost", "absorbed", "moved")
 
 
@@ -312,7 +328,7 @@ def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     data, out = sys.argv[1:3]
-    for name in sys.argv[3:] or REAL + MADE + SCENES:
+    for name in sys.argv[3:] or REAL + MADE + SWITCHES + SCENES:
         c = load(data, name)
         root = os.path.join(out, name)
         os.makedirs(os.path.join(root, "input"), exist_ok=True)

@@ -26,7 +26,7 @@ DATA = os.environ.get("CCL_TEST_DATA", os.path.join(HERE, "../../../../shared/da
 WORK = os.environ.get("CCL_WORK", os.path.join(tempfile.gettempdir(), "ccl-motion-method"))  # clips, results
 MOTION = os.environ.get("CCL_MOTION", os.path.join(HERE, "../../../build/tests/benchmark/motion"))
 os.makedirs(WORK, exist_ok=True)
-CLIPS = degrade.REAL + degrade.MADE + degrade.SCENES
+CLIPS = degrade.REAL + degrade.MADE + degrade.SWITCHES + degrade.SCENES
 DEGRADED = degrade.MADE
 
 

@@ -45,8 +45,8 @@ sanitize_suite() {
     esac
 }
 
-# Never more than six at a time, the long ones first. Under racecheck threads that share a device (suite crowd) mostly wait for
-# ever, all asleep; a signal, sent to look at them, made them go on. So memcheck has them alone.
+# At most six at a time, the long ones first. Under racecheck, threads that share a device (suite crowd) mostly block without an
+# end, until a signal wakes them. So only memcheck runs them.
 part_sanitize() {
     export CCL_TEST_CROWDED=1
     for list in "memcheck labels, racecheck clusters" \

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Python adds to the library: the blobs of a frame as a sequence. PyGObject loads it with `from gi.repository import GstCcl`.
+"""What Python adds to the library: the blobs of a frame as a sequence. `from gi.repository import GstCcl` loads it.
 
     for blob in GstCcl.blobs(buffer):
         print(blob["area"], blob["centroid"])

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh
+
+# Bare Debian systems in folders, for the scripts that include this file. They set `me`, their name in messages.
+
+skip() { echo "${me:?}: skipped: $*"; exit 77; }
+
+# make_root SUITE ROOT: what debootstrap makes; kept for the next time
+make_root() {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    [ ! -e "$2/complete" ] || return 0
+    if ! command -v debootstrap >/dev/null; then
+        apt-get -q install -y --no-install-recommends debootstrap >/dev/null 2>&1 || skip "debootstrap cannot be installed"
+    fi
+    echo "$me: making a bare system in $2"
+    rm -rf --one-file-system "$2"
+    mkdir -p "$2"
+    mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' \
+        /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -n 1)
+    debootstrap --variant=minbase --include=ca-certificates "$1" "$2" "${mirror:-http://deb.debian.org/debian}" \
+        >"$2.log" 2>&1 || { tail -n 5 "$2.log"; skip "debootstrap failed"; }
+    # The proxy and certificates of this machine, if it has any.
+    cp -L /etc/resolv.conf "$2/etc/" 2>/dev/null || :
+    cp /etc/apt/apt.conf.d/*prox* "$2/etc/apt/apt.conf.d/" 2>/dev/null || :
+    if [ -d /usr/local/share/ca-certificates ]; then
+        cp -rL /usr/local/share/ca-certificates "$2/usr/local/share/"
+        enter "$2" update-ca-certificates >>"$2.log" 2>&1
+    fi
+    touch "$2/complete"
+}
+
+mounted=
+mount_root() {
+    mounted="$mounted $1"
+    if ! { mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && mount -t tmpfs tmpfs "$1/dev/shm"; }; then
+        skip "mounting /proc and /dev is not allowed here"
+    fi
+}
+unmount_root() {
+    for what in dev/shm dev proc; do umount "$1/$what" 2>/dev/null || :; done
+}
+# unmount_roots: of every mount_root
+unmount_roots() {
+    for root in $mounted; do unmount_root "$root"; done
+    mounted=
+}
+trap unmount_roots EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# enter ROOT COMMAND...: with nothing of this machine's environment but its proxy
+enter() {
+    root=$1
+    shift
+    chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
+        http_proxy="${http_proxy-}" https_proxy="${https_proxy-}" PIP_CERT=/etc/ssl/certs/ca-certificates.crt "$@" </dev/null
+}
+
+# copy_sources TOP FOLDER: without build folders; old ones in FOLDER stay, and their objects are used again
+copy_sources() {
+    mkdir -p "$2"
+    (cd "$1" && tar -c --exclude='./build*' --exclude=./.git .) | tar -x -C "$2"
+}

@@ -1,0 +1,171 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Measures beyond the basic ones, from the mask to the metadata. */
+#include "ccllabel.h"
+
+/* Two holes, one, and none; the middle one is the smallest. */
+static Mask
+shapes_mask (void)
+{
+  return MASK ( /**/
+      "#######......",
+      "#.###.#...#..",
+      "#######..#.#.",
+      "..........#..",
+      "#####........");
+}
+
+static const struct
+{
+  guint32 label;
+  guint n_holes;
+  gdouble crack;
+} shapes[] = { {1, 2, 28}, {2, 1, 16}, {3, 0, 12} };
+
+static void
+check_shape (GstBuffer * buffer, guint n_expected)
+{
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), n_expected);
+  for (guint i = 0; i < n_expected; i++) {
+    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
+    gdouble crack, crofton, circularity, compactness;
+    gint euler_number;
+    guint n_holes;
+
+    fail_unless (gst_ccl_blob_meta_get_holes (meta, i, &euler_number, &n_holes));
+    fail_unless (gst_ccl_blob_meta_get_perimeter (meta, i, &crack, &crofton));
+    fail_unless (gst_ccl_blob_meta_get_roundness (meta, i, &circularity, &compactness));
+    fail_unless_equals_int (n_holes, shapes[blob->label - 1].n_holes);
+    fail_unless_equals_int (euler_number, 1 - (gint) n_holes);
+    fail_unless_equals_float (crack, shapes[blob->label - 1].crack);
+    fail_unless (crofton > crack / 2 && crofton < crack);
+    fail_unless (ABS (compactness - crofton * crofton / (4 * G_PI * blob->area)) < 1e-12);
+    fail_unless (ABS (circularity - MIN (1, 1 / compactness)) < 1e-12);
+  }
+}
+
+GST_START_TEST (test_shape)
+{
+  static const gchar *const settings[] = {
+    "", "sort=area-desc", "sort=area-desc max-components=2", "contours=true", "async-depth=2", "threads=4", "volume=2",
+    "algorithm=reference",
+  };
+  Mask mask = shapes_mask ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *const all = g_strdup_printf ("features=shape %s", settings[i]);
+    GstHarness *harness = label_harness (0, all);
+    const guint n = strstr (all, "max-components") ? 2 : 3;
+
+    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+    for (guint k = 0; k < 4; k++)
+      push_mask (harness, &mask, k);
+    gst_harness_push_event (harness, gst_event_new_eos ());
+    for (guint k = 0; k < 4; k++) {
+      GstBuffer *buffer = gst_harness_pull (harness);
+
+      check_shape (buffer, n);
+      gst_buffer_unref (buffer);
+    }
+    gst_harness_teardown (harness);
+    g_free (all);
+  }
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* On and off while frames flow; without the group nothing is attached. */
+GST_START_TEST (test_shape_changes_while_playing)
+{
+  Mask mask = shapes_mask ();
+  GstHarness *harness = label_harness (0, "async-depth=1");
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint k = 0; k < 6; k++) {
+    set_label (harness, "features", k % 2 ? "basic+shape" : "basic");
+    push_mask (harness, &mask, k);
+  }
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  for (guint k = 0; k < 6; k++) {
+    GstBuffer *buffer = gst_harness_pull (harness);
+    GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+    if (k % 2)
+      check_shape (buffer, 3);
+    else
+      fail_if (gst_ccl_blob_meta_get_holes (meta, 0, NULL, NULL));
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Elements behind it pass the counts on: tracks, zones, copies, scaled frames. */
+GST_START_TEST (test_shape_travels)
+{
+  GstHarness *harness = gst_harness_new_parse ("ccllabel features=shape ! ccltrack ! cclzone ! cclmetaremap ! "
+      "videoscale ! capsfilter caps=video/x-raw,width=26,height=10 ! cclmetaremap mode=restore");
+  Mask mask = shapes_mask ();
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint k = 0; k < 5; k++) {
+    GstBuffer *buffer;
+
+    fail_unless_equals_int (push_mask (harness, &mask, k), GST_FLOW_OK);
+    buffer = gst_harness_pull (harness);
+    check_shape (buffer, 3);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+/* Only the CPU has the group, so backend=cuda is a warning, with a GPU and without. */
+GST_START_TEST (test_shape_takes_the_cpu)
+{
+  Mask mask = shapes_mask ();
+  GstHarness *harness = gst_harness_new_parse ("ccllabel name=label features=shape");
+  GstBus *bus = watch_bus (harness);
+  GstElement *label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
+  GstBuffer *buffer;
+
+  gst_element_set_state (label, GST_STATE_NULL);
+  gst_util_set_object_arg (G_OBJECT (label), "backend", "cuda");
+  gst_element_set_state (label, GST_STATE_PLAYING);
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  for (guint k = 0; k < 3; k++) {
+    fail_unless_equals_int (push_mask (harness, &mask, k), GST_FLOW_OK);
+    buffer = gst_harness_pull (harness);
+    check_shape (buffer, 3);
+    gst_buffer_unref (buffer);
+  }
+  assert_message (bus, GST_MESSAGE_WARNING, "features=shape is not measured on the GPU");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  gst_object_unref (label);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
+void
+ccllabel_add_features_tests (Suite * suite)
+{
+  TCase *tests = tcase_create ("features");
+
+  tcase_set_timeout (tests, 300);
+  tcase_add_test (tests, test_shape);
+  tcase_add_test (tests, test_shape_changes_while_playing);
+  tcase_add_test (tests, test_shape_travels);
+  tcase_add_test (tests, test_shape_takes_the_cpu);
+  suite_add_tcase (suite, tests);
+}

@@ -1,0 +1,239 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Builds the Debian packages and the Python wheel in bare systems, and tries them in others.
+#
+#     tests/packages.sh [--twice] [--container] FOLDER [SUITE...]
+#
+# SUITE       bookworm (Debian 12), trixie (Debian 13); both by default
+# --twice     a second build, in another folder, at another time and in another zone, has to give the same bytes
+# --container the steps of examples/Dockerfile are run in a bare system
+#
+# FOLDER/SUITE/packages gets the packages and the wheel, its folder dev what developers need. FOLDER/SUITE/bare, build and try
+# are the systems; the first two are kept for the next time. Checks:
+#
+# - lintian has no errors;
+# - README.md's lines, from packages or wheel to blobs, take less than a minute of processor time (the clock is printed);
+# - the tests of debian/tests pass; the packages can be upgraded; after a purge nothing is left.
+#
+# Needs root for chroot and mount; exits 77 where that is not to be had.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+me=packages
+# shellcheck source=tests/bare-root.sh
+. "$top/tests/bare-root.sh"
+
+say() { echo "packages: $suite: $*"; }
+fail() { say "FAILED: $*"; exit 1; }
+# quietly COMMAND...: its output is shown when it fails
+quietly() {
+    "$@" >"$folder/log" 2>&1 || { tail -n 40 "$folder/log"; fail "$*"; }
+}
+install_in() { # ROOT PACKAGE...
+    in=$1
+    shift
+    quietly enter "$in" apt-get -q -y --no-install-recommends -o Acquire::Retries=3 install "$@"
+}
+
+# The tools and what debian/control names.
+prepare_build_root() {
+    mount_root "$build"
+    if [ ! -e "$build/prepared" ] || ! cmp -s "$top/debian/control" "$build/prepared"; then
+        say "installing what the build needs"
+        quietly enter "$build" apt-get -q update
+        install_in "$build" build-essential ccache lintian python3-pip python3-venv
+        copy_sources "$top" "$build/control/gst-ccl"
+        quietly enter "$build" apt-get -q -y --no-install-recommends build-dep /control/gst-ccl
+        cp "$top/debian/control" "$build/prepared"
+    fi
+}
+
+# build_packages PLACE [VARIABLE=VALUE...]: into $build/PLACE
+build_packages() {
+    place=$1
+    shift
+    rm -rf "${build:?}/$place"
+    copy_sources "$sources" "$build/$place/gst-ccl"
+    # One version for each release, in their order.
+    sed -i "1s/)/$version_suffix)/" "$build/$place/gst-ccl/debian/changelog"
+    quietly enter "$build" env "$@" sh -ec "cd /$place/gst-ccl && exec dpkg-buildpackage -us -uc -b"
+}
+
+check_lintian() {
+    enter "$build" sh -c 'lintian --allow-root --fail-on error --tag-display-limit 0 /first/*.changes' >"$folder/lintian" 2>&1 ||
+        { cat "$folder/lintian"; fail "lintian"; }
+    say "lintian: no errors, $(grep -c '^W:' "$folder/lintian") warnings"
+}
+
+check_same() {
+    build_packages second/elsewhere CCACHE_DISABLE=1 TZ=Asia/Kolkata LC_ALL=C
+    for file in "$build"/first/*.deb; do
+        cmp "$file" "$build/second/elsewhere/$(basename "$file")" || fail "two builds differ"
+    done
+    say "two builds, the same bytes"
+}
+
+build_wheel() {
+    rm -rf "$build/wheel"
+    copy_sources "$sources" "$build/wheel/gst-ccl"
+    quietly enter "$build" sh -ec 'cd /wheel && pip wheel --no-deps -w . ./gst-ccl'
+}
+
+# A system that has never seen gst-ccl, with the package lists that any system has.
+fresh_root() {
+    unmount_root "$try"
+    rm -rf --one-file-system "$try"
+    cp -a --reflink=auto "$folder/bare" "$try"
+    mount_root "$try"
+    cp -r "$packages" "$try/packages"
+    copy_sources "$sources" "$try/src/gst-ccl"
+    quietly enter "$try" apt-get -q update
+}
+
+# Of all commands of this script that have ended.
+processor_seconds() { awk '{ print int(($16 + $17) / 100) }' "/proc/$$/stat"; }
+
+# within_a_minute WHAT COMMAND...: of README.md. Of a busy machine the clock says little.
+within_a_minute() {
+    what=$1
+    shift
+    started=$(date +%s) used=$(processor_seconds)
+    "$@"
+    used=$(($(processor_seconds) - used))
+    say "$what: $(($(date +%s) - started)) s, $used s of processor time"
+    [ $used -lt 60 ] || fail "more than a minute"
+}
+
+# readme_line WORD: the line of README.md with this word
+readme_line() {
+    line=$(sed -n "s/^    \(.*$1.*\)/\1/p" "$top/README.md" | head -n 1)
+    [ -n "$line" ] || fail "README.md has no line with $1"
+    printf '%s\n' "$line"
+}
+
+packages_to_json() {
+    quietly enter "$try" sh -ec "cd /packages; $(readme_line 'apt install' | sed 's/sudo //; s/install/install -y/')"
+    enter "$try" sh -c "$(readme_line 'ccllabel threshold=127 ! cclmeta2json ! fdsink')" >"$folder/lines" 2>"$folder/log" ||
+        { cat "$folder/log"; fail "gst-launch-1.0"; }
+    [ "$(grep -c '"area":' "$folder/lines")" = 60 ] || fail "$(wc -l <"$folder/lines") lines of JSON"
+}
+
+wheel_to_table() {
+    quietly enter "$try" sh -ec "cd /packages; python3 -m venv /venv; . /venv/bin/activate; $(readme_line 'pip install')"
+    enter "$try" /venv/bin/python -c 'import numpy, gstccl
+assert gstccl.analyze(numpy.ones((9, 9), bool)).blobs["area"].tolist() == [81]' || fail "the wheel's table"
+}
+
+run_package_tests() {
+    for test in launch python compile; do
+        needs=$(sed -n "/^Tests: $test$/,/^$/s/^Depends: //p" "$top/debian/tests/control" | tr -d ,)
+        # Those of developers are files in a folder of their own.
+        needs=$(echo "$needs" | sed "s,libgstccl-dev,/packages/dev/$(cd "$packages/dev" && echo libgstccl-dev_*),")
+        # shellcheck disable=SC2086
+        install_in "$try" $needs
+        enter "$try" "/src/gst-ccl/debian/tests/$test" >"$folder/log" 2>&1 || { cat "$folder/log"; fail "debian/tests/$test"; }
+        say "debian/tests/$(tail -n 1 "$folder/log")"
+    done
+}
+
+# The same packages with a higher version.
+upgrade() {
+    enter "$try" sh -ec 'mkdir /newer; cd /newer
+for file in /packages/*.deb /packages/dev/libgstccl-dev_*; do
+    dpkg-deb -R "$file" tree
+    sed -i "/^Version\|^Depends/s/$0/$0+newer/g" tree/DEBIAN/control
+    dpkg-deb --root-owner-group -Znone -b tree . >/dev/null
+    rm -r tree
+done' "$(dpkg-deb -f "$(find "$packages" -name 'libgstccl-1.0-0_*')" Version)"
+    quietly enter "$try" sh -ec 'apt-get -q -y install /newer/*.deb'
+    newer=$(enter "$try" dpkg-query -W -f '${Version}\n' '*gstccl*' gstreamer1.0-ccl | sort -u)
+    case $newer in *+newer) ;; *) fail "versions after the upgrade: $newer" ;; esac
+}
+
+remove() {
+    quietly enter "$try" sh -ec 'apt-get -q -y purge "?name(ccl)"'
+    left=$(find "$try" -xdev \( -path "$try/src" -o -path "$try/packages" -o -path "$try/newer" -o -path "$try/venv" \) \
+        -prune -o -iname '*gst*ccl*' -print)
+    [ -z "$left" ] || fail "left after the purge: $left"
+    say "upgraded, purged, nothing left"
+}
+
+try_packages() {
+    fresh_root
+    within_a_minute "from apt install to JSON" packages_to_json
+    run_package_tests
+    upgrade
+    remove
+    # pip's own system packages are not part of what the user waits for.
+    install_in "$try" python3-venv
+    within_a_minute "from pip install to a table" wheel_to_table
+}
+
+# instruction WORD: its text in the Dockerfile, which may go on over lines
+instruction() {
+    sed -e ':a' -e '/\\$/{N' -e 's/\\\n//' -e 'ba' -e '}' "$top/examples/Dockerfile" | sed -n "s/^$1 //p"
+}
+# as_user COMMAND...: what a container runs
+as_user() {
+    enter "$try" setpriv --reuid "$(instruction USER)" --regid "$(instruction USER)" --clear-groups env HOME=/home/ccl "$@"
+}
+
+try_container() {
+    fresh_root
+    quietly enter "$try" sh -ec "$(instruction RUN)"
+    health=$(instruction HEALTHCHECK | sed 's/.*"-c", "\(.*\)"]$/\1/')
+    as_user sh -c "$health" || fail "the health check"
+    as_user gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=60 ! video/x-raw,format=GRAY8 ! \
+        ccllabel threshold=127 ! cclmeta2json ! fdsink >"$folder/lines"
+    [ "$(grep -c '"area":' "$folder/lines")" = 60 ] || fail "$(wc -l <"$folder/lines") lines of JSON from the container"
+    say "the steps of the Dockerfile work, without root's rights, health check included"
+    unmount_root "$try"
+}
+
+pass() {
+    folder=$base/$suite build=$base/$suite/build try=$base/$suite/try packages=$base/$suite/packages
+    case $suite in
+    bookworm) version_suffix=~deb12 ;;
+    trixie) version_suffix=~deb13 ;;
+    *) fail "no such suite" ;;
+    esac
+    make_root "$suite" "$folder/bare"
+    [ -e "$build/complete" ] || cp -a --reflink=auto "$folder/bare" "$build"
+    prepare_build_root
+    say "building"
+    build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
+    [ $twice = no ] || check_same
+    check_lintian
+    build_wheel
+    rm -rf "$packages"
+    mkdir -p "$packages/dev"
+    cp "$build"/first/*.deb "$build"/wheel/*.whl "$packages"
+    mv "$packages"/*-dbgsym_* "$packages"/libgstccl-dev_* "$packages/dev"
+    [ $container = no ] || try_container
+    try_packages
+    unmount_roots
+}
+
+twice=no container=no
+while :; do
+    case ${1-} in
+    --twice) twice=yes ;;
+    --container) container=yes ;;
+    *) break ;;
+    esac
+    shift
+done
+[ $# -gt 0 ] || { sed -n '/^# Builds/,/exits 77/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+base=$1
+shift
+[ $# -gt 0 ] || set -- bookworm trixie
+mkdir -p "$base"
+base=$(cd "$base" && pwd)
+# The sources as they are now, whatever changes meanwhile.
+sources=$base/sources
+rm -rf "$sources"
+copy_sources "$top" "$sources"
+for suite; do
+    pass
+done
