@@ -358,15 +358,17 @@ static void restart(Run *r)
     free(background);
 }
 
-/* Pages of this process in memory; 0: not known here. */
+/* Pages of this process in memory; 0: not known, or a sanitizer's memory is among them. */
 static unsigned long resident_pages(void)
 {
     unsigned long pages = 0;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     FILE *const file = fopen("/proc/self/statm", "r");
     if (file && fscanf(file, "%*u %lu", &pages) != 1)
         pages = 0;
     if (file)
         fclose(file);
+#endif
     return pages;
 }
 
