@@ -8,10 +8,11 @@
 #include <math.h>
 /* In sizes of the larger one: a gap between two fragments, as the trunk between head and legs, and a change of their distance. */
 static const double MAX_GAP = 1.25;
-static const double MAX_DRIFT = 0.35;
+static const double MAX_DRIFT = 0.3;
 static const double MAX_PIECE_DRIFT = 1.25; /* of a piece, which moves within its object */
 
-/* A piece that its object leaves behind, as a chair that was pushed, is an object once it has moved by this, in its sizes. */
+/* A piece that its object leaves behind, as a chair that was pushed, is an object once it has moved or grown by this, in its
+ * sizes. */
 static const double LEFT_MOVE = 0.5;
 
 /* Share of the object's area: a smaller track near it is a piece of it however it moves, as an arm or a shadow. */
@@ -24,7 +25,7 @@ static const double STACKED_GAP = 0.2;
 
 /* Two tracks of like size that were seen apart for this many frames are two objects, however they move. */
 static const unsigned APART_FRAMES = 10;
-static const double LIKE_SIZE = 0.5; /* of the areas */
+static const double LIKE_SIZE = 0.35; /* of the areas */
 
 /* The blob that the track has or shares. */
 static uint32_t blob_of(const TrackItem *item)
@@ -130,8 +131,8 @@ void track_count_piece(TrackItem *item)
 
 bool track_is_left(const TrackItem *item)
 {
-    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y);
-    return item->piece_frames >= APART_FRAMES && way < LEFT_MOVE * item->piece_size;
+    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y), growth = size_of(item) - item->piece_size;
+    return item->piece_frames >= APART_FRAMES && larger(way, growth) < LEFT_MOVE * item->piece_size;
 }
 
 static bool were_apart(const TrackItem *a, const TrackItem *b)
@@ -187,6 +188,29 @@ static void end_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items)
     }
 }
 
+/* Has the object just gone out of sight? */
+static bool has_gone(const TrackItem *object)
+{
+    return object->track.state != CCL_TRACK_TENTATIVE && object->track.misses == 0 && blob_of(object) == TRACK_NONE;
+}
+
+/* An object that has gone out of sight, behind a post, goes on as its fragment on the other side. A small piece is not enough. */
+static void hand_over(TrackMatch *match, TrackItem *items, uint32_t n_items)
+{
+    for (uint32_t i = 0; i < n_items; i++) {
+        TrackItem *const item = &items[i];
+        const uint32_t blob = item->track.detection;
+        if (item->track.state != CCL_TRACK_TENTATIVE || blob == TRACK_NONE || track_is_left(item))
+            continue;
+        const uint32_t object = track_neighbour(items, n_items, item);
+        if (object == TRACK_NONE || !has_gone(&items[object]) || track_is_piece(item, &items[object]))
+            continue;
+        end_fragment(match, items, n_items, item, object);
+        track_match_give(match, items, object, blob);
+        items[object].has_grown = true;
+    }
+}
+
 /* Of tracks that were in one blob for too long only the oldest lives on: nobody can tell any more where the others are. */
 static void end_old_groups(TrackMatch *match, TrackItem *items, uint32_t n_items, uint32_t max_frames)
 {
@@ -222,6 +246,7 @@ static void end_groups_of_one(TrackMatch *match, TrackItem *items, uint32_t n_it
 void track_match_join_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items, uint32_t max_frames)
 {
     end_fragments(match, items, n_items);
+    hand_over(match, items, n_items);
     end_old_groups(match, items, n_items, max_frames);
     end_groups_of_one(match, items, n_items);
 }

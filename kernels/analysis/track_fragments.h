@@ -26,7 +26,7 @@ bool track_is_piece(const TrackItem *item, const TrackItem *neighbour);
 /* For each frame in which a new track is a piece. */
 void track_count_piece(TrackItem *item);
 
-/* Was the new track a piece for long, and has not moved since? Then it is what an object left behind. */
+/* Was the new track a piece for long, and has neither moved nor grown since? Then it is what an object left behind. */
 bool track_is_left(const TrackItem *item);
 
 /* After track_match_join_groups(): the fragments among the tracks of one blob end, and all but the oldest of tracks that

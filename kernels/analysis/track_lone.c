@@ -6,7 +6,6 @@
 #include "boxes.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Sizes of the object that it moves in a frame at most. An object faster than its own size leaves gaps in its way; at
  * 1.25 it is still nearer to its last place than to the next place but one. The rest is for the rounding of boxes. */
@@ -43,28 +42,38 @@ static bool has_like_size(const TrackItem *item, const CclDetection *d)
     return ratio >= MIN_SHARE && (ratio <= 1 / MIN_SHARE || item->track.hits == 1);
 }
 
-/* The left and right end of what is within reach of a track, for centroids. */
-static void reach_of(const TrackMatch *match, const TrackItem *item, double frames, double *from, double *to)
+/* Centroids outside of it are not within reach of a track, whatever the size of the detection. */
+typedef struct Range {
+    double left, right, top, bottom;
+} Range;
+
+static Range reach_of(const TrackMatch *match, const TrackItem *item, double frames)
 {
     const double width = larger(item->w, match->max_width), height = larger(item->h, match->max_height);
-    const double reach = REACH * frames * scale(width, width, height);
-    *from = smaller(item->track.x, item->last_x) - reach;
-    *to = larger(item->track.x, item->last_x) + reach;
+    const double x = REACH * frames * scale(width, width, height), y = REACH * frames * scale(height, width, height);
+    return (Range){ .left = smaller(item->track.x, item->last_x) - x,
+                    .right = larger(item->track.x, item->last_x) + x,
+                    .top = smaller(item->track.y, item->last_y) - y,
+                    .bottom = larger(item->track.y, item->last_y) + y };
+}
+
+static bool is_in_range(const Range *range, const CclDetection *d)
+{
+    return d->y >= range->top && d->y <= range->bottom && d->x >= range->left && d->x <= range->right;
 }
 
 /* The only detection near a track, not counting much smaller ones; TRACK_NONE: there are none or several. */
 static uint32_t only_detection(const TrackMatch *match, const TrackItem *item, double frames)
 {
+    const Range range = reach_of(match, item, frames);
     uint32_t only = TRACK_NONE;
-    double from, to;
 
-    reach_of(match, item, frames, &from, &to);
-    for (uint32_t k = track_match_first_from(match, from - match->max_width); k < match->n_usable; k++) {
+    for (uint32_t k = track_match_first_from(match, range.left - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
         const CclDetection *const d = &match->detections[i];
-        if (d->x0 > to)
+        if (d->x0 > range.right)
             break;
-        if (detection_area(d) < MIN_SHARE * item->w * item->h || !is_near(item, d, frames))
+        if (!is_in_range(&range, d) || detection_area(d) < MIN_SHARE * item->w * item->h || !is_near(item, d, frames))
             continue;
         if (only != TRACK_NONE)
             return TRACK_NONE;
@@ -73,21 +82,36 @@ static uint32_t only_detection(const TrackMatch *match, const TrackItem *item, d
     return only;
 }
 
-/* Counts for each detection the tracks near it, not counting much smaller ones. */
-static void count_tracks_near(TrackMatch *match, const TrackItem *items, uint32_t n_items, double frames)
+/* Index of the first candidate that is not before `first` in match->order. */
+static uint32_t first_candidate(const uint32_t *candidates, uint32_t n, uint32_t first)
 {
-    memset(match->n_near, 0, match->n_detections * sizeof *match->n_near);
-    for (uint32_t i = 0; i < n_items; i++) {
-        double from, to;
-        reach_of(match, &items[i], frames, &from, &to);
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (candidates[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Counts for each candidate the tracks near it, not counting much smaller ones. `candidates`: n places in match->order. */
+static void count_tracks_near(TrackMatch *match, const uint32_t *candidates, uint32_t n, const TrackItem *items, uint32_t n_items,
+                              double frames)
+{
+    for (uint32_t i = 0; i < n_items && n > 0; i++) {
         if (items[i].track.state == CCL_TRACK_LOST)
             continue;
-        for (uint32_t k = track_match_first_from(match, from - match->max_width); k < match->n_usable; k++) {
-            const CclDetection *const d = &match->detections[match->order[k]];
-            if (d->x0 > to)
+        const Range range = reach_of(match, &items[i], frames);
+        const uint32_t first = track_match_first_from(match, range.left - match->max_width);
+        for (uint32_t k = first_candidate(candidates, n, first); k < n; k++) {
+            const uint32_t detection = match->order[candidates[k]];
+            const CclDetection *const d = &match->detections[detection];
+            if (d->x0 > range.right)
                 break;
-            match->n_near[match->order[k]] += items[i].w * items[i].h >= MIN_SHARE * detection_area(d) &&
-                                              is_near(&items[i], d, frames);
+            match->n_near[detection] += is_in_range(&range, d) && items[i].w * items[i].h >= MIN_SHARE * detection_area(d) &&
+                                        is_near(&items[i], d, frames);
         }
     }
 }
@@ -100,23 +124,49 @@ static bool has_just_vanished(const TrackItem *item)
            item->merged_frames == 0;
 }
 
+/* The detection that may be that of a track that has just vanished, or TRACK_NONE. */
+static uint32_t candidate_of(const TrackMatch *match, const CclTrackerConfig *config, const TrackItem *item, double frames)
+{
+    const uint32_t detection = has_just_vanished(item) ? only_detection(match, item, frames) : TRACK_NONE;
+    if (detection == TRACK_NONE || match->owner[detection] != TRACK_NONE)
+        return TRACK_NONE;
+    const CclDetection *const d = &match->detections[detection];
+    const bool is_like = (item->track.type == d->type || config->single_class) && has_like_size(item, d);
+    return is_like ? detection : TRACK_NONE;
+}
+
+/* Fills column_of with the candidate of each item, and n_near of all candidates. */
+static void find_candidates(TrackMatch *match, const CclTrackerConfig *config, const TrackItem *items, uint32_t n_items,
+                            double frames)
+{
+    uint32_t *const candidates = match->n_sharing; /* not used yet in this frame */
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < match->n_detections; i++)
+        match->n_near[i] = TRACK_NONE;
+    for (uint32_t i = 0; i < n_items; i++) {
+        match->column_of[i] = candidate_of(match, config, &items[i], frames);
+        if (match->column_of[i] != TRACK_NONE)
+            match->n_near[match->column_of[i]] = 0;
+    }
+    for (uint32_t k = 0; k < match->n_usable; k++)
+        if (match->n_near[match->order[k]] == 0)
+            candidates[n++] = k;
+    count_tracks_near(match, candidates, n, items, n_items, frames);
+}
+
 void track_match_lone(TrackMatch *match, const CclTrackerConfig *config, TrackItem *items, uint32_t n_items,
                       double frames)
 {
     const double elapsed = larger(frames, 1);
-    bool is_counted = false;
 
+    find_candidates(match, config, items, n_items, elapsed);
     for (uint32_t i = 0; i < n_items; i++) {
         TrackItem *const item = &items[i];
-        const uint32_t detection = has_just_vanished(item) ? only_detection(match, item, elapsed) : TRACK_NONE;
+        const uint32_t detection = match->column_of[i];
         if (detection == TRACK_NONE || match->owner[detection] != TRACK_NONE)
             continue;
         const CclDetection *const d = &match->detections[detection];
-        if ((item->track.type != d->type && !config->single_class) || !has_like_size(item, d))
-            continue;
-        if (!is_counted)
-            count_tracks_near(match, items, n_items, elapsed);
-        is_counted = true;
         if (match->n_near[detection] > (is_near(item, d, elapsed) && item->w * item->h >= MIN_SHARE * detection_area(d)))
             continue;
         track_restart(item, config->method, d->x, d->y, elapsed);

@@ -12,7 +12,7 @@
 /* A pair costs 0..1 for its distance, 0..1 for its overlap, and these. */
 static const double COST_ALONE = 2.0;     /* of a track that gets no detection */
 static const double COST_TENTATIVE = 0.5; /* confirmed tracks choose first */
-static const double COST_UNSEEN = 1.25;   /* at max_age: a wide gate must not claim everything in it */
+static const double COST_UNSEEN = 1.6;    /* at max_age: a wide gate must not claim everything in it */
 static const double COST_SIZE = 0.3;      /* per e-fold of area, up to 1 */
 
 /* Shares of areas. */

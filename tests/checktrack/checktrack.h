@@ -103,6 +103,7 @@ void test_two_people(void);
 void test_long_group(void);
 void test_left_piece(void);
 void test_speck_in_the_way(void);
+void test_behind_a_post(void);
 void test_crowds(void);
 void test_churn(void);
 void test_nonsense(void);

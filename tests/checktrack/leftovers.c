@@ -55,3 +55,21 @@ void test_speck_in_the_way(void)
     CHECK(track->y1 - track->y0 > 170, "its height is %g", track->y1 - track->y0);
     free_scene(&scene);
 }
+
+/* A person walks behind a post that is narrower than the person: at no time is nothing seen, and it is one object. */
+void test_behind_a_post(void)
+{
+    Scene scene = default_scene();
+    for (int frame = 0; frame < 120; frame++) {
+        const double x = 60 + frame;
+        clear(&scene);
+        if (x < 120)
+            add(&scene, box(x, 100, x + 20 < 120 ? 20 : 120 - x, 60));
+        if (x + 20 > 132)
+            add(&scene, box(x > 132 ? x : 132, 100, x > 132 ? 20 : x + 20 - 132, 60));
+        step(&scene, 1);
+    }
+    CHECK(scene.n == 1 && scene.ids[0] == 1 && count_tracks(&scene) == 1, "object %llu of %u", (unsigned long long)scene.ids[0],
+          count_tracks(&scene));
+    free_scene(&scene);
+}

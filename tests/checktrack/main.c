@@ -47,6 +47,7 @@ int main(void)
         { "long group", test_long_group },
         { "left piece", test_left_piece },
         { "speck in the way", test_speck_in_the_way },
+        { "behind a post", test_behind_a_post },
         { "crowds", test_crowds },
         { "churn", test_churn },
         { "nonsense", test_nonsense },

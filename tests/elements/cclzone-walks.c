@@ -41,10 +41,10 @@ draw_person (guint8 * mask, gint x, Look look, GRand * random)
     fill (mask, g_rand_int_range (random, 0, WIDTH), g_rand_int_range (random, 0, HEIGHT), 3, 3, 255);
 }
 
-/* A person walks from place to place with 3 pixels a frame, and stands for 20 frames at each. Returns the crossings of the line in
- * the middle; `inside`: how many are at most in the left half. */
+/* A person walks from place to place with 3 pixels a frame, or slowly, one pixel in two frames, and stands for 20 frames at each.
+ * Returns the crossings of the line in the middle; `inside`: how many are at most in the left half. */
 static guint64
-walk_places (Look look, const gint * places, guint n, guint * inside)
+walk_places (Look look, const gint * places, guint n, gboolean slowly, guint * inside)
 {
   GstHarness *h = gst_harness_new_parse ("ccllabel ! ccltrack ! cclzone zones=\"{\\\"units\\\":\\\"relative\\\",\\\"zones\\\":["
       "{\\\"name\\\":\\\"line\\\",\\\"line\\\":[[0.5,0],[0.5,1]]},"
@@ -69,8 +69,10 @@ walk_places (Look look, const gint * places, guint n, guint * inside)
     gst_buffer_unref (buffer);
     if (ABS (places[next] - x) < 3)
       next += ++stand % 20 == 0;
-    else
+    else if (!slowly)
       x += places[next] > x ? 3 : -3;
+    else if (frame % 2 == 0)
+      x += places[next] > x ? 1 : -1;
   }
   g_rand_free (random);
   gst_harness_teardown (h);
@@ -80,20 +82,23 @@ walk_places (Look look, const gint * places, guint n, guint * inside)
 GST_START_TEST (test_walks)
 {
   static const gint on[] = { 20, 280 }, back[] = { 20, 120, 20 }, twice[] = { 20, 260, 20 }, stands[] = { 20, 149, 151, 148, 280 };
+  static const gint near[] = { 110, 190, 110 };
   static const struct
   {
     const gchar *name;
     const gint *places;
     guint n, n_crossings;
+    gboolean slowly;
   } walks[] = {
     {"walks on", on, G_N_ELEMENTS (on), 1}, {"turns back", back, G_N_ELEMENTS (back), 0},
     {"comes back", twice, G_N_ELEMENTS (twice), 2}, {"stands on the line", stands, G_N_ELEMENTS (stands), 1},
+    {"comes back slowly", near, G_N_ELEMENTS (near), 2, TRUE},
   };
 
   for (guint look = 0; look < N_LOOKS; look++)
     for (guint i = 0; i < G_N_ELEMENTS (walks); i++) {
       guint inside;
-      const guint64 n = walk_places (look, walks[i].places, walks[i].n, &inside);
+      const guint64 n = walk_places (look, walks[i].places, walks[i].n, walks[i].slowly, &inside);
 
       fail_unless (n == walks[i].n_crossings, "%s, %s: %" G_GUINT64_FORMAT " crossings", names[look], walks[i].name, n);
       fail_unless (inside == 1, "%s, %s: %u are on the left", names[look], walks[i].name, inside);

@@ -47,13 +47,18 @@ def defaults(results, measures):
 
 
 def counts(results):
-    """The sum of both directions at each line, and how far from the truth in all."""
+    """The sum of both directions at each line, and how far from the truth in all, and in net at one line at most."""
     rows = []
     for clip, result in results.items():
         true = [sum(pair) for pair in result["truth"]]
         for method, pairs in result.items():
             gross = [sum(pair) for pair in pairs]
             error = sum(abs(a - b) for a, b in zip(gross, true))
-            rows.append([clip, method, *map(str, gross), str(sum(gross)), str(error)])
+            net = max(abs(a[0] - a[1] - b[0] + b[1]) for a, b in zip(pairs, result["truth"]))
+            rows.append([clip, method, *map(str, gross), str(sum(gross)), str(error), str(net)])
     lines = len(next(iter(results.values()))["truth"])
-    return table(["clip", "method", *(f"line {i + 1}" for i in range(lines)), "sum", "sum of errors"], rows)
+    return table(["clip", "method", *(f"line {i + 1}" for i in range(lines)), "sum", "sum of errors", "largest net error"], rows)
+
+
+def crossings(rows):
+    return table(["clip", "line", "crossings", "matched", "extra"], [[*map(str, row)] for row in rows])
