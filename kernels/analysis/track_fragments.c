@@ -11,7 +11,8 @@ static const double MAX_GAP = 1.25;
 static const double MAX_DRIFT = 0.3;
 static const double MAX_PIECE_DRIFT = 1.25; /* of a piece, which moves within its object */
 
-/* A piece that its object leaves behind, as a chair that was pushed, is an object once it has moved or grown by this, in its sizes. */
+/* A piece that its object leaves behind, as a chair that was pushed, is an object once it has moved or grown by this, in its
+ * sizes. */
 static const double LEFT_MOVE = 0.5;
 
 /* Share of the object's area: a smaller track near it is a piece of it however it moves, as an arm or a shadow. */

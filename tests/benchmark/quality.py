@@ -67,7 +67,8 @@ def counts_report(options):
             print(f"counts: {clip.name}, {len(clip.truth)} frames", flush=True)
             results[clip.name] = counts.evaluate(clip)
     by_eye = counts.read_by_eye()
-    rows = [row for _, clip in clips.motion_clips([], False) if clip.name in by_eye for row in counts.by_eye(clip, by_eye[clip.name])]
+    known = [clip for _, clip in clips.motion_clips([], False) if clip.name in by_eye]
+    rows = [row for clip in known for row in counts.by_eye(clip, by_eye[clip.name])]
     return results and ("## Counts at lines\n\n" + report.counts(results) + "\n## Crossings counted by eye\n\n" +
                         report.crossings(rows))
 
