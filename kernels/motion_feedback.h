@@ -7,7 +7,7 @@
  *
  * The model of a pixel is a mixture of up to three modes and one mean deviation. Two loops of feedback adapt it:
  *  - a false alarm, that is foreground which the filters take out of the mask, raises the pixel's own threshold;
- *  - a pixel in the mask is not learnt. Its value is a candidate, and the time for which the candidate stays still is counted.
+ *  - a pixel in the mask is not learnt. What stands there is a candidate, and the time for which it stands still is counted.
  *
  * Values are 8.8 fixed point: 256 is one level of luma or chroma. Weights and rates are 0.16. "A part of" is 256ths.
  */
@@ -38,17 +38,14 @@
 #define FEEDBACK_EXTRA_MAX     (40u * FEEDBACK_LEVEL)
 
 /* Range of the background around a pixel. */
-#define FEEDBACK_NEAR_PART          32u    /* this part of the 3x3 range always counts; all of it from an extra of */
-#define FEEDBACK_NEAR_EXTRA         4u     /* this many levels on */
-#define FEEDBACK_FAR_RADIUS         4      /* pixels: how far the background moves where it moves again and again */
-#define FEEDBACK_FAR_RADIUS_CHROMA  2      /* the same in chroma samples */
-#define FEEDBACK_WIDE_RADIUS        10     /* pixels: how far it moves at most; for blobs, near pixels */
-#define FEEDBACK_WIDE_RADIUS_CHROMA 5      /* where it moves: */
-#define FEEDBACK_WIDE_NEAR          2      /* pixels */
-#define FEEDBACK_RISE               32u    /* counter of recurrence: for each rise */
-#define FEEDBACK_RISES_MS           10000u /* ms: its memory */
-#define FEEDBACK_RISES_MIN          48u    /* 1.5 rises: the far range begins to count; all of it at twice this */
-#define FEEDBACK_BRIGHT             (225u * FEEDBACK_LEVEL) /* an overexposed pixel fits a background above this */
+#define FEEDBACK_NEAR_PART         32u    /* this part of the 3x3 range always counts; all of it from an extra of */
+#define FEEDBACK_NEAR_EXTRA        4u     /* this many levels on */
+#define FEEDBACK_FAR_RADIUS        4      /* pixels: how far the background moves where it moves again and again */
+#define FEEDBACK_FAR_RADIUS_CHROMA 2      /* the same in chroma samples */
+#define FEEDBACK_RISE              32u    /* counter of recurrence: for each rise */
+#define FEEDBACK_RISES_MS          10000u /* ms: its memory */
+#define FEEDBACK_RISES_MIN         48u    /* 1.5 rises: the far range begins to count; all of it at twice this */
+#define FEEDBACK_BRIGHT            (225u * FEEDBACK_LEVEL) /* an overexposed pixel fits a background above this */
 
 /* Chroma: thresholds of |U| + |V|. */
 #define FEEDBACK_CHROMA_THRESHOLD     (7u * FEEDBACK_LEVEL)
@@ -200,15 +197,8 @@ MOTION_INLINE uint32_t feedback_miss(uint32_t value, uint32_t threshold, uint32_
     return (fits ? 0u : FEEDBACK_RAW) | (in_far_range ? FEEDBACK_RISES : 0u);
 }
 
-/* Whether the background moves here again and again. */
-MOTION_INLINE bool feedback_moves(uint32_t rises)
-{
-    return rises > FEEDBACK_RISES_MIN;
-}
-
-/* A pixel of the mask that may be background which moved: the far range contains it, give or take half a base threshold; or
- * the wide range does, and feedback_moves() within FEEDBACK_WIDE_NEAR: leaves that swing. Its chroma, if there is any, must be
- * explained by the same range; without chroma the wide range would explain too much. */
+/* A pixel of the mask that may be background which moved: the far range contains it, give or take half a base threshold. Its
+ * chroma, if there is any, must be explained too. */
 MOTION_INLINE bool feedback_is_explained(uint32_t value, uint32_t base, uint32_t far_min, uint32_t far_max)
 {
     return value + base / 2 >= far_min && value <= far_max + base / 2;

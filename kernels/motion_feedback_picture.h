@@ -16,10 +16,9 @@
  *   | unshadow     foreground pixels without chroma: 5x5 of picture and model               feedback_is_shadow()
  *     camera       edges on the grid: which of the background's are gone                    feedback_add_edge()
  *     filter       median, open, close on the mask
- *     explain      pixels of the mask that the far range contains, 9x9 of the model, or where
- *                  it moves the wide one, 21x21                                               feedback_is_explained()
- *   | regions      labels of the mask (8-connected) and of what is not (4-connected): drops blobs that these
- *                  ranges explain, fills small holes of the others                          feedback_blob_is_explained()
+ *     explain      pixels of the mask that the far range contains: 9x9 of the model           feedback_is_explained()
+ *   | regions      labels of the mask (8-connected) and of what is not (4-connected): drops blobs that the far
+ *                  range explains, fills small holes of the others                          feedback_blob_is_explained()
  *     decide       learning starts again: the camera looks elsewhere, the light is another  feedback_decide()
  *     learn        pixels outside the mask grown by FEEDBACK_GUARD; candidates in the mask  feedback_learn_first() ...
  *   | ghosts       still regions of the mask, 8-connected labels, sums along their outlines feedback_add_outline()

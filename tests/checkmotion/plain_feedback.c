@@ -183,11 +183,11 @@ static uint32_t threshold_of(const PlainFeedback *f, const FeedbackPixel *p)
     return feedback_threshold(f->frame.base, p->mean, p->deviation, p->extra);
 }
 
-static FeedbackRange range_around(const PlainFeedback *f, int x, int y, int radius)
+static FeedbackRange range_around(const PlainFeedback *f, int x, int y)
 {
     FeedbackRange range = { 65535, 0, 65535, 0 };
-    for (int j = y - radius; j <= y + radius; j++)
-        for (int i = x - radius; i <= x + radius; i++) {
+    for (int j = y - FEEDBACK_FAR_RADIUS; j <= y + FEEDBACK_FAR_RADIUS; j++)
+        for (int i = x - FEEDBACK_FAR_RADIUS; i <= x + FEEDBACK_FAR_RADIUS; i++) {
             if (j < 0 || j >= f->h || i < 0 || i >= f->w)
                 continue;
             const uint32_t mean = f->pixels[(size_t)j * f->w + i].mean;
@@ -201,11 +201,11 @@ static FeedbackRange range_around(const PlainFeedback *f, int x, int y, int radi
     return range;
 }
 
-static FeedbackChromaRange chroma_range_around(const PlainFeedback *f, int x, int y, int radius)
+static FeedbackChromaRange chroma_range_around(const PlainFeedback *f, int x, int y)
 {
     FeedbackChromaRange range = { { 65535, 65535 }, { 0, 0 } };
-    for (int j = y - radius; j <= y + radius; j++)
-        for (int i = x - radius; i <= x + radius; i++)
+    for (int j = y - FEEDBACK_FAR_RADIUS_CHROMA; j <= y + FEEDBACK_FAR_RADIUS_CHROMA; j++)
+        for (int i = x - FEEDBACK_FAR_RADIUS_CHROMA; i <= x + FEEDBACK_FAR_RADIUS_CHROMA; i++)
             for (int k = 0; k < 2 && j >= 0 && j < f->ch && i >= 0 && i < f->cw; k++) {
                 const uint32_t mean = f->chroma[(size_t)j * f->cw + i].mean[0][k];
                 range.min[k] = mean < range.min[k] ? mean : range.min[k];
@@ -221,7 +221,7 @@ static uint8_t classify_luma(const PlainFeedback *f, int x, int y)
     const uint32_t threshold = threshold_of(f, p);
     if (motion_distance(f->value[i], p->mean) <= threshold)
         return 0;
-    const FeedbackRange range = range_around(f, x, y, FEEDBACK_FAR_RADIUS);
+    const FeedbackRange range = range_around(f, x, y);
     return (uint8_t)(FIRST_MISSES |
                      feedback_miss(f->value[i], threshold, p->mean, p->weight, p->extra, p->rises, &p->rest, &range));
 }
@@ -233,7 +233,7 @@ static uint8_t classify_chroma(const PlainFeedback *f, int x, int y)
     const uint32_t uv[2] = { f->uv[0][i], f->uv[1][i] }, threshold = feedback_chroma_threshold(c->deviation);
     if (f->light.rescale || feedback_chroma_distance(uv[0], uv[1], c->mean[0][0], c->mean[0][1]) <= threshold)
         return 0;
-    const FeedbackChromaRange range = chroma_range_around(f, x, y, FEEDBACK_FAR_RADIUS_CHROMA);
+    const FeedbackChromaRange range = chroma_range_around(f, x, y);
     return (uint8_t)feedback_chroma_miss(uv, threshold, c->mean[0], c->mean[1], c->weight,
                                          f->pixels[(size_t)2 * y * f->w + 2 * x].rises, &range);
 }
@@ -254,32 +254,16 @@ static bool counts_by_chroma(const PlainFeedback *f, int x, int y)
     return is_inside || f->luma_flags[(size_t)y * f->w + x] & FIRST_MISSES;
 }
 
-static bool is_within(const PlainFeedback *f, int x, int y, int radius, int chroma_radius)
+static bool is_explained(const PlainFeedback *f, int x, int y)
 {
-    const FeedbackRange range = range_around(f, x, y, radius);
+    const FeedbackRange range = range_around(f, x, y);
     if (!feedback_is_explained(f->value[(size_t)y * f->w + x], f->frame.base, range.far_min, range.far_max))
         return false;
     if (!f->cw)
         return true;
     const uint32_t uv[2] = { f->uv[0][sample_at(f, x, y)], f->uv[1][sample_at(f, x, y)] };
-    const FeedbackChromaRange chroma = chroma_range_around(f, x / 2, y / 2, chroma_radius);
+    const FeedbackChromaRange chroma = chroma_range_around(f, x / 2, y / 2);
     return feedback_chroma_is_explained(uv, &chroma);
-}
-
-static bool moves_near(const PlainFeedback *f, int x, int y)
-{
-    const int r = FEEDBACK_WIDE_NEAR;
-    for (int j = y - r < 0 ? 0 : y - r; j <= y + r && j < f->h; j++)
-        for (int i = x - r < 0 ? 0 : x - r; i <= x + r && i < f->w; i++)
-            if (feedback_moves(f->pixels[(size_t)j * f->w + i].rises))
-                return true;
-    return false;
-}
-
-static bool is_explained(const PlainFeedback *f, int x, int y)
-{
-    return is_within(f, x, y, FEEDBACK_FAR_RADIUS, FEEDBACK_FAR_RADIUS_CHROMA) ||
-           (f->cw && moves_near(f, x, y) && is_within(f, x, y, FEEDBACK_WIDE_RADIUS, FEEDBACK_WIDE_RADIUS_CHROMA));
 }
 
 static bool is_shadow(const PlainFeedback *f, int x, int y)

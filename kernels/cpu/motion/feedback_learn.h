@@ -85,13 +85,13 @@ static void feedback_unshadow(FeedbackStrip *strip)
 
 /* ---------------------------------------------------------------- explain */
 
-/* Of the pixels `mask` of a word, those that the range of this radius explains. */
-static uint64_t bits_within(const CpuFeedback *f, uint32_t w, uint32_t y, uint64_t mask, int radius, int chroma_radius)
+/* Of the pixels `mask` of a word, those that the far range explains. */
+static uint64_t explained_bits(const CpuFeedback *f, uint32_t w, uint32_t y, uint64_t mask)
 {
     const size_t at = row_at(&f->luma, y) + w * BLOCK, uv_at = row_at(&f->chroma, y / 2) + w * (BLOCK / 2);
     RangeBlock far_range, ranges[2];
     uint64_t explained = 0;
-    range_of_block(f->model.mean, &f->luma, (int)(w * BLOCK), (int)y, radius, &far_range);
+    range_of_block(f->model.mean, &f->luma, (int)(w * BLOCK), (int)y, FEEDBACK_FAR_RADIUS, &far_range);
     for (uint64_t todo = mask; todo; todo &= todo - 1) {
         const uint32_t i = lowest(todo);
         const bool is = feedback_is_explained(f->value[at + i], f->frame.base, far_range.min[i], far_range.max[i]);
@@ -99,7 +99,7 @@ static uint64_t bits_within(const CpuFeedback *f, uint32_t w, uint32_t y, uint64
     }
     if (!explained || !f->chroma.width)
         return explained;
-    load_chroma_ranges(f, (int)(w * (BLOCK / 2)), (int)(y / 2), chroma_radius, ranges);
+    load_chroma_ranges(f, (int)(w * (BLOCK / 2)), (int)(y / 2), ranges);
     for (uint64_t todo = explained; todo; todo &= todo - 1) {
         const uint32_t i = lowest(todo);
         const uint32_t uv[2] = { f->uv[0][uv_at + i / 2], f->uv[1][uv_at + i / 2] };
@@ -107,31 +107,6 @@ static uint64_t bits_within(const CpuFeedback *f, uint32_t w, uint32_t y, uint64
         explained &= ~((uint64_t)!feedback_chroma_is_explained(uv, &range) << i);
     }
     return explained;
-}
-
-/* Pixels of a word with feedback_moves() near them. */
-static uint64_t moving_bits(const CpuFeedback *f, uint32_t w, uint32_t y)
-{
-    const int r = FEEDBACK_WIDE_NEAR, x0 = (int)(w * BLOCK) - r, width = (int)f->luma.width;
-    const int y0 = (int)y < r ? 0 : (int)y - r, y1 = (int)y + r < (int)f->luma.height ? (int)y + r : (int)f->luma.height - 1;
-    const int first = x0 < 0 ? -x0 : 0, end = x0 + (int)BLOCK + 2 * r <= width ? (int)BLOCK + 2 * r : width - x0;
-    uint8_t columns[BLOCK + 2 * FEEDBACK_WIDE_NEAR] = { 0 }, near[BLOCK] = { 0 };
-    for (int j = y0; j <= y1; j++) {
-        const uint8_t *const row = f->model.rises + row_at(&f->luma, (uint32_t)j) + x0;
-        for (int i = first; i < end; i++)
-            columns[i] |= feedback_moves(row[i]);
-    }
-    for (int k = 0; k <= 2 * r; k++)
-        for (unsigned i = 0; i < BLOCK; i++)
-            near[i] |= columns[i + (unsigned)k];
-    return pack64_u8(near, 0);
-}
-
-static uint64_t explained_bits(const CpuFeedback *f, uint32_t w, uint32_t y, uint64_t mask)
-{
-    const uint64_t explained = bits_within(f, w, y, mask, FEEDBACK_FAR_RADIUS, FEEDBACK_FAR_RADIUS_CHROMA);
-    const uint64_t others = f->chroma.width ? mask & ~explained : 0, moving = others ? others & moving_bits(f, w, y) : 0;
-    return explained | (moving ? bits_within(f, w, y, moving, FEEDBACK_WIDE_RADIUS, FEEDBACK_WIDE_RADIUS_CHROMA) : 0);
 }
 
 static void feedback_explain(FeedbackStrip *strip)

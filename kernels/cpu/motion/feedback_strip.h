@@ -74,38 +74,37 @@ static inline uint64_t word_at(const uint64_t *bits, const FeedbackSize *size, i
 
 /* ---------------------------------------------------------------- ranges of the model */
 
-#define MAX_RANGE_COLUMNS (BLOCK + 2 * FEEDBACK_WIDE_RADIUS)
+#define RANGE_COLUMNS (BLOCK + 2 * FEEDBACK_FAR_RADIUS)
 
 /* Smallest and largest of 64 samples' squares. */
 typedef struct RangeBlock {
     uint16_t min[BLOCK], max[BLOCK];
 } RangeBlock;
 
-/* Columns first..first+n-1 of a row; the first and the last of the row repeat. */
-static inline void load_columns(const uint16_t *restrict row, const FeedbackSize *size, int first, int n,
-                                uint16_t *restrict columns)
+/* Columns x0 - FEEDBACK_FAR_RADIUS and so on of a row; the first and the last of the row repeat. */
+static inline void load_columns(const uint16_t *restrict row, const FeedbackSize *size, int x0, uint16_t *restrict columns)
 {
-    if (first >= 0 && first + n <= (int)size->width) {
-        memcpy(columns, row + first, (size_t)n * sizeof *columns);
+    const int first = x0 - FEEDBACK_FAR_RADIUS;
+    if (first >= 0 && first + RANGE_COLUMNS <= (int)size->width) {
+        memcpy(columns, row + first, RANGE_COLUMNS * sizeof *columns);
         return;
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < RANGE_COLUMNS; i++)
         columns[i] = row[feedback_clamp(first + i, 0, (int)size->width - 1)];
 }
 
-/* Of the squares of this radius around samples x0..x0+63 of row y. margin: a constant, at least the radius. */
-static inline __attribute__((always_inline)) void range_with_margin(const uint16_t *plane, const FeedbackSize *size, int x0,
-                                                                    int y, int radius, int margin, RangeBlock *restrict range)
+/* Of the squares of this radius around samples x0..x0+63 of row y. */
+static void range_of_block(const uint16_t *plane, const FeedbackSize *size, int x0, int y, int radius, RangeBlock *restrict range)
 {
-    uint16_t low[MAX_RANGE_COLUMNS], high[MAX_RANGE_COLUMNS], columns[MAX_RANGE_COLUMNS];
+    uint16_t low[RANGE_COLUMNS], high[RANGE_COLUMNS], columns[RANGE_COLUMNS];
     const int y0 = y < radius ? 0 : y - radius, y1 = y + radius < (int)size->height ? y + radius : (int)size->height - 1;
-    const int from = margin - radius, n = BLOCK + 2 * margin;
+    const int from = FEEDBACK_FAR_RADIUS - radius;
 
-    load_columns(plane + row_at(size, (uint32_t)y0), size, x0 - margin, n, low);
-    memcpy(high, low, (size_t)n * sizeof *high);
+    load_columns(plane + row_at(size, (uint32_t)y0), size, x0, low);
+    memcpy(high, low, sizeof high);
     for (int j = y0 + 1; j <= y1; j++) {
-        load_columns(plane + row_at(size, (uint32_t)j), size, x0 - margin, n, columns);
-        for (int i = 0; i < n; i++) {
+        load_columns(plane + row_at(size, (uint32_t)j), size, x0, columns);
+        for (int i = 0; i < RANGE_COLUMNS; i++) {
             low[i] = min16(low[i], columns[i]);
             high[i] = max16(high[i], columns[i]);
         }
@@ -117,14 +116,6 @@ static inline __attribute__((always_inline)) void range_with_margin(const uint16
             range->min[i] = min16(range->min[i], low[from + k + i]);
             range->max[i] = max16(range->max[i], high[from + k + i]);
         }
-}
-
-static void range_of_block(const uint16_t *plane, const FeedbackSize *size, int x0, int y, int radius, RangeBlock *restrict range)
-{
-    if (radius <= FEEDBACK_FAR_RADIUS)
-        range_with_margin(plane, size, x0, y, radius, FEEDBACK_FAR_RADIUS, range);
-    else
-        range_with_margin(plane, size, x0, y, radius, FEEDBACK_WIDE_RADIUS, range);
 }
 
 /* ---------------------------------------------------------------- smoothing */
@@ -294,10 +285,10 @@ static FeedbackChromaRange chroma_range(const RangeBlock *ranges, uint32_t i)
     return (FeedbackChromaRange){ { ranges[0].min[i], ranges[1].min[i] }, { ranges[0].max[i], ranges[1].max[i] } };
 }
 
-static void load_chroma_ranges(const CpuFeedback *f, int x0, int y, int radius, RangeBlock *ranges)
+static void load_chroma_ranges(const CpuFeedback *f, int x0, int y, RangeBlock *ranges)
 {
     for (unsigned k = 0; k < 2; k++)
-        range_of_block(f->model.uv_mean[0][k], &f->chroma, x0, y, radius, &ranges[k]);
+        range_of_block(f->model.uv_mean[0][k], &f->chroma, x0, y, FEEDBACK_FAR_RADIUS_CHROMA, &ranges[k]);
 }
 
 static void classify_chroma_word(const CpuFeedback *f, uint32_t w, uint32_t y)
@@ -310,7 +301,7 @@ static void classify_chroma_word(const CpuFeedback *f, uint32_t w, uint32_t y)
 
     f->uv_raw[word] = f->uv_rises[word] = 0;
     if (misses)
-        load_chroma_ranges(f, (int)(w * BLOCK), (int)y, FEEDBACK_FAR_RADIUS_CHROMA, ranges);
+        load_chroma_ranges(f, (int)(w * BLOCK), (int)y, ranges);
     for (; misses; misses &= misses - 1) {
         const uint32_t i = lowest(misses);
         const size_t p = at + i;

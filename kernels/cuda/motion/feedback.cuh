@@ -160,11 +160,12 @@ __device__ static inline uint16_t rescaled_chroma(uint32_t value, uint32_t gain)
 }
 
 /* The range of chroma around a sample. */
-template <int RADIUS> __device__ static inline FeedbackChromaRange chroma_range(const Feedback &f, uint32_t gain, int x, int y)
+__device__ static inline FeedbackChromaRange chroma_range(const Feedback &f, uint32_t gain, int x, int y)
 {
     FeedbackChromaRange range = { { 65535, 65535 }, { 0, 0 } };
-    for (int j = max(y - RADIUS, 0); j <= min(y + RADIUS, (int)f.chroma_height - 1); j++)
-        for (int i = max(x - RADIUS, 0); i <= min(x + RADIUS, (int)f.chroma_width - 1); i++) {
+    for (int j = max(y - FEEDBACK_FAR_RADIUS_CHROMA, 0); j <= min(y + FEEDBACK_FAR_RADIUS_CHROMA, (int)f.chroma_height - 1); j++)
+        for (int i = max(x - FEEDBACK_FAR_RADIUS_CHROMA, 0); i <= min(x + FEEDBACK_FAR_RADIUS_CHROMA, (int)f.chroma_width - 1);
+             i++) {
             const ushort2 means = *(const ushort2 *)(f.chroma + (size_t)j * f.chroma_pitch + i);
             const uint32_t u = rescaled_chroma(means.x, gain), v = rescaled_chroma(means.y, gain);
             range.min[0] = min(range.min[0], u), range.max[0] = max(range.max[0], u);

@@ -173,7 +173,7 @@ __device__ static uint32_t chroma_flags(const Feedback &f, const Classify &c, co
     const uint32_t threshold = feedback_chroma_threshold(model.deviation);
     if (feedback_chroma_distance(uv[0], uv[1], model.mean[0][0], model.mean[0][1]) <= threshold)
         return 0;
-    const FeedbackChromaRange range = chroma_range<FEEDBACK_FAR_RADIUS_CHROMA>(f, c.gain, x, y);
+    const FeedbackChromaRange range = chroma_range(f, c.gain, x, y);
     return feedback_chroma_miss(uv, threshold, model.mean[0], model.mean[1], model.weight,
                                 f.rises[(size_t)2 * y * f.pitch + 2 * x], &range);
 }

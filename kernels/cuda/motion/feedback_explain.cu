@@ -15,15 +15,13 @@
 #define TILE_WORDS         (TILE_WIDTH * TILE_HEIGHT / 32)
 #define HALO               FEEDBACK_FAR_RADIUS
 #define ROWS               (TILE_HEIGHT + 2 * HALO)
-#define WIDE_HALO          FEEDBACK_WIDE_RADIUS
-#define WIDE_ROWS          (TILE_HEIGHT + 2 * WIDE_HALO)
 
 /* ---------------------------------------------------------------- explain */
 
 typedef struct ExplainTile {
     uint16_t mean[ROWS][TILE_WIDTH + 2 * HALO];
-    uint16_t row_min[WIDE_ROWS][TILE_WIDTH], row_max[WIDE_ROWS][TILE_WIDTH]; /* first ROWS of them for the far range */
-    uint32_t bits[TILE_WORDS], explained[TILE_WORDS], moving[TILE_WORDS];
+    uint16_t row_min[ROWS][TILE_WIDTH], row_max[ROWS][TILE_WIDTH];
+    uint32_t bits[TILE_WORDS], explained[TILE_WORDS];
 } ExplainTile;
 
 /* The picture repeats its border, which changes no range. */
@@ -49,35 +47,10 @@ __device__ static void range_rows(ExplainTile &tile)
     }
 }
 
-/* Rows of the wide range: few tiles need it. */
-__device__ static void wide_range_rows(const Feedback &f, ExplainTile &tile, uint32_t gain, int x0, int y0)
-{
-    for (int i = (int)threadIdx.x; i < WIDE_ROWS * TILE_WIDTH; i += (int)blockDim.x) {
-        const int row = i / TILE_WIDTH, column = i % TILE_WIDTH, y = min(max(y0 - WIDE_HALO + row, 0), (int)f.height - 1);
-        uint32_t smallest = 65535, largest = 0;
-        for (int k = -WIDE_HALO; k <= WIDE_HALO; k++) {
-            const int x = min(max(x0 + column + k, 0), (int)f.width - 1);
-            const uint32_t mean = rescaled(f.mean[(size_t)y * f.pitch + x], gain);
-            smallest = min(smallest, mean), largest = max(largest, mean);
-        }
-        tile.row_min[row][column] = (uint16_t)smallest, tile.row_max[row][column] = (uint16_t)largest;
-    }
-}
-
-__device__ static bool moves_near(const Feedback &f, int x, int y)
-{
-    bool moves = false;
-    for (int j = max(y - (int)FEEDBACK_WIDE_NEAR, 0); j <= min(y + (int)FEEDBACK_WIDE_NEAR, (int)f.height - 1); j++)
-        for (int i = max(x - (int)FEEDBACK_WIDE_NEAR, 0); i <= min(x + (int)FEEDBACK_WIDE_NEAR, (int)f.width - 1); i++)
-            moves |= feedback_moves(f.rises[(size_t)j * f.pitch + i]);
-    return moves;
-}
-
-template <int RADIUS, int CHROMA_RADIUS>
-__device__ static bool is_within(const Feedback &f, const ExplainTile &tile, uint32_t gain, int row, int column, int x, int y)
+__device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, uint32_t gain, int row, int column, int x, int y)
 {
     uint32_t smallest = 65535, largest = 0;
-    for (int k = 0; k <= 2 * RADIUS; k++) {
+    for (int k = 0; k <= 2 * HALO; k++) {
         smallest = min(smallest, (uint32_t)tile.row_min[row + k][column]);
         largest = max(largest, (uint32_t)tile.row_max[row + k][column]);
     }
@@ -87,39 +60,8 @@ __device__ static bool is_within(const Feedback &f, const ExplainTile &tile, uin
         return true;
     const size_t sample = (size_t)(y / 2) * f.chroma_pitch + x / 2;
     const uint32_t uv[2] = { f.uv[0][sample], f.uv[1][sample] };
-    const FeedbackChromaRange range = chroma_range<CHROMA_RADIUS>(f, gain, x / 2, y / 2);
+    const FeedbackChromaRange range = chroma_range(f, gain, x / 2, y / 2);
     return feedback_chroma_is_explained(uv, &range);
-}
-
-/* Of the tile's pixels, those that the far range explains; and the others that the wide range may explain. Returns whether there
- * are such. */
-__device__ static bool explain_far(const Feedback &f, ExplainTile &tile, uint32_t gain, int x0, int y0)
-{
-    bool any_moving = false;
-    for (int i = (int)threadIdx.x; i < TILE_WIDTH * TILE_HEIGHT; i += (int)blockDim.x) {
-        const int row = i / TILE_WIDTH, column = i % TILE_WIDTH, x = x0 + column, y = y0 + row;
-        if (!(tile.bits[i / 32] >> i % 32 & 1))
-            continue;
-        if (is_within<HALO, FEEDBACK_FAR_RADIUS_CHROMA>(f, tile, gain, row, column, x, y)) {
-            atomicOr(&tile.explained[i / 32], 1u << i % 32);
-        } else if (f.chroma_width && moves_near(f, x, y)) {
-            atomicOr(&tile.moving[i / 32], 1u << i % 32);
-            any_moving = true;
-        }
-    }
-    return any_moving;
-}
-
-__device__ static void explain_wide(const Feedback &f, ExplainTile &tile, uint32_t gain, int x0, int y0)
-{
-    wide_range_rows(f, tile, gain, x0, y0);
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < TILE_WIDTH * TILE_HEIGHT; i += (int)blockDim.x) {
-        const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;
-        if (tile.moving[i / 32] >> i % 32 & 1 &&
-            is_within<WIDE_HALO, FEEDBACK_WIDE_RADIUS_CHROMA>(f, tile, gain, row, column, x0 + column, y0 + row))
-            atomicOr(&tile.explained[i / 32], 1u << i % 32);
-    }
 }
 
 /* A block has a tile; most are empty. */
@@ -134,15 +76,18 @@ __device__ static void explain_tile(const Feedback &f, ExplainTile &tile, uint32
     if (!__syncthreads_or(own != 0))
         return;
     if (t < TILE_WORDS)
-        tile.bits[t] = own, tile.explained[t] = tile.moving[t] = 0;
+        tile.bits[t] = own, tile.explained[t] = 0;
     load_means(f, tile, gain, (int)word0 * 32, (int)row0);
     __syncthreads();
     range_rows(tile);
     __syncthreads();
-    if (__syncthreads_or(explain_far(f, tile, gain, (int)word0 * 32, (int)row0))) {
-        explain_wide(f, tile, gain, (int)word0 * 32, (int)row0);
-        __syncthreads();
+    for (int i = (int)t; i < TILE_WIDTH * TILE_HEIGHT; i += (int)blockDim.x) {
+        const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;
+        if (tile.bits[i / 32] >> i % 32 & 1 &&
+            is_explained(f, tile, gain, row, column, (int)word0 * 32 + column, (int)row0 + row))
+            atomicOr(&tile.explained[i / 32], 1u << i % 32);
     }
+    __syncthreads();
     if (owns && own)
         f.explained[at] = tile.explained[t];
 }
