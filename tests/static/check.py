@@ -42,6 +42,7 @@ CHECKS = ",".join([
 VECTORS = re.compile(r"/tier/|blend_areas\.c$")
 FINDING = re.compile(r"^(?P<path>[^:\s]+):(?P<line>\d+)(?::\d+)?: (?:warning|fatal error|error|portability|style): (?P<text>.*)$",
                      re.MULTILINE)
+OF_GCC = ("-fno-split-paths",)  # options that clang refuses
 # Not C files of ours that users run.
 LEFT_OUT = re.compile(r"/tier/(?!plain)|make_byte_table|/decide\.c")
 
@@ -69,7 +70,8 @@ def output_of(arguments, folder):
     output = done.stdout + done.stderr
     # A tool that could not do its work has found nothing.
     if done.returncode and not FINDING.search(output):
-        output += f"\n{arguments[-1]}:0: error: {arguments[0]} ended with {done.returncode}\n"
+        source = next((str(word) for word in arguments if str(word).endswith(".c")), arguments[-1])
+        output += f"\n{source}:0: error: {arguments[0]} ended with {done.returncode}\n"
     return output
 
 
@@ -84,7 +86,8 @@ def run_gcc(folder):
 
 
 def run_clang_tidy(folder):
-    return run_all([["clang-tidy", "--quiet", f"--checks={CHECKS}", TOP / path, "--", *arguments, "-Wno-everything"]
+    return run_all([["clang-tidy", "--quiet", f"--checks={CHECKS}", TOP / path, "--",
+                     *(word for word in arguments if word not in OF_GCC), "-Wno-everything"]
                     for path, arguments in commands(folder).items()], folder)
 
 
