@@ -372,8 +372,13 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   if (version >= VERSION_WITH_POINTS && n <= GST_CCL_MAX_BLOBS && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
-  if (version >= VERSION_WITH_SHAPE && n <= GST_CCL_MAX_BLOBS && expected + COUNTS_SIZE <= size)
-    expected += COUNTS_SIZE + (guint64) SHAPE_SIZE *get32_at (data, expected - CHECKSUM_SIZE);
+  if (version >= VERSION_WITH_SHAPE && n <= GST_CCL_MAX_BLOBS) {
+    const guint64 n_shapes_at = expected - CHECKSUM_SIZE;
+
+    expected += COUNTS_SIZE;
+    if (expected <= size)
+      expected += (guint64) SHAPE_SIZE *get32_at (data, n_shapes_at);
+  }
   if (n > GST_CCL_MAX_BLOBS || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))

@@ -427,6 +427,7 @@ GST_START_TEST (test_absurd_volumes_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 1), GST_CCL_ERROR_DATA, "version 1 with volumes");
   REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_DATA, "version 2 with volumes");
   REFUSED_WITH (memset (copy + FIRST_BLOB_AT + 104 + 96, 0, 8), GST_CCL_ERROR_DATA, "version 3 without volumes");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 that ends before its number of counts");
   g_free (copy);
   g_free (data);
 }
