@@ -6,7 +6,7 @@
 #include "analysis/contour.h"
 
 #include "checkccl.h"
-#include "motion.h" /* ccl_polygon_fill() */
+#include "analysis/polygon.h"
 #include "patterns.h"
 
 #include <float.h>
@@ -67,12 +67,13 @@ static bool fills(const CclPoint *points, uint32_t n, const CclComponent *row, c
 {
     double *const xy = malloc(2 * (size_t)n * sizeof *xy);
     uint8_t *const picture = calloc(cutout->height, cutout->width);
+    const CclPlane plane = { picture, cutout->width, cutout->width, cutout->height };
     bool same = true;
     for (uint32_t i = 0; i < n; i++) {
         xy[2 * i] = points[i].x - row->x0 + 1;
         xy[2 * i + 1] = points[i].y - row->y0 + 1;
     }
-    same = ccl_polygon_fill(xy, n, 1, picture, cutout->width, cutout->width, cutout->height) == CCL_OK;
+    same = ccl_polygon_fill(xy, n, 1, &plane) == CCL_OK;
     *inside = 0;
     for (size_t i = 0; i < (size_t)cutout->width * cutout->height; i++) {
         same = same && picture[i] == (cutout->pixels[i] != 2);
@@ -284,13 +285,14 @@ static void check_odd_polygons(Session *session)
     enum { N_ODD = sizeof odd / sizeof *odd };
     const double half[] = { -INFINITY, 0, -INFINITY, 6, 5, 6, 5, 0 };
     uint8_t picture[HEIGHT + 2][STRIDE];
+    const CclPlane plane = { picture[1], STRIDE, WIDTH, HEIGHT };
     unsigned n_set = 0, n_wrong = 0;
 
     for (unsigned i = 0; i <= N_ODD * N_ODD * N_ODD; i++) {
         const double xy[] = { 1, 0, 1, 10, odd[i % N_ODD], odd[i / N_ODD % N_ODD], odd[i / N_ODD / N_ODD % N_ODD], 0 };
         const bool is_last = i == N_ODD * N_ODD * N_ODD;
         memset(picture, 0, sizeof picture);
-        n_wrong += ccl_polygon_fill(is_last ? half : xy, 4, 7, picture[1], STRIDE, WIDTH, HEIGHT) != CCL_OK;
+        n_wrong += ccl_polygon_fill(is_last ? half : xy, 4, 7, &plane) != CCL_OK;
         for (unsigned y = 0; y < HEIGHT + 2; y++)
             for (unsigned x = 0; x < STRIDE; x++) {
                 const bool is_inside = x < WIDTH && y > 0 && y <= HEIGHT;

@@ -3,6 +3,7 @@
 
 /* One case: a course of pictures through the detector and the plain one. */
 #include "checkmotion.h"
+#include "analysis/polygon.h"
 #include "device.h"
 
 /* ---------------------------------------------------------------- pictures */
@@ -92,7 +93,8 @@ static void course_new(Course *course, const Case *c)
     uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
     if (c->ignore) {
         const double triangle[] = { 0, 0, mask_width * 0.7, 0, 0, mask_height * 0.6 };
-        need(ccl_polygon_fill(triangle, 3, 1, ignored, mask_width, mask_width, mask_height));
+        const CclPlane plane = { ignored, mask_width, mask_width, mask_height };
+        need(ccl_polygon_fill(triangle, 3, 1, &plane));
     }
     *course = (Course){ .plain = plain_new(&c->config, ignored),
                         .stride = c->config.width + c->pad,
