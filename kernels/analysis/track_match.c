@@ -306,7 +306,7 @@ static CclDetection joined(const CclDetection *a, const CclDetection *b)
 }
 
 /* Is the prediction good enough for a small blob inside it to be a part of the track? */
-static bool knows_its_place(const TrackItem *item)
+static bool is_predicted_well(const TrackItem *item)
 {
     const double limit = MAX_DOUBT * MAX_DOUBT * item->w * item->h;
     return item->ax.pp < limit && item->ay.pp < limit;
@@ -325,7 +325,7 @@ void track_match_join_parts(TrackMatch *match, TrackItem *items)
         if (item->track.state == CCL_TRACK_LOST || item->group != TRACK_NONE)
             continue;
         if (item->track.detection == TRACK_NONE) {
-            if (!knows_its_place(item))
+            if (!is_predicted_well(item))
                 continue;
             track_match_give(match, items, match->covering[i], i);
             item->in_parts = item->is_hidden = true;

@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parts of ccltrack without a pipeline: rings of places, lives of tracks, readers of blobs and regions, writers of
+/* The parts of ccltrack without a pipeline: rings of places, seen tracks, readers of blobs and regions, writers of
  * identities. */
 
 #include <gst/check/gstcheck.h>
 
 #include "base/gstccltrailring.h"
 #include "track/gstccltrackinput.h"
-#include "track/gstccltracklives.h"
+#include "track/gstcclseentracks.h"
 #include "track/gstccltrackoutput.h"
 
 #define WIDTH 320
 #define HEIGHT 240
 
-/* ---------------------------------------------------------------- rings and lives */
+/* ---------------------------------------------------------------- rings and seen tracks */
 
 /* The ring has the places `oldest`, `oldest` + 1, ... */
 static void
@@ -59,25 +59,27 @@ GST_START_TEST (test_ring)
 
 GST_END_TEST;
 
-GST_START_TEST (test_lives)
+GST_START_TEST (test_seen_tracks)
 {
-  GstCclTrackLives *const lives = gst_ccl_track_lives_new ();
+  GstCclSeenTracks *const seen = gst_ccl_seen_tracks_new ();
   const CclTrack tracks[] = { {.id = 1,.state = CCL_TRACK_CONFIRMED}, {.id = 2,.state = CCL_TRACK_LOST} };
 
-  fail_unless (gst_ccl_track_lives_find (lives, 1) == NULL);
+  fail_unless (gst_ccl_seen_tracks_find (seen, 1) == NULL);
   for (guint i = 0; i < 5; i++)
-    gst_ccl_trail_ring_add (gst_ccl_track_lives_see (lives, 1, 10 + i, 3)->trail, (GstCclPoint) { i, 0});
-  gst_ccl_track_lives_see (lives, 2, 20, 3);
-  fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
-  check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 3, 2);
-  gst_ccl_track_lives_see (lives, 1, 30, 2);
-  fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
-  check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 2, 3);
-  gst_ccl_track_lives_forget_lost (lives, tracks, G_N_ELEMENTS (tracks));
-  fail_unless (gst_ccl_track_lives_find (lives, 1) && !gst_ccl_track_lives_find (lives, 2));
-  gst_ccl_track_lives_clear (lives);
-  fail_unless (gst_ccl_track_lives_find (lives, 1) == NULL);
-  gst_ccl_track_lives_free (lives);
+    gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (seen, 1, 10 + i, 3)->trail, (GstCclPoint) {
+        i, 0}
+  );
+  gst_ccl_seen_tracks_add (seen, 2, 20, 3);
+  fail_unless_equals_uint64 (gst_ccl_seen_tracks_find (seen, 1)->first_seen, 10);
+  check_ring (gst_ccl_seen_tracks_find (seen, 1)->trail, 3, 2);
+  gst_ccl_seen_tracks_add (seen, 1, 30, 2);
+  fail_unless_equals_uint64 (gst_ccl_seen_tracks_find (seen, 1)->first_seen, 10);
+  check_ring (gst_ccl_seen_tracks_find (seen, 1)->trail, 2, 3);
+  gst_ccl_seen_tracks_remove_lost (seen, tracks, G_N_ELEMENTS (tracks));
+  fail_unless (gst_ccl_seen_tracks_find (seen, 1) && !gst_ccl_seen_tracks_find (seen, 2));
+  gst_ccl_seen_tracks_clear (seen);
+  fail_unless (gst_ccl_seen_tracks_find (seen, 1) == NULL);
+  gst_ccl_seen_tracks_free (seen);
 }
 
 GST_END_TEST;
@@ -159,7 +161,7 @@ GST_END_TEST;
 
 typedef struct
 {
-  GstCclTrackLives *lives;
+  GstCclSeenTracks *seen;
   GstCclVector blobs, points;
   GstBuffer *buffer;
   GstCclBlobMeta *meta;
@@ -171,7 +173,7 @@ new_output (void)
 {
   const GstCclBlob blobs[] = { new_blob (1, 20, 30), new_blob (2, 120, 30) };
   Output output = {
-    .lives = gst_ccl_track_lives_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size =
+    .seen = gst_ccl_seen_tracks_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size =
           sizeof (GstCclPoint)},
     .buffer = gst_buffer_new ()
   };
@@ -183,7 +185,7 @@ new_output (void)
 static void
 free_output (Output * output)
 {
-  gst_ccl_track_lives_free (output->lives);
+  gst_ccl_seen_tracks_free (output->seen);
   gst_ccl_vector_clear (&output->blobs);
   gst_ccl_vector_clear (&output->points);
   gst_buffer_unref (output->buffer);
@@ -193,7 +195,7 @@ static void
 write_tracks (Output * output, const CclTrack * tracks, guint n, const guint64 * ids, guint emit)
 {
   const GstCclTrackResults results = {
-    .tracks = tracks,.n_tracks = n,.ids = ids,.n_ids = 2,.lives = output->lives,.emit = emit,.min_hits = 3,
+    .tracks = tracks,.n_tracks = n,.ids = ids,.n_ids = 2,.seen_tracks = output->seen,.emit = emit,.min_hits = 3,
     .blobs = &output->blobs,.points = &output->points,
   };
 
@@ -210,8 +212,10 @@ GST_START_TEST (test_write_identities)
   Output output = new_output ();
   const GstCclBlob *blobs;
 
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, 7, 0, 4)->trail, (GstCclPoint) { 100, 35});
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, 7, 0, 4)->trail, (GstCclPoint) { 125, 35});
+  gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (output.seen, 7, 0, 4)->trail, (GstCclPoint) {
+      100, 35});
+  gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (output.seen, 7, 0, 4)->trail, (GstCclPoint) {
+      125, 35});
   write_tracks (&output, tracks, 2, ids, 0);
   blobs = gst_ccl_blob_list_get (output.meta->list, 0);
   fail_unless_equals_int (gst_ccl_blob_meta_get_length (output.meta), 2);
@@ -296,8 +300,8 @@ GST_START_TEST (test_write_regions)
   const CclTrack tracks[] = { {.id = 7,.state = CCL_TRACK_CONFIRMED}, {.id = 1 + (1ull << 33),.state = CCL_TRACK_CONFIRMED} };
   const guint64 ids[] = { 1 + (1ull << 33), 0, 7 };
   GstBuffer *const buffer = gst_buffer_new ();
-  GstCclTrackLives *const lives = gst_ccl_track_lives_new ();
-  const GstCclTrackResults results = {.tracks = tracks,.n_tracks = 2,.ids = ids,.n_ids = 3,.lives = lives };
+  GstCclSeenTracks *const seen = gst_ccl_seen_tracks_new ();
+  const GstCclTrackResults results = {.tracks = tracks,.n_tracks = 2,.ids = ids,.n_ids = 3,.seen_tracks = seen };
   GstVideoRegionOfInterestMeta *rois[3];
 
   for (guint i = 0; i < G_N_ELEMENTS (rois); i++)
@@ -307,7 +311,7 @@ GST_START_TEST (test_write_regions)
   fail_unless_equals_int (object_id_of (rois[0]), 1);
   fail_unless_equals_int (object_id_of (rois[1]), -1);
   fail_unless_equals_int (object_id_of (rois[2]), 7);
-  gst_ccl_track_lives_free (lives);
+  gst_ccl_seen_tracks_free (seen);
   gst_buffer_unref (buffer);
 }
 
@@ -321,7 +325,7 @@ ccltrack_parts_suite (void)
 
   suite_add_tcase (suite, parts);
   tcase_add_test (parts, test_ring);
-  tcase_add_test (parts, test_lives);
+  tcase_add_test (parts, test_seen_tracks);
   tcase_add_test (parts, test_choice_of_input);
   tcase_add_test (parts, test_read);
   tcase_add_test (parts, test_write_identities);
