@@ -9,14 +9,7 @@
 #include <gst/ccl/ccl.h>
 #include <string.h>
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
+void (*const fuzz_start) (void) = fuzz_init;
 
 /* CRC-32, bit by bit. */
 static guint32

@@ -10,11 +10,14 @@
 
 G_BEGIN_DECLS
 
-/* The target: tests/fuzz/TARGET.c defines both. */
-int LLVMFuzzerInitialize (int *argc, char ***argv);
+/* The target: tests/fuzz/TARGET.c defines both. fuzz_start is one of the two functions below. */
+extern void (*const fuzz_start) (void);
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
-/* For LLVMFuzzerInitialize(): starts GStreamer without any plugin. Critical messages end the program, because a wrong argument
+/* libFuzzer calls it before the first input; it calls fuzz_start(). */
+int LLVMFuzzerInitialize (int *argc, char ***argv);
+
+/* Starts GStreamer without any plugin. Critical messages end the program, because a wrong argument
  * for a function is a fault of ours. */
 void fuzz_init (void);
 

@@ -8,14 +8,7 @@
 
 #include "motion/gstcclignore.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
+void (*const fuzz_start) (void) = fuzz_init;
 
 static void
 check_polygons (GPtrArray * polygons)

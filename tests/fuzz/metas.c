@@ -40,14 +40,7 @@ static const Chain chains[] = {
 #endif
 };
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init_elements ();
-  return 0;
-}
+void (*const fuzz_start) (void) = fuzz_init_elements;
 
 static void
 add_region (GstBuffer * buffer, FuzzBytes * bytes)

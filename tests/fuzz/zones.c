@@ -8,14 +8,7 @@
 
 #include "zone/gstcclzones.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init_elements ();
-  return 0;
-}
+void (*const fuzz_start) (void) = fuzz_init_elements;
 
 static void
 check_rule (const GstCclZoneRule * rule)
