@@ -137,8 +137,8 @@ static bool downloads(const MotionFrame *frame)
 static CclStatus download_mask(const CclMotion *motion, const MotionFrame *frame)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
-                                motion->height, cudaMemcpyDeviceToHost, cuda->stream));
+    const CudaRows mask = { cuda->mask, cuda->mask_pitch, motion->width, motion->height };
+    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, mask, cudaMemcpyDeviceToHost, cuda->stream));
     return cuda_record(&cuda->downloaded[frame->slot], cuda->stream);
 }
 
