@@ -312,5 +312,5 @@ template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) l
 CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f)
 {
     const dim3 grid(blocks_for(f->words, LEARN_WORDS), blocks_for(f->height, LEARN_ROWS));
-    return cuda_motion_launch(cuda, true, f->chroma_width ? learn<true> : learn<false>, grid, LEARN_THREADS, 0, *f);
+    return cuda_motion_launch(cuda, true, f->chroma_width ? learn<true> : learn<false>, { grid, LEARN_THREADS, 0 }, *f);
 }
