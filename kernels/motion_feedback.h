@@ -60,6 +60,7 @@
     250u                             /* units, 4 s: a candidate that stood still for this long loses 1/16 by a change,
                                             not all: people shift their weight */
 #define FEEDBACK_STILL_COARSE 60000u /* number of parts */
+#define FEEDBACK_STILL_HELD   62u    /* units, 1 s: the most that counts in a held box; enough for ghosts to be judged */
 
 /* Results of feedback_miss(). */
 #define FEEDBACK_RAW   1u /* fits nothing: foreground, before shadows and filters */
@@ -290,14 +291,15 @@ MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16
 
 /* ---------------------------------------------------------------- luma: candidates */
 
-/* A pixel of the mask. */
+/* A pixel of the mask; in a held box time beyond FEEDBACK_STILL_HELD does not count. */
 MOTION_INLINE void feedback_watch(uint32_t value, uint32_t threshold, uint16_t *candidate, uint16_t *still,
-                                  const FeedbackFrame *frame, uint32_t dither)
+                                  const FeedbackFrame *frame, uint32_t dither, bool is_held)
 {
     if (motion_distance(value, *candidate) <= threshold) {
         const uint32_t more = *still < FEEDBACK_STILL_FINE ? frame->still_fine : frame->still_coarse;
+        const uint32_t most = !is_held ? 65535u : *still > FEEDBACK_STILL_HELD ? *still : FEEDBACK_STILL_HELD;
         *candidate = (uint16_t)feedback_towards(*candidate, value, FEEDBACK_CANDIDATE_RATE, dither);
-        *still = (uint16_t)feedback_min(*still + ((more + dither) >> 16), 65535u);
+        *still = (uint16_t)feedback_min(*still + ((more + dither) >> 16), most);
     } else {
         *candidate = (uint16_t)value;
         *still = (uint16_t)(*still > FEEDBACK_STILL_KEPT ? *still - *still / 16 : 0);
