@@ -91,13 +91,9 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
  * Which pixels never count.
  *
  * ignore: host memory, working size, `stride` bytes from row to row; a pixel is ignored where it is not 0. NULL: none.
- *         Copied. No picture may be in flight.
+ *         Copied. analysis/polygon.h can make such an image. No picture may be in flight.
  */
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride);
-
-/* Sets the pixels whose centres are inside a polygon (even-odd rule) of `n` points x, y to `value`, to make such an image. */
-CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t *picture, size_t stride, uint32_t width,
-                           uint32_t height);
 
 /* May be others for every picture; what was learnt is kept. FEEDBACK has its own rules in place of learning_rate, warmup_frames
  * and freeze. */

@@ -162,7 +162,8 @@ static void assign_stage(TrackMatch *match, const CclTrackerConfig *config, Stag
             (t->state == CCL_TRACK_TENTATIVE) == stage.tentative)
             n_pairs += pair_track(match, config, stage, &items[i], i, match->pairs + n_pairs);
     }
-    ccl_assign(match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE, match->column_of, match->workspace);
+    const CclAssignment assignment = { match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE };
+    ccl_assign(&assignment, match->column_of, match->workspace);
     track_match_give_columns(match, items, n_items);
 }
 

@@ -29,7 +29,7 @@
 #define CCL_CUDA_BACKEND_CUH
 
 #include "algorithms.h"
-#include "devices.cuh"
+#include "graph.cuh"
 #include "overlap.cuh"
 #include "row_chunks.cuh"
 
@@ -38,9 +38,6 @@
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* graph.cu: the node of the latest launch on a captured stream: the next launch depends on it. */
-CclStatus cuda_last_node(cudaStream_t stream, cudaGraphNode_t *node);
 
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
@@ -144,7 +141,7 @@ typedef struct CudaShape {
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
 
-#define CUDA_MAX_STEPS 64
+#define CUDA_MAX_STEPS CUDA_MAX_NODES
 
 /* The flag by which an iterative method learns whether an iteration changed anything. One per context. See iterate.cuh. */
 typedef struct CudaLoop {
@@ -168,7 +165,8 @@ typedef struct CudaFrame {
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */
     int ahead;            /* priority of kernels with CUDA_AHEAD; 0: the same as others */
-    struct CudaReplay *capture;  /* NULL unless the launches are captured: lists their kernels */
+    CudaGraph *capture;          /* NULL unless the launches are captured: lists their kernels ... */
+    bool notes_all;              /* ... all of them, or those whose first parameter is CudaVars or CudaAwaited */
     struct CudaLaunchList *list; /* NULL unless launches are appended here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
@@ -246,8 +244,6 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
 }
 
 /* Number of parameters of a kernel whose first one is CudaVars or CudaAwaited; otherwise 0. */
-#define CUDA_MAX_PARAMETERS 12
-
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
 {
     static_assert(sizeof...(Rest) < CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");

@@ -58,17 +58,25 @@ typedef struct Planes {
     CclMotionPicture picture;
 } Planes;
 
-static void average(const uint8_t *from, size_t stride, unsigned step, uint32_t from_width, uint32_t from_height, uint8_t *to,
-                    uint32_t width, uint32_t height)
+/* Samples `step` bytes apart. */
+typedef struct Samples {
+    const uint8_t *data;
+    size_t stride;
+    unsigned step;
+    uint32_t width, height;
+} Samples;
+
+/* The averages of boxes: width x height of them, without padding. */
+static void average(const Samples *from, uint8_t *to, uint32_t width, uint32_t height)
 {
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
-            const uint32_t x0 = motion_box(x, width, from_width), x1 = motion_box(x + 1, width, from_width);
-            const uint32_t y0 = motion_box(y, height, from_height), y1 = motion_box(y + 1, height, from_height);
+            const uint32_t x0 = motion_box(x, width, from->width), x1 = motion_box(x + 1, width, from->width);
+            const uint32_t y0 = motion_box(y, height, from->height), y1 = motion_box(y + 1, height, from->height);
             uint32_t sum = 0;
             for (uint32_t j = y0; j < y1; j++)
                 for (uint32_t i = x0; i < x1; i++)
-                    sum += from[j * stride + i * step];
+                    sum += from->data[j * from->stride + i * from->step];
             to[(size_t)y * width + x] = (uint8_t)((sum + (x1 - x0) * (y1 - y0) / 2) / ((x1 - x0) * (y1 - y0)));
         }
 }
@@ -135,10 +143,12 @@ static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint
             p->uv_source[at] = yuv[1];
             p->uv_source[at + (size_t)((const uint8_t *)chroma->v - (const uint8_t *)chroma->u)] = yuv[2];
         }
-    average(p->source, p->picture.luma.stride, 1, w, h, p->luma, width, height);
-    for (unsigned k = 0; k < 2 && chroma->step; k++)
-        average(k ? chroma->v : chroma->u, chroma->stride[k], chroma->step, chroma->width, chroma->height, p->chroma[k],
-                (width + 1) / 2, (height + 1) / 2);
+    average(&(Samples){ p->source, p->picture.luma.stride, 1, w, h }, p->luma, width, height);
+    for (unsigned k = 0; k < 2 && chroma->step; k++) {
+        const void *const data = k ? chroma->v : chroma->u;
+        const Samples samples = { data, chroma->stride[k], chroma->step, chroma->width, chroma->height };
+        average(&samples, p->chroma[k], (width + 1) / 2, (height + 1) / 2);
+    }
 }
 
 /* ---------------------------------------------------------------- a course of pictures */

@@ -169,9 +169,9 @@ static void fill_strip(void *data, unsigned i)
     for (unsigned k = 0; k < 3; k++) {
         const FeedbackPlane *const plane = &b->data.planes[k];
         const uint32_t y0 = k ? strip->y0 / 2 : strip->y0, y1 = k ? (strip->y1 + 1) / 2 : strip->y1;
+        const CclPlane filled = { b->filled[k], plane->stride, plane->width, plane->height };
         if (plane->data && plane->data == b->filled[k])
-            motion_fill_plane(&b->sources[k], b->filled[k], plane->stride, plane->width, plane->height, y0, y1,
-                              b->sums + (size_t)i * b->max_source_width);
+            motion_fill_plane(&b->sources[k], &filled, y0, y1, b->sums + (size_t)i * b->max_source_width);
     }
 }
 

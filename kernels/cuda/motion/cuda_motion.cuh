@@ -4,7 +4,7 @@
 /*
  * Inside the motion detector on CUDA. A picture passes these files in this order:
  *
- *     motion.cu        driver: device memory, submit, collect
+ *     motion.cu        driver: open, submit, collect
  *     picture.cu       upload, and averages of boxes where there is a working size
  *     pixel_models.cu  a method: the picture to foreground bits, its model updated
  *     unshadow.cu      takes shadows out of the bits
@@ -33,6 +33,7 @@
 #include "cuda/memory.cuh"
 #include "cuda/overlap.cuh"
 #include "cuda/upload.cuh"
+#include "cuda/wait.cuh"
 
 #define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
 
@@ -108,10 +109,10 @@ typedef struct CudaMotion {
     const CudaMotionMethod *method;
     void *model;              /* the method's: from calloc(), freed by the driver; NULL: none */
     cudaStream_t stream;
-    cudaEvent_t produced;
+    cudaEvent_t produced; /* NULL until first needed, as are those of `downloaded` */
     cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
     cudaEvent_t downloaded[CCL_MAX_DEPTH];                /* the mask is in host memory */
-    cudaEvent_t blocking;                                 /* for cuda_block() */
+    CudaWaiter waiter;                                    /* for the thread that collects */
     MotionForeground foreground[2]; /* in turn; one alone where only one picture is in flight */
     uint32_t *ignored;
     uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
