@@ -291,19 +291,24 @@ MOTION_INLINE void feedback_learn_any(uint32_t value, uint32_t threshold, uint16
 
 /* ---------------------------------------------------------------- luma: candidates */
 
-/* A pixel of the mask; in a held box time beyond FEEDBACK_STILL_HELD does not count. */
+/* A pixel of the mask. */
 MOTION_INLINE void feedback_watch(uint32_t value, uint32_t threshold, uint16_t *candidate, uint16_t *still,
-                                  const FeedbackFrame *frame, uint32_t dither, bool is_held)
+                                  const FeedbackFrame *frame, uint32_t dither)
 {
     if (motion_distance(value, *candidate) <= threshold) {
         const uint32_t more = *still < FEEDBACK_STILL_FINE ? frame->still_fine : frame->still_coarse;
-        const uint32_t most = !is_held ? 65535u : *still > FEEDBACK_STILL_HELD ? *still : FEEDBACK_STILL_HELD;
         *candidate = (uint16_t)feedback_towards(*candidate, value, FEEDBACK_CANDIDATE_RATE, dither);
-        *still = (uint16_t)feedback_min(*still + ((more + dither) >> 16), most);
+        *still = (uint16_t)feedback_min(*still + ((more + dither) >> 16), 65535u);
     } else {
         *candidate = (uint16_t)value;
         *still = (uint16_t)(*still > FEEDBACK_STILL_KEPT ? *still - *still / 16 : 0);
     }
+}
+
+/* `still` of a pixel in a held box, which was `before` in the picture before: time beyond FEEDBACK_STILL_HELD does not count. */
+MOTION_INLINE uint16_t feedback_held_still(uint32_t before, uint32_t still)
+{
+    return (uint16_t)feedback_min(still, before > FEEDBACK_STILL_HELD ? before : FEEDBACK_STILL_HELD);
 }
 
 /* The candidate becomes the first mode. Its chroma: feedback_absorb_chroma(). The pixel no longer counts as in the mask of the

@@ -406,6 +406,17 @@ static bool is_held(const PlainFeedback *f, uint32_t x, uint32_t y)
 
 /* ---------------------------------------------------------------- learn */
 
+/* In a box `still` grows to 62 units, a second, and no further. */
+static void watch(PlainFeedback *f, int x, int y, uint32_t threshold, uint32_t dither)
+{
+    const size_t i = (size_t)y * f->w + x;
+    FeedbackPixel *const p = &f->pixels[i];
+    const uint16_t before = p->still;
+    feedback_watch(f->value[i], threshold, &p->candidate, &p->still, &f->frame, dither);
+    if (is_held(f, (uint32_t)x, (uint32_t)y) && p->still > before && p->still > 62)
+        p->still = before > 62 ? before : 62;
+}
+
 static void learn_pixel(PlainFeedback *f, int x, int y)
 {
     const size_t i = (size_t)y * f->w + x;
@@ -423,7 +434,7 @@ static void learn_pixel(PlainFeedback *f, int x, int y)
         p->extra = (uint16_t)feedback_extra(p->extra, f->raw[i] && !f->frame.silent);
     }
     if (f->mask[i])
-        feedback_watch(value, threshold, &p->candidate, &p->still, &f->frame, dither, is_held(f, (uint32_t)x, (uint32_t)y));
+        watch(f, x, y, threshold, dither);
     else
         p->still = 0, p->ghost = 0;
 }

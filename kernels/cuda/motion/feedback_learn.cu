@@ -150,8 +150,10 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
         if (!(last_mask >> i & 1))
             still.of[i] = 0;
         const bool is_held = held >> i & 1;
-        feedback_watch(value.of[i], thresholds.of[i], &candidate.of[i], &still.of[i], &frame, feedback_dither(&frame, x + i, y),
-                       is_held);
+        const uint16_t before = still.of[i];
+        feedback_watch(value.of[i], thresholds.of[i], &candidate.of[i], &still.of[i], &frame, feedback_dither(&frame, x + i, y));
+        if (is_held)
+            still.of[i] = feedback_held_still(before, still.of[i]);
         const bool is_absorbed = !is_held && still.of[i] >= frame.absorb;
         learnt.any_still |= (still.of[i] ? 1u : 0u) << i;
         learnt.absorbed |= (is_absorbed ? 1u : 0u) << i;
