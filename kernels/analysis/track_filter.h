@@ -11,7 +11,6 @@
 #include "track.h"
 
 #include <math.h>
-
 #include <stdbool.h>
 
 #define TRACK_NONE CCL_TRACK_NO_DETECTION
@@ -50,6 +49,12 @@ typedef struct TrackItem {
     bool is_hidden;         /* in part: of a track with no blob like it, `seen` is what is still visible */
 } TrackItem;
 
+/* Side of a square as large as the box. */
+static inline double track_size(const TrackItem *item)
+{
+    return sqrt(item->w * item->h);
+}
+
 /* t: in frames; acceleration: standard deviation per frame squared. */
 void track_axis_predict(TrackAxis *axis, double t, double acceleration);
 /* variance: of the measured position. */
@@ -72,12 +77,6 @@ void track_smooth_shape(TrackItem *item, const CclDetection *detection, double g
 
 /* Puts the filtered centroid, the velocity and the box around it into item->track. */
 void track_place(TrackItem *item);
-
-/* The side of a square as large as the box. */
-static inline double track_size(const TrackItem *item)
-{
-    return sqrt(item->w * item->h);
-}
 
 /* Variance of a measured centroid along an axis; pixel_variance: of the blob's pixels along it. */
 static inline double track_noise_variance(const TrackItem *item, double pixel_variance)

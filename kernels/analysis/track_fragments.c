@@ -126,8 +126,8 @@ void track_count_piece(TrackItem *item)
 
 bool track_is_left(const TrackItem *item)
 {
-    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y),
-                 growth = track_size(item) - item->piece_size;
+    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y);
+    const double growth = track_size(item) - item->piece_size;
     return item->piece_frames >= APART_FRAMES && larger(way, growth) < LEFT_MOVE * item->piece_size;
 }
 

@@ -28,13 +28,6 @@ static void choose_labels(const CclContext *context, const CudaSlot *slot, const
     vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
 }
 
-static bool drops_nothing(const CclLimits *limits)
-{
-    return limits->min_area <= 1 && limits->max_area >= CCL_MAX_SIZE * CCL_MAX_SIZE && limits->min_width <= 1 &&
-           limits->max_width >= CCL_MAX_SIZE && limits->min_height <= 1 && limits->max_height >= CCL_MAX_SIZE &&
-           limits->border != CCL_BORDER_DROP;
-}
-
 static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
 {
     CudaSlot *const slot = (CudaSlot *)ccl_frame->slot;
@@ -44,7 +37,7 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
 
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->limits = ccl_frame->limits;
-    vars->keep_all = drops_nothing(&vars->limits);
+    vars->keep_all = ccl_keeps_all(&vars->limits);
     CudaMaskForm form;
     CCL_TRY(cuda_stage_mask(context, slot, mask, &form, vars));
     choose_labels(context, slot, ccl_frame, vars);

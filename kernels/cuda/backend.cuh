@@ -275,9 +275,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
 /* A kernel and its launch parameters, for a node of a graph. */
 typedef struct CudaListedLaunch {
     const void *kernel;
-    dim3 grid;
-    unsigned threads;
-    size_t shared;
+    CudaThreads threads;
     unsigned n_arguments;
     uint16_t places[CUDA_MAX_PARAMETERS]; /* of the arguments, in `values` */
     alignas(16) uint8_t values[512];
@@ -300,17 +298,16 @@ template <typename... Args> constexpr size_t cuda_arguments_size()
 }
 
 template <typename... Args>
-static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
-                          const Args &...args)
+static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), const CudaThreads &threads, const Args &...args)
 {
     if (list->n++ >= CUDA_MAX_LISTED_LAUNCHES)
         return;
     CudaListedLaunch *const listed = &list->kernels[list->n - 1];
     memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
     listed->kernel = (const void *)kernel;
-    listed->grid = grid;
-    listed->threads = threads;
-    listed->shared = shared;
+    listed->threads.grid = threads.grid;
+    listed->threads.block = threads.block;
+    listed->threads.shared = threads.shared;
     size_t used = 0;
     const auto add = [&](const void *value, size_t size) {
         listed->places[listed->n_arguments++] = (uint16_t)used;
@@ -332,24 +329,24 @@ typedef enum CudaStart {
 
 /* Launches a kernel as the step `name`, or appends it to frame->list. */
 template <typename... Args>
-static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...), dim3 grid,
-                             unsigned threads, size_t shared, Args... args)
+static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...),
+                             const CudaThreads &threads, Args... args)
 {
     if (frame->list) {
-        cuda_list_launch(frame->list, kernel, grid, threads, shared, args...);
+        cuda_list_launch(frame->list, kernel, threads, args...);
         return CCL_OK;
     }
-    CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
-                           0, kernel, grid, threads, shared, args...));
+    const CudaStartOptions options = { start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0, 0 };
+    CCL_CUDA_TRY(launch_in(frame->stream, options, kernel, threads, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 
 /* The same, with the blocks of a row of the grid as a cluster. Never appended to a list. */
 template <typename... Args>
-static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), dim3 grid,
-                                      unsigned threads, size_t shared, const Args &...args)
+static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), const CudaThreads &threads,
+                                      const Args &...args)
 {
-    CCL_CUDA_TRY(launch_in(frame->stream, false, 0, grid.x, kernel, grid, threads, shared, args...));
+    CCL_CUDA_TRY(launch_in(frame->stream, { false, 0, threads.grid.x }, kernel, threads, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 

@@ -118,7 +118,7 @@ static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
 
 CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size)
 {
-    return cuda_launch(batch->launcher, "fetch", CUDA_AHEAD, fetch, dim3(1), FETCH_THREADS, 0, (uint4 *)batch->d_jobs,
+    return cuda_launch(batch->launcher, "fetch", CUDA_AHEAD, fetch, { dim3(1), FETCH_THREADS, 0 }, (uint4 *)batch->d_jobs,
                        (const uint4 *)batch->mapped_jobs, (uint32_t)(batch->n * job_size / sizeof(uint4)));
 }
 
@@ -173,9 +173,9 @@ static CclStatus set_node(const CudaGraph *graph, unsigned i, CudaListedLaunch *
     cudaKernelNodeParams params = graph->nodes[i].params;
     for (unsigned k = 0; k < listed->n_arguments; k++)
         arguments[k] = listed->values + listed->places[k];
-    params.gridDim = listed->grid;
-    params.blockDim = dim3(listed->threads);
-    params.sharedMemBytes = (unsigned)listed->shared;
+    params.gridDim = listed->threads.grid;
+    params.blockDim = dim3(listed->threads.block);
+    params.sharedMemBytes = (unsigned)listed->threads.shared;
     params.kernelParams = arguments;
     CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i].node, &params));
     return CCL_OK;

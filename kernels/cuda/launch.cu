@@ -8,8 +8,8 @@ CclStatus cuda_download_labels(const CudaContext *cuda, const CudaSlot *slot)
 {
     const CclFrame *const frame = slot->ccl_frame;
     const size_t row = frame->mask.width * sizeof(uint32_t);
-    CCL_CUDA_TRY(cuda_copy_rows(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
-                                cudaMemcpyDeviceToHost, cuda->download));
+    const CudaRows labels = { slot->d_labels, row, row, frame->mask.height };
+    CCL_CUDA_TRY(cuda_copy_rows(frame->labels.data, frame->labels.stride, labels, cudaMemcpyDeviceToHost, cuda->download));
     return CCL_OK;
 }
 

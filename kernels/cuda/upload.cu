@@ -6,14 +6,14 @@
 
 #include <limits.h>
 
-cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
-                           cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cuda_copy_rows(void *to, size_t to_stride, const CudaRows &from, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    if (to_stride <= INT_MAX && from_stride <= INT_MAX)
-        return cudaMemcpy2DAsync(to, to_stride, from, from_stride, row_size, n_rows, kind, stream);
+    if (to_stride <= INT_MAX && from.stride <= INT_MAX)
+        return cudaMemcpy2DAsync(to, to_stride, from.data, from.stride, from.size, from.n, kind, stream);
     cudaError_t error = cudaSuccess;
-    for (uint32_t y = 0; y < n_rows && error == cudaSuccess; y++)
-        error = cudaMemcpyAsync((uint8_t *)to + y * to_stride, (const uint8_t *)from + y * from_stride, row_size, kind, stream);
+    for (uint32_t y = 0; y < from.n && error == cudaSuccess; y++)
+        error = cudaMemcpyAsync((uint8_t *)to + y * to_stride, (const uint8_t *)from.data + y * from.stride, from.size, kind,
+                                stream);
     return error;
 }
 
@@ -52,7 +52,7 @@ CclStatus cuda_upload_pinned(const CudaContext *cuda, const CudaSlot *slot, cons
         CCL_CUDA_TRY(cudaMemcpyAsync(slot->d_mask, mask->data, (mask->height - 1) * pitch + mask->width,
                                      cudaMemcpyHostToDevice, cuda->upload));
     else
-        CCL_CUDA_TRY(cuda_copy_rows(slot->d_mask, pitch, mask->data, mask->stride, mask->width, mask->height,
+        CCL_CUDA_TRY(cuda_copy_rows(slot->d_mask, pitch, { mask->data, mask->stride, mask->width, mask->height },
                                     cudaMemcpyHostToDevice, cuda->upload));
     return CCL_OK;
 }

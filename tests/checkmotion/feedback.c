@@ -24,6 +24,7 @@ typedef struct Scene {
     size_t pad;
     bool ignore, lively, resident; /* resident: picture and mask are in device memory */
     bool restarts;                 /* now and then a new detector loads the background */
+    bool holds;                    /* now and then there are other boxes to hold */
     int camera, light;             /* pixels; per cent */
     int64_t us;
 } Scene;
@@ -340,6 +341,19 @@ static void change(Run *r, unsigned frame, uint32_t seed)
     }
 }
 
+/* Other boxes to hold, in both: now and then none, and some beyond the mask. */
+static void hold(Run *r)
+{
+    CclMotionBox boxes[CCL_MOTION_MAX_BOXES];
+    const unsigned n = random_below(4) == 0 ? 0 : random_below(8) == 0 ? CCL_MOTION_MAX_BOXES : random_below(5);
+    for (unsigned i = 0; i < n; i++) {
+        boxes[i].x0 = random_below(r->width + 3), boxes[i].y0 = random_below(r->height + 3);
+        boxes[i].x1 = boxes[i].x0 + random_below(r->width + 3), boxes[i].y1 = boxes[i].y0 + random_below(r->height + 3);
+    }
+    need(ccl_motion_hold_boxes(r->motion, boxes, n));
+    plain_feedback_hold(r->plain, boxes, n);
+}
+
 static bool collect_all(Run *r)
 {
     bool ok = true;
@@ -364,6 +378,7 @@ static void restart(Run *r)
     }
     ccl_motion_free(r->motion);
     r->motion = motion;
+    plain_feedback_hold(r->plain, NULL, 0);
     memset(r->count, 0, (size_t)r->width * r->height);
     free(background);
 }
@@ -399,6 +414,8 @@ static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
             ok = ok && collect_all(&r);
             restart(&r);
         }
+        if (s->holds && random_below(3) == 0)
+            hold(&r);
         submit(&r, frame);
         pages = frame == SETTLED ? resident_pages() : pages;
     }
@@ -438,6 +455,7 @@ static void check_random(CclBackendKind backend, unsigned n)
         s.config.depth = 1 + random_below(3);
         s.resident = backend == CCL_BACKEND_CUDA && random_below(2);
         s.restarts = i % 3 == 0;
+        s.holds = i % 4 < 2;
         s.params.absorb_ms = random_below(2) ? 4000 : 600000;
         s.params.dilate = random_below(3) == 0;
         run_scene(&s, 110, i);
@@ -463,7 +481,7 @@ static void check_large(CclBackendKind backend)
     Scene s = scene_for(backend, 1003, 701);
     s.config.threads = 4;
     run_scene(&s, 45, 1);
-    s.layout = layouts[2], s.restarts = true;
+    s.layout = layouts[2], s.restarts = s.holds = true;
     s.config.work_width = 640, s.config.work_height = 447, s.config.threads = 3;
     run_scene(&s, 45, 2);
 }
@@ -473,7 +491,7 @@ void check_soak(unsigned n_frames)
 {
     for (unsigned i = 0; i < 2; i++) {
         Scene s = scene_for(CCL_BACKEND_CPU, 96, 64);
-        s.lively = i, s.restarts = i;
+        s.lively = i, s.restarts = i, s.holds = i;
         run_scene(&s, n_frames, 77);
     }
 }
@@ -520,6 +538,8 @@ void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
 {
     check_chroma(backend);
     check_background(backend);
+    if (backend == CCL_BACKEND_CPU || !quick)
+        check_hold(backend);
     check_random(backend, n_random);
     if (quick)
         return;

@@ -11,8 +11,6 @@
 /* Inputs of the corpus have this password at many places. No host name has such a character. */
 #define PASSWORD "pass_word"
 
-void (*const fuzz_start) (void) = fuzz_init;
-
 int
 LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 {

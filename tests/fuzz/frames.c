@@ -40,8 +40,6 @@ static const gchar *const formats[] = {
   "UYVY", "P010_10LE", "BGRA", "ENCODED", "A420"
 };
 
-void (*const fuzz_start) (void) = fuzz_init_elements;
-
 static guint
 take_size (FuzzBytes * bytes)
 {

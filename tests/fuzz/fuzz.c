@@ -29,15 +29,6 @@ fuzz_init (void)
   g_log_set_writer_func (end_on_critical, NULL, NULL);
 }
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_start ();
-  return 0;
-}
-
 gint64
 fuzz_integer (FuzzBytes * bytes)
 {

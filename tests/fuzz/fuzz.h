@@ -10,19 +10,15 @@
 
 G_BEGIN_DECLS
 
-/* The target: tests/fuzz/TARGET.c defines both. fuzz_start is one of the two functions below. */
-extern void (*const fuzz_start) (void);
+/* The target: tests/fuzz/TARGET.c. */
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
-/* libFuzzer calls it before the first input; it calls fuzz_start(). */
+/* Starts GStreamer: plain.c without any plugin, pipe.c with our elements. */
 int LLVMFuzzerInitialize (int *argc, char ***argv);
 
-/* Starts GStreamer without any plugin. Critical messages end the program, because a wrong argument
- * for a function is a fault of ours. */
+/* For LLVMFuzzerInitialize(): no plugin is loaded. Critical messages end the program, because a wrong argument for a function is
+ * a fault of ours. */
 void fuzz_init (void);
-
-/* The same, with the elements of the plugin. */
-void fuzz_init_elements (void);
 
 /* ---------------------------------------------------------------- an input as a source of values */
 

@@ -8,8 +8,6 @@
 
 #include "motion/gstcclignore.h"
 
-void (*const fuzz_start) (void) = fuzz_init;
-
 static void
 check_polygons (GPtrArray * polygons)
 {

@@ -40,8 +40,6 @@ static const Chain chains[] = {
 #endif
 };
 
-void (*const fuzz_start) (void) = fuzz_init_elements;
-
 static void
 add_region (GstBuffer * buffer, FuzzBytes * bytes)
 {

@@ -8,8 +8,6 @@
 
 #include "delivery/gstccltopic.h"
 
-void (*const fuzz_start) (void) = fuzz_init;
-
 static guint
 count (const gchar * text, gchar wanted)
 {

@@ -8,8 +8,6 @@
 
 #include "zone/gstcclzones.h"
 
-void (*const fuzz_start) (void) = fuzz_init_elements;
-
 static void
 check_rule (const GstCclZoneRule * rule)
 {

@@ -108,7 +108,7 @@ static CclStatus upload_plane(CclMotion *motion, FeedbackMethod *method, unsigne
     const size_t row = (size_t)(plane->width - 1) * plane->step + 1;
     if (!method->chroma_input[k])
         CCL_TRY(cuda_motion_alloc(motion, &method->chroma_input[k], method->input_pitch * motion->config.height));
-    CCL_CUDA_TRY(cuda_copy_rows(method->chroma_input[k], method->input_pitch, plane->data, plane->stride, row, plane->height,
+    CCL_CUDA_TRY(cuda_copy_rows(method->chroma_input[k], method->input_pitch, { plane->data, plane->stride, row, plane->height },
                                 cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
     plane->data = method->chroma_input[k];
     plane->stride = method->input_pitch;
@@ -150,18 +150,19 @@ static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work,
     const CudaMotion *const cuda = cuda_motion(motion);
     const Feedback *const f = &((FeedbackMethod *)cuda->model)->device;
     const CclMotionParams *const params = &work->frame->params;
+    const MotionRadii radii = { params->median, params->open, params->close };
     const MotionTarget *const target = &f->state->target; /* an address in device memory */
     CCL_TRY(feedback_launch_sample(cuda, f, picture));
     CCL_TRY(note_node(cuda, graph, 2));
     CCL_TRY(feedback_launch_classify(cuda, f, picture));
     CCL_TRY(note_node(cuda, graph, 2));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, params->median, params));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, radii));
     CCL_TRY(feedback_launch_explain(cuda, f, picture));
     CCL_TRY(note_node(cuda, graph, 3));
     CCL_TRY(feedback_launch_blobs(cuda, f));
     CCL_TRY(feedback_launch_learn(cuda, f));
     CCL_TRY(cuda_motion_output(motion, work, target, f->mask));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, 2, NULL));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, { 2, 0, 0 }));
     return feedback_launch_ghosts(cuda, f);
 }
 
@@ -278,5 +279,14 @@ static CclStatus copy_feedback_control(CclMotion *motion, FeedbackControl *contr
     return cuda_motion_copy(motion, &state, f->state, sizeof state, true);
 }
 
-const CudaMotionMethod cuda_motion_feedback = { open_feedback,  launch_feedback,      collect_feedback,
-                                                close_feedback, list_feedback_arrays, copy_feedback_control };
+/* After the pictures on the stream, before the next. The driver has copied pageable memory when it returns. */
+static CclStatus hold_boxes(CclMotion *motion, const FeedbackHold *hold)
+{
+    const Feedback *const f = &((const FeedbackMethod *)cuda_motion(motion)->model)->device;
+    CCL_TRY(cuda_use_device(motion->config.device));
+    CCL_CUDA_TRY(cudaMemcpyAsync(&f->state->hold, hold, sizeof *hold, cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
+    return CCL_OK;
+}
+
+const CudaMotionMethod cuda_motion_feedback = { open_feedback,        launch_feedback,       collect_feedback, close_feedback,
+                                                list_feedback_arrays, copy_feedback_control, hold_boxes };

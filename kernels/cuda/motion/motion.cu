@@ -137,8 +137,8 @@ static bool downloads(const MotionFrame *frame)
 static CclStatus download_mask(const CclMotion *motion, const MotionFrame *frame)
 {
     CudaMotion *const cuda = cuda_motion(motion);
-    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
-                                motion->height, cudaMemcpyDeviceToHost, cuda->stream));
+    const CudaRows mask = { cuda->mask, cuda->mask_pitch, motion->width, motion->height };
+    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, mask, cudaMemcpyDeviceToHost, cuda->stream));
     return cuda_record(&cuda->downloaded[frame->slot], cuda->stream);
 }
 
@@ -229,6 +229,12 @@ static CclStatus cuda_control(CclMotion *motion, FeedbackControl *control, bool 
     return cuda_motion(motion)->method->control(motion, control, put);
 }
 
+static CclStatus cuda_hold(CclMotion *motion, const FeedbackHold *hold)
+{
+    return cuda_motion(motion)->method->hold(motion, hold);
+}
+
 const MotionBackend motion_cuda_backend = {
-    cuda_open, cuda_close, cuda_set_ignored, cuda_submit, cuda_collect, cuda_list_arrays, cuda_motion_copy, cuda_control,
+    cuda_open,        cuda_close,       cuda_set_ignored, cuda_submit, cuda_collect,
+    cuda_list_arrays, cuda_motion_copy, cuda_control,     cuda_hold,
 };
