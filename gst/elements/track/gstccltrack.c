@@ -59,7 +59,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
 #define DEFAULT_HISTORY 64
-#define DEFAULT_MEMORY (2 * GST_SECOND)
+#define DEFAULT_MAX_AGE_TIME (2 * GST_SECOND)
 #define MAX_HISTORY 1024
 
 enum
@@ -77,7 +77,7 @@ enum
   PROP_EMIT,
   PROP_ID_RESET,
   PROP_HISTORY,
-  PROP_MEMORY,
+  PROP_MAX_AGE_TIME,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -396,7 +396,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_HIGH_CONFIDENCE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.high_confidence),
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
-  [PROP_MEMORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.memory),
+  [PROP_MAX_AGE_TIME] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.max_age_time),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
 };
 
@@ -483,24 +483,28 @@ install_properties (GObjectClass * klass)
   properties[PROP_MAX_TRACKS] = g_param_spec_uint ("max-tracks", "Maximum tracks",
       "Maximum number of tracks at a time; further blobs get none. A change ends all tracks", 1, CCL_TRACKER_MAX_TRACKS,
       config.max_tracks, playing);
-  properties[PROP_PER_TYPE] = g_param_spec_boolean ("per-type", "Per type",
-      "Regions and detections of different types are never the same object (not input=ccl)",
-      !config.single_class, playing);
-  properties[PROP_HIGH_CONFIDENCE] = g_param_spec_double ("high-confidence", "High confidence",
-      "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)",
-      0, 1, config.high_confidence, playing);
-  properties[PROP_EMIT] = g_param_spec_flags ("emit", "Emit",
-      "Tracks to write besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
-      GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
-  properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "ID reset",
-      "Events that end all tracks. No id is used again", GST_TYPE_CCL_ID_RESET,
-      GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
-  properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
-      "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)",
-      0, MAX_HISTORY, DEFAULT_HISTORY, playing);
-  properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
+  properties[PROP_PER_TYPE] =
+      g_param_spec_boolean ("per-type", "Per type",
+      "Regions and detections of different types are never the same object (not input=ccl)", !config.single_class,
+      playing);
+  properties[PROP_HIGH_CONFIDENCE] =
+      g_param_spec_double ("high-confidence", "High confidence",
+      "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)", 0, 1,
+      config.high_confidence, playing);
+  properties[PROP_EMIT] =
+      g_param_spec_flags ("emit", "Emit", "Tracks to write besides those that are confirmed and seen",
+      GST_TYPE_CCL_TRACK_EMIT, GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
+  properties[PROP_ID_RESET] =
+      g_param_spec_flags ("id-reset", "ID reset", "Events that end all tracks. No id is used again",
+      GST_TYPE_CCL_ID_RESET, GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
+  properties[PROP_HISTORY] =
+      g_param_spec_uint ("history", "History",
+      "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)", 0,
+      MAX_HISTORY, DEFAULT_HISTORY, playing);
+  properties[PROP_MAX_AGE_TIME] =
+      g_param_spec_uint64 ("max-age-time", "Maximum age in time",
       "Maximum time for which a confirmed track of regions or detections stays unseen, in nanoseconds (blobs: see max-age)",
-      0, G_MAXINT64, DEFAULT_MEMORY, playing);
+      0, G_MAXINT64, DEFAULT_MAX_AGE_TIME, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
@@ -557,12 +561,9 @@ static void
 gst_ccl_track_init (GstCclTrack * self)
 {
   self->settings = (GstCclTrackSettings) {
-    .config = ccl_tracker_config_default (),
-    .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
-    .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,
-    .history = DEFAULT_HISTORY,
-    .memory = DEFAULT_MEMORY,
-  };
+  .config = ccl_tracker_config_default (),.emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,.id_reset =
+        GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,.history = DEFAULT_HISTORY,.max_age_time =
+        DEFAULT_MAX_AGE_TIME,};
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
   self->detections.element_size = sizeof (CclDetection);

@@ -21,7 +21,7 @@ typedef struct
   guint emit;
   guint id_reset;
   guint history;
-  guint64 memory;               /* of tracks of boxes, nanoseconds */
+  guint64 max_age_time;         /* of tracks of boxes, nanoseconds */
 } GstCclTrackSettings;
 
 typedef struct
