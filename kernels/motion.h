@@ -177,6 +177,24 @@ typedef struct CclMotionPicture {
 CclStatus ccl_motion_submit_picture(CclMotion *motion, const CclMotionPicture *picture, const CclMotionParams *params,
                                     const CclMotionMask *mask);
 
+/* In pixels of the mask: x0 <= x < x1, y0 <= y < y1. */
+typedef struct CclMotionBox {
+    uint32_t x0, y0, x1, y1;
+} CclMotionBox;
+
+#define CCL_MOTION_MAX_BOXES 128u
+#define CCL_MOTION_HOLD_MS   5000u
+
+/*
+ * Boxes of known objects, which stay foreground while they stand still: in them time does not count towards absorb_ms. Ghosts are
+ * still learnt. FEEDBACK alone.
+ *
+ * The list replaces the one before, from the next picture submitted on; n 0: none. It holds for that picture, and then for
+ * CCL_MOTION_HOLD_MS by the times of the pictures. Parts outside the mask are cut off. A reset leaves the list.
+ * Errors: ARGUMENT (more than CCL_MOTION_MAX_BOXES, or another method); as of ccl_motion_submit().
+ */
+CclStatus ccl_motion_hold_boxes(CclMotion *motion, const CclMotionBox *boxes, unsigned n);
+
 /* Waits for the oldest picture submitted: its mask is complete on return. Masks and numbers are those of
  * ccl_motion_apply(), whatever else is in flight. info: NULL is allowed. ARGUMENT when none is waiting. */
 CclStatus ccl_motion_collect(CclMotion *motion, CclMotionInfo *info);

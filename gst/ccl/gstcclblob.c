@@ -5,9 +5,6 @@
 
 #include "gstcclprivate.h"
 
-/* The layout is part of the ABI. */
-G_STATIC_ASSERT (sizeof (GstCclBlob) == 120);
-
 G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP
         | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM));
 

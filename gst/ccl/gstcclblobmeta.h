@@ -140,6 +140,9 @@ struct _GstCclBlob
   guint16 n_contour;
   guint16 n_trail;
   guint64 volume_id;
+
+  /*< private >*/
+  guint64 _gst_reserved;
 };
 
 #define GST_TYPE_CCL_BLOB (gst_ccl_blob_get_type ())

@@ -57,6 +57,9 @@ struct _GstCclZone
   guint n_inside;
   guint64 n_forward;
   guint64 n_backward;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 #define GST_TYPE_CCL_ZONE (gst_ccl_zone_get_type ())

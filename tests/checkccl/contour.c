@@ -138,12 +138,11 @@ static bool has_box(const CclPoint *p, uint32_t n, const CclComponent *row)
 }
 
 /* Appends the contour; NULL, and what is wrong in `why`, when it could not. */
-static const CclPoint *trace(CclContours *contours, const CclMask *mask, const CclComponent *row, double epsilon,
-                             uint32_t max_points, CclConnectivity connectivity, uint32_t *n, const char **why)
+static const CclPoint *trace(CclContours *contours, const CclMask *mask, const CclComponent *row, const CclContourConfig *config,
+                             uint32_t *n, const char **why)
 {
-    const CclContourConfig config = { .connectivity = connectivity, .epsilon = epsilon, .max_points = max_points };
     size_t all;
-    if (ccl_contours_add(contours, mask, row, &config, n) != CCL_OK) {
+    if (ccl_contours_add(contours, mask, row, config, n) != CCL_OK) {
         *why = ccl_error_message();
         return NULL;
     }
@@ -154,13 +153,14 @@ static const char *what_is_wrong(CclContours *contours, const CclMask *mask, con
                                  const CclComponent *row, CclConnectivity connectivity)
 {
     static const double epsilons[] = { 0.5, 1, 3 };
+    CclContourConfig config = { .connectivity = connectivity, .max_points = CCL_CONTOUR_MAX_POINTS };
     Cutout cutout = cut_out(image, outcome->labels, row);
     const char *why = NULL;
     uint32_t n, n_simple;
     uint64_t inside;
 
     ccl_contours_clear(contours);
-    const CclPoint *p = trace(contours, mask, row, 0, CCL_CONTOUR_MAX_POINTS, connectivity, &n, &why);
+    const CclPoint *p = trace(contours, mask, row, &config, &n, &why);
     CclPoint *const corners = malloc((n + 1) * sizeof *corners);
     flood_outside(&cutout, connectivity);
     if (!why) {
@@ -175,14 +175,16 @@ static const char *what_is_wrong(CclContours *contours, const CclMask *mask, con
             why = "does not run clockwise once round";
     }
     for (unsigned i = 0; !why && i < sizeof epsilons / sizeof *epsilons; i++) {
-        p = trace(contours, mask, row, epsilons[i], CCL_CONTOUR_MAX_POINTS, connectivity, &n_simple, &why);
+        config.epsilon = epsilons[i];
+        p = trace(contours, mask, row, &config, &n_simple, &why);
         if (!why && !is_simplified(corners, n, p, n_simple, epsilons[i]))
             why = "simplified is too far away";
         if (!why && !has_box(p, n_simple, row))
             why = "simplified has another box";
     }
     if (!why) {
-        p = trace(contours, mask, row, 0, CCL_CONTOUR_MIN_POINTS, connectivity, &n_simple, &why);
+        config.epsilon = 0, config.max_points = CCL_CONTOUR_MIN_POINTS;
+        p = trace(contours, mask, row, &config, &n_simple, &why);
         if (!why && (n_simple > CCL_CONTOUR_MIN_POINTS || n_simple < (n < 3 ? n : 3) || !has_box(p, n_simple, row)))
             why = "of few points has too many, or another box";
     }
@@ -311,11 +313,12 @@ static void check_large(Session *session, CclContours *contours)
     const Case c = case_new(&image, PRODUCT_LABELS, "comb_up");
     const CclMask mask = { .data = image.pixels, .stride = image.width, .width = image.width, .height = image.height };
     Outcome outcome = expected_outcome(&c, CCL_CONNECT_8);
+    const CclContourConfig config = { .connectivity = CCL_CONNECT_8, .epsilon = 1, .max_points = 64 };
     const char *why = NULL;
     uint32_t n = 0;
 
     ccl_contours_clear(contours);
-    trace(contours, &mask, &outcome.rows[0], 1, 64, CCL_CONNECT_8, &n, &why);
+    trace(contours, &mask, &outcome.rows[0], &config, &n, &why);
     check(session, !why && n <= 64 && n >= 3, "contour of a large comb: %u points%s%s", n, why ? ": " : "",
           why ? why : "");
     outcome_free(&outcome);

@@ -9,8 +9,9 @@
 /* ---------------------------------------------------------------- pictures */
 
 /* A textured background with noise, flickering patches, an object that moves and casts a shadow, and one that stays. */
-static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed, double light)
+static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, double light)
 {
+    const uint32_t seed = width + height;
     random_state = seed * 7919 + frame;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
@@ -140,7 +141,7 @@ static void submit(Course *course, Flight *flight, const Case *c, unsigned frame
     CclMask luma = { .data = flight->picture, .stride = course->stride, .width = width, .height = height };
     CclMotionMask out = { .data = flight->mask, .stride = course->mask_stride };
     uint8_t *const bare = must(malloc(course->stride * height));
-    draw(bare, width, height, course->stride, frame, width + height, light);
+    draw(bare, width, height, course->stride, frame, light);
     memcpy(flight->picture, bare, course->size);
     free(bare);
     memset(flight->mask, 0xA5, course->mask_size);

@@ -64,6 +64,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
 
     expected.mtd_id = GST_CCL_MTD_ID_NONE;
     expected.zones = 0;
+    expected._gst_reserved = 0;
     expected.first_point = gst_ccl_blob_meta_get_blob (b, i)->first_point;
     fail_unless (memcmp (&expected, gst_ccl_blob_meta_get_blob (b, i), sizeof (expected)) == 0, "blob %u", i);
     assert_same_points (gst_ccl_blob_meta_get_contour, a, b, i);

@@ -98,6 +98,7 @@ typedef struct CudaMotionMethod {
     /* As MotionBackend has them; NULL: the model cannot be saved. */
     void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
     CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);
+    CclStatus (*hold)(CclMotion *motion, const FeedbackHold *hold);
 } CudaMotionMethod;
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */

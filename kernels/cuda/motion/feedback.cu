@@ -279,5 +279,14 @@ static CclStatus copy_feedback_control(CclMotion *motion, FeedbackControl *contr
     return cuda_motion_copy(motion, &state, f->state, sizeof state, true);
 }
 
-const CudaMotionMethod cuda_motion_feedback = { open_feedback,  launch_feedback,      collect_feedback,
-                                                close_feedback, list_feedback_arrays, copy_feedback_control };
+/* After the pictures on the stream, before the next. The driver has copied pageable memory when it returns. */
+static CclStatus hold_boxes(CclMotion *motion, const FeedbackHold *hold)
+{
+    const Feedback *const f = &((const FeedbackMethod *)cuda_motion(motion)->model)->device;
+    CCL_TRY(cuda_use_device(motion->config.device));
+    CCL_CUDA_TRY(cudaMemcpyAsync(&f->state->hold, hold, sizeof *hold, cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
+    return CCL_OK;
+}
+
+const CudaMotionMethod cuda_motion_feedback = { open_feedback,        launch_feedback,       collect_feedback, close_feedback,
+                                                list_feedback_arrays, copy_feedback_control, hold_boxes };

@@ -71,7 +71,7 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
 {
     const FeedbackControl none = {};
     FeedbackControl control = picture.resets ? none : state->control;
-    const FeedbackFrame frame = feedback_begin(&control, picture.us, picture.threshold, picture.absorb_ms);
+    const FeedbackFrame frame = feedback_begin(&control, &state->hold, picture.us, picture.threshold, picture.absorb_ms);
     if (frame.seed || light.rescale)
         control.offset[0] = control.offset[1] = 0;
     control.in_mask = frame.seed ? 0 : state->n_mask;

@@ -229,6 +229,12 @@ static CclStatus cuda_control(CclMotion *motion, FeedbackControl *control, bool 
     return cuda_motion(motion)->method->control(motion, control, put);
 }
 
+static CclStatus cuda_hold(CclMotion *motion, const FeedbackHold *hold)
+{
+    return cuda_motion(motion)->method->hold(motion, hold);
+}
+
 const MotionBackend motion_cuda_backend = {
-    cuda_open, cuda_close, cuda_set_ignored, cuda_submit, cuda_collect, cuda_list_arrays, cuda_motion_copy, cuda_control,
+    cuda_open,        cuda_close,       cuda_set_ignored, cuda_submit, cuda_collect,
+    cuda_list_arrays, cuda_motion_copy, cuda_control,     cuda_hold,
 };

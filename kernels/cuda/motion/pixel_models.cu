@@ -372,4 +372,4 @@ static CclStatus launch_models(const CclMotion *motion, const MotionWork *work)
     return cuda_motion_filter(motion, work);
 }
 
-const CudaMotionMethod cuda_motion_pixel_models = { open_models, launch_models, NULL, NULL, NULL, NULL };
+const CudaMotionMethod cuda_motion_pixel_models = { open_models, launch_models, NULL, NULL, NULL, NULL, NULL };
