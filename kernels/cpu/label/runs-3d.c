@@ -157,11 +157,11 @@ static void number_labels(Runs *runs, CclVolume *volume)
             parent[i] = parent[parent[i]];
             continue;
         }
-        /* In place: a row is written where the sums were read, or before. */
-        CclVolumeComponent *const row = &volume->rows[volume->n_found++];
-        *row = volume->rows[i];
-        row->label = parent[i] = volume->n_found;
-        row->flags = ccl_border_flags(row->x0, row->y0, row->x1, row->y1, volume->width, volume->height);
+        /* In place: a record is written where the sums were read, or before. */
+        CclVolumeComponent *const record = &volume->rows[volume->n_found++];
+        *record = volume->rows[i];
+        record->label = parent[i] = volume->n_found;
+        record->flags = ccl_border_flags(record->x0, record->y0, record->x1, record->y1, volume->width, volume->height);
     }
 }
 
