@@ -8,15 +8,6 @@
 
 #include "analysis/selection.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
 /* A pixel, a row and a square. Members of a selection that say what it reads are complete: without the counts, nothing that
  * needs them is read. */
 static void
