@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const CclMeasureInfo infos[CCL_N_MEASURES] = {
-    [CCL_MEASURE_AREA] = { "area", "pixels", "Number of pixels", 0 },
+    [CCL_MEASURE_AREA] = { "area", "pixels", "Area", 0 },
     [CCL_MEASURE_X] = { "x", "pixels", "Left edge of the box", 0 },
     [CCL_MEASURE_Y] = { "y", "pixels", "Upper edge of the box", 0 },
     [CCL_MEASURE_WIDTH] = { "width", "pixels", "Width of the box", 0 },
