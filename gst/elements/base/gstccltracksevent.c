@@ -55,7 +55,8 @@ read_box (const GValue * value, GstCclTrackBox * box)
       return FALSE;
     numbers[i] = g_value_get_int (number);
   }
-  *box = (GstCclTrackBox) { numbers[0], numbers[1], numbers[2], numbers[3]};
+  *box = (GstCclTrackBox) {
+  numbers[0], numbers[1], numbers[2], numbers[3]};
   return box->width > 0 && box->height > 0;
 }
 

@@ -26,8 +26,9 @@
  *
  * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
- * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are, by a custom event `ccl-tracks` with the
- * fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width and height).
+ * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are that have moved. Its custom event
+ * `ccl-tracks` has the fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width
+ * and height).
  *
  * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
@@ -184,7 +185,7 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
       continue;
     }
     started += !gst_ccl_track_lives_find (self->lives, tracks[i].id);
-    life = gst_ccl_track_lives_see (self->lives, tracks[i].id, pts, self->active.history);
+    life = gst_ccl_track_lives_see (self->lives, &tracks[i], pts, self->active.history);
     if (analysed)
       gst_ccl_trail_ring_add (life->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
   }
@@ -506,7 +507,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
       "Maximum time for which a confirmed track of regions or detections lives on unseen, in nanoseconds (blobs: see max-age)",
       0, G_MAXINT64, DEFAULT_MEMORY, playing);
-  properties[PROP_FEEDBACK] = g_param_spec_boolean ("feedback", "Feedback",
+  properties[PROP_FEEDBACK] =
+      g_param_spec_boolean ("feedback", "Feedback",
       "Tell cclmotion upstream where confirmed tracks are, so that they do not become background (its method=feedback only)",
       FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",

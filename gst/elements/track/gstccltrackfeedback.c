@@ -21,7 +21,8 @@ G_STATIC_ASSERT (LONGEST_INTERVAL / GST_MSECOND < CCL_MOTION_HOLD_MS);
 void
 gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback)
 {
-  *feedback = (GstCclTrackFeedback) {.last_pts = GST_CLOCK_TIME_NONE,.since_sent = LONGEST_INTERVAL };
+  *feedback = (GstCclTrackFeedback) {
+  .last_pts = GST_CLOCK_TIME_NONE,.since_sent = LONGEST_INTERVAL};
 }
 
 /* Adds the time since the frame before. A step back in time counts as a usual interval. */
@@ -39,11 +40,16 @@ pass_time (GstCclTrack * self, GstClockTime pts)
   feedback->since_sent = MIN (feedback->since_sent + passed, LONGEST_INTERVAL);
 }
 
-/* A track that is confirmed, and in this frame is a blob or shares one. */
+/* A track that is confirmed, and in this frame is a blob or shares one. What never moved may be the trace of another object. */
 static gboolean
-is_here (const CclTrack * track)
+is_object (GstCclTrack * self, const CclTrack * track)
 {
-  return track->state == CCL_TRACK_CONFIRMED || (track->state == CCL_TRACK_PREDICTED && track->flags & CCL_TRACK_MERGED);
+  const GstCclTrackLife *const life = gst_ccl_track_lives_find (self->lives, track->id);
+
+  if (!life || !life->has_moved)
+    return FALSE;
+  return track->state == CCL_TRACK_CONFIRMED || (track->state == CCL_TRACK_PREDICTED
+      && track->flags & CCL_TRACK_MERGED);
 }
 
 static gint
@@ -65,9 +71,9 @@ take_boxes (GstCclTrack * self, GstCclTrackBoxes * boxes)
   for (guint i = 0; i < n && boxes->n < CCL_MOTION_MAX_BOXES; i++) {
     const gint x = to_pixel (floor (tracks[i].x0)), y = to_pixel (floor (tracks[i].y0));
 
-    if (is_here (&tracks[i]))
-      boxes->boxes[boxes->n++] = (GstCclTrackBox) { x, y, MAX (to_pixel (ceil (tracks[i].x1)) - x, 1),
-      MAX (to_pixel (ceil (tracks[i].y1)) - y, 1)};
+    if (is_object (self, &tracks[i]))
+      boxes->boxes[boxes->n++] = (GstCclTrackBox) {
+      x, y, MAX (to_pixel (ceil (tracks[i].x1)) - x, 1), MAX (to_pixel (ceil (tracks[i].y1)) - y, 1)};
   }
 }
 
