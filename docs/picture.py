@@ -27,7 +27,7 @@ def scene(x, y):
     """Is (x, y) foreground? Shapes that a box, or a single number, would not tell apart."""
     ring = 34 < math.hypot(x - 90, y - 90) < 52
     core = math.hypot(x - 90, y - 90) < 18
-    tilted = ellipse(x, y, 215, 80, 62, 20, 0.6)
+    tilted = ellipse(x - 215, y - 80, 62, 20, 0.6)
     moon = math.hypot(x - 380, y - 85) < 55 and math.hypot(x - 405, y - 75) > 48
     comb = 40 <= x < 194 and 210 <= y < 320 and (y < 224 or (x - 40) % 24 < 10)
     dx, dy = x - 300, y - 245
@@ -39,8 +39,7 @@ def scene(x, y):
     return ring or core or tilted or moon or comb or spiral or line or specks
 
 
-def ellipse(x, y, centre_x, centre_y, major, minor, angle):
-    dx, dy = x - centre_x, y - centre_y
+def ellipse(dx, dy, major, minor, angle):
     along = dx * math.cos(angle) + dy * math.sin(angle)
     across = dy * math.cos(angle) - dx * math.sin(angle)
     return (along / major) ** 2 + (across / minor) ** 2 < 1

@@ -133,3 +133,10 @@ CclLimits ccl_absolute_limits(const CclFilter *filter, const CclMask *mask)
     limits.border = f->border;
     return limits;
 }
+
+bool ccl_keeps_all(const CclLimits *limits)
+{
+    return limits->min_area <= 1 && limits->max_area >= CCL_MAX_SIZE * CCL_MAX_SIZE && limits->min_width <= 1 &&
+           limits->max_width >= CCL_MAX_SIZE && limits->min_height <= 1 && limits->max_height >= CCL_MAX_SIZE &&
+           limits->border != CCL_BORDER_DROP;
+}

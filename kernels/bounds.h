@@ -42,6 +42,9 @@ typedef struct CclLimits {
  * holds exactly. */
 CclLimits ccl_absolute_limits(const CclFilter *filter, const CclMask *mask);
 
+/* Whether every component of every mask passes the filter. */
+bool ccl_keeps_all(const CclLimits *limits);
+
 /* The two rules about components that all backends apply, on the host and on the device. */
 #ifdef __CUDACC__
 #define CCL_HOST_DEVICE __host__ __device__

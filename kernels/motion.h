@@ -91,13 +91,9 @@ void ccl_motion_memory(const CclMotion *motion, size_t *host_bytes, size_t *devi
  * Which pixels never count.
  *
  * ignore: host memory, working size, `stride` bytes from row to row; a pixel is ignored where it is not 0. NULL: none.
- *         Copied. No picture may be in flight.
+ *         Copied. analysis/polygon.h can make such an image. No picture may be in flight.
  */
 CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t stride);
-
-/* Sets the pixels whose centres are inside a polygon (even-odd rule) of `n` points x, y to `value`, to make such an image. */
-CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t *picture, size_t stride, uint32_t width,
-                           uint32_t height);
 
 /* May be others for every picture; what was learnt is kept. FEEDBACK has its own rules in place of learning_rate, warmup_frames
  * and freeze. */
@@ -180,6 +176,24 @@ typedef struct CclMotionPicture {
 /* ccl_motion_submit(), which gives luma alone and no time, with all that a picture has. */
 CclStatus ccl_motion_submit_picture(CclMotion *motion, const CclMotionPicture *picture, const CclMotionParams *params,
                                     const CclMotionMask *mask);
+
+/* In pixels of the mask: x0 <= x < x1, y0 <= y < y1. */
+typedef struct CclMotionBox {
+    uint32_t x0, y0, x1, y1;
+} CclMotionBox;
+
+#define CCL_MOTION_MAX_BOXES 128u
+#define CCL_MOTION_HOLD_MS   5000u
+
+/*
+ * Boxes of known objects, which stay foreground while they stand still: in them time does not count towards absorb_ms. Ghosts are
+ * still learnt. FEEDBACK alone.
+ *
+ * The list replaces the one before, from the next picture submitted on; n 0: none. It holds for that picture, and then for
+ * CCL_MOTION_HOLD_MS by the times of the pictures. Parts outside the mask are cut off. A reset leaves the list.
+ * Errors: ARGUMENT (more than CCL_MOTION_MAX_BOXES, or another method); as of ccl_motion_submit().
+ */
+CclStatus ccl_motion_hold_boxes(CclMotion *motion, const CclMotionBox *boxes, unsigned n);
 
 /* Waits for the oldest picture submitted: its mask is complete on return. Masks and numbers are those of
  * ccl_motion_apply(), whatever else is in flight. info: NULL is allowed. ARGUMENT when none is waiting. */

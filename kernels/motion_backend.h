@@ -36,6 +36,7 @@ typedef struct MotionFrame {
 } MotionFrame;
 
 typedef struct FeedbackControl FeedbackControl; /* motion_feedback_picture.h */
+typedef struct FeedbackHold FeedbackHold;       /* the same */
 
 /* FEEDBACK: an array of the model. It has a member of FeedbackPixel for each pixel, or one of FeedbackChroma for each sample. */
 typedef struct MotionArray {
@@ -66,6 +67,8 @@ typedef struct MotionBackend {
     void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
     CclStatus (*copy)(CclMotion *motion, void *host, void *array, size_t size, bool put);
     CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);
+    /* FEEDBACK: boxes for the pictures that are submitted from now on. */
+    CclStatus (*hold)(CclMotion *motion, const FeedbackHold *hold);
 } MotionBackend;
 
 struct CclMotion {

@@ -60,6 +60,7 @@
     250u                             /* units, 4 s: a candidate that stood still for this long loses 1/16 by a change,
                                             not all: people shift their weight */
 #define FEEDBACK_STILL_COARSE 60000u /* number of parts */
+#define FEEDBACK_STILL_HELD   62u    /* units, 1 s: the most that counts in a held box; enough for ghosts to be judged */
 
 /* Results of feedback_miss(). */
 #define FEEDBACK_RAW   1u /* fits nothing: foreground, before shadows and filters */
@@ -302,6 +303,12 @@ MOTION_INLINE void feedback_watch(uint32_t value, uint32_t threshold, uint16_t *
         *candidate = (uint16_t)value;
         *still = (uint16_t)(*still > FEEDBACK_STILL_KEPT ? *still - *still / 16 : 0);
     }
+}
+
+/* `still` of a pixel in a held box, which was `before` in the picture before: time beyond FEEDBACK_STILL_HELD does not count. */
+MOTION_INLINE uint16_t feedback_held_still(uint32_t before, uint32_t still)
+{
+    return (uint16_t)feedback_min(still, before > FEEDBACK_STILL_HELD ? before : FEEDBACK_STILL_HELD);
 }
 
 /* The candidate becomes the first mode. Its chroma: feedback_absorb_chroma(). The pixel no longer counts as in the mask of the

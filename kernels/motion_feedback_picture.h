@@ -55,6 +55,35 @@ typedef struct FeedbackControl {
     int32_t offset[2];  /* of U and V, 8.8: measured on the picture before */
 } FeedbackControl;
 
+/* Boxes in which nothing is absorbed by time: x0, y0, x1, y1. All 0: none. */
+typedef struct FeedbackHold {
+    uint32_t n;
+    uint32_t ms; /* for how long they have held */
+    uint16_t boxes[CCL_MOTION_MAX_BOXES][4];
+} FeedbackHold;
+
+/* Pixels (x, y) to (x + n - 1, y), at most 64: a bit for each that is in a box. */
+MOTION_INLINE uint64_t feedback_held_pixels(const FeedbackHold *hold, uint32_t x, uint32_t y, uint32_t n)
+{
+    uint64_t held = 0;
+    for (uint32_t i = 0; i < hold->n; i++) {
+        const uint16_t *const box = hold->boxes[i];
+        if (y < box[1] || y >= box[3] || x + n <= box[0] || x >= box[2])
+            continue;
+        const uint32_t from = box[0] > x ? box[0] - x : 0, to = feedback_min(box[2] - x, n);
+        held |= ~(uint64_t)0 >> (64 - to) & ~(uint64_t)0 << from;
+    }
+    return held;
+}
+
+/* A picture with a list: it counts once, however long the interval, and then for a time. */
+MOTION_INLINE void feedback_age_hold(FeedbackHold *hold, uint32_t ms)
+{
+    if (hold->n && hold->ms >= CCL_MOTION_HOLD_MS)
+        hold->n = 0;
+    hold->ms = hold->n ? hold->ms + ms : 0;
+}
+
 /* The interval before a picture. Missing and backward times count as the interval before. After one picture with a backward time
  * the clock goes on from where it was. */
 MOTION_INLINE uint32_t feedback_interval(FeedbackControl *control, int64_t us)
@@ -98,11 +127,13 @@ MOTION_INLINE void feedback_plan_absorption(FeedbackFrame *frame, uint32_t absor
 }
 
 /* The numbers of a picture. us: its time in microseconds, or CCL_MOTION_NO_TIME. threshold: levels; 0: the default. */
-MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, int64_t us, uint32_t threshold, uint32_t absorb_ms)
+MOTION_INLINE FeedbackFrame feedback_begin(FeedbackControl *control, FeedbackHold *hold, int64_t us, uint32_t threshold,
+                                           uint32_t absorb_ms)
 {
     const uint32_t levels = feedback_min(threshold ? threshold : FEEDBACK_THRESHOLD, FEEDBACK_THRESHOLD_MAX);
     FeedbackFrame frame;
     frame.ms = feedback_interval(control, us);
+    feedback_age_hold(hold, frame.ms);
     frame.seed = !control->n_learnt;
     control->learnt_ms = frame.seed ? 0 : feedback_min(control->learnt_ms + frame.ms, 1u << 30);
     frame.silent = control->n_learnt < FEEDBACK_BOOT_PICTURES || control->learnt_ms < FEEDBACK_BOOT_MS;

@@ -1,13 +1,20 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Rows and pixels of masks and label images in host memory. */
+/* Rows and pixels of masks, label images and planes in host memory. */
 #ifndef CCL_PIXELS_H
 #define CCL_PIXELS_H
 
 #include "ccl.h"
 
 #include <string.h>
+
+/* Bytes to fill. */
+typedef struct CclPlane {
+    uint8_t *data;
+    size_t stride; /* bytes from row to row */
+    uint32_t width, height;
+} CclPlane;
 
 static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
 {

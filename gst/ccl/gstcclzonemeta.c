@@ -17,12 +17,21 @@
 
 G_DEFINE_BOXED_TYPE (GstCclZone, gst_ccl_zone, gst_ccl_zone_copy, gst_ccl_zone_free);
 
-static void
+/* FALSE: no memory. Other elements may have set any number of points. */
+static gboolean
 copy_zone (GstCclZone * copy, const GstCclZone * zone)
 {
+  const gsize n = 2 * (gsize) zone->n_points;
+  gdouble *const points = n > 0 ? g_try_new (gdouble, n) : NULL;
+
+  if (n > 0 && points == NULL)
+    return FALSE;
+  if (n > 0)
+    memcpy (points, zone->points, n * sizeof (gdouble));
   *copy = *zone;
   copy->name = g_strdup (zone->name);
-  copy->points = g_memdup2 (zone->points, 2 * (gsize) zone->n_points * sizeof (gdouble));
+  copy->points = points;
+  return TRUE;
 }
 
 static void
@@ -38,7 +47,8 @@ clear_zone (GstCclZone * zone)
  *
  * Copies a zone.
  *
- * Returns: (transfer full): a copy; free it with gst_ccl_zone_free()
+ * Returns: (transfer full) (nullable): a copy; free it with
+ *   gst_ccl_zone_free(). %NULL without memory for the points
  *
  * Since: 0.1
  */
@@ -50,7 +60,8 @@ gst_ccl_zone_copy (const GstCclZone * zone)
   g_return_val_if_fail (zone != NULL, NULL);
 
   copy = g_new (GstCclZone, 1);
-  copy_zone (copy, zone);
+  if (!copy_zone (copy, zone))
+    g_clear_pointer (&copy, g_free);
   return copy;
 }
 
@@ -97,15 +108,25 @@ gst_ccl_zone_get_point (const GstCclZone * zone, guint index, gdouble * x, gdoub
 /* ---------------------------------------------------------------- the meta */
 
 static void
-set_zones (GstCclZoneMeta * meta, const GstCclZone * zones, guint n_zones)
+clear_zones (GstCclZoneMeta * meta)
 {
   for (guint i = 0; i < meta->n_zones; i++)
     clear_zone (&meta->zones[i]);
-  g_free (meta->zones);
-  meta->n_zones = n_zones;
+  g_clear_pointer (&meta->zones, g_free);
+  meta->n_zones = 0;
+}
+
+/* Of a meta that has no zones. FALSE: no memory, and it still has none. */
+static gboolean
+copy_zones (GstCclZoneMeta * meta, const GstCclZone * zones, guint n_zones)
+{
   meta->zones = n_zones > 0 ? g_new (GstCclZone, n_zones) : NULL;
-  for (guint i = 0; i < n_zones; i++)
-    copy_zone (&meta->zones[i], &zones[i]);
+  for (; meta->n_zones < n_zones; meta->n_zones++)
+    if (!copy_zone (&meta->zones[meta->n_zones], &zones[meta->n_zones])) {
+      clear_zones (meta);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -121,7 +142,7 @@ gst_ccl_zone_meta_init (GstMeta * meta, gpointer params, GstBuffer * buffer)
 static void
 free_meta (GstMeta * meta, GstBuffer * buffer)
 {
-  set_zones ((GstCclZoneMeta *) meta, NULL, 0);
+  clear_zones ((GstCclZoneMeta *) meta);
 }
 
 /* In a mirror image the left and right sides of a line are exchanged, so its ends are exchanged too. */
@@ -205,7 +226,7 @@ gst_ccl_zone_meta_get_info (void)
  * Adds a meta with copies of @zones.
  *
  * Returns: (transfer none) (nullable): the meta; it belongs to @buffer. %NULL
- *   when @buffer is not writable
+ *   when @buffer is not writable, or without memory
  *
  * Since: 0.1
  */
@@ -218,8 +239,10 @@ gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guin
   g_return_val_if_fail (n_zones <= GST_CCL_MAX_ZONES && (zones != NULL || n_zones == 0), NULL);
 
   meta = (GstCclZoneMeta *) gst_buffer_add_meta (buffer, GST_CCL_ZONE_META_INFO, NULL);
-  if (meta != NULL)
-    set_zones (meta, zones, n_zones);
+  if (meta != NULL && !copy_zones (meta, zones, n_zones)) {
+    gst_buffer_remove_meta (buffer, &meta->meta);
+    return NULL;
+  }
   return meta;
 }
 
@@ -252,7 +275,8 @@ gst_buffer_get_ccl_zone_meta (GstBuffer * buffer)
  * Copies the meta that gst_buffer_get_ccl_zone_meta() gets. In bindings this is
  * `buffer_get_ccl_zone_meta`, because the copy may outlive the buffer.
  *
- * Returns: (transfer full) (nullable): a copy; %NULL when the buffer has no meta
+ * Returns: (transfer full) (nullable): a copy; %NULL when the buffer has no
+ *   meta, or without memory
  *
  * Since: 0.1
  */
@@ -272,7 +296,7 @@ G_DEFINE_BOXED_TYPE (GstCclZoneMeta, gst_ccl_zone_meta, gst_ccl_zone_meta_copy, 
  *
  * Copies a meta and its zones. The copy is on no buffer.
  *
- * Returns: (transfer full): the copy
+ * Returns: (transfer full) (nullable): the copy; %NULL without memory
  *
  * Since: 0.1
  */
@@ -285,7 +309,8 @@ gst_ccl_zone_meta_copy (const GstCclZoneMeta * meta)
 
   copy = g_new0 (GstCclZoneMeta, 1);
   copy->meta.info = GST_CCL_ZONE_META_INFO;
-  set_zones (copy, meta->zones, meta->n_zones);
+  if (!copy_zones (copy, meta->zones, meta->n_zones))
+    g_clear_pointer (&copy, g_free);
   return copy;
 }
 
@@ -302,7 +327,7 @@ gst_ccl_zone_meta_free (GstCclZoneMeta * meta)
 {
   g_return_if_fail (meta != NULL);
 
-  set_zones (meta, NULL, 0);
+  clear_zones (meta);
   g_free (meta);
 }
 

@@ -185,10 +185,11 @@ static void lay_out(Solver *s, void *workspace, uint32_t n_rows, uint32_t n_colu
     s->passed = (bool *)(s->pair_of + n_rows);
 }
 
-void ccl_assign(const CclPair *pairs, uint32_t n_pairs, uint32_t n_rows, uint32_t n_columns, double alone,
-                uint32_t *column_of, void *workspace)
+void ccl_assign(const CclAssignment *assignment, uint32_t *column_of, void *workspace)
 {
-    Solver s = { .pairs = pairs, .alone = alone, .steps_left = STEPS_PER_PAIR * n_pairs + MIN_STEPS };
+    const CclPair *const pairs = assignment->pairs;
+    const uint32_t n_pairs = assignment->n_pairs, n_rows = assignment->n_rows, n_columns = assignment->n_columns;
+    Solver s = { .pairs = pairs, .alone = assignment->alone, .steps_left = STEPS_PER_PAIR * n_pairs + MIN_STEPS };
 
     lay_out(&s, workspace, n_rows, n_columns, n_pairs);
     for (uint32_t c = 0; c < n_columns; c++) {

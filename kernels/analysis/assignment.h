@@ -26,18 +26,22 @@ typedef struct CclPair {
     double cost; /* finite, 0 or more */
 } CclPair;
 
+typedef struct CclAssignment {
+    const CclPair *pairs; /* sorted by row */
+    uint32_t n_pairs, n_rows, n_columns;
+    double alone; /* cost of a row that gets no column */
+} CclAssignment;
+
 /* Bytes of workspace that ccl_assign() needs, aligned as malloc() aligns. */
 size_t ccl_assign_workspace(uint32_t n_rows, uint32_t n_columns, uint32_t n_pairs);
 
 /*
- * `pairs` are sorted by row. A row that gets no column costs `alone`. column_of[row] receives the column, or
- * CCL_ASSIGN_ALONE.
+ * column_of[row] receives the column, or CCL_ASSIGN_ALONE.
  *
  * The result is optimal up to a limit of steps, which grows with n_pairs. Only crowds reach it, in which nearly all pairs have
  * the same cost. Then each remaining row takes the best free column. So the time is O(n_pairs log n_pairs) in all cases.
  */
-void ccl_assign(const CclPair *pairs, uint32_t n_pairs, uint32_t n_rows, uint32_t n_columns, double alone,
-                uint32_t *column_of, void *workspace);
+void ccl_assign(const CclAssignment *assignment, uint32_t *column_of, void *workspace);
 
 #ifdef __cplusplus
 }

@@ -19,12 +19,23 @@ typedef uint8_t BlendBytes __attribute__((vector_size(BLEND_GROUP)));
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define BLEND_INLINE static inline __attribute__((always_inline))
 
-/* Loads a group of pixels, `apart` from each other. Returns false if nothing is drawn there. */
-BLEND_INLINE bool blend_load(const uint32_t *source, uint32_t n, unsigned apart, uint32_t pixels[BLEND_GROUP])
+/* Pixels of the drawing in a row, `apart` from each other, and samples of the picture, `step` bytes from each other. */
+typedef struct BlendSource {
+    const uint32_t *pixels;
+    unsigned apart;
+} BlendSource;
+typedef struct BlendSamples {
+    uint8_t *data;
+    unsigned step;
+    bool deep; /* two bytes each */
+} BlendSamples;
+
+/* Loads a group of pixels. Returns false if nothing is drawn there. */
+BLEND_INLINE bool blend_load(BlendSource source, uint32_t n, uint32_t pixels[BLEND_GROUP])
 {
     uint64_t any[BLEND_GROUP / 2];
     for (unsigned i = 0; i < BLEND_GROUP; i++)
-        pixels[i] = i < n ? source[i * apart] : 0;
+        pixels[i] = i < n ? source.pixels[i * source.apart] : 0;
     memcpy(any, pixels, sizeof any);
     return any[0] | any[1] | any[2] | any[3];
 }
@@ -71,34 +82,32 @@ BLEND_INLINE void blend_deep_words(const uint32_t pixels[BLEND_GROUP], const Ccl
 }
 
 /* n <= BLEND_GROUP samples; both steps are constants where this is called. */
-BLEND_INLINE void blend_group(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, uint8_t *to,
-                              unsigned step)
+BLEND_INLINE void blend_group(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     uint32_t pixels[BLEND_GROUP];
-    if (!blend_load(source, n, apart, pixels))
+    if (!blend_load(source, n, pixels))
         return;
     BlendBytes bytes = { 0 };
     for (unsigned i = 0; i < n; i++)
-        bytes[i] = to[i * step];
+        bytes[i] = to.data[i * to.step];
     BlendWords words = __builtin_convertvector(bytes, BlendWords);
     blend_words(pixels, t, &words);
     bytes = __builtin_convertvector(words, BlendBytes);
     for (unsigned i = 0; i < n; i++)
-        to[i * step] = bytes[i];
+        to.data[i * to.step] = bytes[i];
 }
 
 /* The same of words of two bytes. */
-BLEND_INLINE void blend_deep_group(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t,
-                                   uint8_t *to, unsigned step)
+BLEND_INLINE void blend_deep_group(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     uint32_t pixels[BLEND_GROUP];
-    if (!blend_load(source, n, apart, pixels))
+    if (!blend_load(source, n, pixels))
         return;
     const uint16_t mask = (uint16_t)(((1u << t->depth) - 1) << t->low);
     BlendShorts shorts = { 0 };
     for (unsigned i = 0; i < n; i++) {
         uint16_t sample;
-        memcpy(&sample, to + i * step, sizeof sample);
+        memcpy(&sample, to.data + i * to.step, sizeof sample);
         shorts[i] = sample;
     }
     BlendWords words = __builtin_convertvector((shorts & mask) >> t->low, BlendWords);
@@ -106,28 +115,28 @@ BLEND_INLINE void blend_deep_group(const uint32_t *source, unsigned apart, uint3
     shorts = (shorts & (uint16_t)~mask) | __builtin_convertvector(words, BlendShorts) << t->low;
     for (unsigned i = 0; i < n; i++) {
         const uint16_t sample = shorts[i];
-        memcpy(to + i * step, &sample, sizeof sample);
+        memcpy(to.data + i * to.step, &sample, sizeof sample);
     }
 }
 
-BLEND_INLINE void blend_samples(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t,
-                                uint8_t *to, unsigned step, bool deep)
+BLEND_INLINE void blend_samples(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
-    if (deep)
-        blend_deep_group(source, apart, n, t, to, step);
+    if (to.deep)
+        blend_deep_group(source, n, t, to);
     else
-        blend_group(source, apart, n, t, to, step);
+        blend_group(source, n, t, to);
 }
 
 /* `deep` and the steps are constants where this is called. */
-BLEND_INLINE void blend_row(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, uint8_t *to,
-                            unsigned step, bool deep)
+BLEND_INLINE void blend_row(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
-    uint32_t i = 0;
-    for (; i + BLEND_GROUP <= n; i += BLEND_GROUP)
-        blend_samples(source + i * apart, apart, BLEND_GROUP, t, to + i * step, step, deep);
-    if (i < n)
-        blend_samples(source + i * apart, apart, n - i, t, to + i * step, step, deep);
+    for (; n >= BLEND_GROUP; n -= BLEND_GROUP) {
+        blend_samples(source, BLEND_GROUP, t, to);
+        source.pixels += BLEND_GROUP * source.apart;
+        to.data += BLEND_GROUP * to.step;
+    }
+    if (n)
+        blend_samples(source, n, t, to);
 }
 
 /* Fast for the sample layouts of common formats. */
@@ -140,13 +149,13 @@ BLEND_INLINE void blend_plane(const CclDrawing *drawing, const CclBlendArea *are
         const uint32_t *const source = drawing->pixels + y * drawing->stride + area->x;
         uint8_t *const to = t->data + (y >> t->shift_y) * t->stride + (area->x >> t->shift_x) * t->step;
         if (apart == 1 && t->step == size)
-            blend_row(source, 1, n, t, to, size, deep);
+            blend_row((BlendSource){ source, 1 }, n, t, (BlendSamples){ to, size, deep });
         else if (apart == 2 && t->step == size)
-            blend_row(source, 2, n, t, to, size, deep);
+            blend_row((BlendSource){ source, 2 }, n, t, (BlendSamples){ to, size, deep });
         else if (apart == 2 && t->step == 2 * size)
-            blend_row(source, 2, n, t, to, 2 * size, deep);
+            blend_row((BlendSource){ source, 2 }, n, t, (BlendSamples){ to, 2 * size, deep });
         else
-            blend_row(source, apart, n, t, to, t->step, deep);
+            blend_row((BlendSource){ source, apart }, n, t, (BlendSamples){ to, t->step, deep });
     }
 }
 
@@ -221,7 +230,7 @@ BLEND_INLINE void blend_packed_group(const uint32_t *source, uint32_t n, const C
 {
     uint32_t pixels[BLEND_GROUP];
     BlendWords words = { 0 };
-    if (!blend_load(source, n, 1, pixels))
+    if (!blend_load((BlendSource){ source, 1 }, n, pixels))
         return;
     memcpy(&words, to, n * sizeof(uint32_t));
     if (has_alpha && !blend_is_opaque(&words, n, shift[3]))

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "motion.h"
+#include "polygon.h"
 
 #include "status.h"
 
@@ -33,17 +33,16 @@ static unsigned crossings(const double *xy, unsigned n, double y, uint32_t width
     return found;
 }
 
-CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, uint8_t *picture, size_t stride, uint32_t width,
-                           uint32_t height)
+CclStatus ccl_polygon_fill(const double *xy, unsigned n, uint8_t value, const CclPlane *plane)
 {
     uint32_t *const x = malloc(((size_t)n + 1) * sizeof *x);
     if (!x)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for a polygon of %u corners", n);
-    for (uint32_t row = 0; row < height; row++) {
-        const unsigned found = crossings(xy, n, row + 0.5, width, x);
+    for (uint32_t row = 0; row < plane->height; row++) {
+        const unsigned found = crossings(xy, n, row + 0.5, plane->width, x);
         for (unsigned i = 0; i + 1 < found; i += 2)
             for (uint32_t at = x[i]; at < x[i + 1]; at++)
-                picture[row * stride + at] = value;
+                plane->data[row * plane->stride + at] = value;
     }
     free(x);
     return CCL_OK;

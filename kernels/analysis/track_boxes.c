@@ -34,11 +34,6 @@ static TrackAxis begin_axis(double value, double noise, double speed)
     return (TrackAxis){ .p = value, .pp = noise * noise, .vv = speed * speed };
 }
 
-static double size_of(const TrackItem *item)
-{
-    return sqrt(item->w * item->h);
-}
-
 static void place(TrackItem *item)
 {
     CclTrack *const t = &item->track;
@@ -55,7 +50,7 @@ void track_box_begin(TrackItem *item, const CclDetection *d)
     const double x = (d->x0 + d->x1) / 2, y = (d->y0 + d->y1) / 2;
     *item = (TrackItem){ .w = d->x1 - d->x0, .h = d->y1 - d->y0, .container = TRACK_NONE, .group = TRACK_NONE, .object = TRACK_NONE,
                          .last_x = x, .last_y = y, .seen = *d, .step = 1 };
-    const double size = size_of(item);
+    const double size = track_size(item);
     item->ax = begin_axis(x, POSITION_NOISE * size, INITIAL_SPEED * size);
     item->ay = begin_axis(y, POSITION_NOISE * size, INITIAL_SPEED * size);
     item->aw = begin_axis(item->w, SIZE_NOISE * size, INITIAL_GROWTH * size);
@@ -74,7 +69,7 @@ static void predict_side(TrackAxis *axis, double time, double growth)
 
 void track_box_predict(TrackItem *item, const CclTrackerConfig *config, double frames)
 {
-    const double size = size_of(item);
+    const double size = track_size(item);
     item->step = config->frame_seconds > 0 ? sqrt(sqrt(config->frame_seconds * REFERENCE_RATE)) : 1;
     const double time = frames * item->step;
     track_axis_predict(&item->ax, time, ACCELERATION * size);
@@ -89,7 +84,7 @@ void track_box_predict(TrackItem *item, const CclTrackerConfig *config, double f
 
 void track_box_correct(TrackItem *item, const CclDetection *d)
 {
-    const double position = POSITION_NOISE * size_of(item), side = SIZE_NOISE * size_of(item);
+    const double position = POSITION_NOISE * track_size(item), side = SIZE_NOISE * track_size(item);
     track_axis_correct(&item->ax, (d->x0 + d->x1) / 2, position * position);
     track_axis_correct(&item->ay, (d->y0 + d->y1) / 2, position * position);
     track_axis_correct(&item->aw, d->x1 - d->x0, side * side);
@@ -162,7 +157,8 @@ static void assign_stage(TrackMatch *match, const CclTrackerConfig *config, Stag
             (t->state == CCL_TRACK_TENTATIVE) == stage.tentative)
             n_pairs += pair_track(match, config, stage, &items[i], i, match->pairs + n_pairs);
     }
-    ccl_assign(match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE, match->column_of, match->workspace);
+    const CclAssignment assignment = { match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE };
+    ccl_assign(&assignment, match->column_of, match->workspace);
     track_match_give_columns(match, items, n_items);
 }
 

@@ -10,6 +10,7 @@
 
 #include "track.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #define TRACK_NONE CCL_TRACK_NO_DETECTION
@@ -47,6 +48,12 @@ typedef struct TrackItem {
     bool has_grown;         /* the blob is the whole object for the first time */
     bool is_hidden;         /* in part: of a track with no blob like it, `seen` is what is still visible */
 } TrackItem;
+
+/* Side of a square as large as the box. */
+static inline double track_size(const TrackItem *item)
+{
+    return sqrt(item->w * item->h);
+}
 
 /* t: in frames; acceleration: standard deviation per frame squared. */
 void track_axis_predict(TrackAxis *axis, double t, double acceleration);

@@ -33,11 +33,6 @@ static uint32_t blob_of(const TrackItem *item)
     return item->group != TRACK_NONE ? item->group : item->track.detection;
 }
 
-static double size_of(const TrackItem *item)
-{
-    return sqrt(item->w * item->h);
-}
-
 static double gap(double a0, double a1, double b0, double b1)
 {
     return larger(larger(a0 - b1, b0 - a1), 0);
@@ -104,7 +99,7 @@ static bool is_stacked(const TrackItem *a, const TrackItem *b)
 {
     const CclTrack *const s = &a->track, *const t = &b->track;
     return overlap(s->x0, s->x1, t->x0, t->x1) >= STACKED_OVERLAP * smaller(s->x1 - s->x0, t->x1 - t->x0) &&
-           gap(s->y0, s->y1, t->y0, t->y1) <= STACKED_GAP * larger(size_of(a), size_of(b)) &&
+           gap(s->y0, s->y1, t->y0, t->y1) <= STACKED_GAP * larger(track_size(a), track_size(b)) &&
            overlap(s->y0, s->y1, t->y0, t->y1) <= STACKED_GAP * smaller(s->y1 - s->y0, t->y1 - t->y0);
 }
 
@@ -117,7 +112,7 @@ static bool has_drifted(const TrackItem *item, const TrackItem *neighbour)
 {
     const double x = item->ax.p - neighbour->ax.p - item->neighbour_x, y = item->ay.p - neighbour->ay.p - item->neighbour_y;
     const double limit = track_is_piece(item, neighbour) ? MAX_PIECE_DRIFT : MAX_DRIFT;
-    return hypot(x, y) > limit * larger(size_of(item), size_of(neighbour));
+    return hypot(x, y) > limit * larger(track_size(item), track_size(neighbour));
 }
 
 void track_count_piece(TrackItem *item)
@@ -126,12 +121,13 @@ void track_count_piece(TrackItem *item)
         return;
     item->piece_x = item->ax.p;
     item->piece_y = item->ay.p;
-    item->piece_size = size_of(item);
+    item->piece_size = track_size(item);
 }
 
 bool track_is_left(const TrackItem *item)
 {
-    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y), growth = size_of(item) - item->piece_size;
+    const double way = hypot(item->ax.p - item->piece_x, item->ay.p - item->piece_y);
+    const double growth = track_size(item) - item->piece_size;
     return item->piece_frames >= APART_FRAMES && larger(way, growth) < LEFT_MOVE * item->piece_size;
 }
 

@@ -261,7 +261,8 @@ void track_match_assign(TrackMatch *match, const CclTrackerConfig *config, Track
     for (uint32_t i = 0; i < n_items; i++)
         if (items[i].track.state != CCL_TRACK_LOST)
             n_pairs += pair_track(match, config, &items[i], i, match->pairs + n_pairs);
-    ccl_assign(match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE, match->column_of, match->workspace);
+    const CclAssignment assignment = { match->pairs, n_pairs, n_items, match->n_detections, COST_ALONE };
+    ccl_assign(&assignment, match->column_of, match->workspace);
     track_match_give_columns(match, items, n_items);
 }
 

@@ -4,6 +4,7 @@
 /* Motion detection from ccl_motion_submit() to ccl_motion_collect(), the same on every backend: argument checks, the ring
  * of pictures, learning rates and warm-up. */
 #include "motion_backend.h"
+#include "motion_feedback_picture.h"
 
 #include "bounds.h"
 #include "host/clock.h"
@@ -137,6 +138,30 @@ CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t
     if (status == CCL_OK)
         motion->pixels = (uint64_t)motion->width * motion->height - n;
     return status;
+}
+
+_Static_assert(FEEDBACK_STILL_HELD >= FEEDBACK_STATIC, "ghosts are judged in held boxes");
+_Static_assert(FEEDBACK_STILL_HELD < FEEDBACK_LIFELESS, "things that were moved are not");
+
+static uint16_t cut(uint32_t at, uint32_t size)
+{
+    return (uint16_t)(at < size ? at : size);
+}
+
+CclStatus ccl_motion_hold_boxes(CclMotion *motion, const CclMotionBox *boxes, unsigned n)
+{
+    FeedbackHold hold = { 0 };
+    if (motion->config.method != CCL_MOTION_FEEDBACK)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "motion method %d does not hold boxes", (int)motion->config.method);
+    if (n > CCL_MOTION_MAX_BOXES)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "%u boxes to hold are more than %u", n, CCL_MOTION_MAX_BOXES);
+    for (unsigned i = 0; i < n; i++) {
+        uint16_t *const box = hold.boxes[hold.n];
+        box[0] = cut(boxes[i].x0, motion->width), box[1] = cut(boxes[i].y0, motion->height);
+        box[2] = cut(boxes[i].x1, motion->width), box[3] = cut(boxes[i].y1, motion->height);
+        hold.n += box[0] < box[2] && box[1] < box[3];
+    }
+    return motion->backend->hold(motion, &hold);
 }
 
 /* ---------------------------------------------------------------- a picture */

@@ -109,24 +109,6 @@ static CclStatus check_method(const CclMotion *motion)
 
 /* ---------------------------------------------------------------- rows between the backend and structs */
 
-/* Of `row`, `n` structs of `struct_size` bytes, the members that the backend has. */
-static CclStatus copy_row(CclMotion *motion, const MotionArray *arrays, unsigned n_arrays, uint32_t y, void *row, uint32_t n,
-                          size_t struct_size, bool is_put, uint8_t *elements)
-{
-    for (unsigned i = 0; i < n_arrays; i++) {
-        const MotionArray *const array = &arrays[i];
-        uint8_t *const members = (uint8_t *)row + array->offset, *const from = (uint8_t *)array->data + y * array->pitch;
-        for (uint32_t x = 0; is_put && x < n; x++) {
-            memset(elements + x * array->step, 0, array->step);
-            memcpy(elements + x * array->step, members + x * struct_size, array->size);
-        }
-        CCL_TRY(motion->backend->copy(motion, elements, from, n * array->step, is_put));
-        for (uint32_t x = 0; !is_put && x < n; x++)
-            memcpy(members + x * struct_size, elements + x * array->step, array->size);
-    }
-    return CCL_OK;
-}
-
 /* What saving and loading work with. */
 typedef struct Transfer {
     CclMotion *motion;
@@ -154,16 +136,42 @@ static void transfer_free(Transfer *t)
     free(t->pixels), free(t->samples), free(t->elements);
 }
 
-static CclStatus copy_pixels(Transfer *t, uint32_t y, bool is_put)
+/* A row of structs, and the backend's arrays of their members. */
+typedef struct StructRow {
+    uint8_t *structs;
+    size_t struct_size, n;
+    const MotionArray *arrays;
+    unsigned n_arrays;
+} StructRow;
+
+/* Copies row `y` of each array to the structs, or with `is_put` from them. */
+static CclStatus copy_row(const Transfer *t, const StructRow *row, uint32_t y, bool is_put)
 {
-    return copy_row(t->motion, t->arrays.luma, t->arrays.n_luma, y, t->pixels, t->motion->width, sizeof *t->pixels, is_put,
-                    t->elements);
+    for (unsigned i = 0; i < row->n_arrays; i++) {
+        const MotionArray *const array = &row->arrays[i];
+        uint8_t *const members = row->structs + array->offset, *const from = (uint8_t *)array->data + y * array->pitch;
+        for (size_t x = 0; is_put && x < row->n; x++) {
+            memset(t->elements + x * array->step, 0, array->step);
+            memcpy(t->elements + x * array->step, members + x * row->struct_size, array->size);
+        }
+        CCL_TRY(t->motion->backend->copy(t->motion, t->elements, from, row->n * array->step, is_put));
+        for (size_t x = 0; !is_put && x < row->n; x++)
+            memcpy(members + x * row->struct_size, t->elements + x * array->step, array->size);
+    }
+    return CCL_OK;
 }
 
-static CclStatus copy_samples(Transfer *t, uint32_t y, bool is_put)
+static CclStatus copy_pixels(const Transfer *t, uint32_t y, bool is_put)
 {
-    return copy_row(t->motion, t->arrays.chroma, t->arrays.n_chroma, y, t->samples, (uint32_t)t->sizes.chroma_width,
-                    sizeof *t->samples, is_put, t->elements);
+    const StructRow row = { (uint8_t *)t->pixels, sizeof *t->pixels, t->motion->width, t->arrays.luma, t->arrays.n_luma };
+    return copy_row(t, &row, y, is_put);
+}
+
+static CclStatus copy_samples(const Transfer *t, uint32_t y, bool is_put)
+{
+    const StructRow row = { (uint8_t *)t->samples, sizeof *t->samples, t->sizes.chroma_width, t->arrays.chroma,
+                            t->arrays.n_chroma };
+    return copy_row(t, &row, y, is_put);
 }
 
 static uint32_t chroma_rows(const Transfer *t)

@@ -119,28 +119,35 @@ static inline uint32_t find_others(const uint32_t *labels, uint32_t n, uint32_t 
     return n_others;
 }
 
-/* For a row where more than half of the runs have the label `frequent`: adds the row's total minus the other runs to this
- * label. This is one addition instead of a chain of dependent ones. */
-static inline void measure_frequent(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, uint32_t frequent,
-                                  const uint16_t *others, uint32_t n_others, const RowVectors *vectors, bool one)
+/* A label that more than half of a row's runs have, and the runs with other labels. */
+typedef struct Majority {
+    uint32_t label;
+    const uint16_t *others;
+    uint32_t n_others;
+} Majority;
+
+/* Adds the row's total minus the other runs to the label of the majority. This is one addition instead of a chain of dependent
+ * ones. */
+static inline void measure_majority(CclComponent *sums, const CclPrefix *prefix, const CclRow *row, const Majority *majority,
+                                    const RowVectors *vectors, bool one)
 {
     const uint16_t *const x = row->x;
     const uint32_t *const label = row->label;
     __m128i total = row_total(x, row->n);
     uint32_t first = 0, last = row->n - 1;
 
-    for (uint32_t i = 0; i < n_others; i++) {
-        const size_t k = others[i];
+    for (uint32_t i = 0; i < majority->n_others; i++) {
+        const size_t k = majority->others[i];
         const __m128i run = run_vector(prefix, x[2 * k], x[2 * k + 1]);
         total = _mm_sub_epi64(total, run);
         add_vector(&sums[label[k]], run, ends_vector(x + 2 * k), vectors, one);
     }
-    while (label[first] != frequent)
+    while (label[first] != majority->label)
         first++;
-    while (label[last] != frequent)
+    while (label[last] != majority->label)
         last--;
     const uint16_t box[2] = { x[2 * first], x[2 * last + 1] };
-    add_vector(&sums[frequent], total, ends_vector(box), vectors, one);
+    add_vector(&sums[majority->label], total, ends_vector(box), vectors, one);
 }
 
 ALWAYS_INLINE void measure_each(CclComponent *sums, const CclPrefix *prefix, const CclRow *row,
@@ -169,7 +176,7 @@ static void measure_runs(CclComponent *sums, const CclPrefix *prefix, const CclR
     if (row->n >= 32 && frequent_label(row) != UINT32_MAX) {
         const uint32_t frequent = frequent_label(row), n_others = find_others(row->label, row->n, frequent, scratch);
         if (n_others < row->n / 2) {
-            measure_frequent(sums, prefix, row, frequent, scratch, n_others, &vectors, one);
+            measure_majority(sums, prefix, row, &(Majority){ frequent, scratch, n_others }, &vectors, one);
             return;
         }
     }

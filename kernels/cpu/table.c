@@ -55,12 +55,6 @@ void ccl_final_labels(const CclLabelling *labels, uint32_t first, uint32_t end)
         parent[i] = final[parent[i]];
 }
 
-static bool keeps_all(const CclLimits *l)
-{
-    return l->min_area <= 1 && l->max_area == UINT32_MAX && l->min_width <= 1 && l->max_width >= CCL_MAX_SIZE &&
-           l->min_height <= 1 && l->max_height >= CCL_MAX_SIZE && l->border != CCL_BORDER_DROP;
-}
-
 /* The box of a component (x0, y0, x1, y1) as one word of four 16-bit entries. */
 static inline uint64_t box_word(const CclComponent *component)
 {
@@ -82,7 +76,7 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels)
 {
     const CclLimits *const limits = &frame->limits;
-    const bool all = keeps_all(limits);
+    const bool all = ccl_keeps_all(limits);
     const uint32_t width = frame->mask.width, height = frame->mask.height;
     const uint64_t border = box_word(&(CclComponent){
         .x0 = UINT16_MAX, .y0 = 0, .x1 = (uint16_t)width, .y1 = (uint16_t)height });

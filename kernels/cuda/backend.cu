@@ -6,7 +6,7 @@
  *
  *     stage     stage.cu, pack.cu     chooses where and in which form kernels read the mask; packs or copies it
  *     upload    upload.cu             from page-locked to device memory
- *     launch    here, graph.cu        alone; or through the scheduler, in a batch: scheduler.c, batch.cu
+ *     launch    launch.cu, replay.cu  alone; or through the scheduler, in a batch: scheduler.c, batch.cu
  *     wait      wait.cu               poll, then block
  *     collect   here                  counts, label images in host memory, times
  *
@@ -17,18 +17,7 @@
 
 #include <string.h>
 
-const CudaCapacity *cuda_capacity(const CclContext *context)
-{
-    const CudaContext *const cuda = cuda_context(context);
-    return cuda->engine ? &cuda->engine->capacity : &cuda->capacity;
-}
-
-unsigned cuda_multiprocessors(const CclContext *context)
-{
-    return cuda_context(context)->device.multiprocessors;
-}
-
-/* ---------------------------------------------------------------- labels */
+/* ---------------------------------------------------------------- stage */
 
 static void choose_labels(const CclContext *context, const CudaSlot *slot, const CclFrame *frame, CudaVars *vars)
 {
@@ -37,29 +26,6 @@ static void choose_labels(const CclContext *context, const CudaSlot *slot, const
         return;
     vars->labels = on_device ? frame->labels.data : slot->d_labels;
     vars->label_stride = on_device ? frame->labels.stride / sizeof(uint32_t) : frame->mask.width;
-}
-
-static bool downloads_labels(const CudaSlot *slot)
-{
-    return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
-}
-
-/* Copies the slot's label image to the caller's in host memory, on the download stream. */
-static CclStatus download_labels(const CudaContext *cuda, const CudaSlot *slot, const CclFrame *frame)
-{
-    const size_t row = frame->mask.width * sizeof(uint32_t);
-    CCL_CUDA_TRY(cuda_copy_rows(frame->labels.data, frame->labels.stride, slot->d_labels, row, row, frame->mask.height,
-                                cudaMemcpyDeviceToHost, cuda->download));
-    return CCL_OK;
-}
-
-/* ---------------------------------------------------------------- stage */
-
-static bool drops_nothing(const CclLimits *limits)
-{
-    return limits->min_area <= 1 && limits->max_area >= CCL_MAX_SIZE * CCL_MAX_SIZE && limits->min_width <= 1 &&
-           limits->max_width >= CCL_MAX_SIZE && limits->min_height <= 1 && limits->max_height >= CCL_MAX_SIZE &&
-           limits->border != CCL_BORDER_DROP;
 }
 
 static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
@@ -71,11 +37,11 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
 
     memset(vars, 0, sizeof *vars); /* compared as bytes */
     vars->limits = ccl_frame->limits;
-    vars->keep_all = drops_nothing(&vars->limits);
+    vars->keep_all = ccl_keeps_all(&vars->limits);
     CudaMaskForm form;
     CCL_TRY(cuda_stage_mask(context, slot, mask, &form, vars));
     choose_labels(context, slot, ccl_frame, vars);
-    vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !downloads_labels(slot) &&
+    vars->sets_flag = context->algorithm->sets_completion_flag && !frame->timing && !cuda_downloads_labels(slot) &&
                       cuda_device_is_idle(context);
     frame->shape = cuda_shape_of(context, ccl_frame, vars, form);
     cuda_clear_steps(frame);
@@ -83,69 +49,6 @@ static CclStatus stage(CclContext *context, CclFrame *ccl_frame)
 }
 
 /* ---------------------------------------------------------------- launch */
-
-CclStatus cuda_launch_frame(CclContext *context, CclFrame *ccl_frame, const StageBuffers *stages)
-{
-    const CclAlgorithm *const algorithm = context->algorithm;
-    CudaFrame *const frame = cuda_frame(ccl_frame);
-    const CudaShape *const shape = &frame->shape;
-
-    if (algorithm->analyze)
-        return algorithm->analyze(context, ccl_frame);
-    CCL_TRY(algorithm->label(context, ccl_frame));
-    if (shape->label_mode == CUDA_LABELS_PROVISIONAL)
-        return CCL_OK;
-
-    const uint32_t max_components = ccl_max_components(shape->width, shape->height, context->config.connectivity);
-    CCL_TRY(number_from_labels(context, frame, stages));
-    for (unsigned round = 0; round < stage_rounds(stages->n_sums, max_components); round++) {
-        CCL_TRY(algorithm->features ? algorithm->features(context, ccl_frame, stages, round)
-                                    : features_from_labels(context, frame, stages, round));
-        CCL_TRY(table_from_features(context, frame, stages, round));
-    }
-    if (shape->label_mode == CUDA_LABELS_FINAL)
-        CCL_TRY(relabel(context, frame, stages));
-    return CCL_OK;
-}
-
-CclStatus cuda_launch_slot(CudaSlot *slot)
-{
-    CudaFrame *const frame = &slot->frame;
-    CudaContext *const cuda = cuda_context(slot->context);
-    const CudaStreamSlot *const stream_slot = cuda->engine ? cuda_engine_stream_slot(cuda->engine, slot->stream_slot)
-                                                            : &cuda->stream_slots[slot->stream_slot];
-    frame->stream = stream_slot->stream;
-    frame->workspace = stream_slot->workspace;
-    slot->h_result->complete = 0;
-    CCL_TRY(cuda_stream_awaits_mask(slot, frame->stream));
-    const bool replayed = cuda_wants_replay(slot, &stream_slot->stages);
-    if (frame->timing)
-        CCL_CUDA_TRY(cudaEventRecord(frame->step_events[0], frame->stream));
-    if (frame->shape.narrow)
-        CCL_TRY(mask_from_wide(frame, frame));
-    if (replayed)
-        return cuda_replay_frame(slot);
-    CCL_TRY(cuda_assemble_bits(slot, frame->stream));
-    return cuda_launch_frame(slot->context, slot->ccl_frame, &stream_slot->stages);
-}
-
-CclStatus cuda_record_done(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed,
-                            cudaEvent_t *done)
-{
-    const CudaContext *const cuda = cuda_context(slots[0]->context);
-    cudaStream_t last = stream;
-    for (unsigned i = 0; i < n; i++) {
-        if (!downloads_labels(slots[i]))
-            continue;
-        if (last == stream) {
-            CCL_TRY(cuda_record(computed, stream));
-            CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->download, *computed, 0));
-            last = cuda->download;
-        }
-        CCL_TRY(download_labels(cuda, slots[i], slots[i]->ccl_frame));
-    }
-    return cuda_record(done, last);
-}
 
 static CclStatus launch(const CudaContext *cuda, CudaSlot *slot)
 {
@@ -193,11 +96,6 @@ static CclStatus cuda_submit(CclContext *context, CclFrame *ccl_frame)
 
 /* ---------------------------------------------------------------- wait */
 
-const uint32_t *cuda_completion_flag(const CudaSlot *slot)
-{
-    return slot->frame.vars.sets_flag ? &slot->h_result->complete : NULL;
-}
-
 static CclStatus wait(CudaContext *cuda, CudaSlot *slot)
 {
     if (cuda->engine)
@@ -208,25 +106,6 @@ static CclStatus wait(CudaContext *cuda, CudaSlot *slot)
 }
 
 /* ---------------------------------------------------------------- collect */
-
-CclStatus cuda_read_steps(CclContext *context, const CudaFrame *frame, float *kernel_us)
-{
-    float ms = 0;
-
-    context->n_steps = frame->n_steps;
-    for (unsigned i = 0; i < frame->n_steps; i++) {
-        context->steps[i] = CclStep{ frame->step_names[i], frame->step_us[i], frame->step_counts[i] };
-        if (frame->step_counts[i])
-            continue;
-        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[i], frame->step_events[i + 1]));
-        context->steps[i] = CclStep{ frame->step_names[i], ms * 1000, 1 };
-    }
-    ms = 0;
-    if (frame->n_steps)
-        CCL_CUDA_TRY(cudaEventElapsedTime(&ms, frame->step_events[0], frame->step_events[frame->n_steps]));
-    *kernel_us = ms * 1000;
-    return CCL_OK;
-}
 
 static CclStatus read_times(CclContext *context, const CudaSlot *slot, CclTable *table)
 {
@@ -267,7 +146,7 @@ static CclStatus collect_frame(CclContext *context, CclFrame *ccl_frame)
         table->wait_us = slot->ticket.wait_us;
     }
     if (ccl_frame->labels.data && ccl_frame->labels.memory == CCL_MEMORY_HOST) {
-        CCL_TRY(download_labels(cuda, slot, ccl_frame));
+        CCL_TRY(cuda_download_labels(cuda, slot));
         CCL_CUDA_TRY(cudaStreamSynchronize(cuda->download));
     }
     if (slot->frame.shape.label_mode != CUDA_LABELS_PROVISIONAL) {
@@ -318,8 +197,3 @@ const CclBackend ccl_cuda_volumes = {
     .volume_label = cuda_volume_label,
     .volume_look_up = cuda_volume_look_up,
 };
-
-unsigned ccl_context_timeouts(const CclContext *context)
-{
-    return context->config.backend == CCL_BACKEND_CUDA ? cuda_context(context)->n_timeouts : 0;
-}

@@ -29,7 +29,7 @@
 #define CCL_CUDA_BACKEND_CUH
 
 #include "algorithms.h"
-#include "devices.cuh"
+#include "graph.cuh"
 #include "overlap.cuh"
 #include "row_chunks.cuh"
 
@@ -38,9 +38,6 @@
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* graph.cu: the node of the latest launch on a captured stream: the next launch depends on it. */
-CclStatus cuda_last_node(cudaStream_t stream, cudaGraphNode_t *node);
 
 /* ---------------------------------------------------------------- a frame, seen by kernels */
 
@@ -144,7 +141,7 @@ typedef struct CudaShape {
 
 /* ---------------------------------------------------------------- a frame, seen by the launching side */
 
-#define CUDA_MAX_STEPS 64
+#define CUDA_MAX_STEPS CUDA_MAX_NODES
 
 /* The flag by which an iterative method learns whether an iteration changed anything. One per context. See iterate.cuh. */
 typedef struct CudaLoop {
@@ -168,7 +165,8 @@ typedef struct CudaFrame {
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */
     int ahead;            /* priority of kernels with CUDA_AHEAD; 0: the same as others */
-    struct CudaReplay *capture;  /* NULL unless the launches are captured: lists their kernels */
+    CudaGraph *capture;          /* NULL unless the launches are captured: lists their kernels ... */
+    bool notes_all;              /* ... all of them, or those whose first parameter is CudaVars or CudaAwaited */
     struct CudaLaunchList *list; /* NULL unless launches are appended here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
@@ -246,8 +244,6 @@ static inline CudaFrame *cuda_frame(const CclFrame *frame)
 }
 
 /* Number of parameters of a kernel whose first one is CudaVars or CudaAwaited; otherwise 0. */
-#define CUDA_MAX_PARAMETERS 12
-
 template <typename... Rest> constexpr unsigned cuda_parameters_with_vars(void (*)(CudaVars, Rest...))
 {
     static_assert(sizeof...(Rest) < CUDA_MAX_PARAMETERS, "CUDA_MAX_PARAMETERS is too small");
@@ -279,9 +275,7 @@ CclStatus cuda_launched(CudaFrame *frame, const char *name, unsigned n_with_vars
 /* A kernel and its launch parameters, for a node of a graph. */
 typedef struct CudaListedLaunch {
     const void *kernel;
-    dim3 grid;
-    unsigned threads;
-    size_t shared;
+    CudaThreads threads;
     unsigned n_arguments;
     uint16_t places[CUDA_MAX_PARAMETERS]; /* of the arguments, in `values` */
     alignas(16) uint8_t values[512];
@@ -304,17 +298,16 @@ template <typename... Args> constexpr size_t cuda_arguments_size()
 }
 
 template <typename... Args>
-static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), dim3 grid, unsigned threads, size_t shared,
-                          const Args &...args)
+static void cuda_list_launch(CudaLaunchList *list, void (*kernel)(Args...), const CudaThreads &threads, const Args &...args)
 {
     if (list->n++ >= CUDA_MAX_LISTED_LAUNCHES)
         return;
     CudaListedLaunch *const listed = &list->kernels[list->n - 1];
     memset((void *)listed, 0, sizeof *listed); /* compared as bytes */
     listed->kernel = (const void *)kernel;
-    listed->grid = grid;
-    listed->threads = threads;
-    listed->shared = shared;
+    listed->threads.grid = threads.grid;
+    listed->threads.block = threads.block;
+    listed->threads.shared = threads.shared;
     size_t used = 0;
     const auto add = [&](const void *value, size_t size) {
         listed->places[listed->n_arguments++] = (uint16_t)used;
@@ -336,24 +329,24 @@ typedef enum CudaStart {
 
 /* Launches a kernel as the step `name`, or appends it to frame->list. */
 template <typename... Args>
-static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...), dim3 grid,
-                             unsigned threads, size_t shared, Args... args)
+static CclStatus cuda_launch(CudaFrame *frame, const char *name, unsigned start, void (*kernel)(Args...),
+                             const CudaThreads &threads, Args... args)
 {
     if (frame->list) {
-        cuda_list_launch(frame->list, kernel, grid, threads, shared, args...);
+        cuda_list_launch(frame->list, kernel, threads, args...);
         return CCL_OK;
     }
-    CCL_CUDA_TRY(launch_in(frame->stream, start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0,
-                           0, kernel, grid, threads, shared, args...));
+    const CudaStartOptions options = { start & CUDA_OVERLAP && frame->overlap, start & CUDA_AHEAD ? frame->ahead : 0, 0 };
+    CCL_CUDA_TRY(launch_in(frame->stream, options, kernel, threads, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 
 /* The same, with the blocks of a row of the grid as a cluster. Never appended to a list. */
 template <typename... Args>
-static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), dim3 grid,
-                                      unsigned threads, size_t shared, const Args &...args)
+static CclStatus cuda_launch_clusters(CudaFrame *frame, const char *name, void (*kernel)(Args...), const CudaThreads &threads,
+                                      const Args &...args)
 {
-    CCL_CUDA_TRY(launch_in(frame->stream, false, 0, grid.x, kernel, grid, threads, shared, args...));
+    CCL_CUDA_TRY(launch_in(frame->stream, { false, 0, threads.grid.x }, kernel, threads, args...));
     return cuda_launched(frame, name, cuda_parameters_with_vars(kernel), __FILE__, __LINE__);
 }
 

@@ -118,7 +118,7 @@ static __global__ void fetch(uint4 *to, const uint4 *from, uint32_t n)
 
 CclStatus cuda_fetch_jobs(const CudaBatch *batch, size_t job_size)
 {
-    return cuda_launch(batch->launcher, "fetch", CUDA_AHEAD, fetch, dim3(1), FETCH_THREADS, 0, (uint4 *)batch->d_jobs,
+    return cuda_launch(batch->launcher, "fetch", CUDA_AHEAD, fetch, { dim3(1), FETCH_THREADS, 0 }, (uint4 *)batch->d_jobs,
                        (const uint4 *)batch->mapped_jobs, (uint32_t)(batch->n * job_size / sizeof(uint4)));
 }
 
@@ -159,26 +159,25 @@ static void describe(Launch *launch)
 static CclStatus capture_batch(CudaBatchGraph *graph, Launch *launch)
 {
     const cudaStream_t stream = launch->launcher.stream;
-    cuda_drop_replay(&graph->replay);
-    graph->replay.notes_all = true;
-    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    launch->launcher.capture = &graph->replay;
+    CCL_TRY(cuda_graph_begin(&graph->captured, stream));
+    launch->launcher.capture = &graph->captured;
+    launch->launcher.notes_all = true;
     const CclStatus status = launch_kernels(launch, false);
     launch->launcher.capture = NULL;
-    return cuda_end_capture(&graph->replay, stream, status);
+    return cuda_graph_end(&graph->captured, stream, status);
 }
 
-static CclStatus set_node(const CudaReplay *replay, unsigned i, CudaListedLaunch *listed)
+static CclStatus set_node(const CudaGraph *graph, unsigned i, CudaListedLaunch *listed)
 {
     void *arguments[CUDA_MAX_PARAMETERS];
-    cudaKernelNodeParams params = replay->nodes[i].params;
+    cudaKernelNodeParams params = graph->nodes[i].params;
     for (unsigned k = 0; k < listed->n_arguments; k++)
         arguments[k] = listed->values + listed->places[k];
-    params.gridDim = listed->grid;
-    params.blockDim = dim3(listed->threads);
-    params.sharedMemBytes = (unsigned)listed->shared;
+    params.gridDim = listed->threads.grid;
+    params.blockDim = dim3(listed->threads.block);
+    params.sharedMemBytes = (unsigned)listed->threads.shared;
     params.kernelParams = arguments;
-    CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(replay->exec, replay->nodes[i].node, &params));
+    CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i].node, &params));
     return CCL_OK;
 }
 
@@ -206,22 +205,22 @@ static CudaBatchGraph *find_graph(CudaEngine *engine, unsigned index, const Cuda
     return found;
 }
 
-/* Sets the graph to the launches in `list`. A new set of kernels gets no graph yet: `exec` stays NULL. */
+/* Sets the graph to the launches in `list`. A new set of kernels gets no graph yet: `captured` stays empty. */
 static CclStatus prepare_graph(CudaBatchGraph *graph, Launch *launch, CudaLaunchList *list)
 {
     if (!same_kernels(&graph->set, list)) {
-        cuda_drop_replay(&graph->replay);
+        cuda_graph_drop(&graph->captured);
         graph->set = *list;
         return CCL_OK;
     }
-    if (!graph->replay.exec) {
+    if (!graph->captured.exec) {
         CCL_TRY(capture_batch(graph, launch));
         graph->set = *list;
         return CCL_OK;
     }
     for (unsigned i = 0; i < list->n; i++)
         if (memcmp(&graph->set.kernels[i], &list->kernels[i], sizeof list->kernels[i])) {
-            CCL_TRY(set_node(&graph->replay, i, &list->kernels[i]));
+            CCL_TRY(set_node(&graph->captured, i, &list->kernels[i]));
             graph->set.kernels[i] = list->kernels[i];
         }
     return CCL_OK;
@@ -250,9 +249,9 @@ static CclStatus launch_groups(Launch *launch)
             engine->no_graphs = prepare_graph(graph, launch, &list) != CCL_OK;
         }
     }
-    if (engine->no_graphs || !graph || !graph->replay.exec)
+    if (engine->no_graphs || !graph || !graph->captured.exec)
         return launch_kernels(launch, false);
-    CCL_CUDA_TRY(cudaGraphLaunch(graph->replay.exec, launch->launcher.stream));
+    CCL_CUDA_TRY(cudaGraphLaunch(graph->captured.exec, launch->launcher.stream));
     return CCL_OK;
 }
 
@@ -271,6 +270,16 @@ static bool goes_alone(const CudaEngine *engine, unsigned n)
     const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_clusters;
     const unsigned n_slots = __atomic_load_n(&engine->n_slots, __ATOMIC_RELAXED); /* contexts may join or leave meanwhile */
     return n == 1 && (is_rare || engine->n_batch_workspaces < min(n_slots, CCL_MAX_BATCHES));
+}
+
+/* The rows of a mask that are still to be packed. Kernels for batches do not wait for the host, as with CUDA_BITS_AWAITED. */
+static CclStatus assemble_bits(CudaSlot *slot, cudaStream_t stream)
+{
+    if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
+        slot->frame.shape.form = CUDA_BITS_ASSEMBLED;
+        slot->frame.vars.mask = slot->d_mask;
+    }
+    return cuda_assemble_bits(slot, stream);
 }
 
 /* Registers the completion flags of a batch: the kernel of each frame with a cluster sets one. */
@@ -309,7 +318,7 @@ static CclStatus launch_tickets(CudaEngine *engine, unsigned index, CclTicket *c
     } else {
         for (unsigned i = 0; i < n; i++) {
             CCL_TRY(cuda_stream_awaits_mask(launch.slots[i], launch.launcher.stream));
-            CCL_TRY(cuda_assemble_bits_for_batch(launch.slots[i], launch.launcher.stream));
+            CCL_TRY(assemble_bits(launch.slots[i], launch.launcher.stream));
         }
         expect_flags(&launch, index);
         CCL_TRY(launch_groups(&launch));

@@ -5,6 +5,21 @@
  * Inside the CUDA backend: the content of a context, and of the engine that contexts of a device may share. scheduler.h has the
  * rules of the engine. backend.cu lists the steps of a frame and their files.
  *
+ * A file calls only files of the lines below it (tests/lint/arrows.py):
+ *
+ *     backend
+ *     open  volume
+ *     batch
+ *     launch
+ *     stage
+ *     pack
+ *     replay  upload
+ *     engine
+ *     methods (label/, runs/, published/) and the stages that they share
+ *     context  steps  scheduler
+ *     memory  wait  graph
+ *     devices
+ *
  * The thread that submits a frame stages its mask and fills its `vars`. Then the frame is launched: at once, or with
  * CclConfig.shared when the scheduler decides, alone or in a batch. On an idle device it may be launched first, and its mask
  * packed meanwhile.
@@ -25,24 +40,11 @@
 #include <chrono>
 #include <pthread.h>
 
-/* A kernel of a graph. In a frame's graph: a kernel whose first argument is CudaVars or CudaAwaited. */
-typedef struct CudaReplayNode {
-    cudaGraphNode_t node;
-    cudaKernelNodeParams params; /* as captured */
-    unsigned n_parameters;
-} CudaReplayNode;
-
 /* A frame's launches, captured. */
 typedef struct CudaReplay {
-    cudaGraph_t graph;
-    cudaGraphExec_t exec; /* NULL: none */
-    CudaShape shape;      /* of its frames */
-    unsigned generation;  /* CudaEngine.generation it was captured in */
-
-    CudaReplayNode nodes[CUDA_MAX_STEPS];
-    unsigned n_nodes;
-    bool notes_all;      /* a node for every kernel */
-    CudaReplayNode bits; /* of mask_to_bits(), with CUDA_BITS_ASSEMBLED */
+    CudaGraph graph;     /* nodes: that of mask_to_bits(), with CUDA_BITS_ASSEMBLED, and those with CudaVars or CudaAwaited */
+    CudaShape shape;     /* of its frames */
+    unsigned generation; /* CudaEngine.generation it was captured in */
     CudaVars vars;       /* the values set last in all nodes; with CUDA_BITS_AWAITED they are set for each frame */
 } CudaReplay;
 
@@ -86,8 +88,8 @@ typedef struct CudaSlot {
 
 /* The captured launches of a batch, for all batches that run the same kernels. */
 typedef struct CudaBatchGraph {
-    CudaReplay replay;
-    CudaLaunchList set; /* the current parameters of its nodes; without `exec`, kernels that were launched once */
+    CudaGraph captured;
+    CudaLaunchList set; /* the current parameters of its nodes; without a graph, kernels that were launched once */
     unsigned used;      /* number of the last batch that used it */
 } CudaBatchGraph;
 
@@ -184,81 +186,21 @@ static inline bool cuda_packs_masks(const CclContext *context)
     return context->algorithm->takes_bits;
 }
 
-/* ---------------------------------------------------------------- open.cu */
+/* Whether the frame's label image is downloaded after its kernels. To ordinary memory it is copied when it is collected. */
+static inline bool cuda_downloads_labels(const CudaSlot *slot)
+{
+    return slot->ccl_frame->labels.data && slot->ccl_frame->labels.memory == CCL_MEMORY_PINNED;
+}
 
-CclStatus cuda_open(CclContext *context);
-/* Also after a failed open() and after a lost device, where every call fails. */
-void cuda_close(CclContext *context);
+/* ---------------------------------------------------------------- context.cu; more of it in backend.cuh */
 
-/* ---------------------------------------------------------------- stage.cu */
-
-/* Puts the mask where kernels can read it, or begins to. Returns its address and form. */
-CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
-                          CudaVars *vars);
 bool cuda_device_is_idle(const CclContext *context);
-
-/* ---------------------------------------------------------------- pack.cu */
-
-bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context);
-bool cuda_has_timed_out(CudaContext *cuda, const CudaSlot *slot);
-void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t band_rows);
-/* Packs the rows. Or, if packing may continue after the launch, helpers begin at once and the caller helps in
- * cuda_end_packing(). */
-void cuda_pack(CudaContext *cuda, CudaSlot *slot);
-void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot);
-void cuda_end_packing(CudaContext *cuda, CudaSlot *slot);
-/* With CUDA_BITS_ASSEMBLED: mask_to_bits(). */
-CclStatus cuda_assemble_bits(const CudaSlot *slot, cudaStream_t stream);
-/* The same with CUDA_BITS_AWAITED: kernels for batches do not wait for the host. */
-CclStatus cuda_assemble_bits_for_batch(CudaSlot *slot, cudaStream_t stream);
-
-/* ---------------------------------------------------------------- upload.cu */
-
-CclStatus cuda_upload_mask(CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch);
-/* Uploads the first bytes of the slot's pinned memory. */
-CclStatus cuda_upload_staged_bits(CudaContext *cuda, CudaSlot *slot, size_t size);
-/* Records an event in the producer's stream, after its work on the mask. */
-CclStatus cuda_mark_producer(CudaSlot *slot, const CclMask *mask);
-/* Later kernels in the stream wait for the upload and the producer. */
-CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream);
-
-/* ---------------------------------------------------------------- graph.cu */
-
-CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const CudaVars *vars, CudaMaskForm form);
-
-/* Whether the slot has a graph for frames of this shape. A slot has one for each form of masks, because forms may alternate. */
-bool cuda_has_graph(const CudaSlot *slot, CudaShape shape);
-/* Whether to launch the frame as a graph. Captures the graph at a shape's second frame, because a shape that occurs once is not
- * worth a graph. With many contexts there are no graphs: most frames go in batches, and each capture delays all contexts. */
-bool cuda_wants_replay(CudaSlot *slot, const StageBuffers *stages);
-/* Launches the graph. Arguments are part of the launch. So no copy is needed, and no load of a pointer before the load that
- * uses it. */
-CclStatus cuda_replay_frame(CudaSlot *slot);
-
-/* Ends the capture on a stream and instantiates its graph; `status`: of the launches. */
-CclStatus cuda_end_capture(CudaReplay *replay, cudaStream_t stream, CclStatus status);
-void cuda_drop_replay(CudaReplay *replay);
-
-/* ---------------------------------------------------------------- backend.cu */
-
-/* The kernels of a frame, from the staged mask to the table. */
-CclStatus cuda_launch_frame(CclContext *context, CclFrame *ccl_frame, const StageBuffers *stages);
-/* Launches a frame alone, in its stream slot: on the stream of slot->frame. */
-CclStatus cuda_launch_slot(CudaSlot *slot);
-/* Called after the kernels of some slots on a stream: downloads label images to pinned memory, then records `done`. */
-CclStatus cuda_record_done(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed, cudaEvent_t *done);
-/* The completion flag of a frame that was launched alone; NULL: it has none. */
-const uint32_t *cuda_completion_flag(const CudaSlot *slot);
-
-/* ---------------------------------------------------------------- batch.cu */
-
-extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
 
 /* ---------------------------------------------------------------- engine.cu */
 
-/* Finds the engine of the current device and the context's method, or creates one; adds workspaces for the context's frames.
- * cuda_engine_leave() is called after a failure too. */
-CclStatus cuda_engine_join(CclContext *context);
+/* Finds the engine of the current device and the context's method, or creates one, whose scheduler has these calls. Adds
+ * workspaces for the context's frames. cuda_engine_leave() is called after a failure too. */
+CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls);
 void cuda_engine_leave(CclContext *context);
 
 /* Synchronizes all its streams, and clears the last error. */
@@ -275,5 +217,74 @@ const CudaStreamSlot *cuda_engine_stream_slot(const CudaEngine *engine, unsigned
 /* Lends the engine's threads. NULL: another context has them, or there are none. */
 CclPool *cuda_engine_lend_packers(CudaEngine *engine);
 void cuda_engine_return_packers(CudaEngine *engine);
+
+/* ---------------------------------------------------------------- replay.cu */
+
+CudaShape cuda_shape_of(const CclContext *context, const CclFrame *frame, const CudaVars *vars, CudaMaskForm form);
+
+/* Whether the slot has a graph for frames of this shape. A slot has one for each form of masks, because forms may alternate. */
+bool cuda_has_graph(const CudaSlot *slot, CudaShape shape);
+/* Whether to launch the frame as a graph. There is one from a shape's second frame on, because a shape that occurs once is not
+ * worth a graph. With many contexts there are no graphs: most frames go in batches, and each capture delays all contexts. */
+bool cuda_wants_replay(CudaSlot *slot);
+/* Captures the frame's launches; `status`: of these. */
+CclStatus cuda_begin_replay(CudaSlot *slot);
+CclStatus cuda_end_replay(CudaSlot *slot, CclStatus status);
+/* Launches the graph. Arguments are part of the launch. So no copy is needed, and no load of a pointer before the load that
+ * uses it. */
+CclStatus cuda_replay_frame(CudaSlot *slot);
+
+/* ---------------------------------------------------------------- upload.cu */
+
+CclStatus cuda_begin_upload(const CudaContext *cuda, CudaSlot *slot);
+CclStatus cuda_end_upload(const CudaContext *cuda, CudaSlot *slot);
+/* Uploads bytes of the slot's pinned memory to the same place in its device memory. */
+CclStatus cuda_upload_staged(const CudaContext *cuda, const CudaSlot *slot, size_t begin, size_t size);
+/* Uploads a mask in page-locked memory, with rows at multiples of `pitch`. */
+CclStatus cuda_upload_pinned(const CudaContext *cuda, const CudaSlot *slot, const CclMask *mask, size_t pitch);
+/* Records an event in the producer's stream, after its work on the mask. */
+CclStatus cuda_mark_producer(CudaSlot *slot, const CclMask *mask);
+/* Later kernels in the stream wait for the upload and the producer. */
+CclStatus cuda_stream_awaits_mask(const CudaSlot *slot, cudaStream_t stream);
+
+/* ---------------------------------------------------------------- pack.cu */
+
+bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context);
+bool cuda_has_timed_out(CudaContext *cuda, const CudaSlot *slot);
+void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint32_t band_rows);
+/* Packs the rows. Or, if packing may continue after the launch, helpers begin at once and the caller helps in
+ * cuda_end_packing(). */
+void cuda_pack(CudaContext *cuda, CudaSlot *slot);
+void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot);
+void cuda_end_packing(CudaContext *cuda, CudaSlot *slot);
+
+/* ---------------------------------------------------------------- stage.cu */
+
+/* Puts the mask where kernels can read it, or begins to. Returns its address and form. */
+CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMask *mask, CudaMaskForm *form,
+                          CudaVars *vars);
+
+/* ---------------------------------------------------------------- launch.cu */
+
+/* With CUDA_BITS_ASSEMBLED: mask_to_bits(). */
+CclStatus cuda_assemble_bits(const CudaSlot *slot, cudaStream_t stream);
+/* Launches a frame alone, in its stream slot: on the stream of slot->frame. */
+CclStatus cuda_launch_slot(CudaSlot *slot);
+/* Copies the slot's label image to the caller's in host memory, on the download stream. */
+CclStatus cuda_download_labels(const CudaContext *cuda, const CudaSlot *slot);
+/* Called after the kernels of some slots on a stream: downloads label images to pinned memory, then records `done`. */
+CclStatus cuda_record_done(CudaSlot *const *slots, unsigned n, cudaStream_t stream, cudaEvent_t *computed, cudaEvent_t *done);
+/* The completion flag of a frame that was launched alone; NULL: it has none. */
+const uint32_t *cuda_completion_flag(const CudaSlot *slot);
+
+/* ---------------------------------------------------------------- batch.cu */
+
+extern const CclSchedulerDevice cuda_batch_calls; /* `device` is a CudaEngine */
+
+/* ---------------------------------------------------------------- open.cu */
+
+CclStatus cuda_open(CclContext *context);
+/* Also after a failed open() and after a lost device, where every call fails. */
+void cuda_close(CclContext *context);
 
 #endif

@@ -193,7 +193,7 @@ static void close_engine(CudaEngine *engine)
     free_workspaces(engine);
     for (auto &graphs : engine->graphs)
         for (CudaBatchGraph &graph : graphs)
-            cuda_drop_replay(&graph.replay);
+            cuda_graph_drop(&graph.captured);
     cudaFree(engine->d_jobs);
     cudaFreeHost(engine->h_jobs);
     for (unsigned i = 0; i < CCL_MAX_BATCHES; i++) {
@@ -214,7 +214,7 @@ static void close_engine(CudaEngine *engine)
     free(engine);
 }
 
-static CclStatus open_engine(CudaEngine *engine)
+static CclStatus open_engine(CudaEngine *engine, const CclSchedulerDevice *calls)
 {
     const size_t jobs_size = CCL_MAX_BATCHES * CCL_MAX_BATCH * engine->batches->job_size;
     size_t free_bytes = 0, total_bytes = 0;
@@ -222,7 +222,7 @@ static CclStatus open_engine(CudaEngine *engine)
 
     engine->no_graphs = ccl_test_switches()->no_graphs;
     engine->tests_clusters = ccl_test_switches()->clusters == CCL_TEST_CLUSTERS_ALWAYS;
-    engine->queue = ccl_scheduler_new(&cuda_batch_calls, engine, 1);
+    engine->queue = ccl_scheduler_new(calls, engine, 1);
     if (!engine->queue)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "out of memory");
     CCL_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, engine->device));
@@ -256,7 +256,7 @@ static CudaEngine *find_engine(void *driver_context, int device, const CudaBatch
     return engine;
 }
 
-static CclStatus find_or_open(const CudaBatches *batches, CudaEngine **result)
+static CclStatus find_or_open(const CudaBatches *batches, const CclSchedulerDevice *calls, CudaEngine **result)
 {
     void *const driver_context = cuda_current_context();
     int device = 0;
@@ -272,7 +272,7 @@ static CclStatus find_or_open(const CudaBatches *batches, CudaEngine **result)
     engine->device = device;
     engine->batches = batches;
     pthread_mutex_init(&engine->packing, NULL);
-    const CclStatus status = open_engine(engine);
+    const CclStatus status = open_engine(engine, calls);
     if (status != CCL_OK) {
         close_engine(engine);
         return status;
@@ -282,12 +282,12 @@ static CclStatus find_or_open(const CudaBatches *batches, CudaEngine **result)
     return CCL_OK;
 }
 
-static CclStatus join_locked(CclContext *context)
+static CclStatus join_locked(CclContext *context, const CclSchedulerDevice *calls)
 {
     CudaContext *const cuda = (CudaContext *)context->impl;
     CudaEngine *engine;
 
-    CCL_TRY(find_or_open(context->algorithm->batches, &engine));
+    CCL_TRY(find_or_open(context->algorithm->batches, calls, &engine));
     cuda->engine = engine;
     set_contexts(engine, engine->n_contexts + 1);
     __atomic_store_n(&engine->n_slots, engine->n_slots + context->config.depth, __ATOMIC_RELAXED);
@@ -300,10 +300,10 @@ static CclStatus join_locked(CclContext *context)
     return grow(engine, context);
 }
 
-CclStatus cuda_engine_join(CclContext *context)
+CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls)
 {
     pthread_mutex_lock(&registry);
-    const CclStatus status = join_locked(context);
+    const CclStatus status = join_locked(context, calls);
     pthread_mutex_unlock(&registry);
     return status;
 }

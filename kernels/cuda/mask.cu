@@ -87,6 +87,6 @@ dim3 mask_to_bits_grid(const BitsJob *job)
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream)
 {
-    CCL_CUDA_TRY(launch_in(stream, false, 0, 0, pack, mask_to_bits_grid(job), PACK_THREADS, 0, *job));
+    CCL_CUDA_TRY(launch_in(stream, {}, pack, { mask_to_bits_grid(job), PACK_THREADS, 0 }, *job));
     return CCL_OK;
 }

@@ -10,20 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-CclStatus cuda_device_alloc(CclContext *context, void **memory, size_t size, bool cleared)
-{
-    CudaContext *const cuda = cuda_context(context);
-    CCL_TRY(cuda_memory_alloc(&cuda->memory, memory, size));
-    if (cleared)
-        CCL_CUDA_TRY(cudaMemsetAsync(*memory, 0, size, cuda->stream_slots[0].stream));
-    return CCL_OK;
-}
-
-CclStatus cuda_pinned_alloc(CclContext *context, void **memory, size_t size)
-{
-    return cuda_memory_alloc_pinned(&cuda_context(context)->memory, memory, size);
-}
-
 static size_t align(size_t size)
 {
     return (size + 255) / 256 * 256;
@@ -139,7 +125,7 @@ static CclStatus open_streams(CclContext *context)
 {
     CudaContext *const cuda = cuda_context(context);
     if (context->config.shared && context->algorithm->batches && !context->config.timing) {
-        CCL_TRY(cuda_engine_join(context));
+        CCL_TRY(cuda_engine_join(context, &cuda_batch_calls));
         for (unsigned i = 0; i < context->config.depth; i++)
             ccl_ticket_init(&cuda->slots[i].ticket, &cuda->slots[i]);
         return CCL_OK;
@@ -220,7 +206,7 @@ static void close_slot(CudaSlot *slot)
         if (event)
             cudaEventDestroy(event);
     for (CudaReplay &replay : slot->replays)
-        cuda_drop_replay(&replay);
+        cuda_graph_drop(&replay.graph);
     if (slot->ticket.frame)
         ccl_ticket_clear(&slot->ticket);
 }
@@ -267,10 +253,4 @@ void cuda_close(CclContext *context)
     (void)cudaGetLastError();
     ccl_pool_free(cuda->packers);
     free(cuda);
-}
-
-void *ccl_context_stream(const CclContext *context, unsigned i)
-{
-    const CudaContext *const cuda = context->config.backend == CCL_BACKEND_CUDA ? cuda_context(context) : NULL;
-    return cuda && !cuda->engine && i < cuda->n_stream_slots ? (void *)cuda->stream_slots[i].stream : NULL;
 }

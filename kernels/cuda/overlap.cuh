@@ -8,6 +8,20 @@
 
 #include <cuda_runtime.h>
 
+/* The threads of a kernel, and the dynamic shared memory of each block, in bytes. */
+typedef struct CudaThreads {
+    dim3 grid;
+    unsigned block;
+    size_t shared;
+} CudaThreads;
+
+/* How a kernel starts. */
+typedef struct CudaStartOptions {
+    bool overlap;     /* it calls wait_for_predecessor(), and its cudaFuncAttributes.ptxVersion is 90 or more */
+    int priority;     /* as for streams, lower values first; 0 is the default */
+    unsigned cluster; /* number of blocks; 0: none */
+} CudaStartOptions;
+
 /* After this, all writes of the kernels before are visible. */
 __device__ static inline void wait_for_predecessor()
 {
@@ -24,33 +38,30 @@ __device__ static inline void let_successor_start()
 #endif
 }
 
-/* overlap: the kernel calls wait_for_predecessor(), and its cudaFuncAttributes.ptxVersion is 90 or more. priority: as for
- * streams, lower values first; 0 is the default. cluster: number of blocks; 0: none. */
 template <typename... Parameters, typename... Values>
-static cudaError_t launch_in(cudaStream_t stream, bool overlap, int priority, unsigned cluster,
-                             void (*kernel)(Parameters...), dim3 grid, unsigned threads, size_t shared,
-                             const Values &...values)
+static cudaError_t launch_in(cudaStream_t stream, const CudaStartOptions &start, void (*kernel)(Parameters...),
+                             const CudaThreads &threads, const Values &...values)
 {
     cudaLaunchAttribute attributes[3] = {};
     cudaLaunchConfig_t config = {};
     unsigned n = 0;
-    if (overlap) {
+    if (start.overlap) {
         attributes[n].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[n++].val.programmaticStreamSerializationAllowed = 1;
     }
-    if (priority) {
+    if (start.priority) {
         attributes[n].id = cudaLaunchAttributePriority;
-        attributes[n++].val.priority = priority;
+        attributes[n++].val.priority = start.priority;
     }
-    if (cluster) {
+    if (start.cluster) {
         attributes[n].id = cudaLaunchAttributeClusterDimension;
-        attributes[n].val.clusterDim.x = cluster;
+        attributes[n].val.clusterDim.x = start.cluster;
         attributes[n].val.clusterDim.y = attributes[n].val.clusterDim.z = 1;
         n++;
     }
-    config.gridDim = grid;
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared;
+    config.gridDim = threads.grid;
+    config.blockDim = dim3(threads.block);
+    config.dynamicSmemBytes = threads.shared;
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = n;

@@ -95,20 +95,6 @@ void cuda_pack(CudaContext *cuda, CudaSlot *slot)
     cuda_end_packing(cuda, slot);
 }
 
-CclStatus cuda_assemble_bits(const CudaSlot *slot, cudaStream_t stream)
-{
-    return slot->frame.shape.form == CUDA_BITS_ASSEMBLED ? mask_to_bits(&slot->bits, stream) : CCL_OK;
-}
-
-CclStatus cuda_assemble_bits_for_batch(CudaSlot *slot, cudaStream_t stream)
-{
-    if (slot->frame.shape.form == CUDA_BITS_AWAITED) {
-        slot->frame.shape.form = CUDA_BITS_ASSEMBLED;
-        slot->frame.vars.mask = slot->d_mask;
-    }
-    return cuda_assemble_bits(slot, stream);
-}
-
 /* Whether a frame's kernels may wait for the host to pack its mask. Not if other frames would wait behind them, and not during
  * the backoff after timeouts: the host is busy, or launches block, for example under a debugger. */
 bool cuda_may_wait_for_host(CudaContext *cuda, const CclContext *context)

@@ -14,6 +14,8 @@
 
 #include "host/words.h"
 
+#include <string.h>
+
 /* Up to this size in bytes, bits are read in place, over the bus: quicker than a copy and its start. */
 #define MAX_BITS_IN_PLACE (512u << 10)
 /* The same for pixels, although the rows above tiles are then read twice. */
@@ -21,14 +23,6 @@
 /* Masks of at least this size in bytes are packed in place instead, some rows by the caller, if shares_packing() allows it. For
  * smaller masks another kernel is not worth it. */
 #define MIN_BYTES_SHARED (3u << 19)
-
-/* On an idle device, kernels may read host memory over the bus, which saves the copy and its start. While other frames are in
- * flight, masks are copied. */
-bool cuda_device_is_idle(const CclContext *context)
-{
-    const CudaContext *const cuda = cuda_context(context);
-    return !context->n_waiting && (!cuda->engine || ccl_scheduler_idle(cuda->engine->queue));
-}
 
 /* Whether a mask is packed after the launch, so that both happen at the same time. Only if the device has loaded the kernels:
  * the driver may wait for an idle device before it loads one. */
@@ -58,7 +52,9 @@ static CclStatus stage_bits(const CclContext *context, CudaSlot *slot, const Ccl
         vars->mask = (const uint8_t *)slot->mapped_mask;
         return CCL_OK;
     }
-    return cuda_upload_staged_bits(cuda, slot, size);
+    CCL_TRY(cuda_begin_upload(cuda, slot));
+    CCL_TRY(cuda_upload_staged(cuda, slot, 0, size));
+    return cuda_end_upload(cuda, slot);
 }
 
 /* The device address of the caller's mask, in device memory or in pinned memory over the bus. NULL: kernels cannot read it. */
@@ -158,6 +154,49 @@ static CclStatus stage_shared(const CclContext *context, CudaSlot *slot, const C
     return CCL_OK;
 }
 
+/* Copies rows of a mask in ordinary memory to the slot's pinned memory, and narrows 16-bit pixels. */
+static void stage_rows(const CclMask *mask, uint8_t *to, size_t pitch, uint32_t y0, uint32_t y1)
+{
+    const uint8_t *const from = (const uint8_t *)mask->data;
+    for (uint32_t y = y0; y < y1; y++) {
+        const uint8_t *const row = from + y * mask->stride;
+        uint8_t *const out = to + y * pitch;
+        if (mask->pixel_size == 1) {
+            memcpy(out, row, mask->width);
+            continue;
+        }
+        for (uint32_t x = 0; x < mask->width; x++) {
+            uint16_t value;
+            memcpy(&value, row + 2 * x, 2);
+            out[x] = (value > mask->threshold) != mask->invert ? 255 : 0;
+        }
+    }
+}
+
+/* Copies a mask in ordinary memory to the slot's pinned memory and from there to the device. Some rows are staged at a time, so
+ * that their upload overlaps staging the next rows. */
+static CclStatus stage_and_upload_rows(const CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
+{
+    const uint32_t step = max(1u, (uint32_t)((512u << 10) / pitch));
+    for (uint32_t y = 0; y < mask->height; y += step) {
+        const uint32_t end = min(y + step, mask->height);
+        stage_rows(mask, slot->h_mask, pitch, y, end);
+        CCL_TRY(cuda_upload_staged(cuda, slot, y * pitch, (end - y - 1) * pitch + mask->width));
+    }
+    return CCL_OK;
+}
+
+/* A mask that is uploaded as pixels. */
+static CclStatus stage_pixels(const CudaContext *cuda, CudaSlot *slot, const CclMask *mask, size_t pitch)
+{
+    CCL_TRY(cuda_begin_upload(cuda, slot));
+    if (mask->memory == CCL_MEMORY_PINNED && mask->pixel_size == 1)
+        CCL_TRY(cuda_upload_pinned(cuda, slot, mask, pitch));
+    else
+        CCL_TRY(stage_and_upload_rows(cuda, slot, mask, pitch));
+    return cuda_end_upload(cuda, slot);
+}
+
 /* Whether only the caller packs the mask to bits. This holds for masks in ordinary memory. It also holds for 16-bit masks whose
  * memory is declared as page-locked but is not: these cannot be copied unchanged either. */
 static bool is_packed_by_caller(const CclContext *context, const CclMask *mask, const uint8_t *there)
@@ -203,5 +242,5 @@ CclStatus cuda_stage_mask(const CclContext *context, CudaSlot *slot, const CclMa
         vars->mask_stride = mask->stride;
         return CCL_OK;
     }
-    return cuda_upload_mask(cuda, slot, mask, pitch);
+    return stage_pixels(cuda, slot, mask, pitch);
 }

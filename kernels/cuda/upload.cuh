@@ -7,9 +7,15 @@
 
 #include "devices.cuh"
 
+/* An image to copy. */
+typedef struct CudaRows {
+    const void *data;
+    size_t stride, size; /* bytes from row to row, and of a row */
+    uint32_t n;
+} CudaRows;
+
 /* Like cudaMemcpy2DAsync(), but for any stride: that function rejects strides of 2 GB or more, even for a single row. */
-cudaError_t cuda_copy_rows(void *to, size_t to_stride, const void *from, size_t from_stride, size_t row_size, uint32_t n_rows,
-                           cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cuda_copy_rows(void *to, size_t to_stride, const CudaRows &from, cudaMemcpyKind kind, cudaStream_t stream);
 
 /* Creates the event when it is first needed, because there may be a thousand contexts, most of which need few. */
 CclStatus cuda_record(cudaEvent_t *event, cudaStream_t stream);

@@ -325,6 +325,7 @@ static CclStatus fill_images(CclContext *context, const CclLabels *images)
     const CudaVolume *const volume = impl(context);
     const uint32_t width = context->volume.width, height = context->volume.height;
     uint32_t *const image = slot_of(context)->d_labels;
+    const size_t row = width * sizeof(uint32_t);
     CudaFrame *const frame = frame_of(context);
 
     for (uint32_t t = 0; t < context->volume.n_frames; t++) {
@@ -334,8 +335,8 @@ static CclStatus fill_images(CclContext *context, const CclLabels *images)
             there ? images[t].data : image, there ? images[t].stride / sizeof(uint32_t) : width);
         CCL_CUDA_TRY(cudaGetLastError());
         if (!there)
-            CCL_CUDA_TRY(cuda_copy_rows(images[t].data, images[t].stride, image, width * sizeof(uint32_t),
-                                        width * sizeof(uint32_t), height, cudaMemcpyDeviceToHost, frame->stream));
+            CCL_CUDA_TRY(cuda_copy_rows(images[t].data, images[t].stride, { image, row, row, height },
+                                        cudaMemcpyDeviceToHost, frame->stream));
     }
     return CCL_OK;
 }

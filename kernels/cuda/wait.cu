@@ -4,8 +4,6 @@
 /* How the host waits for the device; see wait.cuh. */
 #include "wait.cuh"
 
-#include <chrono>
-
 cudaError_t cuda_poll_event(cudaEvent_t event)
 {
     const cudaError_t error = cudaEventQuery(event);
@@ -62,13 +60,15 @@ cudaError_t cuda_block(cudaStream_t stream, cudaEvent_t *event)
 
 cudaError_t cuda_wait(cudaEvent_t event, const uint32_t *const *flags, unsigned n_flags, CudaWaiter *waiter)
 {
-    const auto start = std::chrono::steady_clock::now();
-    do {
-        const cudaError_t error = poll_both(event, flags, n_flags);
-        if (error != cudaErrorNotReady)
-            return error;
-        pause_briefly(8); /* each poll of an event takes the driver's lock, which threads that launch need */
-    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(CUDA_POLL_US));
+    cudaError_t polled = cudaErrorNotReady;
+    const auto has_ended = [&] {
+        polled = poll_both(event, flags, n_flags);
+        if (polled == cudaErrorNotReady)
+            pause_briefly(8); /* each poll of an event takes the driver's lock, which threads that launch need */
+        return polled != cudaErrorNotReady;
+    };
+    if (cuda_poll(has_ended))
+        return polled;
     if ((!waiter->stream && cudaStreamCreateWithFlags(&waiter->stream, cudaStreamNonBlocking) != cudaSuccess) ||
         create_blocking(&waiter->event) != cudaSuccess) {
         (void)cudaGetLastError();

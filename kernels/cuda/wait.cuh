@@ -13,6 +13,8 @@
 
 #include "devices.cuh"
 
+#include <chrono>
+
 #define CUDA_POLL_US 200
 
 /* For threads that block; both are NULL until first needed. */
@@ -20,6 +22,17 @@ typedef struct CudaWaiter {
     cudaStream_t stream; /* with nothing else in it */
     cudaEvent_t event;
 } CudaWaiter;
+
+/* Calls is_done() for CUDA_POLL_US at most; false: it never was. */
+template <typename IsDone> static bool cuda_poll(IsDone is_done)
+{
+    const auto start = std::chrono::steady_clock::now();
+    do {
+        if (is_done())
+            return true;
+    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(CUDA_POLL_US));
+    return false;
+}
 
 /* cudaEventQuery() that leaves no "not ready" for the next caller of cudaGetLastError(). */
 cudaError_t cuda_poll_event(cudaEvent_t event);

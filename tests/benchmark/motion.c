@@ -240,27 +240,58 @@ static void run_streams(const Options *o, const Clip *clip, uint32_t width, uint
     }
 }
 
-/* A lap of the clip, each picture with its own mask, `depth` of them in flight. Returns the duration; adds the duration of
- * submitting to submit_us. */
-static double run_lap(const Options *o, unsigned depth, const Clip *clip, uint8_t *masks, uint32_t width, uint32_t height,
-                      unsigned lap, CclMotion *motion, uint64_t *foreground, double *submit_us)
+/* A detector with `depth` pictures of a clip in flight, and the mask of each picture. */
+typedef struct DeepRun {
+    const Options *o;
+    const Clip *clip;
+    unsigned depth;
+    CclMotion *motion;
+    uint8_t *masks;
+    uint64_t *foreground; /* of each picture */
+    double submit_us;     /* duration of all submissions */
+} DeepRun;
+
+static DeepRun deep_run_new(const Options *o, const Clip *clip, unsigned depth, size_t mask_size)
 {
+    CclMotionConfig config = o->config;
+    DeepRun run = { .o = o, .clip = clip, .depth = depth };
+    config.depth = depth;
+    need(ccl_motion_new(&config, &run.motion));
+    run.masks = alloc_near(clip, clip->n * mask_size);
+    run.foreground = calloc(clip->n, sizeof *run.foreground);
+    if (!run.foreground)
+        die("out of memory");
+    return run;
+}
+
+static void deep_run_free(DeepRun *run)
+{
+    ccl_motion_free(run->motion);
+    free_near(run->clip, run->masks);
+    free(run->foreground);
+}
+
+/* A lap of the clip. Returns the duration. */
+static double run_lap(DeepRun *run, unsigned lap, uint32_t width, uint32_t height)
+{
+    const Clip *const clip = run->clip;
     const size_t n = clip->n;
+    const unsigned depth = run->depth;
     struct timespec begin, submit;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (size_t i = 0; i < n + depth; i++) {
         CclMotionInfo info;
         if (i >= depth) {
-            need(ccl_motion_collect(motion, &info));
-            foreground[i - depth] = info.foreground;
+            need(ccl_motion_collect(run->motion, &info));
+            run->foreground[i - depth] = info.foreground;
         }
         if (i >= n)
             continue;
-        const CclMotionPicture picture = picture_at(o, clip, lap * n + i);
-        const CclMotionMask mask = { .data = masks + i * width * height, .stride = width, .memory = clip->memory };
+        const CclMotionPicture picture = picture_at(run->o, clip, lap * n + i);
+        const CclMotionMask mask = { .data = run->masks + i * width * height, .stride = width, .memory = clip->memory };
         clock_gettime(CLOCK_MONOTONIC, &submit);
-        need(ccl_motion_submit_picture(motion, &picture, &o->params, &mask));
-        *submit_us += elapsed_us(&submit);
+        need(ccl_motion_submit_picture(run->motion, &picture, &run->o->params, &mask));
+        run->submit_us += elapsed_us(&submit);
     }
     return elapsed_us(&begin);
 }
@@ -282,33 +313,24 @@ static void compare_masks(const Clip *clip, const uint8_t *masks, const uint8_t 
 /* Several pictures in flight, one lap of the clip after the other. All masks must be the same as with one picture in flight. */
 static void run_depth(const Options *o, const Clip *clip, uint32_t width, uint32_t height)
 {
-    Options deep = *o;
     const size_t size = (size_t)width * height;
-    CclMotion *one, *several;
-    deep.config.depth = o->depth;
-    need(ccl_motion_new(&o->config, &one));
-    need(ccl_motion_new(&deep.config, &several));
-    uint8_t *const expected = alloc_near(clip, clip->n * size), *const masks = alloc_near(clip, clip->n * size);
-    uint64_t *const counts = calloc(2 * clip->n, sizeof *counts);
+    DeepRun one = deep_run_new(o, clip, 1, size), several = deep_run_new(o, clip, o->depth, size);
     float *const times = calloc(o->repeat, sizeof *times);
-    double submit_us = 0, unused = 0;
-    if (!counts || !times)
+    if (!times)
         die("out of memory");
     for (unsigned lap = 0; lap < o->repeat; lap++) {
-        run_lap(o, 1, clip, expected, width, height, lap, one, counts, &unused);
-        times[lap] = (float)(run_lap(&deep, o->depth, clip, masks, width, height, lap, several, counts + clip->n, &submit_us) /
-                             (double)clip->n);
-        compare_masks(clip, masks, expected, clip->n * size);
-        if (memcmp(counts, counts + clip->n, clip->n * sizeof *counts))
+        run_lap(&one, lap, width, height);
+        times[lap] = (float)(run_lap(&several, lap, width, height) / (double)clip->n);
+        compare_masks(clip, several.masks, one.masks, clip->n * size);
+        if (memcmp(one.foreground, several.foreground, clip->n * sizeof *one.foreground))
             die("with several pictures in flight the counts are others");
     }
     qsort(times, o->repeat, sizeof *times, compare);
     fprintf(stderr, "%u in flight: %.1f us a picture (median of %u laps; least %.1f, most %.1f), %.1f of them to submit it; "
             "all masks and counts as with one\n", o->depth, times[o->repeat / 2], o->repeat, times[0],
-            times[o->repeat - 1], submit_us / (double)(clip->n * o->repeat));
-    ccl_motion_free(one), ccl_motion_free(several);
-    free_near(clip, expected), free_near(clip, masks);
-    free(counts), free(times);
+            times[o->repeat - 1], several.submit_us / (double)(clip->n * o->repeat));
+    deep_run_free(&one), deep_run_free(&several);
+    free(times);
 }
 
 /* ---------------------------------------------------------------- one picture after the other */

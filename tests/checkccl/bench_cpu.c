@@ -46,13 +46,13 @@ static void time_cpu_round(const Bench *bench, CpuRun *run, const CpuRun *nulls,
 
 static void print_cpu_run(const Bench *bench, CpuRun *run)
 {
-    const char *const name = run->subject ? run->subject->name : "cpu null";
+    const char *const name = run->subject ? run->subject->name : "cpu null", *const product = product_names[run->product];
     const unsigned connectivity = run->subject ? run->subject->config.connectivity : 0;
     const double times = percentile(&run->times_null, 50);
     if (kind_wanted(bench->options->measures, "wall"))
-        print_figure(bench, name, connectivity, product_names[run->product], "wall", &run->wall, 0);
+        print_figure(bench, (Series){ name, connectivity, product, "wall" }, &run->wall, 0);
     if (kind_wanted(bench->options->measures, "processor"))
-        print_figure(bench, name, connectivity, product_names[run->product], "processor", &run->processor, times);
+        print_figure(bench, (Series){ name, connectivity, product, "processor" }, &run->processor, times);
     if (run->subject)
         print_memory(bench, run->subject, run->product, run->context);
 }

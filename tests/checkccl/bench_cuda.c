@@ -76,12 +76,10 @@ static void record_end(const CclContext *context, void *end)
     device_event_record(end, ccl_context_stream(context, 0));
 }
 
-/* n frames back to back, CCL_MAX_DEPTH in flight. n_masks: number of masks that are used in turn. */
-static Times time_stream(const Bench *bench, CclContext *context, const Masks *masks, unsigned n_masks, Product product,
-                         void *const *labels, unsigned n)
+/* n frames back to back, CCL_MAX_DEPTH in flight. */
+static Times time_stream(const Bench *bench, CclContext *context, const Masks *masks, Product product, void *const *labels,
+                         unsigned n)
 {
-    Masks some = *masks;
-    some.n = n_masks;
     void *const begin = device_event_new(), *const end = device_event_new();
     CclTable table;
     device_synchronize();
@@ -90,7 +88,7 @@ static Times time_stream(const Bench *bench, CclContext *context, const Masks *m
     for (unsigned i = 0; i < n; i++) {
         if (i >= CCL_MAX_DEPTH)
             must(ccl_collect(context, &table));
-        submit_frame(bench, context, &some, i, product, labels);
+        submit_frame(bench, context, masks, i, product, labels);
     }
     record_end(context, end);
     for (unsigned i = 0; i < n && i < CCL_MAX_DEPTH; i++)
@@ -226,11 +224,11 @@ static void open_product(CudaProduct *p)
         uploads |= runs[i].context == USUAL && runs[i].memory != CCL_MEMORY_DEVICE && !runs[i].latency;
     }
     CclContext *const context = p->contexts[USUAL];
-    unsigned n = frames_for(time_stream(p->bench, context, device, device->n, p->product, p->buffers->labels, 2).wall_us);
+    unsigned n = frames_for(time_stream(p->bench, context, device, p->product, p->buffers->labels, 2).wall_us);
     n = n < 40 ? n : 40;
-    p->n = frames_for(time_stream(p->bench, context, device, device->n, p->product, p->buffers->labels, n).wall_us);
+    p->n = frames_for(time_stream(p->bench, context, device, p->product, p->buffers->labels, n).wall_us);
     if (uploads)
-        p->n_host = frames_for(time_stream(p->bench, context, host, host->n, p->product, p->buffers->labels, 20).wall_us);
+        p->n_host = frames_for(time_stream(p->bench, context, host, p->product, p->buffers->labels, 20).wall_us);
 }
 
 /* One sample of each figure of a run. */
@@ -248,7 +246,9 @@ static void time_run(CudaProduct *p, const Run *run, Figure figures[2])
         return;
     }
     const unsigned n = run->context == USUAL && run->memory != CCL_MEMORY_DEVICE ? p->n_host : p->n;
-    const Times times = time_stream(p->bench, context, masks, run->hot ? 1 : masks->n, p->product, labels, n);
+    Masks used = *masks;
+    used.n = run->hot ? 1 : masks->n;
+    const Times times = time_stream(p->bench, context, &used, p->product, labels, n);
     add_sample(&figures[0], times.gpu_us);
     add_sample(&figures[1], times.wall_us);
 }
@@ -267,8 +267,8 @@ static void print_product(CudaProduct *p)
             const bool stream = runs[i].memory == CCL_MEMORY_DEVICE && !runs[i].latency;
             Figure *const figure = &p->figures[i][k];
             if (is_wanted(p, &runs[i], &runs[i].measures[k]))
-                print_figure(p->bench, p->subject->name, p->subject->config.connectivity, product_names[p->product],
-                             runs[i].measures[k].name, figure, stream ? times_null(p->bench, with_labels, figure) : 0);
+                print_figure(p->bench, series_of(p->subject, p->product, runs[i].measures[k].name), figure,
+                             stream ? times_null(p->bench, with_labels, figure) : 0);
         }
     print_memory(p->bench, p->subject, p->product, p->contexts[USUAL]);
 }
@@ -300,7 +300,7 @@ static void bench_null_upload(const Bench *bench, const char *measure, const Mas
         if (round)
             add_sample(&figure, now_us() - start);
     }
-    print_figure(bench, "cuda null", 0, "table", measure, &figure, 0);
+    print_figure(bench, (Series){ "cuda null", 0, "table", measure }, &figure, 0);
 }
 
 /* Reading the mask, and writing a label image, hot and cold. */
@@ -320,8 +320,8 @@ static void bench_cuda_null(Bench *bench, CudaBuffers *buffers)
             add_sample(&cold, cold_us);
         }
         bench->null_us[with_labels] = percentile(&cold, 50);
-        print_figure(bench, "cuda null", 0, product_names[with_labels], "gpu_hot", &hot, 0);
-        print_figure(bench, "cuda null", 0, product_names[with_labels], "gpu_cold", &cold, 1);
+        print_figure(bench, (Series){ "cuda null", 0, product_names[with_labels], "gpu_hot" }, &hot, 0);
+        print_figure(bench, (Series){ "cuda null", 0, product_names[with_labels], "gpu_cold" }, &cold, 1);
     }
     bench_null_upload(bench, "host_latency", &buffers->host, copy);
     bench_null_upload(bench, "pinned_latency", &buffers->pinned, copy);

@@ -69,29 +69,33 @@ bool product_wanted(const Bench *bench, Product product)
     return kind_wanted(bench->options->products, product_names[product]);
 }
 
-/* A line of JSON up to its unit. `method`: "cpu runs 8 avx2". */
-static void print_json(const Bench *bench, const char *method, unsigned connectivity, const char *product,
-                       const char *measure, const char *unit)
+/* A line of JSON up to its unit. */
+static void print_json(const Bench *bench, Series series, const char *unit)
 {
+    const unsigned connectivity = series.connectivity;
     const uint32_t n_components = connectivity ? bench->n_components[connectivity == CCL_CONNECT_8] : 0;
     printf("{\"image\":\"%s\",\"width\":%u,\"height\":%u,\"foreground_percent\":%.3f,\"frames\":%u,\"method\":\"%s\","
            "\"connectivity\":%u,\"components\":%u,\"product\":\"%s\",\"measure\":\"%s\",\"unit\":\"%s\",",
-           bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, method, connectivity,
-           n_components, product, measure, unit);
+           bench->kind, bench->width, bench->height, bench->foreground, bench->n_frames, series.method, connectivity,
+           n_components, series.product, series.measure, unit);
 }
 
-void print_figure(const Bench *bench, const char *method, unsigned connectivity, const char *product,
-                         const char *measure, Figure *figure, double times)
+Series series_of(const Subject *subject, Product product, const char *measure)
+{
+    return (Series){ subject->name, subject->config.connectivity, product_names[product], measure };
+}
+
+void print_figure(const Bench *bench, Series series, Figure *figure, double times)
 {
     if (!figure->n)
         return;
     const double median = percentile(figure, 50), low = percentile(figure, 10), high = percentile(figure, 90);
     if (bench->options->json) {
-        print_json(bench, method, connectivity, product, measure, "us");
+        print_json(bench, series, "us");
         printf("\"median\":%.3f,\"p10\":%.3f,\"p90\":%.3f,\"min\":%.3f,\"rounds\":%u,\"times_null\":%.3f}\n",
                median, low, high, figure->samples[0], figure->n, times);
     } else {
-        printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", method, product, measure, median, low, high);
+        printf("  %-28s %-13s %-16s %10.2f us  [%.2f, %.2f]", series.method, series.product, series.measure, median, low, high);
         if (times > 0)
             printf("  %.1f x null", times);
         printf("\n");
@@ -103,7 +107,7 @@ void print_count(const Bench *bench, const Subject *subject, Product product, co
                         const char *unit, double count)
 {
     if (bench->options->json) {
-        print_json(bench, subject->name, subject->config.connectivity, product_names[product], measure, unit);
+        print_json(bench, series_of(subject, product, measure), unit);
         printf("\"median\":%.0f}\n", count);
     } else {
         printf("  %-28s %-13s %-16s %10.0f %s\n", subject->name, product_names[product], measure, count, unit);

@@ -143,11 +143,16 @@ static Image draw_twisted_noise(const Kind *kind, uint32_t width, uint32_t heigh
 
 /* ---------------------------------------------------------------- ridge patterns */
 
-static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, unsigned level, double splits,
-                         double present, double merged, Random *random)
+/* Level and number of splits of a kind; a number that is too large stays so. */
+static unsigned ridge_number(double number)
+{
+    return (unsigned)fmin(number, 99);
+}
+
+static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, Ridges ridges, Random *random)
 {
     Image image = image_new(width, height);
-    if (splits > 12 || !pattern_ridges(&image, level, (unsigned)splits, present, merged, random)) {
+    if (ridges.splits > 12 || !pattern_ridges(&image, &ridges, random)) {
         fprintf(stderr, "checkccl: %s does not fit into %ux%u pixels: level and subdivisions must be less than %u\n",
                 kind->name, width, height, ridge_order(width, height));
         exit(2);
@@ -157,14 +162,14 @@ static Image draw_ridges(const Kind *kind, uint32_t width, uint32_t height, unsi
 
 static Image draw_leveling(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], 0, 100, 0, random);
+    return draw_ridges(kind, width, height, (Ridges){ ridge_number(kind->numbers[0]), 0, 100, 0 }, random);
 }
 
 /* The published family scales the image; here the crest keeps its height, so that the level remains what it is. */
 static Image draw_scaling(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    const unsigned level = (unsigned)kind->numbers[0];
-    Image image = draw_ridges(kind, width, height, level, 0, 0, 0, random);
+    const unsigned level = ridge_number(kind->numbers[0]);
+    Image image = draw_ridges(kind, width, height, (Ridges){ level, 0, 0, 0 }, random);
     const uint32_t largest = 1u << (ridge_order(width, height) - level - 1);
     const uint32_t unit = (uint32_t)(largest * fmin(kind->numbers[1], 100) / 100 + .5);
     if (unit) {
@@ -178,18 +183,20 @@ static Image draw_scaling(const Kind *kind, uint32_t width, uint32_t height, Ran
 
 static Image draw_subdivision(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, 0, random);
+    const Ridges ridges = { ridge_number(kind->numbers[0]), ridge_number(kind->numbers[1]), 100, 0 };
+    return draw_ridges(kind, width, height, ridges, random);
 }
 
 static Image draw_instancing(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], kind->numbers[2], 0, random);
+    const Ridges ridges = { ridge_number(kind->numbers[0]), ridge_number(kind->numbers[1]), kind->numbers[2], 0 };
+    return draw_ridges(kind, width, height, ridges, random);
 }
 
 static Image draw_merging(const Kind *kind, uint32_t width, uint32_t height, Random *random)
 {
-    return draw_ridges(kind, width, height, (unsigned)kind->numbers[0], kind->numbers[1], 100, kind->numbers[2],
-                       random);
+    const Ridges ridges = { ridge_number(kind->numbers[0]), ridge_number(kind->numbers[1]), 100, kind->numbers[2] };
+    return draw_ridges(kind, width, height, ridges, random);
 }
 
 /* A spiral in the given percentage of the image's width and height. */

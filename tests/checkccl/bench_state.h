@@ -28,6 +28,13 @@ typedef struct Bench {
     bool all_right;
 } Bench;
 
+/* What a figure is of. */
+typedef struct Series {
+    const char *method;    /* "cpu runs 8 avx2" */
+    unsigned connectivity; /* 0: of none */
+    const char *product, *measure;
+} Series;
+
 /* One figure of the output: its samples, one a round. */
 typedef struct Figure {
     double samples[MAX_ROUNDS];
@@ -49,8 +56,8 @@ double percentile(Figure *figure, double percent);
 bool product_wanted(const Bench *bench, Product product);
 
 /* Prints median and percentiles, if there is a sample. times: of null, or 0 where this is not defined. */
-void print_figure(const Bench *bench, const char *method, unsigned connectivity, const char *product,
-                  const char *measure, Figure *figure, double times);
+void print_figure(const Bench *bench, Series series, Figure *figure, double times);
+Series series_of(const Subject *subject, Product product, const char *measure);
 void print_count(const Bench *bench, const Subject *subject, Product product, const char *measure, const char *unit,
                  double count);
 /* The memory of a context that has analysed frames. */

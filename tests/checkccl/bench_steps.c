@@ -48,13 +48,11 @@ static Figure time_allocation(const Bench *bench, const Subject *subject, bool w
 static void print_steps(const Bench *bench, const Subject *subject, Product product, StepFigures *figures,
                         Figure *allocation)
 {
-    const unsigned connectivity = subject->config.connectivity;
-    const char *const name = product_names[product];
     for (unsigned i = 0; i < figures->n_steps; i++)
-        print_figure(bench, subject->name, connectivity, name, figures->names[i], &figures->steps[i], 0);
-    print_figure(bench, subject->name, connectivity, name, "upload", &figures->upload, 0);
-    print_figure(bench, subject->name, connectivity, name, "kernels", &figures->kernels, 0);
-    print_figure(bench, subject->name, connectivity, name, "allocation", allocation, 0);
+        print_figure(bench, series_of(subject, product, figures->names[i]), &figures->steps[i], 0);
+    print_figure(bench, series_of(subject, product, "upload"), &figures->upload, 0);
+    print_figure(bench, series_of(subject, product, "kernels"), &figures->kernels, 0);
+    print_figure(bench, series_of(subject, product, "allocation"), allocation, 0);
     print_count(bench, subject, product, "iterations", "launches", figures->n_launches);
 }
 

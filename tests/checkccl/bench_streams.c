@@ -126,7 +126,7 @@ static void bench_stream_kind(const Bench *bench, const Subject *subject, Produc
         add_sample(&figure, time_streams(streams, n_streams, n_each, kind->threads, &batch));
     for (unsigned i = 0; i < n_streams; i++)
         ccl_context_free(streams[i].context);
-    print_figure(bench, subject->name, subject->config.connectivity, product_names[product], name, &figure, 0);
+    print_figure(bench, series_of(subject, product, name), &figure, 0);
     if (!bench->options->json)
         printf("  %-28s %-13s in batches of %.1f\n", "", "", batch);
 }

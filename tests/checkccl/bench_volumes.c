@@ -73,10 +73,12 @@ void bench_volumes(Bench *bench)
             if (!cpu)
                 add_sample(&kernels, (double)table.kernel_us / bench->n_frames);
         }
-        const unsigned connectivity = subject->config.connectivity;
-        print_figure(bench, subject->name, connectivity, "volume", cpu ? "add_processor" : "add_wall", &add, 0);
-        print_figure(bench, subject->name, connectivity, "volume", cpu ? "label_processor" : "label_wall", &label, 0);
-        print_figure(bench, subject->name, connectivity, "volume", "label_kernels", &kernels, 0);
+        Series series = { subject->name, subject->config.connectivity, "volume", cpu ? "add_processor" : "add_wall" };
+        print_figure(bench, series, &add, 0);
+        series.measure = cpu ? "label_processor" : "label_wall";
+        print_figure(bench, series, &label, 0);
+        series.measure = "label_kernels";
+        print_figure(bench, series, &kernels, 0);
         ccl_context_free(context);
     }
 }

@@ -6,7 +6,7 @@
 #include "analysis/contour.h"
 
 #include "checkccl.h"
-#include "motion.h" /* ccl_polygon_fill() */
+#include "analysis/polygon.h"
 #include "patterns.h"
 
 #include <float.h>
@@ -67,12 +67,13 @@ static bool fills(const CclPoint *points, uint32_t n, const CclComponent *row, c
 {
     double *const xy = malloc(2 * (size_t)n * sizeof *xy);
     uint8_t *const picture = calloc(cutout->height, cutout->width);
+    const CclPlane plane = { picture, cutout->width, cutout->width, cutout->height };
     bool same = true;
     for (uint32_t i = 0; i < n; i++) {
         xy[2 * i] = points[i].x - row->x0 + 1;
         xy[2 * i + 1] = points[i].y - row->y0 + 1;
     }
-    same = ccl_polygon_fill(xy, n, 1, picture, cutout->width, cutout->width, cutout->height) == CCL_OK;
+    same = ccl_polygon_fill(xy, n, 1, &plane) == CCL_OK;
     *inside = 0;
     for (size_t i = 0; i < (size_t)cutout->width * cutout->height; i++) {
         same = same && picture[i] == (cutout->pixels[i] != 2);
@@ -137,12 +138,11 @@ static bool has_box(const CclPoint *p, uint32_t n, const CclComponent *row)
 }
 
 /* Appends the contour; NULL, and what is wrong in `why`, when it could not. */
-static const CclPoint *trace(CclContours *contours, const CclMask *mask, const CclComponent *row, double epsilon,
-                             uint32_t max_points, CclConnectivity connectivity, uint32_t *n, const char **why)
+static const CclPoint *trace(CclContours *contours, const CclMask *mask, const CclComponent *row, const CclContourConfig *config,
+                             uint32_t *n, const char **why)
 {
-    const CclContourConfig config = { .connectivity = connectivity, .epsilon = epsilon, .max_points = max_points };
     size_t all;
-    if (ccl_contours_add(contours, mask, row, &config, n) != CCL_OK) {
+    if (ccl_contours_add(contours, mask, row, config, n) != CCL_OK) {
         *why = ccl_error_message();
         return NULL;
     }
@@ -153,13 +153,14 @@ static const char *what_is_wrong(CclContours *contours, const CclMask *mask, con
                                  const CclComponent *row, CclConnectivity connectivity)
 {
     static const double epsilons[] = { 0.5, 1, 3 };
+    CclContourConfig config = { .connectivity = connectivity, .max_points = CCL_CONTOUR_MAX_POINTS };
     Cutout cutout = cut_out(image, outcome->labels, row);
     const char *why = NULL;
     uint32_t n, n_simple;
     uint64_t inside;
 
     ccl_contours_clear(contours);
-    const CclPoint *p = trace(contours, mask, row, 0, CCL_CONTOUR_MAX_POINTS, connectivity, &n, &why);
+    const CclPoint *p = trace(contours, mask, row, &config, &n, &why);
     CclPoint *const corners = malloc((n + 1) * sizeof *corners);
     flood_outside(&cutout, connectivity);
     if (!why) {
@@ -174,14 +175,16 @@ static const char *what_is_wrong(CclContours *contours, const CclMask *mask, con
             why = "does not run clockwise once round";
     }
     for (unsigned i = 0; !why && i < sizeof epsilons / sizeof *epsilons; i++) {
-        p = trace(contours, mask, row, epsilons[i], CCL_CONTOUR_MAX_POINTS, connectivity, &n_simple, &why);
+        config.epsilon = epsilons[i];
+        p = trace(contours, mask, row, &config, &n_simple, &why);
         if (!why && !is_simplified(corners, n, p, n_simple, epsilons[i]))
             why = "simplified is too far away";
         if (!why && !has_box(p, n_simple, row))
             why = "simplified has another box";
     }
     if (!why) {
-        p = trace(contours, mask, row, 0, CCL_CONTOUR_MIN_POINTS, connectivity, &n_simple, &why);
+        config.epsilon = 0, config.max_points = CCL_CONTOUR_MIN_POINTS;
+        p = trace(contours, mask, row, &config, &n_simple, &why);
         if (!why && (n_simple > CCL_CONTOUR_MIN_POINTS || n_simple < (n < 3 ? n : 3) || !has_box(p, n_simple, row)))
             why = "of few points has too many, or another box";
     }
@@ -284,13 +287,14 @@ static void check_odd_polygons(Session *session)
     enum { N_ODD = sizeof odd / sizeof *odd };
     const double half[] = { -INFINITY, 0, -INFINITY, 6, 5, 6, 5, 0 };
     uint8_t picture[HEIGHT + 2][STRIDE];
+    const CclPlane plane = { picture[1], STRIDE, WIDTH, HEIGHT };
     unsigned n_set = 0, n_wrong = 0;
 
     for (unsigned i = 0; i <= N_ODD * N_ODD * N_ODD; i++) {
         const double xy[] = { 1, 0, 1, 10, odd[i % N_ODD], odd[i / N_ODD % N_ODD], odd[i / N_ODD / N_ODD % N_ODD], 0 };
         const bool is_last = i == N_ODD * N_ODD * N_ODD;
         memset(picture, 0, sizeof picture);
-        n_wrong += ccl_polygon_fill(is_last ? half : xy, 4, 7, picture[1], STRIDE, WIDTH, HEIGHT) != CCL_OK;
+        n_wrong += ccl_polygon_fill(is_last ? half : xy, 4, 7, &plane) != CCL_OK;
         for (unsigned y = 0; y < HEIGHT + 2; y++)
             for (unsigned x = 0; x < STRIDE; x++) {
                 const bool is_inside = x < WIDTH && y > 0 && y <= HEIGHT;
@@ -309,11 +313,12 @@ static void check_large(Session *session, CclContours *contours)
     const Case c = case_new(&image, PRODUCT_LABELS, "comb_up");
     const CclMask mask = { .data = image.pixels, .stride = image.width, .width = image.width, .height = image.height };
     Outcome outcome = expected_outcome(&c, CCL_CONNECT_8);
+    const CclContourConfig config = { .connectivity = CCL_CONNECT_8, .epsilon = 1, .max_points = 64 };
     const char *why = NULL;
     uint32_t n = 0;
 
     ccl_contours_clear(contours);
-    trace(contours, &mask, &outcome.rows[0], 1, 64, CCL_CONNECT_8, &n, &why);
+    trace(contours, &mask, &outcome.rows[0], &config, &n, &why);
     check(session, !why && n <= 64 && n >= 3, "contour of a large comb: %u points%s%s", n, why ? ": " : "",
           why ? why : "");
     outcome_free(&outcome);

@@ -75,13 +75,13 @@ typedef struct Block {
     uint8_t *place;  /* where the frame lies: a copy of the shadow */
     uint8_t *shadow;
     size_t size;     /* of both, margins included */
-    size_t shadow_room;
+    size_t shadow_capacity;
     size_t before;   /* margin before row 0 */
     size_t row, stride, height; /* bytes, bytes, rows */
     uint8_t *host;   /* between guard pages */
-    size_t host_room;
+    size_t host_capacity;
     uint8_t *pinned, *device;
-    size_t pinned_room, device_room;
+    size_t pinned_capacity, device_capacity;
 } Block;
 
 typedef struct Slot {
@@ -113,20 +113,20 @@ static size_t whole_pages(size_t size)
 static void free_host(Block *block)
 {
     if (block->host)
-        munmap(block->host - page_size(), block->host_room + 2 * page_size());
+        munmap(block->host - page_size(), block->host_capacity + 2 * page_size());
 }
 
 static void make_host(Block *block, size_t size)
 {
     size = whole_pages(size);
-    if (size <= block->host_room)
+    if (size <= block->host_capacity)
         return;
     free_host(block);
     const size_t with_guards = size + 2 * page_size();
     uint8_t *const map =
         must(mmap(NULL, with_guards, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), "host memory", size);
     block->host = map + page_size();
-    block->host_room = size;
+    block->host_capacity = size;
     must(mprotect(block->host, size, PROT_READ | PROT_WRITE) ? NULL : block->host, "host memory", size);
 }
 
@@ -135,42 +135,45 @@ static void make_place(Block *block, const Layout *layout)
     switch (block->memory) {
     case CCL_MEMORY_HOST:
         make_host(block, block->size);
-        block->place = layout->at_start ? block->host : block->host + block->host_room - block->size;
+        block->place = layout->at_start ? block->host : block->host + block->host_capacity - block->size;
         break;
     case CCL_MEMORY_PINNED:
-        if (block->size > block->pinned_room) {
+        if (block->size > block->pinned_capacity) {
             ccl_pinned_free(block->pinned);
             block->pinned = must(ccl_pinned_alloc(block->size, 0), "pinned memory", block->size);
-            block->pinned_room = block->size;
+            block->pinned_capacity = block->size;
         }
         block->place = block->pinned;
         break;
     case CCL_MEMORY_DEVICE:
-        if (block->size > block->device_room) {
+        if (block->size > block->device_capacity) {
             device_free(block->device);
             block->device = device_alloc(block->size);
-            block->device_room = block->size;
+            block->device_capacity = block->size;
         }
         block->place = block->device;
         break;
     }
 }
 
-/* Lays out rows and margins, and makes room. `before` is the offset of row 0 from the guard page or the block's begin.
- */
-static void block_shape(Block *block, const Layout *layout, CclMemory memory, size_t before, size_t row, size_t pad,
-                        size_t height)
+typedef struct Rows {
+    size_t before; /* offset of row 0 from the guard page or the block's begin */
+    size_t row, pad, height;
+} Rows;
+
+/* Lays out rows and margins, and allocates memory for them. */
+static void block_shape(Block *block, const Layout *layout, CclMemory memory, const Rows *rows)
 {
     const bool guarded = memory == CCL_MEMORY_HOST;
     block->memory = memory;
-    block->row = row, block->stride = row + pad, block->height = height;
-    block->before = guarded && !layout->at_start ? MARGIN : before + (guarded ? 0 : MARGIN);
+    block->row = rows->row, block->stride = rows->row + rows->pad, block->height = rows->height;
+    block->before = guarded && !layout->at_start ? MARGIN : rows->before + (guarded ? 0 : MARGIN);
     const size_t after = guarded && !layout->at_start ? 0 : MARGIN;
-    block->size = block->before + (height - 1) * block->stride + row + after;
-    if (block->size > block->shadow_room) {
+    block->size = block->before + (block->height - 1) * block->stride + block->row + after;
+    if (block->size > block->shadow_capacity) {
         free(block->shadow);
         block->shadow = must(malloc(block->size), "shadow", block->size);
-        block->shadow_room = block->size;
+        block->shadow_capacity = block->size;
     }
     make_place(block, layout);
 }
@@ -258,8 +261,8 @@ void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMas
     const Image *const image = c->image;
     Slot *const s = &slots[slot];
 
-    block_shape(&s->mask, layout, memory_for(backend, layout->mask_memory), layout->offset,
-                (size_t)image->width * layout->pixel_size, layout->mask_pad, image->height);
+    const Rows mask_rows = { layout->offset, (size_t)image->width * layout->pixel_size, layout->mask_pad, image->height };
+    block_shape(&s->mask, layout, memory_for(backend, layout->mask_memory), &mask_rows);
     draw_mask(&s->mask, layout, image);
     block_send(&s->mask);
     *mask = (CclMask){
@@ -277,8 +280,9 @@ void layout_prepare(unsigned slot, const Case *c, CclBackendKind backend, CclMas
     s->has_labels = c->product != PRODUCT_TABLE;
     if (!s->has_labels)
         return;
-    block_shape(&s->labels, layout, memory_for(backend, layout->labels_memory), 4 * (size_t)layout->offset,
-                4 * (size_t)image->width, 4 * (size_t)layout->labels_pad, image->height);
+    const Rows label_rows = { 4 * (size_t)layout->offset, 4 * (size_t)image->width, 4 * (size_t)layout->labels_pad,
+                              image->height };
+    block_shape(&s->labels, layout, memory_for(backend, layout->labels_memory), &label_rows);
     memset(s->labels.shadow, LABELS_GUARD, s->labels.size);
     block_send(&s->labels);
     *labels = (CclLabels){

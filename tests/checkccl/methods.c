@@ -66,7 +66,7 @@ static void check_ridges(Session *session, const Subject *subject)
 static void judge_ridges(Session *session)
 {
     Image merged = image_new(130, 135);
-    pattern_ridges(&merged, 3, 2, 80, 50, &session->random);
+    pattern_ridges(&merged, &(Ridges){ 3, 2, 80, 50 }, &session->random);
     const Case families = case_new(&merged, PRODUCT_LABELS, "ridge patterns, merged");
     judge(session, &families, 1);
     image_free(&merged);
@@ -88,8 +88,8 @@ static void check_ridge_families(Session *session)
     for (unsigned level = 1; level <= 4; level++)
         for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
             Image image = image_new(128, 140);
-            const bool drawn =
-                pattern_ridges(&image, level, 2, families[i].present, families[i].merged, &session->random);
+            const Ridges ridges = { level, 2, families[i].present, families[i].merged };
+            const bool drawn = pattern_ridges(&image, &ridges, &session->random);
             const Case c = case_new(&image, PRODUCT_TABLE, "ridge patterns");
             Outcome outcome = expected_outcome(&c, CCL_CONNECT_4);
             check(session, drawn && outcome.table.n_found == families[i].n_found,

@@ -216,8 +216,9 @@ static void draw_at(Image *image, const Image *part, uint32_t x, uint32_t y)
 
 /* The last row of a pattern begins at the left edge of its cell, and so does its highest peak: lines from there reach
  * the last row of the next one to the right, and the peak of the next one below. */
-bool pattern_ridges(Image *image, unsigned level, unsigned splits, double present, double merged, Random *random)
+bool pattern_ridges(Image *image, const Ridges *ridges, Random *random)
 {
+    const unsigned level = ridges->level, splits = ridges->splits;
     const unsigned order = ridge_order(image->width, image->height);
     if (level < 1 || level > 12 || level + splits >= order)
         return false;
@@ -225,11 +226,11 @@ bool pattern_ridges(Image *image, unsigned level, unsigned splits, double presen
     Image ridge = pattern_ridge(level, 1u << (order - splits - level - 1));
     for (uint32_t i = 0; i < across * across; i++) {
         const uint32_t x = i % across * cell, y = i / across * cell, last = y + ridge.height - 1;
-        if (random_chance(random, present))
+        if (random_chance(random, ridges->present))
             draw_at(image, &ridge, x, y);
-        if (x + cell < across * cell && random_chance(random, merged))
+        if (x + cell < across * cell && random_chance(random, ridges->merged))
             memset(image_at(image, x, last), 1, cell);
-        if (y + cell < across * cell && random_chance(random, merged))
+        if (y + cell < across * cell && random_chance(random, ridges->merged))
             for (uint32_t below = last; below < y + cell; below++)
                 *image_at(image, x, below) = 1;
     }

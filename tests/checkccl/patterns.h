@@ -43,9 +43,14 @@ Image pattern_ridge(unsigned level, uint32_t unit);
 /* The largest n with 2^n <= size: a family's images are 2^n x 2^n pixels, in the top left corner of an image. */
 unsigned ridge_order(uint32_t width, uint32_t height);
 
-/* 4^splits patterns of this level, each in a cell of its own, as large as fits. `present`: the chance in percent that a
- * pattern is there; `merged`: that two that are neighbours are joined by a line. False where this is too small for the
- * image size: 1 <= level, level + splits < ridge_order(). */
-bool pattern_ridges(Image *image, unsigned level, unsigned splits, double present, double merged, Random *random);
+/* A family: 4^splits patterns of one level, each in a cell of its own, as large as fits. */
+typedef struct Ridges {
+    unsigned level, splits;
+    double present; /* chance in percent that a pattern is there */
+    double merged;  /* chance in percent that two neighbours are joined by a line */
+} Ridges;
+
+/* False where the image is too small: 1 <= level, level + splits < ridge_order(). */
+bool pattern_ridges(Image *image, const Ridges *ridges, Random *random);
 
 #endif

@@ -71,6 +71,10 @@ void check_soak(unsigned n_frames);
 
 void check_background(CclBackendKind backend);
 
+/* ---------------------------------------------------------------- hold.c */
+
+void check_hold(CclBackendKind backend);
+
 /* ---------------------------------------------------------------- arguments.c */
 
 void check_arguments(CclBackendKind backend);

@@ -3,13 +3,15 @@
 
 /* One case: a course of pictures through the detector and the plain one. */
 #include "checkmotion.h"
+#include "analysis/polygon.h"
 #include "device.h"
 
 /* ---------------------------------------------------------------- pictures */
 
 /* A textured background with noise, flickering patches, an object that moves and casts a shadow, and one that stays. */
-static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, uint32_t seed, double light)
+static void draw(uint8_t *picture, uint32_t width, uint32_t height, size_t stride, unsigned frame, double light)
 {
+    const uint32_t seed = width + height;
     random_state = seed * 7919 + frame;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
@@ -92,7 +94,8 @@ static void course_new(Course *course, const Case *c)
     uint8_t *const ignored = must(calloc((size_t)mask_width, mask_height));
     if (c->ignore) {
         const double triangle[] = { 0, 0, mask_width * 0.7, 0, 0, mask_height * 0.6 };
-        need(ccl_polygon_fill(triangle, 3, 1, ignored, mask_width, mask_width, mask_height));
+        const CclPlane plane = { ignored, mask_width, mask_width, mask_height };
+        need(ccl_polygon_fill(triangle, 3, 1, &plane));
     }
     *course = (Course){ .plain = plain_new(&c->config, ignored),
                         .stride = c->config.width + c->pad,
@@ -138,7 +141,7 @@ static void submit(Course *course, Flight *flight, const Case *c, unsigned frame
     CclMask luma = { .data = flight->picture, .stride = course->stride, .width = width, .height = height };
     CclMotionMask out = { .data = flight->mask, .stride = course->mask_stride };
     uint8_t *const bare = must(malloc(course->stride * height));
-    draw(bare, width, height, course->stride, frame, width + height, light);
+    draw(bare, width, height, course->stride, frame, light);
     memcpy(flight->picture, bare, course->size);
     free(bare);
     memset(flight->mask, 0xA5, course->mask_size);

@@ -24,6 +24,7 @@ typedef struct Scene {
     size_t pad;
     bool ignore, lively, resident; /* resident: picture and mask are in device memory */
     bool restarts;                 /* now and then a new detector loads the background */
+    bool holds;                    /* now and then there are other boxes to hold */
     int camera, light;             /* pixels; per cent */
     int64_t us;
 } Scene;
@@ -57,17 +58,25 @@ typedef struct Planes {
     CclMotionPicture picture;
 } Planes;
 
-static void average(const uint8_t *from, size_t stride, unsigned step, uint32_t from_width, uint32_t from_height, uint8_t *to,
-                    uint32_t width, uint32_t height)
+/* Samples `step` bytes apart. */
+typedef struct Samples {
+    const uint8_t *data;
+    size_t stride;
+    unsigned step;
+    uint32_t width, height;
+} Samples;
+
+/* The averages of boxes: width x height of them, without padding. */
+static void average(const Samples *from, uint8_t *to, uint32_t width, uint32_t height)
 {
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
-            const uint32_t x0 = motion_box(x, width, from_width), x1 = motion_box(x + 1, width, from_width);
-            const uint32_t y0 = motion_box(y, height, from_height), y1 = motion_box(y + 1, height, from_height);
+            const uint32_t x0 = motion_box(x, width, from->width), x1 = motion_box(x + 1, width, from->width);
+            const uint32_t y0 = motion_box(y, height, from->height), y1 = motion_box(y + 1, height, from->height);
             uint32_t sum = 0;
             for (uint32_t j = y0; j < y1; j++)
                 for (uint32_t i = x0; i < x1; i++)
-                    sum += from[j * stride + i * step];
+                    sum += from->data[j * from->stride + i * from->step];
             to[(size_t)y * width + x] = (uint8_t)((sum + (x1 - x0) * (y1 - y0) / 2) / ((x1 - x0) * (y1 - y0)));
         }
 }
@@ -134,10 +143,12 @@ static void draw(const Scene *s, Planes *p, unsigned frame, uint32_t width, uint
             p->uv_source[at] = yuv[1];
             p->uv_source[at + (size_t)((const uint8_t *)chroma->v - (const uint8_t *)chroma->u)] = yuv[2];
         }
-    average(p->source, p->picture.luma.stride, 1, w, h, p->luma, width, height);
-    for (unsigned k = 0; k < 2 && chroma->step; k++)
-        average(k ? chroma->v : chroma->u, chroma->stride[k], chroma->step, chroma->width, chroma->height, p->chroma[k],
-                (width + 1) / 2, (height + 1) / 2);
+    average(&(Samples){ p->source, p->picture.luma.stride, 1, w, h }, p->luma, width, height);
+    for (unsigned k = 0; k < 2 && chroma->step; k++) {
+        const void *const data = k ? chroma->v : chroma->u;
+        const Samples samples = { data, chroma->stride[k], chroma->step, chroma->width, chroma->height };
+        average(&samples, p->chroma[k], (width + 1) / 2, (height + 1) / 2);
+    }
 }
 
 /* ---------------------------------------------------------------- a course of pictures */
@@ -330,6 +341,19 @@ static void change(Run *r, unsigned frame, uint32_t seed)
     }
 }
 
+/* Other boxes to hold, in both: now and then none, and some beyond the mask. */
+static void hold(Run *r)
+{
+    CclMotionBox boxes[CCL_MOTION_MAX_BOXES];
+    const unsigned n = random_below(4) == 0 ? 0 : random_below(8) == 0 ? CCL_MOTION_MAX_BOXES : random_below(5);
+    for (unsigned i = 0; i < n; i++) {
+        boxes[i].x0 = random_below(r->width + 3), boxes[i].y0 = random_below(r->height + 3);
+        boxes[i].x1 = boxes[i].x0 + random_below(r->width + 3), boxes[i].y1 = boxes[i].y0 + random_below(r->height + 3);
+    }
+    need(ccl_motion_hold_boxes(r->motion, boxes, n));
+    plain_feedback_hold(r->plain, boxes, n);
+}
+
 static bool collect_all(Run *r)
 {
     bool ok = true;
@@ -354,6 +378,7 @@ static void restart(Run *r)
     }
     ccl_motion_free(r->motion);
     r->motion = motion;
+    plain_feedback_hold(r->plain, NULL, 0);
     memset(r->count, 0, (size_t)r->width * r->height);
     free(background);
 }
@@ -389,6 +414,8 @@ static void run_scene(const Scene *s, unsigned n_frames, uint32_t seed)
             ok = ok && collect_all(&r);
             restart(&r);
         }
+        if (s->holds && random_below(3) == 0)
+            hold(&r);
         submit(&r, frame);
         pages = frame == SETTLED ? resident_pages() : pages;
     }
@@ -428,6 +455,7 @@ static void check_random(CclBackendKind backend, unsigned n)
         s.config.depth = 1 + random_below(3);
         s.resident = backend == CCL_BACKEND_CUDA && random_below(2);
         s.restarts = i % 3 == 0;
+        s.holds = i % 4 < 2;
         s.params.absorb_ms = random_below(2) ? 4000 : 600000;
         s.params.dilate = random_below(3) == 0;
         run_scene(&s, 110, i);
@@ -453,7 +481,7 @@ static void check_large(CclBackendKind backend)
     Scene s = scene_for(backend, 1003, 701);
     s.config.threads = 4;
     run_scene(&s, 45, 1);
-    s.layout = layouts[2], s.restarts = true;
+    s.layout = layouts[2], s.restarts = s.holds = true;
     s.config.work_width = 640, s.config.work_height = 447, s.config.threads = 3;
     run_scene(&s, 45, 2);
 }
@@ -463,7 +491,7 @@ void check_soak(unsigned n_frames)
 {
     for (unsigned i = 0; i < 2; i++) {
         Scene s = scene_for(CCL_BACKEND_CPU, 96, 64);
-        s.lively = i, s.restarts = i;
+        s.lively = i, s.restarts = i, s.holds = i;
         run_scene(&s, n_frames, 77);
     }
 }
@@ -510,6 +538,8 @@ void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
 {
     check_chroma(backend);
     check_background(backend);
+    if (backend == CCL_BACKEND_CPU || !quick)
+        check_hold(backend);
     check_random(backend, n_random);
     if (quick)
         return;

@@ -30,6 +30,8 @@ void plain_feedback_free(PlainFeedback *f);
 void plain_feedback_reset(PlainFeedback *f);
 /* As a new detector that loads this one's background. */
 void plain_feedback_reload(PlainFeedback *f);
+/* As ccl_motion_hold_boxes(). */
+void plain_feedback_hold(PlainFeedback *f, const CclMotionBox *boxes, unsigned n);
 void plain_feedback_apply(PlainFeedback *f, const PlainPicture *picture, const uint8_t *ignored, const CclMotionParams *params,
                           uint64_t most, PlainResult *result);
 

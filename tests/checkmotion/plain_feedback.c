@@ -21,6 +21,9 @@ struct PlainFeedback {
     uint8_t *last_mask, *last_rises; /* of the picture before */
     uint8_t *static_pixels;
     uint32_t *label, *parent;
+    CclMotionBox boxes[CCL_MOTION_MAX_BOXES]; /* held */
+    unsigned n_boxes;
+    uint64_t held_ms; /* the pictures that the list has served cover this time */
 };
 
 #define FIRST_MISSES 128u
@@ -384,7 +387,35 @@ static void judge_blobs(PlainFeedback *f)
     free(area), free(explained), free(keep), free(at_border);
 }
 
+/* ---------------------------------------------------------------- held boxes */
+
+void plain_feedback_hold(PlainFeedback *f, const CclMotionBox *boxes, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        f->boxes[i] = boxes[i];
+    f->n_boxes = n, f->held_ms = 0;
+}
+
+static bool is_held(const PlainFeedback *f, uint32_t x, uint32_t y)
+{
+    for (unsigned i = 0; i < f->n_boxes; i++)
+        if (x >= f->boxes[i].x0 && x < f->boxes[i].x1 && y >= f->boxes[i].y0 && y < f->boxes[i].y1)
+            return true;
+    return false;
+}
+
 /* ---------------------------------------------------------------- learn */
+
+/* In a box `still` grows to 62 units, a second, and no further. */
+static void watch(PlainFeedback *f, int x, int y, uint32_t threshold, uint32_t dither)
+{
+    const size_t i = (size_t)y * f->w + x;
+    FeedbackPixel *const p = &f->pixels[i];
+    const uint16_t before = p->still;
+    feedback_watch(f->value[i], threshold, &p->candidate, &p->still, &f->frame, dither);
+    if (is_held(f, (uint32_t)x, (uint32_t)y) && p->still > before && p->still > 62)
+        p->still = before > 62 ? before : 62;
+}
 
 static void learn_pixel(PlainFeedback *f, int x, int y)
 {
@@ -403,7 +434,7 @@ static void learn_pixel(PlainFeedback *f, int x, int y)
         p->extra = (uint16_t)feedback_extra(p->extra, f->raw[i] && !f->frame.silent);
     }
     if (f->mask[i])
-        feedback_watch(value, threshold, &p->candidate, &p->still, &f->frame, dither);
+        watch(f, x, y, threshold, dither);
     else
         p->still = 0, p->ghost = 0;
 }
@@ -443,7 +474,7 @@ static void learn(PlainFeedback *f)
             learn_chroma(f, x, y);
     memcpy(f->last_mask, f->mask, n), memcpy(f->last_rises, f->rises, n);
     for (size_t i = 0; i < n; i++)
-        if (f->mask[i] && f->pixels[i].still >= f->frame.absorb)
+        if (f->mask[i] && f->pixels[i].still >= f->frame.absorb && !is_held(f, (uint32_t)(i % f->w), (uint32_t)(i / f->w)))
             absorb(f, i);
 }
 
@@ -502,7 +533,10 @@ void plain_feedback_apply(PlainFeedback *f, const PlainPicture *picture, const u
                           uint64_t most, PlainResult *result)
 {
     const size_t n = (size_t)f->w * f->h;
-    f->frame = feedback_begin(&f->control, picture->us, params->threshold, params->absorb_ms);
+    FeedbackHold none = { 0 };
+    f->frame = feedback_begin(&f->control, &none, picture->us, params->threshold, params->absorb_ms);
+    f->n_boxes = f->held_ms < 5000 ? f->n_boxes : 0;
+    f->held_ms += f->frame.ms;
     *result = (PlainResult){ .mask = f->mask, .frames = f->control.n_learnt, .flags = f->frame.silent ? CCL_MOTION_LEARNING : 0 };
     smooth(picture->luma, f->value, f->w, f->h);
     for (int k = 0; k < 2 && f->cw; k++)

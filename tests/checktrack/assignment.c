@@ -57,7 +57,7 @@ static void check_assignment(uint32_t rows, uint32_t columns, double density, do
                 pairs[n_pairs++] = (CclPair){ r, c, *cell };
         }
     void *const workspace = malloc(ccl_assign_workspace(rows, columns, n_pairs) + 1);
-    ccl_assign(pairs, n_pairs, rows, columns, 2, column_of, workspace);
+    ccl_assign(&(CclAssignment){ pairs, n_pairs, rows, columns, 2 }, column_of, workspace);
     free(workspace);
     const double found = cost_of(cost, rows, columns, 2, column_of);
     const double minimum = min_cost(cost, rows, columns, 2, 0, 0);
@@ -83,7 +83,7 @@ void test_assignment_of_a_crowd(void)
     for (uint32_t i = 0; i < N * EACH; i++)
         pairs[i] = (CclPair){ i / EACH, (i / EACH * 7 + i % EACH * i % EACH) % (N / 2), 1 + 1e-6 * random_below(3) };
     const clock_t begin = clock();
-    ccl_assign(pairs, N * EACH, N, N, 2, column_of, workspace);
+    ccl_assign(&(CclAssignment){ pairs, N * EACH, N, N, 2 }, column_of, workspace);
     const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     for (uint32_t r = 0; r < N; r++) {
         if (column_of[r] == CCL_ASSIGN_ALONE)
@@ -114,7 +114,7 @@ void test_limit_of_steps(void)
             pairs[n_pairs++] = (CclPair){ r, r + i, i };
     for (uint32_t r = 0; r < MORE; r++)
         pairs[n_pairs++] = (CclPair){ BAND + r, r, 0 };
-    ccl_assign(pairs, n_pairs, N, N + 1, 1e9, column_of, workspace);
+    ccl_assign(&(CclAssignment){ pairs, n_pairs, N, N + 1, 1e9 }, column_of, workspace);
     for (uint32_t r = BAND; r < N; r++)
         n_placed += column_of[r] != CCL_ASSIGN_ALONE;
     CHECK(n_placed >= 60 && n_placed <= 70, "%u of %d rows were placed", n_placed, MORE);

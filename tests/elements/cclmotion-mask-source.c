@@ -161,8 +161,7 @@ GST_END_TEST;
 
 /* A mask of ids in a part of a frame of 160x90. */
 static void
-add_segmentation (GstBuffer * frame, const Mask * mask, guint id, GstVideoFormat format, gint x, gint y, guint width,
-    guint height)
+add_segmentation (GstBuffer * frame, const Mask * mask, guint id, GstVideoFormat format, GstVideoRectangle box)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
   GstBuffer *regions = buffer_from_values (format, mask, id, 0);
@@ -173,7 +172,7 @@ add_segmentation (GstBuffer * frame, const Mask * mask, guint id, GstVideoFormat
   if (!relations)
     relations = gst_buffer_add_analytics_relation_meta (frame);
   fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (relations, regions, GST_SEGMENTATION_TYPE_INSTANCE, 2,
-          ids, x, y, width, height, &segmentation));
+          ids, box.x, box.y, box.w, box.h, &segmentation));
 }
 
 static const struct
@@ -202,9 +201,12 @@ GST_START_TEST (test_label_chooses_segmentations)
   GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, 0, G_MAXUINT);
   GstCclBlobMeta *blobs;
 
-  add_segmentation (frame, &small, 7, GST_VIDEO_FORMAT_GRAY8, 20, 20, 20, 20);
-  add_segmentation (frame, &ring, 300, GST_VIDEO_FORMAT_GRAY16_LE, 140, 60, 40, 40);
-  add_segmentation (frame, &small, 9, GST_VIDEO_FORMAT_GRAY8, 30, 20, 20, 10);
+  add_segmentation (frame, &small, 7, GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
+      20, 20, 20, 20});
+  add_segmentation (frame, &ring, 300, GST_VIDEO_FORMAT_GRAY16_LE, (GstVideoRectangle) {
+      140, 60, 40, 40});
+  add_segmentation (frame, &small, 9, GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
+      30, 20, 20, 10});
   gst_harness_set_src_caps_str (harness, caps);
   frame = gst_harness_push_and_pull (harness, frame);
   blobs = gst_buffer_get_ccl_blob_meta (frame);

@@ -3,10 +3,17 @@
 
 /* The memory that ccloverlay's texts take, in many frames with new texts each. */
 
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE            /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
+
+#include <cairo.h>
+
 #include "ccloverlay-parts.h"
 #include "overlay/gstccltexts.h"
 
-#define N_FRAMES 3000           /* about three times MAX_TEXTS */
+#define N_FRAMES 100000
 #define MAX_TEXTS 1024
 #define MAX_BYTES (16 << 20)
 
@@ -61,6 +68,41 @@ GST_START_TEST (test_bytes_of_large_texts)
 
 GST_END_TEST;
 
+static gboolean no_memory;
+
+/* Instead of cairo's own. The size -1 makes it fail as without memory. */
+cairo_surface_t *
+cairo_image_surface_create (cairo_format_t format, int width, int height)
+{
+  cairo_surface_t *(*const create) (cairo_format_t, int, int) = dlsym (RTLD_NEXT, "cairo_image_surface_create");
+
+  return no_memory ? create (format, -1, -1) : create (format, width, height);
+}
+
+/* The text is missing; later ones are drawn. */
+GST_START_TEST (test_text_without_memory)
+{
+  GstCclCanvas *const canvas = new_canvas ();
+  GstCclPen pen = gst_ccl_pen_new (canvas, 0);
+  GstCclTexts *const texts = gst_ccl_texts_new ();
+  gsize n_bytes, more_bytes;
+
+  gst_ccl_texts_set_font (texts, "Sans 6");
+  gst_ccl_texts_begin (texts, &pen, 1);
+  gst_ccl_texts_n_kept (texts, &n_bytes);
+  no_memory = TRUE;
+  fail_if (gst_ccl_texts_draw_at (texts, &pen, "lost", (const gdouble[]) { 80, 60 }, white));
+  gst_ccl_texts_n_kept (texts, &more_bytes);
+  fail_unless_equals_uint64 (more_bytes, n_bytes);
+  no_memory = FALSE;
+  fail_unless (gst_ccl_texts_draw_at (texts, &pen, "drawn", (const gdouble[]) { 80, 60 }, white));
+  fail_unless_equals_int (cairo_status (pen.cr), CAIRO_STATUS_SUCCESS);
+  gst_ccl_texts_free (texts);
+  gst_ccl_canvas_free (canvas);
+}
+
+GST_END_TEST;
+
 static Suite *
 ccloverlay_texts_suite (void)
 {
@@ -71,6 +113,7 @@ ccloverlay_texts_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_number_of_texts);
   tcase_add_test (tc, test_bytes_of_large_texts);
+  tcase_add_test (tc, test_text_without_memory);
   return suite;
 }
 

@@ -107,6 +107,22 @@ GST_START_TEST (test_deep_topic)
 
 GST_END_TEST;
 
+/* A topic of MQTT has at most 65535 bytes. */
+GST_START_TEST (test_long_source)
+{
+  static const gsize sizes[] = { 65535, 65536, 300000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    gchar *const source = g_strnfill (sizes[i], 's'), *const line = g_strdup_printf ("{\"source\":\"%s\"}", source);
+
+    check_topic ("{source-id}", line, sizes[i] > 65535 ? "unknown" : source);
+    g_free (line);
+    g_free (source);
+  }
+}
+
+GST_END_TEST;
+
 static Suite *
 delivery_suite (void)
 {
@@ -119,6 +135,7 @@ delivery_suite (void)
   tcase_add_test (tc, test_wrong_addresses);
   tcase_add_test (tc, test_topics);
   tcase_add_test (tc, test_deep_topic);
+  tcase_add_test (tc, test_long_source);
   return suite;
 }
 

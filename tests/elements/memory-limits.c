@@ -210,6 +210,39 @@ GST_START_TEST (test_zone_without_memory)
 
 GST_END_TEST;
 
+/* Of another element, with more points than cclzone allows. */
+GST_START_TEST (test_zone_points_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+
+  const guint n_points = 600000;
+  GstHarness *const harness =
+      element_harness ("cclzone", "zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"a\\\",\\\"line\\\":[[0,0],[99,99]]}]}\"",
+      "video/x-raw,format=GRAY8,width=320,height=240");
+  GstBus *const bus = watch_bus (harness);
+  GstBuffer *const frame = plain_frame (320 * 240, 0, 0, GST_SECOND / 25), *const copy = gst_buffer_new ();
+  GstCclZone zone = {.name = (gchar *) "large",.n_points = n_points };
+  GstCclZoneMeta *meta;
+
+  zone.points = g_new0 (gdouble, 2 * n_points);
+  meta = gst_buffer_add_ccl_zone_meta (frame, &zone, 1);
+  fail_unless (meta != NULL);
+  g_free (zone.points);
+  mallopt (M_MMAP_THRESHOLD, 1 << 20);
+  limit_memory (4 << 20);
+  fail_unless (gst_ccl_zone_copy (&meta->zones[0]) == NULL);
+  fail_unless (gst_ccl_zone_meta_copy (meta) == NULL);
+  fail_unless (gst_buffer_add_ccl_zone_meta (copy, meta->zones, 1) == NULL);
+  fail_unless (gst_buffer_get_ccl_zone_meta (copy) == NULL);
+  gst_buffer_unref (copy);
+  fail_unless_equals_int (gst_harness_push (harness, frame), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, "No memory for the zones of a frame");
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 /* 262144 blobs. The core has made its table for the frame before, when no list was wanted. */
 GST_START_TEST (test_label_without_memory)
 {
@@ -257,6 +290,7 @@ memory_limits_suite (void)
   tcase_add_test (tc, test_track_without_memory);
   tcase_add_test (tc, test_write_tracks_without_memory);
   tcase_add_test (tc, test_zone_without_memory);
+  tcase_add_test (tc, test_zone_points_without_memory);
   tcase_add_test (tc, test_label_without_memory);
   return suite;
 }

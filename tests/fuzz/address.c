@@ -12,15 +12,6 @@
 #define PASSWORD "pass_word"
 
 int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
-int
 LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
 {
   gchar *const text = fuzz_whole_text (data, size);

@@ -16,15 +16,6 @@
 static const guint8 header[HEADER] = "CCLBG\r\n\x1a" "\1\0\0\0" "\1\0\0\0" "\x13\0\0\0" "\x0d\0\0\0" "\1\0\0\0"
     "\x20\0\0\0" "\0\x20\0\0" "\x28\0\0\0";
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
 static void
 seal (guint8 * bytes, gsize size)
 {

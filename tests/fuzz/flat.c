@@ -9,40 +9,17 @@
 #include <gst/ccl/ccl.h>
 #include <string.h>
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
-/* CRC-32, bit by bit. */
-static guint32
-checksum (const guint8 * data, gsize size)
-{
-  guint32 crc = 0xffffffff;
-
-  for (gsize i = 0; i < size; i++) {
-    crc ^= data[i];
-    for (guint bit = 0; bit < 8; bit++)
-      crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc;
-}
+#include "support/flatform.h"
 
 static GBytes *
 get_form (const guint8 * data, gsize size)
 {
   guint8 *copy;
-  guint32 sum;
 
   if (size < 5 || !(data[0] & 1))
     return size > 0 ? g_bytes_new (data + 1, size - 1) : g_bytes_new (NULL, 0);
   copy = g_memdup2 (data + 1, size - 1);
-  sum = GUINT32_TO_LE (checksum (copy, size - 5));
-  memcpy (copy + size - 5, &sum, sizeof sum);
+  repair_flat_form (copy, size - 1);
   return g_bytes_new_take (copy, size - 1);
 }
 

@@ -40,15 +40,6 @@ static const gchar *const formats[] = {
   "UYVY", "P010_10LE", "BGRA", "ENCODED", "A420"
 };
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init_elements ();
-  return 0;
-}
-
 static guint
 take_size (FuzzBytes * bytes)
 {

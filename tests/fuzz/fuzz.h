@@ -10,16 +10,15 @@
 
 G_BEGIN_DECLS
 
-/* The target: tests/fuzz/TARGET.c defines both. */
-int LLVMFuzzerInitialize (int *argc, char ***argv);
+/* The target: tests/fuzz/TARGET.c. */
 int LLVMFuzzerTestOneInput (const guint8 * data, gsize size);
 
-/* For LLVMFuzzerInitialize(): starts GStreamer without any plugin. Critical messages end the program, because a wrong argument
- * for a function is a fault of ours. */
-void fuzz_init (void);
+/* Starts GStreamer: plain.c without any plugin, pipe.c with our elements. */
+int LLVMFuzzerInitialize (int *argc, char ***argv);
 
-/* The same, with the elements of the plugin. */
-void fuzz_init_elements (void);
+/* For LLVMFuzzerInitialize(): no plugin is loaded. Critical messages end the program, because a wrong argument for a function is
+ * a fault of ours. */
+void fuzz_init (void);
 
 /* ---------------------------------------------------------------- an input as a source of values */
 

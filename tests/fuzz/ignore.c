@@ -8,15 +8,6 @@
 
 #include "motion/gstcclignore.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
 static void
 check_polygons (GPtrArray * polygons)
 {

@@ -40,15 +40,6 @@ static const Chain chains[] = {
 #endif
 };
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init_elements ();
-  return 0;
-}
-
 static void
 add_region (GstBuffer * buffer, FuzzBytes * bytes)
 {

@@ -15,9 +15,11 @@ GST_ELEMENT_REGISTER_DECLARE (cclzone);
 GST_ELEMENT_REGISTER_DECLARE (ccloverlay);
 #endif
 
-void
-fuzz_init_elements (void)
+int
+LLVMFuzzerInitialize (int *argc, char ***argv)
 {
+  (void) argc;
+  (void) argv;
   fuzz_init ();
   GST_ELEMENT_REGISTER (ccllabel, NULL);
   GST_ELEMENT_REGISTER (cclmeta2json, NULL);
@@ -28,6 +30,7 @@ fuzz_init_elements (void)
 #ifdef HAVE_OVERLAY
   GST_ELEMENT_REGISTER (ccloverlay, NULL);
 #endif
+  return 0;
 }
 
 /* A line of JSON is one object in UTF-8, with one line feed, whatever the metadata say. */

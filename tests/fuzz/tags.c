@@ -9,15 +9,6 @@
 #include "json/gstccljson.h"
 #include "json/gstccljsoncheck.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
 /* An accepted object is valid in a line, and stays the same when it is read again. */
 static void
 check_line (const gchar * line)

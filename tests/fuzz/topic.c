@@ -8,15 +8,6 @@
 
 #include "delivery/gstccltopic.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init ();
-  return 0;
-}
-
 static guint
 count (const gchar * text, gchar wanted)
 {

@@ -8,15 +8,6 @@
 
 #include "zone/gstcclzones.h"
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  (void) argc;
-  (void) argv;
-  fuzz_init_elements ();
-  return 0;
-}
-
 static void
 check_rule (const GstCclZoneRule * rule)
 {

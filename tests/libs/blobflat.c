@@ -3,6 +3,7 @@
 
 /* The flat form of a meta: there and back, and nothing damaged gets through. CCL_TEST_SEED repeats a run. */
 
+#include "support/flatform.h"
 #include "support/skip.h"
 #include "testblobs.h"
 
@@ -120,20 +121,6 @@ put_double (guint8 * data, gdouble value)
   put32 (data + 4, bits >> 32);
 }
 
-/* A check sum of the test's own, bit by bit. */
-static void
-repair_checksum (guint8 * data, gsize size)
-{
-  guint32 crc = 0xffffffff;
-
-  for (gsize i = 0; i < size - 4; i++) {
-    crc ^= data[i];
-    for (gint bit = 0; bit < 8; bit++)
-      crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  put32 (data + size - 4, ~crc);
-}
-
 static GstCclBlobMeta *
 read_data (GstBuffer * buffer, const guint8 * data, gsize size, GError ** error)
 {
@@ -245,7 +232,7 @@ new_renamed_data (const gchar * name, gsize * size)
   memcpy (renamed, data, NAME_AT);
   memcpy (renamed + NAME_AT, name, strlen (name));
   put32 (renamed + NAME_SIZE_AT, strlen (name));
-  repair_checksum (renamed, *size);
+  repair_flat_form (renamed, *size);
   g_bytes_unref (bytes);
   return renamed;
 }
@@ -356,7 +343,7 @@ GST_END_TEST;
   G_STMT_START { \
     memcpy (copy, data, size); \
     statement; \
-    repair_checksum (copy, size); \
+    repair_flat_form (copy, size); \
     assert_refused (copy, size, code, reason); \
   } G_STMT_END
 
@@ -508,7 +495,7 @@ GST_START_TEST (test_fuzz)
       const gsize at = g_rand_int_range (rand, 0, size - 13);
       copy[at < NAME_AT ? at : at - NAME_AT + name_end] = g_rand_int_range (rand, 0, 256);
     }
-    repair_checksum (copy, size);
+    repair_flat_form (copy, size);
     meta = read_data (buffer, copy, size, NULL);
     if (meta != NULL) {
       use (buffer, meta, copy, size);

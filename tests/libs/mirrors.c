@@ -12,6 +12,8 @@
 # include <gst/analytics/analytics.h>
 #endif
 
+#define BOX(left, top, width, height) ((GstVideoRectangle) { left, top, width, height })
+
 static GstVideoRegionOfInterestMeta *
 nth_region (GstBuffer * buffer, guint n)
 {
@@ -26,14 +28,14 @@ nth_region (GstBuffer * buffer, guint n)
 }
 
 static void
-assert_region (GstBuffer * buffer, guint n, gint id, guint x, guint y, guint w, guint h)
+assert_region (GstBuffer * buffer, guint n, gint id, GstVideoRectangle box)
 {
   const GstVideoRegionOfInterestMeta *const roi = nth_region (buffer, n);
 
   fail_unless (roi != NULL);
   fail_unless_equals_int (roi->id, id);
-  fail_unless (roi->x == x && roi->y == y && roi->w == w && roi->h == h, "region %u is %u,%u %ux%u", n, roi->x, roi->y,
-      roi->w, roi->h);
+  fail_unless ((gint) roi->x == box.x && (gint) roi->y == box.y && (gint) roi->w == box.w
+      && (gint) roi->h == box.h, "region %u is %u,%u %ux%u", n, roi->x, roi->y, roi->w, roi->h);
 }
 
 static gdouble
@@ -56,9 +58,9 @@ GST_START_TEST (test_roi_fields)
   gint id;
 
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "motion", 100), 3);
-  assert_region (buffer, 0, 1, 0, 2, 4, 2);
-  assert_region (buffer, 1, 2, 20, 5, 1, 1);
-  assert_region (buffer, 2, 3, 10, 10, 8, 12);
+  assert_region (buffer, 0, 1, BOX (0, 2, 4, 2));
+  assert_region (buffer, 1, 2, BOX (20, 5, 1, 1));
+  assert_region (buffer, 2, 3, BOX (10, 10, 8, 12));
   fail_unless (nth_region (buffer, 3) == NULL);
 
   roi = nth_region (buffer, 2);
@@ -113,9 +115,9 @@ GST_START_TEST (test_roi_of_scaled_frame)
   meta->matrix[0] = 1.5f;
   meta->matrix[4] = 16.0f / 24.0f;
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 100), 3);
-  assert_region (buffer, 0, 1, 0, 1, 6, 2);     /* rows 1.33 to 2.67 */
-  assert_region (buffer, 1, 2, 30, 3, 2, 1);    /* columns 30 to 31.5 */
-  assert_region (buffer, 2, 3, 15, 6, 12, 9);   /* rows 6.67 to 14.67 */
+  assert_region (buffer, 0, 1, BOX (0, 1, 6, 2));       /* rows 1.33 to 2.67 */
+  assert_region (buffer, 1, 2, BOX (30, 3, 2, 1));      /* columns 30 to 31.5 */
+  assert_region (buffer, 2, 3, BOX (15, 6, 12, 9));     /* rows 6.67 to 14.67 */
   blob = gst_video_region_of_interest_meta_get_param (nth_region (buffer, 2), GST_CCL_ROI_PARAM);
   fail_unless (gst_structure_get_uint (blob, "area", &area));
   fail_unless_equals_int (area, 96);
@@ -135,11 +137,11 @@ GST_START_TEST (test_roi_of_ratios_in_floats)
   meta->matrix[0] = less;
   meta->matrix[4] = more;
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
-  assert_region (buffer, 0, 1, 147, 70, 21, 10);
+  assert_region (buffer, 0, 1, BOX (147, 70, 21, 10));
   meta->matrix[0] = more;
   meta->matrix[4] = less;
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
-  assert_region (buffer, 1, 1, 70, 147, 10, 21);
+  assert_region (buffer, 1, 1, BOX (70, 147, 10, 21));
   gst_buffer_unref (buffer);
 }
 
@@ -159,11 +161,11 @@ GST_START_TEST (test_roi_stays_inside_the_frame)
   meta->matrix[2] = -8;
   meta->matrix[5] = -2;
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 100), 2);
-  assert_region (buffer, 0, 2, 0, 0, 2, 2);
-  assert_region (buffer, 1, 3, 4, 8, 12, 6);
+  assert_region (buffer, 0, 2, BOX (0, 0, 2, 2));
+  assert_region (buffer, 1, 3, BOX (4, 8, 12, 6));
   /* One that has no place does not count. */
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 1), 1);
-  assert_region (buffer, 2, 2, 0, 0, 2, 2);
+  assert_region (buffer, 2, 2, BOX (0, 0, 2, 2));
   gst_buffer_unref (buffer);
 }
 
@@ -193,7 +195,7 @@ GST_START_TEST (test_roi_is_capped)
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 0), 0);
   fail_unless (nth_region (buffer, 0) == NULL);
   fail_unless_equals_int (gst_buffer_add_ccl_roi_mirror (buffer, meta, "blob", 2), 2);
-  assert_region (buffer, 1, 2, 20, 5, 1, 1);
+  assert_region (buffer, 1, 2, BOX (20, 5, 1, 1));
   fail_unless (nth_region (buffer, 2) == NULL);
   gst_buffer_unref (buffer);
 }
@@ -244,7 +246,7 @@ GST_START_TEST (test_analytics_many)
 GST_END_TEST;
 #else
 static void
-assert_detection (GstAnalyticsRelationMeta * relations, guint id, const gchar * type, gint x, gint y, gint w, gint h)
+assert_detection (GstAnalyticsRelationMeta * relations, guint id, const gchar * type, GstVideoRectangle box)
 {
   GstAnalyticsODMtd mtd;
   gint mx, my, mw, mh;
@@ -253,7 +255,8 @@ assert_detection (GstAnalyticsRelationMeta * relations, guint id, const gchar * 
   fail_unless (gst_analytics_relation_meta_get_od_mtd (relations, id, &mtd));
   fail_unless_equals_string (g_quark_to_string (gst_analytics_od_mtd_get_obj_type (&mtd)), type);
   fail_unless (gst_analytics_od_mtd_get_location (&mtd, &mx, &my, &mw, &mh, &confidence));
-  fail_unless (mx == x && my == y && mw == w && mh == h, "detection %u is %d,%d %dx%d", id, mx, my, mw, mh);
+  fail_unless (mx == box.x && my == box.y && mw == box.w
+      && mh == box.h, "detection %u is %d,%d %dx%d", id, mx, my, mw, mh);
   fail_unless (confidence == -1);
 }
 
@@ -267,9 +270,9 @@ GST_START_TEST (test_analytics)
   fail_unless_equals_int (gst_buffer_add_ccl_analytics_mirror (buffer, meta, "motion", 100), 3);
   relations = gst_buffer_get_analytics_relation_meta (buffer);
   fail_unless_equals_int (gst_analytics_relation_get_length (relations), 3);
-  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 0)->mtd_id, "motion", 0, 2, 4, 2);
-  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 1)->mtd_id, "motion", 20, 5, 1, 1);
-  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 2)->mtd_id, "motion", 10, 10, 8, 12);
+  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 0)->mtd_id, "motion", BOX (0, 2, 4, 2));
+  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 1)->mtd_id, "motion", BOX (20, 5, 1, 1));
+  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 2)->mtd_id, "motion", BOX (10, 10, 8, 12));
 
   /* The list that a copy of the buffer shares knows nothing of it. */
   fail_unless_equals_int64 (gst_ccl_blob_meta_get_blob (gst_buffer_get_ccl_blob_meta (copy), 0)->mtd_id,
@@ -296,8 +299,8 @@ GST_START_TEST (test_analytics_joins_what_is_there)
   fail_unless_equals_int (gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", 2), 2);
   fail_unless (gst_buffer_get_analytics_relation_meta (buffer) == relations);
   fail_unless_equals_int (gst_analytics_relation_get_length (relations), 3);
-  assert_detection (relations, face.id, "face", 1, 2, 3, 4);
-  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 1)->mtd_id, "blob", 20, 5, 1, 1);
+  assert_detection (relations, face.id, "face", BOX (1, 2, 3, 4));
+  assert_detection (relations, gst_ccl_blob_meta_get_blob (meta, 1)->mtd_id, "blob", BOX (20, 5, 1, 1));
   fail_unless (gst_ccl_blob_meta_get_blob (meta, 0)->mtd_id != face.id);
   /* The third was over the limit. */
   fail_unless_equals_int64 (gst_ccl_blob_meta_get_blob (meta, 2)->mtd_id, GST_CCL_MTD_ID_NONE);
@@ -332,7 +335,7 @@ GST_START_TEST (test_analytics_many)
   gst_ccl_blob_list_unref (list);
   fail_unless_equals_int (gst_buffer_add_ccl_analytics_mirror (buffer, meta, "blob", G_MAXUINT), n);
   assert_detection (gst_buffer_get_analytics_relation_meta (buffer),
-      gst_ccl_blob_meta_get_blob (meta, n - 1)->mtd_id, "blob", 198, 38, 1, 1);
+      gst_ccl_blob_meta_get_blob (meta, n - 1)->mtd_id, "blob", BOX (198, 38, 1, 1));
   gst_buffer_unref (buffer);
 }
 

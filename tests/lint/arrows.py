@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Includes between the folders of kernels/ and gst/ point down, and so do the calls between the files of gst/ccl.
+"""Includes between the folders of kernels/ and gst/ point down, and so do the calls between the files of kernels/ and gst/ccl.
 
 kernels/ has these layers:
 
@@ -18,25 +18,35 @@ gst/ has these:
     python     the Python module, over the core alone
 
 A folder includes itself and the layers below it. Folders inside a layer (cuda/runs) may include each other in one
-direction only, and so may files. The files of gst/ccl share their headers, so there the calls count.
+direction only, and so may files. Files of kernels/ and of gst/ccl share headers, so there the calls count too: a file of
+kernels/ calls those that define the functions and tables which it names, itself or by way of a header's macros and inline
+functions.
 
-    tests/lint/arrows.py [ROOT]      exit status 1 and one line for each include that points up
+    tests/lint/arrows.py [ROOT]      exit status 1 and one line for each arrow that points up
 """
 import re
 import sys
 from pathlib import Path
+
+from limits import c_functions
 
 # folder: its layers, the lowest first
 LAYERS = {
     "kernels": [{""}, {"host"}, {"analysis"}, {"cpu", "cuda"}, {"core"}],
     "gst": [{"ccl"}, {"elements"}, {"python"}],
 }
-SUFFIXES = {".c", ".cpp", ".cu", ".cuh", ".h"}
+HEADERS = {".cuh", ".h"}
+SUFFIXES = {".c", ".cpp", ".cu"} | HEADERS
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # In GNU style the name of a function that is defined begins its line.
 DEFINITION = re.compile(r"^(gst_\w+) \(", re.M)
 CALL = re.compile(r"\b(gst_\w+)\b")
+# Of kernels/:
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+NAME = re.compile(r"\b[A-Za-z_]\w*")
+TABLE = re.compile(r"^(?!static\b|typedef\b|#)\w[\w ]*\b(\w+)(?:\[\w*\])?\s*=", re.M)
+MACRO = re.compile(r"^#\s*define\s+(\w+)((?:.*\\\n)*.*)", re.M)
 
 
 def layer_of(folder, path):
@@ -71,6 +81,43 @@ def read_calls(texts):
     defined = {name: file for file, text in texts.items() for name in DEFINITION.findall(text)}
     return {file: {defined[name] for name in CALL.findall(text) if defined.get(name, file) != file}
             for file, text in texts.items()}
+
+
+def read_definitions(texts):
+    """What the files of kernels/ define: {name: files} of functions and tables that headers declare, and {name: names in its
+    body} of a header's macros and inline functions."""
+    declared = {name for file, text in texts.items() if file.suffix in HEADERS for name in NAME.findall(text)}
+    defined, inlined = {}, {}
+    for file, text in texts.items():
+        lines = text.split("\n")
+        found = dict(MACRO.findall(text)) if file.suffix in HEADERS else dict.fromkeys(TABLE.findall(text), "")
+        for name, first, n_lines in c_functions(lines):
+            body = "\n".join(lines[first - 1:first - 1 + n_lines])
+            if file.suffix in HEADERS or not re.search(r"\bstatic\b", body.split("{")[0]):
+                found[name] = body
+        for name, body in found.items():
+            if file.suffix in HEADERS:
+                inlined.setdefault(name, set()).update(NAME.findall(body))
+            elif name in declared:
+                defined.setdefault(name, set()).add(file)
+    return defined, inlined
+
+
+def read_kernel_calls(texts):
+    """{file: files whose functions or tables it names}, from {file: text}; headers have no entry."""
+    texts = {file: NOT_CODE.sub(lambda found: "\n" * found.group().count("\n"), text) for file, text in texts.items()}
+    defined, inlined = read_definitions(texts)
+    calls = {}
+    for file, text in texts.items():
+        if file.suffix in HEADERS:
+            continue
+        names, left = set(), set(NAME.findall(text))
+        while left:
+            names |= left
+            left = set().union(*(inlined.get(name, ()) for name in left)) - names
+        others = (defined.get(name, ()) for name in names)
+        calls[file] = set().union(*(files for files in others if file not in files))
+    return calls
 
 
 def find_cycle(graph):
@@ -117,8 +164,8 @@ def check(includes, name="kernels"):
     return messages
 
 
-def check_calls(texts, name):
-    cycle = find_cycle(read_calls(texts))
+def check_calls(calls, name):
+    cycle = find_cycle(calls)
     return [f"files of {name}/ call each other: {' -> '.join(map(str, cycle))}"] if cycle else []
 
 
@@ -135,8 +182,20 @@ def self_test():
     assert count(cpu__a=["cpu/b.h"], cpu__b=["cpu/a.h"]) == 1
     assert len(check({Path("ccl/a.h"): {Path("elements/b.h")}, Path("elements/b.h"): set()}, "gst")) == 1
     a = "void\ngst_a (void)\n{\n  gst_b ();\n}\n"
-    assert not check_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  /* gst_a () */\n}\n"}, "ccl")
-    assert check_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  gst_a ();\n}\n"}, "ccl")
+    assert not check_calls(read_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  /* gst_a () */\n}\n"}), "ccl")
+    assert check_calls(read_calls({"a.c": a, "b.c": "void\ngst_b (void)\n{\n  gst_a ();\n}\n"}), "ccl")
+
+    def circles(header, a, b):
+        files = {"a.cuh": "int a(int x);\nextern const Calls b;\n" + header, "a.cu": a, "b.cu": b}
+        return check_calls(read_kernel_calls({Path(file): text for file, text in files.items()}), "kernels")
+
+    lower, upper = "int a(int x)\n{\n    return x;\n}\n", "const Calls b = { a };\n"
+    macro = "#define DO(x)   \\\n    do_with(x)\nstatic inline int do_with(int x)\n{\n    return x + b.f(x);\n}\n"
+    assert not circles(macro, lower, upper)
+    assert circles(macro, lower.replace("return x", "return b.f(x)"), upper)
+    assert circles(macro, lower.replace("return x", "return DO(x)"), upper)
+    assert not circles(macro, lower.replace("return x", 'return x /* b */ + f("b")'), upper)
+    assert not circles(macro, lower.replace("return x", "return b.f(x)"), "static " + upper)
 
 
 def main():
@@ -144,7 +203,11 @@ def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     messages = check(read_includes(root / "kernels", [root / "kernels"]))
     messages += check(read_includes(root / "gst", [root, root / "gst/elements"]), "gst")
-    messages += check_calls({file.name: file.read_text() for file in sorted((root / "gst/ccl").glob("*.c"))}, "gst/ccl")
+    library = {file.name: file.read_text() for file in sorted((root / "gst/ccl").glob("*.c"))}
+    messages += check_calls(read_calls(library), "gst/ccl")
+    kernels = {file.relative_to(root / "kernels"): file.read_text() for file in sorted((root / "kernels").rglob("*"))
+               if file.suffix in SUFFIXES}
+    messages += check_calls(read_kernel_calls(kernels), "kernels")
     for message in messages:
         print(message)
     return 1 if messages else 0

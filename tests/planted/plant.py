@@ -24,6 +24,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.txt")
 
+METHODS = ["emulated-labels", "emulated-table", "emulated-rounds", "emulated-volume"]
 # Sources by the start of their path, and the tests that should see a fault there. The first that fits holds.
 SUITES = [
     ("gst/ccl/", ["blobflat", "blobmeta", "mirrors", "survival"]),
@@ -42,10 +43,22 @@ SUITES = [
     ("kernels/analysis/assignment", ["checktrack"]),
     ("kernels/cpu/motion/", ["checkmotion-quick"]),
     ("kernels/core/motion", ["checkmotion-quick"]),
+    ("kernels/cuda/label/", METHODS + ["emulated-bke", "emulated-repeat", "emulated-faults"]),
+    ("kernels/cuda/motion/", ["emulated-motion"]),
+    ("kernels/cuda/published/", METHODS + ["checkiterate"]),
+    ("kernels/cuda/runs/", ["emulated-runs", "emulated-strips", "emulated-far-strips", "emulated-room-for-4", "emulated-batch",
+                            "emulated-packed-meanwhile", "emulated-clusters", "emulated-clusters-room-for-3",
+                            "emulated-clusters-room-for-40", "emulated-features-room-for-8"]),
+    ("kernels/cuda/scheduler", ["checkccl-quick", "emulated-batch", "shared-faults"]),
+    ("kernels/cuda/", METHODS + ["checkdense", "checkflags", "checkmemory", "checktimeouts", "checktimeouts-strips",
+                                 "emulated-batch", "emulated-clusters", "emulated-faults", "emulated-faults-shared",
+                                 "emulated-features-room-for-8", "emulated-packed-meanwhile", "emulated-packed-timeouts",
+                                 "emulated-repeat", "emulated-room-for-8", "shared-faults", "shared-faults-clusters"]),
     ("kernels/", ["checkccl-quick"]),
 ]
-# Not the GPU's code, which tests/emulate/planted.cu covers, and no code for other processors.
-LEFT_OUT = re.compile(r"^kernels/cuda/|_neon|/neon\.c|avx512|gstccl(cuda|device|pinned)\.|make_byte_table|plugin\.c")
+# No code for other processors, or that runs without CUDA alone.
+LEFT_OUT = re.compile(r"^kernels/cuda/published/decide|^kernels/cuda/(motion_)?stubs|_neon|/neon\.c|avx512|"
+                      r"gstccl(cuda|device|pinned)\.|make_byte_table|plugin\.c")
 
 # (kind, what is searched, what replaces it)
 CHANGES = [
@@ -68,7 +81,7 @@ PASSIVE = re.compile(r"^\s*(/?\*|//|#|g_return|g_assert|G_STATIC_ASSERT|GST_(?:L
 
 def sources():
     files = subprocess.run(["git", "-C", TOP, "ls-files", "gst", "kernels"], capture_output=True, text=True, check=True)
-    return [path for path in files.stdout.split() if path.endswith((".c", ".h")) and not LEFT_OUT.search(path)
+    return [path for path in files.stdout.split() if path.endswith((".c", ".h", ".cu", ".cuh")) and not LEFT_OUT.search(path)
             and "python" not in path]
 
 
@@ -87,11 +100,12 @@ def possible_faults(root):
                     yield path, number, kind, changed + comment
 
 
-def draw(seed, count, root):
+def draw(seed, count, root, only):
     """As many of each folder as of any other, so that long files do not take all."""
     faults, chooser = {}, random.Random(seed)
     for fault in possible_faults(root):
-        faults.setdefault(next(start for start, _ in SUITES if fault[0].startswith(start)), []).append(fault)
+        if only in fault[0]:
+            faults.setdefault(next(start for start, _ in SUITES if fault[0].startswith(start)), []).append(fault)
     for group in faults.values():
         chooser.shuffle(group)
     rounds = (group[i] for i in range(max(map(len, faults.values()))) for group in faults.values() if i < len(group))
@@ -214,13 +228,14 @@ def main():
                 copy.write_results(results)
                 print(results[i]["result"], results[i]["fault"], results[i]["kind"], flush=True)
     elif not arguments.report:
-        every_test = sorted({test for _, tests in SUITES for test in tests})
+        every_test = sorted({test for start, tests in SUITES for test in tests
+                             if start.startswith(arguments.only) or arguments.only.startswith(start)})
         if not results and copy.run(every_test) != "survived":
             sys.exit("the tests fail without a fault: see meson-logs in the build folder")
         known = {(result["fault"], result["after"]) for result in results}
         print(f"seed {arguments.seed}", flush=True)
-        for fault in draw(arguments.seed, arguments.count, copy.sources):
-            if arguments.only in fault[0] and (f"{fault[0]}:{fault[1] + 1}", fault[3].strip()) not in known:
+        for fault in draw(arguments.seed, arguments.count, copy.sources, arguments.only):
+            if (f"{fault[0]}:{fault[1] + 1}", fault[3].strip()) not in known:
                 results.append(copy.plant(fault))
                 with copy.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(results[-1]) + "\n")

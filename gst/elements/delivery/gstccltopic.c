@@ -7,18 +7,22 @@
 
 #include "json/gstccljsoncheck.h"
 
-/* The member "source" of an object, or NULL. */
+/* Bytes of a topic, by the MQTT standard. */
+#define MAX_TOPIC 65535
+
+/* The member "source" of an object; NULL: it is no string, or too long for a topic. */
 static gchar *
 read_source (const gchar * text)
 {
   JsonNode *const root = gst_ccl_json_parse (text, NULL);
   JsonNode *const node = root ? json_object_get_member (json_node_get_object (root), "source") : NULL;
-  gchar *const source = node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
-      ? json_node_dup_string (node) : NULL;
+  const gchar *const source = node && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+      ? json_node_get_string (node) : NULL;
+  gchar *const copy = source && strlen (source) <= MAX_TOPIC ? g_strdup (source) : NULL;
 
   if (root)
     json_node_unref (root);
-  return source;
+  return copy;
 }
 
 /* The text with a terminating zero; NULL: no memory, or the text contains a zero. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "motion.h"
+#include "analysis/polygon.h"
 
 /* Reads "x,y" and the separator behind it. FALSE: `expected` should stand at `*at`. */
 static gboolean
@@ -79,11 +79,13 @@ gboolean
 gst_ccl_ignore_fill (GPtrArray * polygons, gdouble frame_width, gdouble frame_height, guint8 * map, guint width,
     guint height)
 {
+  const CclPlane plane = {.data = map,.stride = width,.width = width,.height = height };
+
   for (guint i = 0; i < polygons->len; i++) {
     GArray *const points = g_ptr_array_index (polygons, i);
 
     scale_polygon (points, frame_width, frame_height, width, height);
-    if (ccl_polygon_fill ((gdouble *) points->data, points->len / 2, 1, map, width, width, height) != CCL_OK)
+    if (ccl_polygon_fill ((gdouble *) points->data, points->len / 2, 1, &plane) != CCL_OK)
       return FALSE;
   }
   return TRUE;

@@ -31,8 +31,10 @@ gst_ccl_zone_draw (GstCclPen * pen, GstCclTexts * texts, const GstCclZone * zone
 
   if (zone->n_points < 2)
     return;
-  points = g_new (gdouble, 2 * zone->n_points);
-  for (guint i = 0; i < 2 * zone->n_points; i++) {
+  points = g_try_new (gdouble, 2 * (gsize) zone->n_points);
+  if (!points)
+    return;
+  for (gsize i = 0; i < 2 * (gsize) zone->n_points; i++) {
     points[i] = gst_ccl_pen_clamp (zone->points[i] * (i & 1 ? pen->height : pen->width));
     middle[i & 1] += points[i] / zone->n_points;
   }

@@ -3,16 +3,11 @@
 
 #include "gstccltrackinput.h"
 
-static gboolean
-add_rectangle (GstCclVector * detections, gdouble x, gdouble y, gdouble width, gdouble height, GQuark type,
-    gdouble confidence)
+static CclDetection
+rectangle_detection (gdouble x, gdouble y, gdouble width, gdouble height)
 {
-  const CclDetection detection = {
-    .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height,.type = type,
-    .confidence = confidence
-  };
-
-  return gst_ccl_vector_append (detections, &detection, 1);
+  return (CclDetection) {
+  .x = x + width / 2,.y = y + height / 2,.x0 = x,.y0 = y,.x1 = x + width,.y1 = y + height};
 }
 
 gboolean
@@ -59,9 +54,14 @@ read_rois (GstCclVector * detections, GstBuffer * buffer)
   GstVideoRegionOfInterestMeta *roi;
   gpointer state = NULL;
 
-  while ((roi = gst_ccl_next_roi (buffer, &state)))
-    if (!add_rectangle (detections, roi->x, roi->y, roi->w, roi->h, roi->roi_type, confidence_of (roi)))
+  while ((roi = gst_ccl_next_roi (buffer, &state))) {
+    CclDetection d = rectangle_detection (roi->x, roi->y, roi->w, roi->h);
+
+    d.type = roi->roi_type;
+    d.confidence = confidence_of (roi);
+    if (!gst_ccl_vector_append (detections, &d, 1))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -76,9 +76,13 @@ read_objects (GstCclVector * detections, GstBuffer * buffer)
   while (gst_ccl_next_detection (relations, &state, &object)) {
     gint x = 0, y = 0, width = 0, height = 0;
     gfloat confidence = 0;
+    CclDetection d;
 
     gst_analytics_od_mtd_get_location (&object, &x, &y, &width, &height, &confidence);
-    if (!add_rectangle (detections, x, y, width, height, gst_analytics_od_mtd_get_obj_type (&object), confidence))
+    d = rectangle_detection (x, y, width, height);
+    d.type = gst_analytics_od_mtd_get_obj_type (&object);
+    d.confidence = confidence;
+    if (!gst_ccl_vector_append (detections, &d, 1))
       return FALSE;
   }
 #endif

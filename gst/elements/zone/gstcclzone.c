@@ -92,8 +92,8 @@ take_time (GstCclzone * self, GstBuffer * buffer)
   self->now = GST_CLOCK_TIME_IS_VALID (running_time) ? running_time : self->now + self->frame_duration;
 }
 
-/* One meta has all zones of a frame, those of elements before first. */
-static void
+/* One meta has all zones of a frame, those of elements before first. FALSE: no memory for them. */
+static gboolean
 attach_zones (GstCclzone * self, GstBuffer * buffer, GstCclZoneMeta * before)
 {
   const guint n = MIN (self->n_zones, GST_CCL_MAX_ZONES - self->n_before);
@@ -106,9 +106,19 @@ attach_zones (GstCclzone * self, GstBuffer * buffer, GstCclZoneMeta * before)
   if (self->n_before > 0)
     memcpy (zones, before->zones, self->n_before * sizeof *zones);
   memcpy (zones + self->n_before, self->zones, n * sizeof *zones);
-  gst_buffer_add_ccl_zone_meta (buffer, zones, self->n_before + n);
+  if (!gst_buffer_add_ccl_zone_meta (buffer, zones, self->n_before + n))
+    return FALSE;
   if (before)
     gst_buffer_remove_meta (buffer, &before->meta);
+  return TRUE;
+}
+
+static GstFlowReturn
+fail_without_memory (GstCclzone * self, const gchar * what)
+{
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the %s of a frame.", what), (NULL));
+  self->buffer = NULL;
+  return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
@@ -137,16 +147,13 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   self->n_before = before ? MIN (before->n_zones, GST_CCL_MAX_ZONES) : 0;
   take_time (self, buffer);
   if (meta && self->n_zones > 0 && gst_ccl_blobs_are_analysed (meta)
-      && !gst_cclzone_check_blobs (self, meta, centroid, margin)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the blobs of a frame."), (NULL));
-    self->buffer = NULL;
-    return GST_FLOW_ERROR;
-  }
+      && !gst_cclzone_check_blobs (self, meta, centroid, margin))
+    return fail_without_memory (self, "blobs");
   gst_cclzone_give_hints (self, meta);
   if (gst_ccl_blobs_are_analysed (meta))
     ccl_zone_watch_end_frame (self->watch, self->now, linger);
-  if (self->n_zones > 0)
-    attach_zones (self, buffer, before);
+  if (self->n_zones > 0 && !attach_zones (self, buffer, before))
+    return fail_without_memory (self, "zones");
   self->buffer = NULL;
 
   GST_OBJECT_LOCK (self);

@@ -31,6 +31,7 @@ typedef struct CpuFeedback {
     FeedbackSize luma, chroma; /* chroma.width 0: none */
     FeedbackModel model;
     FeedbackControl control;
+    FeedbackHold hold;
 
     /* The picture. */
     FeedbackFrame frame;

@@ -169,9 +169,9 @@ static void fill_strip(void *data, unsigned i)
     for (unsigned k = 0; k < 3; k++) {
         const FeedbackPlane *const plane = &b->data.planes[k];
         const uint32_t y0 = k ? strip->y0 / 2 : strip->y0, y1 = k ? (strip->y1 + 1) / 2 : strip->y1;
+        const CclPlane filled = { b->filled[k], plane->stride, plane->width, plane->height };
         if (plane->data && plane->data == b->filled[k])
-            motion_fill_plane(&b->sources[k], b->filled[k], plane->stride, plane->width, plane->height, y0, y1,
-                              b->sums + (size_t)i * b->max_source_width);
+            motion_fill_plane(&b->sources[k], &filled, y0, y1, b->sums + (size_t)i * b->max_source_width);
     }
 }
 
@@ -363,7 +363,7 @@ static CclStatus feedback_submit(CclMotion *motion, MotionFrame *frame)
     if (b->n_resets != frame->n_resets)
         memset(&f->control, 0, sizeof f->control);
     b->n_resets = frame->n_resets;
-    f->frame = feedback_begin(&f->control, frame->us, frame->params.threshold, frame->params.absorb_ms);
+    f->frame = feedback_begin(&f->control, &f->hold, frame->us, frame->params.threshold, frame->params.absorb_ms);
     f->drop_shadow = frame->params.drop_shadow;
     frame->silent = f->frame.silent;
     frame->n_learnt = f->control.n_learnt - 1;
@@ -443,6 +443,12 @@ static CclStatus feedback_control(CclMotion *motion, FeedbackControl *control, b
     return CCL_OK;
 }
 
+static CclStatus feedback_hold(CclMotion *motion, const FeedbackHold *hold)
+{
+    ((CpuFeedbackBackend *)motion->impl)->data.hold = *hold;
+    return CCL_OK;
+}
+
 const MotionBackend motion_cpu_feedback_backend = {
     .open = feedback_open,
     .close = feedback_close,
@@ -452,4 +458,5 @@ const MotionBackend motion_cpu_feedback_backend = {
     .list_arrays = feedback_list_arrays,
     .copy = feedback_copy,
     .control = feedback_control,
+    .hold = feedback_hold,
 };

@@ -179,21 +179,24 @@ static void update_rises(const CpuFeedback *f, size_t at, uint64_t is_rise, uint
     }
 }
 
-/* Pixels of the mask. Returns those that are still for FEEDBACK_STATIC. */
-static uint64_t watch_pixels(const CpuFeedback *f, size_t at, uint64_t mask, uint32_t dither, const uint16_t *thresholds,
-                             uint64_t *absorbed)
+/* Pixels of the mask; `held`: those in boxes. Returns those that are still for FEEDBACK_STATIC. */
+static uint64_t watch_pixels(const CpuFeedback *f, size_t word, uint64_t mask, uint64_t held, uint32_t dither,
+                             const uint16_t *thresholds)
 {
     const FeedbackModel *const m = &f->model;
-    uint64_t is_static = 0;
-    *absorbed = 0;
+    uint64_t is_static = 0, absorbed = 0;
     for (uint64_t todo = mask; todo; todo &= todo - 1) {
         const uint32_t i = lowest(todo);
-        const size_t p = at + i;
+        const size_t p = word * BLOCK + i;
+        const uint16_t before = m->still[p];
         feedback_watch(f->value[p], thresholds[i], &m->candidate[p], &m->still[p], &f->frame,
                        (dither + i * MOTION_DITHER_X) & 65535u);
+        if (held >> i & 1)
+            m->still[p] = feedback_held_still(before, m->still[p]);
         is_static |= (uint64_t)(m->still[p] >= FEEDBACK_STATIC) << i;
-        *absorbed |= (uint64_t)(m->still[p] >= f->frame.absorb) << i;
+        absorbed |= (uint64_t)(m->still[p] >= f->frame.absorb) << i;
     }
+    f->absorbed[word] = absorbed & ~held;
     return is_static;
 }
 
@@ -224,7 +227,8 @@ static void learn_luma_word(FeedbackStrip *strip, uint32_t w, uint32_t y)
         const size_t p = at + lowest(gone);
         m->still[p] = 0, m->ghost[p] = 0;
     }
-    f->still.image[word] = watch_pixels(f, at, mask, dither, thresholds, &f->absorbed[word]);
+    const uint64_t held = mask ? feedback_held_pixels(&f->hold, w * BLOCK, y, BLOCK) : 0;
+    f->still.image[word] = watch_pixels(f, word, mask, held, dither, thresholds);
     strip->any_still |= f->still.image[word] != 0;
     strip->any_absorbed |= f->absorbed[word] != 0;
     f->last_mask[word] = mask;

@@ -33,12 +33,12 @@ static void average_row(const MotionSource *source, uint8_t *restrict out, uint3
     }
 }
 
-void motion_fill_plane(const MotionSource *source, uint8_t *plane, size_t stride, uint32_t width, uint32_t height, uint32_t y0,
-                       uint32_t y1, uint32_t *sums)
+void motion_fill_plane(const MotionSource *source, const CclPlane *plane, uint32_t y0, uint32_t y1, uint32_t *sums)
 {
+    const uint32_t width = plane->width, height = plane->height;
     for (uint32_t y = y0; y < y1; y++) {
         const uint32_t from = motion_box(y, height, source->height), to = motion_box(y + 1, height, source->height);
-        uint8_t *restrict const out = plane + y * stride;
+        uint8_t *restrict const out = plane->data + y * plane->stride;
         const uint8_t *restrict const row = source->data + from * source->stride;
         if (source->width == width && to == from + 1) {
             for (uint32_t x = 0; x < width; x++)

@@ -6,6 +6,7 @@
 #define CCL_CPU_MOTION_PLANES_H
 
 #include "cpu_feedback.h"
+#include "pixels.h"
 
 /* A plane as the caller has it: samples are `step` bytes apart. */
 typedef struct MotionSource {
@@ -20,8 +21,7 @@ static inline bool motion_plane_is_ready(const MotionSource *source, uint32_t wi
     return source->step == 1 && source->width == width && source->height == height;
 }
 
-/* Rows y0..y1-1 of a plane of width x height samples: averages of boxes of the source. sums: one per column of the source. */
-void motion_fill_plane(const MotionSource *source, uint8_t *plane, size_t stride, uint32_t width, uint32_t height, uint32_t y0,
-                       uint32_t y1, uint32_t *sums);
+/* Rows y0..y1-1 of a plane: averages of boxes of the source. sums: one per column of the source. */
+void motion_fill_plane(const MotionSource *source, const CclPlane *plane, uint32_t y0, uint32_t y1, uint32_t *sums);
 
 #endif

@@ -65,7 +65,7 @@ enum { CAPACITY_ROWS, CAPACITY_COMPONENTS, CAPACITY_WORDS, CAPACITY_BORDER_WORDS
 
 static uint32_t tiles_x_of(uint32_t width)
 {
-    return (row_words_of(width) + 31) / 32;
+    return (padded_row_words(width) + 31) / 32;
 }
 
 static uint32_t bands_of(uint32_t height)
@@ -79,8 +79,8 @@ static CudaCapacity capacity_for(const CclContext *context)
     CudaCapacity capacity = {};
     capacity.of[CAPACITY_ROWS] = context->capacity;
     capacity.of[CAPACITY_COMPONENTS] = ccl_max_components(config->max_width, config->max_height, config->connectivity);
-    capacity.of[CAPACITY_WORDS] = (size_t)row_words_of(config->max_width) * config->max_height;
-    capacity.of[CAPACITY_BORDER_WORDS] = (size_t)row_words_of(config->max_width) * bands_of(config->max_height);
+    capacity.of[CAPACITY_WORDS] = (size_t)padded_row_words(config->max_width) * config->max_height;
+    capacity.of[CAPACITY_BORDER_WORDS] = (size_t)padded_row_words(config->max_width) * bands_of(config->max_height);
     capacity.of[CAPACITY_TILES] = (size_t)tiles_x_of(config->max_width) * bands_of(config->max_height);
     return capacity;
 }
@@ -126,7 +126,7 @@ static Plan plan_for(const CclContext *context, void *workspace, const CudaCapac
     Plan plan;
     plan.width = width;
     plan.height = height;
-    plan.row_words = row_words_of(width);
+    plan.row_words = padded_row_words(width);
     plan.tiles_x = tiles_x_of(width);
     plan.bands = bands_of(height);
     const size_t n_words = (size_t)plan.row_words * height;

@@ -4,7 +4,7 @@
 /*
  * Inside the motion detector on CUDA. A picture passes these files in this order:
  *
- *     motion.cu        driver: device memory, submit, collect
+ *     motion.cu        driver: open, submit, collect
  *     picture.cu       upload, and averages of boxes where there is a working size
  *     pixel_models.cu  a method: the picture to foreground bits, its model updated
  *     unshadow.cu      takes shadows out of the bits
@@ -33,6 +33,7 @@
 #include "cuda/memory.cuh"
 #include "cuda/overlap.cuh"
 #include "cuda/upload.cuh"
+#include "cuda/wait.cuh"
 
 #define MOTION_BLOCK_THREADS 128 /* small blocks fit beside those of other kernels */
 
@@ -97,6 +98,7 @@ typedef struct CudaMotionMethod {
     /* As MotionBackend has them; NULL: the model cannot be saved. */
     void (*list_arrays)(const CclMotion *motion, MotionArrays *arrays);
     CclStatus (*control)(CclMotion *motion, FeedbackControl *control, bool put);
+    CclStatus (*hold)(CclMotion *motion, const FeedbackHold *hold);
 } CudaMotionMethod;
 
 extern const CudaMotionMethod cuda_motion_pixel_models; /* pixel_models.cu: DIFF, EMA, MOG2 */
@@ -107,10 +109,10 @@ typedef struct CudaMotion {
     const CudaMotionMethod *method;
     void *model;              /* the method's: from calloc(), freed by the driver; NULL: none */
     cudaStream_t stream;
-    cudaEvent_t produced;
+    cudaEvent_t produced; /* NULL until first needed, as are those of `downloaded` */
     cudaEvent_t begin[CCL_MAX_DEPTH], end[CCL_MAX_DEPTH]; /* by slot; with timing */
     cudaEvent_t downloaded[CCL_MAX_DEPTH];                /* the mask is in host memory */
-    cudaEvent_t blocking;                                 /* for cuda_block() */
+    CudaWaiter waiter;                                    /* for the thread that collects */
     MotionForeground foreground[2]; /* in turn; one alone where only one picture is in flight */
     uint32_t *ignored;
     uint32_t *kept, *confirm; /* kept: between two filters; confirm: five planes */
@@ -156,10 +158,15 @@ CclStatus cuda_motion_unshadow(const CclMotion *motion, const MotionWork *work, 
 /* The frame's bits to the mask; the last block writes the frame's word of CudaMotion.results. */
 CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work);
 
+/* Radii of the filters of a mask; 0: none. */
+typedef struct MotionRadii {
+    uint32_t median, open, close;
+} MotionRadii;
+
 /* Parts of it, for a method that does more between them, or that launches them as a graph: `target` is in device memory. Bits
- * through the median, then, with params, open and close: */
+ * through median, open and close: */
 CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const MotionTarget *target,
-                                  const uint32_t *from, uint32_t *to, unsigned median, const CclMotionParams *params);
+                                  const uint32_t *from, uint32_t *to, const MotionRadii &radii);
 /* and bits to the mask: confirm, dilate, bytes. The last block tells the host. */
 CclStatus cuda_motion_output(const CclMotion *motion, const MotionWork *work, const MotionTarget *target, const uint32_t *from);
 MotionTarget cuda_motion_target(const CudaMotion *cuda, const MotionWork *work);
@@ -168,10 +175,10 @@ CclStatus cuda_motion_forget_counts(const CclMotion *motion, const MotionFrame *
 
 /* overlap: the kernel itself waits for the one before it. */
 template <typename... Parameters, typename... Values>
-static CclStatus cuda_motion_launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...), dim3 grid,
-                                    unsigned threads, size_t shared, const Values &...values)
+static CclStatus cuda_motion_launch(const CudaMotion *cuda, bool overlap, void (*kernel)(Parameters...),
+                                    const CudaThreads &threads, const Values &...values)
 {
-    CCL_CUDA_TRY(launch_in(cuda->stream, overlap && cuda->device.overlaps, 0, 0, kernel, grid, threads, shared, values...));
+    CCL_CUDA_TRY(launch_in(cuda->stream, { overlap && cuda->device.overlaps, 0, 0 }, kernel, threads, values...));
     return CCL_OK;
 }
 

@@ -14,19 +14,6 @@ typedef struct FeedbackShape {
     uint32_t median, open, close, dilate, confirm_frames;
 } FeedbackShape;
 
-/* The kernels that have a FeedbackPicture: it is the second of their arguments. The last kernel has a third. */
-#define FEEDBACK_NODES 3u
-
-/* The launches of a picture. */
-typedef struct FeedbackGraph {
-    cudaGraph_t graph;
-    cudaGraphExec_t exec; /* NULL: none yet */
-    FeedbackShape shape;
-    cudaGraphNode_t nodes[FEEDBACK_NODES];
-    cudaKernelNodeParams params[FEEDBACK_NODES];
-    unsigned n_nodes;
-} FeedbackGraph;
-
 /* CudaMotion.model. */
 typedef struct FeedbackMethod {
     Feedback device;
@@ -34,8 +21,8 @@ typedef struct FeedbackMethod {
     size_t input_pitch;
     unsigned long long *outcomes, *d_outcomes; /* the same memory; used as CudaMotion.results */
     uint32_t n_resets;
-    FeedbackGraph graph;
-    FeedbackShape last_shape;
+    CudaGraph graph; /* of a picture's launches; nodes: kernels with a FeedbackPicture, their second argument */
+    FeedbackShape graph_shape, last_shape;
     bool no_graphs; /* capturing failed once: plain launches from then on */
 } FeedbackMethod;
 
@@ -121,7 +108,7 @@ static CclStatus upload_plane(CclMotion *motion, FeedbackMethod *method, unsigne
     const size_t row = (size_t)(plane->width - 1) * plane->step + 1;
     if (!method->chroma_input[k])
         CCL_TRY(cuda_motion_alloc(motion, &method->chroma_input[k], method->input_pitch * motion->config.height));
-    CCL_CUDA_TRY(cuda_copy_rows(method->chroma_input[k], method->input_pitch, plane->data, plane->stride, row, plane->height,
+    CCL_CUDA_TRY(cuda_copy_rows(method->chroma_input[k], method->input_pitch, { plane->data, plane->stride, row, plane->height },
                                 cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
     plane->data = method->chroma_input[k];
     plane->stride = method->input_pitch;
@@ -152,70 +139,44 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
 /* ---------------------------------------------------------------- launches */
 
 /* A kernel with a FeedbackPicture was launched; graph: it is captured into this one. NULL: it is not. */
-static CclStatus note_node(const CudaMotion *cuda, FeedbackGraph *graph)
+static CclStatus note_node(const CudaMotion *cuda, CudaGraph *graph, unsigned n_parameters)
 {
-    return graph ? cuda_last_node(cuda->stream, &graph->nodes[graph->n_nodes++]) : CCL_OK;
+    return graph ? cuda_graph_note(graph, cuda->stream, n_parameters) : CCL_OK;
 }
 
 static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture,
-                                FeedbackGraph *graph)
+                                CudaGraph *graph)
 {
     const CudaMotion *const cuda = cuda_motion(motion);
     const Feedback *const f = &((FeedbackMethod *)cuda->model)->device;
     const CclMotionParams *const params = &work->frame->params;
+    const MotionRadii radii = { params->median, params->open, params->close };
     const MotionTarget *const target = &f->state->target; /* an address in device memory */
     CCL_TRY(feedback_launch_sample(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph));
+    CCL_TRY(note_node(cuda, graph, 2));
     CCL_TRY(feedback_launch_classify(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, params->median, params));
+    CCL_TRY(note_node(cuda, graph, 2));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, radii));
     CCL_TRY(feedback_launch_explain(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph));
+    CCL_TRY(note_node(cuda, graph, 3));
     CCL_TRY(feedback_launch_blobs(cuda, f));
     CCL_TRY(feedback_launch_learn(cuda, f));
     CCL_TRY(cuda_motion_output(motion, work, target, f->mask));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, 2, NULL));
+    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, { 2, 0, 0 }));
     return feedback_launch_ghosts(cuda, f);
 }
 
-static void drop_graph(FeedbackGraph *graph)
-{
-    if (graph->exec)
-        cudaGraphExecDestroy(graph->exec);
-    if (graph->graph)
-        cudaGraphDestroy(graph->graph);
-    *graph = FeedbackGraph{};
-}
-
-static CclStatus end_capture(FeedbackGraph *graph, cudaStream_t stream, CclStatus status)
-{
-    const cudaError_t end = cudaStreamEndCapture(stream, &graph->graph);
-    if (end != cudaSuccess)
-        (void)cudaGetLastError(); /* it must not fail the launches without a graph */
-    CCL_TRY(status);
-    CCL_CUDA_TRY_AS("cudaStreamEndCapture", end);
-    for (unsigned i = 0; i < graph->n_nodes; i++)
-        CCL_CUDA_TRY(cudaGraphKernelNodeGetParams(graph->nodes[i], &graph->params[i]));
-    CCL_CUDA_TRY(cudaGraphInstantiate(&graph->exec, graph->graph, 0));
-    return CCL_OK;
-}
-
-static CclStatus capture(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture, FeedbackGraph *graph)
+static CclStatus capture(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture, CudaGraph *graph)
 {
     const cudaStream_t stream = cuda_motion(motion)->stream;
-    drop_graph(graph);
-    CCL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    return end_capture(graph, stream, launch_kernels(motion, work, picture, graph));
+    CCL_TRY(cuda_graph_begin(graph, stream));
+    return cuda_graph_end(graph, stream, launch_kernels(motion, work, picture, graph));
 }
 
-static CclStatus replay(const CudaMotion *cuda, const FeedbackGraph *graph, FeedbackPicture *picture)
+static CclStatus replay(const CudaMotion *cuda, const CudaGraph *graph, FeedbackPicture *picture)
 {
-    for (unsigned i = 0; i < graph->n_nodes; i++) {
-        cudaKernelNodeParams params = graph->params[i];
-        void *arguments[] = { params.kernelParams[0], picture, i == FEEDBACK_NODES - 1 ? params.kernelParams[2] : NULL };
-        params.kernelParams = arguments;
-        CCL_CUDA_TRY(cudaGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i], &params));
-    }
+    for (unsigned i = 0; i < graph->n_nodes; i++)
+        CCL_TRY(cuda_graph_set(graph, &graph->nodes[i], graph->nodes[i].params.gridDim, 1, picture));
     CCL_CUDA_TRY(cudaGraphLaunch(graph->exec, cuda->stream));
     return CCL_OK;
 }
@@ -224,17 +185,17 @@ static CclStatus replay(const CudaMotion *cuda, const FeedbackGraph *graph, Feed
 static bool has_graph(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture)
 {
     FeedbackMethod *const method = (FeedbackMethod *)cuda_motion(motion)->model;
-    FeedbackGraph *const graph = &method->graph;
+    CudaGraph *const graph = &method->graph;
     const CclMotionParams *const params = &work->frame->params;
     const FeedbackShape shape = { params->median, params->open, params->close, params->dilate, params->confirm_frames };
     const bool repeats = !memcmp(&shape, &method->last_shape, sizeof shape);
     method->last_shape = shape;
     if (method->no_graphs || !repeats)
         return false;
-    if (graph->exec && !memcmp(&shape, &graph->shape, sizeof shape))
+    if (graph->exec && !memcmp(&shape, &method->graph_shape, sizeof shape))
         return true;
     method->no_graphs = capture(motion, work, picture, graph) != CCL_OK;
-    graph->shape = shape;
+    method->graph_shape = shape;
     return !method->no_graphs;
 }
 
@@ -264,7 +225,7 @@ static CclStatus launch_feedback(const CclMotion *motion, const MotionWork *work
 
 static void close_feedback(void *model)
 {
-    drop_graph(&((FeedbackMethod *)model)->graph);
+    cuda_graph_drop(&((FeedbackMethod *)model)->graph);
 }
 
 static void collect_feedback(const CclMotion *motion, MotionFrame *frame)
@@ -318,5 +279,14 @@ static CclStatus copy_feedback_control(CclMotion *motion, FeedbackControl *contr
     return cuda_motion_copy(motion, &state, f->state, sizeof state, true);
 }
 
-const CudaMotionMethod cuda_motion_feedback = { open_feedback,  launch_feedback,      collect_feedback,
-                                                close_feedback, list_feedback_arrays, copy_feedback_control };
+/* After the pictures on the stream, before the next. The driver has copied pageable memory when it returns. */
+static CclStatus hold_boxes(CclMotion *motion, const FeedbackHold *hold)
+{
+    const Feedback *const f = &((const FeedbackMethod *)cuda_motion(motion)->model)->device;
+    CCL_TRY(cuda_use_device(motion->config.device));
+    CCL_CUDA_TRY(cudaMemcpyAsync(&f->state->hold, hold, sizeof *hold, cudaMemcpyHostToDevice, cuda_motion(motion)->stream));
+    return CCL_OK;
+}
+
+const CudaMotionMethod cuda_motion_feedback = { open_feedback,        launch_feedback,       collect_feedback, close_feedback,
+                                                list_feedback_arrays, copy_feedback_control, hold_boxes };

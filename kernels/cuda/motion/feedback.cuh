@@ -39,6 +39,7 @@ typedef struct FeedbackState {
     unsigned long long raw_edges; /* FeedbackEdges.raw_edges << 32, and .raw_lost */
     unsigned long long n_pictures;
     MotionTarget target;
+    FeedbackHold hold;
 } FeedbackState;
 
 /* Lists that belong together, and what a picture leaves for its later kernels. Rows of pixels have `pitch` of them, rows of

@@ -477,6 +477,6 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS)
 CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
 {
     const dim3 grid(blocks_for(f->pitch, TILE_WIDTH), blocks_for(f->height, TILE_HEIGHT));
-    return cuda_motion_launch(cuda, true, f->chroma_width ? classify<true> : classify<false>, grid, CLASSIFY_THREADS, 0, *f,
-                              *picture);
+    return cuda_motion_launch(cuda, true, f->chroma_width ? classify<true> : classify<false>,
+                              { grid, CLASSIFY_THREADS, 0 }, *f, *picture);
 }

@@ -197,6 +197,6 @@ CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, con
     const Duties duties = { blocks_for(f->height, EXPLAIN_THREADS / 32),
                             blocks_for(f->words * 32, TILE_WIDTH) * blocks_for(f->height, TILE_HEIGHT),
                             f->chroma_width ? offset_blocks(f) : 0 };
-    return cuda_motion_launch(cuda, true, explain, duties.merge + duties.explain + 2 * duties.offsets, EXPLAIN_THREADS, 0, *f,
-                              *picture, duties);
+    const uint32_t n_blocks = duties.merge + duties.explain + 2 * duties.offsets;
+    return cuda_motion_launch(cuda, true, explain, { n_blocks, EXPLAIN_THREADS, 0 }, *f, *picture, duties);
 }

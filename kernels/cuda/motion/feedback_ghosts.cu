@@ -8,11 +8,6 @@
 /* Sums along the outline, by a region's node / 2: two runs of 1 do not begin side by side. */
 #define OUTLINE_SUMS 3
 
-__device__ static uint32_t row_of_warp()
-{
-    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-}
-
 __device__ static uint32_t still_word(const Feedback &f, uint32_t word, uint32_t y)
 {
     const size_t at = (size_t)y * f.words + word;
@@ -198,7 +193,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) absorb_ghosts(const __g
 CclStatus feedback_launch_ghosts(const CudaMotion *cuda, const Feedback *f)
 {
     const unsigned blocks = blocks_for(f->height, REGION_THREADS / 32);
-    CCL_TRY(cuda_motion_launch(cuda, true, merge_still, blocks, REGION_THREADS, 0, *f));
-    CCL_TRY(cuda_motion_launch(cuda, true, sum_still, blocks, REGION_THREADS, 0, *f));
-    return cuda_motion_launch(cuda, true, absorb_ghosts, blocks, REGION_THREADS, 0, *f);
+    CCL_TRY(cuda_motion_launch(cuda, true, merge_still, { blocks, REGION_THREADS, 0 }, *f));
+    CCL_TRY(cuda_motion_launch(cuda, true, sum_still, { blocks, REGION_THREADS, 0 }, *f));
+    return cuda_motion_launch(cuda, true, absorb_ghosts, { blocks, REGION_THREADS, 0 }, *f);
 }

@@ -141,6 +141,7 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
 {
     FeedbackEight candidate, still;
     Learnt learnt = { 0, 0, 0, 0 };
+    const uint32_t held = (uint32_t)feedback_held_pixels(&f.state->hold, x, y, 8);
     candidate.words = *(const uint4 *)(f.candidate + at), still.words = *(const uint4 *)(f.still + at);
 #pragma unroll
     for (uint32_t i = 0; i < 8; i++) {
@@ -148,10 +149,15 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
             continue;
         if (!(last_mask >> i & 1))
             still.of[i] = 0;
+        const bool is_held = held >> i & 1;
+        const uint16_t before = still.of[i];
         feedback_watch(value.of[i], thresholds.of[i], &candidate.of[i], &still.of[i], &frame, feedback_dither(&frame, x + i, y));
+        if (is_held)
+            still.of[i] = feedback_held_still(before, still.of[i]);
+        const bool is_absorbed = !is_held && still.of[i] >= frame.absorb;
         learnt.any_still |= (still.of[i] ? 1u : 0u) << i;
-        learnt.absorbed |= (still.of[i] >= frame.absorb ? 1u : 0u) << i;
-        if (still.of[i] >= frame.absorb)
+        learnt.absorbed |= (is_absorbed ? 1u : 0u) << i;
+        if (is_absorbed)
             still.of[i] = 0;
         learnt.still |= (still.of[i] >= FEEDBACK_STATIC ? 1u : 0u) << i;
         learnt.lifeless |= (still.of[i] >= FEEDBACK_LIFELESS ? 1u : 0u) << i;
@@ -312,5 +318,5 @@ template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) l
 CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f)
 {
     const dim3 grid(blocks_for(f->words, LEARN_WORDS), blocks_for(f->height, LEARN_ROWS));
-    return cuda_motion_launch(cuda, true, f->chroma_width ? learn<true> : learn<false>, grid, LEARN_THREADS, 0, *f);
+    return cuda_motion_launch(cuda, true, f->chroma_width ? learn<true> : learn<false>, { grid, LEARN_THREADS, 0 }, *f);
 }

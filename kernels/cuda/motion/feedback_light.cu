@@ -71,7 +71,7 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
 {
     const FeedbackControl none = {};
     FeedbackControl control = picture.resets ? none : state->control;
-    const FeedbackFrame frame = feedback_begin(&control, picture.us, picture.threshold, picture.absorb_ms);
+    const FeedbackFrame frame = feedback_begin(&control, &state->hold, picture.us, picture.threshold, picture.absorb_ms);
     if (frame.seed || light.rescale)
         control.offset[0] = control.offset[1] = 0;
     control.in_mask = frame.seed ? 0 : state->n_mask;
@@ -131,5 +131,5 @@ CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, cons
     const uint32_t n =
         (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) * (f->width / feedback_column_step(f->width) + 1);
     const uint32_t parts = min(blocks_for(n, SAMPLE_THREADS * SAMPLES_PER_THREAD), 64u);
-    return cuda_motion_launch(cuda, true, sample, FEEDBACK_BANDS * parts, SAMPLE_THREADS, 0, *f, *picture);
+    return cuda_motion_launch(cuda, true, sample, { FEEDBACK_BANDS * parts, SAMPLE_THREADS, 0 }, *f, *picture);
 }

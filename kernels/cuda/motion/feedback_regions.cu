@@ -5,11 +5,6 @@
 
 #include "feedback_regions.cuh"
 
-__device__ static uint32_t row_of_warp()
-{
-    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-}
-
 /* A root's sum: of a blob, its pixels << 32 and those that are explained; of a hole, its pixels. */
 __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_constant__ Feedback f)
 {
@@ -48,5 +43,5 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_
 CclStatus feedback_launch_blobs(const CudaMotion *cuda, const Feedback *f)
 {
     const unsigned blocks = blocks_for(f->height, REGION_THREADS / 32);
-    return cuda_motion_launch(cuda, true, sum_blobs, blocks, REGION_THREADS, 0, *f);
+    return cuda_motion_launch(cuda, true, sum_blobs, { blocks, REGION_THREADS, 0 }, *f);
 }

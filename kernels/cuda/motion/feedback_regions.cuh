@@ -31,6 +31,12 @@ typedef struct Regions {
     uint32_t words, pitch;
 } Regions;
 
+/* The kernels of regions have a warp for each row. */
+__device__ static inline uint32_t row_of_warp()
+{
+    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+
 /* phase: 0 blobs, 1 still regions */
 __device__ static inline Regions regions_of(const Feedback &f, const uint32_t *bits, uint32_t phase)
 {

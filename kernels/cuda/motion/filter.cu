@@ -355,8 +355,8 @@ static CclStatus launch_tiles(const CudaMotion *cuda, const MotionWork *work, Fi
     filter.tile_words = WORDS - 2 * filter.halo_words;
     const dim3 grid(blocks_for(picture.words, filter.tile_words), blocks_for(picture.height, filter.tile_rows));
     const unsigned n_words = (filter.tile_rows + 2 * filter.halo_rows) * WORDS, threads = (n_words + 31) / 32 * 32;
-    return cuda_motion_launch(cuda, true, filter_tiles<WORDS>, grid, min(threads, FILTER_THREADS),
-                              (4 * n_words + 4) * sizeof(uint32_t), picture, filter);
+    return cuda_motion_launch(cuda, true, filter_tiles<WORDS>,
+                              { grid, min(threads, FILTER_THREADS), (4 * n_words + 4) * sizeof(uint32_t) }, picture, filter);
 }
 
 /* Tiles are small: most of them are empty, and the few others are spread over as many multiprocessors as possible. Filters
@@ -401,11 +401,11 @@ static Filter filter_of(const CudaMotion *cuda, const MotionWork *work, const Mo
     return filter;
 }
 
-static void add_open_close(Filter *filter, const CclMotionParams *params)
+static void add_open_close(Filter *filter, uint32_t open, uint32_t close)
 {
-    add_step(filter, FILTER_ERODE, params->open);
-    add_step(filter, FILTER_DILATE, params->open + params->close);
-    add_step(filter, FILTER_ERODE, params->close);
+    add_step(filter, FILTER_ERODE, open);
+    add_step(filter, FILTER_DILATE, open + close);
+    add_step(filter, FILTER_ERODE, close);
 }
 
 CclStatus cuda_motion_forget_counts(const CclMotion *motion, const MotionFrame *frame)
@@ -439,21 +439,20 @@ CclStatus cuda_motion_filter(const CclMotion *motion, const MotionWork *work)
         CCL_TRY(launch_filter(motion, work, filter));
         begin_again(&filter, cuda->kept);
     }
-    add_open_close(&filter, params);
+    add_open_close(&filter, params->open, params->close);
     add_step(&filter, FILTER_DILATE, params->dilate);
     return launch_filter(motion, work, filter);
 }
 
 CclStatus cuda_motion_filter_bits(const CclMotion *motion, const MotionWork *work, const MotionTarget *target,
-                                  const uint32_t *from, uint32_t *to, unsigned median, const CclMotionParams *params)
+                                  const uint32_t *from, uint32_t *to, const MotionRadii &radii)
 {
     Filter filter = filter_of(cuda_motion(motion), work, target, from);
     filter.to = to;
     filter.confirm = NULL;
-    filter.repeats = median > 0;
-    add_step(&filter, FILTER_MEDIAN, median);
-    if (params)
-        add_open_close(&filter, params);
+    filter.repeats = radii.median > 0;
+    add_step(&filter, FILTER_MEDIAN, radii.median);
+    add_open_close(&filter, radii.open, radii.close);
     return launch_filter(motion, work, filter);
 }
 

@@ -1,27 +1,14 @@
 // SPDX-FileCopyrightText: gst-ccl contributors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The driver of the motion detector on CUDA: device memory, submit and collect. See cuda_motion.cuh.
+// The driver of the motion detector on CUDA: open, submit, collect. See cuda_motion.cuh.
 
 #include "cuda_motion.cuh"
 
-#include "cuda/wait.cuh"
-
-#include <chrono>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- memory */
-
-CclStatus cuda_motion_alloc(CclMotion *motion, void *memory, size_t size)
-{
-    CudaMotion *const cuda = cuda_motion(motion);
-    void *block;
-    CCL_TRY(cuda_memory_alloc(&cuda->memory, &block, size));
-    memcpy(memory, &block, sizeof block);
-    CCL_CUDA_TRY(cudaMemsetAsync(block, 0, size, cuda->stream));
-    return CCL_OK;
-}
+/* ---------------------------------------------------------------- open, close */
 
 static CclStatus open_foreground(CclMotion *motion, CudaMotion *cuda)
 {
@@ -57,12 +44,9 @@ static CclStatus open_results(CclMotion *motion, CudaMotion *cuda)
     return cuda_motion_alloc(motion, &cuda->counters, MOTION_COUNTERS * sizeof *cuda->counters);
 }
 
-static CclStatus make_events(CclMotion *motion, CudaMotion *cuda)
+static CclStatus open_timing(CclMotion *motion, CudaMotion *cuda)
 {
-    for (unsigned i = 0; i < motion->config.depth; i++) {
-        CCL_CUDA_TRY(cudaEventCreateWithFlags(&cuda->downloaded[i], cudaEventDisableTiming));
-        if (!motion->config.timing)
-            continue;
+    for (unsigned i = 0; motion->config.timing && i < motion->config.depth; i++) {
         CCL_CUDA_TRY(cudaEventCreate(&cuda->begin[i]));
         CCL_CUDA_TRY(cudaEventCreate(&cuda->end[i]));
     }
@@ -99,7 +83,7 @@ static CclStatus cuda_open(CclMotion *motion)
     cuda->memory.host_bytes = &motion->host_bytes;
     CCL_TRY(cuda_query_device(&cuda->device));
     CCL_CUDA_TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    CCL_TRY(make_events(motion, cuda));
+    CCL_TRY(open_timing(motion, cuda));
     CCL_TRY(open_results(motion, cuda));
     CCL_TRY(open_foreground(motion, cuda));
     CCL_TRY(open_images(motion, cuda));
@@ -120,8 +104,7 @@ static void cuda_close(CclMotion *motion)
     cuda_memory_free(&cuda->memory);
     if (cuda->produced)
         cudaEventDestroy(cuda->produced);
-    if (cuda->blocking)
-        cudaEventDestroy(cuda->blocking);
+    cuda_waiter_free(&cuda->waiter);
     for (const auto &events : { cuda->begin, cuda->end, cuda->downloaded })
         for (unsigned i = 0; i < CCL_MAX_DEPTH; i++)
             if (events[i])
@@ -153,11 +136,10 @@ static bool downloads(const MotionFrame *frame)
 
 static CclStatus download_mask(const CclMotion *motion, const MotionFrame *frame)
 {
-    const CudaMotion *const cuda = cuda_motion(motion);
-    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, cuda->mask, cuda->mask_pitch, motion->width,
-                                motion->height, cudaMemcpyDeviceToHost, cuda->stream));
-    CCL_CUDA_TRY(cudaEventRecord(cuda->downloaded[frame->slot], cuda->stream));
-    return CCL_OK;
+    CudaMotion *const cuda = cuda_motion(motion);
+    const CudaRows mask = { cuda->mask, cuda->mask_pitch, motion->width, motion->height };
+    CCL_CUDA_TRY(cuda_copy_rows(frame->mask.data, frame->mask.stride, mask, cudaMemcpyDeviceToHost, cuda->stream));
+    return cuda_record(&cuda->downloaded[frame->slot], cuda->stream);
 }
 
 static MotionWork plan_work(const CclMotion *motion, CudaMotion *cuda, MotionFrame *frame)
@@ -172,7 +154,7 @@ static MotionWork plan_work(const CclMotion *motion, CudaMotion *cuda, MotionFra
     return work;
 }
 
-static CclStatus launch_frame(CclMotion *motion, MotionFrame *frame)
+static CclStatus submit_frame(CclMotion *motion, MotionFrame *frame)
 {
     CudaMotion *const cuda = cuda_motion(motion);
     MotionWork work = plan_work(motion, cuda, frame);
@@ -184,10 +166,10 @@ static CclStatus launch_frame(CclMotion *motion, MotionFrame *frame)
     return downloads(frame) ? download_mask(motion, frame) : CCL_OK;
 }
 
-/* Once a frame has failed its memory is the caller's again: nothing that was begun may still use it. */
+/* When a frame has failed, its memory belongs to the caller again: no operation in flight may still use it. */
 static CclStatus cuda_submit(CclMotion *motion, MotionFrame *frame)
 {
-    const CclStatus status = launch_frame(motion, frame);
+    const CclStatus status = submit_frame(motion, frame);
     if (status != CCL_OK) {
         cudaStreamSynchronize(cuda_motion(motion)->stream);
         (void)cudaGetLastError();
@@ -197,22 +179,19 @@ static CclStatus cuda_submit(CclMotion *motion, MotionFrame *frame)
 
 /* ---------------------------------------------------------------- collect: wait, read */
 
-/* The word that the last kernel of a frame writes. Most frames take less time than the driver needs to notice their end, so
- * this polls the word for CUDA_POLL_US. Only then it asks the driver, which reports errors. */
+/* The last kernel of a frame writes its result. No event is polled, because most frames take less time than the driver needs to
+ * notice their end. Blocking reports errors. */
 static CclStatus wait_for_result(CudaMotion *cuda, uint32_t serial, unsigned long long *result)
 {
     const unsigned long long *const at = cuda->results + serial % MOTION_RESULTS;
-    const auto start = std::chrono::steady_clock::now();
-    bool done = false;
-    while ((*result = __atomic_load_n(at, __ATOMIC_ACQUIRE)) >> 2 * MOTION_RESULT_BITS != serial % MOTION_RESULT_FRAMES) {
-        if (done) /* and no block has written it */
-            return ccl_fail(CCL_ERROR_DEVICE, "a picture was lost on the device");
-        if (std::chrono::steady_clock::now() - start < std::chrono::microseconds(CUDA_POLL_US))
-            continue;
-        CCL_CUDA_TRY(cuda_block(cuda->stream, &cuda->blocking));
-        done = true;
-    }
-    return CCL_OK;
+    const auto is_written = [=] {
+        *result = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+        return *result >> 2 * MOTION_RESULT_BITS == serial % MOTION_RESULT_FRAMES;
+    };
+    if (cuda_poll(is_written))
+        return CCL_OK;
+    CCL_CUDA_TRY(cuda_block(cuda->stream, &cuda->waiter.event));
+    return is_written() ? CCL_OK : ccl_fail(CCL_ERROR_DEVICE, "a picture was lost on the device");
 }
 
 static CclStatus cuda_collect(CclMotion *motion, MotionFrame *frame)
@@ -240,16 +219,6 @@ static CclStatus cuda_collect(CclMotion *motion, MotionFrame *frame)
 
 /* ---------------------------------------------------------------- the model, to save and load it */
 
-CclStatus cuda_motion_copy(CclMotion *motion, void *host, void *device, size_t size, bool put)
-{
-    const cudaStream_t stream = cuda_motion(motion)->stream;
-    CCL_TRY(cuda_use_device(motion->config.device));
-    CCL_CUDA_TRY(cudaMemcpyAsync(put ? device : host, put ? host : device, size,
-                                 put ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-    CCL_CUDA_TRY(cudaStreamSynchronize(stream));
-    return CCL_OK;
-}
-
 static void cuda_list_arrays(const CclMotion *motion, MotionArrays *arrays)
 {
     cuda_motion(motion)->method->list_arrays(motion, arrays);
@@ -260,6 +229,12 @@ static CclStatus cuda_control(CclMotion *motion, FeedbackControl *control, bool 
     return cuda_motion(motion)->method->control(motion, control, put);
 }
 
+static CclStatus cuda_hold(CclMotion *motion, const FeedbackHold *hold)
+{
+    return cuda_motion(motion)->method->hold(motion, hold);
+}
+
 const MotionBackend motion_cuda_backend = {
-    cuda_open, cuda_close, cuda_set_ignored, cuda_submit, cuda_collect, cuda_list_arrays, cuda_motion_copy, cuda_control,
+    cuda_open,        cuda_close,       cuda_set_ignored, cuda_submit, cuda_collect,
+    cuda_list_arrays, cuda_motion_copy, cuda_control,     cuda_hold,
 };

@@ -25,8 +25,8 @@ CclStatus cuda_motion_shrink(const CclMotion *motion, const MotionPlane *plane, 
                              uint32_t height)
 {
     const dim3 grid(blocks_for(width, MOTION_BLOCK_THREADS), height);
-    return cuda_motion_launch(cuda_motion(motion), false, shrink, grid, MOTION_BLOCK_THREADS, 0, *plane, to, pitch, width,
-                              height);
+    return cuda_motion_launch(cuda_motion(motion), false, shrink, { grid, MOTION_BLOCK_THREADS, 0 }, *plane, to, pitch,
+                              width, height);
 }
 
 static CclStatus launch_shrink(const CclMotion *motion, const MotionFrame *frame, MotionPicture *picture)
@@ -53,7 +53,7 @@ CclStatus cuda_motion_upload(const CclMotion *motion, MotionWork *work)
         CCL_CUDA_TRY(cudaStreamWaitEvent(cuda->stream, cuda->produced, 0));
     }
     if (luma->memory != CCL_MEMORY_DEVICE) {
-        CCL_CUDA_TRY(cuda_copy_rows(cuda->luma, cuda->luma_pitch, luma->data, luma->stride, luma->width, luma->height,
+        CCL_CUDA_TRY(cuda_copy_rows(cuda->luma, cuda->luma_pitch, { luma->data, luma->stride, luma->width, luma->height },
                                     cudaMemcpyHostToDevice, cuda->stream));
         work->picture.luma = cuda->luma;
         work->picture.stride = cuda->luma_pitch;

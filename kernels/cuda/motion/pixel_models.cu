@@ -365,11 +365,11 @@ static CclStatus launch_models(const CclMotion *motion, const MotionWork *work)
     const CudaMotion *const cuda = cuda_motion(motion);
     const PixelModels *const model = (const PixelModels *)cuda->model;
     const dim3 grid(blocks_for((size_t)motion->words * 64, BLOCK_WIDTH), blocks_for(motion->height, BLOCK_HEIGHT));
-    CCL_TRY(cuda_motion_launch(cuda, work->overlap, find_update(motion->config.method, work->frame), grid,
-                               MOTION_BLOCK_THREADS, 0, work->picture, *model, work->foreground, work->counters));
+    CCL_TRY(cuda_motion_launch(cuda, work->overlap, find_update(motion->config.method, work->frame),
+                               { grid, MOTION_BLOCK_THREADS, 0 }, work->picture, *model, work->foreground, work->counters));
     if (work->frame->params.drop_shadow && !work->frame->silent)
         CCL_TRY(cuda_motion_unshadow(motion, work, model->mean));
     return cuda_motion_filter(motion, work);
 }
 
-const CudaMotionMethod cuda_motion_pixel_models = { open_models, launch_models, NULL, NULL, NULL, NULL };
+const CudaMotionMethod cuda_motion_pixel_models = { open_models, launch_models, NULL, NULL, NULL, NULL, NULL };

@@ -68,7 +68,7 @@ CclStatus cuda_motion_unshadow(const CclMotion *motion, const MotionWork *work, 
 {
     const CudaMotion *const cuda = cuda_motion(motion);
     const unsigned max_blocks = blocks_for((size_t)work->picture.words * work->picture.height * 32, MOTION_BLOCK_THREADS);
-    return cuda_motion_launch(cuda, true, unshadow, min(max_blocks, cuda->device.multiprocessors * UNSHADOW_BLOCKS),
-                              MOTION_BLOCK_THREADS, 0, work->picture, mean, work->foreground, work->counters,
-                              work->frame->max_raw_foreground);
+    const unsigned n_blocks = min(max_blocks, cuda->device.multiprocessors * UNSHADOW_BLOCKS);
+    return cuda_motion_launch(cuda, true, unshadow, { n_blocks, MOTION_BLOCK_THREADS, 0 }, work->picture, mean,
+                              work->foreground, work->counters, work->frame->max_raw_foreground);
 }

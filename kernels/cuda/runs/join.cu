@@ -176,12 +176,12 @@ template <typename Jobs> static __global__ void __launch_bounds__(NUMBER_THREADS
 
 template <bool EIGHT, typename Jobs> CclStatus launch_join(CudaFrame *frame, const Jobs &jobs, dim3 grid)
 {
-    return cuda_launch(frame, "join", LAUNCH_SOONER, join<EIGHT, Jobs>, grid, JOIN_THREADS, 0, jobs);
+    return cuda_launch(frame, "join", LAUNCH_SOONER, join<EIGHT, Jobs>, { grid, JOIN_THREADS, 0 }, jobs);
 }
 
 template <typename Jobs> CclStatus launch_number(CudaFrame *frame, const Jobs &jobs, dim3 grid)
 {
-    return cuda_launch(frame, "number", LAUNCH_SOONER, number<Jobs>, grid, NUMBER_THREADS, 0, jobs);
+    return cuda_launch(frame, "number", LAUNCH_SOONER, number<Jobs>, { grid, NUMBER_THREADS, 0 }, jobs);
 }
 
 template CclStatus launch_join<false>(CudaFrame *, const Alone &, dim3);

@@ -402,7 +402,7 @@ template <uint32_t LANES, typename Jobs>
 CclStatus launch_measure(CudaFrame *frame, Pass pass, bool labels, const Jobs &jobs, dim3 grid)
 {
     const auto run = [&](const char *name, void (*kernel)(const Jobs)) {
-        return cuda_launch(frame, name, CUDA_OVERLAP, kernel, grid, MEASURE_THREADS(LANES), 0, jobs);
+        return cuda_launch(frame, name, CUDA_OVERLAP, kernel, { grid, MEASURE_THREADS(LANES), 0 }, jobs);
     };
     if (pass == PASS_FIND)
         return run("find", measure<PASS_FIND, false, LANES, Jobs>);

@@ -161,7 +161,8 @@ struct Listed {
 
 /* ---------------------------------------------------------------- small things */
 
-__host__ __device__ static inline uint32_t row_words_of(uint32_t width)
+/* Words of a row in the workspace: a multiple of four, so that rows are aligned to 32 bytes. */
+__host__ __device__ static inline uint32_t padded_row_words(uint32_t width)
 {
     return (width + 255) / 256 * 4;
 }

@@ -87,12 +87,12 @@ static __global__ void __launch_bounds__(ROWS_THREADS) write_rows(const Jobs job
 
 template <typename Jobs> CclStatus launch_keep(CudaFrame *frame, const Jobs &jobs, dim3 grid)
 {
-    return cuda_launch(frame, "keep", LAUNCH_SOONER, keep<Jobs>, grid, KEEP_THREADS, 0, jobs);
+    return cuda_launch(frame, "keep", LAUNCH_SOONER, keep<Jobs>, { grid, KEEP_THREADS, 0 }, jobs);
 }
 
 template <typename Jobs> CclStatus launch_rows(CudaFrame *frame, const Jobs &jobs, dim3 grid, bool filtered)
 {
-    return cuda_launch(frame, "rows", LAUNCH_SOONER, write_rows<Jobs>, grid, ROWS_THREADS, 0, jobs, filtered);
+    return cuda_launch(frame, "rows", LAUNCH_SOONER, write_rows<Jobs>, { grid, ROWS_THREADS, 0 }, jobs, filtered);
 }
 
 template CclStatus launch_keep(CudaFrame *, const Alone &, dim3);

@@ -318,8 +318,8 @@ CclStatus launch_solve(CudaFrame *frame, const CudaShape *shape, const Jobs &job
 {
     const bool all = jobs.capacity.slots >= RUN_SLOTS; /* always with two lanes for each word, except in tests */
     const auto run_solve = [&](auto all_runs, auto few_runs, const auto &given) {
-        return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs, grid, SOLVE_THREADS(LANES),
-                           jobs.capacity.slots * sizeof(uint32_t), given, jobs);
+        return cuda_launch(frame, "solve", CUDA_AFTER, all ? all_runs : few_runs,
+                           { grid, SOLVE_THREADS(LANES), jobs.capacity.slots * sizeof(uint32_t) }, given, jobs);
     };
     const CudaVars given = Jobs::MANY ? CudaVars{} : frame->vars;
     if (shape->form == CUDA_PIXELS)

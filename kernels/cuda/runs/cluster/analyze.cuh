@@ -208,7 +208,7 @@ CclStatus launch_clusters(CudaFrame *launcher, const BlockSize &size, unsigned n
 {
     typedef ClusterKernels<EIGHT, MAX_FRAMES, FILTERED> Kernels;
     return cuda_launch_clusters(launcher, "cluster", packed ? Kernels::of_bits : Kernels::of_pixels,
-                                dim3(CLUSTER_BLOCKS, 1, n_frames), size.n_threads, size.memory, launch, frames);
+                                { dim3(CLUSTER_BLOCKS, 1, n_frames), size.n_threads, size.memory }, launch, frames);
 }
 
 #endif

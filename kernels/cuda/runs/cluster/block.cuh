@@ -193,7 +193,7 @@ __device__ static inline BlockMemory memory_for(const FrameJob &job)
     BlockRows rows;
     rows.first_y = min(blockIdx.x * each, (uint32_t)job.height);
     rows.n = min(each, job.height - rows.first_y);
-    rows.words = row_words_of(job.width);
+    rows.words = padded_row_words(job.width);
     rows.segments = (rows.words + 31) / 32;
     rows.n_segments = rows.n ? (rows.n + 1) * rows.segments : 0;
     rows.bits = (uint64_t *)(block_memory + sizeof(ClusterBlock));

@@ -52,7 +52,7 @@ size_t runs_cluster_memory(void)
 /* Shared memory of a block for a frame of this size, without its runs; ~0: the frame is too large. */
 static size_t memory_without_runs(uint32_t width, uint32_t height, uint32_t n_threads)
 {
-    const uint64_t row_words = row_words_of(width), n = rows_of_block(height), n_segments = (n + 1) * ((row_words + 31) / 32);
+    const uint64_t row_words = padded_row_words(width), n = rows_of_block(height), n_segments = (n + 1) * ((row_words + 31) / 32);
     const bool fits = n <= MAX_BLOCK_ROWS && row_words <= MAX_ROW_WORDS;
     /* The sum of y squared is the largest that needs 32 bits. */
     if (!fits || n_segments > min(MAX_SEGMENTS, n_threads) || n * n * n / 3 * width >> 32)
