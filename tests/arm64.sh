@@ -51,9 +51,11 @@ build_packages() {
 check_core() {
     say "building and running checkccl"
     quietly enter "$root" sh -ec 'cd /src/gst-ccl
-[ -f build-arm/build.ninja ] || meson setup build-arm --cross-file tests/aarch64.ini -Dgst=disabled -Dcuda=disabled -Dpython=disabled
+off="-Dgst=disabled -Dcuda=disabled -Dpython=disabled"
+[ -f build-arm/build.ninja ] || meson setup build-arm --cross-file tests/aarch64.ini $off
 ninja -C build-arm tests/checkccl/checkccl'
-    quietly enter "$root" qemu-aarch64 -L /usr/aarch64-linux-gnu /src/gst-ccl/build-arm/tests/checkccl/checkccl --backend=cpu --quick
+    quietly enter "$root" qemu-aarch64 -L /usr/aarch64-linux-gnu \
+        /src/gst-ccl/build-arm/tests/checkccl/checkccl --backend=cpu --quick
     core=$(tail -n 1 "$folder/log")
     say "$core"
 }

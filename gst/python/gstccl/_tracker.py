@@ -75,7 +75,8 @@ class Tracker:
         if table is None:
             self._core.skip(frames)
             return np.empty(0, np.uint64)
-        return np.frombuffer(self._core.update(self._boxes_of(table) if self._boxes else self._blobs_of(table), frames), np.uint64)
+        records = self._boxes_of(table) if self._boxes else self._blobs_of(table)
+        return np.frombuffer(self._core.update(records, frames), np.uint64)
 
     @staticmethod
     def _blobs_of(table: Any) -> np.ndarray:

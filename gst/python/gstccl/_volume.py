@@ -42,7 +42,7 @@ def analyze_volume(masks: Any, *, connectivity: int = 8, device: str | None = No
         labels = None
     elif getattr(labels, "shape", None) != shape:
         raise ValueError(f"the label images must have the shape of the stack, {shape}: it is {getattr(labels, 'shape', None)}")
-    records, n_found = _core.volume([readable(mask, index) for mask in frames], labels, shape, _whole("connectivity", connectivity),
-                                    _whole("max_blobs", max_blobs), index, _whole("threads", threads),
-                                    _whole("threshold", threshold), invert)
+    frames = [readable(mask, index) for mask in frames]
+    records, n_found = _core.volume(frames, labels, shape, _whole("connectivity", connectivity), _whole("max_blobs", max_blobs),
+                                    index, _whole("threads", threads), _whole("threshold", threshold), invert)
     return Table(np.frombuffer(records, VOLUME), n_found, n_found, labels, None)
