@@ -214,6 +214,20 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     return table
 
 
+def fill_holes(mask: Any, *, connectivity: int = 8, max_area: int = 0, threads: int = 0, threshold: int = 0) -> np.ndarray:
+    """A new mask of bool with the holes of the blobs filled: background that does not reach the border.
+
+    mask:         in host memory, as analyze() takes it
+    connectivity: of the blobs; holes have the other one
+    max_area:     largest hole to fill, in pixels; 0: all
+    """
+    if connectivity not in (4, 8):
+        raise ValueError(f"connectivity must be 4 or 8: it is {connectivity!r}")
+    holes = analyze(mask, connectivity=12 - connectivity, device="cpu", features=(), labels=True, max_blobs=1, threads=threads,
+                    threshold=threshold, invert=True, max_area=max_area, border="drop").labels
+    return (np.asarray(mask) > threshold) | (holes != 0)
+
+
 def algorithms() -> list[tuple[str, str, str, int]]:
     """(name, title, device, connectivities) of each labelling method, best first; connectivities: 4, 8 or both (12)."""
     return _core.algorithms()
