@@ -26,6 +26,10 @@
  *
  * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
+ * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are that have moved. Its custom event
+ * `ccl-tracks` has the fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width
+ * and height).
+ *
  * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
  *
@@ -78,6 +82,7 @@ enum
   PROP_ID_RESET,
   PROP_HISTORY,
   PROP_MAX_AGE_TIME,
+  PROP_FEEDBACK,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -180,11 +185,9 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
       continue;
     }
     started += !gst_ccl_seen_tracks_find (self->seen_tracks, tracks[i].id);
-    seen = gst_ccl_seen_tracks_add (self->seen_tracks, tracks[i].id, pts, self->active.history);
+    seen = gst_ccl_seen_tracks_add (self->seen_tracks, &tracks[i], pts, self->active.history);
     if (analysed)
-      gst_ccl_trail_ring_add (seen->trail, (GstCclPoint) {
-          tracks[i].x, tracks[i].y}
-    );
+      gst_ccl_trail_ring_add (seen->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
   }
 
   GST_OBJECT_LOCK (self);
@@ -289,6 +292,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
             "docs/metadata.md). Said once."));
   if (!write_results (self, buffer, input))
     return fail (self, NO_MEMORY);
+  gst_ccl_track_send_feedback (self, GST_BUFFER_PTS (buffer));
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -355,6 +359,7 @@ gst_ccl_track_start (GstBaseTransform * transform)
   self->width = self->height = 0;
   self->frame_duration = GST_CLOCK_TIME_NONE;
   self->n_without_input = 0;
+  gst_ccl_track_feedback_reset (&self->feedback);
   reset_tracks (self, "start");
   self->reset_is_new = FALSE;
   GST_OBJECT_LOCK (self);
@@ -397,6 +402,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
   [PROP_MAX_AGE_TIME] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.max_age_time),
+  [PROP_FEEDBACK] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.feedback),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
 };
 
@@ -483,28 +489,28 @@ install_properties (GObjectClass * klass)
   properties[PROP_MAX_TRACKS] = g_param_spec_uint ("max-tracks", "Maximum tracks",
       "Maximum number of tracks at a time; further blobs get none. A change ends all tracks", 1, CCL_TRACKER_MAX_TRACKS,
       config.max_tracks, playing);
-  properties[PROP_PER_TYPE] =
-      g_param_spec_boolean ("per-type", "Per type",
-      "Regions and detections of different types are never the same object (not input=ccl)", !config.single_class,
-      playing);
-  properties[PROP_HIGH_CONFIDENCE] =
-      g_param_spec_double ("high-confidence", "High confidence",
-      "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)", 0, 1,
-      config.high_confidence, playing);
-  properties[PROP_EMIT] =
-      g_param_spec_flags ("emit", "Emit", "Tracks to write besides those that are confirmed and seen",
-      GST_TYPE_CCL_TRACK_EMIT, GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
-  properties[PROP_ID_RESET] =
-      g_param_spec_flags ("id-reset", "ID reset", "Events that end all tracks. No id is used again",
-      GST_TYPE_CCL_ID_RESET, GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
-  properties[PROP_HISTORY] =
-      g_param_spec_uint ("history", "History",
-      "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)", 0,
-      MAX_HISTORY, DEFAULT_HISTORY, playing);
-  properties[PROP_MAX_AGE_TIME] =
-      g_param_spec_uint64 ("max-age-time", "Maximum age in time",
+  properties[PROP_PER_TYPE] = g_param_spec_boolean ("per-type", "Per type",
+      "Regions and detections of different types are never the same object (not input=ccl)",
+      !config.single_class, playing);
+  properties[PROP_HIGH_CONFIDENCE] = g_param_spec_double ("high-confidence", "High confidence",
+      "Regions and detections of lower confidence start no track and are assigned last (not input=ccl)",
+      0, 1, config.high_confidence, playing);
+  properties[PROP_EMIT] = g_param_spec_flags ("emit", "Emit",
+      "Tracks to write besides those that are confirmed and seen", GST_TYPE_CCL_TRACK_EMIT,
+      GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED, playing);
+  properties[PROP_ID_RESET] = g_param_spec_flags ("id-reset", "ID reset",
+      "Events that end all tracks. No id is used again", GST_TYPE_CCL_ID_RESET,
+      GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH, playing);
+  properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
+      "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)",
+      0, MAX_HISTORY, DEFAULT_HISTORY, playing);
+  properties[PROP_MAX_AGE_TIME] = g_param_spec_uint64 ("max-age-time", "Maximum age in time",
       "Maximum time for which a confirmed track of regions or detections stays unseen, in nanoseconds (blobs: see max-age)",
       0, G_MAXINT64, DEFAULT_MAX_AGE_TIME, playing);
+  properties[PROP_FEEDBACK] =
+      g_param_spec_boolean ("feedback", "Feedback",
+      "Tell cclmotion upstream where confirmed tracks are, so that they do not become background (its method=feedback only)",
+      FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
@@ -561,9 +567,12 @@ static void
 gst_ccl_track_init (GstCclTrack * self)
 {
   self->settings = (GstCclTrackSettings) {
-  .config = ccl_tracker_config_default (),.emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,.id_reset =
-        GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,.history = DEFAULT_HISTORY,.max_age_time =
-        DEFAULT_MAX_AGE_TIME,};
+    .config = ccl_tracker_config_default (),
+    .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
+    .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,
+    .history = DEFAULT_HISTORY,
+    .max_age_time = DEFAULT_MAX_AGE_TIME,
+  };
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
   self->detections.element_size = sizeof (CclDetection);
