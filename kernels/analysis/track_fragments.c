@@ -80,7 +80,7 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
 
     for (uint32_t k = track_match_first_from(match, t->x0 - reach - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
-        if (match->detections[i].x0 > t->x1 + reach)
+        if (match->places[k].x0 > t->x1 + reach)
             break;
         if (match->owner[i] == TRACK_NONE || match->owner[i] >= index)
             continue;
