@@ -17,6 +17,7 @@ int main(void)
         { "gate", test_match_gate },
         { "costs", test_match_costs },
         { "groups and parts", test_match_groups },
+        { "small member of a group", test_match_small_member },
         { "settings", test_settings },
         { "life", test_life },
         { "vanishing", test_vanishing },

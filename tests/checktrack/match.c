@@ -91,3 +91,17 @@ void test_match_groups(void)
     CHECK(items[0].in_parts && items[0].seen.y1 == 160 && !items[1].in_parts, "the parts are not joined");
     track_match_free(&m);
 }
+
+/* A track of a tenth of the other's area merges with it in their common blob; a smaller one hides nothing. */
+void test_match_small_member(void)
+{
+    for (unsigned side = 9; side <= 10; side++) {
+        TrackMatch m = { 0 };
+        TrackItem items[] = { confirmed(box(100, 100, 100, 10)), confirmed(box(140, 110, side, 10)) };
+        const CclDetection both = box(100, 100, 100, 20);
+        match(&m, items, 2, &both, 1);
+        CHECK(items[0].track.detection == 0 && items[1].group == 0, "%u, %u", items[0].track.detection, items[1].group);
+        CHECK((items[0].group == 0) == (side == 10), "side %u: group %u", side, items[0].group);
+        track_match_free(&m);
+    }
+}
