@@ -153,6 +153,10 @@ static void check_lines(void)
     CHECK(c.backward == 1 && c.forward == 0, "in one step: %d %d", c.forward, c.backward);
     c = WALK(&GATE, 10, 120, 150, 165, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     CHECK(c.backward == 1 && c.forward == 0, "vanishes behind the line, within the band: %d %d", c.forward, c.backward);
+    c = WALK(&GATE, 10, 120, 150, 170);
+    CHECK(c.backward == 1 && c.forward == 0, "to the edge of the band: %d %d", c.forward, c.backward);
+    c = WALK(&GATE, 10, 120, 150, 169.75);
+    CHECK(c.backward == 0 && c.forward == 0, "nearly to the edge of the band: %d %d", c.forward, c.backward);
 }
 
 static void check_end_of_line(void)
@@ -175,6 +179,10 @@ static void check_polygons(void)
     CHECK(c.entered == 1 && c.left == 1, "through, slowly: %d %d", c.entered, c.left);
     c = WALK(&HALL, 10, 105, 150, 150);
     CHECK(c.entered == 1 && c.left == 0, "appears within the band: %d %d", c.entered, c.left);
+    c = WALK(&HALL, 10, 60, 110, 90);
+    CHECK(c.entered == 1 && c.left == 1, "from one edge of the band to the other: %d %d", c.entered, c.left);
+    c = WALK(&HALL, 10, 60, 109.75, 90);
+    CHECK(c.entered == 0 && c.left == 0, "nearly into the zone: %d %d", c.entered, c.left);
 }
 
 static void check_stays(void)
