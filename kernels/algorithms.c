@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The table of all methods. The `algorithm` property, the tests, the benchmark and the documents are made from it. A new method
- * needs a file under label/, a line here and a line in meson.build. The best method of each backend comes first. The published
- * methods are for comparison: -Dpublished=disabled leaves them out. */
+ * needs a file under label/, a line here, in algorithms.h and in meson.build. The best method of each backend comes first. The
+ * published methods are for comparison: -Dpublished=disabled leaves them out. */
 #include "algorithms.h"
 
 const CclAlgorithm *const ccl_algorithms[] = {

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct CclFrame {
     CclMask mask;
     CclLimits limits;
+    const struct CclSelection *selection; /* the CPU applies it with the limits, else the core after collect(); NULL: none */
     CclLabels labels;    /* data NULL: none wanted */
     CclTable table;      /* filled by the backend, in raster order; `components` points at rows */
     CclComponent *rows;  /* CclContext.capacity of them; allocated by the backend's open() */
@@ -92,12 +93,14 @@ struct CclContext {
     CclConfig config;
     const CclBackend *backend;
     const CclAlgorithm *algorithm;
-    uint32_t capacity; /* records of the backend's table: max_components, or more with CCL_ORDER_AREA, which must choose */
+    uint32_t capacity; /* records of the backend's table: max_components, or more where the core chooses some of them */
     CclFrame frames[CCL_MAX_DEPTH];
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
-    bool lost;        /* a frame has failed after it was begun: every later call fails */
-    CclVolume volume; /* with CclConfig.volume */
+    struct CclOrderMemory *order; /* NULL with CCL_ORDER_RASTER */
+    uint32_t *renamed;            /* CclConfig.selects on CUDA: by label, 1 to capacity, the label among those selected or 0 */
+    bool lost;                    /* a frame has failed after it was begun: every later call fails */
+    CclVolume volume;             /* with CclConfig.volume */
     CclStep steps[64];
     unsigned n_steps;
     size_t host_bytes, device_bytes;

@@ -81,8 +81,6 @@ CclStatus ccl_check_config(const CclConfig *config)
     if (config->max_components < 1 || config->max_components > CCL_MAX_COMPONENTS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "max_components %u is outside 1 to %u", config->max_components,
                         CCL_MAX_COMPONENTS);
-    if (config->order != CCL_ORDER_RASTER && config->order != CCL_ORDER_AREA)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
     if (config->depth < 1 || config->depth > CCL_MAX_DEPTH)
         return ccl_fail(CCL_ERROR_ARGUMENT, "depth %u is outside 1 to %u", config->depth, CCL_MAX_DEPTH);
     return config->volume ? check_volume(config) : CCL_OK;

@@ -94,7 +94,7 @@ bool ccl_backend_built(CclBackendKind backend);
 #define CCL_CPU_NEON (1u << 4)
 #define CCL_CPU_ALL 0xffffffffu
 
-/* The order of the records of a table. It does not change the labels. */
+/* The order of the records of a table. It does not change the labels. Others: ccl_order_by() in analysis/measures.h. */
 typedef enum CclOrder {
     CCL_ORDER_RASTER = 0, /* by label; a table that is too small has the first */
     CCL_ORDER_AREA,       /* largest first, equal areas by label; a table that is too small has the largest (of the first
@@ -116,6 +116,7 @@ typedef struct CclConfig {
                                      ccl_volume_add() */
     unsigned features;       /* CCL_FEATURE_...: only on the CPU, for single masks */
     bool labels;             /* ccl_submit() will be given label images */
+    bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;             /* CUDA: for many streams. Waiting frames of all such contexts of a device are launched
                                    * together. Not with `timing`, and only if the method supports it */
@@ -212,6 +213,11 @@ typedef struct CclFilter {
     uint32_t min_height;
     uint32_t max_height;
     CclBorder border;
+    /* A parsed expression (analysis/selection.h) that components must pass too; NULL: none. Needs CclConfig.selects and the
+     * features of its measures. The caller's; alive and unchanged until the frame is collected. On CUDA the host applies it to
+     * the table, so there the label image must be in HOST or PINNED memory, and only the first CCL_MAX_COMPONENTS that pass
+     * the other limits can pass. If there are more, the table is flagged CCL_TABLE_TRUNCATED. */
+    const struct CclSelection *selection;
 } CclFilter;
 
 /* ---------------------------------------------------------------- components */
@@ -290,7 +296,7 @@ double ccl_extent(const CclComponent *component);
 
 /* ---------------------------------------------------------------- analysis */
 
-#define CCL_TABLE_TRUNCATED (1u << 0) /* n_kept > n_components */
+#define CCL_TABLE_TRUNCATED (1u << 0) /* n_kept > n_components, or see CclFilter.selection */
 
 /* The result for one frame. `components` belongs to the context and lives until `depth` further frames have been
  * submitted. */

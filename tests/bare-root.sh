@@ -2,9 +2,30 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
 
-# Bare Debian systems in folders, for the scripts that include this file. They set `me`, their name in messages.
+# Bare Debian systems in folders, for the scripts that include this file. They set `me`, their name in messages, `top`, the
+# sources, and `folder`, which takes the log. CCL_BARE_ROOTS names the folder of bare systems that all scripts share.
 
-skip() { echo "${me:?}: skipped: $*"; exit 77; }
+say() { echo "${me:?}: $*"; }
+skip() { say "skipped: $*"; exit 77; }
+fail() { say "FAILED: $*"; exit 1; }
+# quietly COMMAND...: its output is shown when it fails
+quietly() {
+    "$@" >"${folder:?}/log" 2>&1 || { tail -n 40 "$folder/log"; fail "$*"; }
+}
+install_in() { # ROOT PACKAGE...
+    in=$1
+    shift
+    quietly enter "$in" apt-get -q -y --no-install-recommends -o Acquire::Retries=3 install "$@"
+}
+
+# copy_root SUITE ROOT: a bare system in ROOT
+copy_root() {
+    make_root "$1" "${CCL_BARE_ROOTS:-${top:?}/build-bare}/$1"
+    rm -rf --one-file-system "$2" "$2.new"
+    mkdir -p "$(dirname "$2")"
+    cp -a --reflink=auto "${CCL_BARE_ROOTS:-$top/build-bare}/$1" "$2.new"
+    mv "$2.new" "$2"
+}
 
 # make_root SUITE ROOT: what debootstrap makes; kept for the next time
 make_root() {
@@ -13,7 +34,7 @@ make_root() {
     if ! command -v debootstrap >/dev/null; then
         apt-get -q install -y --no-install-recommends debootstrap >/dev/null 2>&1 || skip "debootstrap cannot be installed"
     fi
-    echo "$me: making a bare system in $2"
+    say "making a bare system in $2"
     rm -rf --one-file-system "$2"
     mkdir -p "$2"
     mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' \
@@ -27,6 +48,8 @@ make_root() {
         cp -rL /usr/local/share/ca-certificates "$2/usr/local/share/"
         enter "$2" update-ca-certificates >>"$2.log" 2>&1
     fi
+    # A system that is made anew at will need not be on the disk after each package.
+    echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/unsafe-io"
     touch "$2/complete"
 }
 

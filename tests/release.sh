@@ -7,7 +7,7 @@
 #     tests/release.sh [--dry-run] VERSION FOLDER      such as 0.1.0 build-release
 #
 # 1. VERSION stands in meson.build, debian/changelog and docs/news.md, and nothing is uncommitted.
-# 2. The changelog gets its date, in a commit of its own. A dry run leaves it out, and the tag.
+# 2. Changelog and news get the date, in a commit of its own. A dry run leaves it out, and the tag.
 # 3. The source archive: the same commit gives the same bytes.
 # 4. Packages for Debian 12 and 13 and the wheel, built from the archive and tried (tests/packages.sh --twice --container).
 # 5. FOLDER gets archive, packages, wheels, a bill of materials for each release of Debian, and SHA256SUMS.
@@ -35,10 +35,13 @@ grep -q "^  version: '$version'," meson.build || die "meson.build has another ve
 grep -qF "$version" docs/news.md || die "docs/news.md does not name $version"
 case $(head -n 1 debian/changelog) in "gst-ccl ($version) "*) ;; *) die "debian/changelog begins with another version" ;; esac
 
+# The bare systems outlive the sources that are unpacked below.
+export CCL_BARE_ROOTS="${CCL_BARE_ROOTS:-$top/build-bare}"
 if [ $dry = no ] && head -n 1 debian/changelog | grep -q UNRELEASED; then
     now=$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S +0000')
     sed -i "1s/UNRELEASED/unstable/; 0,/^ -- /s/^\( -- .*>  \).*/\1$now/" debian/changelog
-    git commit -q -m "Release $version" debian/changelog
+    sed -i "s/^## $version (not yet released)/## $version ($(date -u +%Y-%m-%d))/" docs/news.md
+    git commit -q -m "Release $version" debian/changelog docs/news.md
 fi
 
 git archive --prefix="$name/" HEAD | xz -T1 >"$folder/$name.tar.xz"

@@ -5,9 +5,9 @@
 # Installs what is missing, builds, and runs the tests that need no GPU.
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
-#     tests/run.sh --all       every pass below, as CI does: at most 60 minutes on two cores
+#     tests/run.sh --all       every pass below but the last two, as CI does: at most 60 minutes on two cores
 #     tests/run.sh --long      the emulated kernels on many images and a soak: hours; updates tests/long-record.txt. Before
-#                              them fuzz, 15 minutes a target
+#                              them fuzz, 15 minutes a target, and arm64
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -20,6 +20,7 @@
 # fuzz         libFuzzer with each target of tests/fuzz in build-test-fuzz/, half a minute each; needs clang
 # debian13     the quick pass in a bare Debian 13 (GStreamer 1.26) in build-debian13/; needs root
 # packages     Debian packages and Python wheel, built and tried in bare systems in build-packages/; needs root
+# arm64        the packages, cross-built, and the core under qemu (tests/arm64.sh) in build-arm64/; needs root
 # long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
@@ -212,6 +213,19 @@ pass_packages() {
     esac
 }
 
+pass_arm64() {
+    step "arm64"
+    "$top/tests/arm64.sh" "$top/build-arm64"
+    case $? in
+    0)
+        passed=$((passed + 1))
+        "$python" "$top/tests/long-record.py" "$top/build-arm64/arm64.json"
+        ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) broken=$((broken + 1)) ;;
+    esac
+}
+
 pass_long() {
     step "long: build"
     build "$top/build-test-long" -Dcuda=disabled -Demulate-long=true || { broken=$((broken + 1)); return; }
@@ -231,12 +245,12 @@ case ${1-} in
     shift
     long_tests="$*"
     fuzz_seconds=900
-    if [ $# = 0 ]; then set -- fuzz long; else set -- long; fi
+    if [ $# = 0 ]; then set -- fuzz arm64 long; else set -- long; fi
     ;;
 esac
 for pass; do
     case $pass in
-    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | arm64 | long) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done

@@ -149,35 +149,47 @@ struct _GstCclBlob
 GST_CCL_API
 GType gst_ccl_blob_get_type (void);
 
+/* Makes a blob with every number 0 and no mirror (#GstCclBlob.mtd_id is %GST_CCL_MTD_ID_NONE). */
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_new (void);
 
+/* Copies a blob. */
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_copy (const GstCclBlob * blob);
 
+/* Frees a blob. */
 GST_CCL_API
 void gst_ccl_blob_free (GstCclBlob * blob);
 
 /* Shape in mask pixels, with names and definitions as in scikit-image. */
 
+/* Gets the centre of gravity in mask pixels; the centre of the mask's first pixel is (0, 0). */
 GST_CCL_API
 void gst_ccl_blob_get_centroid (const GstCclBlob * blob, gdouble * x, gdouble * y);
 
+/* Gets the population covariance of the pixel centres, in mask pixels squared. */
 GST_CCL_API
 void gst_ccl_blob_get_covariance (const GstCclBlob * blob, gdouble * xx, gdouble * xy, gdouble * yy);
 
+/* Gets the direction of the major axis, like scikit-image's `orientation`: the angle from the y
+ * axis, which points down, to the major axis, positive towards positive x. */
 GST_CCL_API
 gdouble gst_ccl_blob_get_orientation (const GstCclBlob * blob);
 
+/* Gets the full lengths, in mask pixels, of the axes of the ellipse with the same second moments
+ * (scikit-image: `axis_major_length`, `axis_minor_length`). */
 GST_CCL_API
 void gst_ccl_blob_get_axes (const GstCclBlob * blob, gdouble * major, gdouble * minor);
 
+/* Gets the eccentricity of the ellipse with the same second moments. */
 GST_CCL_API
 gdouble gst_ccl_blob_get_eccentricity (const GstCclBlob * blob);
 
+/* Gets the fraction of its box that the blob fills. */
 GST_CCL_API
 gdouble gst_ccl_blob_get_extent (const GstCclBlob * blob);
 
+/* Gets the diameter of the circle with the same area (scikit-image: `equivalent_diameter_area`). */
 GST_CCL_API
 gdouble gst_ccl_blob_get_equivalent_diameter (const GstCclBlob * blob);
 
@@ -193,28 +205,36 @@ typedef struct _GstCclBlobList GstCclBlobList;
 GST_CCL_API
 GType gst_ccl_blob_list_get_type (void);
 
+/* Makes a list of copies of @blobs. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new (const GstCclBlob * blobs, guint n_blobs);
 
-/* For producers that fill or change the array in place, before they pass the list on. */
+/* Makes a list whose array the caller fills in place. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs);
 
+/* Makes a list of the same blobs, with their contours, trails and counts, for an element that
+ * changes them. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs);
 
+/* Takes a reference. */
 GST_CCL_API
 GstCclBlobList *gst_ccl_blob_list_ref (GstCclBlobList * list);
 
+/* Releases a reference; the last one frees the list. */
 GST_CCL_API
 void gst_ccl_blob_list_unref (GstCclBlobList * list);
 
+/* Gets the number of blobs. */
 GST_CCL_API
 guint gst_ccl_blob_list_get_length (const GstCclBlobList * list);
 
+/* Gets a blob of the list. */
 GST_CCL_API
 const GstCclBlob *gst_ccl_blob_list_get (const GstCclBlobList * list, guint index);
 
+/* Copies a blob of the list. */
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_list_dup (const GstCclBlobList * list, guint index);
 
@@ -232,15 +252,20 @@ typedef struct
   gfloat y;
 } GstCclPoint;
 
+/* Sets the contours and trails of the blobs. */
 GST_CCL_API
 void gst_ccl_blob_list_set_points (GstCclBlobList * list, GBytes * points);
 
+/* Gets the points that gst_ccl_blob_list_set_points() has set. */
 GST_CCL_API
 GBytes *gst_ccl_blob_list_get_points (const GstCclBlobList * list);
 
+/* Gets the contour of a blob, in the plane of the mask; see gst_ccl_blob_meta_get_contour(). */
 GST_CCL_API
 const GstCclPoint *gst_ccl_blob_list_get_contour (const GstCclBlobList * list, guint index, guint * n_points);
 
+/* Gets the past positions of the track of a blob, in the plane of the mask; see
+ * gst_ccl_blob_meta_get_trail(). */
 GST_CCL_API
 const GstCclPoint *gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n_points);
 
@@ -264,9 +289,11 @@ typedef struct
   guint32 diagonals;
 } GstCclShapeCounts;
 
+/* Sets the counts behind the holes and perimeters. */
 GST_CCL_API
 void gst_ccl_blob_list_set_shape (GstCclBlobList * list, GBytes * shape);
 
+/* Gets the counts that gst_ccl_blob_list_set_shape() has set. */
 GST_CCL_API
 GBytes *gst_ccl_blob_list_get_shape (const GstCclBlobList * list);
 
@@ -343,9 +370,11 @@ struct _GstCclBlobMeta
 GST_CCL_API
 GType gst_ccl_blob_meta_get_type (void);
 
+/* Copies a meta. */
 GST_CCL_API
 GstCclBlobMeta *gst_ccl_blob_meta_copy (const GstCclBlobMeta * meta);
 
+/* Frees a copy. */
 GST_CCL_API
 void gst_ccl_blob_meta_free (GstCclBlobMeta * meta);
 
@@ -353,87 +382,118 @@ GST_CCL_API
 GType gst_ccl_blob_meta_api_get_type (void);
 #define GST_CCL_BLOB_META_API_TYPE (gst_ccl_blob_meta_api_get_type ())
 
+/* Gets the #GstMetaInfo. */
 GST_CCL_API
 const GstMetaInfo *gst_ccl_blob_meta_get_info (void);
 #define GST_CCL_BLOB_META_INFO (gst_ccl_blob_meta_get_info ())
 
+/* Adds a meta whose matrix is the identity, whose `n_kept` is the length of @list, and whose other
+ * fields are 0. */
 GST_CCL_API
 GstCclBlobMeta *gst_buffer_add_ccl_blob_meta (GstBuffer * buffer, GstCclBlobList * list, guint width, guint height);
 
+/* Gets the blobs of a frame. */
 GST_CCL_API
 GstCclBlobMeta *gst_buffer_get_ccl_blob_meta (GstBuffer * buffer);
 
+/* Copies the meta that gst_buffer_get_ccl_blob_meta() gets. */
 GST_CCL_API
 GstCclBlobMeta *gst_buffer_dup_ccl_blob_meta (GstBuffer * buffer);
 
+/* Gives the meta that gst_buffer_get_ccl_blob_meta() gets the blobs and all fields of @meta. */
 GST_CCL_API
 gboolean gst_buffer_set_ccl_blob_meta (GstBuffer * buffer, const GstCclBlobMeta * meta);
 
+/* Gets the number of blobs listed; `n_kept` and `n_total` may be larger. */
 GST_CCL_API
 guint gst_ccl_blob_meta_get_length (const GstCclBlobMeta * meta);
 
+/* Gets a blob, in pixels of the mask. */
 GST_CCL_API
 const GstCclBlob *gst_ccl_blob_meta_get_blob (const GstCclBlobMeta * meta, guint index);
 
+/* Copies a blob. */
 GST_CCL_API
 GstCclBlob *gst_ccl_blob_meta_dup_blob (const GstCclBlobMeta * meta, guint index);
 
+/* Replaces the blobs. */
 GST_CCL_API
 void gst_ccl_blob_meta_set_list (GstCclBlobMeta * meta, GstCclBlobList * list);
 
+/* Sets #GstCclBlobMeta.matrix, for languages that cannot write to the field. */
 GST_CCL_API
 void gst_ccl_blob_meta_set_matrix (GstCclBlobMeta * meta, const gdouble * matrix);
 
+/* Gets the name of the element that attached the meta. */
 GST_CCL_API
 const gchar *gst_ccl_blob_meta_get_source (const GstCclBlobMeta * meta);
 
+/* Describes the meta in one line, for logs and tests. */
 GST_CCL_API
 gchar *gst_ccl_blob_meta_to_string (const GstCclBlobMeta * meta);
 
 /* Measures of ccllabel features=shape, in pixels of the mask. FALSE: not measured. */
 
+/* Gets the holes of a blob: parts of the background that it encloses, with other blobs inside or
+ * not. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_holes (const GstCclBlobMeta * meta, guint index, gint * euler_number, guint * n_holes);
 
+/* Gets the length of the border of a blob and its holes, in pixels of the mask. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint index, gdouble * crack, gdouble * crofton);
 
+/* Compares the area of a blob with its perimeter. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_roundness (const GstCclBlobMeta * meta, guint index, gdouble * circularity,
     gdouble * compactness);
 
 /* The same measures in pixels of the current frame, mapped by the matrix. */
 
+/* Gets the bounding box in pixels of the frame. */
 GST_CCL_API
 void gst_ccl_blob_meta_get_box (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y, gdouble * width,
     gdouble * height);
 
+/* Gets the area that the blob covers in the frame. */
 GST_CCL_API
 gdouble gst_ccl_blob_meta_get_area (const GstCclBlobMeta * meta, guint index);
 
+/* Gets the centre of gravity in pixels of the frame; the centre of the frame's first pixel is (0,
+ * 0). */
 GST_CCL_API
 void gst_ccl_blob_meta_get_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
 
+/* Gets the covariance of gst_ccl_blob_get_covariance() in pixels of the frame squared. */
 GST_CCL_API
 void gst_ccl_blob_meta_get_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
     gdouble * yy);
 
+/* Gets the ellipse with the same second moments in the frame; see gst_ccl_blob_get_axes() and
+ * gst_ccl_blob_get_orientation(). */
 GST_CCL_API
 void gst_ccl_blob_meta_get_axes (const GstCclBlobMeta * meta, guint index, gdouble * major, gdouble * minor,
     gdouble * orientation);
 
+/* Gets the outer contour of the blob as a polygon of the frame, if it was traced (`ccllabel
+ * contours=true`). */
 GST_CCL_API
 gdouble *gst_ccl_blob_meta_get_contour (const GstCclBlobMeta * meta, guint index, guint * n_values);
 
+/* Gets the past positions of the track of the blob (`ccltrack history=...`): its centre of gravity
+ * in earlier frames and, last, in this frame, in coordinates of this frame. */
 GST_CCL_API
 gdouble *gst_ccl_blob_meta_get_trail (const GstCclBlobMeta * meta, guint index, guint * n_values);
 
+/* Maps a point of the mask to the frame. */
 GST_CCL_API
 void gst_ccl_blob_meta_map_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);
 
+/* Maps a point of the frame to the mask: the inverse of gst_ccl_blob_meta_map_point(). */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_unmap_point (const GstCclBlobMeta * meta, gdouble * x, gdouble * y);
 
+/* Tells whether pixels of the mask are pixels of the frame. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
 
@@ -447,18 +507,24 @@ gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
  */
 #define GST_CCL_ROI_PARAM "ccl/blob"
 
+/* Adds a #GstVideoRegionOfInterestMeta for each of the first @max blobs of the list, in its order.
+ * */
 GST_CCL_API
 guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, const gchar * type, guint max);
 
+/* Adds an object detection for each of the first @max blobs of the list, in its order, to the
+ * buffer's GstAnalyticsRelationMeta, or to a new one. */
 GST_CCL_API
 guint gst_buffer_add_ccl_analytics_mirror (GstBuffer * buffer, GstCclBlobMeta * meta, const gchar * type, guint max);
 
 /* A flat form of a meta; see docs/metadata.md. GStreamer 1.24 and newer use it through gst_meta_serialize(). The name of a
  * source has at most 255 bytes there. A process accepts at most 1024 new names from such bytes. */
 
+/* Writes the meta in its flat form, for files, sockets and other processes. */
 GST_CCL_API
 GBytes *gst_ccl_blob_meta_to_bytes (const GstCclBlobMeta * meta);
 
+/* Adds the meta that @bytes describes. */
 GST_CCL_API
 GstCclBlobMeta *gst_buffer_add_ccl_blob_meta_from_bytes (GstBuffer * buffer, GBytes * bytes, GError ** error);
 

@@ -74,9 +74,11 @@ struct _GstCclMaskMeta
 GST_CCL_API
 GType gst_ccl_mask_meta_get_type (void);
 
+/* Copies a meta. */
 GST_CCL_API
 GstCclMaskMeta *gst_ccl_mask_meta_copy (const GstCclMaskMeta * meta);
 
+/* Frees a copy. */
 GST_CCL_API
 void gst_ccl_mask_meta_free (GstCclMaskMeta * meta);
 
@@ -84,25 +86,32 @@ GST_CCL_API
 GType gst_ccl_mask_meta_api_get_type (void);
 #define GST_CCL_MASK_META_API_TYPE (gst_ccl_mask_meta_api_get_type ())
 
+/* Gets the #GstMetaInfo. */
 GST_CCL_API
 const GstMetaInfo *gst_ccl_mask_meta_get_info (void);
 #define GST_CCL_MASK_META_INFO (gst_ccl_mask_meta_get_info ())
 
+/* Adds a meta whose matrix stretches the mask over the frame and whose other fields are 0. */
 GST_CCL_API
 GstCclMaskMeta *gst_buffer_add_ccl_mask_meta (GstBuffer * buffer, GstBuffer * mask, guint width, guint height);
 
+/* Gets the mask of a frame. */
 GST_CCL_API
 GstCclMaskMeta *gst_buffer_get_ccl_mask_meta (GstBuffer * buffer);
 
+/* Copies the meta that gst_buffer_get_ccl_mask_meta() gets. */
 GST_CCL_API
 GstCclMaskMeta *gst_buffer_dup_ccl_mask_meta (GstBuffer * buffer);
 
+/* Gets the mask. */
 GST_CCL_API
 GstBuffer *gst_ccl_mask_meta_get_mask (const GstCclMaskMeta * meta);
 
+/* Gets the name of the element that attached the meta. */
 GST_CCL_API
 const gchar *gst_ccl_mask_meta_get_source (const GstCclMaskMeta * meta);
 
+/* Maps a point of the mask to the frame; see gst_ccl_blob_meta_map_point(). */
 GST_CCL_API
 void gst_ccl_mask_meta_map_point (const GstCclMaskMeta * meta, gdouble * x, gdouble * y);
 

@@ -66,12 +66,15 @@ struct _GstCclZone
 GST_CCL_API
 GType gst_ccl_zone_get_type (void);
 
+/* Copies a zone. */
 GST_CCL_API
 GstCclZone *gst_ccl_zone_copy (const GstCclZone * zone);
 
+/* Frees a zone. */
 GST_CCL_API
 void gst_ccl_zone_free (GstCclZone * zone);
 
+/* Gets a corner of the polygon or an end of the line. */
 GST_CCL_API
 gboolean gst_ccl_zone_get_point (const GstCclZone * zone, guint index, gdouble * x, gdouble * y);
 
@@ -103,9 +106,11 @@ struct _GstCclZoneMeta
 GST_CCL_API
 GType gst_ccl_zone_meta_get_type (void);
 
+/* Copies a meta and its zones. */
 GST_CCL_API
 GstCclZoneMeta *gst_ccl_zone_meta_copy (const GstCclZoneMeta * meta);
 
+/* Frees a copy and its zones. */
 GST_CCL_API
 void gst_ccl_zone_meta_free (GstCclZoneMeta * meta);
 
@@ -113,25 +118,32 @@ GST_CCL_API
 GType gst_ccl_zone_meta_api_get_type (void);
 #define GST_CCL_ZONE_META_API_TYPE (gst_ccl_zone_meta_api_get_type ())
 
+/* Gets the #GstMetaInfo. */
 GST_CCL_API
 const GstMetaInfo *gst_ccl_zone_meta_get_info (void);
 #define GST_CCL_ZONE_META_INFO (gst_ccl_zone_meta_get_info ())
 
+/* Adds a meta with copies of @zones. */
 GST_CCL_API
 GstCclZoneMeta *gst_buffer_add_ccl_zone_meta (GstBuffer * buffer, const GstCclZone * zones, guint n_zones);
 
+/* Gets the zones of a frame. */
 GST_CCL_API
 GstCclZoneMeta *gst_buffer_get_ccl_zone_meta (GstBuffer * buffer);
 
+/* Copies the meta that gst_buffer_get_ccl_zone_meta() gets. */
 GST_CCL_API
 GstCclZoneMeta *gst_buffer_dup_ccl_zone_meta (GstBuffer * buffer);
 
+/* Gets the number of zones. */
 GST_CCL_API
 guint gst_ccl_zone_meta_get_length (const GstCclZoneMeta * meta);
 
+/* Gets a zone. */
 GST_CCL_API
 const GstCclZone *gst_ccl_zone_meta_get_zone (const GstCclZoneMeta * meta, guint index);
 
+/* Copies a zone. */
 GST_CCL_API
 GstCclZone *gst_ccl_zone_meta_dup_zone (const GstCclZoneMeta * meta, guint index);
 

@@ -20,7 +20,7 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
 /* Index of the neighbour that the track began next to, if it still lives and they have not moved apart; else TRACK_NONE. */
 uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackItem *item);
 
-/* Is the track so much smaller than its neighbour that it is a piece of it while it is near? */
+/* Is the track much smaller than its neighbour, or right above or below it? Then it is a piece while it stays near. */
 bool track_is_piece(const TrackItem *item, const TrackItem *neighbour);
 
 /* For each frame in which a new track is a piece. */

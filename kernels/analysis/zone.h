@@ -51,7 +51,7 @@ typedef struct CclZone {
 typedef struct CclZonePosition {
     uint64_t id;   /* of its track */
     double x, y;
-    double area;   /* pixels; 0: not measured, the last one holds */
+    double area;   /* pixels; 0: not measured, the area measured last holds */
     double margin; /* half the width of the band for this object, pixels; 0: none */
 } CclZonePosition;
 

@@ -4,6 +4,10 @@
 /* The methods of the build, and a context from ccl_context_new() to ccl_context_free(). */
 #include "context.h"
 
+#include "analysis/measures.h"
+#include "order.h"
+#include "select.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,12 +78,13 @@ CclConfig ccl_config_default(void)
     };
 }
 
-/* Records that a backend fills. To choose the largest components, the core must see all of them. */
+/* Records that a backend fills. To choose components, the core must see all of them. */
 static uint32_t table_capacity(const CclConfig *config)
 {
     const uint32_t max = config->volume ? ccl_max_volume_components(config)
                                         : ccl_max_components(config->max_width, config->max_height, config->connectivity);
-    const uint32_t wanted = config->order == CCL_ORDER_AREA ? CCL_MAX_COMPONENTS : config->max_components;
+    const bool chooses = config->order != CCL_ORDER_RASTER || (config->selects && config->backend != CCL_BACKEND_CPU);
+    const uint32_t wanted = chooses ? CCL_MAX_COMPONENTS : config->max_components;
     return wanted < max ? wanted : max;
 }
 
@@ -95,12 +100,25 @@ static CclStatus check_features(const CclConfig *config)
     return CCL_OK;
 }
 
+static CclStatus check_order(const CclConfig *config)
+{
+    if ((unsigned)config->order >= CCL_N_ORDERS)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
+    if (config->order == CCL_ORDER_RASTER)
+        return CCL_OK;
+    const CclMeasureInfo *const info = ccl_measure_info(ccl_order_number(config->order));
+    if (info->feature & ~config->features)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x", info->name, info->feature);
+    return CCL_OK;
+}
+
 CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
 {
     const CclAlgorithm *algorithm = NULL;
 
     *result = NULL;
     CCL_TRY(ccl_check_config(config));
+    CCL_TRY(check_order(config));
     if (!ccl_backend_built(config->backend))
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "this build has no %s backend (built without the CUDA toolkit)",
                         backend_name(config->backend));
@@ -119,7 +137,11 @@ CclStatus ccl_context_new(const CclConfig *config, CclContext **result)
         context->backend = config->volume ? &ccl_cpu_volumes : &ccl_cpu_backend;
     context->capacity = table_capacity(config);
 
-    const CclStatus status = context->backend->open(context);
+    CclStatus status = context->backend->open(context);
+    if (status == CCL_OK)
+        status = ccl_order_open(context);
+    if (status == CCL_OK)
+        status = ccl_select_open(context);
     if (status != CCL_OK) {
         ccl_context_free(context);
         return status;
@@ -133,6 +155,8 @@ void ccl_context_free(CclContext *context)
     if (!context)
         return;
     context->backend->close(context);
+    ccl_order_close(context);
+    ccl_select_close(context);
     free(context);
 }
 

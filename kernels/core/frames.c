@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* A frame from ccl_submit() to ccl_collect(), the same for every backend: argument checks, a slot of the ring, the
- * backend's work, the order and the cap of the table. */
-#include "area_order.h"
+ * backend's work, the selection, the order and the cap of the table. */
 #include "context.h"
+#include "order.h"
+#include "select.h"
 
 /* ---------------------------------------------------------------- submit */
 
@@ -23,6 +24,8 @@ static CclStatus check_submission(const CclContext *context, const CclMask *mask
         return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without label images");
     if (labels)
         CCL_TRY(ccl_check_labels(&context->config, mask, labels));
+    if (filter && filter->selection)
+        CCL_TRY(ccl_select_check(context, filter, labels));
     if (context->n_waiting == context->config.depth)
         return ccl_fail(CCL_ERROR_ARGUMENT, "%u frames are waiting already; collect one first", context->n_waiting);
     return CCL_OK;
@@ -36,6 +39,7 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
     if (!frame->mask.pixel_size)
         frame->mask.pixel_size = 1;
     frame->limits = ccl_absolute_limits(filter, mask);
+    frame->selection = filter ? filter->selection : NULL;
     frame->labels = labels ? *labels : (CclLabels){ 0 };
     frame->table = (CclTable){ .components = frame->rows, .shape = frame->shape, .width = mask->width, .height = mask->height,
                                .batch_size = 1, .wait_us = -1, .pack_us = -1, .upload_us = -1, .kernel_us = -1 };
@@ -64,12 +68,13 @@ bool ccl_ready(CclContext *context)
 static void finish_table(const CclContext *context, CclFrame *frame)
 {
     CclTable *const table = &frame->table;
+    ccl_select_rows(context, frame);
     table->n_components = table->n_kept < context->capacity ? table->n_kept : context->capacity;
-    if (context->config.order == CCL_ORDER_AREA)
-        ccl_choose_largest(frame->rows, table->n_components, context->config.max_components);
+    ccl_order_rows(context, frame);
     if (table->n_components > context->config.max_components)
         table->n_components = context->config.max_components;
-    table->flags = table->n_kept > table->n_components ? CCL_TABLE_TRUNCATED : 0;
+    if (table->n_kept > table->n_components)
+        table->flags |= CCL_TABLE_TRUNCATED;
 }
 
 CclStatus ccl_collect(CclContext *context, CclTable *table)

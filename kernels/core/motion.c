@@ -299,7 +299,7 @@ CclStatus ccl_motion_submit_picture(CclMotion *motion, const CclMotionPicture *p
 /*
  * After a global change the next picture is the first that the model learns from. Pictures in flight were started before
  * the change was known, so this starts them again, from the oldest on. The first is a seed: it needs nothing from the
- * model and clears all counts, so nothing remains of the first time. Pictures after a reset are repeated too, because the
+ * model and clears all counts, so nothing remains of their first run. Pictures after a reset are repeated too, because the
  * model has to go through the same states.
  */
 static CclStatus learn_again(CclMotion *motion, uint32_t n_resets)

@@ -3,6 +3,8 @@
 
 #include "table.h"
 
+#include "analysis/selection.h"
+
 #include <string.h>
 
 static void merge_sums(CclComponent *to, const CclComponent *from)
@@ -70,13 +72,25 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
+/* `label` is provisional. */
+static bool is_selected(const CclFrame *frame, const CclComponent *sums, uint16_t x0, uint32_t label)
+{
+    CclComponent component = *sums;
+    component.x0 = x0;
+    CclMeasuring measuring = { .component = &component,
+                               .counts = frame->shape ? &frame->shape[label] : NULL,
+                               .width = frame->mask.width,
+                               .height = frame->mask.height };
+    return ccl_selection_keeps(frame->selection, &measuring);
+}
+
 /* How many sums ahead of the current one are fetched. */
 #define AHEAD 32
 
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels)
 {
     const CclLimits *const limits = &frame->limits;
-    const bool all = ccl_keeps_all(limits);
+    const bool all = ccl_keeps_all(limits) && !frame->selection;
     const uint32_t width = frame->mask.width, height = frame->mask.height;
     const uint64_t border = box_word(&(CclComponent){
         .x0 = UINT16_MAX, .y0 = 0, .x1 = (uint16_t)width, .y1 = (uint16_t)height });
@@ -87,11 +101,11 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
         const CclComponent *const sums = &labels->sums[labels->root[k]];
         __builtin_prefetch(sums + AHEAD);
         const uint16_t x0 = (uint16_t)~sums->x0;
-        const uint16_t touches = shares_entry(box_word(sums), border)
-                                     ? ccl_border_flags(x0, sums->y0, sums->x1, sums->y1, width, height)
-                                     : 0;
-        if (!all && !ccl_keeps(limits, sums->moments.area, (uint32_t)(sums->x1 - x0), (uint32_t)(sums->y1 - sums->y0),
-                               touches)) {
+        const uint16_t touches =
+            shares_entry(box_word(sums), border) ? ccl_border_flags(x0, sums->y0, sums->x1, sums->y1, width, height) : 0;
+        if (!all &&
+            (!ccl_keeps(limits, sums->moments.area, (uint32_t)(sums->x1 - x0), (uint32_t)(sums->y1 - sums->y0), touches) ||
+             (frame->selection && !is_selected(frame, sums, x0, labels->root[k])))) {
             labels->final[labels->root[k]] = 0;
             continue;
         }

@@ -369,6 +369,11 @@ static inline uint32_t test_limit(uint32_t n)
 
 /* ---------------------------------------------------------------- inside kernels */
 
+/* A pixel, and the size of its image. */
+typedef struct PixelPlace {
+    uint32_t x, y, width, height;
+} PixelPlace;
+
 __device__ static inline bool is_foreground(unsigned value, const CudaVars &vars)
 {
     return (value > vars.threshold) != (vars.invert != 0);

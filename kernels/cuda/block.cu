@@ -39,7 +39,7 @@ __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t
         return;
     const InPlace parents = in_place(vars);
     const uint32_t label = parents.label_of(parents[parents.at(x, y)], width);
-    store_block(vars, block_pixels(vars, x, y, width, height), label, x, y, width, height);
+    store_block(vars, block_pixels(vars, x, y, width, height), label, { x, y, width, height });
 }
 
 CclStatus blocks_start(CudaFrame *frame)

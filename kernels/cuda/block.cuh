@@ -164,10 +164,10 @@ __device__ static inline bool is_label_pair(const CudaVars &vars, uint32_t x, ui
     return x + 1 < width && ((uint32_t)(uintptr_t)vars.labels.pointer | (uint32_t)vars.label_stride * 4) % 8 == 0;
 }
 
-/* The foreground pixels of a block take its label, the others 0. */
-__device__ static inline void store_block(const CudaVars &vars, uint32_t pixels, uint32_t label, uint32_t x, uint32_t y,
-                                          uint32_t width, uint32_t height)
+/* The foreground pixels of a block take its label, the others 0. `first`: its pixel TOP_LEFT. */
+__device__ static inline void store_block(const CudaVars &vars, uint32_t pixels, uint32_t label, const PixelPlace &first)
 {
+    const uint32_t x = first.x, y = first.y, width = first.width, height = first.height;
     uint32_t *const top = vars.labels + y * vars.label_stride + x;
     uint32_t *const bottom = top + vars.label_stride;
     const bool below = y + 1 < height;

@@ -8,16 +8,17 @@
  * A file calls only files of the lines below it (tests/lint/arrows.py):
  *
  *     backend
- *     open  volume
+ *     open
+ *     volume
  *     batch
  *     launch
  *     stage
  *     pack
  *     replay  upload
  *     engine
- *     methods (label/, runs/, published/) and the stages that they share
- *     context  steps  scheduler
- *     memory  wait  graph
+ *     methods (label/, runs/, published/), and the kernels that they share
+ *     context  steps
+ *     memory  wait  graph  scheduler
  *     devices
  *
  * The thread that submits a frame stages its mask and fills its `vars`. Then the frame is launched: at once, or with

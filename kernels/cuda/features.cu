@@ -142,10 +142,14 @@ __device__ static uint4 load_labels(const uint32_t *row, uint32_t x, uint32_t wi
     return v;
 }
 
-/* Adds n pixels [x, x + n) of row y. */
-__device__ static void add_run(const Target &t, Part *part, uint32_t label, uint32_t x, uint32_t y, uint32_t n,
-                               uint32_t width)
+/* n pixels [x, x + n) of row y. */
+typedef struct LabelRun {
+    uint32_t label, x, y, n;
+} LabelRun;
+
+__device__ static void add_run(const Target &t, Part *part, const LabelRun &run, uint32_t width)
 {
+    const uint32_t label = run.label, x = run.x, y = run.y, n = run.n;
     if (part->label != label) {
         if (part->label)
             add_part(t, *part);
@@ -177,7 +181,7 @@ __device__ static void add_quad(const Target &t, Part *part, uint4 v, uint32_t x
         const uint32_t end = starts ? __ffs(starts) - 1 : 4;
         const uint32_t label = start < 2 ? (start ? v.y : v.x) : start == 2 ? v.z : v.w;
         if (label)
-            add_run(t, part, label, x + start, y, end - start, width);
+            add_run(t, part, { label, x + start, y, end - start }, width);
     } while (starts);
 }
 

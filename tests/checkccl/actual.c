@@ -10,7 +10,8 @@
 static bool context_fits(const Subject *subject, const CclConfig *wanted, bool exact)
 {
     const CclConfig *const made = &subject->made;
-    if (!subject->context || made->order != wanted->order || made->features != wanted->features || made->depth < wanted->depth)
+    if (!subject->context || made->order != wanted->order || made->features != wanted->features ||
+        made->selects != wanted->selects || made->depth < wanted->depth)
         return false;
     if (made->max_components != wanted->max_components && (exact || made->max_components < wanted->max_components))
         return false;
@@ -28,6 +29,7 @@ static CclConfig config_for(const Subject *subject, const Case *cases, unsigned 
     *exact = cases[0].exact || cases[0].max_components;
     config.order = cases[0].order;
     config.features = config.backend == CCL_BACKEND_CPU ? cases[0].features : 0;
+    config.selects = cases[0].selects || cases[0].filter.selection;
     config.depth = *exact ? n : CCL_MAX_DEPTH;
     config.labels = !*exact || cases[0].product != PRODUCT_TABLE;
     config.max_width = config.max_height = 1;

@@ -5,6 +5,8 @@
 #include "api.h"
 #include "device.h"
 
+#include "analysis/selection.h"
+
 #include <string.h>
 
 /* ---------------------------------------------------------------- the table of methods */
@@ -93,7 +95,8 @@ void check_config_errors(Session *session, const Subject *subject)
     WRONG(max_components, CCL_MAX_COMPONENTS + 1, CCL_ERROR_ARGUMENT, "1048577");
     WRONG(depth, 0, CCL_ERROR_ARGUMENT, "depth 0");
     WRONG(depth, CCL_MAX_DEPTH + 1, CCL_ERROR_ARGUMENT, "depth 5");
-    WRONG(order, (CclOrder)2, CCL_ERROR_ARGUMENT, "order 2");
+    WRONG(order, (CclOrder)CCL_N_ORDERS, CCL_ERROR_ARGUMENT, "order 45");
+    WRONG(order, ccl_order_by(CCL_MEASURE_N_HOLES, true), CCL_ERROR_ARGUMENT, "the order by n-holes needs features 0x1");
     WRONG(connectivity, (CclConnectivity)6, CCL_ERROR_ARGUMENT, "6");
     WRONG(connectivity, (CclConnectivity)0, CCL_ERROR_ARGUMENT, "0");
     WRONG(backend, (CclBackendKind)7, CCL_ERROR_ARGUMENT, "7");
@@ -190,6 +193,34 @@ static void check_label_errors(Session *session, const Subject *subject, CclCont
 #undef WRONG
 }
 
+static void check_selection_errors(Session *session, const Subject *subject, const CclMask *mask, const CclLabels *labels)
+{
+    static CclSelection shape;
+    const CclFilter filter = { .selection = &shape };
+    CclConfig config = small_config(subject);
+
+    ccl_selection_parse("n-holes > 0", &shape);
+    for (unsigned i = 0; i < 2; i++) {
+        config.selects = config.labels = i;
+        CclContext *const context = open_or_fail(session, subject, &config);
+        if (!context)
+            return;
+        check(session,
+              ccl_submit(context, mask, &filter, NULL) == CCL_ERROR_ARGUMENT &&
+                  strstr(ccl_error_message(), i ? "needs features 0x1" : "without selections"),
+              "%s: a selection that the context cannot apply: \"%s\"", subject->name, ccl_error_message());
+        shape.features = 0;
+        const CclLabels far = { .data = labels->data, .stride = labels->stride, .memory = CCL_MEMORY_DEVICE };
+        if (i && config.backend == CCL_BACKEND_CUDA)
+            check(session,
+                  ccl_submit(context, mask, &filter, &far) == CCL_ERROR_ARGUMENT &&
+                      strstr(ccl_error_message(), "label image in host memory"),
+                  "%s: a selection with labels on the device: \"%s\"", subject->name, ccl_error_message());
+        shape.features = CCL_FEATURE_SHAPE;
+        ccl_context_free(context);
+    }
+}
+
 void check_frame_errors(Session *session, const Subject *subject)
 {
     static const uint8_t pixels[40 * 31 * 2];
@@ -204,6 +235,7 @@ void check_frame_errors(Session *session, const Subject *subject)
         return;
 
     check_mask_errors(session, subject, context, &good);
+    check_selection_errors(session, subject, &good, &good_labels);
     submit_fails(session, context, &good, &good_labels, "label");
     check(session, ccl_submit(context, &good, &wrong_border, NULL) == CCL_ERROR_ARGUMENT &&
                        strstr(ccl_error_message(), "border rule 3"),

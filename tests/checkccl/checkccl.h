@@ -58,9 +58,11 @@ typedef struct Case {
     CclOrder order;
     uint32_t max_components; /* 0: as many as there are */
     unsigned features;       /* CCL_FEATURE_..., of CPU methods */
-    bool exact;              /* a context of exactly this size; else one that fits, used before and after */
-    bool twice;              /* run it again: same bytes */
-    bool one_of_many;        /* one of some 100000 small images: see Subject.every_of_many */
+    const struct Expression *expression; /* the tree of filter.selection, for the expected result */
+    bool selects;                        /* a context for selections even if this case has none */
+    bool exact;                          /* a context of exactly this size; else one that fits, used before and after */
+    bool twice;                          /* run it again: same bytes */
+    bool one_of_many;                    /* one of some 100000 small images: see Subject.every_of_many */
 } Case;
 
 /* The result of one frame, copied to where it can be compared. */
@@ -181,6 +183,7 @@ void check_huge(Session *session); /* masks of the largest size: minutes, gigaby
 void check_table(Session *session);
 void check_features(Session *session);
 void check_shape(Session *session);
+void check_selection(Session *session);
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);

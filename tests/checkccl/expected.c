@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The result that a case must have: the reference method, then the rules of ccl.h in a second version. */
+#include "expression.h"
 #include "judge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +116,20 @@ static unsigned touches(const CclComponent *c, const Image *image)
            (c->x1 == image->width) * CCL_TOUCHES_RIGHT + (c->y1 == image->height) * CCL_TOUCHES_BOTTOM;
 }
 
-static int by_area(const void *a, const void *b)
+/* Of the table that qsort() is at. */
+static CclOrder order;
+static const CclShapeCounts *counts;
+
+/* Undefined ones last, equal ones by label. */
+static int by_order(const void *a, const void *b)
 {
     const CclComponent *const x = a, *const y = b;
-    if (x->moments.area != y->moments.area)
-        return x->moments.area > y->moments.area ? -1 : 1;
+    const double u = expected_number(ccl_order_number(order), x, counts ? &counts[x->label - 1] : NULL);
+    const double v = expected_number(ccl_order_number(order), y, counts ? &counts[y->label - 1] : NULL);
+    if (isnan(u) != isnan(v))
+        return isnan(u) ? 1 : -1;
+    if (u != v && !isnan(u))
+        return (u > v) == ccl_order_is_descending(order) ? -1 : 1;
     return x->label < y->label ? -1 : x->label > y->label;
 }
 
@@ -132,7 +143,9 @@ static void apply_filter(const Case *c, Outcome *outcome)
     uint32_t n = 0;
     for (uint32_t i = 0; i < outcome->table.n_components; i++) {
         CclComponent row = outcome->rows[i];
-        if (!passes(&c->filter, &row, c->image))
+        const CclShapeCounts *const of_row = outcome->table.shape ? &outcome->shape[i] : NULL;
+        if (!passes(&c->filter, &row, c->image) ||
+            (c->expression && !expression_passes(c->expression, &row, of_row, c->image->width, c->image->height)))
             continue;
         renamed[row.label] = ++n;
         row.label = n;
@@ -151,8 +164,10 @@ static void apply_order_and_cap(const Case *c, Outcome *outcome)
 {
     CclTable *const table = &outcome->table;
     const uint32_t cap = c->max_components ? c->max_components : CCL_MAX_COMPONENTS;
-    if (c->order == CCL_ORDER_AREA)
-        qsort(outcome->rows, table->n_components, sizeof(CclComponent), by_area);
+    order = c->order;
+    counts = table->shape ? outcome->shape : NULL;
+    if (c->order != CCL_ORDER_RASTER)
+        qsort(outcome->rows, table->n_components, sizeof(CclComponent), by_order);
     if (table->n_components > cap)
         table->n_components = cap;
     table->flags = table->n_kept > table->n_components ? CCL_TABLE_TRUNCATED : 0;

@@ -64,7 +64,8 @@ GST_START_TEST (test_properties_change_while_playing)
     {"min-area", "2", 2}, {"max-area", "2", 1}, {"max-area", "0", 2}, {"min-area", "1", 3}, {"min-width", "3", 1},
     {"min-width", "0", 3}, {"border", "drop", 0}, {"border", "flag", 3}, {"invert", "true", 2},
     {"invert", "false", 3}, {"threshold", "1", 0}, {"threshold", "-1", 3}, {"max-components", "2", 2},
-    {"max-components", "100", 3}, {"sort", "area-desc", 3}, {"min-rel-area", "0.3", 1}, {"min-rel-area", "0", 3},
+    {"max-components", "100", 3}, {"sort", "area-desc", 3}, {"filter", "area > 1", 2}, {"sort", "width", 2},
+    {"filter", "area > 9", 0}, {"filter", "", 3}, {"min-rel-area", "0.3", 1}, {"min-rel-area", "0", 3},
     {"async-depth", "2", 0}, {"async-depth", "0", 3}, {"threads", "1", 3}, {"timing", "true", 3},
   };
   GstHarness *harness;
@@ -104,7 +105,9 @@ GST_START_TEST (test_properties_change_from_another_thread)
     {"connectivity", "4"}, {"async-depth", "3"}, {"output", "mask"}, {"max-components", "10"}, {"sort", "area-desc"},
     {"algorithm", "reference"}, {"async-depth", "0"}, {"attach", "blob+roi"}, {"backend", "auto"}, {"interval", "3"},
     {"output", "labels"}, {"connectivity", "8"}, {"async-depth", "1"}, {"algorithm", "auto"}, {"roi-type", "thing"},
-    {"output", "passthrough"}, {"threshold", "77"}, {"attach", "blob"}, {"interval", "1"}, {"max-components", "4096"},
+    {"output", "passthrough"}, {"filter", "n-holes == 0 and area > 5"}, {"sort", "circularity"}, {"threshold", "77"},
+    {"filter", ""}, {"sort", "x-desc"}, {"filter", "width >"}, {"attach", "blob"}, {"interval", "1"},
+    {"filter", "x > 3"}, {"max-components", "4096"},
     {"backend", "cpu"}, {"invert", "true"}, {"sort", "raster"}, {"async-depth", "2"}, {"invert", "false"},
   };
   GstContext *context = __i__ ? shared_cuda_context (NULL) : NULL;

@@ -62,17 +62,25 @@ GST_END_TEST;
 GST_START_TEST (test_lives)
 {
   GstCclTrackLives *const lives = gst_ccl_track_lives_new ();
-  const CclTrack tracks[] = { {.id = 1,.state = CCL_TRACK_CONFIRMED}, {.id = 2,.state = CCL_TRACK_LOST} };
+  CclTrack tracks[] = { {.id = 1,.state = CCL_TRACK_CONFIRMED,.x1 = 10,.y1 = 20}, {.id = 2,.state = CCL_TRACK_LOST} };
 
   fail_unless (gst_ccl_track_lives_find (lives, 1) == NULL);
   for (guint i = 0; i < 5; i++)
-    gst_ccl_trail_ring_add (gst_ccl_track_lives_see (lives, 1, 10 + i, 3)->trail, (GstCclPoint) { i, 0});
-  gst_ccl_track_lives_see (lives, 2, 20, 3);
+    gst_ccl_trail_ring_add (gst_ccl_track_lives_see (lives, &tracks[0], 10 + i, 3)->trail, (GstCclPoint) {
+        i, 0}
+  );
+  gst_ccl_track_lives_see (lives, &tracks[1], 20, 3);
   fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
   check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 3, 2);
-  gst_ccl_track_lives_see (lives, 1, 30, 2);
+  gst_ccl_track_lives_see (lives, &tracks[0], 30, 2);
   fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
   check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 2, 3);
+  tracks[0].x = 9, tracks[0].y = -19;
+  fail_if (gst_ccl_track_lives_see (lives, &tracks[0], 40, 2)->has_moved);
+  tracks[0].y = -20;
+  fail_unless (gst_ccl_track_lives_see (lives, &tracks[0], 50, 2)->has_moved);
+  tracks[0].y = 0;
+  fail_unless (gst_ccl_track_lives_see (lives, &tracks[0], 60, 2)->has_moved);
   gst_ccl_track_lives_forget_lost (lives, tracks, G_N_ELEMENTS (tracks));
   fail_unless (gst_ccl_track_lives_find (lives, 1) && !gst_ccl_track_lives_find (lives, 2));
   gst_ccl_track_lives_clear (lives);
@@ -210,8 +218,12 @@ GST_START_TEST (test_write_identities)
   Output output = new_output ();
   const GstCclBlob *blobs;
 
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, 7, 0, 4)->trail, (GstCclPoint) { 100, 35});
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, 7, 0, 4)->trail, (GstCclPoint) { 125, 35});
+  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, &(CclTrack) {
+          .id = 7}, 0, 4)->trail, (GstCclPoint) {
+      100, 35});
+  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, &(CclTrack) {
+          .id = 7}, 0, 4)->trail, (GstCclPoint) {
+      125, 35});
   write_tracks (&output, tracks, 2, ids, 0);
   blobs = gst_ccl_blob_list_get (output.meta->list, 0);
   fail_unless_equals_int (gst_ccl_blob_meta_get_length (output.meta), 2);

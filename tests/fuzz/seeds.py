@@ -15,6 +15,12 @@ TEXTS = {
         "mqtt://host/path", "mqtt://host?password=pass_word", "mqtt://host#pass_word", "user:pass_word@host",
         "mqtt:user:pass_word@host", "mqtt://host:pass_word", "mqtt://user:pass_word@host", "pass_word", "", "http://host",
     ],
+    "filter": [
+        "area >= 50 and circularity > 0.6 and not touches-border or area > 5000", "", " \t\n", "area>5", "1e3 <= area",
+        "width != height or (x == 0 and not (y < 1))", "not not not true", 70 * "(" + "true" + 70 * ")", "true or " * 300,
+        "axis_minor_length < axis-major-length", "area > 1e999", "area > 0x10", "aera > 5", "1 < area < 5", "touches-left == 1",
+        "n_holes == 0 and compactness<1.5", "\u00e4rea > 5", "area = 5", "area > -.5e-3 and euler-number>+1",
+    ],
     "ignore": [
         "0,0;1,0;1,1", "0,0;640,0;640,480;0,480|10.5,10; 20,10 ;15,30", "0,0;1,0", "0,0;1", "1e308,-1e308;1e308,0;0,1e308", "",
         "nan,0;1,1;2,2", "-5,-5;100,-5;100,100;-5,100", "0.1,0.1;0.9,0.1;0.9,0.9|",

@@ -20,7 +20,7 @@ gst/ has these:
 A folder includes itself and the layers below it. Folders inside a layer (cuda/runs) may include each other in one
 direction only, and so may files. Files of kernels/ and of gst/ccl share headers, so there the calls count too: a file of
 kernels/ calls those that define the functions and tables which it names, itself or by way of a header's macros and inline
-functions.
+functions. The files of kernels/cuda call each other in the order that context.cuh has.
 
     tests/lint/arrows.py [ROOT]      exit status 1 and one line for each arrow that points up
 """
@@ -169,6 +169,22 @@ def check_calls(calls, name):
     return [f"files of {name}/ call each other: {' -> '.join(map(str, cycle))}"] if cycle else []
 
 
+def check_order(calls, text):
+    """Messages about calls in kernels/cuda that the order in the comment `text` does not allow: one line for each layer, the
+    highest first; "methods" stands for all files that are not named."""
+    lines = re.search(r"lines below it.*\n \*\n((?: \* {5}\S.*\n)+)", text).group(1).splitlines()
+    layers = {name: -i for i, line in enumerate(lines) for name in NAME.findall(line.split("(")[0])}
+
+    def layer(file):
+        return layers.get(file.stem if str(file.parent) == "cuda" else "", layers["methods"])
+
+    within = {Path("cuda"), *(Path("cuda") / folder for folder in ("label", "runs", "runs/cluster", "published"))}
+    return [f"kernels/{file} calls {other}, which context.cuh has above it or beside it"
+            for file, others in calls.items() for other in sorted(others)
+            if {file.parent, other.parent} <= within and layer(other) >= layer(file)
+            and not layer(file) == layer(other) == layers["methods"]]
+
+
 def self_test():
     """What must be found is found."""
     def count(**files):
@@ -189,6 +205,11 @@ def self_test():
         files = {"a.cuh": "int a(int x);\nextern const Calls b;\n" + header, "a.cu": a, "b.cu": b}
         return check_calls(read_kernel_calls({Path(file): text for file, text in files.items()}), "kernels")
 
+    order = "A file calls only files of the lines below it:\n *\n *     b\n *     methods (c)\n *     a\n *\n"
+    a, b, c = (Path(f"cuda/{name}.cu") for name in "abc")
+    assert not check_order({b: {a, c}, c: {a, Path("cuda/d.cu")}, a: {Path("host/b.c")}}, order)
+    assert len(check_order({a: {c}, c: {b}, b: {a}}, order)) == 2
+
     lower, upper = "int a(int x)\n{\n    return x;\n}\n", "const Calls b = { a };\n"
     macro = "#define DO(x)   \\\n    do_with(x)\nstatic inline int do_with(int x)\n{\n    return x + b.f(x);\n}\n"
     assert not circles(macro, lower, upper)
@@ -207,7 +228,8 @@ def main():
     messages += check_calls(read_calls(library), "gst/ccl")
     kernels = {file.relative_to(root / "kernels"): file.read_text() for file in sorted((root / "kernels").rglob("*"))
                if file.suffix in SUFFIXES}
-    messages += check_calls(read_kernel_calls(kernels), "kernels")
+    calls = read_kernel_calls(kernels)
+    messages += check_calls(calls, "kernels") + check_order(calls, kernels[Path("cuda/context.cuh")])
     for message in messages:
         print(message)
     return 1 if messages else 0

@@ -22,7 +22,10 @@ LONG_FILES = {
 # "path: function": reason
 LONG_FUNCTIONS = {
 }
-TO_CUT = "to be cut"
+KERNEL = "a kernel: its parameters are the values of its launch"
+REGISTERS = "with a struct the kernel takes 122 registers instead of 107 (nvcc 13.0, sm_90)"
+OTHER_CODE = "with a struct nvcc makes other code, whose speed was not measured"
+INLINED = "inlined: its parameters are parts of a block's memory and two constants"
 GIVEN = "the library that it stands for gives the signature"
 ONE_PIXEL = "inlined for each pixel: its values come from planes of their own and stay in registers"
 VECTORIZED = "the compiler vectorizes the loop only over parameters with restrict"
@@ -31,28 +34,14 @@ MANY_PARAMETERS = {
     "gst/python/gstccl/_analyze.py: _filter": "the filters of a call, by their public names",
     "kernels/cpu/motion/feedback_learn.h: learn_first_chroma": VECTORIZED,
     "kernels/cpu/motion/feedback_learn.h: learn_near": VECTORIZED,
-    "kernels/cuda/backend.cuh: cuda_launch": TO_CUT,
-    "kernels/cuda/backend.cuh: cuda_launch_clusters": TO_CUT,
-    "kernels/cuda/block.cuh: store_block": TO_CUT,
-    "kernels/cuda/features.cu: add_run": TO_CUT,
-    "kernels/cuda/features.cu: features": TO_CUT,
-    "kernels/cuda/motion/cuda_motion.cuh: cuda_motion_launch": TO_CUT,
-    "kernels/cuda/motion/feedback_explain.cu: is_explained": TO_CUT,
-    "kernels/cuda/motion/feedback_learn.cu: learn_chroma": TO_CUT,
-    "kernels/cuda/motion/feedback_learn.cu: learn_eight": TO_CUT,
-    "kernels/cuda/motion/feedback_learn.cu: learn_modes": TO_CUT,
-    "kernels/cuda/motion/feedback_learn.cu: watch": TO_CUT,
-    "kernels/cuda/motion/feedback_regions.cuh: sum_runs": TO_CUT,
-    "kernels/cuda/motion/filter.cu: cuda_motion_filter_bits": TO_CUT,
-    "kernels/cuda/motion/pixel_models.cu: store_bits": TO_CUT,
-    "kernels/cuda/overlap.cuh: launch_in": TO_CUT,
-    "kernels/cuda/properties.cu: take_over": TO_CUT,
-    "kernels/cuda/published/8dls.cu: lowest_of_walks": TO_CUT,
-    "kernels/cuda/published/pixels.cuh: lowest_around": TO_CUT,
-    "kernels/cuda/runs/cluster/link.cuh: for_pairs": TO_CUT,
-    "kernels/cuda/runs/cluster/table.cuh: keep_roots": TO_CUT,
-    "kernels/cuda/table.cu: table": TO_CUT,
-    "kernels/cuda/upload.cu: cuda_copy_rows": TO_CUT,
+    "kernels/cuda/features.cu: features": KERNEL,
+    "kernels/cuda/motion/feedback_learn.cu: learn_modes": REGISTERS,
+    "kernels/cuda/motion/feedback_learn.cu: watch": REGISTERS,
+    "kernels/cuda/motion/pixel_models.cu: store_bits": OTHER_CODE,
+    "kernels/cuda/properties.cu: take_over": KERNEL,
+    "kernels/cuda/runs/cluster/link.cuh: for_pairs": INLINED,
+    "kernels/cuda/runs/cluster/table.cuh: keep_roots": OTHER_CODE,
+    "kernels/cuda/table.cu: table": KERNEL,
     "kernels/motion_feedback.h: feedback_chroma_miss": ONE_PIXEL,
     "kernels/motion_feedback.h: feedback_learn_any": ONE_PIXEL,
     "kernels/motion_feedback.h: feedback_miss": ONE_PIXEL,
@@ -135,7 +124,7 @@ class Limits(unittest.TestCase):
         for name in sorted(set(over) - set(exceptions)):
             with self.subTest(function=name):
                 self.fail(over[name])
-        self.assertLessEqual({name for name, reason in exceptions.items() if reason != TO_CUT}, set(over), "no longer exceptions")
+        self.assertLessEqual(set(exceptions), set(over), "no longer exceptions")
 
     def test_functions(self):
         long, many = {}, {}

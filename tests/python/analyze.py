@@ -55,6 +55,27 @@ class Tables(unittest.TestCase):
         table = gstccl.analyze(np.pad(MASK, ((1, 0), (0, 0))), border="drop")
         self.assertEqual((table["area"].tolist(), table.n_found), ([3], 2))
 
+    def test_expressions(self):
+        ring = np.array([[1, 1, 1, 0, 0], [1, 0, 1, 0, 1], [1, 1, 1, 0, 1]], bool)
+        self.assertEqual(gstccl.analyze(ring, filter="n_holes == 0")["area"].tolist(), [2])
+        table = gstccl.analyze(ring, filter="circularity > 0.1 and not touches_right", labels=True, features="shape")
+        self.assertEqual((table["area"].tolist(), table["n_holes"].tolist(), table.n_kept, table.n_found), ([8], [1], 1, 2))
+        self.assertEqual(table.labels.max(), 1)
+        with gstccl.Context(5, 3, filter="area < 8", sort="area-desc") as context:
+            self.assertEqual(context.analyze(MASK)["area"].tolist(), [3, 1])
+            self.assertEqual(context.analyze(ring)["area"].tolist(), [2])
+        with self.assertRaisesRegex(ValueError, "unknown measure 'aera' at 10; known are area, x, y"):
+            gstccl.analyze(MASK, filter="true and aera > 5")
+
+    def test_sort(self):
+        expected = {"raster": [3, 1], "area": [1, 3], "area-desc": [3, 1], "centroid_x": [1, 3], "n_holes": [3, 1]}
+        for sort, areas in expected.items():
+            with self.subTest(sort=sort):
+                self.assertEqual(gstccl.analyze(MASK, sort=sort)["area"].tolist(), areas)
+        for sort in "size", "area-", "-desc", "touches-border", "":
+            with self.subTest(sort=sort), self.assertRaisesRegex(ValueError, f"it is '{sort}'"):
+                gstccl.analyze(MASK, sort=sort)
+
     def test_labels(self):
         self.assertEqual(gstccl.analyze(MASK, labels=True).labels.tolist(), [[0, 1, 1, 0, 0], [0, 0, 0, 1, 0], [2, 0, 0, 0, 0]])
         image = np.full((3, 8), 7, np.uint32)

@@ -58,6 +58,13 @@ WRONG = {
     "size of context": (ValueError, "0x4", lambda: gstccl.Context(0, 4)),
     "interface dtype": (TypeError, "'<f4'", lambda: gstccl.analyze(Interface(typestr="<f4"), device="cpu")),
     "interface shape": (ValueError, "2 dimensions", lambda: gstccl.analyze(Interface(shape=(4, 6, 3)), device="cpu")),
+    "holes by 6": (ValueError, "6", lambda: gstccl.fill_holes(GOOD, connectivity=6)),
+    "tracker's method": (ValueError, "'optical'", lambda: gstccl.Tracker(method="optical")),
+    "tracker's tracks": (ValueError, "65536", lambda: gstccl.Tracker(max_tracks=0)),
+    "tracker's table": (TypeError, "list", lambda: gstccl.Tracker().update([[1, 2, 3, 4]])),
+    "tracker's frames": (ValueError, "nan", lambda: gstccl.Tracker().update(gstccl.analyze(GOOD), float("nan"))),
+    "tracker's boxes": (ValueError, "(2, 3)", lambda: gstccl.Tracker(boxes=True).update(np.zeros((2, 3)))),
+    "tracker's class": (ValueError, "class", lambda: gstccl.Tracker(boxes=True).update([[1, 2, 3, 4, 1, -1]])),
     "device mask on the CPU": (ValueError, "CUDA", lambda: gstccl.analyze(Interface(), device="cpu")),
 }
 

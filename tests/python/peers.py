@@ -42,6 +42,25 @@ class Peers(unittest.TestCase):
                     self.assertEqual(pairs.shape[1], len(np.unique(expected)))
                     np.testing.assert_array_equal(np.bincount(table.labels.ravel(), minlength=n + 1)[1:], table["area"])
 
+    def test_volumes(self):
+        rng = np.random.default_rng(36)
+        for connectivity, structure in ((4, None), (8, np.ones((3, 3, 3)))):
+            for density in (0.05, 0.2, 0.5):
+                with self.subTest(connectivity=connectivity, density=density):
+                    stack = rng.random((12, 65, 130)) < density
+                    expected, n = ndimage.label(stack, structure)
+                    table = gstccl.analyze_volume(stack, connectivity=connectivity, labels=True)
+                    self.assertEqual(table.n_found, n)
+                    pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
+                    self.assertEqual(pairs.shape[1], len(np.unique(expected)))
+
+    def test_holes(self):
+        for connectivity, structure in ((4, np.ones((3, 3))), (8, None)):
+            for name, mask in masks():
+                with self.subTest(mask=name, connectivity=connectivity):
+                    np.testing.assert_array_equal(gstccl.fill_holes(mask, connectivity=connectivity),
+                                                  ndimage.binary_fill_holes(mask, structure))
+
     @unittest.skipUnless(measure, "needs scikit-image")
     def test_measures(self):
         for name, mask in masks():

@@ -32,6 +32,7 @@ assert_blobs_filtered (GstBuffer * buffer, const Mask * mask, guint connectivity
   CclTable table;
 
   config.algorithm = "reference";
+  config.selects = TRUE;
   config.connectivity = connectivity;
   config.max_width = mask->width;
   config.max_height = mask->height;

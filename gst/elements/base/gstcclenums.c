@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/measures.h"
 #include "analysis/track.h"
 
 #define DEFINE_TYPE(name, Name, register_type)                        \
@@ -43,13 +44,38 @@ static const GEnumValue border[] = {
 
 DEFINE_TYPE (border, "Border", g_enum_register_static)
 
-static const GEnumValue sort[] = {
-  {CCL_ORDER_RASTER, "By first pixel, row by row; a full list has the first blobs", "raster"},
-  {CCL_ORDER_AREA, "Largest first; a full list has the largest blobs", "area-desc"},
-  {0, NULL, NULL}
-};
+/* Two for each measure that is a number: "area", smallest first, and "area-desc". */
+     static GType register_sort (void)
+{
+  GArray *const values = g_array_new (TRUE, TRUE, sizeof (GEnumValue));
+  GEnumValue value = { CCL_ORDER_RASTER, "By first pixel, row by row", "raster" };
 
-DEFINE_TYPE (sort, "Sort", g_enum_register_static)
+  g_array_append_val (values, value);
+  for (gint i = 0; i < CCL_N_NUMBERS; i++) {
+    const CclMeasureInfo *const info = ccl_measure_info (i);
+
+    value.value = ccl_order_by (i, FALSE);
+    value.value_name = g_strdup_printf ("%s%s%s%s", info->text, info->unit[0] ? ", in " : "", info->unit,
+        info->feature ? " (CPU)" : "");
+    value.value_nick = info->name;
+    g_array_append_val (values, value);
+    value.value = ccl_order_by (i, TRUE);
+    value.value_name = g_strconcat (value.value_name, "; largest first", NULL);
+    value.value_nick = g_strconcat (info->name, "-desc", NULL);
+    g_array_append_val (values, value);
+  }
+  /* The type keeps the array for the life of the process. */
+  return g_enum_register_static ("GstCclSort", (GEnumValue *) g_array_free (values, FALSE));
+}
+
+GType
+gst_ccl_sort_get_type (void)
+{
+  static gsize type = 0;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, register_sort ());
+  return type;
+}
 
 static const GFlagsValue attach[] = {
   {GST_CCL_ATTACH_BLOB, "GstCclBlobMeta: every blob, exact", "blob"},

@@ -23,6 +23,12 @@
  * gst-launch-1.0 filesrc location=page.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 !
  *     ccllabel threshold=127 invert=true connectivity=4 ! cclmeta2json ! fdsink
  * ]|
+ * ## Round things away from the border, and all large ones, roundest first
+ * |[
+ * gst-launch-1.0 -q videotestsrc pattern=snow num-buffers=5 ! video/x-raw,format=GRAY8 ! ccllabel threshold=127
+ *     filter="area >= 20 and circularity > 0.5 and not touches-border or area > 5000" sort=circularity-desc !
+ *     cclmeta2json ! fdsink
+ * ]|
  * ## The mask without its specks
  * |[
  * gst-launch-1.0 videotestsrc pattern=snow ! video/x-raw,format=GRAY8 !
@@ -104,6 +110,7 @@ enum
   PROP_MAX_WIDTH,
   PROP_MIN_HEIGHT,
   PROP_MAX_HEIGHT,
+  PROP_FILTER,
   PROP_BORDER,
   PROP_MAX_COMPONENTS,
   PROP_SORT,
@@ -139,7 +146,12 @@ GST_ELEMENT_REGISTER_DEFINE (ccllabel, "ccllabel", GST_RANK_NONE, GST_TYPE_CCL_L
 static void
 gst_ccl_label_copy_settings (GstCclAnalyzer * analyzer)
 {
-  GST_CCL_LABEL (analyzer)->now = GST_CCL_LABEL (analyzer)->settings;
+  GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  GstCclBlobFilter *const old = self->now.expression;
+
+  self->now = self->settings;
+  gst_ccl_blob_filter_ref (self->now.expression);
+  gst_ccl_blob_filter_unref (old);
 }
 
 static void
@@ -196,6 +208,7 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   self->n_submitted = 0;
   self->mask_width = self->mask_height = 16;
   self->limited_width = self->limited_height = 0;
+  gst_ccl_label_warn_of_wrong_filter (self);
   gst_ccl_label_warn_of_settings (self);
   return gst_ccl_label_start_contexts (self);
 }
@@ -256,6 +269,10 @@ gst_ccl_label_set_property (GObject * object, guint id, const GValue * value, GP
   GstCclLabel *const self = GST_CCL_LABEL (object);
   GstCclLabelSettings *const settings = &self->settings;
 
+  if (id == PROP_FILTER) {
+    gst_ccl_label_set_filter (self, g_value_get_string (value));
+    return;
+  }
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_ROI_TYPE:
@@ -313,6 +330,9 @@ gst_ccl_label_get_property (GObject * object, guint id, GValue * value, GParamSp
 
   GST_OBJECT_LOCK (self);
   switch (id) {
+    case PROP_FILTER:
+      g_value_set_string (value, settings->expression ? settings->expression->text : "");
+      break;
     case PROP_ROI_TYPE:
       g_value_set_string (value, settings->roi_type);
       break;
@@ -391,6 +411,10 @@ install_filter_properties (void)
       "Minimum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
       "Maximum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_FILTER] = g_param_spec_string ("filter", "Filter",
+      "Expression that blobs must pass besides the other limits: \"area >= 50 and circularity > 0.6 and not touches-border "
+      "or area > 5000\". Comparisons (< <= > >= == !=) of the measures that sort names, in mask pixels, and touches-border, "
+      "-left, -top, -right, -bottom; not, and, or, ( ). Measures of features=shape add it", "", GST_CCL_PARAM_PLAYING);
   properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
       "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
       GST_CCL_PARAM_CONTROLLED);
@@ -403,8 +427,8 @@ install_list_properties (void)
       "Maximum number of blobs in the list of a frame (the total count stays exact; a flag marks a list that was cut)",
       1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
-      "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change",
-      GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+      "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change. "
+      "Measures of features=shape add it", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
       "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
       GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
@@ -465,6 +489,9 @@ gst_ccl_label_finalize (GObject * object)
   GstCclLabel *const self = GST_CCL_LABEL (object);
 
   ccl_contours_free (self->contours);
+  gst_ccl_blob_filter_unref (self->settings.expression);
+  gst_ccl_blob_filter_unref (self->now.expression);
+  g_free (self->wrong_filter);
   gst_ccl_volume_clear (&self->volume);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }

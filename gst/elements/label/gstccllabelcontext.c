@@ -47,6 +47,7 @@ open_contexts (GstCclLabel * self, const CclConfig * config, guint n_frames, gin
   else
     of_volume.algorithm = NULL;
   of_volume.features = 0;
+  of_volume.selects = FALSE;
   status = ccl_context_new (&of_frames, &self->labeller);
   if (status != CCL_OK || !n_frames)
     return status;
@@ -99,6 +100,7 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   config.max_components = request->max_components;
   config.order = request->order;
   config.features = request->features;
+  config.selects = request->selects;
   config.depth = request->depth + 1;
   config.labels = request->labels;
   config.timing = request->timing || kind == CCL_BACKEND_CPU;   /* on the CPU it takes no time */
@@ -193,7 +195,9 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
-  request->features = self->now.features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0;
+  request->features = (self->now.features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
+      | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
+  request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;
   request->volume = gst_ccl_label_wanted_volume (self);
   request->threads = self->now.threads;
@@ -213,7 +217,8 @@ gst_ccl_label_requests_are_equal (gconstpointer a, gconstpointer b)
   const GstCclLabelRequest *const x = a, *const y = b;
 
   return methods_are_equal (&x->method, &y->method) && x->width == y->width && x->height == y->height
-      && x->max_components == y->max_components && x->order == y->order && x->features == y->features && x->depth == y->depth
+      && x->max_components == y->max_components && x->order == y->order && x->features == y->features
+      && x->selects == y->selects && x->depth == y->depth
       && x->volume == y->volume && x->threads == y->threads && x->labels == y->labels && x->timing == y->timing
       && x->batch == y->batch;
 }

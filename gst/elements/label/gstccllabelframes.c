@@ -62,6 +62,7 @@ gst_ccl_label_begin_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GstC
 
   frame->volume_frame = GST_CCL_VOLUME_NO_FRAME;
   frame->settings = self->now;
+  gst_ccl_blob_filter_ref (frame->settings.expression);
   frame->mask = *found;
   memset (&frame->table, 0, sizeof frame->table);
   if (should_skip (self, common->buffer) || found->is_missing)
@@ -104,8 +105,12 @@ gst_ccl_label_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     .stride = mask->width * sizeof (guint32),
     .memory = frame->labels_memory,
   };
-  CclStatus status = ccl_submit (self->labeller, mask, &frame->settings.filter, frame->labels ? &labels : NULL);
+  CclFilter filter = frame->settings.filter;
+  CclStatus status;
 
+  if (frame->settings.expression)
+    filter.selection = &frame->settings.expression->selection;
+  status = ccl_submit (self->labeller, mask, &filter, frame->labels ? &labels : NULL);
   if (status == CCL_OK && self->volume.labeller)
     status = gst_ccl_volume_add (&self->volume, mask, &frame->volume_frame);
   return status;
@@ -292,6 +297,7 @@ gst_ccl_label_clear_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 
   (void) analyzer;
   gst_clear_buffer (&frame->mask.buffer);
+  g_clear_pointer (&frame->settings.expression, gst_ccl_blob_filter_unref);
   g_clear_pointer (&frame->list, gst_ccl_blob_list_unref);
 }
 

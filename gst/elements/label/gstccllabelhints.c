@@ -88,18 +88,26 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
-/* Of a GPU that is there and not used. */
+/* Of a GPU that is there and not used. Who asks for the group with `features` and backend=auto has read that it takes the CPU;
+ * a filter and an order do not look like it. */
 void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {
   const gint backend = request->method.backend;
-  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA
-      || (backend == GST_CCL_BACKEND_AUTO && self->parent.active_backend == GST_CCL_BACKEND_CUDA));
+  const gboolean is_asked_for = self->now.features & GST_CCL_FEATURES_SHAPE;
+  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
+          && (self->parent.active_backend == GST_CCL_BACKEND_CUDA
+              || (!is_asked_for && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
+  gchar *names;
 
-  if (is_missed && !self->warned_features)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("features=shape is not measured on the GPU: labelling on the CPU."),
-        ("features=basic runs on the GPU. Said once per start."));
-  self->warned_features |= is_missed;
+  if (!is_missed || self->warned_features)
+    return;
+  self->warned_features = TRUE;
+  names = is_asked_for ? g_strdup ("features=shape") :
+      gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
+      ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));
+  g_free (names);
 }
 
 void

@@ -9,6 +9,7 @@
 
 #include "analysis/contour.h"
 #include "base/gstcclanalyzer.h"
+#include "label/gstcclblobfilter.h"
 #include "label/gstccllabel.h"
 #include "label/gstcclmasksource.h"
 #include "label/gstcclvolume.h"
@@ -32,7 +33,8 @@ typedef struct
   GstCclMaskChoice mask;
   gint threshold;
   gboolean invert;
-  CclFilter filter;
+  CclFilter filter;             /* without a selection */
+  GstCclBlobFilter *expression; /* the property `filter`; NULL: none. Counted in each copy of the settings */
   guint max_components;
   gint order;
   guint features;
@@ -60,6 +62,7 @@ typedef struct
   guint max_components;
   gint order;
   guint features;               /* of the core */
+  gboolean selects;
   guint depth;
   guint volume;                 /* frames; 0: none */
   guint threads;
@@ -97,6 +100,7 @@ struct _GstCclLabel
   GstCclAnalyzer parent;
 
   GstCclLabelSettings settings; /* object lock */
+  gchar *wrong_filter;          /* object lock; the warning about a value that was set before the start, or NULL */
   GstCclLabelStats stats;       /* object lock */
 
   /* Streaming thread. */
@@ -121,6 +125,10 @@ struct _GstCclLabel
 guint gst_ccl_label_wanted_volume (GstCclLabel * self);
 gboolean gst_ccl_label_start_contexts (GstCclLabel * self);
 void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
+
+/* gstcclblobfilter.c: the property `filter` */
+void gst_ccl_label_set_filter (GstCclLabel * self, const gchar * text);
+void gst_ccl_label_warn_of_wrong_filter (GstCclLabel * self);
 
 /* gstccllabelframes.c: from mask to metadata */
 void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);

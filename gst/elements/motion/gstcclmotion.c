@@ -29,6 +29,9 @@
  * With #cclmotion:background-location a restart does not learn anew: the background is loaded before the first frame, and
  * saved at the end of the stream, when the element stops, and by #cclmotion::save-background.
  *
+ * ccltrack downstream can send the boxes of its tracks, see #ccltrack:feedback. In them #cclmotion:absorb-time stands still. That
+ * takes #cclmotion:method feedback.
+ *
  * With #cclmotion:async-depth the element keeps this many frames, so that the GPU works on several at once. Masks, messages and
  * metadata stay the same, and the element adds the delay to the latency of the pipeline. Nothing overtakes a queued frame:
  * events and new caps push it out first, and a flush drops it.
@@ -199,6 +202,7 @@ static void
 gst_ccl_motion_caps_changed (GstCclAnalyzer * analyzer)
 {
   GST_CCL_MOTION (analyzer)->caps_are_new = TRUE;
+  gst_ccl_motion_forget_tracks (GST_CCL_MOTION (analyzer));
 }
 
 /* A mask keeps the metadata that does not describe the frame's picture. */
@@ -245,6 +249,8 @@ gst_ccl_motion_start (GstCclAnalyzer * analyzer)
   self->ignored_serial = 0;
   self->last_time = GST_CLOCK_TIME_NONE;
   self->loads_background = TRUE;
+  self->warned_of_tracks = FALSE;
+  gst_ccl_motion_forget_tracks (self);
   return gst_ccl_analyzer_ensure_open (analyzer);
 }
 
@@ -523,6 +529,7 @@ init_analyzer (GstCclAnalyzerClass * klass)
   klass->stop = gst_ccl_motion_stop;
   gst_ccl_motion_init_detector (klass);
   gst_ccl_motion_init_frames (klass);
+  gst_ccl_motion_init_tracks (klass);
 }
 
 static void

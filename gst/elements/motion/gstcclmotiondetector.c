@@ -207,6 +207,9 @@ gst_ccl_motion_opened (GstCclAnalyzer * analyzer)
   GST_DEBUG_OBJECT (self, "frames of %dx%d, masks of %ux%u, on %s", request->width, request->height, self->mask_width,
       self->mask_height, analyzer->active_backend == GST_CCL_BACKEND_CUDA ? "CUDA" : "the CPU");
   self->pool = create_pool (self);
+  GST_OBJECT_LOCK (self);
+  self->held_serial = self->tracks_serial - 1;  /* it has none */
+  GST_OBJECT_UNLOCK (self);
   if (self->ignored_serial)     /* else prepare() does it, for the size of the caps */
     set_ignored (self);
 }

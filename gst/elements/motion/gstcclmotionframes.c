@@ -28,6 +28,7 @@ gst_ccl_motion_restart_learning (GstCclMotion * self)
   if (self->detector)
     ccl_motion_reset (self->detector);
   g_mutex_unlock (&self->detector_lock);
+  gst_ccl_motion_forget_tracks (self);
   self->last_time = GST_CLOCK_TIME_NONE;
 }
 
@@ -213,7 +214,9 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 
   params.absorb_ms = absorb_ms (frame->settings.absorb_time);
   g_mutex_lock (&self->detector_lock);
-  status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  status = gst_ccl_motion_hold_tracks (self);
+  if (status == CCL_OK)
+    status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
   self->n_unsaved++;
   g_mutex_unlock (&self->detector_lock);
   return status;

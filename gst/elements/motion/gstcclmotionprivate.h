@@ -7,6 +7,7 @@
 
 #include "motion.h"
 #include "base/gstcclanalyzer.h"
+#include "base/gstccltracksevent.h"
 #include "motion/gstcclmotion.h"
 
 G_BEGIN_DECLS
@@ -80,6 +81,8 @@ struct _GstCclMotion
   gchar *wrong_ignore;          /* the warning about a value that was set before the start, or NULL */
   gchar *background_location;   /* NULL: none */
   gint wanted_output;
+  GstCclTrackBoxes tracks;      /* of the last event */
+  guint tracks_serial;          /* counts the values of `tracks` */
 
   /* The application saves the background from its own thread: so the streaming thread takes this lock for each call of the core
    * and to change `detector`. The object lock is taken inside, never around it. */
@@ -90,6 +93,8 @@ struct _GstCclMotion
   /* Streaming thread. */
   GstCclMotionSettings now;     /* the settings of the current frame */
   gboolean loads_background;    /* with the next frame */
+  guint held_serial;            /* of the tracks that the detector has */
+  gboolean warned_of_tracks;
   guint ignored_serial;         /* of the polygons that the detector has; 0: none */
   guint mask_width, mask_height;
   GstBufferPool *pool;          /* of masks */
@@ -115,6 +120,11 @@ void gst_ccl_motion_set_background_location (GstCclMotion * self, const gchar * 
 void gst_ccl_motion_load_background (GstCclMotion * self);
 gboolean gst_ccl_motion_save_background (GstCclMotion * self);  /* any thread; FALSE: a warning was posted */
 void gst_ccl_motion_save_background_at_end (GstCclMotion * self);
+
+/* gstcclmotiontracks.c */
+void gst_ccl_motion_forget_tracks (GstCclMotion * self);
+CclStatus gst_ccl_motion_hold_tracks (GstCclMotion * self);
+void gst_ccl_motion_init_tracks (GstCclAnalyzerClass * klass);
 
 /* gstcclmotionmessages.c */
 void gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * frame);

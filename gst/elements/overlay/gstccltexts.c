@@ -85,7 +85,7 @@ text_new (GstCclTexts * texts, const gchar * words)
   text->width = CLAMP (text->width, 1, 8192);
   text->height = CLAMP (text->height, 1, 2048);
   text->mask = cairo_image_surface_create (CAIRO_FORMAT_A8, text->width, text->height);
-  /* Without memory the text is not drawn: an empty surface would end all drawing with this pen. */
+  /* Without memory the text is not drawn: a surface in an error state would end all drawing with this pen. */
   if (cairo_surface_status (text->mask) != CAIRO_STATUS_SUCCESS) {
     g_clear_pointer (&text->mask, cairo_surface_destroy);
     g_object_unref (layout);

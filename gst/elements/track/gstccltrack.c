@@ -26,6 +26,10 @@
  *
  * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
+ * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are that have moved. Its custom event
+ * `ccl-tracks` has the fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width
+ * and height).
+ *
  * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
  *
@@ -78,6 +82,7 @@ enum
   PROP_ID_RESET,
   PROP_HISTORY,
   PROP_MEMORY,
+  PROP_FEEDBACK,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -180,7 +185,7 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
       continue;
     }
     started += !gst_ccl_track_lives_find (self->lives, tracks[i].id);
-    life = gst_ccl_track_lives_see (self->lives, tracks[i].id, pts, self->active.history);
+    life = gst_ccl_track_lives_see (self->lives, &tracks[i], pts, self->active.history);
     if (analysed)
       gst_ccl_trail_ring_add (life->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
   }
@@ -287,6 +292,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
             "docs/metadata.md). Said once."));
   if (!write_results (self, buffer, input))
     return fail (self, NO_MEMORY);
+  gst_ccl_track_send_feedback (self, GST_BUFFER_PTS (buffer));
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -353,6 +359,7 @@ gst_ccl_track_start (GstBaseTransform * transform)
   self->width = self->height = 0;
   self->frame_duration = GST_CLOCK_TIME_NONE;
   self->n_without_input = 0;
+  gst_ccl_track_feedback_reset (&self->feedback);
   reset_tracks (self, "start");
   self->reset_is_new = FALSE;
   GST_OBJECT_LOCK (self);
@@ -395,6 +402,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
   [PROP_MEMORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.memory),
+  [PROP_FEEDBACK] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.feedback),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
 };
 
@@ -499,6 +507,10 @@ install_properties (GObjectClass * klass)
   properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
       "Maximum time for which a confirmed track of regions or detections lives on unseen, in nanoseconds (blobs: see max-age)",
       0, G_MAXINT64, DEFAULT_MEMORY, playing);
+  properties[PROP_FEEDBACK] =
+      g_param_spec_boolean ("feedback", "Feedback",
+      "Tell cclmotion upstream where confirmed tracks are, so that they do not become background (its method=feedback only)",
+      FALSE, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, skipped (not analysed), detections, tracks (now), started, ended, backwards "
       "(timestamps), resets; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,

@@ -3,6 +3,8 @@
 
 #include "gstccltracklives.h"
 
+#include <math.h>
+
 struct _GstCclTrackLives
 {
   GHashTable *by_id;            /* guint64* -> GstCclTrackLife */
@@ -46,20 +48,24 @@ gst_ccl_track_lives_find (const GstCclTrackLives * lives, guint64 id)
 }
 
 GstCclTrackLife *
-gst_ccl_track_lives_see (GstCclTrackLives * lives, guint64 id, GstClockTime pts, guint history)
+gst_ccl_track_lives_see (GstCclTrackLives * lives, const CclTrack * track, GstClockTime pts, guint history)
 {
-  GstCclTrackLife *life = g_hash_table_lookup (lives->by_id, &id);
+  GstCclTrackLife *life = g_hash_table_lookup (lives->by_id, &track->id);
 
   if (!life) {
     life = g_new (GstCclTrackLife, 1);
-    *life = (GstCclTrackLife) {.first_seen = pts,.trail = gst_ccl_trail_ring_new (history) };
-    g_hash_table_insert (lives->by_id, g_memdup2 (&id, sizeof id), life);
+    *life = (GstCclTrackLife) {
+      .first_seen = pts,.trail = gst_ccl_trail_ring_new (history),.began = { track->x, track->y }
+    };
+    g_hash_table_insert (lives->by_id, g_memdup2 (&track->id, sizeof track->id), life);
   } else if (life->trail->capacity != history) {
     GstCclTrailRing *const old = life->trail;
 
     life->trail = gst_ccl_trail_ring_resize (old, history);
     g_free (old);
   }
+  life->has_moved |= fabs (track->x - life->began.x) >= track->x1 - track->x0
+      || fabs (track->y - life->began.y) >= track->y1 - track->y0;
   return life;
 }
 

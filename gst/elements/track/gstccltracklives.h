@@ -16,6 +16,8 @@ typedef struct
 {
   GstClockTime first_seen;
   GstCclTrailRing *trail;       /* of its centroid, in the plane of pixel squares of the frame */
+  GstCclPoint began;            /* its centroid at first */
+  gboolean has_moved;           /* away from there by its own width or height */
 } GstCclTrackLife;
 
 typedef struct _GstCclTrackLives GstCclTrackLives;
@@ -28,7 +30,7 @@ void gst_ccl_track_lives_clear (GstCclTrackLives * lives);
 const GstCclTrackLife *gst_ccl_track_lives_find (const GstCclTrackLives * lives, guint64 id);
 
 /* Finds or adds a track of a frame at `pts`. Its trail has `history` places from now on, the newest of those it had. */
-GstCclTrackLife *gst_ccl_track_lives_see (GstCclTrackLives * lives, guint64 id, GstClockTime pts, guint history);
+GstCclTrackLife *gst_ccl_track_lives_see (GstCclTrackLives * lives, const CclTrack * track, GstClockTime pts, guint history);
 
 /* Forgets the tracks that are lost. */
 void gst_ccl_track_lives_forget_lost (GstCclTrackLives * lives, const CclTrack * tracks, guint n);

@@ -6,6 +6,7 @@
 #define __GST_CCL_TRACK_PRIVATE_H__
 
 #include "base/gstcclminavgmax.h"
+#include "base/gstccltracksevent.h"
 #include "track/gstccltrack.h"
 #include "track/gstccltrackoutput.h"
 
@@ -22,6 +23,7 @@ typedef struct
   guint id_reset;
   guint history;
   guint64 memory;               /* of tracks of boxes, nanoseconds */
+  gboolean feedback;
 } GstCclTrackSettings;
 
 typedef struct
@@ -30,6 +32,15 @@ typedef struct
   guint tracks;
   GstCclMinAvgMax host;
 } GstCclTrackStats;
+
+/* What was sent upstream. */
+typedef struct
+{
+  GstCclTrackBoxes sent;
+  GstClockTime last_pts;        /* of the frame before */
+  GstClockTime since_sent;
+  gboolean was_refused;
+} GstCclTrackFeedback;
 
 struct _GstCclTrack
 {
@@ -54,7 +65,13 @@ struct _GstCclTrack
   GstCclVector points;          /* of GstCclPoint: space for this frame's contours and trails */
   gboolean reset_is_new;        /* downstream has no event yet about the last reset */
   guint n_without_input;        /* see gstcclhint.h */
+  GstCclTrackFeedback feedback;
 };
+
+/* gstccltrackfeedback.c */
+void gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback);
+/* After each frame: sends the boxes upstream when it is time. */
+void gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts);
 
 /* gstccltracktime.c */
 /* How many frame intervals have passed since the last frame. */

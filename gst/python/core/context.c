@@ -4,9 +4,14 @@
 /* gstccl._core.Context: one context of the core. */
 #include "core.h"
 
+#include "kernels/analysis/selection.h"
+
+#include <string.h>
+
 typedef struct Context {
     PyObject_HEAD CclContext *context; /* NULL when closed */
     CclConfig config;
+    CclSelection selection;
     bool busy; /* a thread is in the core, without the GIL */
 } Context;
 
@@ -21,23 +26,56 @@ typedef struct Call {
     double epsilon; /* of contours; negative: none */
 } Call;
 
+/* "raster", the name of a measure, or that with "-desc". */
+static bool parse_order(const char *name, CclOrder *order)
+{
+    const size_t length = strlen(name);
+    const bool descending = length > 5 && (!strcmp(name + length - 5, "-desc") || !strcmp(name + length - 5, "_desc"));
+    const CclMeasure measure = ccl_measure_named(name, length - (descending ? 5 : 0));
+    *order = CCL_ORDER_RASTER;
+    if (measure < CCL_N_NUMBERS)
+        *order = ccl_order_by(measure, descending);
+    else if (strcmp(name, "raster"))
+        PyErr_Format(PyExc_ValueError, "sort must be 'raster' or a measure such as 'area' or 'area-desc': it is '%s'", name);
+    return !PyErr_Occurred();
+}
+
+/* The features that filter and order need are added to those of `config`. */
+static bool parse_choice(const char *filter, const char *sort, CclConfig *config, CclSelection *selection)
+{
+    const CclStatus status = ccl_selection_parse(filter, selection);
+    if (status != CCL_OK)
+        raise_status(status);
+    if (status != CCL_OK || !parse_order(sort, &config->order))
+        return false;
+    config->selects = selection->n_steps > 0;
+    config->features |= selection->features;
+    if (config->order != CCL_ORDER_RASTER)
+        config->features |= ccl_measure_info(ccl_order_number(config->order))->feature;
+    return true;
+}
+
 static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     CclConfig config = ccl_config_default();
+    CclSelection selection;
+    const char *filter, *sort;
     unsigned connectivity;
     int device, labels, shape;
     if (keywords && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "Context takes no keywords here");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "IIIIizIpp", &config.max_width, &config.max_height, &connectivity, &config.max_components,
-                          &device, &config.algorithm, &config.threads, &labels, &shape))
+    if (!PyArg_ParseTuple(arguments, "IIIIizIppss", &config.max_width, &config.max_height, &connectivity, &config.max_components,
+                          &device, &config.algorithm, &config.threads, &labels, &shape, &filter, &sort))
         return NULL;
     config.connectivity = (CclConnectivity)connectivity;
     config.labels = labels;
     config.features = shape ? CCL_FEATURE_SHAPE : 0;
     config.backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;
     config.device = device < 0 ? 0 : device;
+    if (!parse_choice(filter, sort, &config, &selection))
+        return NULL;
     CclContext *context;
     CclStatus status;
     Py_BEGIN_ALLOW_THREADS status = ccl_context_new(&config, &context);
@@ -50,6 +88,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
     }
     self->context = context;
     self->config = config;
+    self->selection = selection;
     self->config.algorithm = NULL; /* belongs to the caller */
     return (PyObject *)self;
 }
@@ -170,7 +209,9 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
         return NULL;
     }
     CclTable table;
-    if (!analyze(self, &mask, &call->filter, labels.data ? &labels : NULL, &table))
+    CclFilter filter = call->filter;
+    filter.selection = self->config.selects ? &self->selection : NULL;
+    if (!analyze(self, &mask, &filter, labels.data ? &labels : NULL, &table))
         return NULL;
     return result_of(self, call, &mask, &table);
 }

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The extension module gstccl._core: contexts of the core for Python. gstccl/__init__.py is what users see. */
+/* The extension module gstccl._core: contexts and trackers of the core for Python. gstccl/__init__.py is what users see. */
 #ifndef GSTCCL_CORE_H
 #define GSTCCL_CORE_H
 
@@ -51,7 +51,8 @@ PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConne
 /* Raises the exception that belongs to a status, with the core's sentence. Returns NULL. */
 PyObject *raise_status(CclStatus status);
 
-/* The type gstccl._core.Context. */
-extern PyType_Spec context_spec;
+/* The types Context and Tracker of gstccl._core, and its function volume(). */
+extern PyType_Spec context_spec, tracker_spec;
+PyObject *volume(PyObject *module, PyObject *arguments);
 
 #endif

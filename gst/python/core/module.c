@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The module gstccl._core: exceptions, the table of methods, Context. */
+/* The module gstccl._core: exceptions, the table of methods, and what other files add. */
 #include "core.h"
 
 static PyObject *error, *unsupported_error, *no_device_error, *device_error;
@@ -73,6 +73,9 @@ static PyObject *algorithms(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     { "algorithms", algorithms, METH_NOARGS, "algorithms()\n--\n\n(name, title, device, connectivities) of each method." },
+    { "volume", volume, METH_VARARGS,
+      "volume(masks, labels, connectivity, max_components, device, threads, threshold, invert)\n--\n\n"
+      "Labels a stack of masks: (records, number of components)." },
     { NULL, NULL, 0, NULL },
 };
 
@@ -82,16 +85,23 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__core(void); /* no header of Python's declares it */
 
+static bool add_type(PyObject *module, const char *name, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    const bool added = type && PyModule_AddObjectRef(module, name, type) == 0;
+    Py_XDECREF(type);
+    return added;
+}
+
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    PyObject *type = PyType_FromSpec(&context_spec);
-    const bool complete = type && PyModule_AddObjectRef(module, "Context", type) == 0 && add_exceptions(module) &&
+    const bool complete = add_type(module, "Context", &context_spec) && add_type(module, "Tracker", &tracker_spec) &&
+                          add_exceptions(module) &&
                           PyModule_AddIntConstant(module, "MAX_COMPONENTS", CCL_MAX_COMPONENTS) == 0 &&
                           PyModule_AddIntConstant(module, "HAS_CUDA", ccl_backend_built(CCL_BACKEND_CUDA)) == 0;
-    Py_XDECREF(type);
     if (!complete)
         Py_CLEAR(module);
     return module;

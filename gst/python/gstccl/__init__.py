@@ -8,11 +8,14 @@
     table["area"], table["centroid"]          # one value for each blob, in raster order of their first pixels
     table.n_found                             # how many there are
 
-`Context` is for loops: it keeps its memory from mask to mask. Counts and sums are exact integers.
+`Context` is for loops: it keeps its memory from mask to mask. `Tracker` gives blobs an identity over time. Counts and sums are
+exact integers.
 """
-from ._analyze import Context, Table, algorithms, analyze
+from ._analyze import Context, Table, algorithms, analyze, fill_holes
 from ._core import HAS_CUDA, DeviceError, Error, NoDeviceError, UnsupportedError
 from ._records import FEATURES
+from ._tracker import Tracker, TrackState
+from ._volume import analyze_volume
 
-__all__ = ["Context", "DeviceError", "Error", "FEATURES", "HAS_CUDA", "NoDeviceError", "Table", "UnsupportedError",
-           "algorithms", "analyze"]
+__all__ = ["Context", "DeviceError", "Error", "FEATURES", "HAS_CUDA", "NoDeviceError", "Table", "TrackState", "Tracker",
+           "UnsupportedError", "algorithms", "analyze", "analyze_volume", "fill_holes"]

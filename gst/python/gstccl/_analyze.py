@@ -99,17 +99,19 @@ class Context:
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     shape:        True where analyze() will be asked for the feature "shape"; only on the CPU
+    filter, sort: as for gstccl.analyze()
     """
 
     __slots__ = ("_core", "_device", "_connectivity")
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
-                 threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False) -> None:
+                 threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
+                 filter: str = "", sort: str = "raster") -> None:
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, shape)
+                                   labels, shape, filter, sort)
 
     @property
     def algorithm(self) -> str:
@@ -160,16 +162,16 @@ def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
     if last and last[0] == settings and last[1] >= width and last[2] >= height:
         return last[3]
     _of_thread.last = None
-    connectivity, device, max_blobs, threads, labels, algorithm, shape = settings
+    connectivity, device, max_blobs, threads, labels, algorithm, shape, expression, sort = settings
     context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
-                      labels=labels, algorithm=algorithm, shape=shape)
+                      labels=labels, algorithm=algorithm, shape=shape, filter=expression, sort=sort)
     _of_thread.last = (settings, width, height, context)
     return context
 
 
 def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str = ("centroid",), device: str | None = None,
             labels: bool | np.ndarray = False, contours: bool | float = False, max_blobs: int | None = None, threads: int = 0,
-            algorithm: str | None = None, **options: Any) -> Table:
+            algorithm: str | None = None, filter: str = "", sort: str = "raster", **options: Any) -> Table:
     """Finds the blobs of a mask, whose non-zero pixels are foreground.
 
     mask:         two dimensions of bool, uint8 or uint16, rows first: a NumPy array, or anything with DLPack or
@@ -185,6 +187,8 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are
+    filter:       an expression such as "area >= 50 and circularity > 0.6 and not touches_border or area > 5000"
+    sort:         "raster", or a measure, smallest first, or with "-desc" largest first: "area-desc"
     min_area, max_area, min_width, max_width, min_height, max_height: limits of a blob in pixels, 0 for none
     border:       blobs that touch the border: "flag" them, "keep" them like others, or "drop" them
     """
@@ -197,15 +201,31 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features = (features,) if isinstance(features, str) and features != "all" else features
     features = features if features == "all" else tuple(features)
     with_shape = features != "all" and "shape" in features
-    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape)
+    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape, filter,
+                sort)
     context = _context_for(shape, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
         n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
         with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
-                     labels=labels is not False, algorithm=algorithm, shape=with_shape) as larger:
+                     labels=labels is not False, algorithm=algorithm, shape=with_shape, filter=filter,
+                     sort=sort) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
+
+
+def fill_holes(mask: Any, *, connectivity: int = 8, max_area: int = 0, threads: int = 0, threshold: int = 0) -> np.ndarray:
+    """A new mask of bool with the holes of the blobs filled: background that does not reach the border.
+
+    mask:         in host memory, as analyze() takes it
+    connectivity: of the blobs; holes have the other one
+    max_area:     largest hole to fill, in pixels; 0: all
+    """
+    if connectivity not in (4, 8):
+        raise ValueError(f"connectivity must be 4 or 8: it is {connectivity!r}")
+    holes = analyze(mask, connectivity=12 - connectivity, device="cpu", features=(), labels=True, max_blobs=1, threads=threads,
+                    threshold=threshold, invert=True, max_area=max_area, border="drop").labels
+    return (np.asarray(mask) > threshold) | (holes != 0)
 
 
 def algorithms() -> list[tuple[str, str, str, int]]:

@@ -5,9 +5,10 @@
  * The reference for all other methods: breadth-first flood fill, pixel by pixel. Sums are added pixel by pixel too.
  *
  * A component is found at its first pixel in raster order, so the order of finding is the raster numbering. It is deliberately
- * slow and simple. It shares only the filter rule with the methods that it checks.
+ * slow and simple. It shares only the rules of filters with the methods that it checks.
  */
 #include "algorithms.h"
+#include "analysis/selection.h"
 #include "cpu/context.h"
 
 #include <string.h>
@@ -126,21 +127,32 @@ static void paint(const Fill *fill, const CclLabels *labels, uint32_t label)
         labels_row(labels, fill->queue[i] / fill->mask->width)[fill->queue[i] % fill->mask->width] = label;
 }
 
+static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts)
+{
+    CclMeasuring measuring = {
+        .component = component, .counts = counts, .width = frame->mask.width, .height = frame->mask.height
+    };
+    return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
+}
+
 static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacity)
 {
     CclTable *const table = &frame->table;
 
     table->n_found++;
     CclComponent c = measure(fill);
+    CclShapeCounts counts = { 0, 0, 0, 0 };
+    if (frame->shape)
+        counts = count_shape(fill);
     const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, frame->mask.width, frame->mask.height);
-    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches))
+    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) || !is_selected(frame, &c, &counts))
         return;
     c.flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
     c.label = ++table->n_kept;
     if (c.label <= capacity)
         frame->rows[c.label - 1] = c;
     if (c.label <= capacity && frame->shape)
-        frame->shape[c.label - 1] = count_shape(fill);
+        frame->shape[c.label - 1] = counts;
     if (frame->labels.data)
         paint(fill, &frame->labels, c.label);
 }

@@ -132,13 +132,6 @@ static void paint_task(void *data, unsigned i)
 
 /* ---------------------------------------------------------------- frame */
 
-static void finish_shape(const Job *job, uint32_t capacity)
-{
-    for (unsigned i = 0; i < job->n_strips; i++)
-        ccl_merge_shape(&job->runs->strip[i]);
-    ccl_shape_from_roots(job->frame->shape, capacity, &job->runs->labels);
-}
-
 static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     Runs *const runs = cpu_method(context);
@@ -161,10 +154,12 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     labels->n_roots = 0;
     for (unsigned i = 0; i < job.n_strips; i++)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
+    for (unsigned i = 0; i < job.n_strips && runs->strip[0].shape; i++)
+        ccl_merge_shape(&runs->strip[i]);
     if (measured)
         ccl_table_from_sums(frame, context->capacity, labels);
     if (runs->strip[0].shape)
-        finish_shape(&job, context->capacity);
+        ccl_shape_from_roots(frame->shape, context->capacity, labels);
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);

@@ -111,6 +111,11 @@ __device__ static inline bool is_last_block(uint32_t *n_blocks_done, uint32_t n_
     return is_last;
 }
 
+/* A pixel: its place in the picture, and in a tile. */
+typedef struct TilePixel {
+    int x, y, column, row;
+} TilePixel;
+
 /* Bit x of a row of bits. */
 __device__ static inline bool bit_at(const Feedback &f, const uint32_t *bits, uint32_t x, uint32_t y)
 {

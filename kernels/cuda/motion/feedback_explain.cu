@@ -47,8 +47,9 @@ __device__ static void range_rows(ExplainTile &tile)
     }
 }
 
-__device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, uint32_t gain, int row, int column, int x, int y)
+__device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, uint32_t gain, const TilePixel &pixel)
 {
+    const int x = pixel.x, y = pixel.y, row = pixel.row, column = pixel.column;
     uint32_t smallest = 65535, largest = 0;
     for (int k = 0; k <= 2 * HALO; k++) {
         smallest = min(smallest, (uint32_t)tile.row_min[row + k][column]);
@@ -84,7 +85,7 @@ __device__ static void explain_tile(const Feedback &f, ExplainTile &tile, uint32
     for (int i = (int)t; i < TILE_WIDTH * TILE_HEIGHT; i += (int)blockDim.x) {
         const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;
         if (tile.bits[i / 32] >> i % 32 & 1 &&
-            is_explained(f, tile, gain, row, column, (int)word0 * 32 + column, (int)row0 + row))
+            is_explained(f, tile, gain, { (int)word0 * 32 + column, (int)row0 + row, column, row }))
             atomicOr(&tile.explained[i / 32], 1u << i % 32);
     }
     __syncthreads();

@@ -107,7 +107,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_
         const RunWord w = scan_row(scan, bits, word);
         const uint32_t next = shifted_left(bits, still_word(f, first + 32, y));
         const uint32_t lifeless = bits ? f.lifeless[(size_t)y * f.words + word] & bits : 0;
-        sum_runs(w, next, word, lifeless, bits, sums, [&](uint32_t start, uint32_t sum) {
+        sum_runs(w, next, word, { lifeless, bits }, sums, [&](uint32_t start, uint32_t sum) {
             atomicAdd(f.sums + region_root(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
         });
         if (bits)

@@ -215,9 +215,9 @@ __device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackF
 }
 
 /* A thread's eight pixels. Returns the bits that the tile needs of them. */
-__device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, int x, int y, int row,
-                                     int column)
+__device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, const TilePixel &first)
 {
+    const int x = first.x, y = first.y, row = first.row, column = first.column;
     const size_t at = (size_t)y * f.pitch + x, byte = (size_t)y * f.words * 4 + x / 8;
     const uint32_t gain = (uint32_t)f.state->light.rescale, shift = column % 32;
     const uint32_t last_mask = ((const uint8_t *)f.last_mask)[byte], last_rising = ((const uint8_t *)f.last_rising)[byte];
@@ -247,9 +247,12 @@ __device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, c
 
 /* ---------------------------------------------------------------- chroma */
 
-__device__ static void learn_chroma(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, uint32_t gain, int row,
-                                    int column, uint32_t x, uint32_t y)
+/* A sample of chroma; its place in the tile is that among the tile's samples. */
+__device__ static void learn_chroma(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, uint32_t gain,
+                                    const TilePixel &place)
 {
+    const int row = place.row, column = place.column;
+    const uint32_t x = (uint32_t)place.x, y = (uint32_t)place.y;
     const int word = column * 2 / 32, shift = column * 2 % 32;
     const size_t at = (size_t)y * f.chroma_pitch + x;
     const uint32_t uv[2] = { f.uv[0][at], f.uv[1][at] }, dither = feedback_dither(&frame, x, y);
@@ -279,7 +282,7 @@ __device__ static void learn_chroma_tile(const Feedback &f, const LearnTile &til
         const int row = i / columns, column = i % columns;
         const uint32_t y = (uint32_t)(y0 / 2 + row), x = (uint32_t)(word0 * 16 + column);
         if (y < f.chroma_height && x < f.chroma_width)
-            learn_chroma(f, tile, frame, (uint32_t)f.state->light.rescale, row, column, x, y);
+            learn_chroma(f, tile, frame, (uint32_t)f.state->light.rescale, { (int)x, (int)y, column, row });
     }
 }
 
@@ -303,7 +306,7 @@ template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) l
     make_masks(f, tile, word0, y0);
     __syncthreads();
     if (y < (int)f.height && x < (int)f.pitch)
-        learnt = learn_eight(f, tile, frame, x, y, row, column);
+        learnt = learn_eight(f, tile, frame, { x, y, column, row });
     ((uint8_t *)tile.still)[threadIdx.x] = (uint8_t)learnt.any_still;
     ((uint8_t *)tile.absorbed)[threadIdx.x] = (uint8_t)learnt.absorbed;
     const bool any_still = __syncthreads_or(learnt.still != 0);

@@ -31,7 +31,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_
         const RunWord w = scan_row(scan, bits, word);
         const uint32_t next = shifted_left(bits, load(first + 32));
         const uint32_t explained = bits ? f.explained[(size_t)y * f.words + word] : 0;
-        sum_runs(w, next, word, explained, bits, sums,
+        sum_runs(w, next, word, { explained, bits }, sums,
                  [&](uint32_t start, uint32_t sum) { add(start, (unsigned long long)(sum >> 16) << 32 | (sum & 65535)); });
         for (uint32_t ends = ~bits & next & valid; ends; ends &= ends - 1) {
             const uint32_t b = (uint32_t)__ffs((int)ends) - 1, start = run_start(w, word, b);

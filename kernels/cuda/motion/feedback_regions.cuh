@@ -198,12 +198,18 @@ typedef struct SumScan {
     uint32_t sum, at_start; /* so far; before the run of the last bit */
 } SumScan;
 
-/* Adds up two numbers, each 0 or 1 a pixel, over the runs of 1 of a row: they count where `low` and `high` are set. end(start, sum)
- * is called for each run with its first pixel and high << 16 | low. */
+/* Two numbers, each 0 or 1 a pixel: they count where these bits of a word are set. */
+typedef struct CountedBits {
+    uint32_t low, high;
+} CountedBits;
+
+/* Adds up numbers over the runs of 1 of a row. end(start, sum) is called for each run with its first pixel and
+ * high << 16 | low. */
 template <typename End>
-__device__ static inline void sum_runs(const RunWord &w, uint32_t next_bits, uint32_t word, uint32_t low, uint32_t high,
+__device__ static inline void sum_runs(const RunWord &w, uint32_t next_bits, uint32_t word, CountedBits counted,
                                        SumScan &scan, End end)
 {
+    const uint32_t low = counted.low, high = counted.high;
     const uint32_t lane = threadIdx.x % 32;
     const auto count = [&](uint32_t mask) { return (uint32_t)__popc(low & mask) | (uint32_t)__popc(high & mask) << 16; };
     const uint32_t own = count(~0u), begins = w.begins & w.bits;

@@ -37,10 +37,10 @@ __device__ static uint32_t lowest_towards(const uint32_t *label, ptrdiff_t step,
     return lowest;
 }
 
-__device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stride, uint32_t x, uint32_t y,
-                                           uint32_t width, uint32_t height, uint32_t own)
+__device__ static uint32_t lowest_of_walks(const uint32_t *label, ptrdiff_t stride, const PixelPlace &place, uint32_t own)
 {
-    const uint32_t left = x, right = width - 1 - x, up = y, down = height - 1 - y; /* number of pixels in each direction */
+    /* Number of pixels in each direction. */
+    const uint32_t left = place.x, right = place.width - 1 - place.x, up = place.y, down = place.height - 1 - place.y;
     uint32_t lowest = lowest_towards(label, -1, left, own);
     lowest = lowest_towards(label, 1, right, lowest);
     lowest = lowest_towards(label, -stride, up, lowest);
@@ -61,15 +61,16 @@ __global__ static void select(const __grid_constant__ CudaVars vars, uint32_t wi
     const size_t stride = vars.label_stride;
     uint32_t *const label = vars.labels + y * stride + x;
     const uint32_t own = *label;
+    const PixelPlace place = { x, y, width, height };
     if (!own)
         return;
     if (guess) {
         const uint32_t root_y = divide_by_width(own - 1, magic), root_x = own - 1 - root_y * width;
         if (vars.labels[root_y * stride + root_x] == own &&
-            lowest_around<true, 0>(label, stride, x, y, width, height, own) == own)
+            lowest_around<true, 0>(label, stride, place, own) == own)
             return;
     }
-    const uint32_t lowest = lowest_of_walks(label, (ptrdiff_t)stride, x, y, width, height, own);
+    const uint32_t lowest = lowest_of_walks(label, (ptrdiff_t)stride, place, own);
     if (lowest < own) {
         *label = lowest; /* race: as in lowest_around() */
         note_change(changed);

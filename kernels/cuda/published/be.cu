@@ -83,7 +83,7 @@ __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t
     if (!block_of_thread(width, height, &x, &y))
         return;
     const uint32_t root = blocks[y << 16 | x];
-    store_block(vars, block_pixels(vars, x, y, width, height), label_of_node(root, width), x, y, width, height);
+    store_block(vars, block_pixels(vars, x, y, width, height), label_of_node(root, width), { x, y, width, height });
 }
 
 static size_t workspace_size(const CclContext *context)

@@ -86,7 +86,7 @@ __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t
     const uint2 both = is_label_pair(vars, x, width)
                            ? *(const uint2 *)&image[node]
                            : make_uint2(image[node], info_of(image, corner, x, y, width, height));
-    store_block(vars, both.y, image.label_of(both.x, width), x, y, width, height);
+    store_block(vars, both.y, image.label_of(both.x, width), { x, y, width, height });
 }
 
 static size_t workspace_size(const CclContext *)

@@ -85,7 +85,7 @@ __global__ static void scan(const __grid_constant__ CudaVars vars, uint32_t widt
     const uint32_t own = *label;
     if (!own)
         return;
-    const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
+    const uint32_t lowest = lowest_around<eight, 0>(label, stride, { x, y, width, height }, own);
     if (lowest < own) {
         if (table[own - 1] > lowest - 1) /* mostly another pixel has stored it already */
             atomicMin(&table[own - 1], lowest - 1);

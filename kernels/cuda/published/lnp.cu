@@ -35,7 +35,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_cons
     const uint32_t before = inside ? *label : 0;
     uint32_t own = before;
     if (before)
-        own = lowest_around<eight, 0>(label, stride, x, y, width, height, before);
+        own = lowest_around<eight, 0>(label, stride, { x, y, width, height }, before);
     /* If no label came in, nothing is left to do inside either. */
     if (!__syncthreads_or(own < before))
         return;
@@ -44,7 +44,7 @@ __global__ __launch_bounds__(TILE *TILE) static void propagate(const __grid_cons
     for (;;) {
         tile[ty][tx] = own;
         __syncthreads();
-        const uint32_t lowest = own ? lowest_around<eight, 0>(&tile[ty][tx], TILE, tx, ty, TILE, TILE, own) : 0;
+        const uint32_t lowest = own ? lowest_around<eight, 0>(&tile[ty][tx], TILE, { tx, ty, TILE, TILE }, own) : 0;
         const bool lower = lowest < own;
         own = lowest;
         if (!__syncthreads_or(lower))

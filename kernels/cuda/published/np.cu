@@ -31,7 +31,7 @@ __global__ static void propagate(const __grid_constant__ CudaVars vars, uint32_t
     const uint32_t own = *label;
     if (!own)
         return;
-    const uint32_t lowest = lowest_around<eight, 0>(label, stride, x, y, width, height, own);
+    const uint32_t lowest = lowest_around<eight, 0>(label, stride, { x, y, width, height }, own);
     if (lowest < own) {
         *label = lowest; /* race: see lowest_around() */
         note_change(changed);

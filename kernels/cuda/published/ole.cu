@@ -52,7 +52,7 @@ __global__ static void scan(uint32_t width, uint32_t height, uint32_t *parents, 
     const uint32_t root = *parent;
     if (root == NO_PARENT)
         return;
-    const uint32_t lowest = lowest_around<eight, NO_PARENT>(parent, width, x, y, width, height, root);
+    const uint32_t lowest = lowest_around<eight, NO_PARENT>(parent, width, { x, y, width, height }, root);
     if (lowest < root) {
         if (lowest < parents[root])
             parents[root] = lowest; /* race: a lost store is found again */

@@ -8,16 +8,16 @@
 #include "cuda/backend.cuh"
 
 /*
- * The lowest of pixel (x, y)'s own value and those of its neighbours. `p` points at the pixel; the next row begins `stride`
+ * The lowest of a pixel's own value and those of its neighbours. `p` points at the pixel; the next row begins `stride`
  * words on. `background` is 0 (labels) or NO_PARENT (parents); neighbours with this value are ignored.
  *
  * Methods that call this in place read values that other threads are lowering. They may read the old or the new value; both
  * belong to the component. If they miss the lower one, they are called again, because the thread that wrote it noted a change.
  */
 template <bool eight, uint32_t background>
-__device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride, uint32_t x, uint32_t y,
-                                                uint32_t width, uint32_t height, uint32_t own)
+__device__ static inline uint32_t lowest_around(const uint32_t *p, size_t stride, const PixelPlace &place, uint32_t own)
 {
+    const uint32_t x = place.x, y = place.y, width = place.width, height = place.height;
     const uint32_t offset = background + 1; /* takes background to UINT32_MAX, and keeps the others' order */
     const bool left = x > 0, right = x + 1 < width;
     uint32_t lowest = own - offset;

@@ -68,7 +68,7 @@ __global__ __launch_bounds__(TILE *TILE) static void tiles(const __grid_constant
         __syncthreads();
         uint32_t lowest = label; /* no test for the edge is needed: the tile has a border of background */
         if (foreground)
-            lowest = lowest_around<eight, NO_PARENT>(&labels[place], PITCH, 1, 1, 3, 3, label);
+            lowest = lowest_around<eight, NO_PARENT>(&labels[place], PITCH, { 1, 1, 3, 3 }, label);
         if (!__syncthreads_or(lowest < label))
             break;
         if (lowest < label)

@@ -1,0 +1,113 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "gstccllabelprivate.h"
+
+#define GST_CAT_DEFAULT gst_ccl_label_debug
+
+GstCclBlobFilter *
+gst_ccl_blob_filter_new (const gchar * text, gchar ** error)
+{
+  GstCclBlobFilter *const filter = g_atomic_rc_box_new0 (GstCclBlobFilter);
+
+  filter->text = g_strdup (text ? text : "");
+  if (ccl_selection_parse (filter->text, &filter->selection) != CCL_OK)
+    *error = g_strdup (ccl_error_message ());
+  else if (filter->selection.n_steps)
+    return filter;
+  gst_ccl_blob_filter_unref (filter);
+  return NULL;
+}
+
+GstCclBlobFilter *
+gst_ccl_blob_filter_ref (GstCclBlobFilter * filter)
+{
+  return filter ? g_atomic_rc_box_acquire (filter) : NULL;
+}
+
+static void
+clear (gpointer data)
+{
+  g_free (((GstCclBlobFilter *) data)->text);
+}
+
+void
+gst_ccl_blob_filter_unref (GstCclBlobFilter * filter)
+{
+  if (filter)
+    g_atomic_rc_box_release_full (filter, clear);
+}
+
+static guint
+measures_of (const GstCclBlobFilter * filter, gint order)
+{
+  return (filter ? filter->selection.measures : 0) | (order != CCL_ORDER_RASTER ? 1u << ccl_order_number (order) : 0);
+}
+
+gchar *
+gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint features)
+{
+  const guint measures = measures_of (filter, order);
+  GString *const names = g_string_new (NULL);
+
+  for (guint i = 0; i < CCL_N_MEASURES; i++)
+    if (measures & 1u << i && ccl_measure_info (i)->feature & features)
+      g_string_append_printf (names, "%s%s", names->len ? ", " : "", ccl_measure_info (i)->name);
+  return g_string_free (names, FALSE);
+}
+
+guint
+gst_ccl_blob_filter_features (const GstCclBlobFilter * filter, gint order)
+{
+  return (filter ? filter->selection.features : 0)
+      | (order != CCL_ORDER_RASTER ? ccl_measure_info (ccl_order_number (order))->feature : 0);
+}
+
+/* ---------------------------------------------------------------- the property */
+
+static void
+warn_of_filter (GstCclLabel * self, const gchar * what)
+{
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("filter: %s.", what),
+      ("An example: area >= 50 and circularity > 0.6 and not touches-border. The filter stays as it was."));
+}
+
+/* A value that is no expression leaves the filter as it was. Before the start no application listens for a warning, so it is
+ * posted at the start. */
+void
+gst_ccl_label_set_filter (GstCclLabel * self, const gchar * text)
+{
+  gchar *wrong = NULL;
+  GstCclBlobFilter *expression = gst_ccl_blob_filter_new (text, &wrong);
+  gboolean streaming;
+
+  GST_OBJECT_LOCK (self);
+  streaming = self->parent.is_streaming;
+  g_clear_pointer (&self->wrong_filter, g_free);
+  if (!wrong) {
+    GstCclBlobFilter *const old = self->settings.expression;
+
+    self->settings.expression = expression;
+    expression = old;
+  } else if (!streaming) {
+    self->wrong_filter = g_strdup (wrong);
+  }
+  GST_OBJECT_UNLOCK (self);
+  gst_ccl_blob_filter_unref (expression);
+  if (wrong && streaming)
+    warn_of_filter (self, wrong);
+  g_free (wrong);
+}
+
+void
+gst_ccl_label_warn_of_wrong_filter (GstCclLabel * self)
+{
+  gchar *wrong;
+
+  GST_OBJECT_LOCK (self);
+  wrong = g_steal_pointer (&self->wrong_filter);
+  GST_OBJECT_UNLOCK (self);
+  if (wrong)
+    warn_of_filter (self, wrong);
+  g_free (wrong);
+}

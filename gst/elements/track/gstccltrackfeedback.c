@@ -1,0 +1,113 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The boxes of confirmed tracks, to cclmotion upstream. */
+
+#include "gstccltrackprivate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GST_CAT_DEFAULT gst_ccl_track_debug
+
+/* Between two events, at least; and at most while there are tracks, because boxes expire upstream. */
+#define SHORTEST_INTERVAL (250 * GST_MSECOND)
+#define LONGEST_INTERVAL GST_SECOND
+/* Of frames without timestamps and rate. */
+#define USUAL_DURATION (40 * GST_MSECOND)
+
+G_STATIC_ASSERT (LONGEST_INTERVAL / GST_MSECOND < CCL_MOTION_HOLD_MS);
+
+void
+gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback)
+{
+  *feedback = (GstCclTrackFeedback) {
+  .last_pts = GST_CLOCK_TIME_NONE,.since_sent = LONGEST_INTERVAL};
+}
+
+/* Adds the time since the frame before. A step back in time counts as a usual interval. */
+static void
+pass_time (GstCclTrack * self, GstClockTime pts)
+{
+  GstCclTrackFeedback *const feedback = &self->feedback;
+  GstClockTime passed = GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : USUAL_DURATION;
+
+  if (GST_CLOCK_TIME_IS_VALID (pts)) {
+    if (GST_CLOCK_TIME_IS_VALID (feedback->last_pts) && pts >= feedback->last_pts)
+      passed = pts - feedback->last_pts;
+    feedback->last_pts = pts;
+  }
+  feedback->since_sent = MIN (feedback->since_sent + passed, LONGEST_INTERVAL);
+}
+
+/* A track that is confirmed, and in this frame is a blob or shares one. What never moved may be the trace of another object. */
+static gboolean
+is_object (GstCclTrack * self, const CclTrack * track)
+{
+  const GstCclTrackLife *const life = gst_ccl_track_lives_find (self->lives, track->id);
+
+  if (!life || !life->has_moved)
+    return FALSE;
+  return track->state == CCL_TRACK_CONFIRMED || (track->state == CCL_TRACK_PREDICTED
+      && track->flags & CCL_TRACK_MERGED);
+}
+
+static gint
+to_pixel (gdouble at)
+{
+  return (gint) CLAMP (at, -1.0 * CCL_MAX_SIZE, 2.0 * CCL_MAX_SIZE);
+}
+
+/* The oldest come first. */
+static void
+take_boxes (GstCclTrack * self, GstCclTrackBoxes * boxes)
+{
+  const CclTrack *tracks;
+  const guint n = ccl_tracker_tracks (self->tracker, &tracks);
+
+  memset (boxes, 0, sizeof *boxes);
+  boxes->width = self->width;
+  boxes->height = self->height;
+  for (guint i = 0; i < n && boxes->n < CCL_MOTION_MAX_BOXES; i++) {
+    const gint x = to_pixel (floor (tracks[i].x0)), y = to_pixel (floor (tracks[i].y0));
+
+    if (is_object (self, &tracks[i]))
+      boxes->boxes[boxes->n++] = (GstCclTrackBox) {
+      x, y, MAX (to_pixel (ceil (tracks[i].x1)) - x, 1), MAX (to_pixel (ceil (tracks[i].y1)) - y, 1)};
+  }
+}
+
+static void
+send_boxes (GstCclTrack * self, GstClockTime pts)
+{
+  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
+  const GstClockTime running_time = gst_segment_to_running_time (&transform->segment, GST_FORMAT_TIME, pts);
+
+  self->feedback.since_sent = 0;
+  if (gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (transform), gst_ccl_tracks_event_new (&self->feedback.sent,
+              running_time)) || self->feedback.was_refused)
+    return;
+  self->feedback.was_refused = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FAILED, ("feedback=true, but no element upstream takes the tracks."),
+      ("Put cclmotion upstream. Said once."));
+}
+
+void
+gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts)
+{
+  GstCclTrackFeedback *const feedback = &self->feedback;
+  GstCclTrackBoxes boxes;
+
+  if (!self->active.feedback && !feedback->sent.n)
+    return;
+  pass_time (self, pts);
+  take_boxes (self, &boxes);
+  if (!self->active.feedback)
+    boxes.n = 0;                /* it was switched off */
+  if (!boxes.n && !feedback->sent.n)
+    return;
+  if (feedback->since_sent < (memcmp (&boxes, &feedback->sent, sizeof boxes) ? SHORTEST_INTERVAL : LONGEST_INTERVAL))
+    return;
+  feedback->sent = boxes;
+  send_boxes (self, pts);
+}

@@ -1,0 +1,169 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "measures.h"
+
+#include "bounds.h"
+
+#include <math.h>
+#include <string.h>
+
+static const CclMeasureInfo infos[CCL_N_MEASURES] = {
+    [CCL_MEASURE_AREA] = { "area", "pixels", "Area", 0 },
+    [CCL_MEASURE_X] = { "x", "pixels", "Left edge of the box", 0 },
+    [CCL_MEASURE_Y] = { "y", "pixels", "Upper edge of the box", 0 },
+    [CCL_MEASURE_WIDTH] = { "width", "pixels", "Width of the box", 0 },
+    [CCL_MEASURE_HEIGHT] = { "height", "pixels", "Height of the box", 0 },
+    [CCL_MEASURE_CENTROID_X] = { "centroid-x", "pixels", "Centre of gravity, from the left", 0 },
+    [CCL_MEASURE_CENTROID_Y] = { "centroid-y", "pixels", "Centre of gravity, from the top", 0 },
+    [CCL_MEASURE_COV_XX] = { "cov-xx", "pixels squared", "Variance in x", 0 },
+    [CCL_MEASURE_COV_XY] = { "cov-xy", "pixels squared", "Covariance of x and y", 0 },
+    [CCL_MEASURE_COV_YY] = { "cov-yy", "pixels squared", "Variance in y", 0 },
+    [CCL_MEASURE_ORIENTATION] = { "orientation", "radians", "From the y axis to the major axis", 0 },
+    [CCL_MEASURE_AXIS_MAJOR_LENGTH] = { "axis-major-length", "pixels", "Of the ellipse with the same moments", 0 },
+    [CCL_MEASURE_AXIS_MINOR_LENGTH] = { "axis-minor-length", "pixels", "Of the ellipse with the same moments", 0 },
+    [CCL_MEASURE_ECCENTRICITY] = { "eccentricity", "", "0 (circle) to 1 (line)", 0 },
+    [CCL_MEASURE_EQUIVALENT_DIAMETER] = { "equivalent-diameter", "pixels", "Of the circle with the same area", 0 },
+    [CCL_MEASURE_EXTENT] = { "extent", "", "Area over the area of the box", 0 },
+    [CCL_MEASURE_EULER_NUMBER] = { "euler-number", "", "1 - n-holes", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_N_HOLES] = { "n-holes", "", "Number of holes", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_PERIMETER_CRACK] = { "perimeter-crack", "pixels", "Length of the edges around pixels", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_PERIMETER_CROFTON] = { "perimeter-crofton", "pixels", "Perimeter by Crofton's formula", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_CIRCULARITY] = { "circularity", "", "4 pi area / perimeter-crofton squared, at most 1", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_COMPACTNESS] = { "compactness", "", "perimeter-crofton squared / (4 pi area)", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
+    [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
+    [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
+    [CCL_MEASURE_TOUCHES_RIGHT] = { "touches-right", "", "Touches the right border", 0 },
+    [CCL_MEASURE_TOUCHES_BOTTOM] = { "touches-bottom", "", "Touches the lower border", 0 },
+};
+
+const CclMeasureInfo *ccl_measure_info(CclMeasure measure)
+{
+    return &infos[measure];
+}
+
+static bool is_name(const char *known, const char *name, size_t length)
+{
+    if (strlen(known) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((name[i] == '_' ? '-' : name[i]) != known[i])
+            return false;
+    return true;
+}
+
+CclMeasure ccl_measure_named(const char *name, size_t length)
+{
+    unsigned measure = 0;
+    while (measure < CCL_N_MEASURES && !is_name(infos[measure].name, name, length))
+        measure++;
+    return (CclMeasure)measure;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+static double number_of_box(const CclComponent *component, CclMeasure measure)
+{
+    switch (measure) {
+    case CCL_MEASURE_AREA:
+        return (double)component->moments.area;
+    case CCL_MEASURE_X:
+        return component->x0;
+    case CCL_MEASURE_Y:
+        return component->y0;
+    case CCL_MEASURE_WIDTH:
+        return component->x1 - component->x0;
+    case CCL_MEASURE_HEIGHT:
+        return component->y1 - component->y0;
+    default: /* CCL_MEASURE_EXTENT */
+        return ccl_extent(component);
+    }
+}
+
+__extension__ typedef __int128 Wide;
+
+/* Which axes a component has, from its exact covariance times area squared. Pixels that are connected and lie on a line lie in
+ * a row, a column or a diagonal. */
+typedef struct Axes {
+    bool major, minor, longer;
+} Axes;
+
+static Axes axes_of(const CclMoments *m)
+{
+    const Wide xx = (Wide)m->area * m->m20 - (Wide)m->m10 * m->m10, yy = (Wide)m->area * m->m02 - (Wide)m->m01 * m->m01;
+    const Wide xy = (Wide)m->area * m->m11 - (Wide)m->m10 * m->m01;
+    const bool is_line = !xx || !yy || (xx == yy && (xy == xx || xy == -xx));
+    return (Axes){ .major = m->area > 1, .minor = !is_line, .longer = xx != yy || xy };
+}
+
+static double number_of_moments(const CclMoments *moments, const CclShape *shape, CclMeasure measure)
+{
+    switch (measure) {
+    case CCL_MEASURE_CENTROID_X:
+        return shape->x;
+    case CCL_MEASURE_CENTROID_Y:
+        return shape->y;
+    case CCL_MEASURE_COV_XX:
+        return shape->xx;
+    case CCL_MEASURE_COV_XY:
+        return shape->xy;
+    case CCL_MEASURE_COV_YY:
+        return shape->yy;
+    case CCL_MEASURE_ORIENTATION:
+        return axes_of(moments).longer ? shape->orientation : NAN;
+    case CCL_MEASURE_AXIS_MAJOR_LENGTH:
+        return axes_of(moments).major ? shape->axis_major_length : NAN;
+    case CCL_MEASURE_AXIS_MINOR_LENGTH:
+        return axes_of(moments).minor ? shape->axis_minor_length : NAN;
+    case CCL_MEASURE_ECCENTRICITY:
+        return axes_of(moments).major ? shape->eccentricity : NAN;
+    default: /* CCL_MEASURE_EQUIVALENT_DIAMETER */
+        return shape->equivalent_diameter;
+    }
+}
+
+static double number_of_counts(const CclShapeMeasures *measures, CclMeasure measure)
+{
+    switch (measure) {
+    case CCL_MEASURE_EULER_NUMBER:
+        return measures->euler_number;
+    case CCL_MEASURE_N_HOLES:
+        return measures->n_holes;
+    case CCL_MEASURE_PERIMETER_CRACK:
+        return measures->perimeter_crack;
+    case CCL_MEASURE_PERIMETER_CROFTON:
+        return measures->perimeter_crofton;
+    case CCL_MEASURE_CIRCULARITY:
+        return measures->circularity;
+    default: /* CCL_MEASURE_COMPACTNESS */
+        return measures->compactness;
+    }
+}
+
+double ccl_measure_number(CclMeasuring *m, CclMeasure measure)
+{
+    if (infos[measure].feature) {
+        if (!m->has_measures)
+            ccl_shape_measures(m->counts, m->component->moments.area, &m->measures);
+        m->has_measures = true;
+        return number_of_counts(&m->measures, measure);
+    }
+    if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
+        return number_of_box(m->component, measure);
+    if (!m->has_shape)
+        ccl_shape_from_moments(&m->component->moments, &m->shape);
+    m->has_shape = true;
+    return number_of_moments(&m->component->moments, &m->shape, measure);
+}
+
+/* ---------------------------------------------------------------- true or false */
+
+bool ccl_measure_flag(const CclMeasuring *m, CclMeasure measure)
+{
+    const CclComponent *const c = m->component;
+    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, m->width, m->height);
+    if (measure == CCL_MEASURE_TOUCHES_BORDER)
+        return touches;
+    return touches >> (measure - CCL_MEASURE_TOUCHES_LEFT) & 1;
+}

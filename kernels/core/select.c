@@ -1,0 +1,83 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "select.h"
+
+#include "analysis/selection.h"
+
+#include <stdlib.h>
+
+CclStatus ccl_select_open(CclContext *context)
+{
+    const CclConfig *const config = &context->config;
+    if (!config->selects || config->backend == CCL_BACKEND_CPU)
+        return CCL_OK;
+    const size_t n = (size_t)context->capacity + 1;
+    context->renamed = calloc(n, sizeof *context->renamed);
+    if (!context->renamed)
+        return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to select from %u components", context->capacity);
+    context->host_bytes += n * sizeof *context->renamed;
+    return CCL_OK;
+}
+
+void ccl_select_close(CclContext *context)
+{
+    free(context->renamed);
+}
+
+CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, const CclLabels *labels)
+{
+    if (!context->config.selects)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the context was made without selections");
+    if (filter->selection->features & ~context->config.features)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the selection needs features 0x%x, the context has 0x%x",
+                        filter->selection->features, context->config.features);
+    if (labels && labels->memory == CCL_MEMORY_DEVICE)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "a selection needs the label image in host memory");
+    return CCL_OK;
+}
+
+/* Returns the number of those selected of the first n records. */
+static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
+{
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        CclMeasuring measuring = { .component = &frame->rows[i],
+                                   .counts = frame->shape ? &frame->shape[i] : NULL,
+                                   .width = frame->mask.width,
+                                   .height = frame->mask.height };
+        const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
+        context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
+        if (!keeps)
+            continue;
+        frame->rows[n_kept] = frame->rows[i];
+        if (frame->shape)
+            frame->shape[n_kept] = frame->shape[i];
+        frame->rows[n_kept].label = n_kept + 1;
+        n_kept++;
+    }
+    return n_kept;
+}
+
+static void rename_labels(const CclContext *context, const CclFrame *frame, uint32_t n)
+{
+    const CclLabels *const labels = &frame->labels;
+    for (uint32_t y = 0; y < frame->mask.height; y++) {
+        uint32_t *const row = (uint32_t *)((uint8_t *)labels->data + y * labels->stride);
+        for (uint32_t x = 0; x < frame->mask.width; x++)
+            row[x] = row[x] <= n ? context->renamed[row[x]] : 0;
+    }
+}
+
+void ccl_select_rows(const CclContext *context, CclFrame *frame)
+{
+    CclTable *const table = &frame->table;
+    if (!frame->selection || !context->renamed || frame->labels.provisional)
+        return;
+    const uint32_t n = table->n_kept < context->capacity ? table->n_kept : context->capacity;
+    if (n < table->n_kept)
+        table->flags |= CCL_TABLE_TRUNCATED;
+    table->n_kept = select_records(context, frame, n);
+    if (frame->labels.data)
+        rename_labels(context, frame, n);
+}

@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The expression of the property filter of ccllabel, applied to some components. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "analysis/selection.h"
+
+/* A pixel, a row and a square. Members of a selection that say what it reads are complete: without the counts, nothing that
+ * needs them is read. */
+static void
+judge_components (const CclSelection * selection)
+{
+  static const CclComponent components[] = {
+    {.moments = {1, 0, 0, 0, 0, 0},.x1 = 1,.y1 = 1},
+    {.moments = {4, 18, 0, 86, 0, 0},.x0 = 3,.x1 = 7,.y1 = 1,.first_x = 3},
+    {.moments = {4, 2, 2, 2, 1, 2},.x1 = 2,.y1 = 2},
+  };
+  static const CclShapeCounts counts[] = { {1, 1, 1, 2}, {1, 1, 4, 8}, {1, 2, 2, 6} };
+
+  for (guint i = 0; i < G_N_ELEMENTS (components); i++) {
+    CclMeasuring measuring = {.component = &components[i],.width = 10,.height = 5 };
+
+    if (selection->features)
+      measuring.counts = &counts[i];
+    ccl_selection_keeps (selection, &measuring);
+  }
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 * data, gsize size)
+{
+  gchar *const text = fuzz_whole_text (data, size);
+  CclSelection *const selection = g_new (CclSelection, 1);
+  const CclStatus status = ccl_selection_parse (text, selection);
+
+  g_assert_true (status == CCL_OK || status == CCL_ERROR_ARGUMENT);
+  if (status == CCL_OK)
+    judge_components (selection);
+  else
+    g_assert_true (g_utf8_validate (ccl_error_message (), -1, NULL) && strlen (ccl_error_message ()) > 10);
+  g_free (selection);
+  g_free (text);
+  return 0;
+}
