@@ -65,7 +65,7 @@ unmount_root() {
 }
 # unmount_roots: of every mount_root
 unmount_roots() {
-    for root in $mounted; do unmount_root "$root"; done
+    for one in $mounted; do unmount_root "$one"; done
     mounted=
 }
 trap unmount_roots EXIT
@@ -74,9 +74,9 @@ trap 'exit 143' TERM
 
 # enter ROOT COMMAND...: with nothing of this machine's environment but its proxy
 enter() {
-    root=$1
+    entered=$1 # the caller has a `root` of its own
     shift
-    chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
+    chroot "$entered" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
         http_proxy="${http_proxy-}" https_proxy="${https_proxy-}" PIP_CERT=/etc/ssl/certs/ca-certificates.crt "$@" </dev/null
 }
 

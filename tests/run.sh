@@ -5,9 +5,8 @@
 # Installs what is missing, builds, and runs the tests that need no GPU.
 #
 #     tests/run.sh             the tests of a developer's day: at most 10 minutes on two cores
-#     tests/run.sh --all       every pass below but the last two, as CI does: at most 60 minutes on two cores
-#     tests/run.sh --long      the emulated kernels on many images and a soak: hours; updates tests/long-record.txt. Before
-#                              them fuzz, 15 minutes a target, and arm64
+#     tests/run.sh --all       every pass below but the last three, as CI does: at most 60 minutes on two cores
+#     tests/run.sh --long      fuzz, 15 minutes a target, arm64, long and planted: hours; updates tests/long-record.txt
 #     tests/run.sh --long TEST...  these of them alone; the record keeps its lines of the others
 #     tests/run.sh PASS...     these passes alone
 #
@@ -22,6 +21,8 @@
 # packages     Debian packages and Python wheel, built and tried in bare systems in build-packages/; needs root
 # arm64        the packages, cross-built, and the core under qemu (tests/arm64.sh) in build-arm64/; needs root
 # long         the emulated CUDA kernels on many images, and an hour of all elements (tests/soak.py)
+# planted      faults that the tests should see, in build-test-planted/ (tests/planted/plant.py); hours. A second call goes on
+#              where the first was stopped
 #
 # The last line is `N passed, N failed, N skipped`. The exit status is 0 only if nothing failed. Meson's logs stay in the
 # build folders, under meson-logs/. CCL_CUDA_ARCH names the architecture that nvcc compiles for (default: sm_90).
@@ -235,6 +236,19 @@ pass_long() {
     "$python" "$top/tests/long-record.py" "$top/build-test-long/meson-logs/long.json"
 }
 
+pass_planted() {
+    step "planted"
+    planted=$top/build-test-planted
+    mkdir -p "$planted"
+    # After a run that ended, others are drawn.
+    [ ! -f "$planted/planted.json" ] || rm -f "$planted/planted.json" "$planted/results.jsonl" "$planted/seed"
+    [ -f "$planted/seed" ] || date +%y%m%d >"$planted/seed"
+    "$python" "$top/tests/planted/plant.py" --count 120 --seed "$(cat "$planted/seed")" "$planted" ||
+        { broken=$((broken + 1)); return; }
+    logs="$logs $planted/planted.json"
+    "$python" "$top/tests/long-record.py" "$planted/planted.json"
+}
+
 python=/usr/bin/python3 # the system's, which has PyGObject
 [ -x $python ] || python=python3
 
@@ -245,12 +259,12 @@ case ${1-} in
     shift
     long_tests="$*"
     fuzz_seconds=900
-    if [ $# = 0 ]; then set -- fuzz arm64 long; else set -- long; fi
+    if [ $# = 0 ]; then set -- fuzz arm64 long planted; else set -- long; fi
     ;;
 esac
 for pass; do
     case $pass in
-    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | arm64 | long) ;;
+    quick | slow | static | sanitize | valgrind | threads | fuzz | debian13 | packages | arm64 | long | planted) ;;
     *) sed -n '/^# Installs/,/default: sm_90/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done

@@ -445,7 +445,7 @@ gboolean gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint ind
 
 /* Compares the area of a blob with its perimeter. */
 GST_CCL_API
-gboolean gst_ccl_blob_meta_get_roundness (const GstCclBlobMeta * meta, guint index, gdouble * circularity,
+gboolean gst_ccl_blob_meta_get_circularity (const GstCclBlobMeta * meta, guint index, gdouble * circularity,
     gdouble * compactness);
 
 /* The same measures in pixels of the current frame, mapped by the matrix. */

@@ -105,7 +105,7 @@ gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint index, gdoub
 }
 
 /**
- * gst_ccl_blob_meta_get_roundness:
+ * gst_ccl_blob_meta_get_circularity:
  * @meta: a blob meta
  * @index: 0 to length - 1
  * @circularity: (out) (optional): 4π area / crofton², at most 1: 1 for a disc
@@ -118,7 +118,8 @@ gst_ccl_blob_meta_get_perimeter (const GstCclBlobMeta * meta, guint index, gdoub
  * Since: 0.1
  */
 gboolean
-gst_ccl_blob_meta_get_roundness (const GstCclBlobMeta * meta, guint index, gdouble * circularity, gdouble * compactness)
+gst_ccl_blob_meta_get_circularity (const GstCclBlobMeta * meta, guint index, gdouble * circularity,
+    gdouble * compactness)
 {
   CclShapeMeasures measures;
   gboolean known;

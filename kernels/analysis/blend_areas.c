@@ -19,10 +19,10 @@ typedef uint8_t BlendBytes __attribute__((vector_size(BLEND_GROUP)));
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define BLEND_INLINE static inline __attribute__((always_inline))
 
-/* Pixels of the drawing in a row, `apart` from each other, and samples of the picture, `step` bytes from each other. */
+/* Pixels of the drawing in a row, `step` pixels apart, and samples of the picture, `step` bytes apart. */
 typedef struct BlendSource {
     const uint32_t *pixels;
-    unsigned apart;
+    unsigned step;
 } BlendSource;
 typedef struct BlendSamples {
     uint8_t *data;
@@ -35,7 +35,7 @@ BLEND_INLINE bool blend_load(BlendSource source, uint32_t n, uint32_t pixels[BLE
 {
     uint64_t any[BLEND_GROUP / 2];
     for (unsigned i = 0; i < BLEND_GROUP; i++)
-        pixels[i] = i < n ? source.pixels[i * source.apart] : 0;
+        pixels[i] = i < n ? source.pixels[i * source.step] : 0;
     memcpy(any, pixels, sizeof any);
     return any[0] | any[1] | any[2] | any[3];
 }
@@ -132,7 +132,7 @@ BLEND_INLINE void blend_row(BlendSource source, uint32_t n, const CclBlendTarget
 {
     for (; n >= BLEND_GROUP; n -= BLEND_GROUP) {
         blend_samples(source, BLEND_GROUP, t, to);
-        source.pixels += BLEND_GROUP * source.apart;
+        source.pixels += BLEND_GROUP * source.step;
         to.data += BLEND_GROUP * to.step;
     }
     if (n)

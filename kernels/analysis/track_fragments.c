@@ -80,7 +80,7 @@ void track_note_neighbour(const TrackMatch *match, TrackItem *items, uint32_t in
 
     for (uint32_t k = track_match_first_from(match, t->x0 - reach - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
-        if (match->detections[i].x0 > t->x1 + reach)
+        if (match->places[k].x0 > t->x1 + reach)
             break;
         if (match->owner[i] == TRACK_NONE || match->owner[i] >= index)
             continue;
@@ -149,8 +149,9 @@ uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackIt
         else
             high = middle;
     }
-    const bool lives = low < n_items && items[low].track.id == item->neighbour_id && items[low].track.state != CCL_TRACK_LOST;
-    return lives && !has_drifted(item, &items[low]) ? low : TRACK_NONE;
+    const bool is_followed =
+        low < n_items && items[low].track.id == item->neighbour_id && items[low].track.state != CCL_TRACK_LOST;
+    return is_followed && !has_drifted(item, &items[low]) ? low : TRACK_NONE;
 }
 
 /* The younger track ends. What began next to it has begun next to the older one. */
@@ -185,13 +186,13 @@ static void end_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items)
 }
 
 /* Has the object just gone out of sight? */
-static bool has_gone(const TrackItem *object)
+static bool just_vanished(const TrackItem *object)
 {
     return object->track.state != CCL_TRACK_TENTATIVE && object->track.misses == 0 && blob_of(object) == TRACK_NONE;
 }
 
 /* An object that has gone out of sight, behind a post, goes on as its fragment on the other side. A small piece is not enough. */
-static void hand_over(TrackMatch *match, TrackItem *items, uint32_t n_items)
+static void continue_as_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items)
 {
     for (uint32_t i = 0; i < n_items; i++) {
         TrackItem *const item = &items[i];
@@ -199,7 +200,7 @@ static void hand_over(TrackMatch *match, TrackItem *items, uint32_t n_items)
         if (item->track.state != CCL_TRACK_TENTATIVE || blob == TRACK_NONE || track_is_left(item))
             continue;
         const uint32_t object = track_neighbour(items, n_items, item);
-        if (object == TRACK_NONE || !has_gone(&items[object]) || track_is_piece(item, &items[object]))
+        if (object == TRACK_NONE || !just_vanished(&items[object]) || track_is_piece(item, &items[object]))
             continue;
         end_fragment(match, items, n_items, item, object);
         track_match_give(match, items, object, blob);
@@ -242,7 +243,7 @@ static void end_groups_of_one(TrackMatch *match, TrackItem *items, uint32_t n_it
 void track_match_join_fragments(TrackMatch *match, TrackItem *items, uint32_t n_items, uint32_t max_frames)
 {
     end_fragments(match, items, n_items);
-    hand_over(match, items, n_items);
+    continue_as_fragments(match, items, n_items);
     end_old_groups(match, items, n_items, max_frames);
     end_groups_of_one(match, items, n_items);
 }

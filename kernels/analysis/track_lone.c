@@ -57,9 +57,9 @@ static Range reach_of(const TrackMatch *match, const TrackItem *item, double fra
                     .bottom = larger(item->track.y, item->last_y) + y };
 }
 
-static bool is_in_range(const Range *range, const CclDetection *d)
+static bool is_in_range(const Range *range, const TrackPlace *place)
 {
-    return d->y >= range->top && d->y <= range->bottom && d->x >= range->left && d->x <= range->right;
+    return place->y >= range->top && place->y <= range->bottom && place->x >= range->left && place->x <= range->right;
 }
 
 /* The only detection near a track, not counting much smaller ones; TRACK_NONE: there are none or several. */
@@ -71,9 +71,10 @@ static uint32_t only_detection(const TrackMatch *match, const TrackItem *item, d
     for (uint32_t k = track_match_first_from(match, range.left - match->max_width); k < match->n_usable; k++) {
         const uint32_t i = match->order[k];
         const CclDetection *const d = &match->detections[i];
-        if (d->x0 > range.right)
+        if (match->places[k].x0 > range.right)
             break;
-        if (!is_in_range(&range, d) || detection_area(d) < MIN_SHARE * item->w * item->h || !is_near(item, d, frames))
+        if (!is_in_range(&range, &match->places[k]) || detection_area(d) < MIN_SHARE * item->w * item->h ||
+            !is_near(item, d, frames))
             continue;
         if (only != TRACK_NONE)
             return TRACK_NONE;
@@ -106,12 +107,14 @@ static void count_tracks_near(TrackMatch *match, const uint32_t *candidates, uin
         const Range range = reach_of(match, &items[i], frames);
         const uint32_t first = track_match_first_from(match, range.left - match->max_width);
         for (uint32_t k = first_candidate(candidates, n, first); k < n; k++) {
+            const TrackPlace *const place = &match->places[candidates[k]];
+            if (place->x0 > range.right)
+                break;
+            if (!is_in_range(&range, place))
+                continue;
             const uint32_t detection = match->order[candidates[k]];
             const CclDetection *const d = &match->detections[detection];
-            if (d->x0 > range.right)
-                break;
-            match->n_near[detection] += is_in_range(&range, d) && items[i].w * items[i].h >= MIN_SHARE * detection_area(d) &&
-                                        is_near(&items[i], d, frames);
+            match->n_near[detection] += items[i].w * items[i].h >= MIN_SHARE * detection_area(d) && is_near(&items[i], d, frames);
         }
     }
 }

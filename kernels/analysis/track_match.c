@@ -49,22 +49,24 @@ static bool reserve(TrackArray *array, size_t size)
 /* Several arrays in one block, largest alignment first. */
 CclStatus track_match_reserve(TrackMatch *match, uint32_t n_items, uint32_t n)
 {
-    const size_t row = sizeof(CclDetection) + sizeof(double) + 5 * sizeof(uint32_t);
+    const size_t row = sizeof(CclDetection) + sizeof(TrackPlace) + sizeof(double) + 6 * sizeof(uint32_t);
     const uint32_t n_pairs = n_items * TRACK_PAIRS;
     const size_t n_columns = (n_items + 1) / 2 * 2; /* an even number keeps the workspace aligned */
     const size_t pair_bytes = n_pairs * sizeof(CclPair) + n_columns * sizeof(uint32_t) +
                               ccl_assign_workspace(n_items, n, n_pairs);
 
-    if (!reserve(&match->per_detection, n * row) || !reserve(&match->per_pair, pair_bytes))
+    if (!reserve(&match->per_detection, n * row + sizeof(uint32_t)) || !reserve(&match->per_pair, pair_bytes))
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to track %u detections", n);
     match->n_detections = n;
     match->detections = match->per_detection.data;
-    match->covered_area = (double *)(match->detections + n);
+    match->places = (TrackPlace *)(match->detections + n);
+    match->covered_area = (double *)(match->places + n);
     match->order = (uint32_t *)(match->covered_area + n);
     match->owner = match->order + n;
     match->covering = match->owner + n;
     match->n_sharing = match->covering + n;
     match->n_near = match->n_sharing + n;
+    match->stripes = match->n_near + n;
     match->pairs = match->per_pair.data;
     match->column_of = (uint32_t *)(match->pairs + n_pairs);
     match->workspace = match->column_of + n_columns;
@@ -101,19 +103,50 @@ static void fill_covariance(CclDetection *d)
     d->yy = h * h / 12;
 }
 
-static void sort_by_left_edge(const CclDetection *detections, uint32_t *order, uint32_t *scratch, uint32_t n)
+static void sort_by_left_edge(const double *left_edges, uint32_t *order, uint32_t *scratch, uint32_t n)
 {
-    /* Merge sort, bottom up: qsort() has no argument for the detections. */
+    /* Merge sort, bottom up: qsort() has no argument for the edges. */
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t begin = 0; begin < n; begin += 2 * width) {
             const uint32_t middle = begin + width < n ? begin + width : n;
             const uint32_t end = middle + width < n ? middle + width : n;
             for (uint32_t k = begin, a = begin, b = middle; k < end; k++)
-                scratch[k] = b == end || (a < middle && detections[order[a]].x0 <= detections[order[b]].x0) ? order[a++]
-                                                                                                         : order[b++];
+                scratch[k] = b == end || (a < middle && left_edges[order[a]] <= left_edges[order[b]]) ? order[a++] : order[b++];
         }
         memcpy(order, scratch, n * sizeof *order);
     }
+}
+
+static void sort_detections(TrackMatch *match)
+{
+    double *const left_edges = match->covered_area; /* not used yet in this frame */
+    for (uint32_t i = 0; i < match->n_detections; i++)
+        left_edges[i] = match->detections[i].x0;
+    sort_by_left_edge(left_edges, match->order, match->owner, match->n_usable);
+    for (uint32_t k = 0; k < match->n_usable; k++) {
+        const CclDetection *const d = &match->detections[match->order[k]];
+        match->places[k] = (TrackPlace){ d->x0, d->y0, d->x1, d->y1, d->x, d->y };
+    }
+}
+
+/* Of n_usable stripes the one at x; the last also has all beyond it. */
+static uint32_t stripe_at(const TrackMatch *match, double x)
+{
+    const double stripe = (x - match->places[0].x0) * match->stripes_per_pixel;
+    return stripe >= match->n_usable ? match->n_usable - 1 : stripe > 0 ? (uint32_t)stripe : 0;
+}
+
+static void fill_stripes(TrackMatch *match)
+{
+    const uint32_t n = match->n_usable;
+    const double width = n ? match->places[n - 1].x0 - match->places[0].x0 : 0;
+    uint32_t stripe = 0;
+    match->stripes_per_pixel = width > 0 ? n / width : 0;
+    for (uint32_t k = 0; k < n; k++)
+        for (const uint32_t here = stripe_at(match, match->places[k].x0); stripe <= here; stripe++)
+            match->stripes[stripe] = k;
+    for (; stripe <= n; stripe++)
+        match->stripes[stripe] = n;
 }
 
 void track_match_detections(TrackMatch *match, const CclDetection *detections)
@@ -122,7 +155,6 @@ void track_match_detections(TrackMatch *match, const CclDetection *detections)
     match->max_width = match->max_height = 0;
     for (uint32_t i = 0; i < match->n_detections; i++) {
         match->detections[i] = detections[i];
-        match->covered_area[i] = 0;
         if (!track_is_usable(&detections[i]))
             continue;
         fill_covariance(&match->detections[i]);
@@ -130,9 +162,12 @@ void track_match_detections(TrackMatch *match, const CclDetection *detections)
         match->max_width = larger(match->max_width, detections[i].x1 - detections[i].x0);
         match->max_height = larger(match->max_height, detections[i].y1 - detections[i].y0);
     }
-    sort_by_left_edge(match->detections, match->order, match->owner, match->n_usable);
-    for (uint32_t i = 0; i < match->n_detections; i++)
+    sort_detections(match);
+    fill_stripes(match);
+    for (uint32_t i = 0; i < match->n_detections; i++) {
+        match->covered_area[i] = 0;
         match->owner[i] = match->covering[i] = TRACK_NONE;
+    }
 }
 
 /* ---------------------------------------------------------------- pairs */
@@ -200,10 +235,13 @@ static void note_overlap(TrackMatch *match, TrackItem *item, uint32_t index, uin
 
 uint32_t track_match_first_from(const TrackMatch *match, double x)
 {
-    uint32_t low = 0, high = match->n_usable;
+    if (!match->n_usable)
+        return 0;
+    const uint32_t stripe = stripe_at(match, x);
+    uint32_t low = match->stripes[stripe], high = match->stripes[stripe + 1];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (match->detections[match->order[middle]].x0 < x)
+        if (match->places[middle].x0 < x)
             low = middle + 1;
         else
             high = middle;
@@ -225,12 +263,13 @@ static uint32_t pair_track(TrackMatch *match, const CclTrackerConfig *config, Tr
     uint32_t n = 0;
 
     for (uint32_t k = track_match_first_from(match, left - match->max_width); k < match->n_usable; k++) {
+        const TrackPlace *const place = &match->places[k];
+        if (place->x0 > right)
+            break;
+        if (place->x1 < left || place->y0 > bottom || place->y1 < top)
+            continue;
         const uint32_t i = match->order[k];
         const CclDetection *const d = &match->detections[i];
-        if (d->x0 > right)
-            break;
-        if (d->x1 < left || d->y0 > bottom || d->y1 < top)
-            continue;
         if (settled && (t->type == d->type || config->single_class))
             note_overlap(match, item, index, i, &best);
         const double limit = n < TRACK_PAIRS ? INFINITY : pairs[n - 1].cost;
@@ -306,7 +345,7 @@ static CclDetection joined(const CclDetection *a, const CclDetection *b)
 }
 
 /* Is the prediction good enough for a small blob inside it to be a part of the track? */
-static bool knows_its_place(const TrackItem *item)
+static bool is_predicted_well(const TrackItem *item)
 {
     const double limit = MAX_DOUBT * MAX_DOUBT * item->w * item->h;
     return item->ax.pp < limit && item->ay.pp < limit;
@@ -325,7 +364,7 @@ void track_match_join_parts(TrackMatch *match, TrackItem *items)
         if (item->track.state == CCL_TRACK_LOST || item->group != TRACK_NONE)
             continue;
         if (item->track.detection == TRACK_NONE) {
-            if (!knows_its_place(item))
+            if (!is_predicted_well(item))
                 continue;
             track_match_give(match, items, match->covering[i], i);
             item->in_parts = item->is_hidden = true;

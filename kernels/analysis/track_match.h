@@ -25,19 +25,28 @@ typedef struct TrackArray {
     size_t size; /* bytes */
 } TrackArray;
 
+/* What the search for detections near a track reads, side by side in memory. */
+typedef struct TrackPlace {
+    double x0, y0, x1, y1; /* box */
+    double x, y;           /* centroid */
+} TrackPlace;
+
 /* Working memory of one frame; grows as needed and is kept. All zero at first. */
 typedef struct TrackMatch {
     /* One entry per detection: */
     CclDetection *detections; /* with a valid covariance */
     uint32_t n_detections;
-    uint32_t *owner;          /* item that the detection belongs to, or TRACK_NONE */
-    uint32_t *covering;       /* settled item whose box covers the detection, or TRACK_NONE */
-    double *covered_area;     /* of the detection, by that item */
-    uint32_t *n_sharing;      /* items in the group of the detection */
-    uint32_t *n_near;         /* items near the detection; see track_lone.h */
-    uint32_t *order;          /* the n_usable usable ones, by left edge */
+    uint32_t *owner;      /* item that the detection belongs to, or TRACK_NONE */
+    uint32_t *covering;   /* settled item whose box covers the detection, or TRACK_NONE */
+    double *covered_area; /* of the detection, by that item */
+    uint32_t *n_sharing;  /* items in the group of the detection */
+    uint32_t *n_near;     /* items near the detection; see track_lone.h */
+    uint32_t *order;      /* the n_usable usable ones, by left edge */
+    TrackPlace *places;   /* of these, in this order */
     uint32_t n_usable;
     double max_width, max_height; /* of their boxes */
+    uint32_t *stripes;            /* the first place in each of n_usable stripes of equal width, and n_usable */
+    double stripes_per_pixel;
     /* One entry per pair or item: */
     CclPair *pairs;
     uint32_t *column_of;      /* of each item */

@@ -415,13 +415,13 @@ static void end_object(CclZoneWatch *watch, Object *object)
     }
 }
 
-void ccl_zone_watch_end_frame(CclZoneWatch *watch, uint64_t now, uint64_t linger)
+void ccl_zone_watch_end_frame(CclZoneWatch *watch, uint64_t now, uint64_t timeout)
 {
     size_t n_kept = 0;
 
     keep_time(watch, now);
     for (size_t k = 0; k < watch->n_objects; k++) {
-        if (now - watch->objects[k].last_seen <= linger)
+        if (now - watch->objects[k].last_seen <= timeout)
             watch->objects[n_kept++] = watch->objects[k];
         else
             end_object(watch, &watch->objects[k]);

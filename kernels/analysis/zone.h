@@ -13,7 +13,7 @@
  *     for each frame:
  *         for each object:
  *             ccl_zone_watch_see(watch, &position, now);
- *         ccl_zone_watch_end_frame(watch, now, linger);
+ *         ccl_zone_watch_end_frame(watch, now, timeout);
  *     ccl_zone_watch_free(watch);
  *
  * Positions are pixels of the frame, from its top left corner; times are nanoseconds. "Left" and "right" of a line are seen
@@ -89,8 +89,8 @@ void ccl_zone_watch_scale(CclZoneWatch *watch, double x, double y);
 /* Errors: OUT_OF_MEMORY (the object is not followed). */
 CclStatus ccl_zone_watch_see(CclZoneWatch *watch, const CclZonePosition *position, uint64_t now);
 
-/* After all objects of a frame: objects unseen for more than `linger` leave. */
-void ccl_zone_watch_end_frame(CclZoneWatch *watch, uint64_t now, uint64_t linger);
+/* After all objects of a frame: objects unseen for more than `timeout` leave. */
+void ccl_zone_watch_end_frame(CclZoneWatch *watch, uint64_t now, uint64_t timeout);
 
 /* The polygons that an object is in, bit i for zone i; 0 for an unknown object. */
 uint32_t ccl_zone_watch_inside(const CclZoneWatch *watch, uint64_t id);

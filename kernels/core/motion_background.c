@@ -196,11 +196,11 @@ static void put_header(Writer *w, const CclMotion *motion, const FeedbackControl
 
 static CclStatus check_control(const FeedbackControl *control)
 {
-    const int32_t most = (int32_t)FEEDBACK_BINS * 8;
+    const int32_t max_offset = (int32_t)FEEDBACK_BINS * 8;
     bool is_possible = control->n_learnt >= FEEDBACK_BOOT_PICTURES && control->learnt_ms >= FEEDBACK_BOOT_MS &&
                        control->learnt_ms <= 1u << 30 && control->ms <= FEEDBACK_MAX_MS;
     for (unsigned k = 0; k < 2; k++)
-        is_possible &= control->offset[k] >= -most && control->offset[k] <= most;
+        is_possible &= control->offset[k] >= -max_offset && control->offset[k] <= max_offset;
     return is_possible ? CCL_OK : ccl_fail(CCL_ERROR_ARGUMENT, "the background's times or offsets are impossible");
 }
 

@@ -112,11 +112,11 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
         labels->final[labels->root[k]] = ++n_kept;
         if (n_kept > capacity)
             continue;
-        CclComponent *const row = &frame->rows[n_kept - 1];
-        *row = *sums;
-        row->label = n_kept;
-        row->x0 = x0;
-        row->flags = touches & flags;
+        CclComponent *const record = &frame->records[n_kept - 1];
+        *record = *sums;
+        record->label = n_kept;
+        record->x0 = x0;
+        record->flags = touches & flags;
     }
     frame->table.n_found = labels->n_roots;
     frame->table.n_kept = n_kept;

@@ -15,6 +15,7 @@
  * streams=N   with repeat: the same again with N detectors at the same time, a thread each
  * depth=N     with repeat: the same again with N pictures in flight; compares the masks with one in flight
  */
+#include "../support/clock.h"
 #include "device.h"
 #include "motion.h"
 
@@ -135,14 +136,6 @@ static Options parse(int argc, char **argv)
         o.config.work_width =
             (o.config.width * o.config.work_height + o.config.height / 2) / o.config.height;
     return o;
-}
-
-/* Processor time of this process, which other programs do not change. */
-static double processor_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 static int compare(const void *a, const void *b)

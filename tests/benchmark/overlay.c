@@ -35,13 +35,13 @@ processor_time (void)
   return 1e6 * t.tv_sec + 1e-3 * t.tv_nsec;
 }
 
-/* Back and forth between 0 and `room`. */
+/* Back and forth between 0 and `span`. */
 static gint
-bounce (gdouble place, gint room)
+bounce (gdouble place, gint span)
 {
-  const gint at = (gint) place % (2 * room);
+  const gint at = (gint) place % (2 * span);
 
-  return at < room ? at : 2 * room - at;
+  return at < span ? at : 2 * span - at;
 }
 
 static GstCclBlobList *

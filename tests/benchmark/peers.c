@@ -5,6 +5,7 @@
  * What cpu-peers.py and gpu-peers.py call: the core library, the floors and OpenCV's contours, each timed around the
  * work alone, so that Python's own time is in no figure. OpenCV is found at run time through its C interface.
  */
+#include "../support/clock.h"
 #include "ccl.h"
 
 #include <dlfcn.h>
@@ -27,9 +28,7 @@ EXPORT void peers_count_cpu_time(void)
 
 static double now_us(void)
 {
-    struct timespec t;
-    clock_gettime(timer, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+    return clock_us(timer);
 }
 
 /* ---------------------------------------------------------------- this library */

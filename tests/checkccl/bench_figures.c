@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const char *const product_names[N_PRODUCTS] = { "table", "labels+table", "provisional" };
 const Product products[N_PRODUCTS] = { PRODUCT_PROVISIONAL, PRODUCT_TABLE, PRODUCT_LABELS };
@@ -16,13 +15,6 @@ const Product products[N_PRODUCTS] = { PRODUCT_PROVISIONAL, PRODUCT_TABLE, PRODU
 double now_us(void)
 {
     return 1e6 * seconds();
-}
-
-double processor_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 void *must_have(void *memory)

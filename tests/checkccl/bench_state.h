@@ -5,6 +5,7 @@
 #ifndef CHECKCCL_BENCH_STATE_H
 #define CHECKCCL_BENCH_STATE_H
 
+#include "../support/clock.h"
 #include "bench.h"
 
 enum { MAX_ROUNDS = 101, MAX_FRAMES = 64, N_PRODUCTS = 3 };
@@ -43,8 +44,7 @@ typedef struct Figure {
 
 /* ---------------------------------------------------------------- bench_figures.c */
 
-double now_us(void);      /* wall clock */
-double processor_us(void); /* of all threads of the process */
+double now_us(void); /* wall clock */
 /* End the program on failure. */
 void *must_have(void *memory);
 void must(CclStatus status);

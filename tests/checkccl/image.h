@@ -9,6 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* A small, fast generator (splitmix64); the state is the seed. */
 typedef struct Random {
     uint64_t state;

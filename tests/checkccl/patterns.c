@@ -8,11 +8,6 @@
 
 #define UNUSED (void)x, (void)y, (void)width, (void)height
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Distance to the nearest side: 0 on the border. */
 static uint32_t depth_of(uint32_t x, uint32_t y, uint32_t width, uint32_t height)
 {

@@ -184,11 +184,6 @@ static void works_free(Work *works, unsigned n)
 
 /* ---------------------------------------------------------------- batch sizes */
 
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* One frame alone, a second batch as large, two of CCL_MIN_BATCH. The others go together when a batch has ended. */
 static void check_batch_sizes(Session *session, unsigned max_frames)
 {

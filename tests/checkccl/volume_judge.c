@@ -295,11 +295,6 @@ static void show(const Stack *stack)
     }
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* `rows` 0: a table that holds all. */
 void judge_stack(Session *session, const Stack *stack, const Layout *layout, uint32_t rows, const char *name)
 {

@@ -73,6 +73,8 @@ void test_filter_track(void);
 void test_match_gate(void);
 void test_match_costs(void);
 void test_match_groups(void);
+void test_match_small_member(void);
+void test_match_old_group(void);
 void test_settings(void);
 void test_life(void);
 void test_vanishing(void);

@@ -17,6 +17,8 @@ int main(void)
         { "gate", test_match_gate },
         { "costs", test_match_costs },
         { "groups and parts", test_match_groups },
+        { "small member of a group", test_match_small_member },
+        { "a group for too long", test_match_old_group },
         { "settings", test_settings },
         { "life", test_life },
         { "vanishing", test_vanishing },

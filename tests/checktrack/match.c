@@ -4,6 +4,7 @@
 /* Gates, costs, groups and parts, without a tracker. */
 #include "checktrack.h"
 
+#include "analysis/track_fragments.h"
 #include "analysis/track_match.h"
 
 #include <math.h>
@@ -89,5 +90,41 @@ void test_match_groups(void)
     CHECK(m.owner[0] == 0 && m.owner[1] == 1 && m.owner[2] == 0, "owners %u, %u, %u", m.owner[0], m.owner[1],
           m.owner[2]);
     CHECK(items[0].in_parts && items[0].seen.y1 == 160 && !items[1].in_parts, "the parts are not joined");
+    track_match_free(&m);
+}
+
+/* A track of a tenth of the other's area merges with it in their common blob; a smaller one hides nothing. */
+void test_match_small_member(void)
+{
+    for (unsigned side = 9; side <= 10; side++) {
+        TrackMatch m = { 0 };
+        TrackItem items[] = { confirmed(box(100, 100, 100, 10)), confirmed(box(140, 110, side, 10)) };
+        const CclDetection both = box(100, 100, 100, 20);
+        match(&m, items, 2, &both, 1);
+        CHECK(items[0].track.detection == 0 && items[1].group == 0, "%u, %u", items[0].track.detection, items[1].group);
+        CHECK((items[0].group == 0) == (side == 10), "side %u: group %u", side, items[0].group);
+        track_match_free(&m);
+    }
+}
+
+/* Of three tracks in one blob the last ends, for it was in there for too long. The blob stays that of its owner. */
+void test_match_old_group(void)
+{
+    TrackMatch m = { 0 };
+    TrackItem items[] = { confirmed(box(100, 100, 20, 60)), confirmed(box(130, 100, 40, 60)), confirmed(box(150, 100, 20, 60)) };
+    const CclDetection all = box(100, 100, 70, 60);
+    CHECK(track_match_reserve(&m, 3, 1) == CCL_OK, "%s", ccl_error_message());
+    track_match_detections(&m, &all);
+    for (unsigned i = 0; i < 3; i++) {
+        items[i].track.id = i + 1;
+        items[i].track.detection = TRACK_NONE;
+        items[i].group = 0;
+        items[i].merged_frames = i == 2 ? 100 : 10;
+    }
+    m.owner[0] = 1;
+    track_match_join_fragments(&m, items, 3, 50);
+    CHECK(items[2].track.state == CCL_TRACK_LOST && items[2].group == TRACK_NONE, "the third track lives");
+    CHECK(items[0].group == 0 && items[1].group == 0 && m.owner[0] == 1, "groups %u, %u of %u", items[0].group, items[1].group,
+          m.owner[0]);
     track_match_free(&m);
 }

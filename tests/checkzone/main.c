@@ -37,6 +37,7 @@ static const CclZone HALL = { .kind = CCL_ZONE_POLYGON, .n_points = 4, .points =
 typedef struct Counts {
     int forward, backward, entered, left, dwelt;
     uint64_t duration; /* of the last leave or dwell */
+    int direction;     /* of the same */
 } Counts;
 
 static void count(void *data, const CclZoneEvent *event)
@@ -49,7 +50,7 @@ static void count(void *data, const CclZoneEvent *event)
     counts->left += event->kind == CCL_ZONE_LEAVE;
     counts->dwelt += event->kind == CCL_ZONE_DWELL;
     if (event->kind == CCL_ZONE_LEAVE || event->kind == CCL_ZONE_DWELL)
-        counts->duration = event->duration;
+        counts->duration = event->duration, counts->direction = event->direction;
 }
 
 /* An object at each of the x, at y 100, a frame apart; nothing at negative ones. */
@@ -153,6 +154,10 @@ static void check_lines(void)
     CHECK(c.backward == 1 && c.forward == 0, "in one step: %d %d", c.forward, c.backward);
     c = WALK(&GATE, 10, 120, 150, 165, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     CHECK(c.backward == 1 && c.forward == 0, "vanishes behind the line, within the band: %d %d", c.forward, c.backward);
+    c = WALK(&GATE, 10, 120, 150, 170);
+    CHECK(c.backward == 1 && c.forward == 0, "to the edge of the band: %d %d", c.forward, c.backward);
+    c = WALK(&GATE, 10, 120, 150, 169.75);
+    CHECK(c.backward == 0 && c.forward == 0, "nearly to the edge of the band: %d %d", c.forward, c.backward);
 }
 
 static void check_end_of_line(void)
@@ -175,6 +180,10 @@ static void check_polygons(void)
     CHECK(c.entered == 1 && c.left == 1, "through, slowly: %d %d", c.entered, c.left);
     c = WALK(&HALL, 10, 105, 150, 150);
     CHECK(c.entered == 1 && c.left == 0, "appears within the band: %d %d", c.entered, c.left);
+    c = WALK(&HALL, 10, 60, 110, 90);
+    CHECK(c.entered == 1 && c.left == 1, "from one edge of the band to the other: %d %d", c.entered, c.left);
+    c = WALK(&HALL, 10, 60, 109.75, 90);
+    CHECK(c.entered == 0 && c.left == 0, "nearly into the zone: %d %d", c.entered, c.left);
 }
 
 static void check_stays(void)
@@ -186,6 +195,29 @@ static void check_stays(void)
     c = WALK(&HALL, 0, 150, 150, 150, 150, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     CHECK(c.left == 1 && c.duration == 3 * FRAME, "vanished: the stay ends when it was last seen, %llu frames",
           (unsigned long long)(c.duration / FRAME));
+}
+
+/* Walks along x, through the zone. */
+static void check_direction(void)
+{
+    static const struct {
+        double direction[2];
+        int expected; /* from left to right */
+    } cases[] = { { { 1, 0 }, 1 }, { { -5, 0 }, -1 }, { { 0, 1 }, 0 }, { { 1, 1 }, 1 },
+                  { { -1, 1.5 }, -1 }, { { 1, 2 }, 0 }, { { -1, -3 }, 0 }, { { 0, 0 }, 0 } };
+    CclZone zone = HALL;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memcpy(zone.direction, cases[i].direction, sizeof zone.direction);
+        Counts c = WALK(&zone, 0, 60, 120, 150, 180, 240);
+        CHECK(c.left == 1 && c.direction == cases[i].expected, "case %u, to the right: %d", i, c.direction);
+        c = WALK(&zone, 0, 240, 180, 150, 120, 60);
+        CHECK(c.left == 1 && c.direction == -cases[i].expected, "case %u, to the left: %d", i, c.direction);
+    }
+    memcpy(zone.direction, cases[0].direction, sizeof zone.direction);
+    Counts c = WALK(&zone, 20, 181, 221);
+    CHECK(c.left == 1 && c.direction == 0, "as far as the band is wide: %d", c.direction);
+    c = WALK(&zone, 20, 181, 222);
+    CHECK(c.left == 1 && c.direction == 1, "a little farther: %d", c.direction);
 }
 
 static void check_min_time(void)
@@ -275,6 +307,7 @@ int main(void)
     check_end_of_line();
     check_polygons();
     check_stays();
+    check_direction();
     check_min_time();
     check_clock();
     check_many();

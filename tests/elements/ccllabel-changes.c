@@ -280,11 +280,16 @@ GST_START_TEST (test_contradiction_while_playing)
   /* Resolved: the CPU has it. */
   set_label (harness, "backend", "cpu");
   push_mask (harness, &mask, 4);
-  gst_harness_push_event (harness, gst_event_new_eos ());
-  for (guint i = 0; i < 5; i++)
-    check_pulled (harness, &mask, 8, i);
   g_object_get (label_of (harness), "active-backend", &active, NULL);
   fail_unless_equals_int (active, 2);
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  /* Again: it is tried once more. */
+  set_label (harness, "backend", "cuda");
+  push_mask (harness, &mask, 5);
+  assert_message (bus, GST_MESSAGE_WARNING, "The method stays as it was");
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  for (guint i = 0; i < 6; i++)
+    check_pulled (harness, &mask, 8, i);
   assert_no_message (bus, GST_MESSAGE_WARNING);
   assert_no_message (bus, GST_MESSAGE_ERROR);
   drop_bus (harness, bus);

@@ -9,6 +9,27 @@ static const GstVideoFormat cuda_formats[] = {
   GST_VIDEO_FORMAT_Y444,
 };
 
+/* Pulls `n` buffers with the timestamps 0, 1, ... Their blobs are those of the masks in turn. */
+static void
+assert_pulled (GstHarness * harness, guint n, const Mask * masks, guint n_masks)
+{
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = gst_harness_pull (harness);
+
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i);
+    assert_blobs (buffer, &masks[i % n_masks], 8);
+    gst_buffer_unref (buffer);
+  }
+}
+
+static void
+end_test (GstHarness * harness, Mask * mask, GstCudaContext * context)
+{
+  gst_harness_teardown (harness);
+  mask_free (mask);
+  gst_object_unref (context);
+}
+
 GST_START_TEST (test_formats)
 {
   static const guint sizes[][2] = { {2, 2}, {64, 48}, {127, 31}, {320, 242}, {1, 33}, {1920, 1080} };
@@ -52,9 +73,7 @@ GST_START_TEST (test_cuda_memory_under_system_caps)
   assert_blobs (buffer, &mask, 8);
   assert_path (harness, __i__ ? "cuda-memory" : "cuda-memory-downloaded");
   gst_buffer_unref (buffer);
-  gst_harness_teardown (harness);
-  mask_free (&mask);
-  gst_object_unref (context);
+  end_test (harness, &mask, context);
 }
 
 GST_END_TEST;
@@ -74,15 +93,8 @@ GST_START_TEST (test_memory_changes_from_frame_to_frame)
     fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_OK);
   }
   gst_harness_push_event (harness, gst_event_new_eos ());
-  for (guint i = 0; i < 12; i++) {
-    GstBuffer *buffer = gst_harness_pull (harness);
-    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i);
-    assert_blobs (buffer, &mask, 8);
-    gst_buffer_unref (buffer);
-  }
-  gst_harness_teardown (harness);
-  mask_free (&mask);
-  gst_object_unref (context);
+  assert_pulled (harness, 12, &mask, 1);
+  end_test (harness, &mask, context);
 }
 
 GST_END_TEST;
@@ -108,13 +120,9 @@ GST_START_TEST (test_async_in_cuda_memory)
       fail_unless_equals_int (gst_harness_buffers_received (harness), i + 1 > depth ? i + 1 - depth : 0);
     }
     gst_harness_push_event (harness, gst_event_new_eos ());
-    for (guint i = 0; i < 10; i++) {
-      GstBuffer *buffer = gst_harness_pull (harness);
-      fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i);
-      assert_blobs (buffer, &masks[i], 8);
-      gst_buffer_unref (buffer);
+    assert_pulled (harness, 10, masks, 10);
+    for (guint i = 0; i < 10; i++)
       mask_free (&masks[i]);
-    }
     gst_harness_teardown (harness);
     g_free (settings);
   }
@@ -145,9 +153,7 @@ GST_START_TEST (test_outputs_of_cuda_memory)
   gst_video_frame_unmap (&frame);
   assert_blobs (buffer, &mask, 8);
   gst_buffer_unref (buffer);
-  gst_harness_teardown (harness);
-  mask_free (&mask);
-  gst_object_unref (context);
+  end_test (harness, &mask, context);
 }
 
 GST_END_TEST;

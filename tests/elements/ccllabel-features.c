@@ -37,7 +37,7 @@ check_shape (GstBuffer * buffer, guint n_expected)
 
     fail_unless (gst_ccl_blob_meta_get_holes (meta, i, &euler_number, &n_holes));
     fail_unless (gst_ccl_blob_meta_get_perimeter (meta, i, &crack, &crofton));
-    fail_unless (gst_ccl_blob_meta_get_roundness (meta, i, &circularity, &compactness));
+    fail_unless (gst_ccl_blob_meta_get_circularity (meta, i, &circularity, &compactness));
     fail_unless_equals_int (n_holes, shapes[blob->label - 1].n_holes);
     fail_unless_equals_int (euler_number, 1 - (gint) n_holes);
     fail_unless_equals_float (crack, shapes[blob->label - 1].crack);

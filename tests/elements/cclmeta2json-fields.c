@@ -156,7 +156,7 @@ GST_START_TEST (test_shape_fields)
   gst_ccl_blob_list_set_shape (meta->list, bytes);
   g_bytes_unref (bytes);
   gst_ccl_blob_meta_get_perimeter (meta, 1, NULL, &crofton);
-  gst_ccl_blob_meta_get_roundness (meta, 1, &circularity, &compactness);
+  gst_ccl_blob_meta_get_circularity (meta, 1, &circularity, &compactness);
   line = push_for_json (h, frame);
   assert_schema ("ccl-blob-1.schema.json", line);
   array = json_object_get_array_member (json_node_get_object (line), "blobs");

@@ -232,6 +232,12 @@ GST_START_TEST (test_learning)
 
 GST_END_TEST;
 
+static void
+note_freed (gpointer is_freed, GstMiniObject * object)
+{
+  *(gboolean *) is_freed = TRUE;
+}
+
 /* The luma is as the caps say; the video meta lies about the chroma. */
 GST_START_TEST (test_chroma_outside_its_buffer)
 {
@@ -247,12 +253,15 @@ GST_START_TEST (test_chroma_outside_its_buffer)
     GstBuffer *const buffer = scene (GST_VIDEO_FORMAT_NV12, W, H, 0, 9);
     gsize offset[] = { 0, cases[i].offset, 0, 0 };
     gint stride[] = { W, cases[i].stride, 0, 0 };
+    gboolean is_freed = FALSE;
 
     gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, W, H, 2, offset, stride);
+    gst_mini_object_weak_ref (GST_MINI_OBJECT (buffer), note_freed, &is_freed);
     fail_unless_equals_int (gst_harness_push (harness, buffer), GST_FLOW_ERROR);
     assert_message (bus, GST_MESSAGE_ERROR, "The chroma of a frame cannot be mapped.");
     drop_bus (harness, bus);
     gst_harness_teardown (harness);
+    fail_unless (is_freed);
   }
 }
 

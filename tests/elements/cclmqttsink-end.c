@@ -186,7 +186,7 @@ read_late (gpointer data)
   return GINT_TO_POINTER (last[0] == 0xe0 && last[1] == 0);
 }
 
-/* More than a socket holds, so that the goodbye waits behind it: without one the broker publishes the will. */
+/* More than a socket holds, so that the DISCONNECT waits behind it: without one the broker publishes the will. */
 GST_START_TEST (test_stop_on_a_slow_link)
 {
   guint port;

@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parts of ccltrack without a pipeline: rings of places, lives of tracks, readers of blobs and regions, writers of
+/* The parts of ccltrack without a pipeline: rings of places, seen tracks, readers of blobs and regions, writers of
  * identities. */
 
 #include <gst/check/gstcheck.h>
 
 #include "base/gstccltrailring.h"
 #include "track/gstccltrackinput.h"
-#include "track/gstccltracklives.h"
+#include "track/gstcclseentracks.h"
 #include "track/gstccltrackoutput.h"
 
 #define WIDTH 320
 #define HEIGHT 240
 
-/* ---------------------------------------------------------------- rings and lives */
+/* ---------------------------------------------------------------- rings and seen tracks */
 
 /* The ring has the places `oldest`, `oldest` + 1, ... */
 static void
@@ -59,33 +59,33 @@ GST_START_TEST (test_ring)
 
 GST_END_TEST;
 
-GST_START_TEST (test_lives)
+GST_START_TEST (test_seen_tracks)
 {
-  GstCclTrackLives *const lives = gst_ccl_track_lives_new ();
+  GstCclSeenTracks *const seen_tracks = gst_ccl_seen_tracks_new ();
   CclTrack tracks[] = { {.id = 1,.state = CCL_TRACK_CONFIRMED,.x1 = 10,.y1 = 20}, {.id = 2,.state = CCL_TRACK_LOST} };
 
-  fail_unless (gst_ccl_track_lives_find (lives, 1) == NULL);
+  fail_unless (gst_ccl_seen_tracks_find (seen_tracks, 1) == NULL);
   for (guint i = 0; i < 5; i++)
-    gst_ccl_trail_ring_add (gst_ccl_track_lives_see (lives, &tracks[0], 10 + i, 3)->trail, (GstCclPoint) {
+    gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (seen_tracks, &tracks[0], 10 + i, 3)->trail, (GstCclPoint) {
         i, 0}
   );
-  gst_ccl_track_lives_see (lives, &tracks[1], 20, 3);
-  fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
-  check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 3, 2);
-  gst_ccl_track_lives_see (lives, &tracks[0], 30, 2);
-  fail_unless_equals_uint64 (gst_ccl_track_lives_find (lives, 1)->first_seen, 10);
-  check_ring (gst_ccl_track_lives_find (lives, 1)->trail, 2, 3);
+  gst_ccl_seen_tracks_add (seen_tracks, &tracks[1], 20, 3);
+  fail_unless_equals_uint64 (gst_ccl_seen_tracks_find (seen_tracks, 1)->first_seen, 10);
+  check_ring (gst_ccl_seen_tracks_find (seen_tracks, 1)->trail, 3, 2);
+  gst_ccl_seen_tracks_add (seen_tracks, &tracks[0], 30, 2);
+  fail_unless_equals_uint64 (gst_ccl_seen_tracks_find (seen_tracks, 1)->first_seen, 10);
+  check_ring (gst_ccl_seen_tracks_find (seen_tracks, 1)->trail, 2, 3);
   tracks[0].x = 9, tracks[0].y = -19;
-  fail_if (gst_ccl_track_lives_see (lives, &tracks[0], 40, 2)->has_moved);
+  fail_if (gst_ccl_seen_tracks_add (seen_tracks, &tracks[0], 40, 2)->has_moved);
   tracks[0].y = -20;
-  fail_unless (gst_ccl_track_lives_see (lives, &tracks[0], 50, 2)->has_moved);
+  fail_unless (gst_ccl_seen_tracks_add (seen_tracks, &tracks[0], 50, 2)->has_moved);
   tracks[0].y = 0;
-  fail_unless (gst_ccl_track_lives_see (lives, &tracks[0], 60, 2)->has_moved);
-  gst_ccl_track_lives_forget_lost (lives, tracks, G_N_ELEMENTS (tracks));
-  fail_unless (gst_ccl_track_lives_find (lives, 1) && !gst_ccl_track_lives_find (lives, 2));
-  gst_ccl_track_lives_clear (lives);
-  fail_unless (gst_ccl_track_lives_find (lives, 1) == NULL);
-  gst_ccl_track_lives_free (lives);
+  fail_unless (gst_ccl_seen_tracks_add (seen_tracks, &tracks[0], 60, 2)->has_moved);
+  gst_ccl_seen_tracks_remove_lost (seen_tracks, tracks, G_N_ELEMENTS (tracks));
+  fail_unless (gst_ccl_seen_tracks_find (seen_tracks, 1) && !gst_ccl_seen_tracks_find (seen_tracks, 2));
+  gst_ccl_seen_tracks_clear (seen_tracks);
+  fail_unless (gst_ccl_seen_tracks_find (seen_tracks, 1) == NULL);
+  gst_ccl_seen_tracks_free (seen_tracks);
 }
 
 GST_END_TEST;
@@ -167,7 +167,7 @@ GST_END_TEST;
 
 typedef struct
 {
-  GstCclTrackLives *lives;
+  GstCclSeenTracks *seen_tracks;
   GstCclVector blobs, points;
   GstBuffer *buffer;
   GstCclBlobMeta *meta;
@@ -179,7 +179,7 @@ new_output (void)
 {
   const GstCclBlob blobs[] = { new_blob (1, 20, 30), new_blob (2, 120, 30) };
   Output output = {
-    .lives = gst_ccl_track_lives_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size =
+    .seen_tracks = gst_ccl_seen_tracks_new (),.blobs = {.element_size = sizeof (GstCclBlob)},.points = {.element_size =
           sizeof (GstCclPoint)},
     .buffer = gst_buffer_new ()
   };
@@ -191,7 +191,7 @@ new_output (void)
 static void
 free_output (Output * output)
 {
-  gst_ccl_track_lives_free (output->lives);
+  gst_ccl_seen_tracks_free (output->seen_tracks);
   gst_ccl_vector_clear (&output->blobs);
   gst_ccl_vector_clear (&output->points);
   gst_buffer_unref (output->buffer);
@@ -201,7 +201,7 @@ static void
 write_tracks (Output * output, const CclTrack * tracks, guint n, const guint64 * ids, guint emit)
 {
   const GstCclTrackResults results = {
-    .tracks = tracks,.n_tracks = n,.ids = ids,.n_ids = 2,.lives = output->lives,.emit = emit,.min_hits = 3,
+    .tracks = tracks,.n_tracks = n,.ids = ids,.n_ids = 2,.seen_tracks = output->seen_tracks,.emit = emit,.min_hits = 3,
     .blobs = &output->blobs,.points = &output->points,
   };
 
@@ -218,10 +218,10 @@ GST_START_TEST (test_write_identities)
   Output output = new_output ();
   const GstCclBlob *blobs;
 
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, &(CclTrack) {
+  gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (output.seen_tracks, &(CclTrack) {
           .id = 7}, 0, 4)->trail, (GstCclPoint) {
       100, 35});
-  gst_ccl_trail_ring_add (gst_ccl_track_lives_see (output.lives, &(CclTrack) {
+  gst_ccl_trail_ring_add (gst_ccl_seen_tracks_add (output.seen_tracks, &(CclTrack) {
           .id = 7}, 0, 4)->trail, (GstCclPoint) {
       125, 35});
   write_tracks (&output, tracks, 2, ids, 0);
@@ -308,8 +308,8 @@ GST_START_TEST (test_write_regions)
   const CclTrack tracks[] = { {.id = 7,.state = CCL_TRACK_CONFIRMED}, {.id = 1 + (1ull << 33),.state = CCL_TRACK_CONFIRMED} };
   const guint64 ids[] = { 1 + (1ull << 33), 0, 7 };
   GstBuffer *const buffer = gst_buffer_new ();
-  GstCclTrackLives *const lives = gst_ccl_track_lives_new ();
-  const GstCclTrackResults results = {.tracks = tracks,.n_tracks = 2,.ids = ids,.n_ids = 3,.lives = lives };
+  GstCclSeenTracks *const seen_tracks = gst_ccl_seen_tracks_new ();
+  const GstCclTrackResults results = {.tracks = tracks,.n_tracks = 2,.ids = ids,.n_ids = 3,.seen_tracks = seen_tracks };
   GstVideoRegionOfInterestMeta *rois[3];
 
   for (guint i = 0; i < G_N_ELEMENTS (rois); i++)
@@ -319,7 +319,7 @@ GST_START_TEST (test_write_regions)
   fail_unless_equals_int (object_id_of (rois[0]), 1);
   fail_unless_equals_int (object_id_of (rois[1]), -1);
   fail_unless_equals_int (object_id_of (rois[2]), 7);
-  gst_ccl_track_lives_free (lives);
+  gst_ccl_seen_tracks_free (seen_tracks);
   gst_buffer_unref (buffer);
 }
 
@@ -333,7 +333,7 @@ ccltrack_parts_suite (void)
 
   suite_add_tcase (suite, parts);
   tcase_add_test (parts, test_ring);
-  tcase_add_test (parts, test_lives);
+  tcase_add_test (parts, test_seen_tracks);
   tcase_add_test (parts, test_choice_of_input);
   tcase_add_test (parts, test_read);
   tcase_add_test (parts, test_write_identities);

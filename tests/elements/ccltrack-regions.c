@@ -167,7 +167,7 @@ GST_START_TEST (test_memory)
     const gchar *settings;
     guint gap;
     gboolean keeps;
-  } cases[] = { {"", 15, TRUE}, {"", 25, FALSE}, {"memory=3000000000", 25, TRUE}, {"max-age=60", 25, FALSE} };
+  } cases[] = { {"", 15, TRUE}, {"", 25, FALSE}, {"max-age-time=3000000000", 25, TRUE}, {"max-age=60", 25, FALSE} };
 
   for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
     GstHarness *h = new_harness (cases[i / 2].settings);

@@ -64,7 +64,7 @@ GST_START_TEST (test_skipped)
   skip (&t, 1, GST_CCL_BLOB_META_FLAG_GLOBAL_CHANGE);
   walk (&t, 140, 100);
   fail_unless (next_event (&t, NULL) == NULL);
-  skip (&t, 15, GST_CCL_BLOB_META_FLAG_SKIPPED);        /* longer than linger */
+  skip (&t, 15, GST_CCL_BLOB_META_FLAG_SKIPPED);        /* longer than unseen-timeout */
   walk (&t, 160, 100);
   fail_unless_equals_string (next_event (&t, NULL), "dwell room");
   fail_unless_equals_string (next_event (&t, NULL), "cross gate");

@@ -187,7 +187,7 @@ push_one (GstCclMqttConnection * connection)
   g_mutex_lock (&connection->lock);
   gst_ccl_mqtt_connection_push (connection, message_of ("x"), GST_CCL_OVERFLOW_DROP_OLDEST, 1000);
   g_mutex_unlock (&connection->lock);
-  gst_ccl_mqtt_connection_pump (connection);
+  gst_ccl_mqtt_connection_send_queued (connection);
 }
 
 GST_START_TEST (test_settings_of_delivery)
@@ -272,7 +272,7 @@ GST_START_TEST (test_failed_handover)
   fail_unless_equals_int (sent->len, 2);
   check (&connection.queue, "xx", 0);
   publish_result = MOSQ_ERR_PAYLOAD_SIZE;
-  gst_ccl_mqtt_connection_pump (&connection);
+  gst_ccl_mqtt_connection_send_queued (&connection);
   check (&connection.queue, "", 2);
   fail_unless_equals_int (connection.queue.n_in_flight, 0);
   close_connection (&connection);

@@ -55,6 +55,32 @@ GST_START_TEST (test_refused)
 
 GST_END_TEST;
 
+/* The text of a number ends behind the letter that makes it none, or after 40 bytes. */
+GST_START_TEST (test_wrong_numbers)
+{
+  static const struct
+  {
+    const gchar *number, *said;
+  } cases[] = { {"12x", "12x is no number"}, {"1-2", "1-2 is no number"}, {"1e", "1e is no number"},
+  {"-1.5.25z", "-1.5.25z is no number"},
+  {"1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", "1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1. is no number"}
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *const text = g_strdup_printf ("{\"a\":%s}", cases[i].number);
+    gchar *const said = g_strconcat ("line 1: ", cases[i].said, NULL);
+    GError *error = NULL;
+
+    fail_if (gst_ccl_json_parse (text, &error));
+    fail_unless_equals_string (error->message, said);
+    g_error_free (error);
+    g_free (said);
+    g_free (text);
+  }
+}
+
+GST_END_TEST;
+
 /* {"a": with arrays inside each other, closed or not. */
 static gchar *
 nested (guint n_arrays, gboolean closed)
@@ -384,6 +410,7 @@ json_parts_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_accepted);
   tcase_add_test (tc, test_refused);
+  tcase_add_test (tc, test_wrong_numbers);
   tcase_add_test (tc, test_depth);
   tcase_add_test (tc, test_values);
   tcase_add_test (tc, test_members);

@@ -45,7 +45,7 @@ read_blobs (const GstCclBlobMeta * meta)
     g_free (gst_ccl_blob_meta_get_contour (meta, i, &n));
     g_free (gst_ccl_blob_meta_get_trail (meta, i, &n));
     gst_ccl_blob_meta_get_holes (meta, i, NULL, NULL);
-    gst_ccl_blob_meta_get_roundness (meta, i, NULL, NULL);
+    gst_ccl_blob_meta_get_circularity (meta, i, NULL, NULL);
   }
   g_free (gst_ccl_blob_meta_to_string (meta));
 }

@@ -458,7 +458,7 @@ use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
 
     gst_ccl_blob_meta_get_holes (meta, i, NULL, NULL);
     gst_ccl_blob_meta_get_perimeter (meta, i, &a, &b);
-    gst_ccl_blob_meta_get_roundness (meta, i, &c, &d);
+    gst_ccl_blob_meta_get_circularity (meta, i, &c, &d);
     fail_unless (c >= 0 && c <= 1 && d >= 0);
     gst_ccl_blob_get_covariance (blob, &a, &b, &c);
     gst_ccl_blob_get_axes (blob, &a, &b);

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The documents are short and plain: a bound for all words, for long sentences, and for words that the glossary replaces.
+It replaces words in the names of kernels/ and gst/, too.
 
 usage: language.py SOURCE_FOLDER
 """
@@ -10,6 +11,7 @@ import sys
 import unittest
 
 import prose
+import tree
 
 # Of the documents for users, and of those for developers, without code and generated tables. Measures and
 # installation came later.
@@ -22,9 +24,14 @@ ONE_IS_ALLOWED = 1
 PRONOUNS = re.compile(r"(?:^|[.;:,] )[Ww]ho (?!else)\w+|\b(?:of|than|from|by|for) whom?\b")
 
 
-def replaced_words(glossary):
-    """The first column of the table "Words to avoid", one entry for each word."""
-    section = glossary.split("## Words to avoid", 1)[1].split("\n## ", 1)[0]
+# Comments and texts are no names.
+NOT_NAMES = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|^ *#.*?$", re.DOTALL | re.MULTILINE)
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def replaced_words(glossary, in_names=False):
+    """The first column of a table of "Words to avoid", one entry for each word."""
+    section = glossary.split("## Words to avoid", 1)[1].split("The lint reports these words in names.")[in_names]
     rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", section, re.MULTILINE)[1:]
     return [word.strip(" `") for row in rows if not row.startswith("-") for word in row.split(",")]
 
@@ -39,6 +46,13 @@ def words_to_avoid(text, avoided):
     pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, avoided)) + r")\b", re.IGNORECASE)
     return [(match[0], sentence) for sentence in prose.sentences(text)
             for match in [pattern.search(sentence) or PRONOUNS.search(sentence)] if match]
+
+
+def names_to_avoid(code, avoided):
+    """Names with a word of the list; a word that ends with _ counts only where a name begins with it."""
+    names = set(re.findall(r"[A-Za-z_]\w*", NOT_NAMES.sub(" ", code)))
+    return sorted(name for name in names if avoided & {word.lower() for word in WORD.findall(name)}
+                  or name.lower().startswith(tuple(word for word in avoided if word.endswith("_"))))
 
 
 class Language(unittest.TestCase):
@@ -63,11 +77,21 @@ class Language(unittest.TestCase):
             with self.subTest(document=name):
                 self.assertEqual(words_to_avoid(text.split("## Words to avoid")[0], self.avoided), [])
 
+    def test_names(self):
+        avoided = set(replaced_words(self.documents["docs/glossary.md"], in_names=True))
+        self.assertGreater(len(avoided), 5)
+        tree.set_top(top)
+        for path in tree.files(".c .h .cu .cuh", "kernels/") + tree.files(".c .h", "gst/"):
+            with self.subTest(path=path):
+                self.assertEqual(names_to_avoid(tree.text(path), avoided), [])
+
     def test_faults_are_found(self):
         long = "The thread " + "waits and " * 12 + "ends."
         self.assertEqual(long_sentences(f"{long} {long}"), [long, long])
         self.assertEqual([word for word, _ in words_to_avoid("It waits in vain. Here is `in vain`.", self.avoided)],
                          ["in vain"])
+        self.assertEqual(names_to_avoid('/* room */ int mushroom, half_room, most_bytes, utmost; RoomList "vain" x;',
+                                        {"room", "vain", "most_"}), ["RoomList", "half_room", "most_bytes"])
         self.assertTrue(words_to_avoid("A frame waits: who has it goes on.", self.avoided))
         self.assertEqual(prose.count_words("One two.\n\n    code code\n\n```c\nmore\n```\n\n| a | b |\n"), 4)
 

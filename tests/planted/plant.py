@@ -9,7 +9,8 @@ FOLDER takes the copy, its build and results.jsonl, one line a fault. A second c
 have a result are not planted again. A fault is drawn by the seed: a negated condition, a limit moved by one, a dropped call.
 At the end, and with --report alone, it lists the survivors: faults with which all tests pass. A fault that does not compile
 does not count, nor does one in equivalent.txt, which gives the reason. --again plants the survivors in the present sources, and
-no new fault.
+no new fault. planted.json takes the sum in the form of Meson's test logs, where a survivor is a failure. planted.txt lists the
+survivors.
 """
 import argparse
 import filecmp
@@ -20,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.txt")
@@ -29,20 +31,21 @@ METHODS = ["emulated-labels", "emulated-table", "emulated-rounds", "emulated-vol
 SUITES = [
     ("gst/ccl/", ["blobflat", "blobmeta", "mirrors", "survival"]),
     ("gst/elements/delivery/", ["delivery", "delivery-queue", "delivery-sink", "cclmqttsink", "properties"]),
-    ("gst/elements/json/", ["json-parts", "cclmeta2json", "cclmeta2json-unknown", "fuzz-tags", "properties"]),
+    ("gst/elements/json/", ["json-parts", "cclmeta2json", "cclmeta2json-unknown", "fuzz-tags", "properties", "chain"]),
     ("gst/elements/label/", ["ccllabel", "ccllabel-contours", "ccllabel-contours-emulated", "ccllabel-volume",
                               "properties", "warnings"]),
     ("gst/elements/motion/", ["cclmotion", "parts", "properties", "warnings"]),
-    ("gst/elements/overlay/", ["ccloverlay", "ccloverlay-canvas", "ccloverlay-parts", "ccloverlay-texts", "properties"]),
-    ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts", "properties"]),
-    ("gst/elements/track/", ["ccltrack", "ccltrack-parts", "properties"]),
-    ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones", "properties"]),
+    ("gst/elements/overlay/", ["ccloverlay", "ccloverlay-canvas", "ccloverlay-parts", "ccloverlay-texts", "properties",
+                                "chain"]),
+    ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts", "properties", "chain"]),
+    ("gst/elements/track/", ["ccltrack", "ccltrack-parts", "properties", "chain"]),
+    ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones", "properties", "chain"]),
     ("gst/elements/base/", ["parts", "ccllabel", "ccllabel-contours-emulated", "cclmotion"]),
     ("kernels/analysis/zone", ["checkzone"]),
     ("kernels/analysis/track", ["checktrack"]),
     ("kernels/analysis/assignment", ["checktrack"]),
     ("kernels/cpu/motion/", ["checkmotion-quick"]),
-    ("kernels/core/motion", ["checkmotion-quick"]),
+    ("kernels/core/motion", ["checkmotion-quick", "emulated-faults"]),
     ("kernels/cuda/label/", METHODS + ["emulated-bke", "emulated-repeat", "emulated-faults"]),
     ("kernels/cuda/motion/", ["emulated-motion"]),
     ("kernels/cuda/published/", METHODS + ["checkiterate"]),
@@ -135,24 +138,28 @@ class Copy:
                 shutil.copymode(source, copy)
 
     def run(self, tests):
-        """"killed", "survived" or "not built"; meson builds what the tests need."""
-        targets = self.targets(tests)
-        if subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, check=False).returncode:
-            return "not built"
-        try:
-            done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--maxfail=1",
-                                   "--timeout-multiplier=5", *tests], capture_output=True, check=False, timeout=1800)
-        except subprocess.TimeoutExpired:
-            return "killed"
-        return "killed" if done.returncode else "survived"
+        """"killed", "survived" or "not built". The tests run one after the other, the likeliest first, each built when its turn
+        comes."""
+        for test in tests:
+            if subprocess.run(["ninja", "-C", self.build, *self.targets([test])], capture_output=True, check=False).returncode:
+                return "not built"
+            try:
+                done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--timeout-multiplier=5", test],
+                                      capture_output=True, check=False, timeout=1800)
+            except subprocess.TimeoutExpired:
+                return "killed"
+            if done.returncode:
+                return "killed"
+        return "survived"
 
     def targets(self, tests):
-        """The plugins and the programs of the tests."""
+        """The programs of the tests and, where one is not of the core, the plugins."""
         found = subprocess.run(["meson", "introspect", "--tests", self.build], capture_output=True, check=True).stdout
-        wanted = {str(pathlib.Path(test["cmd"][0]).relative_to(self.build)) for test in json.loads(found)
-                  if test["name"] in tests and test["cmd"][0].startswith(str(self.build))}
+        found = [test for test in json.loads(found) if test["name"] in tests]
+        wanted = {str(pathlib.Path(test["cmd"][0]).relative_to(self.build)) for test in found
+                  if test["cmd"][0].startswith(str(self.build))}
         plugins = ["gst/elements/libgstccl.so", "gst/elements/libgstcclmqtt.so"]
-        return sorted(wanted) + plugins
+        return sorted(wanted) + ([] if all("gst-ccl:core" in test["suite"] for test in found) else plugins)
 
     def plant(self, fault):
         path, number, kind, changed = fault
@@ -160,13 +167,15 @@ class Copy:
         text = file.read_text("utf-8")
         lines = text.splitlines(keepends=True)
         before, lines[number] = lines[number].strip(), changed + "\n"
+        start = time.monotonic()
         tests = next(tests for start, tests in SUITES if path.startswith(start))
         try:
             file.write_text("".join(lines), "utf-8")
             result = self.run(tests)
         finally:
             file.write_text(text, "utf-8")
-        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result}
+        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result,
+                "seconds": round(time.monotonic() - start, 1)}
 
     def plant_again(self, result):
         """The fault of an earlier result, in the present sources. If its line is no longer there, it has gone."""
@@ -197,14 +206,19 @@ def equivalents():
 
 
 def report(results):
-    known = equivalents()
+    """Prints the survivors and the sum. Returns a test's line of a log."""
+    known, lines = equivalents(), []
     for result in results:
         if result["result"] == "survived" and (result["fault"].rsplit(":", 1)[0], result["before"], result["after"]) in known:
             result["result"] = "equivalent"
         if result["result"] == "survived":
-            print(f'survived: {result["fault"]}: {result["kind"]}: {result["before"]}  ->  {result["after"]}')
+            lines.append(f'survived: {result["fault"]}: {result["kind"]}: {result["before"]}  ->  {result["after"]}')
     names = ("killed", "survived", "equivalent", "not built", "gone")
-    print(", ".join(f"{sum(result['result'] == name for result in results)} {name}" for name in names))
+    counts = {name: sum(result["result"] == name for result in results) for name in names}
+    lines.append("figures: " + ", ".join(f"{n} {name}" for name, n in counts.items()))
+    print("\n".join(lines))
+    return {"name": "planted", "result": "FAIL" if counts["survived"] else "OK", "stdout": "\n".join(lines),
+            "duration": sum(result.get("seconds", 0) for result in results)}
 
 
 def main():
@@ -240,7 +254,10 @@ def main():
                 with copy.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(results[-1]) + "\n")
                 print(results[-1]["result"], results[-1]["fault"], results[-1]["kind"], flush=True)
-    report(results)
+    log = report(results)
+    if not arguments.report:
+        copy.results.with_name("planted.json").write_text(json.dumps(log) + "\n", "utf-8")
+        copy.results.with_name("planted.txt").write_text(log["stdout"] + "\n", "utf-8")
 
 
 if __name__ == "__main__":

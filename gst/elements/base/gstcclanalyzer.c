@@ -119,7 +119,7 @@ follow_device (GstCclAnalyzer * self, GstBuffer * mask)
 {
   GstMemory *const memory = gst_buffer_n_memory (mask) ? gst_buffer_peek_memory (mask, 0) : NULL;
 
-  if (!memory || self->active_backend != GST_CCL_BACKEND_CUDA || !gst_ccl_cuda_leads_elsewhere (&self->cuda, memory))
+  if (!memory || self->active_backend != GST_CCL_BACKEND_CUDA || !gst_ccl_cuda_should_follow (&self->cuda, memory))
     return;
   gst_ccl_analyzer_drain (self);
   gst_ccl_analyzer_close_context (self);
@@ -374,7 +374,7 @@ gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType
 }
 
 GstFlowReturn
-gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
+gst_ccl_analyzer_finish_frames (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
 {
   GstFlowReturn flow = self->failed ? GST_FLOW_ERROR : GST_FLOW_OK;
 
@@ -384,12 +384,12 @@ gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** 
 }
 
 static GstFlowReturn
-next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
+finish_or_discard (GstCclAnalyzer * self, gboolean all, GstBuffer ** output)
 {
   GstFlowReturn flow;
 
   *output = NULL;
-  flow = GST_CCL_ANALYZER_GET_CLASS (self)->next_output (self, all, output);
+  flow = GST_CCL_ANALYZER_GET_CLASS (self)->finish_frames (self, all, output);
   if (flow != GST_FLOW_OK)
     gst_ccl_analyzer_discard_frames (self);
   return flow;
@@ -402,7 +402,7 @@ gst_ccl_analyzer_drain (GstCclAnalyzer * self)
   GstBuffer *output;
 
   do {
-    flow = next_output (self, TRUE, &output);
+    flow = finish_or_discard (self, TRUE, &output);
     if (flow == GST_FLOW_OK && output)
       flow = gst_pad_push (GST_BASE_TRANSFORM_SRC_PAD (self), output);
     else
@@ -452,7 +452,7 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
 static GstFlowReturn
 gst_ccl_analyzer_generate_output (GstBaseTransform * transform, GstBuffer ** output)
 {
-  return next_output (GST_CCL_ANALYZER (transform), FALSE, output);
+  return finish_or_discard (GST_CCL_ANALYZER (transform), FALSE, output);
 }
 
 /* ---------------------------------------------------------------- class */
@@ -476,7 +476,7 @@ gst_ccl_analyzer_class_init (GstCclAnalyzerClass * klass)
   transform->before_transform = gst_ccl_sync_properties;
   transform->submit_input_buffer = gst_ccl_analyzer_submit_input_buffer;
   transform->generate_output = gst_ccl_analyzer_generate_output;
-  klass->next_output = gst_ccl_analyzer_next_output;
+  klass->finish_frames = gst_ccl_analyzer_finish_frames;
   gst_ccl_analyzer_init_pads (klass);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ANALYZER, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_BACKEND, 0);

@@ -174,7 +174,8 @@ struct _GstCclAnalyzerClass
   void (*describe_frame) (GstCclAnalyzer * self, GstCclFrame * frame);  /* statistics, blobs; the mask is still mapped */
   GstFlowReturn (*make_output) (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * input, GstBuffer ** output);
   void (*clear_frame) (GstCclAnalyzer * self, GstCclFrame * frame);     /* optional */
-  GstFlowReturn (*next_output) (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
+  /* As gst_ccl_analyzer_finish_frames(), which is the default. */
+  GstFlowReturn (*finish_frames) (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
   void (*discard) (GstCclAnalyzer * self);      /* optional; the delay queue was emptied */
 
   /* Events, caps, states. */
@@ -201,8 +202,9 @@ GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);
  * metadata: of three elements in a row only the second warns. */
 void gst_ccl_analyzer_warn_of_other (GstCclAnalyzer * self, GstBuffer * buffer, GType api, const gchar * what);
 
-/* The next frame that leaves the delay queue, until `depth` are left, or none with `all`. NULL: none may leave. */
-GstFlowReturn gst_ccl_analyzer_next_output (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
+/* Finishes the oldest frames of the delay queue until one has an output, or only `depth` are left, or with `all` none.
+ * `output`: NULL if none of them has one. */
+GstFlowReturn gst_ccl_analyzer_finish_frames (GstCclAnalyzer * self, gboolean all, GstBuffer ** output);
 
 /* Maps frame->view: on the device if the core can read `mask` there, otherwise on the host. */
 gboolean gst_ccl_analyzer_map_view (GstCclAnalyzer * self, GstCclFrame * frame, GstBuffer * mask,

@@ -169,7 +169,7 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory)
+gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
 {
   GstObject *const context = gst_ccl_cuda_memory_get_context (memory);
   guint device = 0;
@@ -265,7 +265,7 @@ gst_ccl_cuda_memory_get_context (GstMemory * memory)
 }
 
 gboolean
-gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory)
+gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory)
 {
   (void) cuda, (void) memory;
   return FALSE;

@@ -64,7 +64,7 @@ gboolean gst_ccl_cuda_can_read (const GstCclCuda * cuda, GstMemory * memory);
 
 /* Whether the memory is in another context than the current one, and cuda-device-id allows it. If so, close everything in the
  * current context and call gst_ccl_cuda_follow(). */
-gboolean gst_ccl_cuda_leads_elsewhere (const GstCclCuda * cuda, GstMemory * memory);
+gboolean gst_ccl_cuda_should_follow (const GstCclCuda * cuda, GstMemory * memory);
 
 /* Makes the memory's context the current one. */
 void gst_ccl_cuda_follow (GstCclCuda * cuda, GstMemory * memory);

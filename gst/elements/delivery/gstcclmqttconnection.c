@@ -19,7 +19,7 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 #define FIRST_PAUSE (500 * G_TIME_SPAN_MILLISECOND)
 #define LOOP_TIMEOUT_MS 100
 #define CONNECT_TIME (5 * G_TIME_SPAN_SECOND)
-#define GOODBYE_TIME G_TIME_SPAN_SECOND
+#define DISCONNECT_TIME G_TIME_SPAN_SECOND
 
 /* ---------------------------------------------------------------- messages */
 
@@ -65,19 +65,19 @@ send_message (GstCclMqttConnection * self, GstCclMessage * message)
 /* Every change of a condition calls it. A second caller leaves the work to the first, which checks again after each
  * message. */
 void
-gst_ccl_mqtt_connection_pump (GstCclMqttConnection * self)
+gst_ccl_mqtt_connection_send_queued (GstCclMqttConnection * self)
 {
   GstCclMessage *message;
 
   g_mutex_lock (&self->lock);
-  if (self->is_pumping) {
+  if (self->is_sending) {
     g_mutex_unlock (&self->lock);
     return;
   }
-  self->is_pumping = TRUE;
+  self->is_sending = TRUE;
   while (self->is_connected && !self->is_stopping
       && (message = gst_ccl_message_queue_take (&self->queue, self->qos_level)) && send_message (self, message));
-  self->is_pumping = FALSE;
+  self->is_sending = FALSE;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
 }
@@ -157,7 +157,7 @@ begin_sending (GstCclMqttConnection * self)
   g_mutex_unlock (&self->lock);
   GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
   self->connected (self->owner);
-  gst_ccl_mqtt_connection_pump (self);
+  gst_ccl_mqtt_connection_send_queued (self);
 }
 
 static void
@@ -186,7 +186,7 @@ on_publish (struct mosquitto *client, void *user_data, int message_id)
   gst_ccl_message_queue_acknowledge (&self->queue);
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
-  gst_ccl_mqtt_connection_pump (self);
+  gst_ccl_mqtt_connection_send_queued (self);
 }
 
 /* Waits, unless the element stops. */
@@ -223,9 +223,10 @@ reason_of (gint result, gint saved_errno)
 /* Sends the remaining messages, and the DISCONNECT that close() has queued. The loop fails when this is done. A broker that did
  * not accept the connection gets less time. */
 static void
-say_goodbye (GstCclMqttConnection * self, gboolean connected)
+finish_connection (GstCclMqttConnection * self, gboolean connected)
 {
-  const gint64 end = g_get_monotonic_time () + (connected ? GOODBYE_TIME : LOOP_TIMEOUT_MS * G_TIME_SPAN_MILLISECOND);
+  const gint64 end =
+      g_get_monotonic_time () + (connected ? DISCONNECT_TIME : LOOP_TIMEOUT_MS * G_TIME_SPAN_MILLISECOND);
 
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
@@ -373,7 +374,7 @@ run_connection (gpointer data)
     const gint result = connect_either (self, &was_connected, &saved_errno);
 
     if (result == MOSQ_ERR_SUCCESS) {
-      say_goodbye (self, was_connected);
+      finish_connection (self, was_connected);
       break;
     }
     if (!was_connected && result != MOSQ_ERR_CONN_REFUSED && !is_stopping (self))

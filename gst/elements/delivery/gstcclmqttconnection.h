@@ -11,7 +11,7 @@
  *     gst_ccl_mqtt_connection_open (connection, &settings, &error, &hint);
  *     gst_ccl_mqtt_connection_start (connection);
  *     gst_ccl_mqtt_connection_push (connection, message, overflow, size);     with `lock`
- *     gst_ccl_mqtt_connection_pump (connection);
+ *     gst_ccl_mqtt_connection_send_queued (connection);
  *     left = gst_ccl_mqtt_connection_close (connection);
  */
 #ifndef __GST_CCL_MQTT_CONNECTION_H__
@@ -62,7 +62,7 @@ struct _GstCclMqttConnection
   gint qos_level;
   gboolean retain;
   GstCclMessageQueue queue;
-  gboolean is_pumping;          /* one thread at a time hands over messages, which keeps their order */
+  gboolean is_sending;          /* one thread at a time hands over messages, which keeps their order */
   gboolean is_connected, is_stopping;
   gboolean outage_reported;
   gboolean failed;              /* the owner has given up */
@@ -92,7 +92,7 @@ void gst_ccl_mqtt_connection_push (GstCclMqttConnection * connection, GstCclMess
     guint size);
 
 /* Hands messages to the broker while it may have more. After push(), without `lock`. */
-void gst_ccl_mqtt_connection_pump (GstCclMqttConnection * connection);
+void gst_ccl_mqtt_connection_send_queued (GstCclMqttConnection * connection);
 
 /* fail(): the owner gives up, so no thread waits for space any longer. Both wake all waiting threads. */
 void gst_ccl_mqtt_connection_fail (GstCclMqttConnection * connection);

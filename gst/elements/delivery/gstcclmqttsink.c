@@ -312,7 +312,7 @@ gst_ccl_mqtt_sink_render (GstBaseSink * sink, GstBuffer * buffer)
   result = queue_message (self, buffer, message);
   if (result != GST_FLOW_OK)
     return result;
-  gst_ccl_mqtt_connection_pump (connection);
+  gst_ccl_mqtt_connection_send_queued (connection);
 
   g_mutex_lock (&connection->lock);
   self->frames++;

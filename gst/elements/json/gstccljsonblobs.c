@@ -95,7 +95,7 @@ set_shape (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   if (!gst_ccl_blob_meta_get_holes (meta, index, &euler_number, &n_holes))
     return;
   gst_ccl_blob_meta_get_perimeter (meta, index, &crack, &crofton);
-  gst_ccl_blob_meta_get_roundness (meta, index, &circularity, &compactness);
+  gst_ccl_blob_meta_get_circularity (meta, index, &circularity, &compactness);
   json_object_set_int_member (object, "euler_number", euler_number);
   json_object_set_int_member (object, "n_holes", n_holes);
   json_object_set_int_member (object, "perimeter_crack", (gint64) crack);

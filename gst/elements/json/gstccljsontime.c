@@ -26,7 +26,7 @@ gst_ccl_json_utc_from_reference (GstBuffer * buffer)
 
 /* The offset from the time of a clock to UTC. FALSE: the clock does not provide it. */
 static gboolean
-clock_tells_utc (GstClock * clock, GstClockTimeDiff * to_utc)
+clock_is_utc (GstClock * clock, GstClockTimeDiff * to_utc)
 {
   GstClockType type = GST_CLOCK_TYPE_MONOTONIC;
 
@@ -54,7 +54,7 @@ gst_ccl_json_utc_from_clock (GstClock * clock, GstClockTime clock_time, gboolean
 
   if (!clock || !GST_CLOCK_TIME_IS_VALID (clock_time))
     return GST_CLOCK_TIME_NONE;
-  if (clock_tells_utc (clock, &to_utc))
+  if (clock_is_utc (clock, &to_utc))
     return clock_time + to_utc;
   return any_clock ? clock_time + GST_CLOCK_DIFF (gst_clock_get_time (clock), system_utc ()) : GST_CLOCK_TIME_NONE;
 }

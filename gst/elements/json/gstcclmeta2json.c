@@ -522,28 +522,28 @@ gst_ccl_meta2json_finalize (GObject * object)
 static void
 install_properties (GObjectClass * gobject_class)
 {
-  const GParamFlags live = GST_CCL_PARAM_PLAYING;
+  const GParamFlags flags = GST_CCL_PARAM_PLAYING;
 
   g_object_class_install_property (gobject_class, PROP_SCHEMA,
       g_param_spec_enum ("schema", "Schema", "Names and layout of the fields",
-          GST_TYPE_CCL_JSON_SCHEMA, DEFAULT_SCHEMA, live));
+          GST_TYPE_CCL_JSON_SCHEMA, DEFAULT_SCHEMA, flags));
   g_object_class_install_property (gobject_class, PROP_TIME,
-      g_param_spec_enum ("time", "Time", "Source of the field utc", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, live));
+      g_param_spec_enum ("time", "Time", "Source of the field utc", GST_TYPE_CCL_JSON_TIME, DEFAULT_TIME, flags));
   g_object_class_install_property (gobject_class, PROP_EMPTY_FRAMES,
       g_param_spec_boolean ("empty-frames", "Empty frames", "Write a line for frames without blobs too",
-          DEFAULT_EMPTY_FRAMES, live));
+          DEFAULT_EMPTY_FRAMES, flags));
   g_object_class_install_property (gobject_class, PROP_TRAILS, g_param_spec_boolean ("trails", "Trails",
-          "Write the trail of each track (see history of ccltrack)", FALSE, live));
+          "Write the trail of each track (see history of ccltrack)", FALSE, flags));
   g_object_class_install_property (gobject_class, PROP_PRECISION, g_param_spec_int ("precision", "Precision",
           "Maximum number of digits after the decimal point (-1 = all, the exact value)", -1, 15, DEFAULT_PRECISION,
-          live));
+          flags));
   g_object_class_install_property (gobject_class, PROP_SOURCE_ID, g_param_spec_string ("source-id", "Source ID",
-          "Name of the stream for the field source (unset = name of this element)", NULL, live));
+          "Name of the stream for the field source (unset = name of this element)", NULL, flags));
   g_object_class_install_property (gobject_class, PROP_TAGS, g_param_spec_string ("tags", "Tags",
           "JSON object for the field tags of every line, such as {\"site\":\"A\"} (unset = no such field)", NULL,
-          live));
+          flags));
   g_object_class_install_property (gobject_class, PROP_SUMMARY, g_param_spec_boolean ("summary", "Summary",
-          "At the end print frames, time, objects and events on stderr", FALSE, live));
+          "At the end print frames, time, objects and events on stderr", FALSE, flags));
   g_object_class_install_property (gobject_class, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
           "Since the start: frames, lines (written), bytes; " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE,
           GST_CCL_PARAM_READ_ONLY));

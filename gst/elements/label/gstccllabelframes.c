@@ -329,7 +329,7 @@ take_from_volume (GstCclLabel * self)
 }
 
 static GstFlowReturn
-gst_ccl_label_next_output (GstCclAnalyzer * analyzer, gboolean all, GstBuffer ** output)
+gst_ccl_label_finish_frames_and_volume (GstCclAnalyzer * analyzer, gboolean all, GstBuffer ** output)
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
   GstCclVolume *const volume = &self->volume;
@@ -340,7 +340,7 @@ gst_ccl_label_next_output (GstCclAnalyzer * analyzer, gboolean all, GstBuffer **
   *output = take_from_volume (self);
   if (volume->labeller && !*output)
     all |= analyzer->n_frames + gst_ccl_volume_n_queued (volume) >= volume->max_frames;
-  flow = gst_ccl_analyzer_next_output (analyzer, all, output);
+  flow = gst_ccl_analyzer_finish_frames (analyzer, all, output);
   if (flow == GST_FLOW_OK && !*output && all && gst_ccl_volume_n_queued (volume)) {
     flow = finish_volume (self);
     *output = take_from_volume (self);
@@ -365,6 +365,6 @@ gst_ccl_label_init_frames (GstCclAnalyzerClass * klass)
   klass->describe_frame = gst_ccl_label_describe_frame;
   klass->make_output = gst_ccl_label_make_output;
   klass->clear_frame = gst_ccl_label_clear_frame;
-  klass->next_output = gst_ccl_label_next_output;
+  klass->finish_frames = gst_ccl_label_finish_frames_and_volume;
   klass->discard = gst_ccl_label_discard;
 }

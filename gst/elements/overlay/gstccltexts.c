@@ -194,7 +194,7 @@ gst_ccl_texts_n_kept (const GstCclTexts * texts, gsize * n_bytes)
 
 /* ---------------------------------------------------------------- places */
 
-/* Takes the cells of a plate. FALSE: the plate is partly outside the canvas, or a cell is taken. */
+/* Takes the cells of a background. FALSE: it is partly outside the canvas, or a cell is taken. */
 static gboolean
 reserve_cells (GstCclTexts * texts, const GstVideoRectangle * r)
 {
@@ -214,7 +214,7 @@ reserve_cells (GstCclTexts * texts, const GstVideoRectangle * r)
   return TRUE;
 }
 
-/* The text is paler than the object's colour, so that it can be read on the dark plate. */
+/* The text is paler than the object's colour, so that it can be read on the dark background. */
 static void
 draw_text (GstCclPen * pen, const Text * text, const GstVideoRectangle * r, GstCclColour colour)
 {
@@ -238,7 +238,7 @@ try_place (GstCclTexts * texts, GstCclPen * pen, const Text * text, const GstVid
 }
 
 static GstVideoRectangle
-plate_of (const GstCclPen * pen, const Text * text)
+background_of (const GstCclPen * pen, const Text * text)
 {
   return (GstVideoRectangle) {
   .w = text->width + 2 * (gint) (pen->line + pen->edge),.h = text->height};
@@ -249,7 +249,7 @@ gst_ccl_texts_draw_beside (GstCclTexts * texts, GstCclPen * pen, const gchar * w
     GstCclColour colour)
 {
   const Text *const text = get_text (texts, words);
-  GstVideoRectangle r = plate_of (pen, text);
+  GstVideoRectangle r = background_of (pen, text);
   const gint gap = pen->line + 2 * pen->edge;
   const gint x0 = (gint) gst_ccl_pen_clamp (box->x0) - gap, x1 = (gint) gst_ccl_pen_clamp (box->x1) + gap;
   const gint y0 = (gint) gst_ccl_pen_clamp (box->y0) - gap, y1 = (gint) gst_ccl_pen_clamp (box->y1) + gap;
@@ -274,7 +274,7 @@ gst_ccl_texts_draw_at (GstCclTexts * texts, GstCclPen * pen, const gchar * words
     GstCclColour colour)
 {
   const Text *const text = get_text (texts, words);
-  GstVideoRectangle r = plate_of (pen, text);
+  GstVideoRectangle r = background_of (pen, text);
   const gint max_x = (gint) texts->width - r.w, max_y = (gint) texts->height - r.h;
   const gint x = (gint) gst_ccl_pen_clamp (point[0]) - r.w / 2, y = (gint) gst_ccl_pen_clamp (point[1]) - r.h / 2;
 
@@ -291,7 +291,7 @@ gboolean
 gst_ccl_texts_draw_in_corner (GstCclTexts * texts, GstCclPen * pen, const gchar * words, GstCclColour colour)
 {
   const Text *const text = get_text (texts, words);
-  GstVideoRectangle r = plate_of (pen, text);
+  GstVideoRectangle r = background_of (pen, text);
 
   r.x = r.y = pen->line + pen->edge;
   return try_place (texts, pen, text, &r, colour);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Texts on dark plates that do not cover each other. */
+/* Texts on dark backgrounds that do not cover each other. */
 #ifndef __GST_CCL_TEXTS_H__
 #define __GST_CCL_TEXTS_H__
 

@@ -63,7 +63,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
     GST_STATIC_CAPS ("video/x-raw(ANY)"));
 
 #define DEFAULT_HISTORY 64
-#define DEFAULT_MEMORY (2 * GST_SECOND)
+#define DEFAULT_MAX_AGE_TIME (2 * GST_SECOND)
 #define MAX_HISTORY 1024
 
 enum
@@ -81,7 +81,7 @@ enum
   PROP_EMIT,
   PROP_ID_RESET,
   PROP_HISTORY,
-  PROP_MEMORY,
+  PROP_MAX_AGE_TIME,
   PROP_FEEDBACK,
   PROP_STATS,
   N_PROPERTIES,
@@ -117,7 +117,7 @@ reset_tracks (GstCclTrack * self, const gchar * why)
     GST_DEBUG_OBJECT (self, "all tracks end: %s", why);
     ccl_tracker_reset (self->tracker);
   }
-  gst_ccl_track_lives_clear (self->lives);
+  gst_ccl_seen_tracks_clear (self->seen_tracks);
   self->last_pts = self->mean_duration = GST_CLOCK_TIME_NONE;
   self->reset_is_new = TRUE;
   GST_OBJECT_LOCK (self);
@@ -178,16 +178,16 @@ count_tracks (GstCclTrack * self, gboolean analysed, GstClockTime pts)
   guint started = 0, ended = 0;
 
   for (guint i = 0; i < n; i++) {
-    GstCclTrackLife *life;
+    GstCclSeenTrack *seen;
 
     if (tracks[i].state == CCL_TRACK_LOST) {
       ended++;
       continue;
     }
-    started += !gst_ccl_track_lives_find (self->lives, tracks[i].id);
-    life = gst_ccl_track_lives_see (self->lives, &tracks[i], pts, self->active.history);
+    started += !gst_ccl_seen_tracks_find (self->seen_tracks, tracks[i].id);
+    seen = gst_ccl_seen_tracks_add (self->seen_tracks, &tracks[i], pts, self->active.history);
     if (analysed)
-      gst_ccl_trail_ring_add (life->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
+      gst_ccl_trail_ring_add (seen->trail, (GstCclPoint) { tracks[i].x, tracks[i].y});
   }
 
   GST_OBJECT_LOCK (self);
@@ -208,13 +208,13 @@ write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   const guint n_tracks = ccl_tracker_tracks (self->tracker, &tracks);
   const GstCclTrackResults results = {
     .tracks = tracks,.n_tracks = n_tracks,
-    .ids = self->ids.data,.n_ids = self->ids.len,.lives = self->lives,.emit = self->active.emit,
+    .ids = self->ids.data,.n_ids = self->ids.len,.seen_tracks = self->seen_tracks,.emit = self->active.emit,
     .min_hits = self->active.config.min_hits,.blobs = &self->blobs,.points = &self->points,
   };
 
   if (!gst_ccl_track_results_write (&results, buffer, input))
     return FALSE;
-  gst_ccl_track_lives_forget_lost (self->lives, tracks, n_tracks);
+  gst_ccl_seen_tracks_remove_lost (self->seen_tracks, tracks, n_tracks);
   return TRUE;
 }
 
@@ -383,7 +383,7 @@ gst_ccl_track_stop (GstBaseTransform * transform)
   GstCclTrack *const self = GST_CCL_TRACK (transform);
 
   g_clear_pointer (&self->tracker, ccl_tracker_free);
-  gst_ccl_track_lives_clear (self->lives);
+  gst_ccl_seen_tracks_clear (self->seen_tracks);
   return TRUE;
 }
 
@@ -401,7 +401,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_HIGH_CONFIDENCE] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.config.high_confidence),
   [PROP_EMIT] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.emit),
   [PROP_ID_RESET] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.id_reset),
-  [PROP_MEMORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.memory),
+  [PROP_MAX_AGE_TIME] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.max_age_time),
   [PROP_FEEDBACK] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.feedback),
   [PROP_HISTORY] = GST_CCL_PROPERTY_ROW (GstCclTrack, settings.history),
 };
@@ -474,7 +474,7 @@ install_properties (GObjectClass * klass)
   properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Metadata to follow, which also gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "Maximum time for which a confirmed track of blobs lives on unseen, in frames. Frames that were not analysed do not "
+      "Maximum time for which a confirmed track of blobs stays unseen, in frames. Frames that were not analysed do not "
       "count (0 = not at all)", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
       "Number of successive frames in which a new track must be seen to be confirmed", 1, 100, config.min_hits, playing);
@@ -504,9 +504,9 @@ install_properties (GObjectClass * klass)
   properties[PROP_HISTORY] = g_param_spec_uint ("history", "History",
       "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)",
       0, MAX_HISTORY, DEFAULT_HISTORY, playing);
-  properties[PROP_MEMORY] = g_param_spec_uint64 ("memory", "Memory",
-      "Maximum time for which a confirmed track of regions or detections lives on unseen, in nanoseconds (blobs: see max-age)",
-      0, G_MAXINT64, DEFAULT_MEMORY, playing);
+  properties[PROP_MAX_AGE_TIME] = g_param_spec_uint64 ("max-age-time", "Maximum age in time",
+      "Maximum time for which a confirmed track of regions or detections stays unseen, in nanoseconds (blobs: see max-age)",
+      0, G_MAXINT64, DEFAULT_MAX_AGE_TIME, playing);
   properties[PROP_FEEDBACK] =
       g_param_spec_boolean ("feedback", "Feedback",
       "Tell cclmotion upstream where confirmed tracks are, so that they do not become background (its method=feedback only)",
@@ -526,7 +526,7 @@ gst_ccl_track_finalize (GObject * object)
   g_clear_pointer (&self->tracker, ccl_tracker_free);
   gst_ccl_vector_clear (&self->detections);
   gst_ccl_vector_clear (&self->ids);
-  gst_ccl_track_lives_free (self->lives);
+  gst_ccl_seen_tracks_free (self->seen_tracks);
   gst_ccl_vector_clear (&self->blobs);
   gst_ccl_vector_clear (&self->points);
   G_OBJECT_CLASS (parent_class)->finalize (object);
@@ -571,13 +571,13 @@ gst_ccl_track_init (GstCclTrack * self)
     .emit = GST_CCL_TRACK_EMIT_TENTATIVE | GST_CCL_TRACK_EMIT_MERGED,
     .id_reset = GST_CCL_ID_RESET_STREAM_START | GST_CCL_ID_RESET_FLUSH,
     .history = DEFAULT_HISTORY,
-    .memory = DEFAULT_MEMORY,
+    .max_age_time = DEFAULT_MAX_AGE_TIME,
   };
   self->settings.config.new_id = new_id;
   self->last_pts = self->mean_duration = self->frame_duration = GST_CLOCK_TIME_NONE;
   self->detections.element_size = sizeof (CclDetection);
   self->ids.element_size = sizeof (guint64);
-  self->lives = gst_ccl_track_lives_new ();
+  self->seen_tracks = gst_ccl_seen_tracks_new ();
   self->blobs.element_size = sizeof (GstCclBlob);
   self->points.element_size = sizeof (GstCclPoint);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

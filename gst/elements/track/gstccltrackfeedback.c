@@ -44,9 +44,9 @@ pass_time (GstCclTrack * self, GstClockTime pts)
 static gboolean
 is_object (GstCclTrack * self, const CclTrack * track)
 {
-  const GstCclTrackLife *const life = gst_ccl_track_lives_find (self->lives, track->id);
+  const GstCclSeenTrack *const seen = gst_ccl_seen_tracks_find (self->seen_tracks, track->id);
 
-  if (!life || !life->has_moved)
+  if (!seen || !seen->has_moved)
     return FALSE;
   return track->state == CCL_TRACK_CONFIRMED || (track->state == CCL_TRACK_PREDICTED
       && track->flags & CCL_TRACK_MERGED);

@@ -134,15 +134,15 @@ append_contour (const GstCclTrackResults * results, GstCclBlob * blob, const Gst
 static gboolean
 append_trail (const GstCclTrackResults * results, GstCclBlob * blob, const GstCclBlobMeta * meta)
 {
-  const GstCclTrackLife *const life =
-      blob->track_id != 0 ? gst_ccl_track_lives_find (results->lives, blob->track_id) : NULL;
+  const GstCclSeenTrack *const seen =
+      blob->track_id != 0 ? gst_ccl_seen_tracks_find (results->seen_tracks, blob->track_id) : NULL;
   const guint first = results->points->len;
 
-  if (!life || life->trail->n == 0)
+  if (!seen || seen->trail->n == 0)
     return TRUE;
-  if (!gst_ccl_trail_ring_append_to (life->trail, results->points))
+  if (!gst_ccl_trail_ring_append_to (seen->trail, results->points))
     return FALSE;
-  blob->n_trail = life->trail->n;
+  blob->n_trail = seen->trail->n;
   if (gst_ccl_blob_meta_is_identity (meta))
     return TRUE;
   for (guint i = first; i < results->points->len; i++) {
@@ -307,10 +307,10 @@ static void
 write_object (const GstCclTrackResults * results, GstAnalyticsRelationMeta * relations, guint object, guint64 id,
     GstClockTime now)
 {
-  const GstCclTrackLife *const life = gst_ccl_track_lives_find (results->lives, id);
+  const GstCclSeenTrack *const seen = gst_ccl_seen_tracks_find (results->seen_tracks, id);
   GstAnalyticsTrackingMtd tracking;
 
-  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, life ? life->first_seen : now, &tracking))
+  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, id, seen ? seen->first_seen : now, &tracking))
     return;
   gst_analytics_tracking_mtd_update_last_seen (&tracking, now);
   gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);

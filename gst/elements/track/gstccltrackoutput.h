@@ -6,7 +6,7 @@
 #define __GST_CCL_TRACK_OUTPUT_H__
 
 #include "track/gstccltrackinput.h"
-#include "track/gstccltracklives.h"
+#include "track/gstcclseentracks.h"
 
 G_BEGIN_DECLS
 
@@ -17,7 +17,7 @@ typedef struct
   guint n_tracks;
   const guint64 *ids;           /* the track of each detection; 0: none */
   guint n_ids;                  /* 0: the frame was not analysed */
-  const GstCclTrackLives *lives;
+  const GstCclSeenTracks *seen_tracks;
   guint emit;                   /* GstCclTrackEmit */
   guint min_hits;               /* a lost track that was seen less often was never confirmed */
   GstCclVector *blobs;          /* of GstCclBlob: space to work in */

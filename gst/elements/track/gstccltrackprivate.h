@@ -22,7 +22,7 @@ typedef struct
   guint emit;
   guint id_reset;
   guint history;
-  guint64 memory;               /* of tracks of boxes, nanoseconds */
+  guint64 max_age_time;         /* of tracks of boxes, nanoseconds */
   gboolean feedback;
 } GstCclTrackSettings;
 
@@ -60,7 +60,7 @@ struct _GstCclTrack
   guint n_untimed;              /* frames without a timestamp since then; each counted as an interval */
   GstCclVector detections;      /* of CclDetection: this frame's */
   GstCclVector ids;             /* of guint64: their tracks */
-  GstCclTrackLives *lives;
+  GstCclSeenTracks *seen_tracks;
   GstCclVector blobs;           /* of GstCclBlob: space for this frame's */
   GstCclVector points;          /* of GstCclPoint: space for this frame's contours and trails */
   gboolean reset_is_new;        /* downstream has no event yet about the last reset */
@@ -76,7 +76,7 @@ void gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts);
 /* gstccltracktime.c */
 /* How many frame intervals have passed since the last frame. */
 gdouble gst_ccl_track_frames_since_last (GstCclTrack * self, GstBuffer * buffer);
-/* Tells the tracker of boxes how long an interval is, and for how many of them a track lives on. */
+/* Tells the tracker of boxes how long an interval is, and for how many of them a track stays unseen. */
 void gst_ccl_track_take_time_of_boxes (GstCclTrack * self);
 
 G_END_DECLS

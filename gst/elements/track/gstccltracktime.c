@@ -52,5 +52,5 @@ gst_ccl_track_take_time_of_boxes (GstCclTrack * self)
   if (!GST_CLOCK_TIME_IS_VALID (interval) || interval == 0)
     return;
   config->frame_seconds = MIN ((gdouble) interval / GST_SECOND, CCL_TRACKER_MAX_AGE);
-  config->max_age = (guint) MIN ((self->active.memory + interval / 2) / interval, CCL_TRACKER_MAX_AGE);
+  config->max_age = (guint) MIN ((self->active.max_age_time + interval / 2) / interval, CCL_TRACKER_MAX_AGE);
 }

@@ -60,7 +60,7 @@ enum
   PROP_EVALUATION_POINT,
   PROP_POST_MESSAGES,
   PROP_MARGIN,
-  PROP_LINGER,
+  PROP_UNSEEN_TIMEOUT,
   PROP_STATS,
   N_PROPERTIES,
 };
@@ -74,7 +74,7 @@ enum
 static GParamSpec *properties[N_PROPERTIES];
 static guint signals[N_SIGNALS];
 
-#define DEFAULT_LINGER GST_SECOND
+#define DEFAULT_UNSEEN_TIMEOUT GST_SECOND
 #define DEFAULT_MARGIN 0.1
 
 #define gst_cclzone_parent_class parent_class
@@ -128,7 +128,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   const gint64 begin = g_get_monotonic_time ();
   GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
   GstCclZoneMeta *const before = gst_buffer_get_ccl_zone_meta (buffer);
-  GstClockTime linger;
+  GstClockTime unseen_timeout;
   gboolean centroid;
   gdouble margin;
 
@@ -139,7 +139,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   }
   centroid = self->evaluation_point == GST_CCL_EVALUATION_CENTROID;
   margin = self->margin;
-  linger = self->linger;
+  unseen_timeout = self->unseen_timeout;
   GST_OBJECT_UNLOCK (self);
 
   gst_cclzone_warn_of_places (self);
@@ -151,7 +151,7 @@ gst_cclzone_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
     return fail_without_memory (self, "blobs");
   gst_cclzone_give_hints (self, meta);
   if (gst_ccl_blobs_are_analysed (meta))
-    ccl_zone_watch_end_frame (self->watch, self->now, linger);
+    ccl_zone_watch_end_frame (self->watch, self->now, unseen_timeout);
   if (self->n_zones > 0 && !attach_zones (self, buffer, before))
     return fail_without_memory (self, "zones");
   self->buffer = NULL;
@@ -284,7 +284,7 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_EVALUATION_POINT] = GST_CCL_PROPERTY_ROW (GstCclzone, evaluation_point),
   [PROP_POST_MESSAGES] = GST_CCL_PROPERTY_ROW (GstCclzone, post_messages),
   [PROP_MARGIN] = GST_CCL_PROPERTY_ROW (GstCclzone, margin),
-  [PROP_LINGER] = GST_CCL_PROPERTY_ROW (GstCclzone, linger),
+  [PROP_UNSEEN_TIMEOUT] = GST_CCL_PROPERTY_ROW (GstCclzone, unseen_timeout),
 };
 
 static void
@@ -381,8 +381,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_MARGIN] = g_param_spec_double ("margin", "Margin",
       "Half the width of the band around lines and outlines, as a part of the object's height: an object has crossed "
       "once it has left the band on the other side (0 = no band)", 0, 10, DEFAULT_MARGIN, playing);
-  properties[PROP_LINGER] = g_param_spec_uint64 ("linger", "Linger",
-      "Time out of sight after which a track has left, in nanoseconds", 0, G_MAXINT64, DEFAULT_LINGER, playing);
+  properties[PROP_UNSEEN_TIMEOUT] = g_param_spec_uint64 ("unseen-timeout", "Unseen timeout",
+      "Time out of sight after which a track has left, in nanoseconds", 0, G_MAXINT64, DEFAULT_UNSEEN_TIMEOUT, playing);
   properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
       "Since the start: frames, events, zones (an array: name, inside, forward or entered, backward or "
       "left); " GST_CCL_HOST_TIME_FIELDS, GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -448,7 +448,7 @@ gst_cclzone_init (GstCclzone * self)
 {
   self->post_messages = TRUE;
   self->margin = DEFAULT_MARGIN;
-  self->linger = DEFAULT_LINGER;
+  self->unseen_timeout = DEFAULT_UNSEEN_TIMEOUT;
   self->watch = ccl_zone_watch_new (gst_cclzone_on_event, self);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

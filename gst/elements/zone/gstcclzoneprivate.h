@@ -28,7 +28,7 @@ struct _GstCclzone
   gint evaluation_point;
   gboolean post_messages;
   gdouble margin;
-  GstClockTime linger;
+  GstClockTime unseen_timeout;
   guint64 n_frames, n_events;
   GstCclMinAvgMax host;
   guint n_zones;                /* of zones */
