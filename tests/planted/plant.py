@@ -40,6 +40,7 @@ SUITES = [
     ("gst/elements/remap/", ["cclmetaremap", "cclmetaremap-parts", "properties", "chain"]),
     ("gst/elements/track/", ["ccltrack", "ccltrack-parts", "properties", "chain"]),
     ("gst/elements/zone/", ["cclzone", "cclzone-parts", "fuzz-zones", "properties", "chain"]),
+    ("gst/elements/base/gstccltrailring", ["ccltrack"]),
     ("gst/elements/base/", ["parts", "ccllabel", "ccllabel-contours-emulated", "cclmotion"]),
     ("kernels/analysis/zone", ["checkzone"]),
     ("kernels/analysis/track", ["checktrack"]),
