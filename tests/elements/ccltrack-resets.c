@@ -56,6 +56,36 @@ GST_START_TEST (test_reset)
 
 GST_END_TEST;
 
+/* Events that elements downstream got since the last call. */
+static guint
+count_reset_events (GstHarness * h)
+{
+  GstEvent *event;
+  guint n = 0;
+
+  while ((event = gst_harness_try_pull_event (h))) {
+    n += gst_event_has_name (event, "ccl-tracks-reset");
+    gst_event_unref (event);
+  }
+  return n;
+}
+
+/* One for each reset. Without id-reset the start is none. */
+GST_START_TEST (test_reset_event)
+{
+  GstHarness *h = new_harness ("id-reset=0");
+
+  track_box (h, 0, 50);
+  fail_unless_equals_int (count_reset_events (h), 0);
+  change_size (h);
+  for (guint frame = 1; frame < 4; frame++)
+    track_box (h, frame, 50);
+  fail_unless_equals_int (count_reset_events (h), 1);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_discont)
 {
   for (guint reset = 0; reset < 2; reset++) {
@@ -102,6 +132,7 @@ track_reset_tests (void)
   TCase *tests = tcase_create ("resets");
 
   tcase_add_test (tests, test_reset);
+  tcase_add_test (tests, test_reset_event);
   tcase_add_test (tests, test_discont);
   tcase_add_test (tests, test_ids_are_unique);
   return tests;
