@@ -17,8 +17,8 @@ typedef struct CclFrame {
     CclLimits limits;
     const struct CclSelection *selection; /* the CPU applies it with the limits, else the core after collect(); NULL: none */
     CclLabels labels;    /* data NULL: none wanted */
-    CclTable table;      /* filled by the backend, in raster order; `components` points at rows */
-    CclComponent *rows;  /* CclContext.capacity of them; allocated by the backend's open() */
+    CclTable table;      /* filled by the backend, in raster order; `components` points at records */
+    CclComponent *records; /* CclContext.capacity of them; allocated by the backend's open() */
     CclShapeCounts *shape; /* as many; NULL without CCL_FEATURE_SHAPE */
     void *slot;          /* the backend's own per-slot state */
 } CclFrame;
@@ -28,7 +28,7 @@ typedef struct CclVolume {
     uint32_t width, height;
     uint32_t n_frames;
     bool labelled;            /* labels can be looked up; the next mask begins a new stack */
-    CclVolumeComponent *rows; /* CclContext.capacity of them; by the backend's open() */
+    CclVolumeComponent *records; /* CclContext.capacity of them; by the backend's open() */
     uint32_t n_found;
     float kernel_us;          /* -1: not measured */
     void *impl;               /* the backend's own */

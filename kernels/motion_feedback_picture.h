@@ -320,7 +320,7 @@ MOTION_INLINE uint32_t feedback_take_offset(uint32_t value, int32_t offset)
 
 /* ---------------------------------------------------------------- regions */
 
-#define FEEDBACK_HOLE_PART 200u /* holes of at most the picture's pixels / this are filled */
+#define FEEDBACK_HOLE_PART 200u /* holes smaller than the picture's pixels / this are filled */
 
 /* A blob of the mask, more than half of whose pixels the far range explains, is background that moved. */
 MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
@@ -329,8 +329,8 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
 }
 
 #define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: pixels of the mask that are still for it are judged */
-#define FEEDBACK_LIFELESS        (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
-#define FEEDBACK_LIFELESS_PART   95u                         /* per cent of a region's pixels */
+#define FEEDBACK_MOTIONLESS        (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
+#define FEEDBACK_MOTIONLESS_PART   95u                         /* per cent of a region's pixels */
 #define FEEDBACK_GHOST           37u                         /* 64ths of a second, 0.6 s: a ghost is learnt */
 #define FEEDBACK_GHOST_PART      20u /* 16ths: edge of the background against the picture's edge: uncovered */
 #define FEEDBACK_LIGHT_PART      8u  /* 16ths: change of the edge against the edge: below, only the light is another */
@@ -340,7 +340,7 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
 
 /* Sums over a region of still pixels, and along its outline. */
 typedef struct FeedbackRegion {
-    uint64_t area, lifeless;      /* pixels; those that were still for 8 s */
+    uint64_t area, motionless;      /* pixels; those that were still for 8 s */
     uint64_t picture, background; /* edges across the outline, 8.8 */
     uint64_t change;              /* difference of the two */
 } FeedbackRegion;
@@ -358,11 +358,11 @@ MOTION_INLINE void feedback_add_outline(FeedbackRegion *region, uint32_t candida
 /* What the `ghost` of the region's pixels grows by; 0: it becomes 0. */
 MOTION_INLINE uint32_t feedback_ghost_step(const FeedbackRegion *region, const FeedbackFrame *frame)
 {
-    const uint64_t most = region->picture > region->background ? region->picture : region->background;
-    if (region->background * 16 > region->picture * FEEDBACK_GHOST_PART || region->change * 16 < most * FEEDBACK_LIGHT_PART)
+    const uint64_t larger = region->picture > region->background ? region->picture : region->background;
+    if (region->background * 16 > region->picture * FEEDBACK_GHOST_PART || region->change * 16 < larger * FEEDBACK_LIGHT_PART)
         return frame->ghost;
     if (region->background * 16 > region->picture * FEEDBACK_MOVED_PART &&
-        region->lifeless * 100 >= region->area * FEEDBACK_LIFELESS_PART)
+        region->motionless * 100 >= region->area * FEEDBACK_MOTIONLESS_PART)
         return frame->moved;
     return 0;
 }
@@ -417,9 +417,9 @@ MOTION_INLINE void feedback_add_edge(FeedbackEdges *sums, const uint16_t *mean, 
 }
 
 /* Whether learning starts again with the next picture, and the mask of this one is empty: the camera looks elsewhere, the light
- * is another in a way that a gain does not explain, or more than `most` pixels do not fit. */
+ * is another in a way that a gain does not explain, or more than `max_raw` pixels do not fit. */
 MOTION_INLINE bool feedback_decide(FeedbackControl *control, const FeedbackFrame *frame, const FeedbackEdges *sums, uint64_t raw,
-                                   uint64_t most)
+                                   uint64_t max_raw)
 {
     const uint64_t samples = sums->samples, edges = sums->edges;
     const bool gone = edges * FEEDBACK_EDGES_MIN > samples && sums->lost * (uint64_t)100 > edges * FEEDBACK_LOST_PART &&
@@ -430,7 +430,7 @@ MOTION_INLINE bool feedback_decide(FeedbackControl *control, const FeedbackFrame
     control->lost_ms = gone ? feedback_min(control->lost_ms + frame->ms, 1u << 30) : 0;
     control->lit_ms =
         lit ? feedback_min(control->lit_ms + frame->ms, 1u << 30) : control->lit_ms - feedback_min(control->lit_ms, frame->ms);
-    if (control->lost_ms < FEEDBACK_LOST_MS && control->lit_ms < FEEDBACK_LIT_MS && (frame->silent || raw <= most))
+    if (control->lost_ms < FEEDBACK_LOST_MS && control->lit_ms < FEEDBACK_LIT_MS && (frame->silent || raw <= max_raw))
         return false;
     control->n_learnt = 0;
     control->lost_ms = control->lit_ms = 0;

@@ -141,7 +141,7 @@ CclStatus ccl_motion_set_ignore(CclMotion *motion, const uint8_t *ignore, size_t
 }
 
 _Static_assert(FEEDBACK_STILL_HELD >= FEEDBACK_STATIC, "ghosts are judged in held boxes");
-_Static_assert(FEEDBACK_STILL_HELD < FEEDBACK_LIFELESS, "things that were moved are not");
+_Static_assert(FEEDBACK_STILL_HELD < FEEDBACK_MOTIONLESS, "things that were moved are not");
 
 static uint16_t cut(uint32_t at, uint32_t size)
 {

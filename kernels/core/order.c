@@ -17,7 +17,7 @@ typedef struct Key {
 
 struct CclOrderMemory {
     Key *keys;          /* CclContext.capacity of them */
-    CclComponent *rows; /* max_components */
+    CclComponent *records; /* max_components */
 };
 
 CclStatus ccl_order_open(CclContext *context)
@@ -29,11 +29,11 @@ CclStatus ccl_order_open(CclContext *context)
     struct CclOrderMemory *const order = context->order = calloc(1, sizeof *order);
     if (order) {
         order->keys = calloc(context->capacity, sizeof *order->keys);
-        order->rows = calloc(n_chosen, sizeof *order->rows);
+        order->records = calloc(n_chosen, sizeof *order->records);
     }
-    if (!order || !order->keys || !order->rows)
+    if (!order || !order->keys || !order->records)
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory to order %u components", context->capacity);
-    context->host_bytes += context->capacity * sizeof *order->keys + n_chosen * sizeof *order->rows;
+    context->host_bytes += context->capacity * sizeof *order->keys + n_chosen * sizeof *order->records;
     return CCL_OK;
 }
 
@@ -42,7 +42,7 @@ void ccl_order_close(CclContext *context)
     if (!context->order)
         return;
     free(context->order->keys);
-    free(context->order->rows);
+    free(context->order->records);
     free(context->order);
 }
 
@@ -89,7 +89,7 @@ static void fill_keys(const CclContext *context, const CclFrame *frame, uint32_t
     const double sign = ccl_order_is_descending(context->config.order) ? -1 : 1;
 
     for (uint32_t i = 0; i < n; i++) {
-        CclMeasuring measuring = { .component = &frame->rows[i], .counts = frame->shape ? &frame->shape[i] : NULL };
+        CclMeasuring measuring = { .component = &frame->records[i], .counts = frame->shape ? &frame->shape[i] : NULL };
         const double value = ccl_measure_number(&measuring, measure);
         context->order->keys[i] = (Key){ isnan(value) ? INFINITY : sign * value, i };
     }
@@ -102,11 +102,11 @@ void ccl_order_rows(const CclContext *context, CclFrame *frame)
     if (!context->order)
         return;
     Key *const keys = context->order->keys;
-    CclComponent *const rows = context->order->rows;
+    CclComponent *const records = context->order->records;
 
     fill_keys(context, frame, n);
     choose(keys, n, n_chosen);
     for (uint32_t i = 0; i < n_chosen; i++)
-        rows[i] = frame->rows[keys[i].place];
-    memcpy(frame->rows, rows, n_chosen * sizeof *rows);
+        records[i] = frame->records[keys[i].place];
+    memcpy(frame->records, records, n_chosen * sizeof *records);
 }

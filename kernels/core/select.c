@@ -42,7 +42,7 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
 {
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        CclMeasuring measuring = { .component = &frame->rows[i],
+        CclMeasuring measuring = { .component = &frame->records[i],
                                    .counts = frame->shape ? &frame->shape[i] : NULL,
                                    .width = frame->mask.width,
                                    .height = frame->mask.height };
@@ -50,10 +50,10 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (!keeps)
             continue;
-        frame->rows[n_kept] = frame->rows[i];
+        frame->records[n_kept] = frame->records[i];
         if (frame->shape)
             frame->shape[n_kept] = frame->shape[i];
-        frame->rows[n_kept].label = n_kept + 1;
+        frame->records[n_kept].label = n_kept + 1;
         n_kept++;
     }
     return n_kept;

@@ -62,9 +62,9 @@ static CclStatus cpu_open(CclContext *context)
         CCL_TRY(algorithm->open(context));
     const unsigned n_slots = context->config.volume ? 0 : context->config.depth;
     for (unsigned i = 0; i < n_slots; i++) /* unless the method has allocated its own */
-        if (!context->frames[i].rows)
+        if (!context->frames[i].records)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclComponent),
-                                   (void **)&context->frames[i].rows));
+                                   (void **)&context->frames[i].records));
     for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_SHAPE; i++)
         if (!context->frames[i].shape)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclShapeCounts),

@@ -112,7 +112,7 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
         labels->final[labels->root[k]] = ++n_kept;
         if (n_kept > capacity)
             continue;
-        CclComponent *const record = &frame->rows[n_kept - 1];
+        CclComponent *const record = &frame->records[n_kept - 1];
         *record = *sums;
         record->label = n_kept;
         record->x0 = x0;

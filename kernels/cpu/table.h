@@ -20,7 +20,7 @@ typedef struct CclLabelling {
  * labels. Callers go through the ranges of labels in ascending order, with n_roots 0 before the first. */
 void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measured);
 
-/* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->rows may be labels->sums:
+/* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->records may be labels->sums:
  * record k comes from the sums of label k or a greater one. With a selection that needs them, frame->shape has the counts of
  * roots. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);

@@ -103,7 +103,7 @@ typedef struct CudaAwaited {
 typedef enum CudaDensity {
     CUDA_SPARSE = 0,
     CUDA_MANY,  /* too many for a cluster of blocks; see CudaBatches */
-    CUDA_DENSE, /* so many that blocks need the full capacity */
+    CUDA_DENSE, /* runs need the full capacity of blocks */
 } CudaDensity;
 
 /* Counts of a frame; mapped host memory. */
@@ -160,7 +160,7 @@ typedef struct CudaFrame {
     CudaVars *kept;          /* device memory: analyze() may copy vars there, so that only its first kernel needs them */
     CudaResult *result;      /* mapped host memory, device address */
     const RowChunks *chunks; /* of the mask, with CUDA_BITS_AWAITED */
-    CclComponent *rows;    /* CclContext.capacity rows in mapped host memory, device address: row i has label i + 1 */
+    CclComponent *records; /* CclContext.capacity of them in mapped host memory, device address: record i has label i + 1 */
 
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */

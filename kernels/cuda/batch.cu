@@ -252,7 +252,7 @@ static bool arrived(void *device, const CclTicket *ticket)
 /* Whether a batch is launched as a frame alone, in its stream slot. Batches that run at once need workspaces of their own. */
 static bool goes_alone(const CudaEngine *engine, unsigned n)
 {
-    const bool is_rare = !cuda_engine_is_crowded(engine) && !engine->tests_clusters;
+    const bool is_rare = !cuda_engine_has_many_contexts(engine) && !engine->tests_clusters;
     const unsigned n_slots = __atomic_load_n(&engine->n_slots, __ATOMIC_RELAXED); /* contexts may join or leave meanwhile */
     return n == 1 && (is_rare || engine->n_batch_workspaces < min(n_slots, CCL_MAX_BATCHES));
 }

@@ -209,15 +209,15 @@ void cuda_engine_synchronize(CudaEngine *engine);
 
 /* Whether only one context uses the engine. Another may join before the caller acts on it. */
 bool cuda_engine_is_own(const CudaEngine *engine);
-/* Whether it has many contexts, so that few frames are launched alone. */
-bool cuda_engine_is_crowded(const CudaEngine *engine);
+/* Whether it has so many contexts that few frames are launched alone. */
+bool cuda_engine_has_many_contexts(const CudaEngine *engine);
 
 /* The stream slot of a slot with this number, in a context that shares the engine. */
 const CudaStreamSlot *cuda_engine_stream_slot(const CudaEngine *engine, unsigned stream_slot);
 
-/* Lends the engine's threads. NULL: another context has them, or there are none. */
-CclPool *cuda_engine_lend_packers(CudaEngine *engine);
-void cuda_engine_return_packers(CudaEngine *engine);
+/* Acquires the threads of the engine; to be released. NULL: another context has them, or there are none. */
+CclPool *cuda_engine_acquire_packers(CudaEngine *engine);
+void cuda_engine_release_packers(CudaEngine *engine);
 
 /* ---------------------------------------------------------------- replay.cu */
 

@@ -177,7 +177,7 @@ bool cuda_engine_is_own(const CudaEngine *engine)
     return n_contexts(engine) == 1;
 }
 
-bool cuda_engine_is_crowded(const CudaEngine *engine)
+bool cuda_engine_has_many_contexts(const CudaEngine *engine)
 {
     return n_contexts(engine) > 16;
 }
@@ -326,13 +326,13 @@ void cuda_engine_leave(CclContext *context)
     pthread_mutex_unlock(&registry);
 }
 
-CclPool *cuda_engine_lend_packers(CudaEngine *engine)
+CclPool *cuda_engine_acquire_packers(CudaEngine *engine)
 {
     CclPool *const packers = __atomic_load_n(&engine->packers, __ATOMIC_ACQUIRE);
     return packers && !pthread_mutex_trylock(&engine->packing) ? packers : NULL;
 }
 
-void cuda_engine_return_packers(CudaEngine *engine)
+void cuda_engine_release_packers(CudaEngine *engine)
 {
     pthread_mutex_unlock(&engine->packing);
 }

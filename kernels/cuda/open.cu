@@ -62,9 +62,9 @@ static CclStatus open_memory(CclContext *context, CudaSlot *slot, CclFrame *ccl_
     slot->frame.chunks = &slot->bits.chunks;
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->bits.chunks.timed_out, (void *)slot->h_timed_out, 0));
     slot->bits.chunks.ready_flags = slot->bits.chunks.timed_out + READY_FLAG_STRIDE;
-    ccl_frame->rows = (CclComponent *)(host + up_size + result_size + ready_size);
+    ccl_frame->records = (CclComponent *)(host + up_size + result_size + ready_size);
     CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.result, slot->h_result, 0));
-    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.rows, ccl_frame->rows, 0));
+    CCL_CUDA_TRY(cudaHostGetDevicePointer((void **)&slot->frame.records, ccl_frame->records, 0));
 
     CCL_TRY(cuda_device_alloc(context, (void **)&device, mask_size + sizeof(CudaVars), false));
     slot->d_mask = device;

@@ -71,7 +71,7 @@ void cuda_plan_packing(CudaSlot *slot, const CclMask *mask, uint32_t first, uint
 void cuda_begin_packing(CudaContext *cuda, CudaSlot *slot)
 {
     slot->pack_begin = std::chrono::steady_clock::now();
-    slot->helpers = cuda->engine ? cuda_engine_lend_packers(cuda->engine) : cuda->packers;
+    slot->helpers = cuda->engine ? cuda_engine_acquire_packers(cuda->engine) : cuda->packers;
     const bool more = follows_soon(cuda);
     ccl_pool_begin(slot->helpers, pack_chunk, slot, slot->bits.chunks.n, more);
 }
@@ -81,7 +81,7 @@ void cuda_end_packing(CudaContext *cuda, CudaSlot *slot)
     const CclMask *const mask = &slot->ccl_frame->mask;
     ccl_pool_end(slot->helpers, pack_chunk, slot, slot->bits.chunks.n);
     if (cuda->engine && slot->helpers)
-        cuda_engine_return_packers(cuda->engine);
+        cuda_engine_release_packers(cuda->engine);
     const std::chrono::duration<float, std::micro> took = std::chrono::steady_clock::now() - slot->pack_begin;
     slot->ccl_frame->table.pack_us = took.count();
     if (slot->bits.n_rows && slot->bits.chunks.n)

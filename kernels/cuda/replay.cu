@@ -49,7 +49,7 @@ bool cuda_wants_replay(CudaSlot *slot)
 
     *last = slot->frame.shape;
     return !slot->frame.timing && !cuda->no_graphs && repeated && !slot->context->algorithm->iterative &&
-           !(cuda->engine && cuda_engine_is_crowded(cuda->engine));
+           !(cuda->engine && cuda_engine_has_many_contexts(cuda->engine));
 }
 
 CclStatus cuda_begin_replay(CudaSlot *slot)

@@ -139,7 +139,7 @@ CclStatus table_from_features(const CclContext *context, CudaFrame *frame, const
 {
     const unsigned grid = min(blocks_for(buffers->n_sums, TABLE_TILE), 2 * cuda_multiprocessors(context));
     CCL_CUDA_LAUNCH(frame, "table", table, grid, TABLE_TILE, 0, frame->vars, frame->shape.width, frame->shape.height,
-                    context->capacity, round, *buffers, frame->rows, frame->result);
+                    context->capacity, round, *buffers, frame->records, frame->result);
     return CCL_OK;
 }
 

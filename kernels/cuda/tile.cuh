@@ -159,7 +159,7 @@ template <unsigned HEIGHT> struct Tile {
  * Which pairs across seams are united.
  *
  *   SEAMS_ALL    every pixel with the one on the other side
- *   SEAMS_LEAN   only where no other pair implies it: the first pixels of two stretches side by side
+ *   SEAMS_LEAN   only where no other pair implies it: the first pixels of two runs side by side
  *
  * 8-connected, pixels across a corner as well, where both pixels between them are background.
  */

@@ -39,7 +39,7 @@ typedef struct CudaVolume {
     uint32_t *labels;              /* tight */
     StageBuffers stages;           /* for `number` */
     VolumeSums *sums;              /* one per row of the table */
-    CclVolumeComponent *d_rows;    /* device address of CclVolume.rows */
+    CclVolumeComponent *d_records; /* device address of CclVolume.records */
     CclVoxel *h_voxels, *d_voxels; /* mapped: both addresses of the same memory */
 } CudaVolume;
 
@@ -88,7 +88,7 @@ CclStatus cuda_volume_open(CclContext *context)
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->chunk_ids, stages->n_chunks * sizeof(uint32_t), false));
     CCL_TRY(cuda_device_alloc(context, (void **)&stages->counts, sizeof(Counts), true));
     CCL_TRY(cuda_device_alloc(context, (void **)&volume->sums, context->capacity * sizeof(VolumeSums), false));
-    CCL_TRY(mapped_alloc(context, (void **)&context->volume.rows, (void **)&volume->d_rows,
+    CCL_TRY(mapped_alloc(context, (void **)&context->volume.records, (void **)&volume->d_records,
                          context->capacity * sizeof(CclVolumeComponent)));
     return mapped_alloc(context, (void **)&volume->h_voxels, (void **)&volume->d_voxels,
                         MAX_VOXELS * (sizeof(CclVoxel) + sizeof(uint32_t)));
@@ -306,7 +306,7 @@ static CclStatus make_table(CclContext *context)
     CCL_CUDA_TRY(cudaMemsetAsync(volume->sums, 0, context->capacity * sizeof(VolumeSums), frame->stream));
     CCL_CUDA_LAUNCH(frame, "measure", measure, grid, dim3(32, 8), 0, frame->vars, space, votes);
     CCL_CUDA_LAUNCH(frame, "rows", make_rows, blocks_for(context->capacity, 256), 256, 0, space, volume->stages,
-                    context->capacity, volume->sums, volume->d_rows, frame->result);
+                    context->capacity, volume->sums, volume->d_records, frame->result);
     return CCL_OK;
 }
 

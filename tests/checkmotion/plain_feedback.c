@@ -514,7 +514,7 @@ static void judge_still_regions(PlainFeedback *f)
             if (!f->static_pixels[i])
                 continue;
             region->area++;
-            region->lifeless += f->pixels[i].still >= FEEDBACK_LIFELESS;
+            region->motionless += f->pixels[i].still >= FEEDBACK_MOTIONLESS;
             add_outline(f, region, x, y, 1, 0), add_outline(f, region, x, y, -1, 0);
             add_outline(f, region, x, y, 0, 1), add_outline(f, region, x, y, 0, -1);
         }

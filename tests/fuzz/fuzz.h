@@ -88,7 +88,7 @@ void fuzz_pipe_close (FuzzPipe * pipe);
 gboolean fuzz_pipe_event (FuzzPipe * pipe, GstEvent * event);
 GstFlowReturn fuzz_pipe_push (FuzzPipe * pipe, GstBuffer * buffer);
 
-/* What happens in streams besides frames: flushes, gaps, segments, the end of the stream, late frames. */
+/* What happens in streams besides frames: flushes, gaps, segments, the end of the stream, late frames, tracks from downstream. */
 void fuzz_pipe_disturb (FuzzPipe * pipe, FuzzBytes * bytes);
 
 G_END_DECLS

@@ -135,13 +135,48 @@ push_segment (FuzzPipe * pipe, FuzzBytes * bytes)
   fuzz_pipe_event (pipe, gst_event_new_segment (&segment));
 }
 
+static void
+append_box (GValue * boxes, GType type, FuzzBytes * bytes)
+{
+  GValue box = G_VALUE_INIT, number = G_VALUE_INIT;
+
+  g_value_init (&box, GST_TYPE_ARRAY);
+  for (guint n = 4 + (fuzz_below (bytes, 16) == 15); n > 0; n--) {
+    g_value_init (&number, type);
+    if (type == G_TYPE_INT)
+      g_value_set_int (&number, (gint) fuzz_integer (bytes));
+    gst_value_array_append_and_take_value (&box, &number);
+  }
+  gst_value_array_append_and_take_value (boxes, &box);
+}
+
+/* Boxes of tracks, from downstream. */
+static void
+push_tracks (FuzzPipe * pipe, FuzzBytes * bytes)
+{
+  static const guint numbers[] = { 0, 1, 2, 3, 4, 5, 128, 129 };
+  const guint width = (guint) fuzz_integer (bytes), height = (guint) fuzz_integer (bytes);
+  GstStructure *const tracks =
+      gst_structure_new ("ccl-tracks", "width", G_TYPE_UINT, width, "height", G_TYPE_UINT, height,
+      NULL);
+  const GType type = fuzz_below (bytes, 16) == 15 ? G_TYPE_UINT : G_TYPE_INT;   /* GStreamer allows one in an array */
+  GValue boxes = G_VALUE_INIT;
+
+  g_value_init (&boxes, GST_TYPE_ARRAY);
+  for (guint n = numbers[fuzz_below (bytes, G_N_ELEMENTS (numbers))]; n > 0; n--)
+    append_box (&boxes, type, bytes);
+  gst_structure_take_value (tracks, "boxes", &boxes);
+  gst_pad_push_event (pipe->sink, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM, tracks));
+}
+
 void
 fuzz_pipe_disturb (FuzzPipe * pipe, FuzzBytes * bytes)
 {
+  const guint8 choice = fuzz_byte (bytes);
   GstClockTimeDiff late;
   GstClockTime time;
 
-  switch (fuzz_below (bytes, 5)) {
+  switch (choice < 240 ? choice % 5 : 5) {
     case 0:
       fuzz_pipe_event (pipe, gst_event_new_flush_start ());
       fuzz_pipe_event (pipe, gst_event_new_flush_stop (fuzz_flag (bytes)));
@@ -156,6 +191,9 @@ fuzz_pipe_disturb (FuzzPipe * pipe, FuzzBytes * bytes)
       break;
     case 3:
       fuzz_pipe_event (pipe, gst_event_new_eos ());
+      break;
+    case 5:
+      push_tracks (pipe, bytes);
       break;
     default:
       late = (GstClockTimeDiff) fuzz_bits (bytes, 4);

@@ -90,11 +90,11 @@ def frames(line, video_format, steps):
     return bytes([line, video_format, 16, 12, 25, 0, 0, 0]) + b"".join(steps)
 
 
-# Step, size as in the caps, one memory, pixels, a video meta (then its change), times as they come.
-PLAIN = bytes([0, 0, 0, 255, 3, 0, 4, 40, 4, 40, 0])
-WITH_META = bytes([0, 0, 0, 255, 3, 1, 0, 7, 4, 40, 4, 40, 0])
-WRONG_META = [bytes([0, 0, 0, 255, 3, 1, 0, change, 0, 7, 4, 40, 4, 40, 0]) for change in range(7)]
-TOO_SHORT = bytes([0, 5, 0, 255, 3, 0, 4, 40, 4, 40, 0])
+# Step, size as in the caps, one memory (two bytes), pixels, a video meta (then its change), times as they come.
+PLAIN = bytes([0, 0, 0, 0, 255, 3, 0, 4, 40, 4, 40, 0])
+WITH_META = bytes([0, 0, 0, 0, 255, 3, 1, 0, 7, 4, 40, 4, 40, 0])
+WRONG_META = [bytes([0, 0, 0, 0, 255, 3, 1, 0, change, 0, 7, 4, 40, 4, 40, 0]) for change in range(7)]
+TOO_SHORT = bytes([0, 5, 0, 0, 255, 3, 0, 4, 40, 4, 40, 0])
 NEW_CAPS = bytes([7, 1, 20, 10, 25, 0, 0, 0])
 FLUSH = bytes([6, 0, 1])
 N_LINES = 15
@@ -102,8 +102,12 @@ N_LINES = 15
 FRAMES = [frames(line, 0 if line % 2 else 2, [PLAIN, WITH_META, PLAIN]) for line in range(N_LINES)]
 FRAMES += [frames(line, 0, [PLAIN, *WRONG_META, TOO_SHORT, NEW_CAPS, PLAIN, FLUSH, PLAIN]) for line in range(N_LINES)]
 # The second plane of I420 and NV12, with a stride or an offset far beyond the buffer, in an overlay.
-WRONG_PLANE = [bytes([0, 0, 0, 255, 3, 1, 1, change, 2, 0, 16, 0, 0, 4, 40, 4, 40, 0]) for change in (2, 3)]
+WRONG_PLANE = [bytes([0, 0, 0, 0, 255, 3, 1, 1, change, 2, 0, 16, 0, 0, 4, 40, 4, 40, 0]) for change in (2, 3)]
 FRAMES += [frames(line, video_format, [PLAIN, *WRONG_PLANE, PLAIN]) for line in (12, 14) for video_format in (1, 2, 4)]
+
+# Tracks from downstream: the size of their frame and two boxes, or too many; line 5 begins with cclmotion.
+TRACKS = [bytes([6, 255, 4, 16, 4, 12, 0, n]) + 130 * bytes([0, 4, 2, 4, 3, 4, 9, 4, 9]) for n in (2, 7)]
+FRAMES += [frames(line, 0, [PLAIN, step, PLAIN, PLAIN]) for line in (5, 6, 7) for step in TRACKS]
 
 # A region, blobs with points, a mask, zones, a crop: each adder with small numbers.
 REGION = bytes([0, 1, 4, 5, 4, 6, 4, 20, 4, 20, 4, 1, 4, 0, 1, 0, 0, 1, 2, 32, 0])

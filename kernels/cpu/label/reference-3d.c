@@ -105,7 +105,7 @@ static CclStatus volume_label(CclContext *context, const CclLabels *labels)
         const uint32_t label = ++volume->n_found;
         flood(volume, &fill, context->config.connectivity == CCL_CONNECT_8, i, label);
         if (label <= context->capacity)
-            volume->rows[label - 1] = measure(volume, &fill, label);
+            volume->records[label - 1] = measure(volume, &fill, label);
     }
     if (labels)
         paint(volume, &fill, labels);
@@ -123,7 +123,7 @@ static CclStatus volume_look_up(CclContext *context, const CclVoxel *voxels, uin
 
 static CclStatus open_reference(CclContext *context)
 {
-    return ccl_cpu_memory(context, context->capacity * sizeof(CclVolumeComponent), (void **)&context->volume.rows);
+    return ccl_cpu_memory(context, context->capacity * sizeof(CclVolumeComponent), (void **)&context->volume.records);
 }
 
 static size_t workspace_size(const CclContext *context)

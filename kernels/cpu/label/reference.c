@@ -150,7 +150,7 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
     c.flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
     c.label = ++table->n_kept;
     if (c.label <= capacity)
-        frame->rows[c.label - 1] = c;
+        frame->records[c.label - 1] = c;
     if (c.label <= capacity && frame->shape)
         frame->shape[c.label - 1] = counts;
     if (frame->labels.data)

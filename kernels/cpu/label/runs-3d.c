@@ -81,10 +81,10 @@ static void measure_row(Runs *runs, const CclVolume *volume, uint32_t y, const C
         if (!here->label[k]) {
             const uint32_t fresh = here->label[k] = ++runs->n_labels;
             runs->parent[fresh] = fresh;
-            volume->rows[fresh] = (CclVolumeComponent){ .x0 = x0, .y0 = (uint16_t)y, .frame0 = t, .first_x = x0,
+            volume->records[fresh] = (CclVolumeComponent){ .x0 = x0, .y0 = (uint16_t)y, .frame0 = t, .first_x = x0,
                                                         .first_y = (uint16_t)y };
         }
-        CclVolumeComponent *const sums = &volume->rows[here->label[k]];
+        CclVolumeComponent *const sums = &volume->records[here->label[k]];
         sums->voxels += x1 - x0;
         sums->x0 = x0 < sums->x0 ? x0 : sums->x0;
         sums->x1 = x1 > sums->x1 ? x1 : sums->x1;
@@ -149,7 +149,7 @@ static void number_labels(Runs *runs, CclVolume *volume)
         if (parent[i] == i)
             continue;
         parent[i] = parent[parent[i]];
-        merge_sums(&volume->rows[parent[i]], &volume->rows[i]);
+        merge_sums(&volume->records[parent[i]], &volume->records[i]);
     }
     volume->n_found = 0;
     for (uint32_t i = 1; i <= runs->n_labels; i++) {
@@ -158,8 +158,8 @@ static void number_labels(Runs *runs, CclVolume *volume)
             continue;
         }
         /* In place: a record is written where the sums were read, or before. */
-        CclVolumeComponent *const record = &volume->rows[volume->n_found++];
-        *record = volume->rows[i];
+        CclVolumeComponent *const record = &volume->records[volume->n_found++];
+        *record = volume->records[i];
         record->label = parent[i] = volume->n_found;
         record->flags = ccl_border_flags(record->x0, record->y0, record->x1, record->y1, volume->width, volume->height);
     }
@@ -229,7 +229,7 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, 2 * n_runs * sizeof(uint16_t), (void **)&runs->x));
     CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof(uint32_t), (void **)&runs->label));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->parent));
-    return ccl_cpu_memory(context, n_labels * sizeof(CclVolumeComponent), (void **)&context->volume.rows);
+    return ccl_cpu_memory(context, n_labels * sizeof(CclVolumeComponent), (void **)&context->volume.records);
 }
 
 const CclAlgorithm ccl_cpu_runs_3d = {

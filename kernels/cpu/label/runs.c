@@ -141,7 +141,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
         .runs = runs, .frame = frame, .eight = eight, .n_strips = choose_n_strips(runs, frame->mask.height, n_at_work)
     };
     CclLabelling *const labels = &runs->labels;
-    labels->sums = frame->rows;
+    labels->sums = frame->records;
     const bool measured = !frame->labels.provisional;
 
     cut_strips(&job, context->config.connectivity);
@@ -244,7 +244,7 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
     /* Sums become records in place: a record is written where its sums were, or before. */
     for (unsigned i = 0; i < config->depth; i++)
-        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].rows));
+        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].records));
     for (unsigned i = 0; i < config->depth && config->features & CCL_FEATURE_SHAPE; i++)
         CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&context->frames[i].shape));
     if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)

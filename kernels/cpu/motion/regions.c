@@ -238,7 +238,7 @@ static void measure_run(const CpuFeedback *f, const FeedbackRun *run, FeedbackRe
     const uint16_t *const still = f->model.still + pixel_at(&f->luma, 0, (int)run->y);
     region->area += run->x1 - run->x0;
     for (uint32_t x = run->x0; x < run->x1; x++)
-        region->lifeless += still[x] >= FEEDBACK_LIFELESS;
+        region->motionless += still[x] >= FEEDBACK_MOTIONLESS;
     FOR_WORDS_OF_RUN(run, w, covered)
     for (uint64_t todo = outline_bits(&f->still, run, w) & covered; todo; todo &= todo - 1) {
         const int x = (int)(w * 64 + lowest(todo)), y = (int)run->y;

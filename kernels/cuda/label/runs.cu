@@ -20,9 +20,9 @@
  *              frame alone, the last block also writes the other records, if they are few, and sets the completion flag: end.cuh
  *     rows     sums -> the other records
  *
- * A filter adds two steps. A first pass of measure, for area and box only, comes before
+ * A filter adds two steps between number and measure: a pass of measure for area and box only, and
  *
- *     keep     components that pass are numbered on
+ *     keep     components that pass get the numbers
  *
  * Frames of a batch are launched together: every kernel then has a list of them. If only their tables are wanted, and the
  * device has clusters of blocks, one kernel takes all steps: cluster/block.cuh.
@@ -146,7 +146,7 @@ static Job job_for(const CclContext *context, const CudaFrame *frame, void *work
                    CudaVars *vars, uint32_t words_each)
 {
     return Job{ plan_for(context, workspace, capacity, frame->shape.width, frame->shape.height, words_each), vars,
-                frame->rows, frame->result };
+                frame->records, frame->result };
 }
 
 /* Blocks of each kernel. */

@@ -34,7 +34,7 @@ static CclStatus open_luma(CclMotion *motion, Feedback *f)
     uint16_t **const pixels[] = { &f->mean, &f->weight, &f->deviation, &f->extra, &f->candidate, &f->still, &f->value };
     uint32_t **const bits[] = {
         &f->raw,        &f->seen,     &f->rising,         &f->explained, &f->filtered,    &f->mask,
-        &f->still_bits, &f->lifeless, &f->still_filtered, &f->last_mask, &f->last_rising, &f->last_still
+        &f->still_bits, &f->motionless, &f->still_filtered, &f->last_mask, &f->last_rising, &f->last_still
     };
     uint16_t *all_pixels;
     uint32_t *all_bits;

@@ -62,7 +62,7 @@ typedef struct Feedback {
     uint16_t *value, *uv[2]; /* smoothed and normalised */
     uint32_t *raw, *seen, *rising, *explained;
     uint32_t *filtered, *mask; /* before and after the regions were judged */
-    uint32_t *still_bits, *lifeless, *still_filtered;
+    uint32_t *still_bits, *motionless, *still_filtered;
     uint32_t *last_mask, *last_rising, *last_still;
     const uint32_t *ignored;
 

@@ -91,7 +91,7 @@ __device__ static void add_outlines(const Feedback &f, const Regions &r, const R
     }
 }
 
-/* A root's sums: pixels << 32 and those that are lifeless; and along the outline. */
+/* A root's sums: pixels << 32 and those that are motionless; and along the outline. */
 __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_constant__ Feedback f)
 {
     const uint32_t y = row_of_warp(), lane = threadIdx.x % 32;
@@ -106,8 +106,8 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_
         const uint32_t word = first + lane, bits = still_word(f, word, y);
         const RunWord w = scan_row(scan, bits, word);
         const uint32_t next = shifted_left(bits, still_word(f, first + 32, y));
-        const uint32_t lifeless = bits ? f.lifeless[(size_t)y * f.words + word] & bits : 0;
-        sum_runs(w, next, word, { lifeless, bits }, sums, [&](uint32_t start, uint32_t sum) {
+        const uint32_t motionless = bits ? f.motionless[(size_t)y * f.words + word] & bits : 0;
+        sum_runs(w, next, word, { motionless, bits }, sums, [&](uint32_t start, uint32_t sum) {
             atomicAdd(f.sums + region_root(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
         });
         if (bits)
@@ -121,7 +121,7 @@ __device__ static FeedbackRegion load_region(const Feedback &f, uint32_t root)
 {
     const unsigned long long *const outline = f.outlines + (size_t)(root / 2) * OUTLINE_SUMS;
     FeedbackRegion region;
-    region.area = f.sums[root] >> 32, region.lifeless = f.sums[root] & 0xffffffffu;
+    region.area = f.sums[root] >> 32, region.motionless = f.sums[root] & 0xffffffffu;
     region.picture = outline[0], region.background = outline[1], region.change = outline[2];
     return region;
 }

@@ -103,7 +103,7 @@ typedef struct LearnBits {
 
 /* What eight pixels become. */
 typedef struct Learnt {
-    uint32_t still, lifeless, any_still; /* for a second, for eight, at all */
+    uint32_t still, motionless, any_still; /* for a second, for eight, at all */
     uint32_t absorbed;
 } Learnt;
 
@@ -160,7 +160,7 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
         if (is_absorbed)
             still.of[i] = 0;
         learnt.still |= (still.of[i] >= FEEDBACK_STATIC ? 1u : 0u) << i;
-        learnt.lifeless |= (still.of[i] >= FEEDBACK_LIFELESS ? 1u : 0u) << i;
+        learnt.motionless |= (still.of[i] >= FEEDBACK_MOTIONLESS ? 1u : 0u) << i;
     }
     *(uint4 *)(f.candidate + at) = candidate.words;
     *(uint4 *)(f.still + at) = still.words;
@@ -241,7 +241,7 @@ __device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, c
     ((uint8_t *)f.last_mask)[byte] = (uint8_t)(bits.mask & ~learnt.absorbed);
     ((uint8_t *)f.last_rising)[byte] = (uint8_t)bits.rises;
     ((uint8_t *)f.still_bits)[byte] = (uint8_t)learnt.still;
-    ((uint8_t *)f.lifeless)[byte] = (uint8_t)learnt.lifeless;
+    ((uint8_t *)f.motionless)[byte] = (uint8_t)learnt.motionless;
     return learnt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-ccl contributors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Method "feedback": blobs of the mask and holes in them, with what decides whether they stay.
+// Method "feedback": the sums that decide which blobs of the mask and which holes in them stay.
 
 #include "feedback_regions.cuh"
 

@@ -20,7 +20,7 @@ __device__ static inline uint4 record_end(uint32_t width, uint32_t height, uint3
 __device__ static inline void write_quarter(const Job &job, uint32_t i, uint4 value, bool flagged)
 {
     __stcg((uint4 *)(Sums *)job.plan.sums + i, make_uint4(0, 0, 0, 0));
-    ((uint4 *)(CclComponent *)job.rows)[i] =
+    ((uint4 *)(CclComponent *)job.records)[i] =
         i % 4 < 3 ? value : record_end(job.plan.width, job.plan.height, i / 4, value, flagged);
 }
 

@@ -304,7 +304,7 @@ __device__ static __forceinline__ void write_sums(const MeasureTile &tile, const
         } else {
             const uint4 value = quarter_of_record(tile, sums, id, ~tile.sums->not_firsts[slot], quarter, flagged);
             __syncwarp(15u << (threadIdx.x % 32 & ~3u)); /* so that a record of 64 bytes crosses the bus at once */
-            ((uint4 *)(CclComponent *)job.rows)[id * 4 + quarter] = value;
+            ((uint4 *)(CclComponent *)job.records)[id * 4 + quarter] = value;
         }
     }
 }

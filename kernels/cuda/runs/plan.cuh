@@ -110,7 +110,7 @@ typedef struct Plan {
 typedef struct __align__(16) Job {
     Plan plan;
     GlobalPointer<CudaVars> vars; /* alone: solve stores them there */
-    GlobalPointer<CclComponent> rows;
+    GlobalPointer<CclComponent> records;
     GlobalPointer<CudaResult> result;
 } Job;
 

@@ -91,7 +91,7 @@ static FrameJob frame_job_of(const CclContext *context, const CudaFrame *frame, 
     job.mask = vars->mask.pointer;
     job.mask_stride = vars->mask_stride;
     job.workspace = (uint8_t *)workspace;
-    job.records = frame->rows;
+    job.records = frame->records;
     job.result = frame->result;
     job.width = (uint16_t)frame->shape.width;
     job.height = (uint16_t)frame->shape.height;
