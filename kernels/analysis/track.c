@@ -137,7 +137,7 @@ static double shift_over(double p0, double p1, double d0, double d1)
     return d0 < p0 ? d0 - p0 : d1 > p1 ? d1 - p1 : 0;
 }
 
-/* What is seen is a part of the object; the whole of it covers the part. */
+/* The detection is a part of the object, whose box moves the least way over it. */
 static void take_part(TrackItem *item, const CclTrackerConfig *config, const CclDetection *d)
 {
     const CclTrack *const t = &item->track;
@@ -316,8 +316,8 @@ static bool may_begin(const CclTracker *tracker, const CclDetection *detection)
     return track_is_usable(detection) && (!is_of_boxes(&tracker->config) || track_box_is_sure(&tracker->config, detection));
 }
 
-/* A piece counts as a part of the object that it is near, unless it is larger than what is seen of the object: the object is on
- * its way out of the picture, and the piece is left. */
+/* A piece counts as a part of the object near it. A piece larger than the object's detection does not: the object is leaving the
+ * picture, and the piece stays. */
 static const TrackItem *object_of(const CclTracker *tracker, const TrackItem *item)
 {
     const TrackItem *object = item;

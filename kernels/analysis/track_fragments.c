@@ -154,7 +154,7 @@ uint32_t track_neighbour(const TrackItem *items, uint32_t n_items, const TrackIt
     return is_followed && !has_drifted(item, &items[low]) ? low : TRACK_NONE;
 }
 
-/* The younger track ends. What began next to it has begun next to the older one. */
+/* The younger track ends. Tracks that began next to it get the older one as neighbour. */
 static void end_fragment(TrackMatch *match, TrackItem *items, uint32_t n_items, TrackItem *fragment, uint32_t object)
 {
     const uint32_t blob = blob_of(fragment);

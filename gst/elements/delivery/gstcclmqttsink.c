@@ -10,7 +10,7 @@
  * pipeline continues. The element tries to connect again after increasing pauses. The property #cclmqttsink:overflow
  * selects the action when the queue is full. The property #cclmqttsink:stats has the counts.
  *
- * With overflow=block and no broker, the end of the stream waits for the messages without a limit. Then `gst-launch-1.0
+ * With overflow=block and no broker, a full queue delays the end of the stream without a limit. Then `gst-launch-1.0
  * -e` needs a second Ctrl-C. A program sets another #cclmqttsink:overflow, or the pipeline to NULL.
  *
  * ## Blobs to a broker on this machine

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What one run has shown: frames, time, objects, events. */
+/* The figures of one run: frames, time, objects, events. */
 #ifndef __GST_CCL_JSON_SUMMARY_H__
 #define __GST_CCL_JSON_SUMMARY_H__
 

@@ -88,8 +88,8 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
-/* Of a GPU that is there and not used. Who asks for the group with `features` and backend=auto has read that it takes the CPU;
- * a filter and an order do not look like it. */
+/* Warns of a GPU that is there and not used. With backend=auto `features` gets no warning: its text names the CPU. A
+ * filter or an order does not look like it. */
 void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {

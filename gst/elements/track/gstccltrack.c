@@ -18,13 +18,12 @@
  *
  * - in its #GstCclBlob: track-id, age, parent-id (the track it came out of) and the flags TENTATIVE, CONFIRMED,
  *   PREDICTED, LOST, MERGED and SPLIT; #ccltrack:emit says for which states
+ * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  * - in its region of interest: the structure "object_id" with the int "id", as DL Streamer's elements write and read it
  * - related to its object detection: a GstAnalyticsTrackingMtd (GStreamer 1.24)
  *
  * Regions and object detections get their id once the track is confirmed, unless #ccltrack:emit has tentative-boxes. They are
  * boxes of a detector: docs/tracking.md says how they are followed.
- *
- * - its trail: the last #ccltrack:history places of its centroid, filtered; gst_ccl_blob_meta_get_trail()
  *
  * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are that have moved. Its custom event
  * `ccl-tracks` has the fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width
