@@ -26,6 +26,25 @@ GST_START_TEST (test_axes_without_pixels)
 
 GST_END_TEST;
 
+GST_START_TEST (test_copy_keeps_the_mask_in_its_place)
+{
+  GstBuffer *const buffer = gst_buffer_new (), *const mask = gst_buffer_new_allocate (NULL, 64, NULL);
+  GstCclMaskMeta *meta;
+  GstBuffer *copy;
+
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, 8);
+  meta = gst_buffer_add_ccl_mask_meta (buffer, mask, 8, 8);
+  for (guint i = 0; i < 9; i++)
+    meta->matrix[i] = i + 2;
+  copy = gst_buffer_copy (buffer);
+  fail_unless (memcmp (gst_buffer_get_ccl_mask_meta (copy)->matrix, meta->matrix, sizeof meta->matrix) == 0);
+  gst_buffer_unref (copy);
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (mask);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_copy_shares_the_list)
 {
   GstBuffer *const buffer = gst_buffer_new ();
@@ -396,6 +415,7 @@ blobmeta_add_transforms_tests (Suite * suite)
 
   tcase_add_test (tests, test_axes_without_pixels);
   tcase_add_test (tests, test_copy_shares_the_list);
+  tcase_add_test (tests, test_copy_keeps_the_mask_in_its_place);
   tcase_add_test (tests, test_copy_of_some_bytes_is_no_frame);
   tcase_add_test (tests, test_scale);
   tcase_add_test (tests, test_points);
