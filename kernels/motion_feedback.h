@@ -33,8 +33,8 @@
 #define FEEDBACK_THRESHOLD_MAX 100u /* levels: larger ones count as this */
 #define FEEDBACK_DEVIATIONS    3u   /* 3 mean deviations are 2.4 standard deviations */
 #define FEEDBACK_RELATIVE      6u   /* 256ths of the brightness: shot noise, errors of the gain */
-#define FEEDBACK_EXTRA_UP      256u /* extra for a false alarm, and less for each picture: */
-#define FEEDBACK_EXTRA_DOWN    1u   /* with this ratio one false alarm in 256 pictures is kept */
+#define FEEDBACK_EXTRA_UP      256u /* 1/256 level: a false alarm raises extra by this */
+#define FEEDBACK_EXTRA_DOWN    1u   /* 1/256 level: a picture lowers extra by this; so one false alarm in 256 pictures is kept */
 #define FEEDBACK_EXTRA_MAX     (40u * FEEDBACK_LEVEL)
 
 /* Range of the background around a pixel. */
@@ -122,7 +122,7 @@ MOTION_INLINE int feedback_clamp(int v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* 16 bits that run evenly through 0..65535 from picture to picture. */
+/* 16 bits, for each pixel equally often each value of 0..65535 as pictures go by. */
 MOTION_INLINE uint32_t feedback_dither(const FeedbackFrame *frame, uint32_t x, uint32_t y)
 {
     return (frame->dither + y * 51749u + x * MOTION_DITHER_X) & 65535u;
@@ -327,7 +327,7 @@ MOTION_INLINE void feedback_absorb(uint32_t candidate, uint16_t *mean, uint16_t 
 
 /* ---------------------------------------------------------------- shadows */
 
-/* Luma for the sums of MotionShadow: above the picture's black, in quarters of a level. Squares of 25 fit 32 bits. */
+/* Luma for the sums of MotionShadow: above the model's black, in quarters of a level. Squares of 25 fit 32 bits. */
 MOTION_INLINE uint32_t feedback_above_black(uint32_t value, uint32_t black)
 {
     return value > black ? (value - black) >> 6 : 0;

@@ -38,7 +38,7 @@ __device__ static inline uint32_t greater4(uint32_t bytes, const Comparison &tha
     return (((bytes & 0x7f7f7f7f) + than.addend) | bytes) & 0x80808080;
 }
 
-/* Eight bytes to eight bits, times 0x80. */
+/* Eight bytes to eight bits, shifted left by 7. */
 __device__ static inline uint32_t pack8(uint32_t bytes, uint32_t more, const Comparison &than)
 {
     return __dp4a(greater4(more, than), 0x80402010u, __dp4a(greater4(bytes, than), 0x08040201u, 0u));

@@ -25,7 +25,7 @@ typedef struct CudaGraph {
     unsigned n_nodes;
 } CudaGraph;
 
-/* Launches on the stream go into the graph from now on. What it was before is dropped. */
+/* From now on the graph takes the launches on the stream. Its earlier contents are dropped. */
 CclStatus cuda_graph_begin(CudaGraph *graph, cudaStream_t stream);
 /* The latest launch becomes a node whose arguments change. */
 CclStatus cuda_graph_note(CudaGraph *graph, cudaStream_t stream, unsigned n_parameters);

@@ -90,8 +90,8 @@ static bool reads_quickly(const CclMask *mask)
     return false;
 }
 
-/* Whether the device and, for the last rows, the caller's thread pack a pinned mask to bits. The thread would only wait
- * otherwise. Not if contexts share streams: frames of other contexts would wait. */
+/* Whether the device and, for the last rows, the caller's thread pack a pinned mask to bits: the caller would
+ * only wait for the device otherwise. Not if contexts share streams: frames of other contexts would wait. */
 static bool shares_packing(const CclContext *context, const CclMask *mask, const uint8_t *there)
 {
     const CudaContext *const cuda = cuda_context(context);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-ccl contributors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Method "feedback": device memory, chroma, and the launches of a picture, which are a graph from the second of a kind on. See
+// Method "feedback": device memory, chroma, and the launches of a picture. Launches that come a second time become a graph. See
 // feedback.cuh.
 
 #include "feedback.cuh"
