@@ -203,6 +203,9 @@ bool cuda_device_is_idle(const CclContext *context);
  * workspaces for the context's frames. cuda_engine_leave() is called after a failure too. */
 CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls);
 void cuda_engine_leave(CclContext *context);
+/* Waits for the streams that the context's frames ran on: a frame may have been complete before its launch has ended. Nothing
+ * is launched meanwhile, because a launch may be captured, and a captured stream must not be synchronized. */
+void cuda_engine_finish_frames(CclContext *context);
 
 /* Synchronizes all its streams, and clears the last error. */
 void cuda_engine_synchronize(CudaEngine *engine);

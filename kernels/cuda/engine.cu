@@ -308,6 +308,19 @@ CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls)
     return status;
 }
 
+void cuda_engine_finish_frames(CclContext *context)
+{
+    const CudaContext *const cuda = (CudaContext *)context->impl;
+    CudaEngine *const engine = cuda->engine;
+    pthread_mutex_lock(&registry);
+    ccl_scheduler_pause(engine->queue);
+    for (const CudaSlot &slot : cuda->slots)
+        if (slot.frame.stream)
+            cudaStreamSynchronize(slot.frame.stream);
+    ccl_scheduler_resume(engine->queue, max_frames(engine));
+    pthread_mutex_unlock(&registry);
+}
+
 void cuda_engine_leave(CclContext *context)
 {
     CudaEngine *const engine = engine_of(context);

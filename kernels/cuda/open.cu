@@ -233,9 +233,7 @@ void cuda_close(CclContext *context)
         streams[2 + i] = cuda->stream_slots[i].stream;
     if (cuda->engine) {
         drop_tickets(cuda);
-        for (const CudaSlot &slot : cuda->slots) /* a frame may have been complete before its launch has ended */
-            if (slot.frame.stream)
-                cudaStreamSynchronize(slot.frame.stream);
+        cuda_engine_finish_frames(context);
     }
     for (cudaStream_t stream : streams)
         if (stream && !cuda->engine)

@@ -211,8 +211,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     ENTER("cudaStreamSynchronize");
     if (!exists(stream))
         return fail(cudaErrorInvalidResourceHandle);
-    if (invalidates_capture(stream))
+    if (invalidates_capture(stream)) {
+        if (stream_of(stream)->captured_by != std::this_thread::get_id()) /* driver 580 may crash */
+            report("cudaStreamSynchronize() of a stream that another thread captures");
         return fail(cudaErrorStreamCaptureUnsupported);
+    }
     return run_until([=] { return stream_of(stream)->queue.empty(); });
 }
 
