@@ -35,7 +35,7 @@ static bool parse_order(const char *name, CclOrder *order)
     *order = CCL_ORDER_RASTER;
     if (measure < CCL_N_NUMBERS)
         *order = ccl_order_by(measure, descending);
-    else if (strcmp(name, "raster"))
+    else if (strcmp(name, "raster") != 0)
         PyErr_Format(PyExc_ValueError, "sort must be 'raster' or a measure such as 'area' or 'area-desc': it is '%s'", name);
     return !PyErr_Occurred();
 }

@@ -97,7 +97,9 @@ static CclDetection detection_of_box(const char *record)
 static PyObject *update(Tracker *self, const char *records, Py_ssize_t size, Py_ssize_t n, double frames)
 {
     CclDetection *detections = PyMem_Malloc((size_t)(n ? n : 1) * sizeof *detections);
-    PyObject *ids = detections ? PyByteArray_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(uint64_t)) : PyErr_NoMemory();
+    if (!detections)
+        return PyErr_NoMemory();
+    PyObject *ids = PyByteArray_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof(uint64_t));
     if (ids) {
         for (Py_ssize_t i = 0; i < n; i++)
             detections[i] = self->boxes ? detection_of_box(records + i * size) : detection_of_component(records + i * size);
