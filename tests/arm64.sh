@@ -43,7 +43,7 @@ build_packages() {
     for package in "$folder"/packages/*.deb; do
         rm -rf "$root/tree"
         dpkg-deb -x "$package" "$root/tree"
-        find "$root/tree" -name '*.so*' -type f ! -path '*/debug/*' -exec file {} + >"$folder/log"
+        enter "$root" find /tree -name '*.so*' -type f ! -path '*/debug/*' -exec file {} + >"$folder/log"
         ! grep -v 'ARM aarch64' "$folder/log" || fail "not for arm64, in $package"
     done
 }

@@ -117,6 +117,7 @@ assert gstccl.analyze(numpy.ones((9, 9), bool)).blobs["area"].tolist() == [81]' 
 # The module's own tests with the wheel, beside SciPy and scikit-image.
 test_wheel() {
     quietly enter "$try" /venv/bin/pip install scikit-image
+    quietly enter "$try" /venv/bin/python -c 'import scipy, skimage.measure'
     for test in "$top"/tests/python/*.py; do
         name=$(basename "$test")
         case $name in module.py | speed.py | documents.py) continue ;; esac

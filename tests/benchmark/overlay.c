@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../support/clock.h"
 
 typedef struct
 {
@@ -25,15 +26,6 @@ typedef struct
   const gchar *format, *draw, *picture;
   gboolean attach;
 } Run;
-
-static gdouble
-processor_time (void)
-{
-  struct timespec t;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t);
-  return 1e6 * t.tv_sec + 1e-3 * t.tv_nsec;
-}
 
 /* Back and forth between 0 and `span`. */
 static gint
@@ -122,10 +114,10 @@ measure (const Run * run)
   gst_harness_set_src_caps (h, gst_video_info_to_caps (&info));
   for (guint i = 0; i < run->frames; i++) {
     GstBuffer *buffer = new_frame (&info, run, i);
-    const gdouble start = processor_time ();
+    const gdouble start = clock_us (CLOCK_THREAD_CPUTIME_ID);
 
     gst_harness_push (h, buffer);
-    times[i] = processor_time () - start;
+    times[i] = clock_us (CLOCK_THREAD_CPUTIME_ID) - start;
     gst_clear_buffer (&out);
     out = gst_harness_pull (h);
   }

@@ -13,7 +13,7 @@
 #include "ccloverlay-parts.h"
 #include "overlay/gstccltexts.h"
 
-#define N_FRAMES 100000
+#define N_FRAMES 100000         /* an hour of video at 28 frames a second */
 #define MAX_TEXTS 1024
 #define MAX_BYTES (16 << 20)
 

@@ -197,13 +197,39 @@ GST_START_TEST (test_events)
 
 GST_END_TEST;
 
+/* Frames that were not analysed say nothing of tracks. */
+GST_START_TEST (test_skipped_frames)
+{
+  GstHarness *h = element_harness ("ccltrack", "feedback=true min-hits=3",
+      "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
+  GstStructure *last = NULL;
+  guint n;
+
+  for (n = 0; !last; n++)
+    push_box (h, n, 10 + 5 * (gint) n, &last);
+  for (const guint end = n + 30; n < end; n++) {
+    if (n % 2) {
+      GstBuffer *const frame = frame_with_box (n, -1);
+
+      gst_buffer_get_ccl_blob_meta (frame)->flags = GST_CCL_BLOB_META_FLAG_SKIPPED;
+      gst_buffer_unref (gst_harness_push_and_pull (h, frame));
+    }
+    push_box (h, n, 10 + 5 * (gint) n, &last);
+    fail_unless_equals_int (gst_value_array_get_size (gst_structure_get_value (last, "boxes")), 1);
+  }
+  gst_structure_free (last);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_no_events)
 {
   GstHarness *h = element_harness ("ccltrack", "", "video/x-raw,format=GRAY8,width=320,height=240,framerate=10/1");
   GstStructure *last = NULL;
 
   for (guint n = 0; n < 20; n++)
-    fail_unless_equals_int (push_box (h, n, 10, &last), 0);
+    fail_unless_equals_int (push_box (h, n, 10 + 5 * (gint) n, &last), 0);
   gst_harness_teardown (h);
 }
 
@@ -427,6 +453,7 @@ track_feedback_suite (void)
   tcase_add_loop_test (test_case, test_chain, 0, 2);
   tcase_add_test (test_case, test_moved);
   tcase_add_test (test_case, test_events);
+  tcase_add_test (test_case, test_skipped_frames);
   tcase_add_test (test_case, test_no_events);
   tcase_add_test (test_case, test_nobody_takes_them);
   tcase_add_test (test_case, test_wrong_events);

@@ -25,7 +25,7 @@ PRONOUNS = re.compile(r"(?:^|[.;:,] )[Ww]ho (?!else)\w+|\b(?:of|than|from|by|for
 
 
 # Comments and texts are no names.
-NOT_NAMES = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|^ *#.*?$", re.DOTALL | re.MULTILINE)
+NOT_NAMES = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|^ *# *(?:include|error|pragma).*?$", re.DOTALL | re.MULTILINE)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

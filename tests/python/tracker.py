@@ -28,7 +28,7 @@ class Blobs(unittest.TestCase):
             table = table_of(right, left)
             ids = tracker.update(table)
             self.assertEqual(len(ids), 2)
-            of_right = np.flatnonzero(table["x0"] == right[0])[0] if right[0] != left[0] else 0
+            of_right = np.flatnonzero(table["x0"] == right[0])[0]
             self.assertEqual((ids[of_right], ids[1 - of_right]), (1, 2), f"mask {i}")
         for track in tracker.tracks:
             self.assertEqual(gstccl.TrackState(track["state"]), gstccl.TrackState.CONFIRMED)

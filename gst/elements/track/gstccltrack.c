@@ -219,12 +219,17 @@ write_results (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 
 #define NO_MEMORY "no memory for the objects of a frame"
 
+static gboolean
+is_analysed (GstBuffer * buffer, GstCclTrackInput input)
+{
+  return input != GST_CCL_TRACK_INPUT_CCL || gst_ccl_blobs_are_analysed (gst_buffer_get_ccl_blob_meta (buffer));
+}
+
 /* NULL, or what failed. */
 static const gchar *
 track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
 {
-  const gboolean analysed = input != GST_CCL_TRACK_INPUT_CCL
-      || gst_ccl_blobs_are_analysed (gst_buffer_get_ccl_blob_meta (buffer));
+  const gboolean analysed = is_analysed (buffer, input);
   const gdouble frames = gst_ccl_track_frames_since_last (self, buffer);
 
   if (analysed) {
@@ -291,7 +296,8 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
             "docs/metadata.md). Said once."));
   if (!write_results (self, buffer, input))
     return fail (self, NO_MEMORY);
-  gst_ccl_track_send_feedback (self, GST_BUFFER_PTS (buffer));
+  if (is_analysed (buffer, input))
+    gst_ccl_track_send_feedback (self, GST_BUFFER_PTS (buffer));
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);
@@ -473,8 +479,8 @@ install_properties (GObjectClass * klass)
   properties[PROP_INPUT] = g_param_spec_enum ("input", "Input", "Metadata to follow, which also gets the ids",
       GST_TYPE_CCL_TRACK_INPUT, GST_CCL_TRACK_INPUT_AUTO, playing);
   properties[PROP_MAX_AGE] = g_param_spec_uint ("max-age", "Maximum age",
-      "Maximum time for which a confirmed track of blobs stays unseen, in frames. Frames that were not analysed do not "
-      "count (0 = not at all)", 0, 3600, config.max_age, playing);
+      "Number of unseen frames after which a confirmed track of blobs ends. Frames that were not analysed do not count "
+      "(0 = the first one)", 0, 3600, config.max_age, playing);
   properties[PROP_MIN_HITS] = g_param_spec_uint ("min-hits", "Minimum hits",
       "Number of successive frames in which a new track must be seen to be confirmed", 1, 100, config.min_hits, playing);
   properties[PROP_IOU_THRESHOLD] = g_param_spec_double ("iou-threshold", "Overlap threshold",
@@ -504,7 +510,7 @@ install_properties (GObjectClass * klass)
       "Maximum number of past places attached to a blob as its trail, one for each frame (0 = none; input=ccl only)",
       0, MAX_HISTORY, DEFAULT_HISTORY, playing);
   properties[PROP_MAX_AGE_TIME] = g_param_spec_uint64 ("max-age-time", "Maximum age in time",
-      "Maximum time for which a confirmed track of regions or detections stays unseen, in nanoseconds (blobs: see max-age)",
+      "Time unseen after which a confirmed track of regions or detections ends, in nanoseconds (blobs: see max-age)",
       0, G_MAXINT64, DEFAULT_MAX_AGE_TIME, playing);
   properties[PROP_FEEDBACK] =
       g_param_spec_boolean ("feedback", "Feedback",

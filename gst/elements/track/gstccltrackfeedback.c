@@ -25,7 +25,7 @@ gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback)
   .last_pts = GST_CLOCK_TIME_NONE,.since_sent = LONGEST_INTERVAL};
 }
 
-/* Adds the time since the frame before. A step back in time counts as a usual interval. */
+/* Adds the time since the last analysed frame. A step back in time counts as a usual interval. */
 static void
 pass_time (GstCclTrack * self, GstClockTime pts)
 {
@@ -83,11 +83,16 @@ send_boxes (GstCclTrack * self, GstClockTime pts)
   GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
   const GstClockTime running_time = gst_segment_to_running_time (&transform->segment, GST_FORMAT_TIME, pts);
 
+  const gboolean is_taken = gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (transform),
+      gst_ccl_tracks_event_new (&self->feedback.sent, running_time));
+  const gboolean is_answered = self->feedback.is_answered;
+
   self->feedback.since_sent = 0;
-  if (gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (transform), gst_ccl_tracks_event_new (&self->feedback.sent,
-              running_time)) || self->feedback.was_refused)
+  if (!is_taken && GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SINK_PAD (transform)))
     return;
-  self->feedback.was_refused = TRUE;
+  self->feedback.is_answered = TRUE;
+  if (is_taken || is_answered)
+    return;
   GST_ELEMENT_WARNING (self, STREAM, FAILED, ("feedback=true, but no element upstream takes the tracks."),
       ("Put cclmotion upstream. Said once."));
 }
@@ -101,12 +106,14 @@ gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts)
   if (!self->active.feedback && !feedback->sent.n)
     return;
   pass_time (self, pts);
+  if (feedback->since_sent < SHORTEST_INTERVAL)
+    return;
   take_boxes (self, &boxes);
   if (!self->active.feedback)
     boxes.n = 0;                /* it was switched off */
   if (!boxes.n && !feedback->sent.n)
     return;
-  if (feedback->since_sent < (memcmp (&boxes, &feedback->sent, sizeof boxes) ? SHORTEST_INTERVAL : LONGEST_INTERVAL))
+  if (feedback->since_sent < LONGEST_INTERVAL && !memcmp (&boxes, &feedback->sent, sizeof boxes))
     return;
   feedback->sent = boxes;
   send_boxes (self, pts);

@@ -37,9 +37,9 @@ typedef struct
 typedef struct
 {
   GstCclTrackBoxes sent;
-  GstClockTime last_pts;        /* of the frame before */
+  GstClockTime last_pts;        /* of the last analysed frame */
   GstClockTime since_sent;
-  gboolean was_refused;
+  gboolean is_answered;         /* an element took the boxes, or a warning said that none does */
 } GstCclTrackFeedback;
 
 struct _GstCclTrack
@@ -70,13 +70,13 @@ struct _GstCclTrack
 
 /* gstccltrackfeedback.c */
 void gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback);
-/* After each frame: sends the boxes upstream when it is time. */
+/* After each frame that was analysed: sends the boxes upstream when it is time. */
 void gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts);
 
 /* gstccltracktime.c */
 /* How many frame intervals have passed since the last frame. */
 gdouble gst_ccl_track_frames_since_last (GstCclTrack * self, GstBuffer * buffer);
-/* Tells the tracker of boxes how long an interval is, and for how many of them a track stays unseen. */
+/* Sets the length of an interval, and the number of intervals after which an unseen track of boxes ends. */
 void gst_ccl_track_take_time_of_boxes (GstCclTrack * self);
 
 G_END_DECLS
