@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# Runs `tests/run.sh quick` in a bare Debian 13, whose GStreamer 1.26 has the analytics library.
+# Runs README.md's two commands in a bare Debian 13, whose GStreamer 1.26 has the analytics library: the quickstart, and
+# `tests/run.sh quick`.
 #
 #     tests/debian13.sh FOLDER
 #
@@ -21,6 +22,7 @@ me=debian13
 mount_root "$root"
 copy_sources "$top" "$root/src/gst-ccl"
 rm -f "$folder/quick.json"
+quietly enter "$root" /src/gst-ccl/examples/quickstart.sh
 enter "$root" /src/gst-ccl/tests/run.sh quick 2>&1 | sed 's/^/debian13: /'
 log=$root/src/gst-ccl/build-test/meson-logs/quick.json
 [ -f "$log" ] || { echo "debian13: the tests did not run"; exit 1; }
