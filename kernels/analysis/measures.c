@@ -31,6 +31,7 @@ static const CclMeasureInfo infos[CCL_N_MEASURES] = {
     [CCL_MEASURE_PERIMETER_CROFTON] = { "perimeter-crofton", "pixels", "Perimeter by Crofton's formula", CCL_FEATURE_SHAPE },
     [CCL_MEASURE_CIRCULARITY] = { "circularity", "", "4 pi area / perimeter-crofton squared, at most 1", CCL_FEATURE_SHAPE },
     [CCL_MEASURE_COMPACTNESS] = { "compactness", "", "perimeter-crofton squared / (4 pi area)", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_CLASS_ID] = { "class-id", "", "Value of the pixels, with foreground=equal", 0 },
     [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
     [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
     [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
@@ -149,6 +150,8 @@ double ccl_measure_number(CclMeasuring *m, CclMeasure measure)
         m->has_measures = true;
         return number_of_counts(&m->measures, measure);
     }
+    if (measure == CCL_MEASURE_CLASS_ID)
+        return m->class_id ? *m->class_id : NAN;
     if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
         return number_of_box(m->component, measure);
     if (!m->has_shape)

@@ -34,6 +34,7 @@ typedef enum CclMeasure {
     CCL_MEASURE_PERIMETER_CROFTON,
     CCL_MEASURE_CIRCULARITY,
     CCL_MEASURE_COMPACTNESS,
+    CCL_MEASURE_CLASS_ID,
     CCL_N_NUMBERS, /* those before are numbers, those behind are true or false */
     CCL_MEASURE_TOUCHES_BORDER = CCL_N_NUMBERS,
     CCL_MEASURE_TOUCHES_LEFT,
@@ -59,6 +60,7 @@ CclMeasure ccl_measure_named(const char *name, size_t length);
 typedef struct CclMeasuring {
     const CclComponent *component; /* its flags are not read */
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
+    const uint16_t *class_id;      /* NULL without CCL_FOREGROUND_EQUAL */
     uint32_t width, height;        /* of the mask */
     bool has_shape, has_measures;
     CclShape shape;
@@ -70,6 +72,7 @@ typedef struct CclMeasuring {
  *     axis-minor-length                  the pixels lie on a line
  *     axis-major-length, eccentricity    there is one pixel
  *     orientation                        no axis is longer than the others
+ *     class-id                           the mask is no label map
  */
 double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure);
 

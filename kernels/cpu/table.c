@@ -72,13 +72,21 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
+/* The value of a component's first pixel. */
+static uint16_t class_id_of(const CclFrame *frame, const CclComponent *component)
+{
+    return (uint16_t)pixel_value(&frame->mask, component->first_x, component->y0);
+}
+
 /* `label` is provisional. */
 static bool is_selected(const CclFrame *frame, const CclComponent *sums, uint16_t x0, uint32_t label)
 {
     CclComponent component = *sums;
     component.x0 = x0;
+    const uint16_t class_id = frame->class_ids ? class_id_of(frame, sums) : 0;
     CclMeasuring measuring = { .component = &component,
                                .counts = frame->shape ? &frame->shape[label] : NULL,
+                               .class_id = frame->class_ids ? &class_id : NULL,
                                .width = frame->mask.width,
                                .height = frame->mask.height };
     return ccl_selection_keeps(frame->selection, &measuring);
@@ -120,4 +128,11 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
     }
     frame->table.n_found = labels->n_roots;
     frame->table.n_kept = n_kept;
+}
+
+void ccl_class_ids_from_mask(CclFrame *frame, uint32_t capacity)
+{
+    const uint32_t n = frame->table.n_kept < capacity ? frame->table.n_kept : capacity;
+    for (uint32_t i = 0; i < n; i++)
+        frame->class_ids[i] = class_id_of(frame, &frame->records[i]);
 }

@@ -20,6 +20,7 @@ static const struct {
     { "features", check_features },
     { "shape", check_shape },
     { "selection", check_selection },
+    { "maps", check_maps },
     { "contour", check_contour },
     { "blend", check_blend },
     { "api", check_api },
