@@ -33,6 +33,9 @@ CclStatus ccl_map_open(CclContext *context, CclStrip *strip)
         CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof(uint32_t), (void **)&map->row_labels[i]));
     }
     CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->same));
+    *map->same++ = ~(uint64_t)0;
+    CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->touching, (void **)&map->touching));
+    CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->corner, (void **)&map->corner));
     CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->first, (void **)&map->first));
     /* Each pixel has at most three neighbours above, and at most one in each pair of rows that is to the left as well. */
     return ccl_cpu_memory(context, (8 * (size_t)width + PADDING) * sizeof *map->pair, (void **)&map->pair);

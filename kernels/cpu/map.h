@@ -18,13 +18,14 @@ struct CclStrip;
  */
 typedef struct CclMapRow {
     const uint8_t *pixels;
-    uint64_t *starts;   /* bit x: a span begins at pixel x */
-    uint16_t *rank;     /* rank[w]: starts in the words before w */
-    uint16_t *x;        /* span i is [x[i], x[i+1]) */
-    uint16_t *value;    /* value[i] of span i */
-    uint32_t *label;    /* label[i] of span i; 0: background */
-    uint32_t n;         /* spans */
-    uint16_t *class_id; /* the values of the runs, which the CclRow of the same row has */
+    uint64_t *starts;                               /* bit x: a span begins at pixel x */
+    uint16_t *rank;                                 /* rank[w]: starts in the words before w */
+    uint16_t *x;                                    /* span i is [x[i], x[i+1]) */
+    uint16_t *value;                                /* value[i] of span i */
+    uint32_t *label;                                /* label[i] of span i; 0: background */
+    uint32_t n;                                     /* spans */
+    uint64_t nonzero[(CCL_MAX_SIZE + 4095) / 4096]; /* bit w: word w has a start */
+    uint16_t *class_id;                             /* the values of the runs, which the CclRow of the same row has */
 } CclMapRow;
 
 /* What a strip of a label map has beside its CclStrip. */
@@ -33,7 +34,9 @@ typedef struct CclMapStrip {
     CclMapRow row[2];        /* the current row and the one above, in turn */
     uint64_t *row_starts[2]; /* for rows that are not stored */
     uint32_t *row_labels[2];
-    uint64_t *same;  /* bit x: pixel x equals the pixel above */
+    uint64_t *same;              /* bit x: pixel x equals the pixel above; so do those beside the mask. same[-1] may be read */
+    uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
+    uint32_t n_touching, n_corners;
     uint32_t *pair;  /* scratch: labels to unite */
     uint16_t *first; /* class ids of the runs of CclStrip.first, and of its last row */
     const uint16_t *last;

@@ -23,6 +23,8 @@
 #include "map.h"
 #include "strip.h"
 
+#define NO_LABEL UINT32_MAX
+
 /* ---------------------------------------------------------------- compare and cut */
 
 ALWAYS_INLINE uint64_t equal_pixels(const uint8_t *p, const uint8_t *q, bool wide)
@@ -39,7 +41,7 @@ ALWAYS_INLINE uint64_t equal_rest(const uint8_t *p, const uint8_t *q, uint32_t n
     return equal_pixels(from, to, wide) & below(n);
 }
 
-/* Sets same[]; returns whether the rows are equal. */
+/* Sets same[], 1 past the width; returns whether the rows are equal. */
 ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t width, bool wide, uint64_t *same)
 {
     const uint32_t full = width / 64, rest = width % 64;
@@ -55,42 +57,70 @@ ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t
     }
     if (rest) {
         const size_t at = (size_t)full * 64 << wide;
-        same[full] = equal_rest(p + at, above + at, rest, wide);
-        all &= same[full] | ~below(rest);
+        same[full] = equal_rest(p + at, above + at, rest, wide) | ~below(rest);
+        all &= same[full];
     }
     return all == ~(uint64_t)0;
 }
 
-/* Bits past the width are 0. */
-ALWAYS_INLINE void find_starts(const uint8_t *p, uint32_t width, bool wide, uint64_t *starts)
+/* Of words w0..w1-1; bits past the width are 0. */
+ALWAYS_INLINE void find_starts(const uint8_t *p, uint32_t width, bool wide, uint32_t w0, uint32_t w1, uint64_t *starts)
 {
     const size_t size = (size_t)1 << wide;
-    const uint32_t full = width / 64, rest = width % 64;
+    const uint32_t full = width / 64;
     uint8_t left[128] = { 0 }; /* the left neighbours of the first 64 pixels */
-    memcpy(left + size, p, ((width < 64 ? width : 64) - 1) * size);
 
-    for (uint32_t w = 0; w < full; w++) {
-        const uint8_t *const pixels = p + w * 64 * size;
-        starts[w] = ~equal_pixels(pixels, w ? pixels - size : left, wide);
-    }
-    if (rest) {
-        const uint8_t *const pixels = p + full * 64 * size;
-        starts[full] = ~equal_rest(pixels, full ? pixels - size : left, rest, wide) & below(rest);
+    if (w0 == 0)
+        memcpy(left + size, p, ((width < 64 ? width : 64) - 1) * size);
+    for (uint32_t w = w0; w < w1; w++) {
+        const uint8_t *const pixels = p + w * 64 * size, *const before = w ? pixels - size : left;
+        starts[w] =
+            w < full ? ~equal_pixels(pixels, before, wide) : ~equal_rest(pixels, before, width % 64, wide) & below(width % 64);
     }
     starts[0] |= 1;
 }
 
+/* The same for a row that equals the row above in most words. */
+ALWAYS_INLINE void update_starts(CclMapRow *row, const CclMapRow *above, const uint64_t *same, uint32_t width, bool wide)
+{
+    const uint32_t n_words = (width + 63) / 64;
+    memcpy(row->starts, above->starts, n_words * sizeof *row->starts);
+    for (uint32_t from = 0; from < n_words; from += 64) {
+        const uint32_t n = n_words - from < 64 ? n_words - from : 64;
+        uint64_t differs = 0;
+        for (uint32_t w = from; w < from + n; w++)
+            differs |= (uint64_t)(~same[w] != 0 || !(same[(int32_t)w - 1] >> 63)) << (w - from);
+        for (; differs; differs &= differs - 1) {
+            const uint32_t w = from + lowest(differs);
+            find_starts(row->pixels, width, wide, w, w + 1, row->starts);
+        }
+    }
+}
+
 ALWAYS_INLINE void cut_row(CclMapRow *row, uint32_t width, bool wide)
 {
+    const uint32_t n_words = (width + 63) / 64;
     uint16_t *x = row->x;
-    for (uint32_t w = 0; w < (width + 63) / 64; w++) {
-        row->rank[w] = (uint16_t)(x - row->x);
-        if (row->starts[w])
+    uint32_t n = 0;
+
+    for (uint32_t from = 0; from < n_words; from += 64) {
+        const uint32_t to = n_words - from < 64 ? n_words : from + 64;
+        uint64_t nonzero = 0;
+        for (uint32_t w = from; w < to; w++) {
+            row->rank[w] = (uint16_t)n;
+            n += ones(row->starts[w]);
+            nonzero |= (uint64_t)(row->starts[w] != 0) << (w - from);
+        }
+        row->nonzero[from / 64] = nonzero;
+        for (; nonzero; nonzero &= nonzero - 1) {
+            const uint32_t w = from + lowest(nonzero);
             x = put_positions(x, row->starts[w], ones(row->starts[w]), w * 64);
+        }
     }
     *x = (uint16_t)width;
-    row->n = (uint32_t)(x - row->x);
-    for (uint32_t i = 0; i < row->n; i++) {
+    row->n = n;
+    for (uint32_t i = 0; i < n; i++) {
+        row->label[i] = NO_LABEL;
         if (wide)
             memcpy(&row->value[i], row->pixels + 2 * (size_t)row->x[i], 2);
         else
@@ -99,8 +129,6 @@ ALWAYS_INLINE void cut_row(CclMapRow *row, uint32_t width, bool wide)
 }
 
 /* ---------------------------------------------------------------- link */
-
-#define NO_LABEL UINT32_MAX
 
 /* If `touches`, gives a span the label, or lists the pair that its own label makes with it. Returns the length of the list.
  * There is no branch, because noise is hard to predict. */
@@ -114,41 +142,50 @@ static inline uint32_t take_label(uint32_t *label, uint32_t other, bool touches,
     return n + (touches & !is_new & (own != other)) * 2;
 }
 
-/* The index in the row of the span that pixel `bit` of word w belongs to. `bit` is a single bit. */
-static inline uint32_t span_at(const CclMapRow *row, uint32_t w, uint64_t bit)
+/* The index in the row of the span of pixel x. */
+static inline uint32_t span_at(const CclMapRow *row, uint32_t x)
 {
-    return row->rank[w] + ones(row->starts[w] & (bit | (bit - 1))) - 1;
+    return row->rank[x / 64] + ones(row->starts[x / 64] & (~(uint64_t)0 >> (63 - x % 64))) - 1;
 }
 
-/* Spans that touch at a corner. */
-static inline uint32_t link_corners(const CclStrip *strip, const CclMapRow *here, const CclMapRow *above, uint32_t w, uint32_t n)
+/* Lists the pixels at which a pair of spans touches first, and the corners at which spans may touch. */
+ALWAYS_INLINE void find_touching(CclMapStrip *map, const CclMapRow *here, const CclMapRow *above, uint32_t n_words, bool eight)
 {
-    const uint32_t *const parent = strip->parent;
-    uint32_t *const pair = strip->map->pair;
+    const uint64_t *const same = map->same;
+    uint16_t *at = map->touching, *corner = map->corner;
 
-    for (uint64_t bits = here->starts[w] & above->starts[w] & (w ? ~(uint64_t)0 : ~(uint64_t)1); bits; bits &= bits - 1) {
-        const uint64_t bit = bits & -bits;
-        const uint32_t i = span_at(here, w, bit), j = span_at(above, w, bit);
-        n = take_label(&here->label[i], parent[above->label[j - 1]], here->value[i] == above->value[j - 1], pair, n);
-        n = take_label(&here->label[i - 1], parent[above->label[j]], here->value[i - 1] == above->value[j], pair, n);
-    }
-    return n;
+    for (uint32_t from = 0; from < n_words; from += 64)
+        for (uint64_t nonzero = here->nonzero[from / 64] | above->nonzero[from / 64]; nonzero; nonzero &= nonzero - 1) {
+            const uint32_t w = from + lowest(nonzero);
+            const uint64_t bits = same[w] & (here->starts[w] | above->starts[w]);
+            at = put_positions(at, bits, ones(bits), w * 64);
+            if (!eight)
+                continue;
+            /* Where the pixel on the left or on the right equals the one above, no corner does. */
+            const uint64_t near = same[w] | same[w] << 1 | same[(int32_t)w - 1] >> 63;
+            const uint64_t corners = here->starts[w] & above->starts[w] & ~near;
+            corner = put_positions(corner, corners, ones(corners), w * 64);
+        }
+    map->n_touching = (uint32_t)(at - map->touching);
+    map->n_corners = (uint32_t)(corner - map->corner);
 }
 
 /* Spans of the background are equal to others of the background, whose label is 0: its parent is 0 too. */
 ALWAYS_INLINE void link_spans(CclStrip *strip, const CclMapRow *here, const CclMapRow *above, uint32_t n_words, bool eight)
 {
-    uint32_t *const parent = strip->parent, *const pair = strip->map->pair;
+    CclMapStrip *const map = strip->map;
+    uint32_t *const parent = strip->parent, *const pair = map->pair;
     uint32_t n = 0;
 
-    for (uint32_t w = 0; w < n_words; w++) {
-        for (uint64_t bits = strip->map->same[w] & (here->starts[w] | above->starts[w]); bits; bits &= bits - 1) {
-            const uint64_t bit = bits & -bits;
-            const uint32_t other = parent[above->label[span_at(above, w, bit)]];
-            n = take_label(&here->label[span_at(here, w, bit)], other, true, pair, n);
-        }
-        if (eight)
-            n = link_corners(strip, here, above, w, n);
+    find_touching(map, here, above, n_words, eight);
+    for (uint32_t k = 0; k < map->n_touching; k++) {
+        const uint32_t x = map->touching[k];
+        n = take_label(&here->label[span_at(here, x)], parent[above->label[span_at(above, x)]], true, pair, n);
+    }
+    for (uint32_t k = 0; k < map->n_corners; k++) {
+        const uint32_t x = map->corner[k], i = span_at(here, x), j = span_at(above, x);
+        n = take_label(&here->label[i], parent[above->label[j - 1]], here->value[i] == above->value[j - 1], pair, n);
+        n = take_label(&here->label[i - 1], parent[above->label[j]], here->value[i - 1] == above->value[j], pair, n);
     }
     for (uint32_t i = 0; i < n; i += 2)
         unite(parent, pair[i], pair[i + 1]);
@@ -223,9 +260,11 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
         add_row(&identical, y);
         CclMapRow *const here = new_map_row(strip, above, y, n_labels);
         CclRow *const row = &strip->row[here == &strip->map->row[1]];
-        find_starts(pixels, width, wide, here->starts);
+        if (above)
+            update_starts(here, above, strip->map->same, width, wide);
+        else
+            find_starts(pixels, width, wide, 0, n_words, here->starts);
         cut_row(here, width, wide);
-        memset(here->label, 0xff, here->n * sizeof *here->label); /* NO_LABEL */
         if (above)
             link_spans(strip, here, above, n_words, eight);
         label_spans(strip, row, here, y);
@@ -291,9 +330,9 @@ static void paint_map_strip(const CclStrip *strip, const CclLabels *labels, cons
 static void find_map_starts(const CclMask *mask, uint32_t y, uint64_t *starts)
 {
     if (mask->pixel_size == 2)
-        find_starts(mask_row(mask, y), mask->width, true, starts);
+        find_starts(mask_row(mask, y), mask->width, true, 0, (mask->width + 63) / 64, starts);
     else
-        find_starts(mask_row(mask, y), mask->width, false, starts);
+        find_starts(mask_row(mask, y), mask->width, false, 0, (mask->width + 63) / 64, starts);
 }
 
 static const CclMapTier map_tier = {

@@ -84,11 +84,10 @@ static bool is_selected(const CclFrame *frame, const CclComponent *sums, uint16_
     CclComponent component = *sums;
     component.x0 = x0;
     const uint16_t class_id = frame->class_ids ? class_id_of(frame, sums) : 0;
-    CclMeasuring measuring = { .component = &component,
-                               .counts = frame->shape ? &frame->shape[label] : NULL,
-                               .class_id = frame->class_ids ? &class_id : NULL,
-                               .width = frame->mask.width,
-                               .height = frame->mask.height };
+    CclMeasuring measuring;
+    measuring.width = frame->mask.width, measuring.height = frame->mask.height;
+    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL);
+    measuring.class_id = frame->class_ids ? &class_id : NULL;
     return ccl_selection_keeps(frame->selection, &measuring);
 }
 

@@ -73,6 +73,8 @@ double expected_number(CclMeasure measure, const CclComponent *c, const CclShape
                               [CCL_MEASURE_HEIGHT] = height };
     if (measure <= CCL_MEASURE_HEIGHT)
         return of_box[measure];
+    if (measure == CCL_MEASURE_CLASS_ID) /* of no label map */
+        return NAN;
     if (measure == CCL_MEASURE_EXTENT)
         return area / (width * height);
     return measure < CCL_MEASURE_EULER_NUMBER ? expected_shape(measure, c) : expected_counts(measure, c, counts);

@@ -17,7 +17,7 @@
 #define KNOWN                                                                                                   \
     "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "      \
     "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
-    "perimeter-crack, perimeter-crofton, circularity, compactness, touches-border, touches-left, touches-top, " \
+    "perimeter-crack, perimeter-crofton, circularity, compactness, class-id, touches-border, touches-left, touches-top, " \
     "touches-right, touches-bottom"
 
 static const struct {
@@ -226,13 +226,12 @@ static void judge_orders(Session *session, const Image *image, const char *name)
 {
     for (unsigned order = 1; order < CCL_N_ORDERS; order += session->quick ? 5 : 1)
         for (unsigned cap = 0; cap < 20; cap += 9) {
-            const bool shape = ccl_measure_info(ccl_order_number((CclOrder)order))->feature;
             Case c = case_new(image, PRODUCT_LABELS, "%s by %s%s, %u rows", name,
                               ccl_measure_info(ccl_order_number((CclOrder)order))->name,
                               ccl_order_is_descending((CclOrder)order) ? ", largest first" : "", cap);
             c.order = (CclOrder)order;
             c.max_components = cap;
-            c.features = shape ? CCL_FEATURE_SHAPE : 0;
+            c.features = ccl_order_feature(c.order);
             judge(session, &c, 1);
         }
 }

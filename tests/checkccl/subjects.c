@@ -120,13 +120,20 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
 {
     char name[32];
     add_subject(session, options, info, connectivity, variant);
-    if (!options->features || !named_in(options->features, "shape"))
-        return;
-    Variant with_shape = *variant;
-    snprintf(name, sizeof name, "%.24s shape", variant->name);
-    with_shape.name = name;
-    add_subject(session, options, info, connectivity, &with_shape);
-    session->subjects[session->n_subjects - 1].config.features = CCL_FEATURE_SHAPE;
+    static const char *const features[] = { "shape", "equal" };
+    for (unsigned i = 0; i < 2; i++) {
+        if (!options->features || !named_in(options->features, features[i]))
+            continue;
+        Variant with_feature = *variant;
+        snprintf(name, sizeof name, "%.24s %s", variant->name, features[i]);
+        with_feature.name = name;
+        add_subject(session, options, info, connectivity, &with_feature);
+        CclConfig *const config = &session->subjects[session->n_subjects - 1].config;
+        if (i)
+            config->foreground = CCL_FOREGROUND_EQUAL;
+        else
+            config->features = CCL_FEATURE_SHAPE;
+    }
 }
 
 /* For the benchmark: every requested tier with every requested number of threads. */
