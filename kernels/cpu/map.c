@@ -32,8 +32,9 @@ CclStatus ccl_map_open(CclContext *context, CclStrip *strip)
         CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->row_starts[i]));
         CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof(uint32_t), (void **)&map->row_labels[i]));
     }
-    CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->same));
-    *map->same++ = ~(uint64_t)0;
+    CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->differs));
+    map->differs++;
+    CCL_TRY(ccl_cpu_memory(context, bits_size, (void **)&map->ends));
     CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->touching, (void **)&map->touching));
     CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->corner, (void **)&map->corner));
     CCL_TRY(ccl_cpu_memory(context, (width + PADDING) * sizeof *map->first, (void **)&map->first));

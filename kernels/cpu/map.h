@@ -34,7 +34,8 @@ typedef struct CclMapStrip {
     CclMapRow row[2];        /* the current row and the one above, in turn */
     uint64_t *row_starts[2]; /* for rows that are not stored */
     uint32_t *row_labels[2];
-    uint64_t *same;              /* bit x: pixel x equals the pixel above; so do those beside the mask. same[-1] may be read */
+    uint64_t *differs;           /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
+    uint64_t *ends;              /* scratch for find_ends() */
     uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
     uint32_t n_touching, n_corners;
     uint32_t *pair;  /* scratch: labels to unite */

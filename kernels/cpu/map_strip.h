@@ -41,8 +41,8 @@ ALWAYS_INLINE uint64_t equal_rest(const uint8_t *p, const uint8_t *q, uint32_t n
     return equal_pixels(from, to, wide) & below(n);
 }
 
-/* Sets same[], 1 past the width; returns whether the rows are equal. */
-ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t width, bool wide, uint64_t *same)
+/* Sets differs[]: bit x for each pixel that differs from the one above. */
+ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t width, bool wide, uint64_t *differs)
 {
     const uint32_t full = width / 64, rest = width % 64;
     uint64_t all = ~(uint64_t)0;
@@ -52,13 +52,15 @@ ALWAYS_INLINE bool compare_rows(const uint8_t *p, const uint8_t *above, uint32_t
         fetch_ahead(p + at);
         if (wide)
             fetch_ahead(p + at + 64);
-        same[w] = equal_pixels(p + at, above + at, wide);
-        all &= same[w];
+        const uint64_t same = equal_pixels(p + at, above + at, wide);
+        differs[w] = ~same;
+        all &= same;
     }
     if (rest) {
         const size_t at = (size_t)full * 64 << wide;
-        same[full] = equal_rest(p + at, above + at, rest, wide) | ~below(rest);
-        all &= same[full];
+        const uint64_t same = equal_rest(p + at, above + at, rest, wide) | ~below(rest);
+        differs[full] = ~same;
+        all &= same;
     }
     return all == ~(uint64_t)0;
 }
@@ -68,10 +70,12 @@ ALWAYS_INLINE void find_starts(const uint8_t *p, uint32_t width, bool wide, uint
 {
     const size_t size = (size_t)1 << wide;
     const uint32_t full = width / 64;
-    uint8_t left[128] = { 0 }; /* the left neighbours of the first 64 pixels */
+    uint8_t left[128]; /* the left neighbours of the first 64 pixels */
 
-    if (w0 == 0)
+    if (w0 == 0) {
+        memset(left, 0, sizeof left);
         memcpy(left + size, p, ((width < 64 ? width : 64) - 1) * size);
+    }
     for (uint32_t w = w0; w < w1; w++) {
         const uint8_t *const pixels = p + w * 64 * size, *const before = w ? pixels - size : left;
         starts[w] =
@@ -80,113 +84,140 @@ ALWAYS_INLINE void find_starts(const uint8_t *p, uint32_t width, bool wide, uint
     starts[0] |= 1;
 }
 
-/* The same for a row that equals the row above in most words. */
-ALWAYS_INLINE void update_starts(CclMapRow *row, const CclMapRow *above, const uint64_t *same, uint32_t width, bool wide)
+/* The same for a row that equals the row above in most words: a word may differ where it, or the pixel on its left, does. */
+ALWAYS_INLINE void update_starts(CclMapStrip *map, CclMapRow *row, const CclMapRow *above, uint32_t width, bool wide)
 {
     const uint32_t n_words = (width + 63) / 64;
     memcpy(row->starts, above->starts, n_words * sizeof *row->starts);
     for (uint32_t from = 0; from < n_words; from += 64) {
         const uint32_t n = n_words - from < 64 ? n_words - from : 64;
-        uint64_t differs = 0;
-        for (uint32_t w = from; w < from + n; w++)
-            differs |= (uint64_t)(~same[w] != 0 || !(same[(int32_t)w - 1] >> 63)) << (w - from);
-        for (; differs; differs &= differs - 1) {
-            const uint32_t w = from + lowest(differs);
+        uint64_t nonzero = above->nonzero[from / 64];
+        for (uint64_t words = find_ends(map->differs + from, n, map->ends, row->rank + from); words; words &= words - 1) {
+            const uint32_t w = from + lowest(words);
             find_starts(row->pixels, width, wide, w, w + 1, row->starts);
+            nonzero = (nonzero & ~((uint64_t)1 << (w - from))) | (uint64_t)(row->starts[w] != 0) << (w - from);
         }
+        row->nonzero[from / 64] = nonzero;
     }
 }
 
+/* The same without a row above. */
+ALWAYS_INLINE void begin_starts(CclMapRow *row, uint32_t width, bool wide)
+{
+    const uint32_t n_words = (width + 63) / 64;
+    memset(row->nonzero, 0, sizeof row->nonzero);
+    memset(row->rank, 0, n_words * sizeof *row->rank);
+    find_starts(row->pixels, width, wide, 0, n_words, row->starts);
+    for (uint32_t w = 0; w < n_words; w++)
+        row->nonzero[w / 64] |= (uint64_t)(row->starts[w] != 0) << (w % 64);
+}
+
+/* rank[] is 0. */
 ALWAYS_INLINE void cut_row(CclMapRow *row, uint32_t width, bool wide)
 {
     const uint32_t n_words = (width + 63) / 64;
-    uint16_t *x = row->x;
-    uint32_t n = 0;
+    const uint8_t *restrict const pixels = row->pixels;
+    const uint64_t *restrict const starts = row->starts;
+    uint16_t *restrict const rank = row->rank, *restrict const value = row->value, *x = row->x;
+    uint32_t *restrict const label = row->label;
 
-    for (uint32_t from = 0; from < n_words; from += 64) {
-        const uint32_t to = n_words - from < 64 ? n_words : from + 64;
-        uint64_t nonzero = 0;
-        for (uint32_t w = from; w < to; w++) {
-            row->rank[w] = (uint16_t)n;
-            n += ones(row->starts[w]);
-            nonzero |= (uint64_t)(row->starts[w] != 0) << (w - from);
+    for (uint32_t from = 0; from < n_words; from += 64)
+        for (uint64_t nonzero = row->nonzero[from / 64]; nonzero; nonzero &= nonzero - 1) {
+            const uint32_t w = from + lowest(nonzero), n = ones(starts[w]);
+            rank[w] = (uint16_t)n;
+            x = put_positions(x, starts[w], n, w * 64);
         }
-        row->nonzero[from / 64] = nonzero;
-        for (; nonzero; nonzero &= nonzero - 1) {
-            const uint32_t w = from + lowest(nonzero);
-            x = put_positions(x, row->starts[w], ones(row->starts[w]), w * 64);
-        }
-    }
+    sum_up(rank, n_words);
     *x = (uint16_t)width;
-    row->n = n;
+    const uint32_t n = row->n = (uint32_t)(x - row->x);
+    x = row->x;
     for (uint32_t i = 0; i < n; i++) {
-        row->label[i] = NO_LABEL;
+        label[i] = NO_LABEL;
         if (wide)
-            memcpy(&row->value[i], row->pixels + 2 * (size_t)row->x[i], 2);
+            memcpy(&value[i], pixels + 2 * (size_t)x[i], 2);
         else
-            row->value[i] = row->pixels[row->x[i]];
+            value[i] = pixels[x[i]];
     }
 }
 
 /* ---------------------------------------------------------------- link */
 
-/* If `touches`, gives a span the label, or lists the pair that its own label makes with it. Returns the length of the list.
- * There is no branch, because noise is hard to predict. */
-static inline uint32_t take_label(uint32_t *label, uint32_t other, bool touches, uint32_t *pair, uint32_t n)
-{
-    const uint32_t own = *label;
-    const bool is_new = own == NO_LABEL;
-    *label = touches & is_new ? other : own;
-    pair[n] = own;
-    pair[n + 1] = other;
-    return n + (touches & !is_new & (own != other)) * 2;
-}
-
 /* The index in the row of the span of pixel x. */
-static inline uint32_t span_at(const CclMapRow *row, uint32_t x)
+static inline uint32_t span_at(const uint64_t *starts, const uint16_t *rank, uint32_t x)
 {
-    return row->rank[x / 64] + ones(row->starts[x / 64] & (~(uint64_t)0 >> (63 - x % 64))) - 1;
+    return rank[x / 64] + ones(starts[x / 64] & (~(uint64_t)0 >> (63 - x % 64))) - 1;
 }
 
 /* Lists the pixels at which a pair of spans touches first, and the corners at which spans may touch. */
 ALWAYS_INLINE void find_touching(CclMapStrip *map, const CclMapRow *here, const CclMapRow *above, uint32_t n_words, bool eight)
 {
-    const uint64_t *const same = map->same;
+    const uint64_t *restrict const differs = map->differs, *restrict const starts = here->starts;
+    const uint64_t *restrict const starts_above = above->starts;
     uint16_t *at = map->touching, *corner = map->corner;
 
     for (uint32_t from = 0; from < n_words; from += 64)
         for (uint64_t nonzero = here->nonzero[from / 64] | above->nonzero[from / 64]; nonzero; nonzero &= nonzero - 1) {
             const uint32_t w = from + lowest(nonzero);
-            const uint64_t bits = same[w] & (here->starts[w] | above->starts[w]);
+            const uint64_t differ = differs[w], bits = ~differ & (starts[w] | starts_above[w]);
             at = put_positions(at, bits, ones(bits), w * 64);
             if (!eight)
                 continue;
-            /* Where the pixel on the left or on the right equals the one above, no corner does. */
-            const uint64_t near = same[w] | same[w] << 1 | same[(int32_t)w - 1] >> 63;
-            const uint64_t corners = here->starts[w] & above->starts[w] & ~near;
-            corner = put_positions(corner, corners, ones(corners), w * 64);
+            /* If the pixel on the left or on the right equals the one above, no corner touches. */
+            const uint64_t both = differ & (differ << 1 | differs[(int32_t)w - 1] >> 63);
+            const uint64_t corners = starts[w] & starts_above[w] & both;
+            if (corners)
+                corner = put_positions(corner, corners, ones(corners), w * 64);
         }
     map->n_touching = (uint32_t)(at - map->touching);
     map->n_corners = (uint32_t)(corner - map->corner);
+}
+
+/* Gives a span the label, or lists the pair that its own label makes with it. Returns the length of the list. There is no
+ * branch, because noise is hard to predict. */
+static inline uint32_t take_label(uint32_t *label, uint32_t other, uint32_t *pair, uint32_t n)
+{
+    const uint32_t own = *label == NO_LABEL ? other : *label;
+    *label = own;
+    pair[n] = own;
+    pair[n + 1] = other;
+    return n + (own != other) * 2;
+}
+
+/* Spans that touch at a corner only. */
+static uint32_t link_corners(const CclStrip *strip, const CclMapRow *here, const CclMapRow *above, uint32_t n)
+{
+    const CclMapStrip *const map = strip->map;
+    const uint32_t *const parent = strip->parent;
+
+    for (uint32_t k = 0; k < map->n_corners; k++) {
+        const uint32_t x = map->corner[k];
+        const uint32_t i = span_at(here->starts, here->rank, x), j = span_at(above->starts, above->rank, x);
+        if (here->value[i] == above->value[j - 1])
+            n = take_label(&here->label[i], parent[above->label[j - 1]], map->pair, n);
+        if (here->value[i - 1] == above->value[j])
+            n = take_label(&here->label[i - 1], parent[above->label[j]], map->pair, n);
+    }
+    return n;
 }
 
 /* Spans of the background are equal to others of the background, whose label is 0: its parent is 0 too. */
 ALWAYS_INLINE void link_spans(CclStrip *strip, const CclMapRow *here, const CclMapRow *above, uint32_t n_words, bool eight)
 {
     CclMapStrip *const map = strip->map;
-    uint32_t *const parent = strip->parent, *const pair = map->pair;
+    uint32_t *restrict const parent = strip->parent, *restrict const pair = map->pair, *restrict const label = here->label;
+    const uint32_t *restrict const label_above = above->label;
+    const uint64_t *restrict const starts = here->starts, *restrict const starts_above = above->starts;
+    const uint16_t *restrict const rank = here->rank, *restrict const rank_above = above->rank;
+    const uint16_t *restrict const touching = map->touching;
     uint32_t n = 0;
 
     find_touching(map, here, above, n_words, eight);
-    for (uint32_t k = 0; k < map->n_touching; k++) {
-        const uint32_t x = map->touching[k];
-        n = take_label(&here->label[span_at(here, x)], parent[above->label[span_at(above, x)]], true, pair, n);
+    for (uint32_t k = 0, end = map->n_touching; k < end; k++) {
+        const uint32_t x = touching[k], i = span_at(starts, rank, x);
+        n = take_label(&label[i], parent[label_above[span_at(starts_above, rank_above, x)]], pair, n);
     }
-    for (uint32_t k = 0; k < map->n_corners; k++) {
-        const uint32_t x = map->corner[k], i = span_at(here, x), j = span_at(above, x);
-        n = take_label(&here->label[i], parent[above->label[j - 1]], here->value[i] == above->value[j - 1], pair, n);
-        n = take_label(&here->label[i - 1], parent[above->label[j]], here->value[i - 1] == above->value[j], pair, n);
-    }
+    if (eight && map->n_corners)
+        n = link_corners(strip, here, above, n);
     for (uint32_t i = 0; i < n; i += 2)
         unite(parent, pair[i], pair[i + 1]);
 }
@@ -196,25 +227,28 @@ ALWAYS_INLINE void link_spans(CclStrip *strip, const CclMapRow *here, const CclM
 /* Lists the spans of the foreground as runs. Those without a label take a new one. */
 static inline void label_spans(CclStrip *strip, CclRow *runs, const CclMapRow *here, uint32_t y)
 {
-    const unsigned background = strip->map->background_value;
-    const uint32_t next = strip->next_label;
+    const uint32_t background = strip->map->background_value, next = strip->next_label, n_spans = here->n;
+    const uint16_t *restrict const x = here->x, *restrict const value = here->value;
+    uint16_t *restrict const run_x = runs->x, *restrict const class_id = here->class_id;
+    uint16_t *restrict const new_runs = strip->new_runs;
+    uint32_t *restrict const label = here->label, *restrict const run_label = runs->label;
     uint32_t n_new = 0, n = 0;
 
-    for (uint32_t i = 0; i < here->n; i++) {
-        const uint32_t is_run = here->value[i] != background, is_new = is_run & (here->label[i] == NO_LABEL);
-        const uint32_t label = is_new ? next + n_new : is_run ? here->label[i] : 0;
-        here->label[i] = label;
-        runs->x[2 * n] = here->x[i];
-        runs->x[2 * n + 1] = here->x[i + 1];
-        runs->label[n] = label;
-        here->class_id[n] = here->value[i];
-        strip->new_runs[n_new] = (uint16_t)n;
+    for (uint32_t i = 0; i < n_spans; i++) {
+        const uint32_t is_run = value[i] != background, is_new = is_run & (label[i] == NO_LABEL);
+        const uint32_t fresh = is_new ? next + n_new : label[i], final = is_run ? fresh : 0;
+        label[i] = final;
+        run_x[2 * n] = x[i];
+        run_x[2 * n + 1] = x[i + 1];
+        run_label[n] = final;
+        class_id[n] = value[i];
+        new_runs[n_new] = (uint16_t)n;
         n_new += is_new;
         n += is_run;
     }
     runs->n = n;
-    runs->label[n] = strip->first_label;
-    begin_labels(strip, runs->x, y, n_new);
+    run_label[n] = strip->first_label;
+    begin_labels(strip, run_x, y, n_new);
 }
 
 /* The row of strip->map that is not `above`. */
@@ -249,7 +283,7 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
 
     for (uint32_t y = strip->y0; y < strip->y1; y++) {
         const uint8_t *const pixels = mask_row(strip->mask, y);
-        if (above && compare_rows(pixels, mask_row(strip->mask, y - 1), width, wide, strip->map->same)) {
+        if (above && compare_rows(pixels, mask_row(strip->mask, y - 1), width, wide, strip->map->differs)) {
             add_row(&identical, y);
             if (strip->stored)
                 strip->stored[strip->n_stored - 1].y1 = y + 1;
@@ -261,9 +295,9 @@ ALWAYS_INLINE void label_map_rows(CclStrip *strip, bool eight, bool wide)
         CclMapRow *const here = new_map_row(strip, above, y, n_labels);
         CclRow *const row = &strip->row[here == &strip->map->row[1]];
         if (above)
-            update_starts(here, above, strip->map->same, width, wide);
+            update_starts(strip->map, here, above, width, wide);
         else
-            find_starts(pixels, width, wide, 0, n_words, here->starts);
+            begin_starts(here, width, wide);
         cut_row(here, width, wide);
         if (above)
             link_spans(strip, here, above, n_words, eight);
