@@ -142,29 +142,43 @@ static double number_of_counts(const CclShapeMeasures *measures, CclMeasure meas
     }
 }
 
-double ccl_measure_number(CclMeasuring *m, CclMeasure measure)
+static const CclShapeMeasures *measures_of(CclMeasuring *measuring)
 {
-    if (infos[measure].feature) {
-        if (!m->has_measures)
-            ccl_shape_measures(m->counts, m->component->moments.area, &m->measures);
-        m->has_measures = true;
-        return number_of_counts(&m->measures, measure);
-    }
+    if (!measuring->has_measures)
+        ccl_shape_measures(measuring->counts, measuring->component->moments.area, &measuring->measures);
+    measuring->has_measures = true;
+    return &measuring->measures;
+}
+
+static const CclShape *shape_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_shape)
+        ccl_shape_from_moments(&measuring->component->moments, &measuring->shape);
+    measuring->has_shape = true;
+    return &measuring->shape;
+}
+
+double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
+{
+    const CclComponent *const component = measuring->component;
+    if (infos[measure].feature)
+        return number_of_counts(measures_of(measuring), measure);
     if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
-        return number_of_box(m->component, measure);
-    if (!m->has_shape)
-        ccl_shape_from_moments(&m->component->moments, &m->shape);
-    m->has_shape = true;
-    return number_of_moments(&m->component->moments, &m->shape, measure);
+        return number_of_box(component, measure);
+    return number_of_moments(&component->moments, shape_of(measuring), measure);
 }
 
 /* ---------------------------------------------------------------- true or false */
 
-bool ccl_measure_flag(const CclMeasuring *m, CclMeasure measure)
+#define BIT_OF(measure) (1u << ((measure)-CCL_MEASURE_TOUCHES_LEFT))
+_Static_assert(BIT_OF(CCL_MEASURE_TOUCHES_LEFT) == CCL_TOUCHES_LEFT && BIT_OF(CCL_MEASURE_TOUCHES_TOP) == CCL_TOUCHES_TOP &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_RIGHT) == CCL_TOUCHES_RIGHT &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_BOTTOM) == CCL_TOUCHES_BOTTOM,
+               "the measures are in the order of the bits");
+
+bool ccl_measure_flag(const CclMeasuring *measuring, CclMeasure measure)
 {
-    const CclComponent *const c = m->component;
-    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, m->width, m->height);
-    if (measure == CCL_MEASURE_TOUCHES_BORDER)
-        return touches;
-    return touches >> (measure - CCL_MEASURE_TOUCHES_LEFT) & 1;
+    const CclComponent *const c = measuring->component;
+    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, measuring->width, measuring->height);
+    return measure == CCL_MEASURE_TOUCHES_BORDER ? touches : touches & BIT_OF(measure);
 }

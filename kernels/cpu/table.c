@@ -77,10 +77,9 @@ static bool is_selected(const CclFrame *frame, const CclComponent *sums, uint16_
 {
     CclComponent component = *sums;
     component.x0 = x0;
-    CclMeasuring measuring = { .component = &component,
-                               .counts = frame->shape ? &frame->shape[label] : NULL,
-                               .width = frame->mask.width,
-                               .height = frame->mask.height };
+    CclMeasuring measuring;
+    measuring.width = frame->mask.width, measuring.height = frame->mask.height;
+    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL);
     return ccl_selection_keeps(frame->selection, &measuring);
 }
 

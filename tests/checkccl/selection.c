@@ -226,13 +226,12 @@ static void judge_orders(Session *session, const Image *image, const char *name)
 {
     for (unsigned order = 1; order < CCL_N_ORDERS; order += session->quick ? 5 : 1)
         for (unsigned cap = 0; cap < 20; cap += 9) {
-            const bool shape = ccl_measure_info(ccl_order_number((CclOrder)order))->feature;
             Case c = case_new(image, PRODUCT_LABELS, "%s by %s%s, %u rows", name,
                               ccl_measure_info(ccl_order_number((CclOrder)order))->name,
                               ccl_order_is_descending((CclOrder)order) ? ", largest first" : "", cap);
             c.order = (CclOrder)order;
             c.max_components = cap;
-            c.features = shape ? CCL_FEATURE_SHAPE : 0;
+            c.features = ccl_order_feature(c.order);
             judge(session, &c, 1);
         }
 }

@@ -59,8 +59,7 @@ gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint fe
 guint
 gst_ccl_blob_filter_features (const GstCclBlobFilter * filter, gint order)
 {
-  return (filter ? filter->selection.features : 0)
-      | (order != CCL_ORDER_RASTER ? ccl_measure_info (ccl_order_number (order))->feature : 0);
+  return (filter ? filter->selection.features : 0) | ccl_order_feature (order);
 }
 
 /* ---------------------------------------------------------------- the property */
