@@ -54,10 +54,10 @@ SUITES = [
                             "emulated-packed-meanwhile", "emulated-clusters", "emulated-clusters-room-for-3",
                             "emulated-clusters-room-for-40", "emulated-features-room-for-8"]),
     ("kernels/cuda/scheduler", ["checkccl-quick", "emulated-batch", "shared-faults"]),
-    ("kernels/cuda/", METHODS + ["checkdense", "checkflags", "checkmemory", "checktimeouts", "checktimeouts-strips",
-                                 "emulated-batch", "emulated-clusters", "emulated-faults", "emulated-faults-shared",
-                                 "emulated-features-room-for-8", "emulated-packed-meanwhile", "emulated-packed-timeouts",
-                                 "emulated-repeat", "emulated-room-for-8", "shared-faults", "shared-faults-clusters"]),
+    ("kernels/cuda/", ["emulated-runs"] + METHODS +
+     ["checkdense", "checkflags", "checkmemory", "checktimeouts", "checktimeouts-strips", "emulated-batch", "emulated-clusters",
+      "emulated-faults", "emulated-faults-shared", "emulated-features-room-for-8", "emulated-packed-meanwhile",
+      "emulated-packed-timeouts", "emulated-repeat", "emulated-room-for-8", "shared-faults", "shared-faults-clusters"]),
     ("kernels/", ["checkccl-quick"]),
 ]
 # No code for other processors, or that runs without CUDA alone.
@@ -139,19 +139,19 @@ class Copy:
                 shutil.copymode(source, copy)
 
     def run(self, tests):
-        """"killed", "survived" or "not built". The tests run one after the other, the likeliest first, each built when its turn
-        comes."""
+        """"killed", "survived" or "not built", and by which test. The tests run one after the other, the likeliest first, each
+        built when its turn comes."""
         for test in tests:
             if subprocess.run(["ninja", "-C", self.build, *self.targets([test])], capture_output=True, check=False).returncode:
-                return "not built"
+                return {"result": "not built", "by": test}
             try:
                 done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--timeout-multiplier=5", test],
                                       capture_output=True, check=False, timeout=1800)
             except subprocess.TimeoutExpired:
-                return "killed"
+                return {"result": "killed", "by": test}
             if done.returncode:
-                return "killed"
-        return "survived"
+                return {"result": "killed", "by": test}
+        return {"result": "survived"}
 
     def targets(self, tests):
         """The programs of the tests and, where one is not of the core, the plugins."""
@@ -175,7 +175,7 @@ class Copy:
             result = self.run(tests)
         finally:
             file.write_text(text, "utf-8")
-        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result,
+        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), **result,
                 "seconds": round(time.monotonic() - start, 1)}
 
     def plant_again(self, result):
@@ -245,8 +245,8 @@ def main():
     elif not arguments.report:
         every_test = sorted({test for start, tests in SUITES for test in tests
                              if start.startswith(arguments.only) or arguments.only.startswith(start)})
-        if not results and copy.run(every_test) != "survived":
-            sys.exit("the tests fail without a fault: see meson-logs in the build folder")
+        if not results and (failed := copy.run(every_test).get("by")):
+            sys.exit(f"{failed} fails without a fault: see meson-logs in the build folder")
         known = {(result["fault"], result["after"]) for result in results}
         print(f"seed {arguments.seed}", flush=True)
         for fault in draw(arguments.seed, arguments.count, copy.sources, arguments.only):
