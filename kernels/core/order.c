@@ -16,7 +16,7 @@ typedef struct Key {
 } Key;
 
 struct CclOrderMemory {
-    Key *keys;          /* CclContext.capacity of them */
+    Key *keys;             /* CclContext.capacity of them */
     CclComponent *records; /* max_components */
 };
 
