@@ -98,7 +98,7 @@ struct CclContext {
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
     struct CclOrderMemory *order; /* NULL with CCL_ORDER_RASTER */
-    uint32_t *renamed;            /* CclConfig.selects on CUDA: by label, 1 to capacity, the label among those selected or 0 */
+    uint32_t *renamed;            /* with CclConfig.selects on CUDA: [label], the label after the selection; 0: dropped */
     bool lost;                    /* a frame has failed after it was begun: every later call fails */
     CclVolume volume;             /* with CclConfig.volume */
     CclStep steps[64];

@@ -8,8 +8,8 @@
 
 #include "analysis/selection.h"
 
-/* A pixel, a row and a square. Members of a selection that say what it reads are complete: without the counts, nothing that
- * needs them is read. */
+/* A pixel, a row and a square. They have counts only if `features` asks for them: a selection that reads them nevertheless
+ * crashes. */
 static void
 judge_components (const CclSelection * selection)
 {
