@@ -89,7 +89,9 @@ static void fill_keys(const CclContext *context, const CclFrame *frame, uint32_t
     const double sign = ccl_order_is_descending(context->config.order) ? -1 : 1;
 
     for (uint32_t i = 0; i < n; i++) {
-        CclMeasuring measuring = { .component = &frame->records[i], .counts = frame->shape ? &frame->shape[i] : NULL };
+        CclMeasuring measuring = { .component = &frame->records[i],
+                                   .counts = frame->shape ? &frame->shape[i] : NULL,
+                                   .hull_counts = frame->hull ? &frame->hull[i] : NULL };
         const double value = ccl_measure_number(&measuring, measure);
         context->order->keys[i] = (Key){ isnan(value) ? INFINITY : sign * value, i };
     }

@@ -44,6 +44,7 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
     for (uint32_t i = 0; i < n; i++) {
         CclMeasuring measuring = { .component = &frame->records[i],
                                    .counts = frame->shape ? &frame->shape[i] : NULL,
+                                   .hull_counts = frame->hull ? &frame->hull[i] : NULL,
                                    .width = frame->mask.width,
                                    .height = frame->mask.height };
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
@@ -53,6 +54,8 @@ static uint32_t select_records(const CclContext *context, CclFrame *frame, uint3
         frame->records[n_kept] = frame->records[i];
         if (frame->shape)
             frame->shape[n_kept] = frame->shape[i];
+        if (frame->hull)
+            frame->hull[n_kept] = frame->hull[i];
         frame->records[n_kept].label = n_kept + 1;
         n_kept++;
     }
