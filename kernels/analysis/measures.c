@@ -189,46 +189,55 @@ static double number_of_hull(const CclHullMeasures *hull, CclMeasure measure)
     }
 }
 
-/* What the groups of this measure share is computed once. */
-static void prepare(CclMeasuring *m, CclMeasure measure)
+static const CclShapeMeasures *measures_of(CclMeasuring *measuring)
 {
-    const unsigned feature = infos[measure].feature;
-    const uint64_t area = m->component->moments.area;
-    if (feature & CCL_FEATURE_SHAPE && !m->has_measures) {
-        ccl_shape_measures(m->counts, area, &m->measures);
-        m->has_measures = true;
-    }
-    if (feature & CCL_FEATURE_HULL && !m->has_hull) {
-        ccl_hull_measures(m->hull_counts, area, &m->hull);
-        m->has_hull = true;
-    }
-    if (!feature && measure > CCL_MEASURE_HEIGHT && measure != CCL_MEASURE_EXTENT && !m->has_shape) {
-        ccl_shape_from_moments(&m->component->moments, &m->shape);
-        m->has_shape = true;
-    }
+    if (!measuring->has_measures)
+        ccl_shape_measures(measuring->counts, measuring->component->moments.area, &measuring->measures);
+    measuring->has_measures = true;
+    return &measuring->measures;
 }
 
-double ccl_measure_number(CclMeasuring *m, CclMeasure measure)
+static const CclHullMeasures *hull_of(CclMeasuring *measuring)
 {
-    prepare(m, measure);
+    if (!measuring->has_hull)
+        ccl_hull_measures(measuring->hull_counts, measuring->component->moments.area, &measuring->hull);
+    measuring->has_hull = true;
+    return &measuring->hull;
+}
+
+static const CclShape *shape_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_shape)
+        ccl_shape_from_moments(&measuring->component->moments, &measuring->shape);
+    measuring->has_shape = true;
+    return &measuring->shape;
+}
+
+double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
+{
+    const CclComponent *const component = measuring->component;
     if (measure == CCL_MEASURE_CONVEXITY)
-        return m->hull.perimeter_convex / m->measures.perimeter_crack;
-    if (infos[measure].feature == CCL_FEATURE_SHAPE)
-        return number_of_counts(&m->measures, measure);
+        return hull_of(measuring)->perimeter_convex / measures_of(measuring)->perimeter_crack;
     if (infos[measure].feature == CCL_FEATURE_HULL)
-        return number_of_hull(&m->hull, measure);
+        return number_of_hull(hull_of(measuring), measure);
+    if (infos[measure].feature)
+        return number_of_counts(measures_of(measuring), measure);
     if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
-        return number_of_box(m->component, measure);
-    return number_of_moments(&m->component->moments, &m->shape, measure);
+        return number_of_box(component, measure);
+    return number_of_moments(&component->moments, shape_of(measuring), measure);
 }
 
 /* ---------------------------------------------------------------- true or false */
 
-bool ccl_measure_flag(const CclMeasuring *m, CclMeasure measure)
+#define BIT_OF(measure) (1u << ((measure)-CCL_MEASURE_TOUCHES_LEFT))
+_Static_assert(BIT_OF(CCL_MEASURE_TOUCHES_LEFT) == CCL_TOUCHES_LEFT && BIT_OF(CCL_MEASURE_TOUCHES_TOP) == CCL_TOUCHES_TOP &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_RIGHT) == CCL_TOUCHES_RIGHT &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_BOTTOM) == CCL_TOUCHES_BOTTOM,
+               "the measures are in the order of the bits");
+
+bool ccl_measure_flag(const CclMeasuring *measuring, CclMeasure measure)
 {
-    const CclComponent *const c = m->component;
-    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, m->width, m->height);
-    if (measure == CCL_MEASURE_TOUCHES_BORDER)
-        return touches;
-    return touches >> (measure - CCL_MEASURE_TOUCHES_LEFT) & 1;
+    const CclComponent *const c = measuring->component;
+    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, measuring->width, measuring->height);
+    return measure == CCL_MEASURE_TOUCHES_BORDER ? touches : touches & BIT_OF(measure);
 }

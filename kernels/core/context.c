@@ -105,11 +105,10 @@ static CclStatus check_order(const CclConfig *config)
 {
     if ((unsigned)config->order >= CCL_N_ORDERS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
-    if (config->order == CCL_ORDER_RASTER)
-        return CCL_OK;
-    const CclMeasureInfo *const info = ccl_measure_info(ccl_order_number(config->order));
-    if (info->feature & ~config->features)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x", info->name, info->feature);
+    const unsigned feature = ccl_order_feature(config->order);
+    if (feature & ~config->features)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x",
+                        ccl_measure_info(ccl_order_number(config->order))->name, feature);
     return CCL_OK;
 }
 

@@ -78,11 +78,10 @@ static bool is_selected(const CclFrame *frame, const CclLabelling *labels, uint3
     const uint32_t label = labels->root[k];
     CclComponent component = labels->sums[label];
     component.x0 = x0;
-    CclMeasuring measuring = { .component = &component,
-                               .counts = frame->shape ? &frame->shape[label] : NULL,
-                               .hull_counts = frame->hull ? &frame->hull[k] : NULL,
-                               .width = frame->mask.width,
-                               .height = frame->mask.height };
+    CclMeasuring measuring;
+    measuring.width = frame->mask.width, measuring.height = frame->mask.height;
+    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL,
+                     frame->hull ? &frame->hull[k] : NULL);
     return ccl_selection_keeps(frame->selection, &measuring);
 }
 

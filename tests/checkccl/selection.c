@@ -235,7 +235,7 @@ static void judge_orders(Session *session, const Image *image, const char *name)
                               ccl_order_is_descending((CclOrder)order) ? ", largest first" : "", cap);
             c.order = (CclOrder)order;
             c.max_components = cap;
-            c.features = ccl_measure_info(ccl_order_number((CclOrder)order))->feature;
+            c.features = ccl_order_feature(c.order);
             judge(session, &c, 1);
         }
 }

@@ -206,7 +206,7 @@ def equivalents():
     return entries
 
 
-def report(results):
+def report(results, only):
     """Prints the survivors and the sum. Returns a test's line of a log."""
     known, lines = equivalents(), []
     for result in results:
@@ -218,7 +218,7 @@ def report(results):
     counts = {name: sum(result["result"] == name for result in results) for name in names}
     lines.append("figures: " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     print("\n".join(lines))
-    return {"name": "planted", "result": "FAIL" if counts["survived"] else "OK", "stdout": "\n".join(lines),
+    return {"name": f"planted {only}".strip(), "result": "FAIL" if counts["survived"] else "OK", "stdout": "\n".join(lines),
             "duration": sum(result.get("seconds", 0) for result in results)}
 
 
@@ -255,7 +255,7 @@ def main():
                 with copy.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(results[-1]) + "\n")
                 print(results[-1]["result"], results[-1]["fault"], results[-1]["kind"], flush=True)
-    log = report(results)
+    log = report(results, arguments.only)
     if not arguments.report:
         copy.results.with_name("planted.json").write_text(json.dumps(log) + "\n", "utf-8")
         copy.results.with_name("planted.txt").write_text(log["stdout"] + "\n", "utf-8")

@@ -208,7 +208,6 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   self->n_submitted = 0;
   self->mask_width = self->mask_height = 16;
   self->limited_width = self->limited_height = 0;
-  gst_ccl_label_warn_of_wrong_filter (self);
   gst_ccl_label_warn_of_settings (self);
   return gst_ccl_label_start_contexts (self);
 }
@@ -491,7 +490,6 @@ gst_ccl_label_finalize (GObject * object)
   ccl_contours_free (self->contours);
   gst_ccl_blob_filter_unref (self->settings.expression);
   gst_ccl_blob_filter_unref (self->now.expression);
-  g_free (self->wrong_filter);
   gst_ccl_volume_clear (&self->volume);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
