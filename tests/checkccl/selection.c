@@ -17,8 +17,12 @@
 #define KNOWN                                                                                                   \
     "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "      \
     "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
-    "perimeter-crack, perimeter-crofton, circularity, compactness, touches-border, touches-left, touches-top, " \
-    "touches-right, touches-bottom"
+    "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "   \
+    "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "           \
+    "equivalent-rect-length, equivalent-rect-width, touches-border, touches-left, touches-top, touches-right, " \
+    "touches-bottom"
+
+#define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL)
 
 static const struct {
     const char *text, *message;
@@ -210,7 +214,7 @@ static void check_hostile(Session *session)
     const unsigned n = session->quick ? 2000 : 100000;
 
     for (unsigned i = 0; i < n; i++) {
-        expression_make(&expression, true, &session->random);
+        expression_make(&expression, EVERY_FEATURE, &session->random);
         const uint32_t length = (uint32_t)strlen(expression.text), at = random_below(&session->random, length);
         expression.text[at] = i % 3 ? bytes[random_below(&session->random, sizeof bytes)] : '\0';
         n_errors += ccl_selection_parse(expression.text, &selection) != CCL_OK;
@@ -220,24 +224,24 @@ static void check_hostile(Session *session)
 
 /* ---------------------------------------------------------------- tables */
 
-static void judge_expression(Session *session, const Image *image, const char *name, bool shape, unsigned i)
+static void judge_expression(Session *session, const Image *image, const char *name, unsigned features, unsigned i)
 {
     Expression expression;
     static CclSelection selection;
     Case c = case_new(image, i % 2 ? PRODUCT_LABELS : PRODUCT_TABLE, "%s, expression %u", name, i);
 
-    expression_make(&expression, shape, &session->random);
+    expression_make(&expression, features, &session->random);
     if (!check(session, ccl_selection_parse(expression.text, &selection) == CCL_OK, "\"%s\": %s", expression.text,
                ccl_error_message()))
         return;
     c.filter.selection = &selection;
     c.expression = &expression;
-    c.features = shape ? CCL_FEATURE_SHAPE : 0;
+    c.features = features;
     c.filter.min_area = i % 5 == 0 ? 3 : 0;
     c.filter.border = (CclBorder)(i % 3);
     c.max_components = i % 4 == 3 ? 5 : 0;
-    if (i % 4 == 2)
-        c.order = (CclOrder)(1 + i % (CCL_ORDER_AREA + 2 * (shape ? CCL_N_NUMBERS : CCL_MEASURE_EULER_NUMBER) - 1));
+    while (i % 4 == 2 && (c.order == CCL_ORDER_RASTER || ccl_measure_info(ccl_order_number(c.order))->feature & ~features))
+        c.order = (CclOrder)(1 + random_below(&session->random, CCL_N_ORDERS - 1));
     judge(session, &c, 1);
 }
 
@@ -292,7 +296,7 @@ static void judge_tables(Session *session)
         Image image = image_noise(20 + random_below(&session->random, 120), 10 + random_below(&session->random, 60),
                                   10 + random_below(&session->random, 70), 1 + i % 3, &session->random);
         for (unsigned k = 0; k < 4; k++)
-            judge_expression(session, &image, "noise", k % 2, 4 * i + k);
+            judge_expression(session, &image, "noise", k % 2 ? EVERY_FEATURE : 0, 4 * i + k);
         if (i % 16 == 0) {
             judge_orders(session, &image, "noise");
             judge_in_flight(session, &image);
