@@ -97,8 +97,9 @@ static uint32_t table_capacity(const CclConfig *config)
 
 static CclStatus check_features(const CclConfig *config)
 {
-    if (config->features & ~CCL_FEATURE_SHAPE)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~CCL_FEATURE_SHAPE);
+    const unsigned known = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL;
+    if (config->features & ~known)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~known);
     if (config->features && config->volume)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "volumes have no features");
     if (config->features && config->backend != CCL_BACKEND_CPU)

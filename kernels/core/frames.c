@@ -43,6 +43,7 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
     frame->labels = labels ? *labels : (CclLabels){ 0 };
     frame->table = (CclTable){ .components = frame->records,
                                .shape = frame->shape,
+                               .hull = frame->hull,
                                .class_ids = frame->class_ids,
                                .width = mask->width,
                                .height = mask->height,

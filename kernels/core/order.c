@@ -16,7 +16,7 @@ typedef struct Key {
 } Key;
 
 struct CclOrderMemory {
-    Key *keys;          /* CclContext.capacity of them */
+    Key *keys;             /* CclContext.capacity of them */
     CclComponent *records; /* max_components */
 };
 
@@ -99,7 +99,8 @@ static void fill_keys(const CclContext *context, const CclFrame *frame, uint32_t
     CclMeasuring measuring = { 0 };
 
     for (uint32_t i = 0; i < n; i++) {
-        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL);
+        ccl_measure_next(&measuring, &frame->records[i], frame->shape ? &frame->shape[i] : NULL,
+                         frame->hull ? &frame->hull[i] : NULL);
         measuring.class_id = frame->class_ids ? &frame->class_ids[i] : NULL;
         const double value = ccl_measure_number(&measuring, measure);
         context->order->keys[i] = (Key){ ordered_bits(isnan(value) ? INFINITY : sign * value), i };

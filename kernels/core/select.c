@@ -37,13 +37,13 @@ CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, c
     return CCL_OK;
 }
 
-/* Returns the number of those selected of the first n records. Only the CPU has counts of shapes and class ids. */
+/* Returns the number of those selected of the first n records. Only the CPU has counts of features and class ids. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ccl_measure_next(&measuring, &frame->records[i], NULL);
+        ccl_measure_next(&measuring, &frame->records[i], NULL, NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (!keeps)

@@ -38,20 +38,22 @@ gst_ccl_blob_filter_unref (GstCclBlobFilter * filter)
     g_atomic_rc_box_release_full (filter, clear);
 }
 
-static guint
+static guint64
 measures_of (const GstCclBlobFilter * filter, gint order)
 {
-  return (filter ? filter->selection.measures : 0) | (order != CCL_ORDER_RASTER ? 1u << ccl_order_number (order) : 0);
+  const guint64 of_order = order != CCL_ORDER_RASTER ? G_GUINT64_CONSTANT (1) << ccl_order_number (order) : 0;
+
+  return (filter ? filter->selection.measures : 0) | of_order;
 }
 
 gchar *
 gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint features)
 {
-  const guint measures = measures_of (filter, order);
+  const guint64 measures = measures_of (filter, order);
   GString *const names = g_string_new (NULL);
 
   for (guint i = 0; i < CCL_N_MEASURES; i++)
-    if (measures & 1u << i && ccl_measure_info (i)->feature & features)
+    if (measures & G_GUINT64_CONSTANT (1) << i && ccl_measure_info (i)->feature & features)
       g_string_append_printf (names, "%s%s", names->len ? ", " : "", ccl_measure_info (i)->name);
   return g_string_free (names, FALSE);
 }
