@@ -74,8 +74,8 @@ typedef struct CclMeasuring {
     const CclComponent *component; /* its flags are not read */
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
     const CclHullCounts *hull_counts; /* NULL without CCL_FEATURE_HULL */
-    const uint16_t *class_id;      /* NULL without CCL_FOREGROUND_EQUAL */
-    uint32_t width, height;        /* of the mask */
+    const uint16_t *class_id;         /* NULL without CCL_FOREGROUND_EQUAL */
+    uint32_t width, height;           /* of the mask */
     bool has_shape, has_measures, has_hull;
     CclShape shape;
     CclShapeMeasures measures;
