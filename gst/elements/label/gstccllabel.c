@@ -413,7 +413,7 @@ install_filter_properties (void)
   properties[PROP_FILTER] = g_param_spec_string ("filter", "Filter",
       "Expression that blobs must pass besides the other limits: \"area >= 50 and circularity > 0.6 and not touches-border "
       "or area > 5000\". Comparisons (< <= > >= == !=) of the measures that sort names, in mask pixels, and touches-border, "
-      "-left, -top, -right, -bottom; not, and, or, ( ). Measures of features=shape add it", "", GST_CCL_PARAM_PLAYING);
+      "-left, -top, -right, -bottom; not, and, or, ( ). Measures of a group of features add it", "", GST_CCL_PARAM_PLAYING);
   properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
       "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
       GST_CCL_PARAM_CONTROLLED);
@@ -427,9 +427,9 @@ install_list_properties (void)
       1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
       "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change. "
-      "Measures of features=shape add it", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+      "Measures of a group of features add it", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
-      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. The others take the CPU, whatever backend says",
       GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "

@@ -6,13 +6,13 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
 from ._masks import device_of_mask, readable
-from ._records import columns_of
+from ._records import columns_of, groups_of
 
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
 _NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
@@ -98,7 +98,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape:        True where analyze() will be asked for the feature "shape"; only on the CPU
+    shape, hull:  True where analyze() will be asked for the feature of that name; only on the CPU
     filter, sort: as for gstccl.analyze()
     """
 
@@ -106,12 +106,13 @@ class Context:
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 filter: str = "", sort: str = "raster") -> None:
+                 hull: bool = False, filter: str = "", sort: str = "raster") -> None:
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, shape, filter, sort)
+                                   labels, groups_of([name for name, on in (("shape", shape), ("hull", hull)) if on]),
+                                   filter, sort)
 
     @property
     def algorithm(self) -> str:
@@ -152,6 +153,11 @@ class Context:
         return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners)
 
 
+class _Groups(NamedTuple):
+    shape: bool
+    hull: bool
+
+
 _of_thread = threading.local()
 
 
@@ -162,9 +168,9 @@ def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
     if last and last[0] == settings and last[1] >= width and last[2] >= height:
         return last[3]
     _of_thread.last = None
-    connectivity, device, max_blobs, threads, labels, algorithm, shape, expression, sort = settings
+    connectivity, device, max_blobs, threads, labels, algorithm, groups, expression, sort = settings
     context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
-                      labels=labels, algorithm=algorithm, shape=shape, filter=expression, sort=sort)
+                      labels=labels, algorithm=algorithm, **groups._asdict(), filter=expression, sort=sort)
     _of_thread.last = (settings, width, height, context)
     return context
 
@@ -178,7 +184,9 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
                   __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
     connectivity: 8, or 4 where pixels that share only a corner do not belong together
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
-                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU)
+                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
+                  adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
+                  and rect_angle (CPU); both together add convexity
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -200,15 +208,14 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
         raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
     features = (features,) if isinstance(features, str) and features != "all" else features
     features = features if features == "all" else tuple(features)
-    with_shape = features != "all" and "shape" in features
-    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape, filter,
-                sort)
+    groups = _Groups("shape" in features, "hull" in features)
+    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, groups, filter, sort)
     context = _context_for(shape, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
         n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
         with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
-                     labels=labels is not False, algorithm=algorithm, shape=with_shape, filter=filter,
+                     labels=labels is not False, algorithm=algorithm, **groups._asdict(), filter=filter,
                      sort=sort) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
