@@ -29,8 +29,8 @@
  * With #cclmotion:background-location a restart does not learn anew: the background is loaded before the first frame, and
  * saved at the end of the stream, when the element stops, and by #cclmotion::save-background.
  *
- * ccltrack downstream can send the boxes of its tracks, see #ccltrack:feedback. In them #cclmotion:absorb-time stands still. That
- * takes #cclmotion:method feedback.
+ * ccltrack downstream can send the boxes of its tracks, see #ccltrack:feedback. With #cclmotion:method feedback no object inside
+ * such a box becomes background, however long it stands.
  *
  * With #cclmotion:async-depth the element keeps this many frames, so that the GPU works on several at once. Masks, messages and
  * metadata stay the same, and the element adds the delay to the latency of the pipeline. Nothing overtakes a queued frame:
