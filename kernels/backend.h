@@ -16,11 +16,12 @@ typedef struct CclFrame {
     CclMask mask;
     CclLimits limits;
     const struct CclSelection *selection; /* the CPU applies it with the limits, else the core after collect(); NULL: none */
-    CclLabels labels;    /* data NULL: none wanted */
-    CclTable table;      /* filled by the backend, in raster order; `components` points at records */
-    CclComponent *records; /* CclContext.capacity of them; allocated by the backend's open() */
-    CclShapeCounts *shape; /* as many; NULL without CCL_FEATURE_SHAPE */
-    void *slot;          /* the backend's own per-slot state */
+    CclLabels labels;                     /* data NULL: none wanted */
+    CclTable table;                       /* filled by the backend, in raster order; `components` points at records */
+    CclComponent *records;                /* CclContext.capacity of them; allocated by the backend's open() */
+    CclShapeCounts *shape;                /* as many; NULL without CCL_FEATURE_SHAPE */
+    CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
+    void *slot;                           /* the backend's own per-slot state */
 } CclFrame;
 
 /* The stack of a context for volumes. */
@@ -98,7 +99,7 @@ struct CclContext {
     unsigned first;       /* ring: the oldest frame waiting */
     unsigned n_waiting;
     struct CclOrderMemory *order; /* NULL with CCL_ORDER_RASTER */
-    uint32_t *renamed;            /* CclConfig.selects on CUDA: by label, 1 to capacity, the label among those selected or 0 */
+    uint32_t *renamed;            /* with CclConfig.selects on CUDA: [label], the label after the selection; 0: dropped */
     bool lost;                    /* a frame has failed after it was begun: every later call fails */
     CclVolume volume;             /* with CclConfig.volume */
     CclStep steps[64];

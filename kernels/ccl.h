@@ -85,6 +85,7 @@ bool ccl_backend_built(CclBackendKind backend);
 
 /* Groups of measures beyond the basic table, for CclConfig.features. They cost nothing unless they are set. */
 #define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
+#define CCL_FEATURE_HULL  (1u << 1) /* CclTable.hull: convex hull, diameters, smallest rectangle */
 
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2 (1u << 0)
@@ -273,6 +274,40 @@ typedef struct CclShapeMeasures {
 
 void ccl_shape_measures(const CclShapeCounts *counts, uint64_t area, CclShapeMeasures *measures);
 
+/*
+ * The exact integers behind the measures of CCL_FEATURE_HULL: of the convex hull of the corners of a component's pixels. Corner
+ * (x, y) is the upper left one of pixel (x, y). 48 bytes without padding.
+ *
+ * A direction (dx, dy) is as short as integers allow, at an angle in (-pi/2, pi/2] from the x axis towards positive y. Of
+ * several that fit equally well, it is the one of the smallest angle.
+ */
+typedef struct CclHullCounts {
+    uint64_t area2;             /* twice the area, at most 2^29 */
+    uint64_t perimeter;         /* in 2^-40 pixels: the sum of the edges' lengths, each rounded down */
+    uint32_t diameter2;         /* square of the largest distance of two corners, at most 2^29 */
+    uint32_t width;             /* least distance of two parallel lines around the hull, times the length of their direction */
+    int16_t width_dx, width_dy; /* their direction */
+    int16_t rect_dx, rect_dy;   /* direction of the longer sides of the rectangle of least area around the hull */
+    int32_t along0, along1;     /* its extent in that direction: of x dx + y dy, over the corners */
+    int32_t across0, across1;   /* its extent in the direction (-dy, dx) */
+} CclHullCounts;
+
+/* Measures of CCL_FEATURE_HULL, in pixels. Positions are as those of CclShape. Toussaint, "Solving geometric problems with the
+ * rotating calipers", 1983. */
+typedef struct CclHullMeasures {
+    double area_convex;        /* of the hull, pixels squared: five pixels on a diagonal have 9 */
+    double solidity;           /* area over area_convex, at most 1 */
+    double perimeter_convex;   /* of the hull */
+    double feret_diameter_max; /* largest distance of two corners */
+    double min_feret;          /* least distance of two parallel lines around the component */
+    double rect_x, rect_y;     /* the rectangle of least area: its centre, */
+    double rect_length;        /* its longer side, */
+    double rect_width;
+    double rect_angle; /* and the angle of that side: radians in (-pi/2, pi/2], from the x axis towards positive y */
+} CclHullMeasures;
+
+void ccl_hull_measures(const CclHullCounts *counts, uint64_t area, CclHullMeasures *measures);
+
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
@@ -291,6 +326,9 @@ void ccl_shape_from_moments(const CclMoments *moments, CclShape *shape);
 /* Fills orientation, axes and eccentricity from xx, xy and yy: for a covariance that was mapped elsewhere. */
 void ccl_axes_from_covariance(CclShape *shape);
 
+/* Sides of the rectangle with the same second moments, in which pixels are squares: of a rectangle, these are its sides. */
+void ccl_equivalent_rect(const CclShape *shape, double *length, double *width);
+
 /* Area over the area of the box, 0..1. */
 double ccl_extent(const CclComponent *component);
 
@@ -303,6 +341,7 @@ double ccl_extent(const CclComponent *component);
 typedef struct CclTable {
     const CclComponent *components;
     const CclShapeCounts *shape; /* with CCL_FEATURE_SHAPE, by label: shape[components[i].label - 1]; else NULL */
+    const CclHullCounts *hull;   /* with CCL_FEATURE_HULL, in the same way */
     uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */

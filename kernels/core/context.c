@@ -90,8 +90,9 @@ static uint32_t table_capacity(const CclConfig *config)
 
 static CclStatus check_features(const CclConfig *config)
 {
-    if (config->features & ~CCL_FEATURE_SHAPE)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~CCL_FEATURE_SHAPE);
+    const unsigned known = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL;
+    if (config->features & ~known)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~known);
     if (config->features && config->volume)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "volumes have no features");
     if (config->features && config->backend != CCL_BACKEND_CPU)
@@ -104,11 +105,10 @@ static CclStatus check_order(const CclConfig *config)
 {
     if ((unsigned)config->order >= CCL_N_ORDERS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
-    if (config->order == CCL_ORDER_RASTER)
-        return CCL_OK;
-    const CclMeasureInfo *const info = ccl_measure_info(ccl_order_number(config->order));
-    if (info->feature & ~config->features)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x", info->name, info->feature);
+    const unsigned feature = ccl_order_feature(config->order);
+    if (feature & ~config->features)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x",
+                        ccl_measure_info(ccl_order_number(config->order))->name, feature);
     return CCL_OK;
 }
 

@@ -69,6 +69,9 @@ static CclStatus cpu_open(CclContext *context)
         if (!context->frames[i].shape)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclShapeCounts),
                                    (void **)&context->frames[i].shape));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HULL; i++)
+        if (!context->frames[i].hull)
+            CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHullCounts), (void **)&context->frames[i].hull));
     return CCL_OK;
 }
 

@@ -22,7 +22,7 @@ void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measur
 
 /* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->records may be labels->sums:
  * record k comes from the sums of label k or a greater one. With a selection that needs them, frame->shape has the counts of
- * roots. */
+ * roots by their labels, frame->hull by their order. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
 
 /* Replaces each flattened parent in first..end-1 by the component's label. */

@@ -19,6 +19,7 @@ static const struct {
     { "table", check_table },
     { "features", check_features },
     { "shape", check_shape },
+    { "hull", check_hull },
     { "selection", check_selection },
     { "contour", check_contour },
     { "blend", check_blend },

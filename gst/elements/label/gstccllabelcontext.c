@@ -364,6 +364,8 @@ gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
     .settings_error = "These settings do not go together",
     .settings_hint = "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",
   };
+  klass->texts.parsed_property = "filter";
+  klass->texts.parsed_hint = "An example: area >= 50 and circularity > 0.6 and not touches-border";
   klass->get_wanted_delay = gst_ccl_label_get_wanted_delay;
   klass->check_settings = gst_ccl_label_check_settings;
   klass->fill_request = gst_ccl_label_fill_request;

@@ -88,8 +88,8 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
-/* Warns of a GPU that is there and not used. With backend=auto `features` gets no warning: its text names the CPU. A
- * filter or an order does not look like it. */
+/* Warns when the CPU labels although there is a GPU, because a feature was asked for that the GPU does not measure. With
+ * backend=auto `features` gets no warning, because its text says so. `filter` and `sort` get one: their user named a measure. */
 void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {

@@ -100,7 +100,6 @@ struct _GstCclLabel
   GstCclAnalyzer parent;
 
   GstCclLabelSettings settings; /* object lock */
-  gchar *wrong_filter;          /* object lock; the warning about a value that was set before the start, or NULL */
   GstCclLabelStats stats;       /* object lock */
 
   /* Streaming thread. */
@@ -128,7 +127,6 @@ void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
 
 /* gstcclblobfilter.c: the property `filter` */
 void gst_ccl_label_set_filter (GstCclLabel * self, const gchar * text);
-void gst_ccl_label_warn_of_wrong_filter (GstCclLabel * self);
 
 /* gstccllabelframes.c: from mask to metadata */
 void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);

@@ -49,9 +49,7 @@ static bool parse_choice(const char *filter, const char *sort, CclConfig *config
     if (status != CCL_OK || !parse_order(sort, &config->order))
         return false;
     config->selects = selection->n_steps > 0;
-    config->features |= selection->features;
-    if (config->order != CCL_ORDER_RASTER)
-        config->features |= ccl_measure_info(ccl_order_number(config->order))->feature;
+    config->features |= selection->features | ccl_order_feature(config->order);
     return true;
 }
 

@@ -53,6 +53,8 @@ PyObject *raise_status(CclStatus status);
 
 /* The types Context and Tracker of gstccl._core, and its function volume(). */
 extern PyType_Spec context_spec, tracker_spec;
+/* A new dict with the settings that a tracker has by default. */
+PyObject *tracker_defaults(void);
 PyObject *volume(PyObject *module, PyObject *arguments);
 
 #endif

@@ -155,17 +155,19 @@ class Context:
 _of_thread = threading.local()
 
 
-def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
-    """This thread's context; a new one where the last had other settings or was smaller."""
+def _context_for(caller: str, mask: Any, settings: dict[str, Any]) -> Context:
+    """This thread's context for a caller; a new one where the last had other settings or was smaller."""
+    shape = getattr(mask, "shape", None)
+    if shape is None or len(shape) != 2 or not all(shape):
+        readable(mask, -1)  # names what is wrong
+        raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
     height, width = shape
-    last = getattr(_of_thread, "last", None)
+    last = getattr(_of_thread, caller, None)
     if last and last[0] == settings and last[1] >= width and last[2] >= height:
         return last[3]
-    _of_thread.last = None
-    connectivity, device, max_blobs, threads, labels, algorithm, shape, expression, sort = settings
-    context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
-                      labels=labels, algorithm=algorithm, shape=shape, filter=expression, sort=sort)
-    _of_thread.last = (settings, width, height, context)
+    setattr(_of_thread, caller, None)
+    context = Context(width, height, **settings)
+    setattr(_of_thread, caller, (settings, width, height, context))
     return context
 
 
@@ -193,23 +195,15 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     border:       blobs that touch the border: "flag" them, "keep" them like others, or "drop" them
     """
     place = device_of_mask(mask)
-    device = device or place
-    shape = getattr(mask, "shape", None)
-    if shape is None or len(shape) != 2 or not all(shape):
-        readable(mask, -1)  # names what is wrong
-        raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
     features = (features,) if isinstance(features, str) and features != "all" else features
     features = features if features == "all" else tuple(features)
-    with_shape = features != "all" and "shape" in features
-    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape, filter,
-                sort)
-    context = _context_for(shape, settings)
-    table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
+    settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
+                "threads": threads, "labels": labels is not False, "algorithm": algorithm,
+                "shape": features != "all" and "shape" in features, "filter": filter, "sort": sort}
+    table = _context_for("analyze", mask, settings).analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
-        n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
-        with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
-                     labels=labels is not False, algorithm=algorithm, shape=with_shape, filter=filter,
-                     sort=sort) as larger:
+        settings["max_blobs"] = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
+        with Context(mask.shape[1], mask.shape[0], **settings) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
 
@@ -223,8 +217,9 @@ def fill_holes(mask: Any, *, connectivity: int = 8, max_area: int = 0, threads: 
     """
     if connectivity not in (4, 8):
         raise ValueError(f"connectivity must be 4 or 8: it is {connectivity!r}")
-    holes = analyze(mask, connectivity=12 - connectivity, device="cpu", features=(), labels=True, max_blobs=1, threads=threads,
-                    threshold=threshold, invert=True, max_area=max_area, border="drop").labels
+    settings = {"connectivity": 12 - connectivity, "max_blobs": 1, "threads": threads, "labels": True}
+    holes = _context_for("fill_holes", mask, settings).analyze(mask, features=(), labels=True, threshold=threshold, invert=True,
+                                                               max_area=max_area, border="drop").labels
     return (np.asarray(mask) > threshold) | (holes != 0)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 HAS_CUDA: int
 MAX_COMPONENTS: int
+TRACKER_DEFAULTS: dict[str, Any]
 
 class Error(RuntimeError):
     """Base class of this module's own exceptions."""

@@ -10,6 +10,7 @@
 #include "algorithms.h"
 #include "analysis/selection.h"
 #include "cpu/context.h"
+#include "reference_hull.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct Fill {
     uint8_t *seen;   /* one byte per pixel */
     uint32_t *queue; /* pixel indices of the component being filled; at most all pixels */
     uint32_t n;
+    CclReferenceColumn *columns; /* one per pixel of a row, and one more */
 } Fill;
 
 static void visit(Fill *fill, int64_t x, int64_t y)
@@ -127,10 +129,11 @@ static void paint(const Fill *fill, const CclLabels *labels, uint32_t label)
         labels_row(labels, fill->queue[i] / fill->mask->width)[fill->queue[i] % fill->mask->width] = label;
 }
 
-static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts)
+static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts,
+                        const CclHullCounts *hull)
 {
     CclMeasuring measuring = {
-        .component = component, .counts = counts, .width = frame->mask.width, .height = frame->mask.height
+        .component = component, .counts = counts, .hull_counts = hull, .width = frame->mask.width, .height = frame->mask.height
     };
     return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
 }
@@ -144,8 +147,11 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
     CclShapeCounts counts = { 0, 0, 0, 0 };
     if (frame->shape)
         counts = count_shape(fill);
+    CclHullCounts hull = { 0 };
+    if (frame->hull)
+        hull = ccl_reference_hull(fill->columns, fill->queue, fill->n, fill->mask->width);
     const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, frame->mask.width, frame->mask.height);
-    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) || !is_selected(frame, &c, &counts))
+    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) || !is_selected(frame, &c, &counts, &hull))
         return;
     c.flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
     c.label = ++table->n_kept;
@@ -153,6 +159,8 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
         frame->records[c.label - 1] = c;
     if (c.label <= capacity && frame->shape)
         frame->shape[c.label - 1] = counts;
+    if (c.label <= capacity && frame->hull)
+        frame->hull[c.label - 1] = hull;
     if (frame->labels.data)
         paint(fill, &frame->labels, c.label);
 }
@@ -162,7 +170,8 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     const CclMask *const mask = &frame->mask;
     const size_t max_pixels = (size_t)context->config.max_width * context->config.max_height;
     Fill fill = { .mask = mask, .connectivity = context->config.connectivity, .queue = cpu_workspace(context) };
-    fill.seen = (uint8_t *)(fill.queue + max_pixels);
+    fill.columns = (CclReferenceColumn *)(fill.queue + max_pixels);
+    fill.seen = (uint8_t *)(fill.columns + context->config.max_width + 1);
 
     memset(fill.seen, 0, (size_t)mask->width * mask->height);
     if (frame->labels.data)
@@ -184,7 +193,8 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 
 static size_t workspace_size(const CclContext *context)
 {
-    return (size_t)context->config.max_width * context->config.max_height * (sizeof(uint32_t) + 1);
+    const size_t width = context->config.max_width;
+    return width * context->config.max_height * (sizeof(uint32_t) + 1) + (width + 1) * sizeof(CclReferenceColumn);
 }
 
 const CclAlgorithm ccl_cpu_reference = {

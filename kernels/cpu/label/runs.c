@@ -8,11 +8,13 @@
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
+ *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
  *   number    roots are in raster order of first pixels -> table
  *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
 #include "algorithms.h"
 #include "cpu/context.h"
+#include "cpu/hull_table.h"
 #include "cpu/join.h"
 #include "cpu/shape_table.h"
 #include "cpu/table.h"
@@ -42,9 +44,11 @@ typedef struct Runs {
 
     CclPrefix *prefix;
     CclLabelling labels;
-    CclStoredRow *stored; /* these three are NULL without label images */
-    uint64_t *stored_bits;
+    CclStoredRow *stored;  /* NULL without label images and hulls, as stored_labels */
+    uint64_t *stored_bits; /* NULL without label images */
     uint32_t *stored_labels;
+    uint16_t *stored_x; /* NULL without hulls, as hulls */
+    CclHulls *hulls;
     CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
     CclStrip strip[MAX_STRIPS];
 } Runs;
@@ -86,7 +90,7 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
     Runs *const runs = job->runs;
     const CclMask *const mask = &job->frame->mask;
     const bool provisional = job->frame->labels.provisional;
-    const bool paint = job->frame->labels.data;
+    const bool paint = job->frame->labels.data, hull = job->frame->hull && !provisional;
 
     for (unsigned i = 0; i < job->n_strips; i++) {
         CclStrip *const s = &runs->strip[i];
@@ -99,9 +103,11 @@ static void cut_strips(Job *job, CclConnectivity connectivity)
         s->prefix = runs->prefix;
         s->shape = provisional ? NULL : job->frame->shape;
         s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
-        s->stored = paint ? runs->stored + s->y0 : NULL;
+        const size_t first_run = (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * PADDING;
+        s->stored = paint || hull ? runs->stored + s->y0 : NULL;
         s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
-        s->stored_labels = paint ? runs->stored_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * PADDING : NULL;
+        s->stored_labels = paint || hull ? runs->stored_labels + first_run : NULL;
+        s->stored_x = hull ? runs->stored_x + 2 * first_run : NULL;
     }
 }
 
@@ -130,6 +136,32 @@ static void paint_task(void *data, unsigned i)
     job->strip_us[i] += ccl_now_us() - start;
 }
 
+/* ---------------------------------------------------------------- hulls */
+
+static void extent_task(void *data, unsigned i)
+{
+    Job *const job = data;
+    const double start = ccl_now_us();
+    ccl_hull_extents(job->runs->hulls, &job->runs->strip[i]);
+    job->strip_us[i] += ccl_now_us() - start;
+}
+
+static void hull_task(void *data, unsigned i)
+{
+    Job *const job = data;
+    const double start = ccl_now_us();
+    ccl_hulls_of_part(job->runs->hulls, job->frame, &job->runs->labels, i, job->n_strips);
+    job->strip_us[i] += ccl_now_us() - start;
+}
+
+static void find_hulls(Job *job)
+{
+    Runs *const runs = job->runs;
+    ccl_hulls_begin(runs->hulls, &runs->labels);
+    ccl_pool_run(runs->pool, extent_task, job, job->n_strips, true);
+    ccl_pool_run(runs->pool, hull_task, job, job->n_strips, job->frame->labels.data);
+}
+
 /* ---------------------------------------------------------------- frame */
 
 static CclStatus analyze(CclContext *context, CclFrame *frame)
@@ -145,7 +177,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     const bool measured = !frame->labels.provisional;
 
     cut_strips(&job, context->config.connectivity);
-    ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data);
+    ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data || frame->hull);
     for (unsigned i = 1; i < job.n_strips; i++)
         join_rows(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
     for (unsigned i = 1; i < job.n_strips && runs->strip[0].shape; i++)
@@ -156,10 +188,14 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
     for (unsigned i = 0; i < job.n_strips && runs->strip[0].shape; i++)
         ccl_merge_shape(&runs->strip[i]);
+    if (runs->strip[0].stored_x)
+        find_hulls(&job);
     if (measured)
         ccl_table_from_sums(frame, context->capacity, labels);
     if (runs->strip[0].shape)
         ccl_shape_from_roots(frame->shape, context->capacity, labels);
+    if (runs->strip[0].stored_x)
+        ccl_hulls_from_roots(frame->hull, context->capacity, labels);
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
@@ -202,6 +238,7 @@ static CclStatus open_strip(CclContext *context, CclStrip *strip)
     for (unsigned i = 0; i < 2; i++) {
         strip->row_bits[i] = strip->row[i].bits;
         strip->row_labels[i] = strip->row[i].label;
+        strip->row_x[i] = strip->row[i].x;
     }
     strip->empty.x[0] = UINT16_MAX;
     CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
@@ -212,13 +249,37 @@ static CclStatus open_strip(CclContext *context, CclStrip *strip)
 
 static CclStatus open_stored_rows(CclContext *context, Runs *runs)
 {
-    const uint32_t width = context->config.max_width;
-    const size_t height = context->config.max_height;
-    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
+    const CclConfig *const config = &context->config;
+    const uint32_t width = config->max_width;
+    const size_t height = config->max_height;
+    const bool hull = config->features & CCL_FEATURE_HULL;
+    if (!config->labels && !hull)
+        return CCL_OK;
     const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * PADDING;
     const size_t n_labels = height * ((width + 1) / 2 + 1) + MAX_STRIPS * PADDING;
-    CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
-    return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels);
+    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels));
+    if (config->labels)
+        CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
+    if (!hull)
+        return CCL_OK;
+    CCL_TRY(ccl_cpu_memory(context, n_labels * 2 * sizeof(uint16_t), (void **)&runs->stored_x));
+    return ccl_hulls_open(context, runs->n_threads, &runs->hulls);
+}
+
+static CclStatus open_records(CclContext *context, size_t n_labels)
+{
+    const CclConfig *const config = &context->config;
+    for (unsigned i = 0; i < config->depth; i++) {
+        CclFrame *const frame = &context->frames[i];
+        /* Sums become records in place: a record is written where its sums were, or before. */
+        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&frame->records));
+        if (config->features & CCL_FEATURE_SHAPE)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&frame->shape));
+        if (config->features & CCL_FEATURE_HULL)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHullCounts), (void **)&frame->hull));
+    }
+    return CCL_OK;
 }
 
 static CclStatus open_runs(CclContext *context)
@@ -242,16 +303,11 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.parent));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.root));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
-    /* Sums become records in place: a record is written where its sums were, or before. */
-    for (unsigned i = 0; i < config->depth; i++)
-        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].records));
-    for (unsigned i = 0; i < config->depth && config->features & CCL_FEATURE_SHAPE; i++)
-        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&context->frames[i].shape));
+    CCL_TRY(open_records(context, n_labels));
     if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)
         CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_height * (config->max_width + 1) * sizeof(CclCorner),
                                (void **)&runs->corners));
-    if (config->labels)
-        CCL_TRY(open_stored_rows(context, runs));
+    CCL_TRY(open_stored_rows(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)
         CCL_TRY(open_strip(context, &runs->strip[i]));
     if (runs->n_threads > 1 && !(runs->pool = ccl_pool_new(runs->n_threads)))
