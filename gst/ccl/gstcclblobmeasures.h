@@ -55,7 +55,7 @@ void gst_ccl_blob_list_set_hull (GstCclBlobList * list, GBytes * hull);
 GST_CCL_API
 GBytes *gst_ccl_blob_list_get_hull (const GstCclBlobList * list);
 
-/* Sets the counts of another list. */
+/* Sets the counts of @other. */
 GST_CCL_API
 void gst_ccl_blob_list_copy_columns (GstCclBlobList * list, const GstCclBlobList * other);
 
@@ -70,7 +70,7 @@ gboolean gst_ccl_blob_meta_get_hull (const GstCclBlobMeta * meta, guint index, g
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_convexity (const GstCclBlobMeta * meta, guint index, gdouble * convexity);
 
-/* Gets the largest and the least extent of a blob in any direction. */
+/* Gets the largest and the least extent of a blob in any direction, in pixels. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_feret (const GstCclBlobMeta * meta, guint index, gdouble * max, gdouble * min);
 
@@ -83,7 +83,7 @@ gboolean gst_ccl_blob_meta_get_min_rect (const GstCclBlobMeta * meta, guint inde
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_min_rect_center (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
 
-/* Gets the sides of the rectangle with the same second moments. */
+/* Gets the rectangle with the same second moments, in pixels that are squares. */
 GST_CCL_API
 void gst_ccl_blob_get_equivalent_rect (const GstCclBlob * blob, gdouble * length, gdouble * width);
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -153,11 +153,6 @@ class Context:
         return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners)
 
 
-class _Groups(NamedTuple):
-    shape: bool
-    hull: bool
-
-
 _of_thread = threading.local()
 
 
@@ -207,7 +202,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features = features if features == "all" else tuple(features)
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
-                "shape": features != "all" and "shape" in features, "filter": filter, "sort": sort}
+                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort}
     table = _context_for("analyze", mask, settings).analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
         settings["max_blobs"] = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
