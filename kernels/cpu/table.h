@@ -11,8 +11,8 @@
 typedef struct CclLabelling {
     uint32_t *parent;
     CclComponent *sums; /* may be the frame's rows: see ccl_table_from_sums() */
-    uint32_t *root;  /* roots, ascending: only n_roots entries */
-    uint32_t *final; /* of roots only: the component's label, 0 when it is dropped */
+    uint32_t *root;     /* roots, ascending: only n_roots entries */
+    uint32_t *final;    /* of roots only: the component's label, 0 when it is dropped */
     uint32_t n_roots;
 } CclLabelling;
 

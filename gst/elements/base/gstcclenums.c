@@ -85,6 +85,7 @@ DEFINE_TYPE (attach, "Attach", g_flags_register_static)
 static const GFlagsValue features[] = {
   {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
   {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+  {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
   {0, NULL, NULL}
 };
 

@@ -431,7 +431,7 @@ install_list_properties (void)
       "change. Measures marked (CPU) turn their group of features on", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER,
       GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
-      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. The others take the CPU, whatever backend says",
       GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "

@@ -184,6 +184,13 @@ fit_in_headroom (GstCclLabel * self, GstCclLabelRequest * request)
     request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
 }
 
+guint
+gst_ccl_label_core_features (guint features)
+{
+  return (features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
+      | (features & GST_CCL_FEATURES_HULL ? CCL_FEATURE_HULL : 0);
+}
+
 static void
 gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
 {
@@ -195,7 +202,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
-  request->features = (self->now.features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
+  request->features = gst_ccl_label_core_features (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
   request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;

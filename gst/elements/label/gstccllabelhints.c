@@ -94,16 +94,16 @@ void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {
   const gint backend = request->method.backend;
-  const gboolean is_asked_for = self->now.features & GST_CCL_FEATURES_SHAPE;
+  const guint asked = gst_ccl_label_core_features (self->now.features);
   const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
           && (self->parent.active_backend == GST_CCL_BACKEND_CUDA
-              || (!is_asked_for && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
+              || (!asked && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
   gchar *names;
 
   if (!is_missed || self->warned_features)
     return;
   self->warned_features = TRUE;
-  names = is_asked_for ? g_strdup ("features=shape") :
+  names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : "features=hull") :
       gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
       ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._masks import device_of_mask, readable
-from ._records import columns_of
+from ._records import columns_of, groups_of
 
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
 _NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
@@ -98,7 +98,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape:        True where analyze() will be asked for the feature "shape"; only on the CPU
+    shape, hull:  True where analyze() will be asked for the feature of that name; only on the CPU
     filter, sort: as for gstccl.analyze()
     """
 
@@ -106,12 +106,13 @@ class Context:
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 filter: str = "", sort: str = "raster") -> None:
+                 hull: bool = False, filter: str = "", sort: str = "raster") -> None:
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, shape, filter, sort)
+                                   labels, groups_of([name for name, on in (("shape", shape), ("hull", hull)) if on]),
+                                   filter, sort)
 
     @property
     def algorithm(self) -> str:
@@ -180,7 +181,9 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
                   __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
     connectivity: 8, or 4 where pixels that share only a corner do not belong together
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
-                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU)
+                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
+                  adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
+                  and rect_angle (CPU); both together add convexity
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -199,7 +202,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features = features if features == "all" else tuple(features)
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
-                "shape": features != "all" and "shape" in features, "filter": filter, "sort": sort}
+                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort}
     table = _context_for("analyze", mask, settings).analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
         n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
