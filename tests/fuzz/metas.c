@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Metadata of other elements through the whole chain: regions, blobs, masks, zones and segmentations with any numbers and names. */
+/* Metadata of other elements through the whole chain: regions, blobs, masks, zones, segmentations; any numbers and names. */
 #include "fuzz.h"
 
 #include <gst/video/video.h>

@@ -125,9 +125,9 @@ N_CHAINS = 10
 
 METAS = [bytes([chain]) + 3 * (bytes([0, 3]) + REGION + BLOBS + ZONES + b"\0") for chain in range(N_CHAINS)]
 METAS += [bytes([chain]) + 3 * (bytes([0, 3]) + MASK + REGION + CROP + b"\0") for chain in range(N_CHAINS)]
-METAS += [bytes([chain]) + bytes([0, 1]) + SEGMENTS[i] + KEPT + b"\0" + bytes([0, 2]) + SEGMENTS[i] + KEPT + SEGMENTS[0] + KEPT + b"\0"
+METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + KEPT + bytes([0, 0, 2]) + SEGMENTS[i] + KEPT + SEGMENTS[0] + KEPT + b"\0"
           for chain in (8, 9) for i in range(6)]
-METAS += [bytes([chain]) + bytes([0, 1]) + SEGMENTS[i] + change + b"\0" for chain in (8, 9) for i in (0, 2) for change in CHANGED]
+METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + change + b"\0" for chain in (8, 9) for i in (0, 2) for change in CHANGED]
 
 
 def main():
