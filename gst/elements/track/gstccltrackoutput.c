@@ -3,6 +3,8 @@
 
 #include "gstccltrackoutput.h"
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #define STATE_FLAGS (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_PREDICTED \
     | GST_CCL_BLOB_FLAG_LOST | GST_CCL_BLOB_FLAG_MERGED | GST_CCL_BLOB_FLAG_SPLIT)
 
@@ -227,7 +229,7 @@ write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
   meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
   if (n == 0 && results->blobs->len > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-  gst_ccl_blob_list_set_shape (list, gst_ccl_blob_list_get_shape (meta->list));
+  gst_ccl_blob_list_copy_columns (list, meta->list);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   return TRUE;
