@@ -111,6 +111,20 @@ __device__ static inline bool is_last_block(uint32_t *n_blocks_done, uint32_t n_
     return is_last;
 }
 
+/* A copy past the L1 cache: for loads before wait_for_predecessor(). */
+template <typename T> __device__ static inline T load_coherent(const T *from)
+{
+    static_assert(sizeof(T) % 4 == 0, "");
+    union {
+        T value;
+        uint32_t words[sizeof(T) / 4];
+    } copy;
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof(T) / 4; i++)
+        copy.words[i] = __ldcg((const uint32_t *)from + i);
+    return copy.value;
+}
+
 /* A pixel: its place in the picture, and in a tile. */
 typedef struct TilePixel {
     int x, y, column, row;
@@ -129,11 +143,11 @@ __device__ static inline uint32_t valid_bits(const Feedback &f, uint32_t word)
     return left >= 32 ? ~0u : (1u << left) - 1;
 }
 
-/* 8 pixels of 16 bits. */
-typedef union FeedbackEight {
-    uint4 words;
-    uint16_t of[8];
-} FeedbackEight;
+/* 4 pixels of 16 bits. */
+typedef union FeedbackFour {
+    uint2 words;
+    uint16_t of[4];
+} FeedbackFour;
 
 typedef union FeedbackSample {
     uint4 words;

@@ -84,7 +84,7 @@ __device__ static void add_outlines(const Feedback &f, const Regions &r, const R
         }
         if (!(sums.picture | sums.background))
             continue;
-        const uint32_t root = region_root(r, region_node(r, run_start(w, word, b), y));
+        const uint32_t root = region_climb(r, region_node(r, run_start(w, word, b), y));
         unsigned long long *const to = f.outlines + (size_t)(root / 2) * OUTLINE_SUMS;
         atomicAdd(to, (unsigned long long)sums.picture), atomicAdd(to + 1, (unsigned long long)sums.background);
         atomicAdd(to + 2, (unsigned long long)sums.change);
@@ -108,7 +108,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_
         const uint32_t next = shifted_left(bits, still_word(f, first + 32, y));
         const uint32_t motionless = bits ? f.motionless[(size_t)y * f.words + word] & bits : 0;
         sum_runs(w, next, word, { motionless, bits }, sums, [&](uint32_t start, uint32_t sum) {
-            atomicAdd(f.sums + region_root(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
+            atomicAdd(f.sums + region_climb(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
         });
         if (bits)
             add_outlines(f, r, w, next, word, y);

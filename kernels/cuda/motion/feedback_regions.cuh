@@ -59,6 +59,24 @@ __device__ static inline uint32_t region_root(const Regions &r, uint32_t node)
     }
 }
 
+/* The same, for kernels that join or add: parents on the way become grandparents. Rows that begin together make chains as long
+ * as a region is high, which rows that climb together halve with each step. */
+__device__ static inline uint32_t region_climb(const Regions &r, uint32_t node)
+{
+    const uint32_t mask = (1u << REGION_NODE_BITS) - 1;
+    unsigned long long entry = __ldcg(r.parents + node);
+    while (entry >> REGION_NODE_BITS == r.labelling) {
+        const uint32_t parent = (uint32_t)entry & mask;
+        const unsigned long long next = __ldcg(r.parents + parent);
+        if (next >> REGION_NODE_BITS != r.labelling)
+            return parent;
+        atomicMin(r.parents + node, next);
+        node = (uint32_t)next & mask;
+        entry = __ldcg(r.parents + node);
+    }
+    return node;
+}
+
 /* `node` gets the parent `to`, if that is smaller than the one it has. Returns the one it had, or `to` if it had none. */
 __device__ static inline uint32_t region_attach(const Regions &r, uint32_t node, uint32_t to)
 {
@@ -69,7 +87,7 @@ __device__ static inline uint32_t region_attach(const Regions &r, uint32_t node,
 __device__ static inline void region_join(const Regions &r, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = region_root(r, a), b = region_root(r, b);
+        a = region_climb(r, a), b = region_climb(r, b);
         if (a == b)
             return;
         const uint32_t large = max(a, b);
@@ -98,10 +116,10 @@ __device__ static inline RunWord load_run_word(const Regions &r, uint32_t word, 
 {
     const size_t at = (size_t)y * r.words + word;
     RunWord w;
-    w.bits = r.bits[at];
-    w.before = word ? r.bits[at - 1] >> 31 : 0;
+    w.bits = __ldcg(r.bits + at);
+    w.before = word ? __ldcg(r.bits + at - 1) >> 31 : 0;
     w.begins = (w.bits ^ (w.bits << 1 | w.before)) | (word ? 0 : 1);
-    w.start = r.run_starts[at];
+    w.start = __ldcg(r.run_starts + at);
     return w;
 }
 
