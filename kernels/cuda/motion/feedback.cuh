@@ -13,8 +13,7 @@
  *     feedback_regions.cu    sum        blobs and holes of the mask
  *     feedback_learn.cu      learn      the final mask, the model
  *     filter.cu              output     confirm, dilate, bytes; the last block tells the host
- *     filter.cu              filter     median of still pixels
- *     feedback_ghosts.cu     merge, sum, absorb   still regions
+ *     feedback_ghosts.cu     merge, sum, absorb   still regions: median of still pixels, runs joined, ghosts absorbed
  *
  * Nothing waits for the host between two pictures: the device keeps FeedbackControl.
  */

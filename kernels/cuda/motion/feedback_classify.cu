@@ -4,7 +4,7 @@
 // Method "feedback": from the picture to foreground without shadows. A block has a tile of the picture and of the model in
 // shared memory, with what lies around it. Pixels whose first mode fits are done at once; the block's threads share the others.
 
-#include "feedback.cuh"
+#include "feedback_range.cuh"
 
 #include "cuda/warp.cuh"
 
@@ -32,7 +32,6 @@
 #define CHROMA_HEIGHT (TILE_HEIGHT / 2 + 4)
 
 static_assert(TILE_PIXELS == CLASSIFY_THREADS * 4, "a thread has four pixels");
-static_assert(MEAN_HALO == 4, "the range around a pixel is in three groups of four");
 static_assert(VALUE_HEIGHT <= CLASSIFY_THREADS, "a thread loads the gain of a row");
 static_assert(VALUE_HALO >= 2 && MEAN_HALO >= 2, "edges look two pixels away");
 
@@ -278,53 +277,10 @@ __device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const 
     }
 }
 
-/* The smaller and the larger half of a word. */
-__device__ static uint32_t smaller_half(uint32_t halves)
-{
-    return min(halves & 65535, halves >> 16);
-}
-
-__device__ static uint32_t larger_half(uint32_t halves)
-{
-    return max(halves & 65535, halves >> 16);
-}
-
-/* The halves of the words of a group that come before column `n` of it. */
-__device__ static uint2 columns_before(uint32_t n)
-{
-    return make_uint2(n >= 2 ? ~0u : n ? 0xffffu : 0, n >= 4 ? ~0u : n == 3 ? 0xffffu : 0);
-}
-
-/* Smallest and largest mean of 9x9: the columns are in three groups of four, of which the first and the last are not whole. */
-__device__ static void far_range(const ClassifyTile &tile, int row, int column, FeedbackRange *range)
-{
-    const uint32_t in_first = (uint32_t)column % 4;
-    const uint2 before = columns_before(in_first), in_last = columns_before(in_first + 1);
-    uint2 least[3], most[3];
-    for (int g = 0; g < 3; g++)
-        least[g] = make_uint2(~0u, ~0u), most[g] = make_uint2(0, 0);
-#pragma unroll
-    for (int j = 0; j <= 2 * FEEDBACK_FAR_RADIUS; j++) {
-        const uint2 *const means = (const uint2 *)&tile.mean[row + j][column & ~3];
-#pragma unroll
-        for (int g = 0; g < 3; g++) {
-            const uint2 four = means[g];
-            least[g].x = __vminu2(least[g].x, four.x), least[g].y = __vminu2(least[g].y, four.y);
-            most[g].x = __vmaxu2(most[g].x, four.x), most[g].y = __vmaxu2(most[g].y, four.y);
-        }
-    }
-    uint32_t smallest = __vminu2(least[1].x, least[1].y), largest = __vmaxu2(most[1].x, most[1].y);
-    smallest = __vminu2(smallest, __vminu2(least[0].x | before.x, least[0].y | before.y));
-    largest = __vmaxu2(largest, __vmaxu2(most[0].x & ~before.x, most[0].y & ~before.y));
-    smallest = __vminu2(smallest, __vminu2(least[2].x | ~in_last.x, least[2].y | ~in_last.y));
-    largest = __vmaxu2(largest, __vmaxu2(most[2].x & in_last.x, most[2].y & in_last.y));
-    range->far_min = smaller_half(smallest), range->far_max = larger_half(largest);
-}
-
 __device__ static FeedbackRange range_around(const ClassifyTile &tile, int row, int column)
 {
     FeedbackRange range = { 65535, 0, 65535, 0 };
-    far_range(tile, row, column, &range);
+    far_range<MEAN_WIDTH>(&tile.mean[0][0], row, column, &range);
     for (int j = -1; j <= 1; j++)
         for (int i = -1; i <= 1; i++) {
             const uint32_t mean = tile.mean[row + MEAN_HALO + j][column + MEAN_HALO + i];
@@ -544,7 +500,7 @@ __device__ static void compare(const Feedback &f, const FeedbackPicture &picture
 
 /* What does not depend on the light is loaded before the wait: `sample` writes none of it, and has waited for those who did. */
 template <bool CHROMA>
-__global__ static void __launch_bounds__(CLASSIFY_THREADS)
+__global__ static void __launch_bounds__(CLASSIFY_THREADS, CHROMA ? 6 : 8)
     classify(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ ClassifyTile tile;

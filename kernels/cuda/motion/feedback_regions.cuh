@@ -96,6 +96,14 @@ __device__ static inline void region_join(const Regions &r, uint32_t a, uint32_t
     }
 }
 
+/* The same with what lies outside: a node gets it as its parent at once. */
+__device__ static inline void region_join_outside(const Regions &r, uint32_t node)
+{
+    const uint32_t old = region_attach(r, node, REGION_OUTSIDE);
+    if (old != REGION_OUTSIDE)
+        region_join(r, old, REGION_OUTSIDE);
+}
+
 /* A word of a row. */
 typedef struct RunWord {
     uint32_t bits;
@@ -186,10 +194,10 @@ __device__ static inline void merge_row(const Feedback &f, const Regions &r, uin
             const uint32_t i = (uint32_t)__ffs((int)left) - 1, node = region_node(r, word * 32 + i, y);
             begin(node);
             if (BOTH && !(bits >> i & 1) && (!y || y + 1 == f.height || word * 32 + i == 0))
-                region_join(r, node, REGION_OUTSIDE);
+                region_join_outside(r, node);
         }
         if (BOTH && word == (f.width - 1) / 32 && !(bits >> (f.width - 1) % 32 & 1))
-            region_join(r, region_node(r, run_start(a, word, (f.width - 1) % 32), y), REGION_OUTSIDE);
+            region_join_outside(r, region_node(r, run_start(a, word, (f.width - 1) % 32), y));
         if (!y)
             continue;
         uint32_t straight = bits & up & ~(a_left & b_left);
