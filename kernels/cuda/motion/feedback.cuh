@@ -110,20 +110,6 @@ __device__ static inline bool is_last_block(uint32_t *n_blocks_done, uint32_t n_
     return is_last;
 }
 
-/* A copy past the L1 cache: for loads before wait_for_predecessor(). */
-template <typename T> __device__ static inline T load_coherent(const T *from)
-{
-    static_assert(sizeof(T) % 4 == 0, "");
-    union {
-        T value;
-        uint32_t words[sizeof(T) / 4];
-    } copy;
-#pragma unroll
-    for (uint32_t i = 0; i < sizeof(T) / 4; i++)
-        copy.words[i] = __ldcg((const uint32_t *)from + i);
-    return copy.value;
-}
-
 /* A pixel: its place in the picture, and in a tile. */
 typedef struct TilePixel {
     int x, y, column, row;

@@ -123,44 +123,48 @@ __device__ static uint32_t smoothed(const ClassifyTile &tile, int row, int colum
     return feedback_smooth(tile.luma[y - 1], tile.luma[y], tile.luma[y + 1], (uint32_t)x, LUMA_WIDTH);
 }
 
-/* Columns 0 and 2, and 1 and 3, of four pixels in three rows, weighted 1, 2, 1: halves of 16 bits. */
-__device__ static void weigh_rows(const ClassifyTile &tile, int y, int word, uint32_t *even, uint32_t *odd)
+/* Four pixels of a row weighted 1, 2, 1 with their neighbours: columns 0 and 2, and 1 and 3, in halves of 16 bits. */
+typedef struct Weighted {
+    uint32_t even, odd;
+} Weighted;
+
+/* Of a word of luma, which is neither the first nor the last of its row. */
+__device__ static Weighted weigh_across(const ClassifyTile &tile, int y, int word)
 {
-    const uint32_t a = *(const uint32_t *)&tile.luma[y - 1][word * 4], b = *(const uint32_t *)&tile.luma[y][word * 4];
-    const uint32_t c = *(const uint32_t *)&tile.luma[y + 1][word * 4], mask = 0x00ff00ff;
-    *even = (a & mask) + 2 * (b & mask) + (c & mask);
-    *odd = (a >> 8 & mask) + 2 * (b >> 8 & mask) + (c >> 8 & mask);
+    const uint32_t *const at = (const uint32_t *)tile.luma[y] + word, mask = 0x00ff00ff;
+    const uint32_t even = at[0] & mask, odd = at[0] >> 8 & mask;
+    const uint32_t before = odd << 16 | at[-1] >> 24;         /* columns -1 and 1 */
+    const uint32_t after = even >> 16 | (at[1] & 255u) << 16; /* columns 2 and 4 */
+    return { before + 2 * even + odd, even + 2 * odd + after };
 }
 
-/* feedback_smooth() of the four pixels of a word of luma, which is neither the first nor the last of its row. */
-__device__ static void smooth_four(const ClassifyTile &tile, int y, int word, uint32_t *smooth)
+/* feedback_smooth() and feedback_normalise() of four pixels, from their row and those above and below. */
+__device__ static void store_four(ClassifyTile &tile, const Weighted *rows, int row, int column)
 {
-    uint32_t left, even, odd, right, unused;
-    weigh_rows(tile, y, word - 1, &unused, &left);
-    weigh_rows(tile, y, word, &even, &odd);
-    weigh_rows(tile, y, word + 1, &right, &unused);
-    const uint32_t before = odd << 16 | left >> 16;  /* columns -1 and 1 */
-    const uint32_t after = even >> 16 | right << 16; /* columns 2 and 4 */
-    const uint32_t evens = before + 2 * even + odd, odds = even + 2 * odd + after;
-    smooth[0] = (evens & 65535) << 4, smooth[1] = (odds & 65535) << 4;
-    smooth[2] = evens >> 16 << 4, smooth[3] = odds >> 16 << 4;
+    const uint32_t gain = tile.gains[row];
+    const uint32_t even = (rows[0].even + 2 * rows[1].even + rows[2].even) << 4; /* at most 65280 each */
+    const uint32_t odd = (rows[0].odd + 2 * rows[1].odd + rows[2].odd) << 4;
+    uint32_t *const to = (uint32_t *)&tile.value[row][column];
+    to[0] = feedback_normalise(even & 65535, gain) | feedback_normalise(odd & 65535, gain) << 16;
+    to[1] = feedback_normalise(even >> 16, gain) | feedback_normalise(odd >> 16, gain) << 16;
 }
 
-/* The values of the tile four at a time, then those around it. */
+/* The values of the tile four by two at a time; other threads those left and right of it. */
 __device__ static void compute_values(ClassifyTile &tile)
 {
-    const int fours = TILE_WIDTH / 4, sides = 2 * VALUE_HALO;
-    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * fours; i += (int)blockDim.x) {
-        const int row = i / fours, four = i % fours;
-        const uint32_t gain = tile.gains[row];
-        uint32_t smooth[4];
-        smooth_four(tile, row + LUMA_HALO - VALUE_HALO, four + 1, smooth);
-        for (uint32_t &value : smooth)
-            value = feedback_normalise(value, gain);
-        uint32_t *const to = (uint32_t *)&tile.value[row][four * 4 + VALUE_HALO];
-        to[0] = smooth[0] | smooth[1] << 16, to[1] = smooth[2] | smooth[3] << 16;
+    const int fours = TILE_WIDTH / 4, n_inside = VALUE_HEIGHT / 2 * fours, sides = 2 * VALUE_HALO;
+    static_assert(VALUE_HEIGHT % 2 == 0 && LUMA_HALO == VALUE_HALO + 1, "rows of luma begin one above those of values");
+    for (int i = (int)threadIdx.x; i < n_inside; i += (int)blockDim.x) {
+        const int row = i / fours * 2, four = i % fours;
+        Weighted rows[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            rows[k] = weigh_across(tile, row + k, four + 1);
+        store_four(tile, rows, row, four * 4 + VALUE_HALO);
+        store_four(tile, rows + 1, row + 1, four * 4 + VALUE_HALO);
     }
-    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * sides; i += (int)blockDim.x) {
+    for (int i = (int)(threadIdx.x + blockDim.x - n_inside % blockDim.x) % (int)blockDim.x; i < VALUE_HEIGHT * sides;
+         i += (int)blockDim.x) {
         const int row = i / sides, side = i % sides, column = side < VALUE_HALO ? side : TILE_WIDTH + side;
         tile.value[row][column] = (uint16_t)feedback_normalise(smoothed(tile, row, column), tile.gains[row]);
     }
@@ -356,6 +360,8 @@ __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Cl
 {
     const int dy = (int)feedback_row_step(f.height), dx = (int)feedback_column_step(f.width), columns = TILE_WIDTH / dx;
     FeedbackEdges sums = {};
+    if ((int)threadIdx.x / 32 * 32 >= TILE_HEIGHT / dy * columns)
+        return; /* the whole warp */
     for (int i = (int)threadIdx.x; i < TILE_HEIGHT / dy * columns; i += (int)blockDim.x) {
         const int row = dy / 2 + i / columns * dy, column = dx / 2 + i % columns * dx, y = c.y0 + row, x = c.x0 + column;
         if (x < 2 || y < 2 || x >= (int)f.width - 2 || y >= (int)f.height - 2)
@@ -374,12 +380,13 @@ __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Cl
             atomicAdd(&tile.sums[1 + k], all[k]);
 }
 
+/* By the last threads: the first add up edges. */
 __device__ static void store_bits(const Feedback &f, ClassifyTile &tile, const Classify &c)
 {
     static_assert(TILE_WORDS % 32 == 0, "whole warps");
-    if (threadIdx.x >= TILE_WORDS)
+    if (threadIdx.x < CLASSIFY_THREADS - TILE_WORDS)
         return;
-    const uint32_t i = threadIdx.x, y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32),
+    const uint32_t i = threadIdx.x - (CLASSIFY_THREADS - TILE_WORDS), y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32),
                    word = (uint32_t)c.x0 / 32 + i % (TILE_WIDTH / 32);
     const uint32_t n = warp_sum((uint32_t)__popc(tile.raw[i]));
     if (i % 32 == 0 && n)

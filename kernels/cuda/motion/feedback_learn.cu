@@ -17,11 +17,20 @@ static_assert(LEARN_THREADS * 4 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has 
 static_assert(LEARN_WORDS * 32 == 32 * 4, "a warp has a row");
 static_assert(GUARD < 32, "the guard is in the next word");
 
+/* A pixel whose first mode is not near: the block's threads share such pixels. */
+typedef struct LearnTodo {
+    uint16_t pixel, value, threshold, mean, weight, deviation;
+} LearnTodo;
+
 typedef struct LearnTile {
     uint32_t mask[LEARN_ROWS + 2 * GUARD][LEARN_WORDS + 2];
     uint32_t guard[LEARN_ROWS][LEARN_WORDS];
     uint32_t still[LEARN_ROWS][LEARN_WORDS]; /* candidates that have stood still at all */
     uint32_t absorbed[LEARN_ROWS][LEARN_WORDS];
+    LearnTodo todo[LEARN_THREADS * 4];
+    uint32_t n_todo;
+    FeedbackFrame frame; /* copies of the state: past the L1 cache, all threads would ask for the same line */
+    uint32_t skip, gain;
 } LearnTile;
 
 /* ---------------------------------------------------------------- final mask */
@@ -79,7 +88,20 @@ __device__ static uint32_t guard_word(const LearnTile &tile, int row, int word)
     return grown;
 }
 
-/* Whether the mask is empty in the tile and around it, whatever the sums of its regions. All threads call. */
+__device__ static void load_state(const FeedbackState *state, LearnTile &tile)
+{
+    const uint32_t i = threadIdx.x, n = sizeof tile.frame / 4;
+    if (i < n)
+        ((uint32_t *)&tile.frame)[i] = __ldcg((const uint32_t *)&state->frame + i);
+    else if (i == n)
+        tile.skip = __ldcg(&state->skip);
+    else if (i == n + 1)
+        tile.gain = (uint32_t)__ldcg(&state->light.rescale);
+    else if (i == n + 2)
+        tile.n_todo = 0;
+}
+
+/* Whether no region is in the tile and around it, so that the mask is empty there. All threads call. */
 __device__ static bool is_clear(const Feedback &f, int word0, int y0)
 {
     const Regions r = regions_of(f, f.filtered, 0);
@@ -88,7 +110,7 @@ __device__ static bool is_clear(const Feedback &f, int word0, int y0)
     bool has_runs = false;
     if (i < (LEARN_ROWS + 2 * GUARD) * columns && y >= 0 && y < (int)f.height && word >= 0 && word < (int)f.words)
         has_runs = !is_border_run(load_run_word(r, (uint32_t)word, (uint32_t)y));
-    return !__syncthreads_or(has_runs && !__ldcg(&f.state->frame.silent));
+    return !__syncthreads_or(has_runs);
 }
 
 __device__ static void make_masks(const Feedback &f, LearnTile &tile, int word0, int y0, bool clear)
@@ -199,13 +221,15 @@ __device__ static void absorb_pixels(const Feedback &f, size_t at, uint32_t pixe
 }
 
 /* Pixels outside of the guard. Fills the thresholds of all four. */
-__device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits, uint32_t gain,
-                                   const FeedbackFour &value, FeedbackFour &thresholds, uint32_t x, uint32_t y)
+__device__ static void learn_modes(const Feedback &f, LearnTile &tile, size_t at, const FeedbackFrame &frame,
+                                   const LearnBits &bits, uint32_t gain, const FeedbackFour &value, FeedbackFour &thresholds,
+                                   uint32_t x, uint32_t y)
 {
     FeedbackFour mean, weight, deviation, extra;
     mean.words = __ldcg((const uint2 *)(f.mean + at)), weight.words = __ldcg((const uint2 *)(f.weight + at));
     deviation.words = __ldcg((const uint2 *)(f.deviation + at)), extra.words = __ldcg((const uint2 *)(f.extra + at));
-    const uint2 old_extra = extra.words;
+    const uint2 old_extra = extra.words, old_weight = weight.words;
+    uint32_t far = 0;
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
         const uint32_t dither = feedback_dither(&frame, x + i, y);
@@ -216,19 +240,37 @@ __device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackF
             continue;
         if (feedback_is_near(value.of[i], mean.of[i], threshold)) {
             feedback_learn_first(value.of[i], &mean.of[i], &weight.of[i], &deviation.of[i], &frame, dither);
-        } else if (bits.valid >> i & 1) {
-            FeedbackRest rest = rest_of(__ldcg(f.rest + at + i));
-            feedback_learn_any(value.of[i], threshold, &mean.of[i], &weight.of[i], &deviation.of[i], &rest, &frame, dither);
-            f.rest[at + i] = words_of(rest);
+        } else {
+            far |= bits.valid & 1u << i;
         }
         extra.of[i] = (uint16_t)feedback_extra(extra.of[i], bits.raw >> i & 1 && !frame.silent);
     }
     if (bits.guard != 15 || gain) {
-        *(uint2 *)(f.mean + at) = mean.words, *(uint2 *)(f.weight + at) = weight.words;
-        *(uint2 *)(f.deviation + at) = deviation.words;
+        *(uint2 *)(f.mean + at) = mean.words, *(uint2 *)(f.deviation + at) = deviation.words;
+        if ((weight.words.x ^ old_weight.x) | (weight.words.y ^ old_weight.y))
+            *(uint2 *)(f.weight + at) = weight.words;
     }
     if ((extra.words.x ^ old_extra.x) | (extra.words.y ^ old_extra.y))
         *(uint2 *)(f.extra + at) = extra.words;
+    uint32_t slot = far ? atomicAdd(&tile.n_todo, (uint32_t)__popc(far)) : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        if (far >> i & 1)
+            tile.todo[slot++] = {
+                (uint16_t)(threadIdx.x * 4 + i), value.of[i], thresholds.of[i], mean.of[i], weight.of[i], deviation.of[i]
+            };
+}
+
+/* A listed pixel. Its owner has stored the first mode as it was; this store comes after a barrier. */
+__device__ static void learn_listed(const Feedback &f, const LearnTodo &todo, const FeedbackFrame &frame, int word0, int y0)
+{
+    const uint32_t x = (uint32_t)word0 * 32 + todo.pixel % (LEARN_WORDS * 32), y = (uint32_t)y0 + todo.pixel / (LEARN_WORDS * 32);
+    const size_t at = (size_t)y * f.pitch + x;
+    FeedbackRest rest = rest_of(__ldcg(f.rest + at));
+    uint16_t mean = todo.mean, weight = todo.weight, deviation = todo.deviation;
+    feedback_learn_any(todo.value, todo.threshold, &mean, &weight, &deviation, &rest, &frame, feedback_dither(&frame, x, y));
+    f.mean[at] = mean, f.weight[at] = weight, f.deviation[at] = deviation;
+    f.rest[at] = words_of(rest);
 }
 
 /* The bits of a thread's pixels. An even lane loads those of the next lane too. */
@@ -271,9 +313,10 @@ __device__ static void store_bits(const Feedback &f, LearnTile &tile, const Tile
 }
 
 /* A thread's four pixels. */
-__device__ static Learnt learn_four(const Feedback &f, const LearnBits &bits, const FeedbackFrame &frame, const TilePixel &first)
+__device__ static Learnt learn_four(const Feedback &f, LearnTile &tile, const LearnBits &bits, const FeedbackFrame &frame,
+                                    const TilePixel &first)
 {
-    const uint32_t x = (uint32_t)first.x, y = (uint32_t)first.y, gain = (uint32_t)__ldcg(&f.state->light.rescale);
+    const uint32_t x = (uint32_t)first.x, y = (uint32_t)first.y, gain = tile.gain;
     const size_t at = (size_t)y * f.pitch + x;
     FeedbackFour value, thresholds;
     Learnt learnt = { 0, 0, 0, 0 };
@@ -281,7 +324,7 @@ __device__ static Learnt learn_four(const Feedback &f, const LearnBits &bits, co
     if (gain)
         rescale_rest(f, at, gain);
     learn_rises(f, at, frame, bits.rises & ~bits.last_rising & ~bits.last_mask, x, y);
-    learn_modes(f, at, frame, bits, gain, value, thresholds, x, y);
+    learn_modes(f, tile, at, frame, bits, gain, value, thresholds, x, y);
     if (bits.mask)
         learnt = watch(f, at, frame, bits, value, thresholds, x, y);
     if (learnt.absorbed)
@@ -326,7 +369,7 @@ __device__ static void learn_chroma_tile(const Feedback &f, const LearnTile &til
         const int row = i / columns, column = i % columns;
         const uint32_t y = (uint32_t)(y0 / 2 + row), x = (uint32_t)(word0 * 16 + column);
         if (y < f.chroma_height && x < f.chroma_width)
-            learn_chroma(f, tile, frame, (uint32_t)__ldcg(&f.state->light.rescale), { (int)x, (int)y, column, row });
+            learn_chroma(f, tile, frame, tile.gain, { (int)x, (int)y, column, row });
     }
 }
 
@@ -344,24 +387,26 @@ __global__ static void __launch_bounds__(LEARN_THREADS, LEARN_BLOCKS) learn(cons
     const bool inside = first.y < (int)f.height && first.x < (int)f.pitch;
     Learnt learnt = { 0, 0, 0, 0 };
     let_successor_start();
-    const bool skip = __ldcg(&f.state->skip), clear = !skip && is_clear(f, word0, y0);
+    load_state(f.state, tile);
+    const bool empty = is_clear(f, word0, y0), clear = !tile.skip && (empty || tile.frame.silent);
     if (!clear)
         wait_for_predecessor();
-    if (skip)
+    if (tile.skip)
         return;
-    const FeedbackFrame frame = load_coherent(&f.state->frame);
+    const FeedbackFrame &frame = tile.frame;
     make_masks(f, tile, word0, y0, clear);
     __syncthreads();
     const LearnBits bits = load_bits(f, tile, first, inside);
     if (inside)
-        learnt = learn_four(f, bits, frame, first);
+        learnt = learn_four(f, tile, bits, frame, first);
     store_bits(f, tile, first, inside, bits, learnt);
     if (__any_sync(~0u, learnt.still != 0) && threadIdx.x % 32 == 0)
         atomicOr(&f.state->any_still, 1u);
-    if (CHROMA) {
-        __syncthreads();
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < tile.n_todo; i += blockDim.x)
+        learn_listed(f, tile.todo[i], frame, word0, y0);
+    if (CHROMA)
         learn_chroma_tile(f, tile, frame, word0, y0);
-    }
     if (clear)
         wait_for_predecessor(); /* whoever waits for this kernel has waited for all before */
 }

@@ -26,8 +26,7 @@ __device__ static inline uint2 columns_before(uint32_t n)
 
 /* Smallest and largest of 9x9 means, of which the first is in this row and column of a tile: the columns are in three groups of
  * four, of which the first and the last are not whole. Rows are WIDTH wide, and aligned to groups. */
-template <int WIDTH>
-__device__ static inline void far_range(const uint16_t *tile, int row, int column, FeedbackRange *range)
+template <int WIDTH> __device__ static inline void far_range(const uint16_t *tile, int row, int column, FeedbackRange *range)
 {
     static_assert(2 * FEEDBACK_FAR_RADIUS == 8 && WIDTH % 4 == 0, "three groups");
     const uint32_t in_first = (uint32_t)column % 4;
