@@ -72,6 +72,12 @@ static CclStatus cpu_open(CclContext *context)
     for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HULL; i++)
         if (!context->frames[i].hull)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHullCounts), (void **)&context->frames[i].hull));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HOLES; i++)
+        if (!context->frames[i].holes) {
+            const size_t n = (size_t)context->config.max_width * context->config.max_height / 2 + 1;
+            CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHoleCounts), (void **)&context->frames[i].holes));
+            CCL_TRY(ccl_cpu_memory(context, n * sizeof(CclHole), (void **)&context->frames[i].hole_rows));
+        }
     return CCL_OK;
 }
 

@@ -123,7 +123,8 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
         unsigned features;
     } groups[] = { { "shape", CCL_FEATURE_SHAPE },
                    { "hull", CCL_FEATURE_HULL },
-                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL } };
+                   { "holes", CCL_FEATURE_HOLES },
+                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
