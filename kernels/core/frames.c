@@ -46,6 +46,7 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
                                .hull = frame->hull,
                                .holes = frame->holes,
                                .hole_rows = frame->hole_rows,
+                               .class_ids = frame->class_ids,
                                .width = mask->width,
                                .height = mask->height,
                                .batch_size = 1,

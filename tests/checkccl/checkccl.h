@@ -192,6 +192,8 @@ void check_shape(Session *session);
 void check_hull(Session *session);
 void check_holes(Session *session);
 void check_selection(Session *session);
+void check_maps(Session *session);
+void check_volume_maps(Session *session); /* part of it */
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);

@@ -22,6 +22,7 @@ static const struct {
     { "hull", check_hull },
     { "holes", check_holes },
     { "selection", check_selection },
+    { "maps", check_maps },
     { "contour", check_contour },
     { "blend", check_blend },
     { "api", check_api },

@@ -121,10 +121,12 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
     static const struct {
         const char *name;
         unsigned features;
-    } groups[] = { { "shape", CCL_FEATURE_SHAPE },
-                   { "hull", CCL_FEATURE_HULL },
-                   { "holes", CCL_FEATURE_HOLES },
-                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES } };
+        CclForeground foreground;
+    } groups[] = { { "shape", CCL_FEATURE_SHAPE, 0 },
+                   { "hull", CCL_FEATURE_HULL, 0 },
+                   { "holes", CCL_FEATURE_HOLES, 0 },
+                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES, 0 },
+                   { "equal", 0, CCL_FOREGROUND_EQUAL } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -135,6 +137,7 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
         with.name = name;
         add_subject(session, options, info, connectivity, &with);
         session->subjects[session->n_subjects - 1].config.features = groups[i].features;
+        session->subjects[session->n_subjects - 1].config.foreground = groups[i].foreground;
     }
 }
 

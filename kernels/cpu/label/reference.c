@@ -17,7 +17,8 @@
 
 typedef struct Fill {
     const CclMask *mask;
-    CclConnectivity connectivity;
+    const CclConfig *config;
+    unsigned value;  /* in a label map: of the component being filled */
     uint8_t *seen;   /* one byte per pixel */
     uint32_t *queue; /* pixel indices of the component being filled; at most all pixels */
     uint32_t n;
@@ -25,13 +26,21 @@ typedef struct Fill {
     CclReferenceHoles holes;     /* with CCL_FEATURE_HOLES */
 } Fill;
 
+/* Whether the pixel can be part of the component being filled. */
+static bool belongs(const Fill *fill, uint32_t x, uint32_t y)
+{
+    if (fill->config->foreground == CCL_FOREGROUND_THRESHOLD)
+        return is_foreground(fill->mask, x, y);
+    return fill->value != fill->config->background_value && pixel_value(fill->mask, x, y) == fill->value;
+}
+
 static void visit(Fill *fill, int64_t x, int64_t y)
 {
     const CclMask *const mask = fill->mask;
     if (x < 0 || y < 0 || x >= mask->width || y >= mask->height)
         return;
     const uint32_t pixel = (uint32_t)(y * mask->width + x);
-    if (fill->seen[pixel] || !is_foreground(mask, (uint32_t)x, (uint32_t)y))
+    if (fill->seen[pixel] || !belongs(fill, (uint32_t)x, (uint32_t)y))
         return;
     fill->seen[pixel] = 1;
     fill->queue[fill->n++] = pixel;
@@ -40,12 +49,13 @@ static void visit(Fill *fill, int64_t x, int64_t y)
 static void flood(Fill *fill, uint32_t x, uint32_t y)
 {
     fill->n = 0;
+    fill->value = pixel_value(fill->mask, x, y);
     visit(fill, x, y);
     for (uint32_t i = 0; i < fill->n; i++) {
         const int64_t px = fill->queue[i] % fill->mask->width, py = fill->queue[i] / fill->mask->width;
         for (int dy = -1; dy <= 1; dy++)
             for (int dx = -1; dx <= 1; dx++)
-                if (fill->connectivity == CCL_CONNECT_8 || !dx || !dy)
+                if (fill->config->connectivity == CCL_CONNECT_8 || !dx || !dy)
                     visit(fill, px + dx, py + dy);
     }
 }
@@ -97,7 +107,7 @@ static int32_t euler_part(const Fill *fill, int64_t x, int64_t y)
             if (!is_first)
                 continue;
             if (n == 2 && own[0] == own[3])
-                part += fill->connectivity == CCL_CONNECT_8 ? -2 : 2;
+                part += fill->config->connectivity == CCL_CONNECT_8 ? -2 : 2;
             else
                 part += n == 1 ? 1 : n == 3 ? -1 : 0;
         }
@@ -136,12 +146,13 @@ typedef struct Counts {
     CclShapeCounts shape;
     CclHullCounts hull;
     CclHoleCounts holes;
+    uint16_t class_id;
 } Counts;
 
 static Counts count(const CclFrame *frame, const Fill *fill, const CclComponent *c)
 {
     const uint32_t width = fill->mask->width, number = frame->table.n_found;
-    Counts counts = { 0 };
+    Counts counts = { .class_id = (uint16_t)fill->value };
     if (frame->shape)
         counts.shape = count_shape(fill);
     if (frame->hull)
@@ -157,6 +168,7 @@ static bool is_selected(const CclFrame *frame, const CclComponent *component, co
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     ccl_measure_next(&measuring, component, &counts->shape, &counts->hull, &counts->holes);
+    measuring.class_id = frame->class_ids ? &counts->class_id : NULL;
     return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
 }
 
@@ -169,6 +181,8 @@ static void write_record(CclFrame *frame, const CclComponent *c, const Counts *c
         frame->hull[c->label - 1] = counts->hull;
     if (frame->holes)
         frame->holes[c->label - 1] = counts->holes;
+    if (frame->class_ids)
+        frame->class_ids[c->label - 1] = counts->class_id;
 }
 
 static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacity)
@@ -197,7 +211,7 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     const CclMask *const mask = &frame->mask;
     const size_t max_pixels = (size_t)context->config.max_width * context->config.max_height;
-    Fill fill = { .mask = mask, .connectivity = context->config.connectivity, .queue = cpu_workspace(context) };
+    Fill fill = { .mask = mask, .config = &context->config, .queue = cpu_workspace(context) };
     fill.columns = (CclReferenceColumn *)(fill.queue + max_pixels);
     fill.seen = (uint8_t *)(fill.columns + context->config.max_width + 1);
 
@@ -248,6 +262,7 @@ const CclAlgorithm ccl_cpu_reference = {
     .unit = "pixel",
     .first_pixel_roots = true,
     .open = open,
+    .takes_maps = true,
     .workspace_size = workspace_size,
     .analyze = analyze,
 };
