@@ -21,6 +21,7 @@ typedef struct CclFrame {
     CclComponent *records;                /* CclContext.capacity of them; allocated by the backend's open() */
     CclShapeCounts *shape;                /* as many; NULL without CCL_FEATURE_SHAPE */
     CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
+    uint16_t *class_ids;                  /* as many; NULL without CCL_FOREGROUND_EQUAL */
     void *slot;                           /* the backend's own per-slot state */
 } CclFrame;
 
@@ -30,6 +31,7 @@ typedef struct CclVolume {
     uint32_t n_frames;
     bool labelled;               /* labels can be looked up; the next mask begins a new stack */
     CclVolumeComponent *records; /* CclContext.capacity of them; by the backend's open() */
+    uint16_t *class_ids;         /* as many; NULL without CCL_FOREGROUND_EQUAL */
     uint32_t n_found;
     float kernel_us; /* -1: not measured */
     void *impl;      /* the backend's own */
@@ -67,6 +69,7 @@ typedef struct CclAlgorithm {
     const char *kind;       /* the same: "iterative" if the literature says so; NULL: depends on `iterative` */
     double bytes_per_pixel; /* the same, CUDA with label(): workspace_size() per pixel; checkccl compares the two */
     bool first_pixel_roots;
+    bool takes_maps; /* labels label maps: CCL_FOREGROUND_EQUAL */
     bool takes_bits; /* CUDA: can read masks as bits, and reads a mask about once, so that it may be read over the bus */
     bool sets_completion_flag; /* CUDA: with CudaVars.sets_flag it may set CudaResult.complete */
     /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the

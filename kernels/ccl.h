@@ -102,11 +102,18 @@ typedef enum CclOrder {
                            * CCL_MAX_COMPONENTS) */
 } CclOrder;
 
+typedef enum CclForeground {
+    CCL_FOREGROUND_THRESHOLD = 0, /* values above the threshold of the mask; all of them connect */
+    CCL_FOREGROUND_EQUAL,         /* a label map: every value but the background's; only equal values connect */
+} CclForeground;
+
 typedef struct CclConfig {
     CclBackendKind backend;
     const char *algorithm; /* a name of the table; NULL or "auto": the fastest for backend and connectivity */
     CclConnectivity connectivity;
-    uint32_t max_width;           /* largest mask, 1..CCL_MAX_SIZE each way */
+    CclForeground foreground;  /* EQUAL: only on the CPU, without features */
+    unsigned background_value; /* EQUAL: of the pixels that are background */
+    uint32_t max_width;        /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
     uint32_t max_components; /* records of the table, 1..CCL_MAX_COMPONENTS */
     CclOrder order;          /* of the records */
@@ -177,7 +184,8 @@ typedef struct CclMask {
     uint32_t width;      /* pixels */
     uint32_t height;     /* rows */
     unsigned pixel_size; /* 1 (or 0): uint8_t; 2: uint16_t in native byte order */
-    unsigned threshold;  /* 0: every value except 0 is foreground; at or above the maximum value: no pixel is */
+    unsigned threshold;  /* 0: every value except 0 is foreground; at or above the maximum value: no pixel is. Label maps have
+                          * neither this nor `invert` */
     bool invert;
     CclMemory memory;
     void *producer_stream; /* DEVICE: the CUDA stream (cudaStream_t) that writes the mask. The GPU waits for its work; NULL: the
@@ -342,6 +350,7 @@ typedef struct CclTable {
     const CclComponent *components;
     const CclShapeCounts *shape; /* with CCL_FEATURE_SHAPE, by label: shape[components[i].label - 1]; else NULL */
     const CclHullCounts *hull;   /* with CCL_FEATURE_HULL, in the same way */
+    const uint16_t *class_ids;   /* of a label map, by label in the same way: the value of the pixels; else NULL */
     uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */
@@ -428,10 +437,11 @@ typedef struct CclVolumeComponent {
 /* `components` belongs to the context and lives until the next ccl_volume_add(). */
 typedef struct CclVolumeTable {
     const CclVolumeComponent *components; /* in order of their labels */
-    uint32_t n_components;  /* records: the smaller of n_found and max_components */
-    uint32_t n_found;       /* components in the volume, exact */
-    uint32_t flags;         /* CCL_TABLE_TRUNCATED: n_found > n_components */
-    uint32_t width, height; /* of every frame */
+    const uint16_t *class_ids;            /* of label maps: the value of the voxels of each component; else NULL */
+    uint32_t n_components;                /* records: the smaller of n_found and max_components */
+    uint32_t n_found;                     /* components in the volume, exact */
+    uint32_t flags;                       /* CCL_TABLE_TRUNCATED: n_found > n_components */
+    uint32_t width, height;               /* of every frame */
     uint32_t n_frames;
     float kernel_us; /* with CclConfig.timing: labelling, without what ccl_volume_add() did; else -1 */
 } CclVolumeTable;

@@ -49,6 +49,7 @@ static const CclMeasureInfo infos[CCL_N_MEASURES] = {
                                              "Longer side of the rectangle with the same moments", 0 },
     [CCL_MEASURE_EQUIVALENT_RECT_WIDTH] = { "equivalent-rect-width", "pixels",
                                             "Shorter side of the rectangle with the same moments", 0 },
+    [CCL_MEASURE_CLASS_ID] = { "class-id", "", "Value of the pixels, with foreground=equal", 0 },
     [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
     [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
     [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
@@ -227,6 +228,8 @@ double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
         return number_of_hull(hull_of(measuring), measure);
     if (infos[measure].feature)
         return number_of_counts(measures_of(measuring), measure);
+    if (measure == CCL_MEASURE_CLASS_ID)
+        return measuring->class_id ? *measuring->class_id : NAN;
     if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
         return number_of_box(component, measure);
     return number_of_moments(&component->moments, shape_of(measuring), measure);

@@ -47,6 +47,7 @@ typedef enum CclMeasure {
     CCL_MEASURE_RECT_ANGLE,
     CCL_MEASURE_EQUIVALENT_RECT_LENGTH,
     CCL_MEASURE_EQUIVALENT_RECT_WIDTH,
+    CCL_MEASURE_CLASS_ID,
     CCL_N_NUMBERS, /* those before are numbers, those behind are true or false */
     CCL_MEASURE_TOUCHES_BORDER = CCL_N_NUMBERS,
     CCL_MEASURE_TOUCHES_LEFT,
@@ -73,14 +74,15 @@ typedef struct CclMeasuring {
     const CclComponent *component; /* its flags are not read */
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
     const CclHullCounts *hull_counts; /* NULL without CCL_FEATURE_HULL */
-    uint32_t width, height;        /* of the mask */
+    const uint16_t *class_id;         /* NULL without CCL_FOREGROUND_EQUAL */
+    uint32_t width, height;           /* of the mask */
     bool has_shape, has_measures, has_hull;
     CclShape shape;
     CclShapeMeasures measures;
     CclHullMeasures hull;
 } CclMeasuring;
 
-/* Begins with another component of the same mask, without the time that clearing the structure takes. */
+/* Begins with another component of the same mask, and keeps `class_id`, without the time that clearing the structure takes. */
 static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent *component, const CclShapeCounts *counts,
                                     const CclHullCounts *hull_counts)
 {
@@ -95,6 +97,7 @@ static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent 
  *     axis-minor-length                  the pixels lie on a line
  *     axis-major-length, eccentricity    there is one pixel
  *     orientation                        no axis is longer than the others
+ *     class-id                           the mask is no label map
  */
 double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure);
 

@@ -44,6 +44,7 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
     frame->table = (CclTable){ .components = frame->records,
                                .shape = frame->shape,
                                .hull = frame->hull,
+                               .class_ids = frame->class_ids,
                                .width = mask->width,
                                .height = mask->height,
                                .batch_size = 1,

@@ -37,7 +37,7 @@ CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, c
     return CCL_OK;
 }
 
-/* Returns the number of those selected of the first n records. Only the CPU has counts of features. */
+/* Returns the number of those selected of the first n records. Only the CPU has counts of features and class ids. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
     CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };

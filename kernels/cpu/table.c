@@ -72,16 +72,24 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
+/* The value of a component's first pixel. */
+static uint16_t class_id_of(const CclFrame *frame, const CclComponent *component)
+{
+    return (uint16_t)pixel_value(&frame->mask, component->first_x, component->y0);
+}
+
 /* Of the k-th root. */
 static bool is_selected(const CclFrame *frame, const CclLabelling *labels, uint32_t k, uint16_t x0)
 {
     const uint32_t label = labels->root[k];
     CclComponent component = labels->sums[label];
     component.x0 = x0;
+    const uint16_t class_id = frame->class_ids ? class_id_of(frame, &component) : 0;
     CclMeasuring measuring;
     measuring.width = frame->mask.width, measuring.height = frame->mask.height;
     ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL,
                      frame->hull ? &frame->hull[k] : NULL);
+    measuring.class_id = frame->class_ids ? &class_id : NULL;
     return ccl_selection_keeps(frame->selection, &measuring);
 }
 
@@ -121,4 +129,11 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
     }
     frame->table.n_found = labels->n_roots;
     frame->table.n_kept = n_kept;
+}
+
+void ccl_class_ids_from_mask(CclFrame *frame, uint32_t capacity)
+{
+    const uint32_t n = frame->table.n_kept < capacity ? frame->table.n_kept : capacity;
+    for (uint32_t i = 0; i < n; i++)
+        frame->class_ids[i] = class_id_of(frame, &frame->records[i]);
 }

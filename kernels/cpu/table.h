@@ -25,6 +25,9 @@ void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measur
  * roots by their labels, frame->hull by their order. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
 
+/* The class ids of the records of a label map, which ccl_table_from_sums() has written. */
+void ccl_class_ids_from_mask(CclFrame *frame, uint32_t capacity);
+
 /* Replaces each flattened parent in first..end-1 by the component's label. */
 void ccl_final_labels(const CclLabelling *labels, uint32_t first, uint32_t end);
 

@@ -47,9 +47,12 @@ typedef struct CclStrip {
     uint16_t *new_runs;
     uint32_t *label_at;       /* scratch, one per pixel, padded */
 
+    struct CclMapStrip *map; /* of a label map: see map.h; else NULL */
+
     CclStoredRow *stored; /* for paint() and hulls; NULL: neither is wanted */
     uint32_t n_stored;
-    uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image */
+    uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image. Of a label map: the
+                            * starts of spans */
     uint32_t *stored_labels;
     uint16_t *stored_x; /* NULL without CCL_FEATURE_HULL */
 } CclStrip;
@@ -59,9 +62,18 @@ static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t 
     return strip->stored_bits + (size_t)i * (words + 1) + 1;
 }
 
+/* The same for label maps. */
+typedef struct CclMapTier {
+    void (*label[2])(CclStrip *strip);
+    void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final);
+    /* Of row y, (width + 63) / 64 words: bit x is set when pixel x differs from its left neighbour, or has none. */
+    void (*find_starts)(const CclMask *mask, uint32_t y, uint64_t *starts);
+} CclMapTier;
+
 typedef struct CclTier {
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+    const CclMapTier *map;
     const struct MotionTier *motion;
 } CclTier;
 

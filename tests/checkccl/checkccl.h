@@ -187,6 +187,8 @@ void check_features(Session *session);
 void check_shape(Session *session);
 void check_hull(Session *session);
 void check_selection(Session *session);
+void check_maps(Session *session);
+void check_volume_maps(Session *session); /* part of it */
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);

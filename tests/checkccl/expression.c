@@ -98,6 +98,8 @@ double expected_number(CclMeasure measure, const CclComponent *c, const Counts *
                               [CCL_MEASURE_HEIGHT] = height };
     if (measure <= CCL_MEASURE_HEIGHT)
         return of_box[measure];
+    if (measure == CCL_MEASURE_CLASS_ID) /* of no label map */
+        return NAN;
     if (measure == CCL_MEASURE_EXTENT)
         return area / (width * height);
     if (ccl_measure_info(measure)->feature & CCL_FEATURE_HULL)

@@ -21,6 +21,7 @@ static const struct {
     { "shape", check_shape },
     { "hull", check_hull },
     { "selection", check_selection },
+    { "maps", check_maps },
     { "contour", check_contour },
     { "blend", check_blend },
     { "api", check_api },

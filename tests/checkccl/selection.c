@@ -19,7 +19,7 @@
     "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
     "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "   \
     "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "           \
-    "equivalent-rect-length, equivalent-rect-width, touches-border, touches-left, touches-top, touches-right, " \
+    "equivalent-rect-length, equivalent-rect-width, class-id, touches-border, touches-left, touches-top, touches-right, " \
     "touches-bottom"
 
 #define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL)

@@ -121,9 +121,11 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
     static const struct {
         const char *name;
         unsigned features;
-    } groups[] = { { "shape", CCL_FEATURE_SHAPE },
-                   { "hull", CCL_FEATURE_HULL },
-                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL } };
+        CclForeground foreground;
+    } groups[] = { { "shape", CCL_FEATURE_SHAPE, 0 },
+                   { "hull", CCL_FEATURE_HULL, 0 },
+                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL, 0 },
+                   { "equal", 0, CCL_FOREGROUND_EQUAL } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -134,6 +136,7 @@ static void add_bench_subject(Session *session, const Options *options, const Cc
         with.name = name;
         add_subject(session, options, info, connectivity, &with);
         session->subjects[session->n_subjects - 1].config.features = groups[i].features;
+        session->subjects[session->n_subjects - 1].config.foreground = groups[i].foreground;
     }
 }
 
