@@ -12,8 +12,7 @@ __device__ static void add_run(const Feedback &f, const Regions &r, uint32_t y, 
 {
     const uint32_t node = region_node(r, run.x & ~BACKGROUND_RUN, y);
     const uint32_t root = region_climb(r, node, __ldcg(r.parents + node));
-    const unsigned long long sum =
-        run.x & BACKGROUND_RUN ? run.y : (unsigned long long)(run.y >> 16) << 32 | (run.y & 65535);
+    const unsigned long long sum = run.x & BACKGROUND_RUN ? run.y : (unsigned long long)(run.y >> 16) << 32 | (run.y & 65535);
     if (root == REGION_OUTSIDE)
         return;
     if (sum)
@@ -40,7 +39,8 @@ __device__ static void sum_words(const Feedback &f, const Regions &r, uint32_t o
         }
         const auto put = [&](auto add) {
             SumScan copy = sums;
-            sum_runs(w, next, word, { explained, bits }, copy, [&](uint32_t start, uint32_t sum) { add(make_uint2(start, sum)); });
+            sum_runs(w, next, word, { explained, bits }, copy,
+                     [&](uint32_t start, uint32_t sum) { add(make_uint2(start, sum)); });
             for (uint32_t ends = holes; ends; ends &= ends - 1) {
                 const uint32_t b = (uint32_t)__ffs((int)ends) - 1, start = run_start(w, word, b);
                 add(make_uint2(start | BACKGROUND_RUN, word * 32 + b + 1 - start));

@@ -28,7 +28,8 @@ typedef struct Regions {
     const uint32_t *bits;
     unsigned long long *parents;
     unsigned long long labelling; /* its number */
-    const uint16_t *run_starts;   /* by word: where the run of the bit left of it begins */
+    const uint16_t *run_starts;   /* by word: where the run of the bit left of it begins; of an empty word whose run of 0 goes on
+                                     to the right border 0, as of those at the left one */
     uint32_t words, pitch;
 } Regions;
 
@@ -53,8 +54,7 @@ typedef struct RegionList {
 
 /* Lists what the lanes have, n of each, as often as the list is full, and shares it. put(add): calls add(item) for each item of
  * the lane; take(item). All lanes of the warp call. */
-template <typename Put, typename Take>
-__device__ static inline void share_list(RegionList *list, uint32_t n, Put put, Take take)
+template <typename Put, typename Take> __device__ static inline void share_list(RegionList *list, uint32_t n, Put put, Take take)
 {
     const uint32_t lane = threadIdx.x % 32;
     uint32_t sum = n;
@@ -211,6 +211,7 @@ typedef struct MergeWord {
     RunWord here, above;
     uint32_t word, outside, straight, left, right;
     bool ends_outside;
+    bool at_right; /* it is part of the run of 0 at the right border */
 } MergeWord;
 
 /* The words of 32 that begin with `first`. load(word, y): the row's bits, 0 past its end. */
@@ -224,6 +225,9 @@ __device__ static inline MergeWord scan_words(const Feedback &f, uint32_t first,
         scan_row(above, y ? load(before + lane, y - 1) : 0, before + lane);
     }
     const uint32_t bits = load(word, y), up = y ? load(word, y - 1) : 0;
+    uint32_t later = 0;
+    for (uint32_t after = first + 32; BOTH && after < f.words; after += 32)
+        later |= load(after + lane, y);
     MergeWord m;
     m.word = word;
     m.here = scan_row(here, bits, word), m.above = scan_row(above, up, word);
@@ -235,12 +239,15 @@ __device__ static inline MergeWord scan_words(const Feedback &f, uint32_t first,
     m.straight = y ? m.straight : 0;
     m.left = bits & ~left & up_left & ~up, m.right = bits & ~right & up_right & ~up;
     m.outside = BOTH ? m.here.begins & ~bits & valid & (!y || y + 1 == f.height ? ~0u : word ? 0 : 1) : 0;
+    m.at_right = BOTH && !(__ballot_sync(~0u, bits != 0) >> lane) && !m.here.before;
+    m.at_right &= !__any_sync(~0u, later != 0);
     m.ends_outside = BOTH && word == (f.width - 1) / 32 && !(bits >> (f.width - 1) % 32 & 1);
     return m;
 }
 
 /* Calls add() with the pairs of nodes that a word joins. */
-template <typename Add> __device__ static inline void list_joins(const Feedback &f, const Regions &r, const MergeWord &m, uint32_t y, Add add)
+template <typename Add>
+__device__ static inline void list_joins(const Feedback &f, const Regions &r, const MergeWord &m, uint32_t y, Add add)
 {
     const auto node = [&](uint32_t i) { return region_node(r, run_start(m.here, m.word, i), y); };
     const auto node_above = [&](uint32_t i) { return region_node(r, run_start(m.above, m.word, i), y - 1); };
@@ -272,7 +279,7 @@ __device__ static inline void merge_words(const Feedback &f, const Regions &r, c
     const MergeWord m = scan_words<BOTH>(f, place.x, y, load);
     uint32_t n = 0;
     if (m.word < f.words) {
-        f.run_starts[(size_t)y * f.words + m.word] = (uint16_t)m.here.start;
+        f.run_starts[(size_t)y * f.words + m.word] = (uint16_t)(m.at_right ? 0 : m.here.start);
         for (uint32_t todo = m.here.begins & valid_bits(f, m.word) & (BOTH ? ~0u : m.here.bits); todo; todo &= todo - 1)
             begin(region_node(r, m.word * 32 + (uint32_t)__ffs((int)todo) - 1, y));
         n = (uint32_t)(__popc(m.outside) + __popc(m.straight) + __popc(m.left) + __popc(m.right)) + m.ends_outside;
