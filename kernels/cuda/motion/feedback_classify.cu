@@ -232,24 +232,24 @@ __device__ static bool is_inside(const ChromaTile &tile, int row, int column)
 /* ---------------------------------------------------------------- luma */
 
 /* Four pixels of a thread: what their thresholds need. */
-typedef struct Spread {
+typedef struct Noise {
     FeedbackFour deviation, extra;
-} Spread;
+} Noise;
 
-__device__ static Spread load_spread(const Feedback &f, int x0, int y0)
+__device__ static Noise load_noise(const Feedback &f, int x0, int y0)
 {
     const int y = y0 + (int)threadIdx.x * 4 / TILE_WIDTH, x = x0 + (int)threadIdx.x * 4 % TILE_WIDTH;
     const size_t at = (size_t)min(y, (int)f.height - 1) * f.pitch + x;
-    Spread spread;
-    spread.deviation.words = __ldcg((const uint2 *)(f.deviation + at));
-    spread.extra.words = __ldcg((const uint2 *)(f.extra + at));
-    return spread;
+    Noise noise;
+    noise.deviation.words = __ldcg((const uint2 *)(f.deviation + at));
+    noise.extra.words = __ldcg((const uint2 *)(f.extra + at));
+    return noise;
 }
 
 /* Compares a thread's four pixels with their first modes, stores their values, and lists those to look at again. */
 template <bool CHROMA>
 __device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const ChromaTile *chroma, const Classify &c,
-                                   const Spread &spread)
+                                   const Noise &noise)
 {
     const int row = (int)threadIdx.x * 4 / TILE_WIDTH, column = (int)threadIdx.x * 4 % TILE_WIDTH, y = c.y0 + row;
     uint32_t misses = 0, again = 0, rising = 0;
@@ -259,7 +259,7 @@ __device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const 
         value.words = make_uint2(values[0], values[1]);
         mean.words = *(const uint2 *)&tile.mean[row + MEAN_HALO][column + MEAN_HALO];
         for (int i = 0; i < 4; i++) {
-            const uint32_t threshold = feedback_threshold(c.base, mean.of[i], spread.deviation.of[i], spread.extra.of[i]);
+            const uint32_t threshold = feedback_threshold(c.base, mean.of[i], noise.deviation.of[i], noise.extra.of[i]);
             misses |= (motion_distance(value.of[i], mean.of[i]) > threshold ? 1u : 0u) << i;
         }
         *(uint2 *)(f.value + (size_t)y * f.pitch + c.x0 + column) = value.words;
@@ -489,13 +489,13 @@ __device__ static bool add_sums(FeedbackState *state, const ClassifyTile &tile, 
 
 template <bool CHROMA>
 __device__ static void compare(const Feedback &f, const FeedbackPicture &picture, ClassifyTile &tile, ChromaTile *chroma,
-                               const Classify &c, const Spread &spread)
+                               const Classify &c, const Noise &noise)
 {
     compute_values(tile);
     if (CHROMA)
         compare_chroma(f, *chroma, c);
     __syncthreads();
-    first_modes<CHROMA>(f, tile, chroma, c, spread);
+    first_modes<CHROMA>(f, tile, chroma, c, noise);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < tile.n_todo; i += blockDim.x)
         look_again<CHROMA>(f, tile, chroma, c, tile.todo[i]);
@@ -525,7 +525,7 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS, CHROMA ? 6 : 8)
     if (CHROMA)
         load_chroma(f, picture, chroma, x0, y0);
     load_means(f, tile, x0, y0);
-    const Spread spread = load_spread(f, x0, y0);
+    const Noise noise = load_noise(f, x0, y0);
     wait_for_predecessor();
     let_successor_start();
     const Classify c = {
@@ -537,7 +537,7 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS, CHROMA ? 6 : 8)
     if (state->frame.seed)
         seed<CHROMA>(f, tile, chroma, x0, y0);
     else
-        compare<CHROMA>(f, picture, tile, chroma, c, spread);
+        compare<CHROMA>(f, picture, tile, chroma, c, noise);
     if (threadIdx.x < 32 && add_sums(state, tile, gridDim.x * gridDim.y))
         decide(f, picture);
 }
