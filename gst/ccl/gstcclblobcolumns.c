@@ -31,13 +31,31 @@ is_valid_hull (gconstpointer data)
       && counts->across1 > counts->across0;
 }
 
+static gboolean
+is_valid_filled (gconstpointer data)
+{
+  return ((const GstCclFilledCounts *) data)->area_filled > 0;
+}
+
+static gboolean
+is_valid_hole (gconstpointer data)
+{
+  const GstCclHole *const hole = data;
+
+  return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0;
+}
+
 const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
-  [GST_CCL_COLUMN_SHAPE] = {5, 0, is_valid_shape},
-  [GST_CCL_COLUMN_HULL] = {12, 1, is_valid_hull},
+  [GST_CCL_COLUMN_SHAPE] = {5, 0, FALSE, is_valid_shape},
+  [GST_CCL_COLUMN_HULL] = {12, 1, FALSE, is_valid_hull},
+  [GST_CCL_COLUMN_FILLED] = {2, 1, FALSE, is_valid_filled},
+  [GST_CCL_COLUMN_HOLES] = {8, 0, TRUE, is_valid_hole},
 };
 
 G_STATIC_ASSERT (sizeof (GstCclShapeCounts) == 5 * 4);
 G_STATIC_ASSERT (sizeof (GstCclHullCounts) == 12 * 4 + 8);
+G_STATIC_ASSERT (sizeof (GstCclFilledCounts) == 2 * 4 + 8);
+G_STATIC_ASSERT (sizeof (GstCclHole) == 8 * 4);
 
 /* ---------------------------------------------------------------- columns */
 
@@ -138,4 +156,25 @@ GBytes *
 gst_ccl_blob_list_get_hull (const GstCclBlobList * list)
 {
   return list != NULL ? list->columns[GST_CCL_COLUMN_HULL] : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_set_holes: (skip)
+ * @list: a list that was not passed on yet
+ * @filled: (nullable) (transfer none): an array of #GstCclFilledCounts with
+ *   ascending labels; %NULL: not measured
+ * @holes: (nullable) (transfer none): an array of #GstCclHole by their parents;
+ *   %NULL: none
+ *
+ * Sets the filled areas and the holes.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_set_holes (GstCclBlobList * list, GBytes * filled, GBytes * holes)
+{
+  g_return_if_fail (list != NULL);
+
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_FILLED, filled);
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_HOLES, holes);
 }
