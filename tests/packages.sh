@@ -77,7 +77,7 @@ build_wheel() {
     # pip before 23.1 takes one setting only.
     [ -z "$toolkit" ] || sed -i "s/-Dcuda=disabled/-Dcuda=enabled\", \"-Dcuda-arch=$architectures/" \
         "$build/wheel/gst-ccl/pyproject.toml"
-    quietly enter "$build" env ${nvcc:+"NVCC=$nvcc"} sh -ec 'cd /wheel && exec pip wheel --no-deps -w . ./gst-ccl'
+    quietly enter "$build" sh -ec 'PATH=$PATH:/usr/local/cuda/bin; cd /wheel; exec pip wheel --no-deps -w . ./gst-ccl'
     wheel=$(echo "$build"/wheel/*.whl)
     say "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
 }
@@ -229,7 +229,7 @@ pass() {
     [ -e "$build/complete" ] || copy_root "$suite" "$build"
     prepare_build_root
     say "building"
-    build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin ${nvcc:+"NVCC=$nvcc"}
+    build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
     [ $twice = no ] || check_same
     check_lintian
     [ -n "$wheel" ] || build_wheel
@@ -246,11 +246,10 @@ find_toolkit() {
     nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
     [ -x "$nvcc" ] || fail "no nvcc in PATH or /usr/local/cuda/bin"
     toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-    nvcc="ccache /usr/local/cuda/bin/nvcc" # there
 }
 
 twice=no container=no
-toolkit="" nvcc="" architectures=${CCL_CUDA_ARCH:-all-major}
+toolkit="" architectures=${CCL_CUDA_ARCH:-all-major}
 wheel= # its path
 while :; do
     case ${1-} in
