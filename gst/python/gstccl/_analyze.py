@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._masks import device_of_mask, readable
+from ._masks import device_of_mask, readable, shape_of
 from ._records import GROUPS, HOLE, columns_of, groups_of
 
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
@@ -145,8 +145,7 @@ class Context:
         if epsilon < 0 and contours is not False:
             raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
         if labels is True:
-            shape = mask[1] if isinstance(mask, tuple) else mask.shape
-            labels = np.empty(shape, np.uint32)
+            labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
             labels = None
         records, n_kept, n_found, corners, holes = self._core.run(mask, labels, _whole("threshold", threshold), invert, kept,
