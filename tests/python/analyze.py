@@ -107,6 +107,18 @@ class Tables(unittest.TestCase):
         with gstccl.Context(5, 5) as context, self.assertRaisesRegex(ValueError, "shape=True"):
             context.analyze(ring, features="shape")
 
+    def test_holes(self):
+        """A hole with an island that has a hole; the second blob has none."""
+        mask = np.zeros((9, 16), np.uint8)
+        mask[1:8, 1:8], mask[2:7, 2:7], mask[3:6, 3:6], mask[4, 4], mask[4, 12] = 1, 0, 1, 0, 1
+        table = gstccl.analyze(mask, features=["holes", "centroid"])
+        self.assertEqual(table["area_filled"].tolist(), [49, 9, 1])
+        self.assertEqual(table.holes[["parent", "area", "area_filled", "x0", "y1", "first_x"]].tolist(),
+                         [(1, 16, 25, 2, 7, 2), (2, 1, 1, 4, 5, 4)])
+        table = gstccl.analyze(mask, features="holes", sort="area", filter="area_filled > 1")
+        self.assertEqual((table["label"].tolist(), table.holes["parent"].tolist()), ([2, 1], [2, 1]))
+        self.assertIsNone(gstccl.analyze(mask, features="hull").holes)
+
     def test_hull(self):
         plus = np.pad(np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8), 1)
         for features in ("hull", ["hull", "shape"]):
