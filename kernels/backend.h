@@ -16,28 +16,31 @@ typedef struct CclFrame {
     CclMask mask;
     CclLimits limits;
     const struct CclSelection *selection; /* the CPU applies it with the limits, else the core after collect(); NULL: none */
-    CclLabels labels;    /* data NULL: none wanted */
-    CclTable table;      /* filled by the backend, in raster order; `components` points at records */
-    CclComponent *records; /* CclContext.capacity of them; allocated by the backend's open() */
-    CclShapeCounts *shape; /* as many; NULL without CCL_FEATURE_SHAPE */
-    void *slot;          /* the backend's own per-slot state */
+    CclLabels labels;                     /* data NULL: none wanted */
+    CclTable table;                       /* filled by the backend, in raster order; `components` points at records */
+    CclComponent *records;                /* CclContext.capacity of them; allocated by the backend's open() */
+    CclShapeCounts *shape;                /* as many; NULL without CCL_FEATURE_SHAPE */
+    CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
+    uint16_t *class_ids;                  /* as many; NULL without CCL_FOREGROUND_EQUAL */
+    void *slot;                           /* the backend's own per-slot state */
 } CclFrame;
 
 /* The stack of a context for volumes. */
 typedef struct CclVolume {
     uint32_t width, height;
     uint32_t n_frames;
-    bool labelled;            /* labels can be looked up; the next mask begins a new stack */
+    bool labelled;               /* labels can be looked up; the next mask begins a new stack */
     CclVolumeComponent *records; /* CclContext.capacity of them; by the backend's open() */
+    uint16_t *class_ids;         /* as many; NULL without CCL_FOREGROUND_EQUAL */
     uint32_t n_found;
-    float kernel_us;          /* -1: not measured */
-    void *impl;               /* the backend's own */
+    float kernel_us; /* -1: not measured */
+    void *impl;      /* the backend's own */
 } CclVolume;
 
 /* For single masks or for volumes. */
 typedef struct CclBackend {
     const char *name;
-    CclStatus (*open)(CclContext *context);   /* all allocation; on error close() is called too */
+    CclStatus (*open)(CclContext *context); /* all allocation; on error close() is called too */
     void (*close)(CclContext *context);
     CclStatus (*submit)(CclContext *context, CclFrame *frame);
     CclStatus (*collect)(CclContext *context, CclFrame *frame);
@@ -66,15 +69,16 @@ typedef struct CclAlgorithm {
     const char *kind;       /* the same: "iterative" if the literature says so; NULL: depends on `iterative` */
     double bytes_per_pixel; /* the same, CUDA with label(): workspace_size() per pixel; checkccl compares the two */
     bool first_pixel_roots;
+    bool takes_maps; /* labels label maps: CCL_FOREGROUND_EQUAL */
     bool takes_bits; /* CUDA: can read masks as bits, and reads a mask about once, so that it may be read over the bus */
     bool sets_completion_flag; /* CUDA: with CudaVars.sets_flag it may set CudaResult.complete */
     /* CUDA, with takes_bits: the first kernel itself waits for the bits of a mask of this size that the host packs. Returns the
      * number of rows that each block waits for (a multiple of MIN_BAND_ROWS, cuda/row_chunks.cuh); 0: it does not wait. */
     uint32_t (*awaited_rows)(const CclContext *context, uint32_t width, uint32_t height);
     bool iterative; /* CUDA: the host waits for kernels to know whether more are needed (cuda/published/iterate.cuh). A frame
-                        cannot be captured into a graph, and ccl_submit() returns when its labels are found */
-    CclStatus (*open)(CclContext *context); /* CPU: the method's own state, allocated with the context; NULL: none */
-    void (*close)(CclContext *context);     /* called after a failed open() too */
+                     * cannot be captured into a graph, and ccl_submit() returns when its labels are found */
+    CclStatus (*open)(CclContext *context);              /* CPU: the method's own state, allocated with the context; NULL: none */
+    void (*close)(CclContext *context);                  /* called after a failed open() too */
     size_t (*workspace_size)(const CclContext *context); /* bytes in the backend's memory, for the largest frame; NULL: none */
     CclStatus (*label)(CclContext *context, CclFrame *frame);
     CclStatus (*analyze)(CclContext *context, CclFrame *frame);
@@ -95,16 +99,16 @@ struct CclContext {
     const CclAlgorithm *algorithm;
     uint32_t capacity; /* records of the backend's table: max_components, or more where the core chooses some of them */
     CclFrame frames[CCL_MAX_DEPTH];
-    unsigned first;       /* ring: the oldest frame waiting */
+    unsigned first; /* ring: the oldest frame waiting */
     unsigned n_waiting;
     struct CclOrderMemory *order; /* NULL with CCL_ORDER_RASTER */
-    uint32_t *renamed;            /* CclConfig.selects on CUDA: by label, 1 to capacity, the label among those selected or 0 */
+    uint32_t *renamed;            /* with CclConfig.selects on CUDA: [label], the label after the selection; 0: dropped */
     bool lost;                    /* a frame has failed after it was begun: every later call fails */
     CclVolume volume;             /* with CclConfig.volume */
     CclStep steps[64];
     unsigned n_steps;
     size_t host_bytes, device_bytes;
-    void *impl;           /* the backend's own */
+    void *impl; /* the backend's own */
 };
 
 extern const CclBackend ccl_cpu_backend;

@@ -36,6 +36,8 @@ CclStatus ccl_check_mask(const CclConfig *config, const CclMask *mask)
     if (mask->stride < (size_t)mask->width * (mask->pixel_size == 2 ? 2 : 1))
         return ccl_fail(CCL_ERROR_ARGUMENT, "mask stride %zu is shorter than a row of %u pixels", mask->stride,
                         mask->width);
+    if (config->foreground == CCL_FOREGROUND_EQUAL && (mask->threshold || mask->invert))
+        return ccl_fail(CCL_ERROR_ARGUMENT, "a label map has no threshold and is not inverted");
     return ccl_check_memory(config->backend, mask->memory, "mask");
 }
 
@@ -74,6 +76,10 @@ CclStatus ccl_check_config(const CclConfig *config)
     if (config->backend != CCL_BACKEND_CPU && config->backend != CCL_BACKEND_CUDA)
         return ccl_fail(CCL_ERROR_ARGUMENT, "backend %d does not exist", (int)config->backend);
     CCL_TRY(ccl_check_connectivity(config->connectivity));
+    if (config->foreground != CCL_FOREGROUND_THRESHOLD && config->foreground != CCL_FOREGROUND_EQUAL)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "foreground %d does not exist", (int)config->foreground);
+    if (config->background_value > UINT16_MAX)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "background value %u is more than %u", config->background_value, UINT16_MAX);
     if (config->max_width < 1 || config->max_width > CCL_MAX_SIZE || config->max_height < 1 ||
         config->max_height > CCL_MAX_SIZE)
         return ccl_fail(CCL_ERROR_ARGUMENT, "largest mask %ux%u is outside 1x1 to %ux%u", config->max_width,
@@ -95,10 +101,17 @@ uint32_t ccl_max_components(uint32_t width, uint32_t height, CclConnectivity con
     return ((width + 1) / 2) * ((height + 1) / 2);
 }
 
+uint32_t ccl_max_components_of(const CclConfig *config, uint32_t width, uint32_t height)
+{
+    return config->foreground == CCL_FOREGROUND_EQUAL ? width * height : ccl_max_components(width, height, config->connectivity);
+}
+
 /* Two components never have voxels in the same 2x2x2 block, or 6-connected in the same pair of voxels. */
 uint32_t ccl_max_volume_components(const CclConfig *config)
 {
     const uint32_t width = config->max_width, height = config->max_height;
+    if (config->foreground == CCL_FOREGROUND_EQUAL)
+        return width * height * config->volume;
     if (config->connectivity == CCL_CONNECT_4)
         return (width * height * config->volume + 1) / 2;
     return ((width + 1) / 2) * ((height + 1) / 2) * ((config->volume + 1) / 2);

@@ -25,6 +25,8 @@ CclStatus ccl_check_config(const CclConfig *config);
 
 /* Maximum number of components of a width x height mask. */
 uint32_t ccl_max_components(uint32_t width, uint32_t height, CclConnectivity connectivity);
+/* The same of what a context of this configuration labels: in a label map each pixel can be a component. */
+uint32_t ccl_max_components_of(const CclConfig *config, uint32_t width, uint32_t height);
 /* The same of a volume of the configuration's size. */
 uint32_t ccl_max_volume_components(const CclConfig *config);
 

@@ -71,8 +71,8 @@ typedef struct CclAlgorithmInfo {
     const char *title; /* "Block-based Komura Equivalence" */
     const char *paper; /* authors, venue, year; NULL: our own */
     CclBackendKind backend;
-    unsigned connectivity;  /* CCL_CONNECT_4 | CCL_CONNECT_8: what it can do */
-    bool volume;            /* labels stacks of masks, in contexts with CclConfig.volume; else single masks */
+    unsigned connectivity; /* CCL_CONNECT_4 | CCL_CONNECT_8: what it can do */
+    bool volume;           /* labels stacks of masks, in contexts with CclConfig.volume; else single masks */
 } CclAlgorithmInfo;
 
 /* The methods of this build, best first for each backend; NULL past the last. */
@@ -85,14 +85,15 @@ bool ccl_backend_built(CclBackendKind backend);
 
 /* Groups of measures beyond the basic table, for CclConfig.features. They cost nothing unless they are set. */
 #define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
+#define CCL_FEATURE_HULL  (1u << 1) /* CclTable.hull: convex hull, diameters, smallest rectangle */
 
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
-#define CCL_CPU_SSE2 (1u << 0)
-#define CCL_CPU_SSE42 (1u << 1) /* with POPCNT: x86-64-v2 */
-#define CCL_CPU_AVX2 (1u << 2)  /* with BMI1, BMI2, POPCNT: x86-64-v3 */
+#define CCL_CPU_SSE2   (1u << 0)
+#define CCL_CPU_SSE42  (1u << 1) /* with POPCNT: x86-64-v2 */
+#define CCL_CPU_AVX2   (1u << 2) /* with BMI1, BMI2, POPCNT: x86-64-v3 */
 #define CCL_CPU_AVX512 (1u << 3) /* F, BW, VL, DQ, VBMI2, VPOPCNTDQ */
-#define CCL_CPU_NEON (1u << 4)
-#define CCL_CPU_ALL 0xffffffffu
+#define CCL_CPU_NEON   (1u << 4)
+#define CCL_CPU_ALL    0xffffffffu
 
 /* The order of the records of a table. It does not change the labels. Others: ccl_order_by() in analysis/measures.h. */
 typedef enum CclOrder {
@@ -101,33 +102,40 @@ typedef enum CclOrder {
                            * CCL_MAX_COMPONENTS) */
 } CclOrder;
 
+typedef enum CclForeground {
+    CCL_FOREGROUND_THRESHOLD = 0, /* values above the threshold of the mask; all of them connect */
+    CCL_FOREGROUND_EQUAL,         /* a label map: every value but the background's; only equal values connect */
+} CclForeground;
+
 typedef struct CclConfig {
     CclBackendKind backend;
-    const char *algorithm;        /* a name of the table; NULL or "auto": the fastest for backend and connectivity */
+    const char *algorithm; /* a name of the table; NULL or "auto": the fastest for backend and connectivity */
     CclConnectivity connectivity;
-    uint32_t max_width;           /* largest mask, 1..CCL_MAX_SIZE each way */
+    CclForeground foreground;  /* EQUAL: only on the CPU, without features */
+    unsigned background_value; /* EQUAL: of the pixels that are background */
+    uint32_t max_width;        /* largest mask, 1..CCL_MAX_SIZE each way */
     uint32_t max_height;
     uint32_t max_components; /* records of the table, 1..CCL_MAX_COMPONENTS */
     CclOrder order;          /* of the records */
     unsigned depth;          /* maximum number of frames submitted and not yet collected, 1..CCL_MAX_DEPTH; on CUDA they
-                                   * run at the same time, each in device memory of its own */
-    uint32_t volume;              /* 0: a context for single masks. Else one for volumes of at most this many frames, at
-                                     most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
-                                     ccl_volume_add() */
+                              * run at the same time, each in device memory of its own */
+    uint32_t volume;         /* 0: a context for single masks. Else one for volumes of at most this many frames, at
+                              * most CCL_MAX_FRAMES and CCL_MAX_VOXELS / (max_width * max_height):
+                              * ccl_volume_add() */
     unsigned features;       /* CCL_FEATURE_...: only on the CPU, for single masks */
     bool labels;             /* ccl_submit() will be given label images */
     bool selects;            /* ccl_submit() will be given filters with a selection */
     bool timing;             /* measure CclTable.upload_us and kernel_us, and the steps */
     bool shared;             /* CUDA: for many streams. Waiting frames of all such contexts of a device are launched
-                                   * together. Not with `timing`, and only if the method supports it */
+                              * together. Not with `timing`, and only if the method supports it */
 
-    int device;                   /* CUDA: device index; -1: the context current in the calling thread, which must then be
-                                     current in every later call too */
+    int device;         /* CUDA: device index; -1: the context current in the calling thread, which must then be
+                         * current in every later call too */
     unsigned threads;   /* CPU: number of threads, including the caller's; 0: as many as make a frame faster, fewer
-                                   * while other contexts are at work; 1: only the caller's. All contexts of the process
-                                     share the other threads.
-                                     CUDA: threads that pack masks in host memory to bits; 0 is the same as 1. Contexts that
-                                     share a device share these threads: the first context with more than 1 sets the number */
+                         * while other contexts are at work; 1: only the caller's. All contexts of the process
+                         * share the other threads.
+                         * CUDA: threads that pack masks in host memory to bits; 0 is the same as 1. Contexts that
+                         * share a device share these threads: the first context with more than 1 sets the number */
     uint32_t cpu_flags; /* CPU: SIMD tiers that may be used, usually CCL_CPU_ALL (tests force each tier) */
 } CclConfig;
 
@@ -172,11 +180,12 @@ typedef enum CclMemory {
  */
 typedef struct CclMask {
     const void *data;
-    size_t stride;      /* bytes from row to row */
-    uint32_t width;     /* pixels */
-    uint32_t height;    /* rows */
+    size_t stride;       /* bytes from row to row */
+    uint32_t width;      /* pixels */
+    uint32_t height;     /* rows */
     unsigned pixel_size; /* 1 (or 0): uint8_t; 2: uint16_t in native byte order */
-    unsigned threshold;  /* 0: every value except 0 is foreground; at or above the maximum value: no pixel is */
+    unsigned threshold;  /* 0: every value except 0 is foreground; at or above the maximum value: no pixel is. Label maps have
+                          * neither this nor `invert` */
     bool invert;
     CclMemory memory;
     void *producer_stream; /* DEVICE: the CUDA stream (cudaStream_t) that writes the mask. The GPU waits for its work; NULL: the
@@ -204,11 +213,11 @@ typedef enum CclBorder {
 /* Which components are kept. All limits are inclusive; 0 means no limit. Applied before numbering: labels 1..n count
  * kept components only, and pixels of the others are 0 in the label image. All-zero keeps everything. */
 typedef struct CclFilter {
-    uint64_t min_area;         /* pixels */
+    uint64_t min_area; /* pixels */
     uint64_t max_area;
-    double min_relative_area;  /* 0..1, of width * height */
+    double min_relative_area; /* 0..1, of width * height */
     double max_relative_area;
-    uint32_t min_width;        /* of the box, pixels */
+    uint32_t min_width; /* of the box, pixels */
     uint32_t max_width;
     uint32_t min_height;
     uint32_t max_height;
@@ -263,7 +272,7 @@ typedef struct CclShapeCounts {
 /* Measures of CCL_FEATURE_SHAPE. Euler number and Crofton perimeter are those of scikit-image's functions of that name, for the
  * component alone. Holes have the dual connectivity: a hole of an 8-connected component is 4-connected. */
 typedef struct CclShapeMeasures {
-    int32_t euler_number;     /* 1 - n_holes */
+    int32_t euler_number; /* 1 - n_holes */
     uint32_t n_holes;
     uint32_t perimeter_crack; /* edges between pixels of the component and others */
     double perimeter_crofton; /* Crofton's formula in four directions, pixels */
@@ -273,6 +282,40 @@ typedef struct CclShapeMeasures {
 
 void ccl_shape_measures(const CclShapeCounts *counts, uint64_t area, CclShapeMeasures *measures);
 
+/*
+ * The exact integers behind the measures of CCL_FEATURE_HULL: of the convex hull of the corners of a component's pixels. Corner
+ * (x, y) is the upper left one of pixel (x, y). 48 bytes without padding.
+ *
+ * A direction (dx, dy) is as short as integers allow, at an angle in (-pi/2, pi/2] from the x axis towards positive y. Of
+ * several that fit equally well, it is the one of the smallest angle.
+ */
+typedef struct CclHullCounts {
+    uint64_t area2;             /* twice the area, at most 2^29 */
+    uint64_t perimeter;         /* in 2^-40 pixels: the sum of the edges' lengths, each rounded down */
+    uint32_t diameter2;         /* square of the largest distance of two corners, at most 2^29 */
+    uint32_t width;             /* least distance of two parallel lines around the hull, times the length of their direction */
+    int16_t width_dx, width_dy; /* their direction */
+    int16_t rect_dx, rect_dy;   /* direction of the longer sides of the rectangle of least area around the hull */
+    int32_t along0, along1;     /* its extent in that direction: of x dx + y dy, over the corners */
+    int32_t across0, across1;   /* its extent in the direction (-dy, dx) */
+} CclHullCounts;
+
+/* Measures of CCL_FEATURE_HULL, in pixels. Positions are as those of CclShape. Toussaint, "Solving geometric problems with the
+ * rotating calipers", 1983. */
+typedef struct CclHullMeasures {
+    double area_convex;        /* of the hull, pixels squared: five pixels on a diagonal have 9 */
+    double solidity;           /* area over area_convex, at most 1 */
+    double perimeter_convex;   /* of the hull */
+    double feret_diameter_max; /* largest distance of two corners */
+    double min_feret;          /* least distance of two parallel lines around the component */
+    double rect_x, rect_y;     /* the rectangle of least area: its centre, */
+    double rect_length;        /* its longer side, */
+    double rect_width;
+    double rect_angle; /* and the angle of that side: radians in (-pi/2, pi/2], from the x axis towards positive y */
+} CclHullMeasures;
+
+void ccl_hull_measures(const CclHullCounts *counts, uint64_t area, CclHullMeasures *measures);
+
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
@@ -281,7 +324,7 @@ typedef struct CclShape {
     double orientation;       /* radians, -pi/2..pi/2: from the y axis to the major axis, towards positive x (and y) */
     double axis_major_length; /* full length, of the ellipse with the same second moments, pixels */
     double axis_minor_length;
-    double eccentricity;       /* 0 (circle) .. 1 (line) */
+    double eccentricity;        /* 0 (circle) .. 1 (line) */
     double equivalent_diameter; /* of the circle with the same area, pixels */
 } CclShape;
 
@@ -290,6 +333,9 @@ void ccl_shape_from_moments(const CclMoments *moments, CclShape *shape);
 
 /* Fills orientation, axes and eccentricity from xx, xy and yy: for a covariance that was mapped elsewhere. */
 void ccl_axes_from_covariance(CclShape *shape);
+
+/* Sides of the rectangle with the same second moments, in which pixels are squares: of a rectangle, these are its sides. */
+void ccl_equivalent_rect(const CclShape *shape, double *length, double *width);
 
 /* Area over the area of the box, 0..1. */
 double ccl_extent(const CclComponent *component);
@@ -303,16 +349,18 @@ double ccl_extent(const CclComponent *component);
 typedef struct CclTable {
     const CclComponent *components;
     const CclShapeCounts *shape; /* with CCL_FEATURE_SHAPE, by label: shape[components[i].label - 1]; else NULL */
+    const CclHullCounts *hull;   /* with CCL_FEATURE_HULL, in the same way */
+    const uint16_t *class_ids;   /* of a label map, by label in the same way: the value of the pixels; else NULL */
     uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */
     uint32_t flags;        /* CCL_TABLE_... */
     uint32_t width, height;
-    uint32_t batch_size;   /* frames launched together, including this one: 1 unless CclConfig.shared */
-    float wait_us;         /* with CclConfig.shared: from submission to launch, else -1 */
-    float pack_us;         /* CUDA: duration of packing rows of the mask to bits on the host, which may run at the same time
-                              as the launch; 0: no row was packed; CPU: -1 */
-    float upload_us;       /* with CclConfig.timing: mask to the device, analysis, else -1 */
+    uint32_t batch_size; /* frames launched together, including this one: 1 unless CclConfig.shared */
+    float wait_us;       /* with CclConfig.shared: from submission to launch, else -1 */
+    float pack_us;       /* CUDA: duration of packing rows of the mask to bits on the host, which may run at the same time
+                          * as the launch; 0: no row was packed; CPU: -1 */
+    float upload_us;     /* with CclConfig.timing: mask to the device, analysis, else -1 */
     float kernel_us;
 } CclTable;
 
@@ -383,18 +431,19 @@ typedef struct CclVolumeComponent {
     uint16_t frame0, frame1; /* frames of the volume, half open, from 0 */
     uint16_t first_x;        /* the first voxel in raster order is (first_x, first_y) of frame0 */
     uint16_t first_y;
-    uint32_t flags;          /* CCL_TOUCHES_... of the box */
+    uint32_t flags; /* CCL_TOUCHES_... of the box */
 } CclVolumeComponent;
 
 /* `components` belongs to the context and lives until the next ccl_volume_add(). */
 typedef struct CclVolumeTable {
     const CclVolumeComponent *components; /* in order of their labels */
-    uint32_t n_components;  /* records: the smaller of n_found and max_components */
-    uint32_t n_found;       /* components in the volume, exact */
-    uint32_t flags;         /* CCL_TABLE_TRUNCATED: n_found > n_components */
-    uint32_t width, height; /* of every frame */
+    const uint16_t *class_ids;            /* of label maps: the value of the voxels of each component; else NULL */
+    uint32_t n_components;                /* records: the smaller of n_found and max_components */
+    uint32_t n_found;                     /* components in the volume, exact */
+    uint32_t flags;                       /* CCL_TABLE_TRUNCATED: n_found > n_components */
+    uint32_t width, height;               /* of every frame */
     uint32_t n_frames;
-    float kernel_us;        /* with CclConfig.timing: labelling, without what ccl_volume_add() did; else -1 */
+    float kernel_us; /* with CclConfig.timing: labelling, without what ccl_volume_add() did; else -1 */
 } CclVolumeTable;
 
 typedef struct CclVoxel {
@@ -434,7 +483,7 @@ typedef struct CclStep {
     const char *name;
     float us;       /* all launches together */
     uint32_t count; /* launches: 1, or the iterations of an iterative method. Such a method waits for the device after each
-                       iteration; this is part of CclTable.kernel_us, not of any step */
+                     * iteration; this is part of CclTable.kernel_us, not of any step */
 } CclStep;
 
 /* The steps in launch order; returns how many. Owned by the context until the next ccl_collect(). */

@@ -122,7 +122,7 @@ MOTION_INLINE int feedback_clamp(int v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* 16 bits, for each pixel equally often each value of 0..65535 as pictures go by. */
+/* Rounds the values of a pixel. It has 16 bits, and takes each value once in 65,536 pictures. */
 MOTION_INLINE uint32_t feedback_dither(const FeedbackFrame *frame, uint32_t x, uint32_t y)
 {
     return (frame->dither + y * 51749u + x * MOTION_DITHER_X) & 65535u;

@@ -329,8 +329,8 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
 }
 
 #define FEEDBACK_STATIC          (1000u / FEEDBACK_STILL_MS) /* 1 s: pixels of the mask that are still for it are judged */
-#define FEEDBACK_MOTIONLESS        (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
-#define FEEDBACK_MOTIONLESS_PART   95u                         /* per cent of a region's pixels */
+#define FEEDBACK_MOTIONLESS      (8000u / FEEDBACK_STILL_MS) /* 8 s: people move */
+#define FEEDBACK_MOTIONLESS_PART 95u                         /* per cent of a region's pixels */
 #define FEEDBACK_GHOST           37u                         /* 64ths of a second, 0.6 s: a ghost is learnt */
 #define FEEDBACK_GHOST_PART      20u /* 16ths: edge of the background against the picture's edge: uncovered */
 #define FEEDBACK_LIGHT_PART      8u  /* 16ths: change of the edge against the edge: below, only the light is another */
@@ -340,7 +340,7 @@ MOTION_INLINE bool feedback_blob_is_explained(uint64_t area, uint64_t explained)
 
 /* Sums over a region of still pixels, and along its outline. */
 typedef struct FeedbackRegion {
-    uint64_t area, motionless;      /* pixels; those that were still for 8 s */
+    uint64_t area, motionless;    /* pixels; those that were still for 8 s */
     uint64_t picture, background; /* edges across the outline, 8.8 */
     uint64_t change;              /* difference of the two */
 } FeedbackRegion;

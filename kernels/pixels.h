@@ -22,16 +22,19 @@ static inline const uint8_t *mask_row(const CclMask *mask, uint32_t y)
 }
 
 /* One pixel at a time, for code that is simple rather than fast: the reference methods and the contours. */
-static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
+static inline unsigned pixel_value(const CclMask *mask, uint32_t x, uint32_t y)
 {
     const uint8_t *const row = mask_row(mask, y);
-    unsigned value = row[x];
-    if (mask->pixel_size == 2) {
-        uint16_t wide;
-        memcpy(&wide, row + 2 * (size_t)x, 2);
-        value = wide;
-    }
-    return (value > mask->threshold) != mask->invert;
+    if (mask->pixel_size != 2)
+        return row[x];
+    uint16_t wide;
+    memcpy(&wide, row + 2 * (size_t)x, 2);
+    return wide;
+}
+
+static inline bool is_foreground(const CclMask *mask, uint32_t x, uint32_t y)
+{
+    return (pixel_value(mask, x, y) > mask->threshold) != mask->invert;
 }
 
 static inline uint32_t *labels_row(const CclLabels *labels, uint32_t y)

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local char error_message[512] = "no error";
+static _Thread_local char error_message[1024] = "no error";
 
 const char *ccl_error_message(void)
 {

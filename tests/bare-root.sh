@@ -61,7 +61,7 @@ mount_root() {
     fi
 }
 unmount_root() {
-    for what in dev/shm dev proc; do umount "$1/$what" 2>/dev/null || :; done
+    for what in dev/shm dev proc usr/local/cuda; do umount "$1/$what" 2>/dev/null || :; done
 }
 # unmount_roots: of every mount_root
 unmount_roots() {

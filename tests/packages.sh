@@ -4,9 +4,11 @@
 
 # Builds the Debian packages and the Python wheel in bare systems, and tries them in others.
 #
-#     tests/packages.sh [--twice] [--container] FOLDER [SUITE...]
+#     tests/packages.sh [--cuda] [--twice] [--container] FOLDER [SUITE...]
 #
 # SUITE       bookworm (Debian 12), trixie (Debian 13); both by default
+# --cuda      with the GPU code, by the toolkit that nvcc of PATH or /usr/local/cuda belongs to: an hour of processor time
+#             for each build. CCL_CUDA_ARCH names fewer architectures.
 # --twice     a second build, in another folder, at another time and in another zone, has to give the same bytes
 # --container hadolint reads examples/Dockerfile, and its steps are run in a bare system
 #
@@ -28,6 +30,10 @@ me=packages
 # The tools and what debian/control names.
 prepare_build_root() {
     mount_root "$build"
+    if [ -n "$toolkit" ]; then
+        mkdir -p "$build/usr/local/cuda"
+        mount --bind -o ro "$toolkit" "$build/usr/local/cuda"
+    fi
     if [ ! -e "$build/prepared" ] || ! cmp -s "$top/debian/control" "$build/prepared"; then
         say "installing what the build needs"
         quietly enter "$build" apt-get -q update
@@ -46,7 +52,8 @@ build_packages() {
     copy_sources "$sources" "$build/$place/gst-ccl"
     # One version for each release, in their order.
     sed -i "1s/)/$version_suffix)/" "$build/$place/gst-ccl/debian/changelog"
-    quietly enter "$build" env "$@" sh -ec "cd /$place/gst-ccl && exec dpkg-buildpackage -us -uc -b"
+    quietly enter "$build" env "CCL_CUDA_ARCH=$architectures" "$@" \
+        sh -ec "cd /$place/gst-ccl && exec dpkg-buildpackage -us -uc -b"
 }
 
 check_lintian() {
@@ -66,8 +73,12 @@ check_same() {
 build_wheel() {
     rm -rf "$build/wheel"
     copy_sources "$sources" "$build/wheel/gst-ccl"
-    quietly enter "$build" sh -ec 'cd /wheel && pip wheel --no-deps -w . ./gst-ccl'
+    # pip before 23.1 takes one setting only.
+    [ -z "$toolkit" ] || sed -i "s/-Dcuda=disabled/-Dcuda=enabled\", \"-Dcuda-arch=$architectures/" \
+        "$build/wheel/gst-ccl/pyproject.toml"
+    quietly enter "$build" env ${nvcc:+"NVCC=$nvcc"} sh -ec 'cd /wheel && exec pip wheel --no-deps -w . ./gst-ccl'
     wheel=$(echo "$build"/wheel/*.whl)
+    say "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
 }
 
 # A system that has never seen gst-ccl, with the package lists that any system has.
@@ -208,7 +219,7 @@ pass() {
     [ -e "$build/complete" ] || copy_root "$suite" "$build"
     prepare_build_root
     say "building"
-    build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin
+    build_packages first PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin ${nvcc:+"NVCC=$nvcc"}
     [ $twice = no ] || check_same
     check_lintian
     [ -n "$wheel" ] || build_wheel
@@ -221,10 +232,19 @@ pass() {
     unmount_roots
 }
 
+find_toolkit() {
+    nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+    [ -x "$nvcc" ] || fail "no nvcc in PATH or /usr/local/cuda/bin"
+    toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+    nvcc="ccache /usr/local/cuda/bin/nvcc" # there
+}
+
 twice=no container=no
+toolkit="" nvcc="" architectures=${CCL_CUDA_ARCH:-all-major}
 wheel= # its path
 while :; do
     case ${1-} in
+    --cuda) find_toolkit ;;
     --twice) twice=yes ;;
     --container) container=yes ;;
     *) break ;;

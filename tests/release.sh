@@ -4,7 +4,9 @@
 
 # Makes a release of what is committed.
 #
-#     tests/release.sh [--dry-run] VERSION FOLDER      such as 0.1.0 build-release
+#     tests/release.sh [--dry-run] [--cuda] VERSION FOLDER      such as 0.1.0 build-release
+#
+# --cuda: with the GPU code, as tests/packages.sh says.
 #
 # 1. VERSION stands in meson.build, debian/changelog and docs/news.md, and nothing is uncommitted.
 # 2. Changelog and news get the date, in a commit of its own. A dry run leaves it out, and the tag.
@@ -20,8 +22,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 say() { echo "release: $*"; }
 die() { say "$*"; exit 1; }
 
-dry=no
+dry=no cuda=""
 [ "${1-}" != --dry-run ] || { dry=yes; shift; }
+[ "${1-}" != --cuda ] || { cuda=--cuda; shift; }
 [ $# = 2 ] || { sed -n '/^# Makes/,/^# Needs/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 version=$1
 mkdir -p "$2"
@@ -47,7 +50,7 @@ fi
 git archive --prefix="$name/" HEAD | xz -T1 >"$folder/$name.tar.xz"
 rm -rf "${folder:?}/$name"
 tar -xJf "$folder/$name.tar.xz" -C "$folder"
-"$folder/$name/tests/packages.sh" --twice --container "$folder/work"
+"$folder/$name/tests/packages.sh" $cuda --twice --container "$folder/work"
 for suite in bookworm trixie; do
     rm -rf "${folder:?}/$suite"
     cp -r "$folder/work/$suite/packages" "$folder/$suite"

@@ -39,6 +39,7 @@ fuzz_seconds=30 # for each target
 targets= # of ninja; none: all
 logs=   # testlog.json of every pass; a ! before those of passes that Meson calls failed
 long_tests= # names; none: all
+fuzz_tests= # likewise
 passed=0 # passes without a log
 broken=0 # passes that ended before their tests
 skipped=0 # passes that cannot run here
@@ -180,11 +181,12 @@ pass_fuzz() {
         CC=clang
         export CC
         targets=fuzzers
-        build "$fuzz" -Dfuzz=$fuzz_seconds -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+        build "$fuzz" -Dfuzz="$fuzz_seconds" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
             -Dintrospection=disabled -Dexamples=disabled
     ) || { broken=$((broken + 1)); return; }
     step "fuzz: test"
-    check "$fuzz" fuzz --logbase fuzz --suite fuzz
+    # shellcheck disable=SC2086
+    check "$fuzz" fuzz --logbase fuzz --suite fuzz $fuzz_tests
     [ "$fuzz_seconds" -lt 900 ] || "$python" "$top/tests/long-record.py" "$fuzz/meson-logs/fuzz.json"
 }
 
@@ -257,9 +259,14 @@ case ${1-} in
 --all) set -- quick slow static sanitize valgrind threads fuzz debian13 packages ;;
 --long)
     shift
-    long_tests="$*"
     fuzz_seconds=900
-    if [ $# = 0 ]; then set -- fuzz arm64 long planted; else set -- long; fi
+    for name; do
+        case $name in
+        fuzz-*) fuzz_tests="$fuzz_tests $name" ;;
+        *) long_tests="$long_tests $name" ;;
+        esac
+    done
+    if [ $# = 0 ]; then set -- fuzz arm64 long planted; else set -- ${fuzz_tests:+fuzz} ${long_tests:+long}; fi
     ;;
 esac
 for pass; do

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 CUDA_RUNTIME = {
     "type": "library", "bom-ref": "cudart_static", "name": "cudart_static", "supplier": {"name": "NVIDIA Corporation"},
@@ -24,7 +25,10 @@ CUDA_RUNTIME = {
 def has_cuda_runtime(package):
     """Its error texts are in every program that it is linked into."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
+        if package.suffix == ".whl":
+            zipfile.ZipFile(package).extractall(folder)
+        else:
+            subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
         return any(b"cudaErrorInsufficientDriver" in file.read_bytes() for file in pathlib.Path(folder).rglob("*.so*")
                    if file.is_file() and not file.is_symlink())
 
@@ -64,7 +68,8 @@ def main():
     for file in sorted(folder.rglob("*.whl")):
         name, version = file.name.split("-")[:2]
         components.append(component(file, name, version, f"pkg:pypi/{name}@{version}"))
-        dependencies.append({"ref": file.name, "dependsOn": ["python3-numpy"]})
+        needs = ["python3-numpy"] + [CUDA_RUNTIME["bom-ref"]] * has_cuda_runtime(file)
+        dependencies.append({"ref": file.name, "dependsOn": needs})
     components += [{"type": "library", "bom-ref": name, "name": name} for name in sorted(others | {"python3-numpy"})]
     if any(CUDA_RUNTIME["bom-ref"] in entry["dependsOn"] for entry in dependencies):
         components.append(CUDA_RUNTIME)

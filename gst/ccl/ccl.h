@@ -7,6 +7,7 @@
 #define __GST_CCL_H__
 
 #include <gst/ccl/ccl-prelude.h>
+#include <gst/ccl/gstcclblobmeasures.h>
 #include <gst/ccl/gstcclblobmeta.h>
 #include <gst/ccl/gstcclmaskmeta.h>
 #include <gst/ccl/gstcclzonemeta.h>

@@ -8,15 +8,6 @@
 G_STATIC_ASSERT (GST_CCL_BLOB_FLAGS_BORDER == (GST_CCL_BLOB_FLAG_TOUCHES_LEFT | GST_CCL_BLOB_FLAG_TOUCHES_TOP
         | GST_CCL_BLOB_FLAG_TOUCHES_RIGHT | GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM));
 
-struct _GstCclBlobList
-{
-  gatomicrefcount refcount;
-  guint n_blobs;
-  GBytes *points;               /* of GstCclPoint; NULL: none */
-  GBytes *shape;                /* of GstCclShapeCounts; NULL: not measured */
-  GstCclBlob blobs[];
-};
-
 G_DEFINE_BOXED_TYPE (GstCclBlob, gst_ccl_blob, gst_ccl_blob_copy, gst_ccl_blob_free);
 G_DEFINE_BOXED_TYPE (GstCclBlobList, gst_ccl_blob_list, gst_ccl_blob_list_ref, gst_ccl_blob_list_unref);
 
@@ -282,7 +273,8 @@ gst_ccl_blob_list_new_uninitialized (guint n_blobs, GstCclBlob ** blobs)
     return NULL;
   g_atomic_ref_count_init (&list->refcount);
   list->n_blobs = n_blobs;
-  list->points = list->shape = NULL;
+  list->points = NULL;
+  memset (list->columns, 0, sizeof (list->columns));
   if (blobs != NULL)
     *blobs = list->blobs;
   return list;
@@ -338,7 +330,7 @@ gst_ccl_blob_list_copy (const GstCclBlobList * list, GstCclBlob ** blobs)
   if (copy == NULL)
     return NULL;
   gst_ccl_blob_list_set_points (copy, list->points);
-  gst_ccl_blob_list_set_shape (copy, list->shape);
+  gst_ccl_blob_list_copy_columns (copy, list);
   *blobs = copy->blobs;
   return copy;
 }
@@ -377,7 +369,8 @@ gst_ccl_blob_list_unref (GstCclBlobList * list)
 
   if (g_atomic_ref_count_dec (&list->refcount)) {
     g_clear_pointer (&list->points, g_bytes_unref);
-    g_clear_pointer (&list->shape, g_bytes_unref);
+    for (guint i = 0; i < GST_CCL_N_COLUMNS; i++)
+      g_clear_pointer (&list->columns[i], g_bytes_unref);
     g_free (list);
   }
 }
@@ -540,45 +533,4 @@ gst_ccl_blob_list_get_trail (const GstCclBlobList * list, guint index, guint * n
 
   *n_points = points != NULL ? blob->n_trail : 0;
   return *n_points > 0 ? points + blob->n_contour : NULL;
-}
-
-/**
- * gst_ccl_blob_list_set_shape: (skip)
- * @list: a list that was not passed on yet
- * @shape: (nullable) (transfer none): an array of #GstCclShapeCounts with
- *   ascending labels; %NULL: not measured
- *
- * Sets the counts behind the holes and perimeters. A blob without an entry for
- * its label has none. An element that makes a new list from the blobs of
- * another one passes on the result of gst_ccl_blob_list_get_shape().
- *
- * Since: 0.1
- */
-void
-gst_ccl_blob_list_set_shape (GstCclBlobList * list, GBytes * shape)
-{
-  GBytes *old;
-
-  g_return_if_fail (list != NULL);
-
-  old = list->shape;
-  list->shape = shape != NULL ? g_bytes_ref (shape) : NULL;
-  if (old != NULL)
-    g_bytes_unref (old);
-}
-
-/**
- * gst_ccl_blob_list_get_shape: (skip)
- * @list: (nullable): a list; %NULL has none
- *
- * Gets the counts that gst_ccl_blob_list_set_shape() has set.
- *
- * Returns: (transfer none) (nullable): an array of #GstCclShapeCounts
- *
- * Since: 0.1
- */
-GBytes *
-gst_ccl_blob_list_get_shape (const GstCclBlobList * list)
-{
-  return list != NULL ? list->shape : NULL;
 }

@@ -5,6 +5,7 @@
  *
  * It knows the members of a meta, not how a meta is registered or added to a buffer. */
 
+#include "gstcclflatbytes.h"
 #include "gstcclmatrix.h"
 #include "gstcclprivate.h"
 
@@ -15,7 +16,7 @@
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
 #define VERSION_WITH_VOLUMES 3  /* and with points, possibly none */
-#define VERSION_WITH_SHAPE 4    /* and with both */
+#define VERSION_WITH_COLUMNS 4  /* and with both, and the first column; each further version has one more */
 
 /* Offsets of the fields that the checks need. */
 #define VERSION_AT 4
@@ -29,7 +30,6 @@
 #define VOLUME_SIZE 8           /* additional size of a record in a version with volumes */
 #define COUNTS_SIZE 4           /* of points, per blob */
 #define POINT_SIZE 8
-#define SHAPE_SIZE 20           /* after their number */
 #define CHECKSUM_SIZE 4
 
 /* Far beyond any frame and any scaling, but mapped coordinates of 32 bits are still finite. */
@@ -38,92 +38,6 @@
 /* Maximum length of the name of a source, and number of new names from bytes. A process never frees a name. */
 #define MAX_SOURCE_SIZE 255
 #define MAX_SOURCES 1024
-
-/* ---------------------------------------------------------------- numbers */
-
-/* With copies, because the bytes may have any alignment. */
-static void
-put32 (guint8 ** p, guint32 value)
-{
-  const guint32 le = GUINT32_TO_LE (value);
-
-  memcpy (*p, &le, sizeof (le));
-  *p += sizeof (le);
-}
-
-static void
-put64 (guint8 ** p, guint64 value)
-{
-  const guint64 le = GUINT64_TO_LE (value);
-
-  memcpy (*p, &le, sizeof (le));
-  *p += sizeof (le);
-}
-
-static void
-put_double (guint8 ** p, gdouble value)
-{
-  guint64 bits;
-
-  memcpy (&bits, &value, sizeof (bits));
-  put64 (p, bits);
-}
-
-static void
-put_float (guint8 ** p, gfloat value)
-{
-  guint32 bits;
-
-  memcpy (&bits, &value, sizeof (bits));
-  put32 (p, bits);
-}
-
-static guint32
-get32 (const guint8 ** p)
-{
-  guint32 le;
-
-  memcpy (&le, *p, sizeof (le));
-  *p += sizeof (le);
-  return GUINT32_FROM_LE (le);
-}
-
-static guint64
-get64 (const guint8 ** p)
-{
-  guint64 le;
-
-  memcpy (&le, *p, sizeof (le));
-  *p += sizeof (le);
-  return GUINT64_FROM_LE (le);
-}
-
-static gdouble
-get_double (const guint8 ** p)
-{
-  const guint64 bits = get64 (p);
-  gdouble value;
-
-  memcpy (&value, &bits, sizeof (value));
-  return value;
-}
-
-static gfloat
-get_float (const guint8 ** p)
-{
-  const guint32 bits = get32 (p);
-  gfloat value;
-
-  memcpy (&value, &bits, sizeof (value));
-  return value;
-}
-
-static guint32
-get32_at (const guint8 * data, gsize at)
-{
-  data += at;
-  return get32 (&data);
-}
 
 /* CRC-32 of IEEE 802.3, as in zlib. */
 static guint32
@@ -187,26 +101,26 @@ count_points (const GstCclBlobList * list)
   return sum;
 }
 
-/* The counts of a list, and their number. */
-static const GstCclShapeCounts *
-get_counts (const GstCclBlobList * list, gsize * n)
+/* Entries of a column. */
+static gsize
+count_entries (const GstCclBlobList * list, guint column)
 {
-  GBytes *const shape = gst_ccl_blob_list_get_shape (list);
-  gsize size = 0;
-  const GstCclShapeCounts *const counts = shape != NULL ? g_bytes_get_data (shape, &size) : NULL;
+  return list != NULL && list->columns[column] != NULL ?
+      g_bytes_get_size (list->columns[column]) / gst_ccl_column_get_size (column) : 0;
+}
 
-  *n = size / sizeof (GstCclShapeCounts);
-  return counts;
+static guint
+get_n_columns (guint32 version)
+{
+  return version >= VERSION_WITH_COLUMNS ? version - VERSION_WITH_COLUMNS + 1 : 0;
 }
 
 static guint32
 get_version (const GstCclBlobList * list)
 {
-  gsize n_counts;
-
-  get_counts (list, &n_counts);
-  if (n_counts > 0)
-    return VERSION_WITH_SHAPE;
+  for (guint i = GST_CCL_N_COLUMNS; i-- > 0;)
+    if (count_entries (list, i) > 0)
+      return VERSION_WITH_COLUMNS + i;
   for (guint i = 0; list != NULL && i < gst_ccl_blob_list_get_length (list); i++)
     if (gst_ccl_blob_list_get (list, i)->volume_id != 0)
       return VERSION_WITH_VOLUMES;
@@ -218,12 +132,13 @@ gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 {
   const guint32 version = get_version (meta->list);
   const gsize n = get_length (meta);
-  gsize n_counts;
+  gsize size = HEADER_SIZE + n * record_size (version) + strlen (get_name (meta)) + CHECKSUM_SIZE;
 
-  get_counts (meta->list, &n_counts);
-  return HEADER_SIZE + n * record_size (version) + strlen (get_name (meta))
-      + (version >= VERSION_WITH_POINTS ? n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE : 0)
-      + (version >= VERSION_WITH_SHAPE ? COUNTS_SIZE + n_counts * SHAPE_SIZE : 0) + CHECKSUM_SIZE;
+  if (version >= VERSION_WITH_POINTS)
+    size += n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE;
+  for (guint i = 0; i < get_n_columns (version); i++)
+    size += COUNTS_SIZE + count_entries (meta->list, i) * gst_ccl_column_get_size (i);
+  return size;
 }
 
 static void
@@ -256,18 +171,26 @@ put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
 }
 
 static void
-put_shape (guint8 ** p, const GstCclBlobList * list)
+put_column (guint8 ** p, const GstCclBlobList * list, guint column)
 {
-  gsize n;
-  const GstCclShapeCounts *const counts = get_counts (list, &n);
+  const GstCclColumnInfo *const info = &gst_ccl_column_infos[column];
+  const gsize n = count_entries (list, column);
+  const guint8 *entry = n > 0 ? g_bytes_get_data (list->columns[column], NULL) : NULL;
 
   put32 (p, n);
   for (gsize i = 0; i < n; i++) {
-    put32 (p, counts[i].label);
-    put32 (p, counts[i].euler);
-    put32 (p, counts[i].runs);
-    put32 (p, counts[i].tops);
-    put32 (p, counts[i].diagonals);
+    for (guint k = 0; k < info->n_words; k++, entry += sizeof (guint32)) {
+      guint32 word;
+
+      memcpy (&word, entry, sizeof (word));
+      put32 (p, word);
+    }
+    for (guint k = 0; k < info->n_longs; k++, entry += sizeof (guint64)) {
+      guint64 word;
+
+      memcpy (&word, entry, sizeof (word));
+      put64 (p, word);
+    }
   }
 }
 
@@ -323,8 +246,8 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   p += name_size;
   if (version >= VERSION_WITH_POINTS)
     put_all_points (&p, meta->list, n);
-  if (version >= VERSION_WITH_SHAPE)
-    put_shape (&p, meta->list);
+  for (guint i = 0; i < get_n_columns (version); i++)
+    put_column (&p, meta->list, i);
   put32 (&p, checksum (data, p - data));
 }
 
@@ -364,7 +287,7 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   const guint32 version = get32_at (data, VERSION_AT);
 
-  if (version > VERSION_WITH_SHAPE)
+  if (version >= VERSION_WITH_COLUMNS + GST_CCL_N_COLUMNS)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
@@ -372,12 +295,12 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   if (version >= VERSION_WITH_POINTS && n <= GST_CCL_MAX_BLOBS && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
-  if (version >= VERSION_WITH_SHAPE && n <= GST_CCL_MAX_BLOBS) {
-    const guint64 n_shapes_at = expected - CHECKSUM_SIZE;
+  for (guint i = 0; i < get_n_columns (version) && n <= GST_CCL_MAX_BLOBS; i++) {
+    const guint64 n_entries_at = expected - CHECKSUM_SIZE;
 
     expected += COUNTS_SIZE;
     if (expected <= size)
-      expected += (guint64) SHAPE_SIZE *get32_at (data, n_shapes_at);
+      expected += (guint64) gst_ccl_column_get_size (i) * get32_at (data, n_entries_at);
   }
   if (n > GST_CCL_MAX_BLOBS || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
@@ -472,30 +395,56 @@ get_points (const guint8 ** p, GstCclBlobList * list, GError ** error)
   return valid && n_points <= G_MAXUINT32 ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
 }
 
-static gboolean
-get_shape (const guint8 ** p, GstCclBlobList * list, GError ** error)
+/* Returns the label of the entry. */
+static guint32
+get_entry (const guint8 ** p, const GstCclColumnInfo * info, guint8 * entry)
 {
-  const guint n = get32 (p);
-  GstCclShapeCounts *const counts = g_try_new (GstCclShapeCounts, n);
-  gboolean valid = n > 0;
+  guint32 label;
+
+  memcpy (&label, *p, sizeof (label));
+  for (guint k = 0; k < info->n_words; k++, entry += sizeof (guint32)) {
+    const guint32 word = get32 (p);
+
+    memcpy (entry, &word, sizeof (word));
+  }
+  for (guint k = 0; k < info->n_longs; k++, entry += sizeof (guint64)) {
+    const guint64 word = get64 (p);
+
+    memcpy (entry, &word, sizeof (word));
+  }
+  return GUINT32_FROM_LE (label);
+}
+
+static gboolean
+get_column (const guint8 ** p, GstCclBlobList * list, guint column, GError ** error)
+{
+  const gsize size = gst_ccl_column_get_size (column), n = get32 (p);
+  guint8 *const entries = g_try_malloc_n (n, size);
+  gboolean valid = TRUE;
   guint32 last = 0;
   GBytes *bytes;
 
-  if (counts == NULL && n > 0)
+  if (entries == NULL && n > 0)
     return refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);
-  for (guint i = 0; i < n; i++) {
-    counts[i].label = get32 (p);
-    counts[i].euler = get32 (p);
-    counts[i].runs = get32 (p);
-    counts[i].tops = get32 (p);
-    counts[i].diagonals = get32 (p);
-    valid = valid && counts[i].label > last && counts[i].euler <= 1;
-    last = counts[i].label;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = get_entry (p, &gst_ccl_column_infos[column], entries + i * size);
+
+    valid = valid && label > last && gst_ccl_column_infos[column].is_valid (entries + i * size);
+    last = label;
   }
-  bytes = g_bytes_new_take (counts, n * sizeof (GstCclShapeCounts));
-  gst_ccl_blob_list_set_shape (list, bytes);
+  bytes = g_bytes_new_take (entries, n * size);
+  gst_ccl_blob_list_set_column (list, column, n > 0 ? bytes : NULL);
   g_bytes_unref (bytes);
   return valid ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
+}
+
+static gboolean
+get_columns (const guint8 ** p, GstCclBlobList * list, guint32 version, GError ** error)
+{
+  for (guint i = 0; i < get_n_columns (version); i++)
+    if (!get_column (p, list, i, error))
+      return FALSE;
+  return TRUE;
 }
 
 /* Reads the fields before the list. FALSE: one is out of its range. */
@@ -562,7 +511,7 @@ gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize s
   name = (const gchar *) p;
   p += name_size;
   if ((version >= VERSION_WITH_POINTS && !get_points (&p, list, error))
-      || (version >= VERSION_WITH_SHAPE && !get_shape (&p, list, error))) {
+      || !get_columns (&p, list, version, error)) {
     gst_ccl_blob_list_unref (list);
     return FALSE;
   }

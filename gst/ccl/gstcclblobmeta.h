@@ -507,8 +507,8 @@ gboolean gst_ccl_blob_meta_is_identity (const GstCclBlobMeta * meta);
  */
 #define GST_CCL_ROI_PARAM "ccl/blob"
 
-/* Adds a #GstVideoRegionOfInterestMeta for each of the first @max blobs of the list, in its order.
- * */
+/* Adds a #GstVideoRegionOfInterestMeta for each of the first @max blobs of the list, in its
+ * order. */
 GST_CCL_API
 guint gst_buffer_add_ccl_roi_mirror (GstBuffer * buffer, const GstCclBlobMeta * meta, const gchar * type, guint max);
 

@@ -5,18 +5,31 @@
 
 #include "gstcclprivate.h"
 
-static const GstCclShapeCounts *
-find_counts (GBytes * shape, guint32 label)
+static guint32
+get_label (const guint8 * entries, gsize index, gsize size)
 {
-  gsize size = 0, first = 0, n;
-  const GstCclShapeCounts *const all = shape != NULL ? g_bytes_get_data (shape, &size) : NULL;
+  guint32 label;
 
-  for (n = size / sizeof (GstCclShapeCounts); n > 0;) {
+  memcpy (&label, entries + index * size, sizeof (label));
+  return label;
+}
+
+gconstpointer
+gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclColumn column)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
+  const gsize size = gst_ccl_column_get_size (column);
+  gsize n = 0, first = 0;
+  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n) : NULL;
+
+  for (n /= size; n > 0;) {
     const gsize half = n / 2;
+    const guint32 label = get_label (entries, first + half, size);
 
-    if (all[first + half].label == label)
-      return &all[first + half];
-    if (all[first + half].label < label) {
+    if (label == blob->label)
+      return entries + (first + half) * size;
+    if (label < blob->label) {
       first += half + 1;
       n -= half + 1;
     } else {
@@ -29,17 +42,14 @@ find_counts (GBytes * shape, guint32 label)
 static gboolean
 get_measures (const GstCclBlobMeta * meta, guint index, CclShapeMeasures * measures)
 {
-  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  const GstCclShapeCounts *counts = NULL;
+  const GstCclShapeCounts *const counts = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_SHAPE);
 
-  if (blob != NULL && blob->area > 0)
-    counts = find_counts (gst_ccl_blob_list_get_shape (meta->list), blob->label);
   if (counts == NULL) {
     *measures = (CclShapeMeasures) { 0 };
     return FALSE;
   }
-  ccl_shape_measures (&(CclShapeCounts) { counts->euler, counts->runs, counts->tops, counts->diagonals}, blob->area,
-      measures);
+  ccl_shape_measures (&(CclShapeCounts) { counts->euler, counts->runs, counts->tops, counts->diagonals},
+      gst_ccl_blob_meta_get_blob (meta, index)->area, measures);
   return TRUE;
 }
 

@@ -11,6 +11,48 @@
 
 G_BEGIN_DECLS
 
+/* Measures of groups that are not always there: for each measured blob the counts behind them, a structure that begins
+ * with its label, with ascending labels. */
+typedef enum
+{
+  GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
+  GST_CCL_COLUMN_HULL,          /* GstCclHullCounts */
+  GST_CCL_N_COLUMNS,
+} GstCclColumn;
+
+struct _GstCclBlobList
+{
+  gatomicrefcount refcount;
+  guint n_blobs;
+  GBytes *points;               /* of GstCclPoint; NULL: none */
+  GBytes *columns[GST_CCL_N_COLUMNS];   /* NULL: not measured */
+  GstCclBlob blobs[];
+};
+
+/* What an entry of a column is: numbers of 32 bits, then numbers of 64. */
+typedef struct
+{
+  guint n_words, n_longs;
+  gboolean (*is_valid) (gconstpointer counts);  /* of one blob, from the flat form */
+} GstCclColumnInfo;
+
+G_GNUC_INTERNAL
+extern const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS];
+
+/* Bytes of an entry, in memory and in the flat form. */
+static inline gsize
+gst_ccl_column_get_size (GstCclColumn column)
+{
+  return gst_ccl_column_infos[column].n_words * sizeof (guint32) + gst_ccl_column_infos[column].n_longs * sizeof (guint64);
+}
+
+G_GNUC_INTERNAL
+void gst_ccl_blob_list_set_column (GstCclBlobList * list, GstCclColumn column, GBytes * bytes);
+
+/* The counts of a blob of a meta that has pixels; NULL: it was not measured. */
+G_GNUC_INTERNAL
+gconstpointer gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclColumn column);
+
 /* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS). */
 #define GST_CCL_MAX_BLOBS (1u << 24)
 

@@ -19,23 +19,19 @@ typedef uint8_t BlendBytes __attribute__((vector_size(BLEND_GROUP)));
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define BLEND_INLINE static inline __attribute__((always_inline))
 
-/* Pixels of the drawing in a row, `step` pixels apart, and samples of the picture, `step` bytes apart. */
-typedef struct BlendSource {
-    const uint32_t *pixels;
-    unsigned step;
-} BlendSource;
+/* Samples of the picture in a row, `step` bytes apart. */
 typedef struct BlendSamples {
     uint8_t *data;
     unsigned step;
     bool deep; /* two bytes each */
 } BlendSamples;
 
-/* Loads a group of pixels. Returns false if nothing is drawn there. */
-BLEND_INLINE bool blend_load(BlendSource source, uint32_t n, uint32_t pixels[BLEND_GROUP])
+/* Loads a group of pixels of the drawing, every `apart`th. Returns false if nothing is drawn there. */
+BLEND_INLINE bool blend_load(const uint32_t *source, unsigned apart, uint32_t n, uint32_t pixels[BLEND_GROUP])
 {
     uint64_t any[BLEND_GROUP / 2];
     for (unsigned i = 0; i < BLEND_GROUP; i++)
-        pixels[i] = i < n ? source.pixels[i * source.step] : 0;
+        pixels[i] = i < n ? source[i * apart] : 0;
     memcpy(any, pixels, sizeof any);
     return any[0] | any[1] | any[2] | any[3];
 }
@@ -82,10 +78,10 @@ BLEND_INLINE void blend_deep_words(const uint32_t pixels[BLEND_GROUP], const Ccl
 }
 
 /* n <= BLEND_GROUP samples; both steps are constants where this is called. */
-BLEND_INLINE void blend_group(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
+BLEND_INLINE void blend_group(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     uint32_t pixels[BLEND_GROUP];
-    if (!blend_load(source, n, pixels))
+    if (!blend_load(source, apart, n, pixels))
         return;
     BlendBytes bytes = { 0 };
     for (unsigned i = 0; i < n; i++)
@@ -98,10 +94,10 @@ BLEND_INLINE void blend_group(BlendSource source, uint32_t n, const CclBlendTarg
 }
 
 /* The same of words of two bytes. */
-BLEND_INLINE void blend_deep_group(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
+BLEND_INLINE void blend_deep_group(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     uint32_t pixels[BLEND_GROUP];
-    if (!blend_load(source, n, pixels))
+    if (!blend_load(source, apart, n, pixels))
         return;
     const uint16_t mask = (uint16_t)(((1u << t->depth) - 1) << t->low);
     BlendShorts shorts = { 0 };
@@ -119,24 +115,24 @@ BLEND_INLINE void blend_deep_group(BlendSource source, uint32_t n, const CclBlen
     }
 }
 
-BLEND_INLINE void blend_samples(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
+BLEND_INLINE void blend_samples(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     if (to.deep)
-        blend_deep_group(source, n, t, to);
+        blend_deep_group(source, apart, n, t, to);
     else
-        blend_group(source, n, t, to);
+        blend_group(source, apart, n, t, to);
 }
 
 /* `deep` and the steps are constants where this is called. */
-BLEND_INLINE void blend_row(BlendSource source, uint32_t n, const CclBlendTarget *t, BlendSamples to)
+BLEND_INLINE void blend_row(const uint32_t *source, unsigned apart, uint32_t n, const CclBlendTarget *t, BlendSamples to)
 {
     for (; n >= BLEND_GROUP; n -= BLEND_GROUP) {
-        blend_samples(source, BLEND_GROUP, t, to);
-        source.pixels += BLEND_GROUP * source.step;
+        blend_samples(source, apart, BLEND_GROUP, t, to);
+        source += BLEND_GROUP * apart;
         to.data += BLEND_GROUP * to.step;
     }
     if (n)
-        blend_samples(source, n, t, to);
+        blend_samples(source, apart, n, t, to);
 }
 
 /* Fast for the sample layouts of common formats. */
@@ -149,13 +145,13 @@ BLEND_INLINE void blend_plane(const CclDrawing *drawing, const CclBlendArea *are
         const uint32_t *const source = drawing->pixels + y * drawing->stride + area->x;
         uint8_t *const to = t->data + (y >> t->shift_y) * t->stride + (area->x >> t->shift_x) * t->step;
         if (apart == 1 && t->step == size)
-            blend_row((BlendSource){ source, 1 }, n, t, (BlendSamples){ to, size, deep });
+            blend_row(source, 1, n, t, (BlendSamples){ to, size, deep });
         else if (apart == 2 && t->step == size)
-            blend_row((BlendSource){ source, 2 }, n, t, (BlendSamples){ to, size, deep });
+            blend_row(source, 2, n, t, (BlendSamples){ to, size, deep });
         else if (apart == 2 && t->step == 2 * size)
-            blend_row((BlendSource){ source, 2 }, n, t, (BlendSamples){ to, 2 * size, deep });
+            blend_row(source, 2, n, t, (BlendSamples){ to, 2 * size, deep });
         else
-            blend_row((BlendSource){ source, apart }, n, t, (BlendSamples){ to, t->step, deep });
+            blend_row(source, apart, n, t, (BlendSamples){ to, t->step, deep });
     }
 }
 
@@ -230,7 +226,7 @@ BLEND_INLINE void blend_packed_group(const uint32_t *source, uint32_t n, const C
 {
     uint32_t pixels[BLEND_GROUP];
     BlendWords words = { 0 };
-    if (!blend_load((BlendSource){ source, 1 }, n, pixels))
+    if (!blend_load(source, 1, n, pixels))
         return;
     memcpy(&words, to, n * sizeof(uint32_t));
     if (has_alpha && !blend_is_opaque(&words, n, shift[3]))

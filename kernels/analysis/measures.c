@@ -19,18 +19,37 @@ static const CclMeasureInfo infos[CCL_N_MEASURES] = {
     [CCL_MEASURE_COV_XX] = { "cov-xx", "pixels squared", "Variance in x", 0 },
     [CCL_MEASURE_COV_XY] = { "cov-xy", "pixels squared", "Covariance of x and y", 0 },
     [CCL_MEASURE_COV_YY] = { "cov-yy", "pixels squared", "Variance in y", 0 },
-    [CCL_MEASURE_ORIENTATION] = { "orientation", "radians", "From the y axis to the major axis", 0 },
-    [CCL_MEASURE_AXIS_MAJOR_LENGTH] = { "axis-major-length", "pixels", "Of the ellipse with the same moments", 0 },
-    [CCL_MEASURE_AXIS_MINOR_LENGTH] = { "axis-minor-length", "pixels", "Of the ellipse with the same moments", 0 },
-    [CCL_MEASURE_ECCENTRICITY] = { "eccentricity", "", "0 (circle) to 1 (line)", 0 },
-    [CCL_MEASURE_EQUIVALENT_DIAMETER] = { "equivalent-diameter", "pixels", "Of the circle with the same area", 0 },
-    [CCL_MEASURE_EXTENT] = { "extent", "", "Area over the area of the box", 0 },
-    [CCL_MEASURE_EULER_NUMBER] = { "euler-number", "", "1 - n-holes", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_ORIENTATION] = { "orientation", "radians", "Angle from the y axis to the major axis", 0 },
+    [CCL_MEASURE_AXIS_MAJOR_LENGTH] = { "axis-major-length", "pixels", "Major axis of the ellipse with the same moments", 0 },
+    [CCL_MEASURE_AXIS_MINOR_LENGTH] = { "axis-minor-length", "pixels", "Minor axis of the ellipse with the same moments", 0 },
+    [CCL_MEASURE_ECCENTRICITY] = { "eccentricity", "", "Eccentricity of the ellipse, 0 (circle) to 1 (line)", 0 },
+    [CCL_MEASURE_EQUIVALENT_DIAMETER] = { "equivalent-diameter", "pixels", "Diameter of the circle with the same area", 0 },
+    [CCL_MEASURE_EXTENT] = { "extent", "", "Fraction of the box that the blob covers", 0 },
+    [CCL_MEASURE_EULER_NUMBER] = { "euler-number", "", "Euler number, 1 - n-holes", CCL_FEATURE_SHAPE },
     [CCL_MEASURE_N_HOLES] = { "n-holes", "", "Number of holes", CCL_FEATURE_SHAPE },
     [CCL_MEASURE_PERIMETER_CRACK] = { "perimeter-crack", "pixels", "Length of the edges around pixels", CCL_FEATURE_SHAPE },
     [CCL_MEASURE_PERIMETER_CROFTON] = { "perimeter-crofton", "pixels", "Perimeter by Crofton's formula", CCL_FEATURE_SHAPE },
-    [CCL_MEASURE_CIRCULARITY] = { "circularity", "", "4 pi area / perimeter-crofton squared, at most 1", CCL_FEATURE_SHAPE },
-    [CCL_MEASURE_COMPACTNESS] = { "compactness", "", "perimeter-crofton squared / (4 pi area)", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_CIRCULARITY] = { "circularity", "", "Circularity, 4 pi area / perimeter-crofton squared, at most 1",
+                                  CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_COMPACTNESS] = { "compactness", "", "Compactness, perimeter-crofton squared / (4 pi area)", CCL_FEATURE_SHAPE },
+    [CCL_MEASURE_AREA_CONVEX] = { "area-convex", "pixels squared", "Area of the convex hull", CCL_FEATURE_HULL },
+    [CCL_MEASURE_SOLIDITY] = { "solidity", "", "Fraction of the convex hull that the blob covers", CCL_FEATURE_HULL },
+    [CCL_MEASURE_PERIMETER_CONVEX] = { "perimeter-convex", "pixels", "Perimeter of the convex hull", CCL_FEATURE_HULL },
+    [CCL_MEASURE_CONVEXITY] = { "convexity", "", "Convexity, perimeter-convex over perimeter-crack",
+                                CCL_FEATURE_SHAPE | CCL_FEATURE_HULL },
+    [CCL_MEASURE_FERET_DIAMETER_MAX] = { "feret-diameter-max", "pixels", "Largest distance of two corners", CCL_FEATURE_HULL },
+    [CCL_MEASURE_MIN_FERET] = { "min-feret", "pixels", "Smallest distance of two parallel lines around the blob",
+                                CCL_FEATURE_HULL },
+    [CCL_MEASURE_RECT_X] = { "rect-x", "pixels", "Centre of the smallest rectangle, from the left", CCL_FEATURE_HULL },
+    [CCL_MEASURE_RECT_Y] = { "rect-y", "pixels", "Centre of the smallest rectangle, from the top", CCL_FEATURE_HULL },
+    [CCL_MEASURE_RECT_LENGTH] = { "rect-length", "pixels", "Longer side of the smallest rectangle", CCL_FEATURE_HULL },
+    [CCL_MEASURE_RECT_WIDTH] = { "rect-width", "pixels", "Shorter side of the smallest rectangle", CCL_FEATURE_HULL },
+    [CCL_MEASURE_RECT_ANGLE] = { "rect-angle", "radians", "Angle from the x axis to the longer side", CCL_FEATURE_HULL },
+    [CCL_MEASURE_EQUIVALENT_RECT_LENGTH] = { "equivalent-rect-length", "pixels",
+                                             "Longer side of the rectangle with the same moments", 0 },
+    [CCL_MEASURE_EQUIVALENT_RECT_WIDTH] = { "equivalent-rect-width", "pixels",
+                                            "Shorter side of the rectangle with the same moments", 0 },
+    [CCL_MEASURE_CLASS_ID] = { "class-id", "", "Value of the pixels, with foreground=equal", 0 },
     [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
     [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
     [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
@@ -97,6 +116,13 @@ static Axes axes_of(const CclMoments *m)
     return (Axes){ .major = m->area > 1, .minor = !is_line, .longer = xx != yy || xy };
 }
 
+static double number_of_equivalent_rect(const CclShape *shape, bool width)
+{
+    double sides[2];
+    ccl_equivalent_rect(shape, &sides[0], &sides[1]);
+    return sides[width];
+}
+
 static double number_of_moments(const CclMoments *moments, const CclShape *shape, CclMeasure measure)
 {
     switch (measure) {
@@ -118,8 +144,10 @@ static double number_of_moments(const CclMoments *moments, const CclShape *shape
         return axes_of(moments).minor ? shape->axis_minor_length : NAN;
     case CCL_MEASURE_ECCENTRICITY:
         return axes_of(moments).major ? shape->eccentricity : NAN;
-    default: /* CCL_MEASURE_EQUIVALENT_DIAMETER */
+    case CCL_MEASURE_EQUIVALENT_DIAMETER:
         return shape->equivalent_diameter;
+    default:
+        return number_of_equivalent_rect(shape, measure == CCL_MEASURE_EQUIVALENT_RECT_WIDTH);
     }
 }
 
@@ -141,29 +169,83 @@ static double number_of_counts(const CclShapeMeasures *measures, CclMeasure meas
     }
 }
 
-double ccl_measure_number(CclMeasuring *m, CclMeasure measure)
+static double number_of_hull(const CclHullMeasures *hull, CclMeasure measure)
 {
-    if (infos[measure].feature) {
-        if (!m->has_measures)
-            ccl_shape_measures(m->counts, m->component->moments.area, &m->measures);
-        m->has_measures = true;
-        return number_of_counts(&m->measures, measure);
+    switch (measure) {
+    case CCL_MEASURE_AREA_CONVEX:
+        return hull->area_convex;
+    case CCL_MEASURE_SOLIDITY:
+        return hull->solidity;
+    case CCL_MEASURE_PERIMETER_CONVEX:
+        return hull->perimeter_convex;
+    case CCL_MEASURE_FERET_DIAMETER_MAX:
+        return hull->feret_diameter_max;
+    case CCL_MEASURE_MIN_FERET:
+        return hull->min_feret;
+    case CCL_MEASURE_RECT_X:
+        return hull->rect_x;
+    case CCL_MEASURE_RECT_Y:
+        return hull->rect_y;
+    case CCL_MEASURE_RECT_LENGTH:
+        return hull->rect_length;
+    case CCL_MEASURE_RECT_WIDTH:
+        return hull->rect_width;
+    default: /* CCL_MEASURE_RECT_ANGLE */
+        return hull->rect_angle;
     }
+}
+
+static const CclShapeMeasures *measures_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_measures)
+        ccl_shape_measures(measuring->counts, measuring->component->moments.area, &measuring->measures);
+    measuring->has_measures = true;
+    return &measuring->measures;
+}
+
+static const CclHullMeasures *hull_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_hull)
+        ccl_hull_measures(measuring->hull_counts, measuring->component->moments.area, &measuring->hull);
+    measuring->has_hull = true;
+    return &measuring->hull;
+}
+
+static const CclShape *shape_of(CclMeasuring *measuring)
+{
+    if (!measuring->has_shape)
+        ccl_shape_from_moments(&measuring->component->moments, &measuring->shape);
+    measuring->has_shape = true;
+    return &measuring->shape;
+}
+
+double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
+{
+    const CclComponent *const component = measuring->component;
+    if (measure == CCL_MEASURE_CONVEXITY)
+        return hull_of(measuring)->perimeter_convex / measures_of(measuring)->perimeter_crack;
+    if (infos[measure].feature == CCL_FEATURE_HULL)
+        return number_of_hull(hull_of(measuring), measure);
+    if (infos[measure].feature)
+        return number_of_counts(measures_of(measuring), measure);
+    if (measure == CCL_MEASURE_CLASS_ID)
+        return measuring->class_id ? *measuring->class_id : NAN;
     if (measure <= CCL_MEASURE_HEIGHT || measure == CCL_MEASURE_EXTENT)
-        return number_of_box(m->component, measure);
-    if (!m->has_shape)
-        ccl_shape_from_moments(&m->component->moments, &m->shape);
-    m->has_shape = true;
-    return number_of_moments(&m->component->moments, &m->shape, measure);
+        return number_of_box(component, measure);
+    return number_of_moments(&component->moments, shape_of(measuring), measure);
 }
 
 /* ---------------------------------------------------------------- true or false */
 
-bool ccl_measure_flag(const CclMeasuring *m, CclMeasure measure)
+#define BIT_OF(measure) (1u << ((measure)-CCL_MEASURE_TOUCHES_LEFT))
+_Static_assert(BIT_OF(CCL_MEASURE_TOUCHES_LEFT) == CCL_TOUCHES_LEFT && BIT_OF(CCL_MEASURE_TOUCHES_TOP) == CCL_TOUCHES_TOP &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_RIGHT) == CCL_TOUCHES_RIGHT &&
+                   BIT_OF(CCL_MEASURE_TOUCHES_BOTTOM) == CCL_TOUCHES_BOTTOM,
+               "the measures are in the order of the bits");
+
+bool ccl_measure_flag(const CclMeasuring *measuring, CclMeasure measure)
 {
-    const CclComponent *const c = m->component;
-    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, m->width, m->height);
-    if (measure == CCL_MEASURE_TOUCHES_BORDER)
-        return touches;
-    return touches >> (measure - CCL_MEASURE_TOUCHES_LEFT) & 1;
+    const CclComponent *const c = measuring->component;
+    const unsigned touches = ccl_border_flags(c->x0, c->y0, c->x1, c->y1, measuring->width, measuring->height);
+    return measure == CCL_MEASURE_TOUCHES_BORDER ? touches : touches & BIT_OF(measure);
 }

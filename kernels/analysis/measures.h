@@ -34,6 +34,20 @@ typedef enum CclMeasure {
     CCL_MEASURE_PERIMETER_CROFTON,
     CCL_MEASURE_CIRCULARITY,
     CCL_MEASURE_COMPACTNESS,
+    CCL_MEASURE_AREA_CONVEX,
+    CCL_MEASURE_SOLIDITY,
+    CCL_MEASURE_PERIMETER_CONVEX,
+    CCL_MEASURE_CONVEXITY,
+    CCL_MEASURE_FERET_DIAMETER_MAX,
+    CCL_MEASURE_MIN_FERET,
+    CCL_MEASURE_RECT_X,
+    CCL_MEASURE_RECT_Y,
+    CCL_MEASURE_RECT_LENGTH,
+    CCL_MEASURE_RECT_WIDTH,
+    CCL_MEASURE_RECT_ANGLE,
+    CCL_MEASURE_EQUIVALENT_RECT_LENGTH,
+    CCL_MEASURE_EQUIVALENT_RECT_WIDTH,
+    CCL_MEASURE_CLASS_ID,
     CCL_N_NUMBERS, /* those before are numbers, those behind are true or false */
     CCL_MEASURE_TOUCHES_BORDER = CCL_N_NUMBERS,
     CCL_MEASURE_TOUCHES_LEFT,
@@ -47,7 +61,7 @@ typedef struct CclMeasureInfo {
     const char *name;
     const char *unit; /* "" without one */
     const char *text;
-    unsigned feature; /* CCL_FEATURE_... that it needs, or 0 */
+    unsigned feature; /* CCL_FEATURE_... that it needs: one, several or 0 */
 } CclMeasureInfo;
 
 const CclMeasureInfo *ccl_measure_info(CclMeasure measure);
@@ -59,17 +73,31 @@ CclMeasure ccl_measure_named(const char *name, size_t length);
 typedef struct CclMeasuring {
     const CclComponent *component; /* its flags are not read */
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
-    uint32_t width, height;        /* of the mask */
-    bool has_shape, has_measures;
+    const CclHullCounts *hull_counts; /* NULL without CCL_FEATURE_HULL */
+    const uint16_t *class_id;         /* NULL without CCL_FOREGROUND_EQUAL */
+    uint32_t width, height;           /* of the mask */
+    bool has_shape, has_measures, has_hull;
     CclShape shape;
     CclShapeMeasures measures;
+    CclHullMeasures hull;
 } CclMeasuring;
+
+/* Begins with another component of the same mask, and keeps `class_id`, without the time that clearing the structure takes. */
+static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent *component, const CclShapeCounts *counts,
+                                    const CclHullCounts *hull_counts)
+{
+    measuring->component = component;
+    measuring->counts = counts;
+    measuring->hull_counts = hull_counts;
+    measuring->has_shape = measuring->has_measures = measuring->has_hull = false;
+}
 
 /* In pixels of the mask. NAN where it is undefined:
  *
  *     axis-minor-length                  the pixels lie on a line
  *     axis-major-length, eccentricity    there is one pixel
  *     orientation                        no axis is longer than the others
+ *     class-id                           the mask is no label map
  */
 double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure);
 
@@ -96,6 +124,12 @@ static inline CclMeasure ccl_order_number(CclOrder order)
 static inline bool ccl_order_is_descending(CclOrder order)
 {
     return ((unsigned)order - CCL_ORDER_AREA) % 2 == 0;
+}
+
+/* CCL_FEATURE_... that an order needs, or 0. */
+static inline unsigned ccl_order_feature(CclOrder order)
+{
+    return order == CCL_ORDER_RASTER ? 0 : ccl_measure_info(ccl_order_number(order))->feature;
 }
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(CCL_N_MEASURES <= 32, "CclSelection.measures has 32 bits");
+_Static_assert(CCL_N_MEASURES <= 64, "CclSelection.measures has 64 bits");
 /* Each open operator has one value below it on the stack of ccl_selection_keeps(), which has 64. */
 _Static_assert(CCL_SELECTION_MAX_OPEN < 64, "one bit for each value");
 
@@ -86,7 +86,7 @@ static int word_length(const Token *token)
 
 static CclStatus unknown_measure(const Parser *parser, const Token *token)
 {
-    char known[400] = "known are ";
+    char known[900] = "known are ";
     for (unsigned i = 0; i < CCL_N_MEASURES; i++) {
         const size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", ccl_measure_info((CclMeasure)i)->name);
@@ -266,7 +266,7 @@ static CclStatus close_operators(Parser *parser, TokenKind weakest)
 
 static uint8_t use_measure(Parser *parser, const Token *token)
 {
-    parser->selection->measures |= 1u << token->measure;
+    parser->selection->measures |= (uint64_t)1 << token->measure;
     parser->selection->features |= ccl_measure_info(token->measure)->feature;
     return (uint8_t)token->measure;
 }
@@ -391,7 +391,8 @@ CclStatus ccl_selection_parse(const char *text, CclSelection *selection)
 {
     Parser parser = { .text = text, .selection = selection };
 
-    selection->n_steps = selection->measures = selection->features = 0;
+    selection->n_steps = selection->features = 0;
+    selection->measures = 0;
     if (strlen(text) > CCL_SELECTION_MAX_TEXT)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the expression has %zu bytes, more than %u", strlen(text), CCL_SELECTION_MAX_TEXT);
     CCL_TRY(read_token(&parser, text));

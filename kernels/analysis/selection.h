@@ -54,7 +54,7 @@ typedef struct CclSelectionStep {
 /* Holds no pointer, so it can be copied. */
 typedef struct CclSelection {
     uint32_t n_steps;  /* 0: the text was blank, every component passes */
-    uint32_t measures; /* one bit for each CclMeasure that it reads */
+    uint64_t measures; /* one bit for each CclMeasure that it reads */
     unsigned features; /* CCL_FEATURE_... that it needs */
     CclSelectionStep steps[CCL_SELECTION_MAX_STEPS];
 } CclSelection;

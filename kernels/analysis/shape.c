@@ -51,6 +51,13 @@ void ccl_shape_from_moments(const CclMoments *m, CclShape *shape)
     ccl_axes_from_covariance(shape);
 }
 
+/* A pixel has a variance of 1/12 in each direction, a rectangle its squared side / 12. The axes are 4 standard deviations. */
+void ccl_equivalent_rect(const CclShape *shape, double *length, double *width)
+{
+    *length = sqrt(0.75 * shape->axis_major_length * shape->axis_major_length + 1);
+    *width = sqrt(0.75 * shape->axis_minor_length * shape->axis_minor_length + 1);
+}
+
 double ccl_extent(const CclComponent *c)
 {
     return (double)c->moments.area / ((double)(c->x1 - c->x0) * (c->y1 - c->y0));

@@ -13,11 +13,11 @@
 
 #include <stdlib.h>
 
-static const double SHAPE_GAIN = 0.1;   /* of a new box and covariance in the smoothed ones */
-static const double HIDDEN_GAIN = 0.02; /* the same where a part is seen: in 50 frames what is left is the object */
-static const double MERGED_NOISE = 2;   /* factor of the noise where only the outline of a group, or a part, is seen */
+static const double SHAPE_GAIN = 0.1;    /* of a new box and covariance in the smoothed ones */
+static const double HIDDEN_GAIN = 0.02;  /* the same where a part is seen: in 50 frames what is left is the object */
+static const double MERGED_NOISE = 2;    /* factor of the noise where only the outline of a group, or a part, is seen */
 static const unsigned FRAGMENT_HITS = 5; /* times min_hits, until what may be a fragment is an object */
-static const unsigned MERGED_AGES = 2;  /* times max_age, until a track inside a group ends */
+static const unsigned MERGED_AGES = 2;   /* times max_age, until a track inside a group ends */
 
 struct CclTracker {
     CclTrackerConfig config;

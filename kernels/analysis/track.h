@@ -49,16 +49,16 @@ typedef enum CclTrackMethod {
 
 typedef struct CclTrackerConfig {
     CclTrackMethod method;
-    unsigned max_tracks;   /* tracks alive at a time, 1..CCL_TRACKER_MAX_TRACKS; detections beyond start none */
-    unsigned min_hits;     /* sightings before a track is confirmed, from 1 */
-    unsigned max_age;      /* frames a confirmed track lives on unseen, 0..CCL_TRACKER_MAX_AGE */
-    double max_distance;   /* gate: Mahalanobis distance of the centroid from its prediction, standard deviations */
-    double iou_threshold;  /* or: intersection over union of the boxes, 0..1 */
-    bool single_class;     /* detections of different types may be the same object */
-    bool merge_split;      /* handle blobs that merge and break apart */
-    bool boxes;            /* detections are boxes of a detector, not blobs; a change ends all tracks */
-    double frame_seconds;  /* boxes: a frame interval; 0: not known, counts as 1/7 */
-    double high_confidence; /* boxes: detections below start no track and are assigned last, 0..1 */
+    unsigned max_tracks;      /* tracks alive at a time, 1..CCL_TRACKER_MAX_TRACKS; detections beyond start none */
+    unsigned min_hits;        /* sightings before a track is confirmed, from 1 */
+    unsigned max_age;         /* frames a confirmed track lives on unseen, 0..CCL_TRACKER_MAX_AGE */
+    double max_distance;      /* gate: Mahalanobis distance of the centroid from its prediction, standard deviations */
+    double iou_threshold;     /* or: intersection over union of the boxes, 0..1 */
+    bool single_class;        /* detections of different types may be the same object */
+    bool merge_split;         /* handle blobs that merge and break apart */
+    bool boxes;               /* detections are boxes of a detector, not blobs; a change ends all tracks */
+    double frame_seconds;     /* boxes: a frame interval; 0: not known, counts as 1/7 */
+    double high_confidence;   /* boxes: detections below start no track and are assigned last, 0..1 */
     uint64_t (*new_id)(void); /* NULL: ids count from 1 for each tracker; else: gives the next one, never 0 */
 } CclTrackerConfig;
 
@@ -84,7 +84,7 @@ typedef enum CclTrackState {
 } CclTrackState;
 
 #define CCL_TRACK_MERGED (1u << 0) /* shares its blob with other tracks */
-#define CCL_TRACK_SPLIT (1u << 1)  /* came out of the track parent_id in this frame */
+#define CCL_TRACK_SPLIT  (1u << 1) /* came out of the track parent_id in this frame */
 
 typedef struct CclTrack {
     uint64_t id;        /* from 1 up, never used again */
@@ -93,13 +93,13 @@ typedef struct CclTrack {
     uint32_t flags;     /* CCL_TRACK_... of this frame */
     uint32_t detection; /* index of the blob it is in this frame, or CCL_TRACK_NO_DETECTION */
     uint32_t type;
-    uint32_t age;       /* frames since it was first seen, that one included */
-    uint32_t hits;      /* frames it was seen in */
-    uint32_t misses;    /* frames since it was last seen */
-    double x, y;        /* centroid: filtered */
-    double vx, vy;      /* pixels per frame */
+    uint32_t age;          /* frames since it was first seen, that one included */
+    uint32_t hits;         /* frames it was seen in */
+    uint32_t misses;       /* frames since it was last seen */
+    double x, y;           /* centroid: filtered */
+    double vx, vy;         /* pixels per frame */
     double x0, y0, x1, y1; /* box: as seen (parts joined), or predicted */
-    double xx, xy, yy;  /* smoothed covariance */
+    double xx, xy, yy;     /* smoothed covariance */
 } CclTrack;
 
 typedef struct CclTracker CclTracker;

@@ -39,14 +39,14 @@ typedef struct TrackItem {
     uint32_t piece_frames;               /* for which it was a piece of another object, as a new track */
     double piece_x, piece_y, piece_size; /* its centroid and size after the first of them; see track_count_piece() */
     /* This frame: */
-    uint32_t container;     /* the blob that the track would be in if it merged, or TRACK_NONE */
-    uint32_t group;         /* the blob that the track shares with others, or TRACK_NONE */
-    CclDetection seen;      /* the track's detection, parts joined */
+    uint32_t container; /* the blob that the track would be in if it merged, or TRACK_NONE */
+    uint32_t group;     /* the blob that the track shares with others, or TRACK_NONE */
+    CclDetection seen;  /* the track's detection, parts joined */
     bool in_parts;
-    uint32_t object;        /* item that this new track may be a fragment of, or TRACK_NONE */
-    bool is_piece;          /* of that object, because it is much smaller */
-    bool has_grown;         /* the blob is the whole object for the first time */
-    bool is_hidden;         /* in part: of a track with no blob like it, `seen` is what is still visible */
+    uint32_t object; /* item that this new track may be a fragment of, or TRACK_NONE */
+    bool is_piece;   /* of that object, because it is much smaller */
+    bool has_grown;  /* the blob is the whole object for the first time */
+    bool is_hidden;  /* in part: of a track with no blob like it, `seen` is what is still visible */
 } TrackItem;
 
 /* Side of a square as large as the box. */

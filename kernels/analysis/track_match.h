@@ -49,7 +49,7 @@ typedef struct TrackMatch {
     double stripes_per_pixel;
     /* One entry per pair or item: */
     CclPair *pairs;
-    uint32_t *column_of;      /* of each item */
+    uint32_t *column_of; /* of each item */
     void *workspace;
     TrackArray per_detection, per_pair;
 } TrackMatch;

@@ -12,17 +12,17 @@
 /* What is known of an object. Bit i of a set is zone i. */
 typedef struct Object {
     uint64_t id;
-    double x, y;        /* position when it was last seen */
-    double area;        /* measured last */
-    double margin;      /* the last one */
+    double x, y;   /* position when it was last seen */
+    double area;   /* measured last */
+    double margin; /* the last one */
     uint64_t last_seen;
-    uint32_t inside;    /* polygons that it has entered */
-    uint32_t dwelt;     /* polygons whose dwell event was reported in this stay */
-    uint32_t changing;  /* zones on whose other side it is, for less than the minimum time */
+    uint32_t inside;   /* polygons that it has entered */
+    uint32_t dwelt;    /* polygons whose dwell event was reported in this stay */
+    uint32_t changing; /* zones on whose other side it is, for less than the minimum time */
     uint64_t entered[CCL_MAX_ZONES];
     double entered_at[CCL_MAX_ZONES][2];
     uint64_t changed[CCL_MAX_ZONES]; /* of `changing`: when it was first there */
-    int8_t crossed[CCL_MAX_ZONES]; /* lines: crossings since it was last outside the band, forward less backward */
+    int8_t crossed[CCL_MAX_ZONES];   /* lines: crossings since it was last outside the band, forward less backward */
 } Object;
 
 struct CclZoneWatch {

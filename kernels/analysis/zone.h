@@ -49,7 +49,7 @@ typedef struct CclZone {
 
 /* One object in one frame. */
 typedef struct CclZonePosition {
-    uint64_t id;   /* of its track */
+    uint64_t id; /* of its track */
     double x, y;
     double area;   /* pixels; 0: not measured, the area measured last holds */
     double margin; /* half the width of the band for this object, pixels; 0: none */
@@ -64,7 +64,7 @@ typedef enum CclZoneEventKind {
 
 typedef struct CclZoneEvent {
     CclZoneEventKind kind;
-    unsigned zone;     /* index */
+    unsigned zone; /* index */
     uint64_t id;
     double x, y;       /* where the object was seen last */
     int direction;     /* of CROSS: 1 forward, -1 backward; of LEAVE and DWELL: the same by the zone's direction, 0: neither */

@@ -37,7 +37,7 @@ bool ccl_backend_built(CclBackendKind backend)
 static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **algorithm)
 {
     const bool any = !config->algorithm || !strcmp(config->algorithm, "auto");
-    const CclAlgorithm *named = NULL, *other_kind = NULL;
+    const CclAlgorithm *named = NULL, *other_kind = NULL, *without_maps = NULL;
 
     for (unsigned i = 0; ccl_algorithms[i]; i++) {
         const CclAlgorithm *const candidate = ccl_algorithms[i];
@@ -49,6 +49,10 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
             other_kind = candidate;
             continue;
         }
+        if (config->foreground == CCL_FOREGROUND_EQUAL && !candidate->takes_maps) {
+            without_maps = candidate;
+            continue;
+        }
         named = candidate;
         if (candidate->info.connectivity & config->connectivity) {
             *algorithm = candidate;
@@ -58,6 +62,9 @@ static CclStatus choose_algorithm(const CclConfig *config, const CclAlgorithm **
     if (named)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" does not do %d-connectivity, only %d", named->info.name,
                         config->connectivity, config->connectivity == CCL_CONNECT_4 ? 8 : 4);
+    if (without_maps)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend labels no label maps with algorithm \"%s\"",
+                        backend_name(config->backend), any ? "auto" : config->algorithm);
     if (other_kind && !any)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "algorithm \"%s\" labels %s", other_kind->info.name,
                         config->volume ? "single masks, not volumes" : "volumes, not single masks");
@@ -81,8 +88,8 @@ CclConfig ccl_config_default(void)
 /* Records that a backend fills. To choose components, the core must see all of them. */
 static uint32_t table_capacity(const CclConfig *config)
 {
-    const uint32_t max = config->volume ? ccl_max_volume_components(config)
-                                        : ccl_max_components(config->max_width, config->max_height, config->connectivity);
+    const uint32_t max =
+        config->volume ? ccl_max_volume_components(config) : ccl_max_components_of(config, config->max_width, config->max_height);
     const bool chooses = config->order != CCL_ORDER_RASTER || (config->selects && config->backend != CCL_BACKEND_CPU);
     const uint32_t wanted = chooses ? CCL_MAX_COMPONENTS : config->max_components;
     return wanted < max ? wanted : max;
@@ -90,13 +97,16 @@ static uint32_t table_capacity(const CclConfig *config)
 
 static CclStatus check_features(const CclConfig *config)
 {
-    if (config->features & ~CCL_FEATURE_SHAPE)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~CCL_FEATURE_SHAPE);
+    const unsigned known = CCL_FEATURE_SHAPE | CCL_FEATURE_HULL;
+    if (config->features & ~known)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "features 0x%x do not exist", config->features & ~known);
     if (config->features && config->volume)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "volumes have no features");
     if (config->features && config->backend != CCL_BACKEND_CPU)
         return ccl_fail(CCL_ERROR_UNSUPPORTED, "the %s backend has no features, only the CPU has",
                         backend_name(config->backend));
+    if (config->features && config->foreground == CCL_FOREGROUND_EQUAL)
+        return ccl_fail(CCL_ERROR_UNSUPPORTED, "label maps have no features");
     return CCL_OK;
 }
 
@@ -104,11 +114,10 @@ static CclStatus check_order(const CclConfig *config)
 {
     if ((unsigned)config->order >= CCL_N_ORDERS)
         return ccl_fail(CCL_ERROR_ARGUMENT, "order %d does not exist", (int)config->order);
-    if (config->order == CCL_ORDER_RASTER)
-        return CCL_OK;
-    const CclMeasureInfo *const info = ccl_measure_info(ccl_order_number(config->order));
-    if (info->feature & ~config->features)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x", info->name, info->feature);
+    const unsigned feature = ccl_order_feature(config->order);
+    if (feature & ~config->features)
+        return ccl_fail(CCL_ERROR_ARGUMENT, "the order by %s needs features 0x%x",
+                        ccl_measure_info(ccl_order_number(config->order))->name, feature);
     return CCL_OK;
 }
 

@@ -41,8 +41,17 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
     frame->limits = ccl_absolute_limits(filter, mask);
     frame->selection = filter ? filter->selection : NULL;
     frame->labels = labels ? *labels : (CclLabels){ 0 };
-    frame->table = (CclTable){ .components = frame->records, .shape = frame->shape, .width = mask->width, .height = mask->height,
-                               .batch_size = 1, .wait_us = -1, .pack_us = -1, .upload_us = -1, .kernel_us = -1 };
+    frame->table = (CclTable){ .components = frame->records,
+                               .shape = frame->shape,
+                               .hull = frame->hull,
+                               .class_ids = frame->class_ids,
+                               .width = mask->width,
+                               .height = mask->height,
+                               .batch_size = 1,
+                               .wait_us = -1,
+                               .pack_us = -1,
+                               .upload_us = -1,
+                               .kernel_us = -1 };
     return frame;
 }
 

@@ -37,22 +37,18 @@ CclStatus ccl_select_check(const CclContext *context, const CclFilter *filter, c
     return CCL_OK;
 }
 
-/* Returns the number of those selected of the first n records. */
+/* Returns the number of those selected of the first n records. Only the CPU has counts of features and class ids. */
 static uint32_t select_records(const CclContext *context, CclFrame *frame, uint32_t n)
 {
+    CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        CclMeasuring measuring = { .component = &frame->records[i],
-                                   .counts = frame->shape ? &frame->shape[i] : NULL,
-                                   .width = frame->mask.width,
-                                   .height = frame->mask.height };
+        ccl_measure_next(&measuring, &frame->records[i], NULL, NULL);
         const bool keeps = ccl_selection_keeps(frame->selection, &measuring);
         context->renamed[i + 1] = keeps ? n_kept + 1 : 0;
         if (!keeps)
             continue;
         frame->records[n_kept] = frame->records[i];
-        if (frame->shape)
-            frame->shape[n_kept] = frame->shape[i];
         frame->records[n_kept].label = n_kept + 1;
         n_kept++;
     }
@@ -74,10 +70,10 @@ void ccl_select_rows(const CclContext *context, CclFrame *frame)
     CclTable *const table = &frame->table;
     if (!frame->selection || !context->renamed || frame->labels.provisional)
         return;
-    const uint32_t n = table->n_kept < context->capacity ? table->n_kept : context->capacity;
-    if (n < table->n_kept)
+    const uint32_t n_before = table->n_kept, n = n_before < context->capacity ? n_before : context->capacity;
+    if (n < n_before)
         table->flags |= CCL_TABLE_TRUNCATED;
     table->n_kept = select_records(context, frame, n);
-    if (frame->labels.data)
+    if (frame->labels.data && table->n_kept < n_before)
         rename_labels(context, frame, n);
 }

@@ -74,6 +74,7 @@ CclStatus ccl_volume_label(CclContext *context, const CclLabels *labels, CclVolu
     const uint32_t max = context->config.max_components, n = volume->n_found < max ? volume->n_found : max;
     *table = (CclVolumeTable){
         .components = volume->records,
+        .class_ids = volume->class_ids,
         .n_components = n,
         .n_found = volume->n_found,
         .flags = volume->n_found > n ? CCL_TABLE_TRUNCATED : 0,

@@ -48,6 +48,16 @@ CclStatus ccl_cpu_memory(CclContext *context, size_t size, void **memory)
     return CCL_OK;
 }
 
+static CclStatus open_class_ids(CclContext *context, unsigned n_slots)
+{
+    const size_t size = context->capacity * sizeof(uint16_t);
+    if (context->config.foreground != CCL_FOREGROUND_EQUAL)
+        return CCL_OK;
+    for (unsigned i = 0; i < n_slots; i++)
+        CCL_TRY(ccl_cpu_memory(context, size, (void **)&context->frames[i].class_ids));
+    return context->config.volume ? ccl_cpu_memory(context, size, (void **)&context->volume.class_ids) : CCL_OK;
+}
+
 static CclStatus cpu_open(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
@@ -69,7 +79,10 @@ static CclStatus cpu_open(CclContext *context)
         if (!context->frames[i].shape)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclShapeCounts),
                                    (void **)&context->frames[i].shape));
-    return CCL_OK;
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HULL; i++)
+        if (!context->frames[i].hull)
+            CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHullCounts), (void **)&context->frames[i].hull));
+    return open_class_ids(context, n_slots);
 }
 
 static void cpu_close(CclContext *context)

@@ -17,11 +17,11 @@ typedef struct CpuBlock {
 
 /* CclContext.impl of a CPU context. */
 typedef struct CpuContext {
-    void *workspace; /* algorithm->workspace_size() bytes */
-    void *method;    /* for the method's use */
+    void *workspace;            /* algorithm->workspace_size() bytes */
+    void *method;               /* for the method's use */
     CpuBlock block[MAX_BLOCKS]; /* all memory of the context */
     unsigned n_blocks;
-    uint8_t *small;  /* rest of the block that small arrays share */
+    uint8_t *small; /* rest of the block that small arrays share */
     size_t small_left;
 } CpuContext;
 

@@ -29,8 +29,8 @@ static inline uint32_t ends_before(const CclRow *row, uint32_t x)
 
 /* What a run has in common with the row above. */
 typedef struct CclContact {
-    uint32_t n_runs;              /* that it touches */
-    uint32_t overlap;             /* pixels */
+    uint32_t n_runs;                     /* that it touches */
+    uint32_t overlap;                    /* pixels */
     uint32_t before, first, last, after; /* the pixels above its ends, and beside these: 0 or 1 */
 } CclContact;
 

@@ -150,14 +150,15 @@ static void copy_first_row(CclStrip *strip, const CclRow *row)
     memcpy(strip->first.label, row->label, row->n * sizeof *row->label);
 }
 
-/* The row of strip->row that is not `above`. Its bits and labels are stored for painting, or used until the next row. */
+/* The row of strip->row that is not `above`. Its bits, labels and x are stored for later steps, or used until the next row. */
 static CclRow *new_row(CclStrip *strip, const CclRow *above, uint32_t words, uint32_t n_labels)
 {
     const unsigned i = above == &strip->row[0];
     CclRow *const row = &strip->row[i];
-    row->bits = strip->stored ? stored_bits(strip, strip->n_stored, words) : strip->row_bits[i];
+    row->bits = strip->stored_bits ? stored_bits(strip, strip->n_stored, words) : strip->row_bits[i];
     row->bits[-1] = 0;
     row->label = strip->stored ? strip->stored_labels + n_labels : strip->row_labels[i];
+    row->x = strip->stored_x ? strip->stored_x + 2 * (size_t)n_labels : strip->row_x[i];
     return row;
 }
 

@@ -72,15 +72,24 @@ static inline bool shares_entry(uint64_t a, uint64_t b)
     return (((differs & low) + low) | differs | low) != ~(uint64_t)0;
 }
 
-/* `label` is provisional. */
-static bool is_selected(const CclFrame *frame, const CclComponent *sums, uint16_t x0, uint32_t label)
+/* The value of a component's first pixel. */
+static uint16_t class_id_of(const CclFrame *frame, const CclComponent *component)
 {
-    CclComponent component = *sums;
+    return (uint16_t)pixel_value(&frame->mask, component->first_x, component->y0);
+}
+
+/* Of the k-th root. */
+static bool is_selected(const CclFrame *frame, const CclLabelling *labels, uint32_t k, uint16_t x0)
+{
+    const uint32_t label = labels->root[k];
+    CclComponent component = labels->sums[label];
     component.x0 = x0;
-    CclMeasuring measuring = { .component = &component,
-                               .counts = frame->shape ? &frame->shape[label] : NULL,
-                               .width = frame->mask.width,
-                               .height = frame->mask.height };
+    const uint16_t class_id = frame->class_ids ? class_id_of(frame, &component) : 0;
+    CclMeasuring measuring;
+    measuring.width = frame->mask.width, measuring.height = frame->mask.height;
+    ccl_measure_next(&measuring, &component, frame->shape ? &frame->shape[label] : NULL,
+                     frame->hull ? &frame->hull[k] : NULL);
+    measuring.class_id = frame->class_ids ? &class_id : NULL;
     return ccl_selection_keeps(frame->selection, &measuring);
 }
 
@@ -105,7 +114,7 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
             shares_entry(box_word(sums), border) ? ccl_border_flags(x0, sums->y0, sums->x1, sums->y1, width, height) : 0;
         if (!all &&
             (!ccl_keeps(limits, sums->moments.area, (uint32_t)(sums->x1 - x0), (uint32_t)(sums->y1 - sums->y0), touches) ||
-             (frame->selection && !is_selected(frame, sums, x0, labels->root[k])))) {
+             (frame->selection && !is_selected(frame, labels, k, x0)))) {
             labels->final[labels->root[k]] = 0;
             continue;
         }
@@ -120,4 +129,11 @@ void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling 
     }
     frame->table.n_found = labels->n_roots;
     frame->table.n_kept = n_kept;
+}
+
+void ccl_class_ids_from_mask(CclFrame *frame, uint32_t capacity)
+{
+    const uint32_t n = frame->table.n_kept < capacity ? frame->table.n_kept : capacity;
+    for (uint32_t i = 0; i < n; i++)
+        frame->class_ids[i] = class_id_of(frame, &frame->records[i]);
 }

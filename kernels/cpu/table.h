@@ -11,8 +11,8 @@
 typedef struct CclLabelling {
     uint32_t *parent;
     CclComponent *sums; /* may be the frame's rows: see ccl_table_from_sums() */
-    uint32_t *root;  /* roots, ascending: only n_roots entries */
-    uint32_t *final; /* of roots only: the component's label, 0 when it is dropped */
+    uint32_t *root;     /* roots, ascending: only n_roots entries */
+    uint32_t *final;    /* of roots only: the component's label, 0 when it is dropped */
     uint32_t n_roots;
 } CclLabelling;
 
@@ -22,8 +22,11 @@ void ccl_flatten(CclLabelling *labels, uint32_t first, uint32_t end, bool measur
 
 /* Numbers the roots that the filter keeps and writes their records, up to `capacity`. frame->records may be labels->sums:
  * record k comes from the sums of label k or a greater one. With a selection that needs them, frame->shape has the counts of
- * roots. */
+ * roots by their labels, frame->hull by their order. */
 void ccl_table_from_sums(CclFrame *frame, uint32_t capacity, const CclLabelling *labels);
+
+/* The class ids of the records of a label map, which ccl_table_from_sums() has written. */
+void ccl_class_ids_from_mask(CclFrame *frame, uint32_t capacity);
 
 /* Replaces each flattened parent in first..end-1 by the component's label. */
 void ccl_final_labels(const CclLabelling *labels, uint32_t first, uint32_t end);

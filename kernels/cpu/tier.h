@@ -9,10 +9,10 @@
 #include "measure.h"
 #include "row.h"
 
-/* Identical rows, one below the other, stored until the label image is painted. */
+/* Identical rows, one below the other, stored until the label image is painted and hulls are found. */
 typedef struct CclStoredRow {
     uint32_t y0, y1;    /* half open */
-    uint32_t first_run; /* its labels begin at stored_labels[first_run] */
+    uint32_t first_run; /* its labels begin at stored_labels[first_run], its x at stored_x[2 * first_run] */
     uint32_t n;         /* runs */
 } CclStoredRow;
 
@@ -38,6 +38,7 @@ typedef struct CclStrip {
     CclRow row[2];            /* the current row and the one above, in turn */
     uint64_t *row_bits[2];    /* for rows that are not stored */
     uint32_t *row_labels[2];
+    uint16_t *row_x[2];
     CclRow empty;             /* without runs */
     CclRow first;             /* x, label and n of row y0, for joining strips */
     const CclRow *last;       /* row y1-1 */
@@ -46,10 +47,14 @@ typedef struct CclStrip {
     uint16_t *new_runs;
     uint32_t *label_at;       /* scratch, one per pixel, padded */
 
-    CclStoredRow *stored;     /* for paint(); NULL: there is no label image */
+    struct CclMapStrip *map; /* of a label map: see map.h; else NULL */
+
+    CclStoredRow *stored; /* for paint() and hulls; NULL: neither is wanted */
     uint32_t n_stored;
-    uint64_t *stored_bits;    /* a word of 0 and row_words() words for each */
+    uint64_t *stored_bits; /* a word of 0 and row_words() words for each; NULL: there is no label image. Of a label map: the
+                            * starts of spans */
     uint32_t *stored_labels;
+    uint16_t *stored_x; /* NULL without CCL_FEATURE_HULL */
 } CclStrip;
 
 static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t words)
@@ -57,9 +62,18 @@ static inline uint64_t *stored_bits(const CclStrip *strip, uint32_t i, uint32_t 
     return strip->stored_bits + (size_t)i * (words + 1) + 1;
 }
 
+/* The same for label maps. */
+typedef struct CclMapTier {
+    void (*label[2])(CclStrip *strip);
+    void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final);
+    /* Of row y, (width + 63) / 64 words: bit x is set when pixel x differs from its left neighbour, or has none. */
+    void (*find_starts)(const CclMask *mask, uint32_t y, uint64_t *starts);
+} CclMapTier;
+
 typedef struct CclTier {
     void (*label[2])(CclStrip *strip); /* 4-connected, 8-connected */
     void (*paint)(const CclStrip *strip, const CclLabels *labels, const uint32_t *final); /* final[label] is painted */
+    const CclMapTier *map;
     const struct MotionTier *motion;
 } CclTier;
 

@@ -70,17 +70,17 @@ typedef struct __align__(16) CudaVars {
      * have any alignment, and no byte outside [0, width) of a row may be read. Uploaded and narrowed masks, and their strides,
      * are aligned to 128 bytes. */
     GlobalPointer<const uint8_t> mask;
-    size_t mask_stride;   /* bytes */
+    size_t mask_stride; /* bytes */
     /* Or bits, see CudaMaskForm. Row y begins at mask + y * mask_stride, aligned to 8. Bit 0 of its first 64-bit word is pixel
      * 0. Bits past the width are 0. They may be in mapped host memory. */
 
     /* 32-bit label image in device memory: the caller's, or the backend's own where the caller's is in host memory. With
      * label() it is never NULL; with analyze() it is NULL when no labels are wanted. Aligned to 4 only if the caller's. */
     GlobalPointer<uint32_t> labels;
-    size_t label_stride;  /* pixels (not bytes) from row to row */
+    size_t label_stride; /* pixels (not bytes) from row to row */
 
-    uint32_t threshold;   /* foreground: (value > threshold) != invert; see is_foreground() */
-    uint32_t invert;      /* 0 or 1 */
+    uint32_t threshold; /* foreground: (value > threshold) != invert; see is_foreground() */
+    uint32_t invert;    /* 0 or 1 */
 
     CclLimits limits;
     uint32_t keep_all;  /* the limits drop nothing, so final labels are known before the features */
@@ -122,7 +122,7 @@ typedef enum CudaLabelMode {
 /* The form of a mask. */
 typedef enum CudaMaskForm {
     CUDA_PIXELS = 0,
-    CUDA_BITS,         /* see CudaVars; only with CclAlgorithm.takes_bits */
+    CUDA_BITS,           /* see CudaVars; only with CclAlgorithm.takes_bits */
     CUDA_BITS_ASSEMBLED, /* the same, made by mask_to_bits() just before */
     CUDA_BITS_AWAITED,   /* the same in mapped host memory, where analyze() waits for CudaFrame.chunks */
     CUDA_MASK_FORMS
@@ -154,19 +154,19 @@ typedef struct CudaLoop {
 /* CclFrame.slot: what a method launches with. */
 typedef struct CudaFrame {
     cudaStream_t stream;
-    void *workspace;       /* the method's device memory: workspace_size() bytes, aligned to 256 */
+    void *workspace; /* the method's device memory: workspace_size() bytes, aligned to 256 */
     CudaShape shape;
     CudaVars vars;
     CudaVars *kept;          /* device memory: analyze() may copy vars there, so that only its first kernel needs them */
     CudaResult *result;      /* mapped host memory, device address */
     const RowChunks *chunks; /* of the mask, with CUDA_BITS_AWAITED */
-    CclComponent *records; /* CclContext.capacity of them in mapped host memory, device address: record i has label i + 1 */
+    CclComponent *records;   /* CclContext.capacity of them in mapped host memory, device address: record i has label i + 1 */
 
     const CudaLoop *loop; /* NULL unless CclAlgorithm.iterative */
     bool overlap;         /* kernels use programmatic dependent launch: they are compiled for it, and not timed one by one */
     int ahead;            /* priority of kernels with CUDA_AHEAD; 0: the same as others */
-    CudaGraph *capture;          /* NULL unless the launches are captured: lists their kernels ... */
-    bool notes_all;              /* ... all of them, or those whose first parameter is CudaVars or CudaAwaited */
+    CudaGraph *capture;   /* NULL unless the launches are captured: its nodes are the kernels whose arguments will change */
+    bool notes_all;       /* these are all kernels (of a batch), not only those that take CudaVars or CudaAwaited first */
     struct CudaLaunchList *list; /* NULL unless launches are appended here instead of being made */
 
     /* Steps, with CclConfig.timing: event i + 1 comes after step i. */
@@ -205,9 +205,9 @@ typedef struct CudaBatch {
     unsigned multiprocessors;
     const CudaCapacity *capacity;
     unsigned n;
-    const CclContext **contexts;  /* [n] each */
+    const CclContext **contexts; /* [n] each */
     CudaFrame **frames;
-    const CudaVars **vars;        /* host memory */
+    const CudaVars **vars; /* host memory */
     void *const *workspaces;
     void *jobs;              /* [n] of job_size bytes in host memory: describe() writes them */
     void *d_jobs;            /* their copy for kernels: in device memory, after cuda_fetch_jobs(), ... */

@@ -211,8 +211,8 @@ __device__ static inline bool block_of_thread(uint32_t width, uint32_t height, u
 }
 
 /* The steps that the methods have in common. */
-CclStatus blocks_start(CudaFrame *frame);                      /* "init": each block is a root */
+CclStatus blocks_start(CudaFrame *frame);                       /* "init": each block is a root */
 CclStatus blocks_compress(CudaFrame *frame, bool inline_paths); /* "compress": each block points at its root */
-CclStatus blocks_propagate(CudaFrame *frame);                     /* "propagate": pixels take the label; after compress */
+CclStatus blocks_propagate(CudaFrame *frame);                   /* "propagate": pixels take the label; after compress */
 
 #endif

@@ -73,15 +73,15 @@ typedef struct CudaSlot {
     uint32_t *h_ready_flags;        /* RowChunks.ready_flags */
 
     cudaEvent_t uploaded, produced, computed, done; /* NULL until first needed */
-    cudaEvent_t upload_start, upload_end; /* with timing, and to measure the bus */
-    bool uploads, is_produced;            /* the kernels wait for `uploaded`, for `produced` */
+    cudaEvent_t upload_start, upload_end;           /* with timing, and to measure the bus */
+    bool uploads, is_produced;                      /* the kernels wait for `uploaded`, for `produced` */
     /* The host packs rows from bits.n_rows on, in row chunks. */
     bool packs_meanwhile; /* packs after the launch; the form is CUDA_BITS_ASSEMBLED or CUDA_BITS_AWAITED */
     CclPool *helpers;
     std::chrono::steady_clock::time_point pack_begin;
     BitsJob bits;
 
-    CclTicket ticket;                     /* with an engine */
+    CclTicket ticket; /* with an engine */
 
     CudaReplay replays[CUDA_MASK_FORMS]; /* [CudaShape.form], like last_shapes */
     CudaShape last_shapes[CUDA_MASK_FORMS];
@@ -125,7 +125,7 @@ typedef struct CudaEngine {
      * while the queue is paused and nothing runs. */
     CudaCapacity capacity;
     CudaStreamSlot stream_slots[CCL_MAX_BATCHES];
-    unsigned n_stream_slots;    /* that have a workspace */
+    unsigned n_stream_slots;   /* that have a workspace */
     unsigned next_stream_slot; /* for the next context's first slot */
     void *batch_workspaces[CCL_MAX_BATCHES * CCL_MAX_BATCH];
     unsigned n_batch_workspaces;
@@ -134,7 +134,7 @@ typedef struct CudaEngine {
     size_t max_bytes;              /* of all stream slots and batch workspaces */
     unsigned multiprocessors;
     size_t cluster_memory; /* CudaBatches.cluster_memory() */
-    int ahead; /* see CudaFrame */
+    int ahead;             /* see CudaFrame */
 
     CclPool *packers; /* help one context at a time; other contexts pack alone. Atomic: created when first needed */
     pthread_mutex_t packing;
@@ -150,7 +150,7 @@ typedef struct CudaContext {
     cudaStream_t download; /* label images to the host, while kernels of the next frame run */
     CudaWaiter waiter;     /* for the thread that collects */
     CudaSlot slots[CCL_MAX_DEPTH];
-    CudaLoop loop; /* iterative methods only */
+    CudaLoop loop;         /* iterative methods only */
     CudaCapacity capacity; /* methods that take batches only */
     CclPackRows *pack_rows;
     CclPool *packers;                             /* NULL: the calling thread packs alone */
@@ -162,7 +162,7 @@ typedef struct CudaContext {
     unsigned backoff;       /* number of next frames that do not wait for the host: ... */
     unsigned backoff_level; /* ... twice as many for each recent timeout */
     unsigned n_in_time;
-    bool no_graphs; /* capturing failed once, or graphs are not wanted: plain launches from then on */
+    bool no_graphs;        /* capturing failed once, or graphs are not wanted: plain launches from then on */
     CudaDensity density;   /* assumed for masks ... */
     unsigned density_left; /* ... for this number of next frames */
 
@@ -203,8 +203,8 @@ bool cuda_device_is_idle(const CclContext *context);
  * workspaces for the context's frames. cuda_engine_leave() is called after a failure too. */
 CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls);
 void cuda_engine_leave(CclContext *context);
-/* Waits for the streams that the context's frames ran on: a frame may have been complete before its launch has ended. Nothing
- * is launched meanwhile, because a launch may be captured, and a captured stream must not be synchronized. */
+/* Synchronizes the streams on which frames of the context were launched alone: a frame may be complete before its last kernel
+ * ends. Nothing is launched meanwhile, because a launch may be captured, and a captured stream must not be synchronized. */
 void cuda_engine_finish_frames(CclContext *context);
 
 /* Synchronizes all its streams, and clears the last error. */

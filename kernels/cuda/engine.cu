@@ -308,10 +308,20 @@ CclStatus cuda_engine_join(CclContext *context, const CclSchedulerDevice *calls)
     return status;
 }
 
+static bool has_launched_alone(const CudaContext *cuda)
+{
+    for (const CudaSlot &slot : cuda->slots)
+        if (slot.frame.stream)
+            return true;
+    return false;
+}
+
 void cuda_engine_finish_frames(CclContext *context)
 {
     const CudaContext *const cuda = (CudaContext *)context->impl;
     CudaEngine *const engine = cuda->engine;
+    if (!has_launched_alone(cuda))
+        return;
     pthread_mutex_lock(&registry);
     ccl_scheduler_pause(engine->queue);
     for (const CudaSlot &slot : cuda->slots)

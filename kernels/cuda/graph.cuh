@@ -20,7 +20,7 @@ typedef struct CudaGraphNode {
 
 typedef struct CudaGraph {
     cudaGraph_t graph;
-    cudaGraphExec_t exec; /* NULL: none */
+    cudaGraphExec_t exec;                /* NULL: none */
     CudaGraphNode nodes[CUDA_MAX_NODES]; /* those of cuda_graph_note() */
     unsigned n_nodes;
 } CudaGraph;

@@ -30,7 +30,7 @@ CclStatus mask_from_wide(const CudaFrame *frame, CudaFrame *launcher)
 /* ---------------------------------------------------------------- 8-bit masks -> bits */
 
 #define PACK_THREADS 256u
-#define CHUNK_EACH 8u /* loads of 16 bytes that a thread has in flight over the bus */
+#define CHUNK_EACH   8u /* loads of 16 bytes that a thread has in flight over the bus */
 
 /* Copies a row chunk that the host packs to device memory. Writes zeros if it is not packed, because the memory may contain
  * anything. */

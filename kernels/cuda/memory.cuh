@@ -11,7 +11,7 @@
 #define CUDA_MAX_PINNED_BLOCKS 12u
 
 typedef struct CudaMemory {
-    const char *owner; /* for messages */
+    const char *owner;                 /* for messages */
     size_t *device_bytes, *host_bytes; /* of all blocks */
     void *device[CUDA_MAX_DEVICE_BLOCKS], *pinned[CUDA_MAX_PINNED_BLOCKS];
     unsigned n_device, n_pinned;

@@ -27,11 +27,11 @@ typedef struct __align__(16) RowChunks {
     uint32_t max_polls;          /* iteration limit of a wait, so that kernels end where launches block the host */
 } RowChunks;
 
-#define READY_FLAG_STRIDE 16u /* a cache line: loads of the same line over the bus run one after the other, 1 us each */
-#define CHUNK_ROWS 16u        /* RowChunks.rows is a multiple: no cache line of bits belongs to two chunks */
-#define MAX_ROW_CHUNKS 64u
-#define MIN_BAND_ROWS 8u      /* RowChunks.band_rows is a multiple */
-#define MAX_READY_BANDS 512u
+#define READY_FLAG_STRIDE 16u  /* a cache line: loads of the same line over the bus run one after the other, 1 us each */
+#define CHUNK_ROWS        16u  /* RowChunks.rows is a multiple: no cache line of bits belongs to two chunks */
+#define MAX_ROW_CHUNKS    64u
+#define MIN_BAND_ROWS     8u   /* RowChunks.band_rows is a multiple */
+#define MAX_READY_BANDS   512u
 /* Capacity for `bands` bands: each chunk has one flag more, and the last chunk may have flags for rows past the end. */
 #define READY_FLAGS(bands) ((bands) + 2 * MAX_ROW_CHUNKS)
 

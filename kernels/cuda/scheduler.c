@@ -24,22 +24,22 @@ struct CclScheduler {
     const CclSchedulerDevice *calls;
     void *device;
 
-    pthread_mutex_t lock;              /* guards everything below */
-    pthread_cond_t launched;           /* a launch() has returned */
-    CclTicket *first, **end;           /* the queue, and the link for its next ticket */
-    unsigned n_queued, n_on_device;    /* frames */
-    unsigned n_ended;                  /* batches so far */
+    pthread_mutex_t lock;                 /* guards everything below */
+    pthread_cond_t launched;              /* a launch() has returned */
+    CclTicket *first, **end;              /* the queue, and the link for its next ticket */
+    unsigned n_queued, n_on_device;       /* frames */
+    unsigned n_ended;                     /* batches so far */
     unsigned uncollected[RECENT_BATCHES]; /* [batch % RECENT_BATCHES]: its frames that are done and not collected */
-    unsigned n_uncollected;            /* their sum */
-    unsigned max_in_flight;            /* recent maximum of frames in flight */
-    Batch batches[CCL_MAX_BATCHES];    /* a ring */
-    unsigned oldest, n_running;        /* of batches */
-    unsigned max_frames, min_frames;   /* of a batch */
-    unsigned n_collecting;             /* threads that wait for a frame */
+    unsigned n_uncollected;               /* their sum */
+    unsigned max_in_flight;               /* recent maximum of frames in flight */
+    Batch batches[CCL_MAX_BATCHES];       /* a ring */
+    unsigned oldest, n_running;           /* of batches */
+    unsigned max_frames, min_frames;      /* of a batch */
+    unsigned n_collecting;                /* threads that wait for a frame */
     unsigned n_pausing;
-    bool launching, waiting;           /* a thread is in launch(), in wait(); it does not hold the lock */
-    CclTicket *to_wake;                /* list; the next thread that unlocks wakes them */
-    CclStatus lost;                    /* error of the device, or CCL_OK */
+    bool launching, waiting; /* a thread is in launch(), in wait(); it does not hold the lock */
+    CclTicket *to_wake;      /* list; the next thread that unlocks wakes them */
+    CclStatus lost;          /* error of the device, or CCL_OK */
     char message[512];
 };
 

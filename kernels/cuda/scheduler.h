@@ -69,7 +69,7 @@ typedef struct CclTicket {
     CclStatus status;
     unsigned ended; /* CclScheduler.n_ended of its batch */
     double submitted_us;
-    bool asleep;               /* the owner blocks on `wake` */
+    bool asleep; /* the owner blocks on `wake` */
     sem_t wake;
     struct CclTicket *next;    /* in the queue */
     struct CclTicket *to_wake; /* in the list of tickets to wake */

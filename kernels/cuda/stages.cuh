@@ -24,20 +24,20 @@
 typedef struct __align__(16) Sums {
     unsigned long long m10, m01, m20, m11, m02;
     uint32_t area;
-    uint32_t not_x0; /* ~x0 */
-    uint32_t x1, y1; /* past the last pixel */
+    uint32_t not_x0;    /* ~x0 */
+    uint32_t x1, y1;    /* past the last pixel */
     uint32_t not_first; /* ~(y * width + x) of the first pixel */
-    uint32_t root;   /* provisional label - 1 */
+    uint32_t root;      /* provisional label - 1 */
 } Sums;
 
-#define MAX_ROUNDS 8u
+#define MAX_ROUNDS   8u
 #define NUMBER_CHUNK 4096u /* pixels that a block of `number` counts */
-#define TABLE_TILE 256u    /* components per tile of the scan in `table` */
+#define TABLE_TILE   256u  /* components per tile of the scan in `table` */
 
 typedef struct Counts {
     uint32_t n_found;
     uint32_t n_kept[MAX_ROUNDS + 1]; /* in the rounds before */
-    uint32_t n_chunks_done;           /* of `number`; wraps to 0 */
+    uint32_t n_chunks_done;          /* of `number`; wraps to 0 */
 } Counts;
 
 /*
@@ -54,9 +54,9 @@ typedef struct StageBuffers {
     uint32_t *root_state; /* one per pixel, used for roots only */
     uint32_t *chunk_ids;  /* the first id of each chunk of NUMBER_CHUNK pixels; n_chunks: for the largest image */
     uint32_t n_chunks;
-    Sums *sums;            /* n_sums, cleared by `table` */
+    Sums *sums; /* n_sums, cleared by `table` */
     uint32_t n_sums;
-    uint32_t *table_scan;  /* words of the scan in `table`, cleared by `features`; see scan.cuh */
+    uint32_t *table_scan; /* words of the scan in `table`, cleared by `features`; see scan.cuh */
     uint32_t n_table_scan;
     Counts *counts;
 } StageBuffers;
@@ -87,8 +87,8 @@ typedef struct BitsJob {
     size_t mask_stride;
 
     RowChunks chunks;
-    uint32_t chunk_words;  /* a multiple of 16, as are the words before the first */
-    uint32_t n_words;      /* in all */
+    uint32_t chunk_words; /* a multiple of 16, as are the words before the first */
+    uint32_t n_words;     /* in all */
 } BitsJob;
 
 CclStatus mask_to_bits(const BitsJob *job, cudaStream_t stream);

@@ -34,7 +34,7 @@ typedef struct __align__(16) VolumeSums {
 } VolumeSums;
 
 typedef struct CudaVolume {
-    uint8_t *stack;          /* rows of `pitch` bytes */
+    uint8_t *stack; /* rows of `pitch` bytes */
     size_t pitch;
     uint32_t *labels;              /* tight */
     StageBuffers stages;           /* for `number` */

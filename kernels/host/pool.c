@@ -50,19 +50,19 @@ struct CclPool {
     unsigned n_threads;
     void (*task)(void *data, unsigned i); /* only a thread that has a task may read these three */
     void *data;
-    unsigned n;            /* tasks of this call */
+    unsigned n; /* tasks of this call */
     _Atomic uint64_t left;
-    atomic_uint n_done;    /* tasks that have returned */
-    CclPool *next;         /* in the queue, or among the unused */
+    atomic_uint n_done; /* tasks that have returned */
+    CclPool *next;      /* in the queue, or among the unused */
 };
 
 /* The workers of the process. `lock` guards the queue of calls. A thread that changes the number of pools or workers holds
  * `setup_lock`, and takes it before `lock`. */
 static struct {
     pthread_mutex_t setup_lock, lock;
-    pthread_cond_t wake;  /* there are tasks, or it is time to quit */
-    pthread_cond_t done;  /* a call's last task has returned */
-    CclPool *queue;       /* calls with tasks to hand out, the oldest first */
+    pthread_cond_t wake;     /* there are tasks, or it is time to quit */
+    pthread_cond_t done;     /* a call's last task has returned */
+    CclPool *queue;          /* calls with tasks to hand out, the oldest first */
     _Atomic(CclPool *) last; /* the newest in the queue */
     atomic_uint n_queued;
     atomic_uint calls;    /* ONE_CALL for each call begun, and for quitting; plus the number of workers that poll for the next */
@@ -72,7 +72,7 @@ static struct {
     bool quit;
     unsigned n_pools, n_wanted; /* threads that the pools want, without their callers */
     CclPool *unused;
-    cpu_set_t cpus;       /* of all threads that made pools */
+    cpu_set_t cpus; /* of all threads that made pools */
     unsigned n_workers;
     pthread_t worker[MAX_WORKERS];
 } all = { .setup_lock = PTHREAD_MUTEX_INITIALIZER, .lock = LOCK_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,

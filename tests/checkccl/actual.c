@@ -117,8 +117,9 @@ void run_method(Subject *subject, const Case *cases, unsigned n, uint32_t rows, 
             continue;
         }
         keep_table(&outcomes[i], &table);
-        if (subject->made.features & CCL_FEATURE_SHAPE && !table.shape)
-            fail_outcome(&outcomes[i], subject, "no counts of shape", CCL_OK);
+        if ((subject->made.features & CCL_FEATURE_SHAPE && !table.shape) ||
+            (subject->made.features & CCL_FEATURE_HULL && !table.hull))
+            fail_outcome(&outcomes[i], subject, "no counts of a feature", CCL_OK);
         layout_finish(i, &outcomes[i]);
         if (subject->fault && subject->fault->spoil)
             subject->fault->spoil(&cases[i], &outcomes[i]);

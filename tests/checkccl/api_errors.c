@@ -95,7 +95,7 @@ void check_config_errors(Session *session, const Subject *subject)
     WRONG(max_components, CCL_MAX_COMPONENTS + 1, CCL_ERROR_ARGUMENT, "1048577");
     WRONG(depth, 0, CCL_ERROR_ARGUMENT, "depth 0");
     WRONG(depth, CCL_MAX_DEPTH + 1, CCL_ERROR_ARGUMENT, "depth 5");
-    WRONG(order, (CclOrder)CCL_N_ORDERS, CCL_ERROR_ARGUMENT, "order 45");
+    WRONG(order, (CclOrder)CCL_N_ORDERS, CCL_ERROR_ARGUMENT, "does not exist");
     WRONG(order, ccl_order_by(CCL_MEASURE_N_HOLES, true), CCL_ERROR_ARGUMENT, "the order by n-holes needs features 0x1");
     WRONG(connectivity, (CclConnectivity)6, CCL_ERROR_ARGUMENT, "6");
     WRONG(connectivity, (CclConnectivity)0, CCL_ERROR_ARGUMENT, "0");

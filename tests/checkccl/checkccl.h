@@ -72,6 +72,8 @@ typedef struct Outcome {
     size_t rows_size;
     CclShapeCounts *shape; /* .shape of the table points here */
     size_t shape_size;
+    CclHullCounts *hull; /* the same */
+    size_t hull_size;
     uint32_t *labels;     /* tight */
     size_t labels_size;
     char error[400];      /* empty, or what went wrong: a failed call, a guard byte overwritten */
@@ -183,7 +185,10 @@ void check_huge(Session *session); /* masks of the largest size: minutes, gigaby
 void check_table(Session *session);
 void check_features(Session *session);
 void check_shape(Session *session);
+void check_hull(Session *session);
 void check_selection(Session *session);
+void check_maps(Session *session);
+void check_volume_maps(Session *session); /* part of it */
 void check_contour(Session *session);
 void check_blend(Session *session);
 void check_api(Session *session);

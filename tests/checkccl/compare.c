@@ -132,6 +132,30 @@ static bool same_shape(const CclTable *expected, const CclTable *got, char why[4
     return true;
 }
 
+static void hull_text(const CclHullCounts *h, char text[170])
+{
+    snprintf(text, 170, "area2 %llu perimeter %llu diameter2 %u width %u (%d,%d) rect (%d,%d) [%d,%d]x[%d,%d]",
+             (unsigned long long)h->area2, (unsigned long long)h->perimeter, h->diameter2, h->width, h->width_dx, h->width_dy,
+             h->rect_dx, h->rect_dy, h->along0, h->along1, h->across0, h->across1);
+}
+
+static bool same_hull(const CclTable *expected, const CclTable *got, char why[400])
+{
+    for (uint32_t i = 0; i < expected->n_components && expected->hull && got->hull; i++) {
+        const CclComponent *const row = &expected->components[i];
+        const CclHullCounts *const e = &expected->hull[row->label - 1], *const g = &got->hull[row->label - 1];
+        char wanted[170], found[170];
+        if (!memcmp(e, g, sizeof *e))
+            continue;
+        bad_x = row->first_x, bad_y = row->y0;
+        hull_text(e, wanted);
+        hull_text(g, found);
+        snprintf(why, 400, "hull of row %u:\n    expected %.160s\n    got      %.160s", i, wanted, found);
+        return false;
+    }
+    return true;
+}
+
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400])
 {
     bad_x = bad_y = 0;
@@ -139,7 +163,8 @@ bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, ch
         snprintf(why, 400, "%.399s", got->error);
         return false;
     }
-    if (!same_table(&expected->table, &got->table, why) || !same_shape(&expected->table, &got->table, why))
+    if (!same_table(&expected->table, &got->table, why) || !same_shape(&expected->table, &got->table, why) ||
+        !same_hull(&expected->table, &got->table, why))
         return false;
     if (c->product == PRODUCT_LABELS)
         return same_labels(c->image, expected->labels, got->labels, why);

@@ -118,14 +118,22 @@ static unsigned touches(const CclComponent *c, const Image *image)
 
 /* Of the table that qsort() is at. */
 static CclOrder order;
-static const CclShapeCounts *counts;
+static const Outcome *ordered;
+
+/* Of the row with this label. */
+static Counts counts_of(const Outcome *outcome, uint32_t label)
+{
+    return (Counts){ .shape = outcome->table.shape ? &outcome->shape[label - 1] : NULL,
+                     .hull = outcome->table.hull ? &outcome->hull[label - 1] : NULL };
+}
 
 /* Undefined ones last, equal ones by label. */
 static int by_order(const void *a, const void *b)
 {
     const CclComponent *const x = a, *const y = b;
-    const double u = expected_number(ccl_order_number(order), x, counts ? &counts[x->label - 1] : NULL);
-    const double v = expected_number(ccl_order_number(order), y, counts ? &counts[y->label - 1] : NULL);
+    const Counts of_x = counts_of(ordered, x->label), of_y = counts_of(ordered, y->label);
+    const double u = expected_number(ccl_order_number(order), x, &of_x);
+    const double v = expected_number(ccl_order_number(order), y, &of_y);
     if (isnan(u) != isnan(v))
         return isnan(u) ? 1 : -1;
     if (u != v && !isnan(u))
@@ -143,9 +151,9 @@ static void apply_filter(const Case *c, Outcome *outcome)
     uint32_t n = 0;
     for (uint32_t i = 0; i < outcome->table.n_components; i++) {
         CclComponent row = outcome->rows[i];
-        const CclShapeCounts *const of_row = outcome->table.shape ? &outcome->shape[i] : NULL;
+        const Counts of_row = counts_of(outcome, i + 1);
         if (!passes(&c->filter, &row, c->image) ||
-            (c->expression && !expression_passes(c->expression, &row, of_row, c->image->width, c->image->height)))
+            (c->expression && !expression_passes(c->expression, &row, &of_row, c->image->width, c->image->height)))
             continue;
         renamed[row.label] = ++n;
         row.label = n;
@@ -153,6 +161,8 @@ static void apply_filter(const Case *c, Outcome *outcome)
         outcome->rows[n - 1] = row;
         if (outcome->table.shape)
             outcome->shape[n - 1] = outcome->shape[i];
+        if (outcome->table.hull)
+            outcome->hull[n - 1] = outcome->hull[i];
     }
     for (size_t i = 0; i < (size_t)c->image->width * c->image->height; i++)
         outcome->labels[i] = renamed[outcome->labels[i]];
@@ -165,7 +175,7 @@ static void apply_order_and_cap(const Case *c, Outcome *outcome)
     CclTable *const table = &outcome->table;
     const uint32_t cap = c->max_components ? c->max_components : CCL_MAX_COMPONENTS;
     order = c->order;
-    counts = table->shape ? outcome->shape : NULL;
+    ordered = outcome;
     if (c->order != CCL_ORDER_RASTER)
         qsort(outcome->rows, table->n_components, sizeof(CclComponent), by_order);
     if (table->n_components > cap)

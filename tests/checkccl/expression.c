@@ -35,7 +35,9 @@ static bool has_longer_axis(const CclMoments *m)
 static double expected_shape(CclMeasure measure, const CclComponent *c)
 {
     CclShape shape;
+    double length, width;
     ccl_shape_from_moments(&c->moments, &shape);
+    ccl_equivalent_rect(&shape, &length, &width);
     const double values[] = {
         [CCL_MEASURE_CENTROID_X] = shape.x,
         [CCL_MEASURE_CENTROID_Y] = shape.y,
@@ -47,6 +49,8 @@ static double expected_shape(CclMeasure measure, const CclComponent *c)
         [CCL_MEASURE_AXIS_MINOR_LENGTH] = is_line(c) ? NAN : shape.axis_minor_length,
         [CCL_MEASURE_ECCENTRICITY] = c->moments.area > 1 ? shape.eccentricity : NAN,
         [CCL_MEASURE_EQUIVALENT_DIAMETER] = shape.equivalent_diameter,
+        [CCL_MEASURE_EQUIVALENT_RECT_LENGTH] = length,
+        [CCL_MEASURE_EQUIVALENT_RECT_WIDTH] = width,
     };
     return values[measure];
 }
@@ -63,7 +67,28 @@ static double expected_counts(CclMeasure measure, const CclComponent *c, const C
     return values[measure];
 }
 
-double expected_number(CclMeasure measure, const CclComponent *c, const CclShapeCounts *counts)
+static double expected_hull(CclMeasure measure, const CclComponent *c, const Counts *counts)
+{
+    CclHullMeasures m;
+    ccl_hull_measures(counts->hull, c->moments.area, &m);
+    const double values[] = {
+        [CCL_MEASURE_AREA_CONVEX] = m.area_convex,
+        [CCL_MEASURE_SOLIDITY] = m.solidity,
+        [CCL_MEASURE_PERIMETER_CONVEX] = m.perimeter_convex,
+        [CCL_MEASURE_FERET_DIAMETER_MAX] = m.feret_diameter_max,
+        [CCL_MEASURE_MIN_FERET] = m.min_feret,
+        [CCL_MEASURE_RECT_X] = m.rect_x,
+        [CCL_MEASURE_RECT_Y] = m.rect_y,
+        [CCL_MEASURE_RECT_LENGTH] = m.rect_length,
+        [CCL_MEASURE_RECT_WIDTH] = m.rect_width,
+        [CCL_MEASURE_RECT_ANGLE] = m.rect_angle,
+    };
+    if (measure == CCL_MEASURE_CONVEXITY)
+        return m.perimeter_convex / (2 * (counts->shape->runs + counts->shape->tops));
+    return values[measure];
+}
+
+double expected_number(CclMeasure measure, const CclComponent *c, const Counts *counts)
 {
     const double width = c->x1 - c->x0, height = c->y1 - c->y0, area = (double)c->moments.area;
     const double of_box[] = { [CCL_MEASURE_AREA] = area,
@@ -73,9 +98,13 @@ double expected_number(CclMeasure measure, const CclComponent *c, const CclShape
                               [CCL_MEASURE_HEIGHT] = height };
     if (measure <= CCL_MEASURE_HEIGHT)
         return of_box[measure];
+    if (measure == CCL_MEASURE_CLASS_ID) /* of no label map */
+        return NAN;
     if (measure == CCL_MEASURE_EXTENT)
         return area / (width * height);
-    return measure < CCL_MEASURE_EULER_NUMBER ? expected_shape(measure, c) : expected_counts(measure, c, counts);
+    if (ccl_measure_info(measure)->feature & CCL_FEATURE_HULL)
+        return expected_hull(measure, c, counts);
+    return ccl_measure_info(measure)->feature ? expected_counts(measure, c, counts->shape) : expected_shape(measure, c);
 }
 
 static bool expected_flag(CclMeasure measure, const CclComponent *c, uint32_t width, uint32_t height)
@@ -94,7 +123,7 @@ static bool compares(unsigned op, double a, double b)
     return results[op];
 }
 
-bool expression_passes(const Expression *e, const CclComponent *c, const CclShapeCounts *counts, uint32_t width, uint32_t height)
+bool expression_passes(const Expression *e, const CclComponent *c, const Counts *counts, uint32_t width, uint32_t height)
 {
     bool values[64];
     for (unsigned i = 0; i < e->n; i++) {
@@ -128,7 +157,11 @@ bool expression_passes(const Expression *e, const CclComponent *c, const CclShap
 
 static CclMeasure random_number(const Expression *e, Random *random)
 {
-    return (CclMeasure)random_below(random, e->shape ? CCL_N_NUMBERS : CCL_MEASURE_EULER_NUMBER);
+    CclMeasure measure;
+    do
+        measure = (CclMeasure)random_below(random, CCL_N_NUMBERS);
+    while (ccl_measure_info(measure)->feature & ~e->features);
+    return measure;
 }
 
 static Node random_leaf(const Expression *e, Random *random)
@@ -213,11 +246,11 @@ static void write_node(Expression *e, unsigned i, NodeKind around, Random *rando
         append(e, random, ")");
 }
 
-void expression_make(Expression *e, bool shape, Random *random)
+void expression_make(Expression *e, unsigned features, Random *random)
 {
     unsigned roots[64], n_roots = 1 + random_below(random, 12);
     e->n = 0;
-    e->shape = shape;
+    e->features = features;
     e->text[0] = '\0';
     for (unsigned i = 0; i < n_roots; i++) {
         roots[i] = e->n;

@@ -22,17 +22,22 @@ typedef struct Node {
 typedef struct Expression {
     Node nodes[64]; /* the last is the root */
     unsigned n;
-    bool shape; /* measures of CCL_FEATURE_SHAPE too */
+    unsigned features; /* the groups that its measures may be of */
     char text[CCL_SELECTION_MAX_TEXT + 1];
 } Expression;
 
-void expression_make(Expression *expression, bool shape, Random *random);
+void expression_make(Expression *expression, unsigned features, Random *random);
 
-/* counts: NULL without measures of CCL_FEATURE_SHAPE. */
-bool expression_passes(const Expression *expression, const CclComponent *component, const CclShapeCounts *counts, uint32_t width,
+/* Of one component; NULL: without the feature. */
+typedef struct Counts {
+    const CclShapeCounts *shape;
+    const CclHullCounts *hull;
+} Counts;
+
+bool expression_passes(const Expression *expression, const CclComponent *component, const Counts *counts, uint32_t width,
                        uint32_t height);
 
 /* A second version of ccl_measure_number(). */
-double expected_number(CclMeasure measure, const CclComponent *component, const CclShapeCounts *counts);
+double expected_number(CclMeasure measure, const CclComponent *component, const Counts *counts);
 
 #endif

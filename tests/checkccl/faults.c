@@ -192,6 +192,22 @@ static void counts_holes_of_large_components_only(const Case *c, Outcome *o)
             o->shape[row->label - 1].euler = 1;
 }
 
+static void takes_the_rectangle_on_any_edge(const Case *c, Outcome *o)
+{
+    (void)c;
+    EACH_ROW (row, o)
+        if (o->table.hull && row->x1 - row->x0 == 5)
+            o->hull[row->label - 1].rect_dy = 0;
+}
+
+static void measures_pixel_centres(const Case *c, Outcome *o)
+{
+    (void)c;
+    EACH_ROW (row, o)
+        if (o->table.hull && row->moments.area == 7)
+            o->hull[row->label - 1].area2 -= 2;
+}
+
 /* ---------------------------------------------------------------- the table */
 
 static void swap_rows(CclComponent *a, CclComponent *b)
@@ -393,6 +409,8 @@ static const Fault faults[] = {
     SPOILS(flags_with_border_keep),
     SPOILS(misses_diagonals_at_word_ends),
     SPOILS(counts_holes_of_large_components_only),
+    SPOILS(takes_the_rectangle_on_any_edge),
+    SPOILS(measures_pixel_centres),
     SPOILS(numbers_by_the_box),
     SPOILS(sorts_equal_areas_anyhow),
     SPOILS(stops_counting_at_the_cap),
@@ -431,7 +449,7 @@ static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 /* Failures of both connectivities, in the quick suites; each stops at its first. */
 static unsigned long failures_with(const Session *session, const Fault *fault)
 {
-    static void (*const suites[])(Session *) = { check_features, check_table, check_shape,
+    static void (*const suites[])(Session *) = { check_features, check_table, check_shape, check_hull,
                                                     check_labels }; /* shortest first */
     Subject subjects[2] = { faulty_subject(fault, CCL_CONNECT_8), faulty_subject(fault, CCL_CONNECT_4) };
     Session trial = { .subjects = subjects, .n_subjects = 2, .seed = session->seed, .quick = true, .quiet = true };

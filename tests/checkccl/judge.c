@@ -34,20 +34,28 @@ void *grow(void *memory, size_t *size, size_t wanted)
     return memory;
 }
 
-/* Of the components in the table, by their labels. */
-static void keep_shape(Outcome *outcome, const CclTable *table)
+/* A column of the components in the table, by their labels: grows `kept` and copies `size` bytes for each. */
+static void *keep_column(void *kept, size_t *kept_size, const CclTable *table, const void *column, size_t size)
 {
     uint32_t last = 0;
-    if (!table->shape)
-        return;
     for (uint32_t i = 0; i < table->n_components; i++)
         last = at_least(last, table->components[i].label);
-    outcome->shape = grow(outcome->shape, &outcome->shape_size, last * sizeof *outcome->shape + 1);
+    kept = grow(kept, kept_size, last * size + 1);
     for (uint32_t i = 0; i < table->n_components; i++) {
-        const uint32_t at = table->components[i].label - 1;
-        outcome->shape[at] = table->shape[at];
+        const size_t at = (table->components[i].label - 1) * size;
+        memcpy((uint8_t *)kept + at, (const uint8_t *)column + at, size);
     }
-    outcome->table.shape = outcome->shape;
+    return kept;
+}
+
+static void keep_columns(Outcome *outcome, const CclTable *table)
+{
+    if (table->shape)
+        outcome->table.shape = outcome->shape =
+            keep_column(outcome->shape, &outcome->shape_size, table, table->shape, sizeof *table->shape);
+    if (table->hull)
+        outcome->table.hull = outcome->hull =
+            keep_column(outcome->hull, &outcome->hull_size, table, table->hull, sizeof *table->hull);
 }
 
 void keep_table(Outcome *outcome, const CclTable *table)
@@ -58,7 +66,7 @@ void keep_table(Outcome *outcome, const CclTable *table)
         memcpy(outcome->rows, table->components, bytes);
     outcome->table = *table;
     outcome->table.components = outcome->rows;
-    keep_shape(outcome, table);
+    keep_columns(outcome, table);
 }
 
 void outcome_free(Outcome *outcome)
@@ -66,6 +74,7 @@ void outcome_free(Outcome *outcome)
     free(outcome->rows);
     free(outcome->labels);
     free(outcome->shape);
+    free(outcome->hull);
     memset(outcome, 0, sizeof *outcome);
 }
 

@@ -18,7 +18,7 @@ typedef struct Options {
     uint64_t max_pixels;   /* 0: no limit */
     const char *tiers;     /* of SIMD, for the benchmark */
     const char *threads;   /* for the benchmark */
-    const char *features;  /* for the benchmark: "shape" */
+    const char *features;  /* for the benchmark: names with commas */
     uint64_t seed;
     bool list, quick, huge, verbose, self_test, bench;
     BenchOptions bench_options;

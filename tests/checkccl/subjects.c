@@ -118,15 +118,26 @@ static void add_subjects(Session *session, const Options *options, const CclAlgo
 static void add_bench_subject(Session *session, const Options *options, const CclAlgorithmInfo *info,
                               unsigned connectivity, const Variant *variant)
 {
+    static const struct {
+        const char *name;
+        unsigned features;
+        CclForeground foreground;
+    } groups[] = { { "shape", CCL_FEATURE_SHAPE, 0 },
+                   { "hull", CCL_FEATURE_HULL, 0 },
+                   { "all", CCL_FEATURE_SHAPE | CCL_FEATURE_HULL, 0 },
+                   { "equal", 0, CCL_FOREGROUND_EQUAL } };
     char name[32];
     add_subject(session, options, info, connectivity, variant);
-    if (!options->features || !named_in(options->features, "shape"))
-        return;
-    Variant with_shape = *variant;
-    snprintf(name, sizeof name, "%.24s shape", variant->name);
-    with_shape.name = name;
-    add_subject(session, options, info, connectivity, &with_shape);
-    session->subjects[session->n_subjects - 1].config.features = CCL_FEATURE_SHAPE;
+    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++) {
+        if (!options->features || !named_in(options->features, groups[i].name))
+            continue;
+        Variant with = *variant;
+        snprintf(name, sizeof name, "%.24s %s", variant->name, groups[i].name);
+        with.name = name;
+        add_subject(session, options, info, connectivity, &with);
+        session->subjects[session->n_subjects - 1].config.features = groups[i].features;
+        session->subjects[session->n_subjects - 1].config.foreground = groups[i].foreground;
+    }
 }
 
 /* For the benchmark: every requested tier with every requested number of threads. */

@@ -1,8 +1,11 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Wrong arguments: each is refused with a message that names it. */
+/* Wrong arguments, and a wrong process: each is refused with a message that names it. */
 #include "checkmotion.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void refused(CclStatus status, const char *text)
 {
@@ -107,6 +110,53 @@ static void check_order(CclMotion *motion, const CclMask *luma, const CclMotionP
     need(ccl_motion_submit(motion, luma, params, &none));
 }
 
+static bool is_forked_error(CclStatus status)
+{
+    return status == CCL_ERROR_NO_DEVICE && strstr(ccl_error_message(), "forked");
+}
+
+/* What is wrong in a child process, where CUDA does not work and the CPU does; 0: nothing. A picture is in flight. */
+static int child_problem(const Case *c, CclMotion *motion, const CclMask *luma, uint8_t *background)
+{
+    CclMotionConfig config = c->config;
+    const CclMotionMask none = { 0 };
+    CclMotion *other;
+    if (!is_forked_error(ccl_motion_submit(motion, luma, &c->params, &none)))
+        return 1;
+    if (!is_forked_error(ccl_motion_collect(motion, NULL)))
+        return 2;
+    if (background && !is_forked_error(ccl_motion_save_background(motion, background)))
+        return 3;
+    if (!is_forked_error(ccl_motion_new(&config, &other)))
+        return 4;
+    config.backend = CCL_BACKEND_CPU;
+    return ccl_motion_new(&config, &other) == CCL_OK && ccl_motion_apply(other, luma, &c->params, &none, NULL) == CCL_OK ? 0 : 5;
+}
+
+static void check_forked(CclMotionMethod method, const CclMask *luma)
+{
+    Case c = case_for(CCL_BACKEND_CUDA, method, 16, 16);
+    const CclMotionMask none = { 0 };
+    CclMotion *motion;
+    int status = -1;
+    c.config.depth = 2;
+    need(ccl_motion_new(&c.config, &motion));
+    uint8_t *const background = must(malloc(ccl_motion_background_size(motion) + 1));
+    need(ccl_motion_submit(motion, luma, &c.params, &none));
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        _exit(child_problem(&c, motion, luma, method == CCL_MOTION_FEEDBACK ? background : NULL));
+    }
+    waitpid(child, &status, 0);
+    check(child > 0 && !status, "method %d in a child process: status %d", (int)method, status);
+    check(ccl_motion_collect(motion, NULL) == CCL_OK && ccl_motion_apply(motion, luma, &c.params, &none, NULL) == CCL_OK,
+          "method %d after a fork: %s", (int)method, ccl_error_message());
+    ccl_motion_free(motion);
+    free(background);
+}
+
 void check_arguments(CclBackendKind backend)
 {
     uint8_t bytes[16 * 16] = { 0 };
@@ -122,4 +172,6 @@ void check_arguments(CclBackendKind backend)
     check_order(motion, &luma, &c.params);
     ccl_motion_free(motion); /* with a picture in flight */
     ccl_motion_free(NULL);
+    for (unsigned method = 0; method < 4 && backend == CCL_BACKEND_CUDA; method++)
+        check_forked((CclMotionMethod)method, &luma);
 }

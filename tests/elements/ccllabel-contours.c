@@ -88,8 +88,7 @@ GST_START_TEST (test_contours_change_while_playing)
     GstBuffer *buffer;
 
     set_label (harness, "contours", i >= 2 && i < 5 ? "true" : "false");
-    push_mask (harness, &mask, i);
-    buffer = gst_harness_pull (harness);
+    buffer = label_mask (harness, &mask, i);
     fail_unless_equals_int (n_blobs (buffer), i % 2 ? 0 : 3);
     fail_unless_equals_int (gst_ccl_blob_list_get_points (gst_buffer_get_ccl_blob_meta (buffer)->list) != NULL,
         i == 2 || i == 4);

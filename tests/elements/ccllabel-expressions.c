@@ -89,9 +89,7 @@ GST_START_TEST (test_labels_are_of_selected_blobs)
 
   set_filter (harness, "area > 1");
   gst_harness_set_sink_caps_str (harness, "video/x-raw,format=GRAY16_LE");
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  push_mask (harness, &mask, 0);
-  buffer = gst_harness_pull (harness);
+  buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
     fail_unless_equals_int (GST_READ_UINT16_LE (map.data + 2 * i), expected[i]);
@@ -126,9 +124,7 @@ GST_START_TEST (test_filter_sort_and_cut)
     GstBuffer *buffer;
     GstCclBlobMeta *meta;
 
-    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-    push_mask (harness, &mask, 0);
-    buffer = gst_harness_pull (harness);
+    buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
     meta = gst_buffer_get_ccl_blob_meta (buffer);
     fail_unless_equals_int (meta->n_total, 6);
     fail_unless_equals_int (meta->n_kept, cases[i].n_kept);
@@ -206,8 +202,7 @@ check_rings (GstHarness * harness, const Mask * mask, guint n, guint n_expected,
 {
   GstBuffer *buffer;
 
-  fail_unless_equals_int (push_mask (harness, mask, n), GST_FLOW_OK);
-  buffer = gst_harness_pull (harness);
+  buffer = label_mask (harness, mask, n);
   fail_unless_equals_int (n_blobs (buffer), n_expected);
   fail_unless (gst_ccl_blob_meta_get_holes (gst_buffer_get_ccl_blob_meta (buffer), 0, NULL, NULL) == has_shape);
   gst_buffer_unref (buffer);

@@ -4,6 +4,8 @@
 /* Measures beyond the basic ones, from the mask to the metadata. */
 #include "ccllabel.h"
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 /* Two holes, one, and none; the middle one is the smallest. */
 static Mask
 shapes_mask (void)
@@ -78,6 +80,64 @@ GST_START_TEST (test_shape)
 
 GST_END_TEST;
 
+static void
+check_hull (GstBuffer * buffer, gboolean has_shape)
+{
+  static const gdouble hulls[][4] = {
+    {21, 20, 7.615773105863909, 3}, {7, 9.656854249492381, 3.1622776601683795, 2.8284271247461903},
+    {5, 12, 5.0990195135927845, 1},
+  };
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 3);
+  for (guint i = 0; i < 3; i++) {
+    const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, i);
+    const gdouble *const hull = hulls[blob->label - 1];
+    gdouble area, perimeter, solidity, max, min, x, y, length, width, angle, crack, convexity;
+
+    fail_unless (gst_ccl_blob_meta_get_hull (meta, i, &area, &perimeter, &solidity));
+    fail_unless (gst_ccl_blob_meta_get_feret (meta, i, &max, &min));
+    fail_unless (gst_ccl_blob_meta_get_min_rect (meta, i, &length, &width, &angle));
+    fail_unless (gst_ccl_blob_meta_get_min_rect_center (meta, i, &x, &y));
+    fail_unless (ABS (area - hull[0]) < 1e-9 && ABS (perimeter - hull[1]) < 1e-9, "label %u: %g %g", blob->label, area,
+        perimeter);
+    fail_unless (ABS (solidity - blob->area / area) < 1e-12);
+    fail_unless (ABS (max - hull[2]) < 1e-9 && ABS (min - hull[3]) < 1e-9, "label %u: %g %g", blob->label, max, min);
+    fail_unless (ABS (x - (blob->x + (blob->width - 1) / 2.0)) < 1e-9 && ABS (y - (blob->y + (blob->height - 1) / 2.0)) < 1e-9);
+    fail_unless (length >= width && ABS (width - min) < 1e-9 && angle == (blob->label == 2 ? -G_PI / 4 : 0));
+    fail_unless_equals_int (gst_ccl_blob_meta_get_convexity (meta, i, &convexity), has_shape);
+    if (gst_ccl_blob_meta_get_perimeter (meta, i, &crack, NULL))
+      fail_unless (ABS (convexity - perimeter / crack) < 1e-12);
+  }
+}
+
+/* Through elements behind it, and by a filter that adds both groups. */
+GST_START_TEST (test_hull)
+{
+  static const gchar *const settings[] = {
+    "features=hull", "features=shape+hull threads=4", "filter=\"solidity > 0\"", "sort=convexity-desc contours=true",
+  };
+  Mask mask = shapes_mask ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *const line = g_strdup_printf ("ccllabel %s ! ccltrack ! cclmetaremap ! videoscale ! "
+        "capsfilter caps=video/x-raw,width=26,height=10 ! cclmetaremap mode=restore", settings[i]);
+    GstHarness *harness = gst_harness_new_parse (line);
+    GstBuffer *buffer;
+
+    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+    fail_unless_equals_int (push_mask (harness, &mask, 0), GST_FLOW_OK);
+    buffer = gst_harness_pull (harness);
+    check_hull (buffer, i % 2);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (harness);
+    g_free (line);
+  }
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* On and off while frames flow; without the group nothing is attached. */
 GST_START_TEST (test_shape_changes_while_playing)
 {
@@ -117,8 +177,7 @@ GST_START_TEST (test_shape_travels)
   for (guint k = 0; k < 5; k++) {
     GstBuffer *buffer;
 
-    fail_unless_equals_int (push_mask (harness, &mask, k), GST_FLOW_OK);
-    buffer = gst_harness_pull (harness);
+    buffer = label_mask (harness, &mask, k);
     check_shape (buffer, 3);
     gst_buffer_unref (buffer);
   }
@@ -142,8 +201,7 @@ GST_START_TEST (test_shape_takes_the_cpu)
   gst_element_set_state (label, GST_STATE_PLAYING);
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   for (guint k = 0; k < 3; k++) {
-    fail_unless_equals_int (push_mask (harness, &mask, k), GST_FLOW_OK);
-    buffer = gst_harness_pull (harness);
+    buffer = label_mask (harness, &mask, k);
     check_shape (buffer, 3);
     gst_buffer_unref (buffer);
   }
@@ -164,6 +222,7 @@ ccllabel_add_features_tests (Suite * suite)
 
   tcase_set_timeout (tests, 300);
   tcase_add_test (tests, test_shape);
+  tcase_add_test (tests, test_hull);
   tcase_add_test (tests, test_shape_changes_while_playing);
   tcase_add_test (tests, test_shape_travels);
   tcase_add_test (tests, test_shape_takes_the_cpu);

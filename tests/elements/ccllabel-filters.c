@@ -12,9 +12,7 @@ check_filter (guint backend, const gchar * settings, const CclFilter * filter)
   Mask mask = mask_random (97, 61, 5, 0.35);
   GstBuffer *buffer;
 
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  buffer = gst_harness_push_and_pull (harness, buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask));
-  fail_unless (buffer != NULL);
+  buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   fail_unless (n_blobs (buffer) > 0, "%s leaves nothing to test", settings);
   assert_blobs_filtered (buffer, &mask, 8, filter);
   gst_buffer_unref (buffer);
@@ -63,9 +61,7 @@ GST_START_TEST (test_sort)
   static const guint labels[] = { 4, 2, 3 }, areas[] = { 4, 3, 2 };
 
   harness = label_harness (__i__, "sort=area-desc max-components=3");
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  push_mask (harness, &mask, 0);
-  buffer = gst_harness_pull (harness);
+  buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   meta = gst_buffer_get_ccl_blob_meta (buffer);
   fail_unless_equals_int (meta->n_kept, 4);
   fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 3);
@@ -220,8 +216,7 @@ GST_START_TEST (test_truncation_is_flagged_and_warned_of_once_per_caps)
     GstBuffer *buffer;
     GstCclBlobMeta *meta;
 
-    fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
-    buffer = gst_harness_pull (harness);
+    buffer = label_mask (harness, &mask, i);
     meta = gst_buffer_get_ccl_blob_meta (buffer);
     fail_unless_equals_int (meta->flags, GST_CCL_BLOB_META_FLAG_TRUNCATED);
     fail_unless_equals_int (meta->n_kept, 20);
@@ -233,16 +228,14 @@ GST_START_TEST (test_truncation_is_flagged_and_warned_of_once_per_caps)
   assert_no_message (bus, GST_MESSAGE_WARNING);
 
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &other);
-  push_mask (harness, &other, 3);
+  gst_buffer_unref (label_mask (harness, &other, 3));
   assert_message (bus, GST_MESSAGE_WARNING, "21 blobs");
   assert_no_message (bus, GST_MESSAGE_WARNING);
   fail_unless_equals_uint64 (stat_uint64 (harness, "truncated"), 4);
 
   set_label (harness, "max-components", "21");
-  push_mask (harness, &other, 4);
-  gst_buffer_unref (gst_harness_pull (harness));
   {
-    GstBuffer *buffer = gst_harness_pull (harness);
+    GstBuffer *buffer = label_mask (harness, &other, 4);
     assert_blobs (buffer, &other, 8);
     gst_buffer_unref (buffer);
   }
@@ -278,9 +271,7 @@ GST_START_TEST (test_attach)
     GstBuffer *buffer;
     GstCclBlobMeta *meta;
 
-    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-    push_mask (harness, &mask, 0);
-    buffer = gst_harness_pull (harness);
+    buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
     meta = gst_buffer_get_ccl_blob_meta (buffer);
     fail_unless_equals_int (meta ? gst_ccl_blob_meta_get_length (meta) : 0, cases[i].blobs);
     fail_unless_equals_int (meta != NULL, cases[i].blobs != 0);

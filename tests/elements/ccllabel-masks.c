@@ -25,9 +25,7 @@ GST_START_TEST (test_example)
   gdouble x, y;
 
   harness = label_harness (__i__, "connectivity=8");
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  fail_unless_equals_int (push_mask (harness, &mask, 0), GST_FLOW_OK);
-  buffer = gst_harness_pull (harness);
+  buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   meta = gst_buffer_get_ccl_blob_meta (buffer);
   fail_unless (meta != NULL);
   fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 3);
@@ -66,9 +64,7 @@ check_format (guint backend, GstVideoFormat format, guint width, guint height)
   Mask mask = mask_random (width, height, width * 131 + height, 0.4);
   GstBuffer *buffer;
 
-  set_mask_caps (harness, format, &mask);
-  buffer = gst_harness_push_and_pull (harness, buffer_from_mask (format, &mask));
-  fail_unless (buffer != NULL);
+  buffer = label_one (harness, format, &mask);
   assert_blobs (buffer, &mask, 8);
   gst_buffer_unref (buffer);
   gst_harness_teardown (harness);

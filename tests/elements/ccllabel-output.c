@@ -257,8 +257,7 @@ GST_START_TEST (test_caps_while_output_changes)
   thread = g_thread_new ("asker", ask_for_caps, &asker);
   for (guint i = 0; i < 1000; i++) {
     set_label (harness, "output", outputs[i % 4]);
-    fail_unless_equals_int (push_mask (harness, &mask, i), GST_FLOW_OK);
-    gst_buffer_unref (gst_harness_pull (harness));
+    gst_buffer_unref (label_mask (harness, &mask, i));
   }
   g_atomic_int_set (&asker.stop, TRUE);
   g_thread_join (thread);
@@ -280,11 +279,8 @@ GST_START_TEST (test_skipped_frames_have_empty_pictures)
   GstBuffer *buffer;
 
   harness = label_harness (__i__, "output=mask interval=2");
-  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-  push_mask (harness, &mask, 0);
-  push_mask (harness, &mask, 1);
-  gst_buffer_unref (gst_harness_pull (harness));
-  buffer = gst_harness_pull (harness);
+  gst_buffer_unref (label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask));
+  buffer = label_mask (harness, &mask, 1);
   assert_picture (buffer, GST_VIDEO_FORMAT_GRAY8, &mask, nothing);
   fail_unless_equals_int (gst_buffer_get_ccl_blob_meta (buffer)->flags, GST_CCL_BLOB_META_FLAG_SKIPPED);
   gst_buffer_unref (buffer);
@@ -315,8 +311,7 @@ GST_START_TEST (test_labels_saturate)
     gst_harness_set_sink_caps_str (harness, rgba ? "video/x-raw,format=RGBA" : "video/x-raw,format=GRAY16_LE");
     set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
     for (guint i = 0; i < 2; i++) {
-      push_mask (harness, &mask, i);
-      buffer = gst_harness_pull (harness);
+      buffer = label_mask (harness, &mask, i);
       assert_picture (buffer, rgba ? GST_VIDEO_FORMAT_RGBA : GST_VIDEO_FORMAT_GRAY16_LE, &mask, labels);
       fail_unless_equals_int (gst_buffer_get_ccl_blob_meta (buffer)->n_kept, 90000);
       gst_buffer_unref (buffer);

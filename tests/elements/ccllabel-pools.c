@@ -69,12 +69,10 @@ GST_START_TEST (test_method_does_not_wait_for_headroom)
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   limit_pool (harness->sinkpad, 2);
   ask_for_buffers (harness);
-  push_mask (harness, &mask, 0);
-  gst_buffer_unref (gst_harness_pull (harness));
+  gst_buffer_unref (label_mask (harness, &mask, 0));
   set_label (harness, "async-depth", "2");
   set_label (harness, "connectivity", "4");
-  push_mask (harness, &mask, 1);
-  buffer = gst_harness_pull (harness);
+  buffer = label_mask (harness, &mask, 1);
   assert_blobs (buffer, &mask, 4);
   gst_buffer_unref (buffer);
   gst_harness_teardown (harness);

@@ -153,8 +153,7 @@ GST_START_TEST (test_auto_without_the_device_asked_for)
     Mask mask = mask_random (sizes[i], 16, i, 0.4);
     GstBuffer *buffer;
 
-    set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
-    buffer = gst_harness_push_and_pull (harness, buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, &mask));
+    buffer = label_one (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
     assert_blobs (buffer, &mask, 8);
     gst_buffer_unref (buffer);
     mask_free (&mask);

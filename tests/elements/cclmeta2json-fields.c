@@ -176,6 +176,61 @@ GST_START_TEST (test_shape_fields)
 
 GST_END_TEST;
 
+/* With the perimeter there is a convexity, too. */
+GST_START_TEST (test_hull_fields)
+{
+  static const GstCclShapeCounts shape[] = { {2, 1, 3, 4, 12} };
+  static const GstCclHullCounts hull[] = {
+    {1, 8, 8, 2, 1, 0, 1, 0, 0, 2, 0, 2, G_GUINT64_CONSTANT (8) << 40},
+    {2, 24, 25, 3, 1, 0, 1, 0, 9, 13, 9, 12, G_GUINT64_CONSTANT (14) << 40},
+  };
+  static const struct
+  {
+    const gchar *name;
+    gdouble values[2];
+  } fields[] = {
+    {"area_convex", {12}}, {"solidity", {1}}, {"perimeter_convex", {14}}, {"convexity", {1}},
+    {"feret_diameter_max", {5}}, {"min_feret", {3}}, {"rect_center", {10.5, 10}}, {"rect_size", {4, 3}},
+    {"rect_angle", {0}}, {"equivalent_rect", {4, 3}},
+  };
+  GstHarness *h = new_harness ();
+  GstBuffer *frame = video_frame (0);
+  const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
+  GstCclBlobMeta *const meta = attach_blobs (frame, blobs, 2);
+  GBytes *const of_shape = g_bytes_new_static (shape, sizeof (shape));
+  GBytes *const of_hull = g_bytes_new_static (hull, sizeof (hull));
+  JsonNode *line;
+  JsonArray *array;
+  JsonObject *blob;
+
+  gst_ccl_blob_list_set_shape (meta->list, of_shape);
+  gst_ccl_blob_list_set_hull (meta->list, of_hull);
+  g_bytes_unref (of_shape);
+  g_bytes_unref (of_hull);
+  line = push_for_json (h, frame);
+  assert_schema ("ccl-blob-1.schema.json", line);
+  array = json_object_get_array_member (json_node_get_object (line), "blobs");
+
+  blob = json_array_get_object_element (array, 0);
+  fail_if (json_object_has_member (blob, "convexity") || json_object_has_member (blob, "n_holes"));
+  fail_unless (json_object_get_double_member (blob, "area_convex") == 4);
+  blob = json_array_get_object_element (array, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
+    JsonNode *const node = json_object_get_member (blob, fields[i].name);
+
+    fail_unless (node != NULL, "%s", fields[i].name);
+    for (guint k = 0; k < (JSON_NODE_HOLDS_ARRAY (node) ? 2 : 1); k++) {
+      const gdouble value = JSON_NODE_HOLDS_ARRAY (node) ?
+          json_array_get_double_element (json_node_get_array (node), k) : json_node_get_double (node);
+      fail_unless (ABS (value - fields[i].values[k]) < 1e-9, "%s is %g", fields[i].name, value);
+    }
+  }
+  json_node_unref (line);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* json-glib has no whole numbers from 2^63 on. */
 GST_START_TEST (test_beyond_63_bits)
 {
@@ -281,6 +336,7 @@ json_field_tests (void)
   tcase_add_test (tests, test_every_field_read_back);
   tcase_add_test (tests, test_optional_fields);
   tcase_add_test (tests, test_shape_fields);
+  tcase_add_test (tests, test_hull_fields);
   tcase_add_test (tests, test_beyond_63_bits);
   tcase_add_test (tests, test_source_defaults_to_name);
   tcase_add_test (tests, test_names_of_zones);

@@ -278,12 +278,12 @@ GST_START_TEST (test_regions)
   gst_buffer_add_video_region_of_interest_meta (buffer, "far", 65535, 0, 1, 1);
   gst_buffer_add_video_region_of_interest_meta (buffer, "car", 65534, 65534, 1, 1);
 
-  gst_ccl_json_regions_read (&list, buffer);
-  fail_unless_equals_int (list.blobs->len, 2);
-  fail_unless_equals_int (list.regions->len, 2);
+  fail_unless (gst_ccl_json_regions_read (&list, buffer));
+  fail_unless_equals_int (list.blobs.len, 2);
+  fail_unless_equals_int (list.regions.len, 2);
   fail_unless_equals_int (list.n_left_out, 1);
-  blobs = (const GstCclBlob *) list.blobs->data;
-  regions = (const GstCclJsonRegion *) list.regions->data;
+  blobs = list.blobs.data;
+  regions = list.regions.data;
   check_sums (&blobs[0], 3, 5, 10, 7);
   fail_unless_equals_uint64 (blobs[0].track_id, 9);
   fail_unless (blobs[0].label == 1 && blobs[1].label == 2);

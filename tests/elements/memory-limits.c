@@ -200,6 +200,35 @@ GST_START_TEST (test_write_tracks_without_memory)
 
 GST_END_TEST;
 
+GST_START_TEST (test_overlay_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+  check_error_without_memory ("ccloverlay", "", 0, FALSE, "No memory for the objects of a frame");
+}
+
+GST_END_TEST;
+
+/* Regions of another element. */
+GST_START_TEST (test_regions_without_memory)
+{
+  SKIP_WITHOUT_FORK ();
+
+  GstHarness *const harness = element_harness ("cclmeta2json", "", "video/x-raw,format=GRAY8,width=320,height=240");
+  GstBus *const bus = watch_bus (harness);
+  GstBuffer *const frame = plain_frame (320 * 240, 0, 0, GST_SECOND / 25);
+
+  gst_buffer_unref (gst_harness_push_and_pull (harness, plain_frame (320 * 240, 0, 0, GST_SECOND / 25)));
+  for (guint i = 0; i < N_BLOBS; i++)
+    gst_buffer_add_video_region_of_interest_meta (frame, "car", i % 320, 0, 1, 1);
+  limit_memory (4 << 20);
+  fail_unless_equals_int (gst_harness_push (harness, frame), GST_FLOW_ERROR);
+  assert_message (bus, GST_MESSAGE_ERROR, "No memory for the regions of a frame");
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_zone_without_memory)
 {
   SKIP_WITHOUT_FORK ();
@@ -281,6 +310,9 @@ memory_limits_suite (void)
   Suite *const suite = suite_create ("memory-limits");
   TCase *const tc = tcase_create ("general");
 
+  /* Threads of libraries would bring address space of their own. Freed memory goes back. */
+  mallopt (M_ARENA_MAX, 1);
+  mallopt (M_MMAP_THRESHOLD, 1 << 20);
   tcase_set_timeout (tc, 60);
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_huge_segmentation);
@@ -289,6 +321,8 @@ memory_limits_suite (void)
   tcase_add_test (tc, test_lists_without_memory);
   tcase_add_test (tc, test_track_without_memory);
   tcase_add_test (tc, test_write_tracks_without_memory);
+  tcase_add_test (tc, test_overlay_without_memory);
+  tcase_add_test (tc, test_regions_without_memory);
   tcase_add_test (tc, test_zone_without_memory);
   tcase_add_test (tc, test_zone_points_without_memory);
   tcase_add_test (tc, test_label_without_memory);

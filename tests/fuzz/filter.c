@@ -6,10 +6,11 @@
 
 #include <string.h>
 
+#include "analysis/hull.h"
 #include "analysis/selection.h"
 
-/* A pixel, a row and a square. Members of a selection that say what it reads are complete: without the counts, nothing that
- * needs them is read. */
+/* A pixel, a row and a square. They have counts only if `features` asks for them: a selection that reads them nevertheless
+ * crashes. */
 static void
 judge_components (const CclSelection * selection)
 {
@@ -19,12 +20,16 @@ judge_components (const CclSelection * selection)
     {.moments = {4, 2, 2, 2, 1, 2},.x1 = 2,.y1 = 2},
   };
   static const CclShapeCounts counts[] = { {1, 1, 1, 2}, {1, 1, 4, 8}, {1, 2, 2, 6} };
+  const CclHullCounts hulls[] =
+      { ccl_hull_of_box (0, 0, 1, 1), ccl_hull_of_box (3, 0, 7, 1), ccl_hull_of_box (0, 0, 2, 2) };
 
   for (guint i = 0; i < G_N_ELEMENTS (components); i++) {
     CclMeasuring measuring = {.component = &components[i],.width = 10,.height = 5 };
 
-    if (selection->features)
+    if (selection->features & CCL_FEATURE_SHAPE)
       measuring.counts = &counts[i];
+    if (selection->features & CCL_FEATURE_HULL)
+      measuring.hull_counts = &hulls[i];
     ccl_selection_keeps (selection, &measuring);
   }
 }

@@ -46,6 +46,8 @@ read_blobs (const GstCclBlobMeta * meta)
     g_free (gst_ccl_blob_meta_get_trail (meta, i, &n));
     gst_ccl_blob_meta_get_holes (meta, i, NULL, NULL);
     gst_ccl_blob_meta_get_circularity (meta, i, NULL, NULL);
+    gst_ccl_blob_meta_get_convexity (meta, i, &a);
+    gst_ccl_blob_meta_get_min_rect (meta, i, &a, &b, &c);
   }
   g_free (gst_ccl_blob_meta_to_string (meta));
 }

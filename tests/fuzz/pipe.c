@@ -157,8 +157,7 @@ push_tracks (FuzzPipe * pipe, FuzzBytes * bytes)
   static const guint numbers[] = { 0, 1, 2, 3, 4, 5, 128, 129 };
   const guint width = (guint) fuzz_integer (bytes), height = (guint) fuzz_integer (bytes);
   GstStructure *const tracks =
-      gst_structure_new ("ccl-tracks", "width", G_TYPE_UINT, width, "height", G_TYPE_UINT, height,
-      NULL);
+      gst_structure_new ("ccl-tracks", "width", G_TYPE_UINT, width, "height", G_TYPE_UINT, height, NULL);
   const GType type = fuzz_below (bytes, 16) == 15 ? G_TYPE_UINT : G_TYPE_INT;   /* GStreamer allows one in an array */
   GValue boxes = G_VALUE_INIT;
 

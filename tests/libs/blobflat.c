@@ -8,41 +8,13 @@
 #include "testblobs.h"
 
 #define HEADER_SIZE 120
-#define NEWEST_VERSION 4
+#define NEWEST_VERSION 5
 #define VERSION_AT 4
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
 #define MATRIX_AT 48
 #define FIRST_BLOB_AT HEADER_SIZE
 #define NAME_AT (HEADER_SIZE + 3 * 96)  /* of the sample */
-
-static void
-assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), const GstCclBlobMeta * a,
-    const GstCclBlobMeta * b, guint index)
-{
-  guint n_a, n_b;
-  gdouble *const in_a = get (a, index, &n_a), *const in_b = get (b, index, &n_b);
-
-  fail_unless_equals_int (n_a, n_b);
-  fail_unless ((in_a == NULL) == (n_a == 0) && (in_b == NULL) == (n_b == 0));
-  fail_unless (n_a == 0 || memcmp (in_a, in_b, n_a * sizeof (gdouble)) == 0, "points of blob %u", index);
-  g_free (in_a);
-  g_free (in_b);
-}
-
-static void
-assert_same_shape (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
-{
-  gdouble in_a[2], in_b[2];
-  guint n_a, n_b;
-
-  fail_unless_equals_int (gst_ccl_blob_meta_get_holes (a, index, NULL, &n_a),
-      gst_ccl_blob_meta_get_holes (b, index, NULL, &n_b));
-  gst_ccl_blob_meta_get_perimeter (a, index, &in_a[0], &in_a[1]);
-  gst_ccl_blob_meta_get_perimeter (b, index, &in_b[0], &in_b[1]);
-  fail_unless_equals_int (n_a, n_b);
-  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "perimeter of blob %u", index);
-}
 
 static void
 assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
@@ -71,6 +43,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
     assert_same_points (gst_ccl_blob_meta_get_contour, a, b, i);
     assert_same_points (gst_ccl_blob_meta_get_trail, a, b, i);
     assert_same_shape (a, b, i);
+    assert_same_hull (a, b, i);
   }
 }
 
@@ -78,6 +51,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
 #define WITH_POINTS 1
 #define WITH_VOLUMES 2
 #define WITH_SHAPE 4
+#define WITH_HULL 8
 
 static void
 add_more (GstCclBlobMeta * meta, gint with)
@@ -86,6 +60,8 @@ add_more (GstCclBlobMeta * meta, gint with)
     add_points (meta);
   if (with & WITH_SHAPE)
     add_shape (meta);
+  if (with & WITH_HULL)
+    add_hull (meta);
   if (with & WITH_VOLUMES)
     ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 1))->volume_id = G_GUINT64_CONSTANT (5000000002);
 }
@@ -151,7 +127,7 @@ GST_START_TEST (test_round_trip)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_sample (buffer);
-  const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4 };
+  const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5 };
   GBytes *bytes;
   GError *error = NULL;
   GstCclBlobMeta *read;
@@ -164,7 +140,7 @@ GST_START_TEST (test_round_trip)
   bytes = gst_ccl_blob_meta_to_bytes (meta);
   fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0")
       + (__i__ ? 3 * 4 : 0) + (__i__ & WITH_POINTS ? 11 * 8 : 0) + (__i__ >= WITH_VOLUMES ? 3 * 8 : 0)
-      + (__i__ & WITH_SHAPE ? 4 + 2 * 20 : 0) + 4);
+      + (__i__ & WITH_SHAPE ? 2 * 20 : 0) + (__i__ >= WITH_SHAPE ? 4 : 0) + (__i__ & WITH_HULL ? 4 + 2 * 56 : 0) + 4);
   fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], versions[__i__]);
   read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
   fail_unless (read != NULL && error == NULL);
@@ -358,7 +334,8 @@ GST_START_TEST (test_absurd_numbers_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 2), GST_CCL_ERROR_DATA, "version 2 without points");
   REFUSED_WITH (put32 (copy + VERSION_AT, 3), GST_CCL_ERROR_DATA, "version 3 without volumes");
   REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 without counts");
-  REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_VERSION, "version 5");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_DATA, "version 5 without counts");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 6), GST_CCL_ERROR_VERSION, "version 6");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 96);
       put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
@@ -442,6 +419,34 @@ GST_START_TEST (test_absurd_counts_are_refused)
 
 GST_END_TEST;
 
+GST_START_TEST (test_absurd_hulls_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (WITH_SHAPE | WITH_HULL), &size);
+  guint8 *const copy = g_malloc (size);
+  const gsize first_at = size - 4 - 2 * 56;
+
+  static const struct
+  {
+    gint at;
+    guint32 value;
+    const gchar *reason;
+  } changes[] = {
+    {-4, 1, "one too many"}, {-4, 0xffffffff, "2^32"}, {0, 3, "a label twice"}, {4, 0, "no area"}, {12, 0, "no width"},
+    {16, 0, "no direction"}, {16, 0xffffffff, "the opposite direction"}, {16, 0x10000, "a long direction"},
+    {28, 0x80000000, "a long direction of a rectangle"}, {36, 5, "a rectangle without length"},
+    {44, 6, "a rectangle of negative width"},
+  };
+
+  REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 with hulls");
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    REFUSED_WITH (put32 (copy + first_at + changes[i].at, changes[i].value), GST_CCL_ERROR_DATA, changes[i].reason);
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
 /* Whatever is accepted must be harmless: every getter, and written again it gives the same bytes. */
 static void
 use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
@@ -460,6 +465,7 @@ use (GstBuffer * buffer, GstCclBlobMeta * meta, const guint8 * data, gsize size)
     gst_ccl_blob_meta_get_perimeter (meta, i, &a, &b);
     gst_ccl_blob_meta_get_circularity (meta, i, &c, &d);
     fail_unless (c >= 0 && c <= 1 && d >= 0);
+    assert_same_hull (meta, meta, i);
     gst_ccl_blob_get_covariance (blob, &a, &b, &c);
     gst_ccl_blob_get_axes (blob, &a, &b);
     gst_ccl_blob_get_extent (blob);
@@ -554,16 +560,17 @@ blobflat_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
-  tcase_add_loop_test (tests, test_round_trip, 0, 8);
+  tcase_add_loop_test (tests, test_round_trip, 0, 16);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
-  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 8);
-  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 8);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 16);
+  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 16);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
   tcase_add_test (tests, test_absurd_points_are_refused);
   tcase_add_test (tests, test_absurd_volumes_are_refused);
   tcase_add_test (tests, test_absurd_counts_are_refused);
-  tcase_add_loop_test (tests, test_fuzz, 0, 8);
+  tcase_add_test (tests, test_absurd_hulls_are_refused);
+  tcase_add_loop_test (tests, test_fuzz, 0, 16);
   tcase_add_test (tests, test_long_names);
   tcase_add_test (tests, test_many_names);      /* last of those that need new names */
   tcase_add_test (tests, test_gst_meta_serialize);

@@ -34,7 +34,8 @@ def documented(text, sentences):
     def above(found):
         if PLAIN.search(found[2]):
             return found[0]
-        comment = textwrap.fill(f"/* {sentences[found[2]]} */", WIDTH, subsequent_indent=" * ") + "\n"
+        # The end of a comment stays in the line of the last word.
+        comment = textwrap.fill(f"/* {sentences[found[2]]}\0*/", WIDTH, subsequent_indent=" * ").replace("\0", " ") + "\n"
         return comment + found[0][len(found[1] or ""):]
 
     return PROTOTYPE.sub(above, text)

@@ -63,4 +63,63 @@ add_shape (GstCclBlobMeta * meta)
   g_bytes_unref (bytes);
 }
 
+/* Of the second and the last; of a pixel and of a diagonal. */
+static inline void
+add_hull (GstCclBlobMeta * meta)
+{
+  static const GstCclHullCounts counts[] = {
+    {2, 2, 2, 1, 1, 0, 1, 0, 5, 6, 7, 8, G_GUINT64_CONSTANT (4) << 40},
+    {3, 18, 50, 2, 1, 1, 1, 1, 0, 10, -1, 1, G_GUINT64_CONSTANT (16837635614720)},
+  };
+  GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
+
+  gst_ccl_blob_list_set_hull (meta->list, bytes);
+  g_bytes_unref (bytes);
+}
+
+static inline void
+assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), const GstCclBlobMeta * a,
+    const GstCclBlobMeta * b, guint index)
+{
+  guint n_a, n_b;
+  gdouble *const in_a = get (a, index, &n_a), *const in_b = get (b, index, &n_b);
+
+  fail_unless_equals_int (n_a, n_b);
+  fail_unless ((in_a == NULL) == (n_a == 0) && (in_b == NULL) == (n_b == 0));
+  fail_unless (n_a == 0 || memcmp (in_a, in_b, n_a * sizeof (gdouble)) == 0, "points of blob %u", index);
+  g_free (in_a);
+  g_free (in_b);
+}
+
+static inline void
+assert_same_shape (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  gdouble in_a[2], in_b[2];
+  guint n_a, n_b;
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_holes (a, index, NULL, &n_a),
+      gst_ccl_blob_meta_get_holes (b, index, NULL, &n_b));
+  gst_ccl_blob_meta_get_perimeter (a, index, &in_a[0], &in_a[1]);
+  gst_ccl_blob_meta_get_perimeter (b, index, &in_b[0], &in_b[1]);
+  fail_unless_equals_int (n_a, n_b);
+  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "perimeter of blob %u", index);
+}
+
+static inline void
+assert_same_hull (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  gdouble in_a[11] = { 0 }, in_b[11] = { 0 };
+
+  for (guint i = 0; i < 2; i++) {
+    const GstCclBlobMeta *const meta = i ? b : a;
+    gdouble *const to = i ? in_b : in_a;
+
+    to[0] = gst_ccl_blob_meta_get_hull (meta, index, &to[1], &to[2], &to[3]);
+    gst_ccl_blob_meta_get_feret (meta, index, &to[4], &to[5]);
+    gst_ccl_blob_meta_get_min_rect_center (meta, index, &to[6], &to[7]);
+    gst_ccl_blob_meta_get_min_rect (meta, index, &to[8], &to[9], &to[10]);
+  }
+  fail_unless (memcmp (in_a, in_b, sizeof (in_a)) == 0, "hull of blob %u", index);
+}
+
 #endif

@@ -24,6 +24,9 @@ import sys
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests/lint"))
+import limits  # noqa: E402
+
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.txt")
 
 METHODS = ["emulated-labels", "emulated-table", "emulated-rounds", "emulated-volume"]
@@ -54,10 +57,10 @@ SUITES = [
                             "emulated-packed-meanwhile", "emulated-clusters", "emulated-clusters-room-for-3",
                             "emulated-clusters-room-for-40", "emulated-features-room-for-8"]),
     ("kernels/cuda/scheduler", ["checkccl-quick", "emulated-batch", "shared-faults"]),
-    ("kernels/cuda/", METHODS + ["checkdense", "checkflags", "checkmemory", "checktimeouts", "checktimeouts-strips",
-                                 "emulated-batch", "emulated-clusters", "emulated-faults", "emulated-faults-shared",
-                                 "emulated-features-room-for-8", "emulated-packed-meanwhile", "emulated-packed-timeouts",
-                                 "emulated-repeat", "emulated-room-for-8", "shared-faults", "shared-faults-clusters"]),
+    ("kernels/cuda/", ["emulated-runs"] + METHODS +
+     ["checkdense", "checkflags", "checkmemory", "checktimeouts", "checktimeouts-strips", "emulated-batch", "emulated-clusters",
+      "emulated-faults", "emulated-faults-shared", "emulated-features-room-for-8", "emulated-packed-meanwhile",
+      "emulated-packed-timeouts", "emulated-repeat", "emulated-room-for-8", "shared-faults", "shared-faults-clusters"]),
     ("kernels/", ["checkccl-quick"]),
 ]
 # No code for other processors, or that runs without CUDA alone.
@@ -116,6 +119,15 @@ def draw(seed, count, root, only):
     return [fault for fault, _ in zip(rounds, range(count))]
 
 
+def place_of(path, lines, number):
+    """Where a line is: "path: function", and among several such lines of the function ", 2 of 3"."""
+    for name, first, n in limits.c_functions(lines):
+        if first <= number + 1 < first + n:
+            alike = [i for i in range(first - 1, first - 1 + n) if lines[i].strip() == lines[number].strip()]
+            return f"{path}: {name}" + (f", {alike.index(number) + 1} of {len(alike)}" if len(alike) > 1 else "")
+    return path
+
+
 class Copy:
     """The copy of the sources and its build."""
 
@@ -139,19 +151,19 @@ class Copy:
                 shutil.copymode(source, copy)
 
     def run(self, tests):
-        """"killed", "survived" or "not built". The tests run one after the other, the likeliest first, each built when its turn
-        comes."""
+        """"killed", "survived" or "not built", and by which test. The tests run one after the other, the likeliest first, each
+        built when its turn comes."""
         for test in tests:
             if subprocess.run(["ninja", "-C", self.build, *self.targets([test])], capture_output=True, check=False).returncode:
-                return "not built"
+                return {"result": "not built", "by": test}
             try:
                 done = subprocess.run(["meson", "test", "-C", self.build, "--no-rebuild", "--timeout-multiplier=5", test],
                                       capture_output=True, check=False, timeout=1800)
             except subprocess.TimeoutExpired:
-                return "killed"
+                return {"result": "killed", "by": test}
             if done.returncode:
-                return "killed"
-        return "survived"
+                return {"result": "killed", "by": test}
+        return {"result": "survived"}
 
     def targets(self, tests):
         """The programs of the tests and, where one is not of the core, the plugins."""
@@ -175,19 +187,27 @@ class Copy:
             result = self.run(tests)
         finally:
             file.write_text(text, "utf-8")
-        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), "result": result,
+        return {"fault": f"{path}:{number + 1}", "kind": kind, "before": before, "after": changed.strip(), **result,
                 "seconds": round(time.monotonic() - start, 1)}
 
-    def plant_again(self, result):
-        """The fault of an earlier result, in the present sources. If its line is no longer there, it has gone."""
+    def find(self, result):
+        """(path, its lines, number of the line) of an earlier result in the present sources. Number None: it has gone."""
         path, number = result["fault"].rsplit(":", 1)
         lines = (self.sources / path).read_text("utf-8").splitlines() if (self.sources / path).exists() else []
-        places = [i for i, line in enumerate(lines) if line.strip() == result["before"]]
-        if not places:
+        alike = [i for i, line in enumerate(lines) if line.strip() == result["before"]]
+        return path, lines, min(alike, key=lambda i: abs(i + 1 - int(number)), default=None)
+
+    def plant_again(self, result):
+        """The fault of an earlier result, in the present sources."""
+        path, lines, number = self.find(result)
+        if number is None:
             return result | {"result": "gone"}
-        place = min(places, key=lambda i: abs(i + 1 - int(number)))
-        indent = lines[place][:len(lines[place]) - len(lines[place].lstrip())]
-        return self.plant((path, place, result["kind"], indent + result["after"]))
+        indent = lines[number][:len(lines[number]) - len(lines[number].lstrip())]
+        return self.plant((path, number, result["kind"], indent + result["after"]))
+
+    def is_equivalent(self, result, known):
+        path, lines, number = self.find(result)
+        return number is not None and (place_of(path, lines, number), result["before"], result["after"]) in known
 
     def write_results(self, results):
         self.results.write_text("".join(json.dumps(result) + "\n" for result in results), "utf-8")
@@ -197,20 +217,25 @@ class Copy:
 
 
 def equivalents():
-    """{(path, line before, line after)}: see the head of the file."""
+    """{(place, line before, line after)}: see the head of the file."""
     entries, paragraphs = set(), EQUIVALENT.read_text("utf-8").split("\n\n")
     for lines in (paragraph.strip().splitlines() for paragraph in paragraphs if not paragraph.startswith("#")):
         if len(lines) != 4:
             sys.exit(f"{EQUIVALENT}: not four lines: {lines[0]}")
-        entries.add(tuple(line.strip() for line in lines[:3]))
+        place, before, after = (line.strip() for line in lines[:3])
+        path = place.split(":")[0]
+        source = (TOP / path).read_text("utf-8").splitlines()
+        if place not in [place_of(path, source, i) for i, line in enumerate(source) if line.strip() == before]:
+            sys.exit(f"{EQUIVALENT}: {place} has no longer this line: {before}")
+        entries.add((place, before, after))
     return entries
 
 
-def report(results):
-    """Prints the survivors and the sum. Returns a test's line of a log."""
-    known, lines = equivalents(), []
+def report(copy, results, known, only):
+    """Prints the survivors and the sum. Returns a test's line of a log. known: equivalents()"""
+    lines = []
     for result in results:
-        if result["result"] == "survived" and (result["fault"].rsplit(":", 1)[0], result["before"], result["after"]) in known:
+        if result["result"] == "survived" and copy.is_equivalent(result, known):
             result["result"] = "equivalent"
         if result["result"] == "survived":
             lines.append(f'survived: {result["fault"]}: {result["kind"]}: {result["before"]}  ->  {result["after"]}')
@@ -218,7 +243,7 @@ def report(results):
     counts = {name: sum(result["result"] == name for result in results) for name in names}
     lines.append("figures: " + ", ".join(f"{n} {name}" for name, n in counts.items()))
     print("\n".join(lines))
-    return {"name": "planted", "result": "FAIL" if counts["survived"] else "OK", "stdout": "\n".join(lines),
+    return {"name": f"planted {only}".strip(), "result": "FAIL" if counts["survived"] else "OK", "stdout": "\n".join(lines),
             "duration": sum(result.get("seconds", 0) for result in results)}
 
 
@@ -232,6 +257,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
     copy = Copy(arguments.folder.resolve())
+    equivalent = equivalents()
     results = copy.read_results()
     if not arguments.report:
         copy.refresh()
@@ -245,8 +271,8 @@ def main():
     elif not arguments.report:
         every_test = sorted({test for start, tests in SUITES for test in tests
                              if start.startswith(arguments.only) or arguments.only.startswith(start)})
-        if not results and copy.run(every_test) != "survived":
-            sys.exit("the tests fail without a fault: see meson-logs in the build folder")
+        if not results and (failed := copy.run(every_test).get("by")):
+            sys.exit(f"{failed} fails without a fault: see meson-logs in the build folder")
         known = {(result["fault"], result["after"]) for result in results}
         print(f"seed {arguments.seed}", flush=True)
         for fault in draw(arguments.seed, arguments.count, copy.sources, arguments.only):
@@ -255,7 +281,7 @@ def main():
                 with copy.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(results[-1]) + "\n")
                 print(results[-1]["result"], results[-1]["fault"], results[-1]["kind"], flush=True)
-    log = report(results)
+    log = report(copy, results, equivalent, arguments.only)
     if not arguments.report:
         copy.results.with_name("planted.json").write_text(json.dumps(log) + "\n", "utf-8")
         copy.results.with_name("planted.txt").write_text(log["stdout"] + "\n", "utf-8")

@@ -107,6 +107,24 @@ class Tables(unittest.TestCase):
         with gstccl.Context(5, 5) as context, self.assertRaisesRegex(ValueError, "shape=True"):
             context.analyze(ring, features="shape")
 
+    def test_hull(self):
+        plus = np.pad(np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8), 1)
+        for features in ("hull", ["hull", "shape"]):
+            blob = gstccl.analyze(plus, features=features)[0]
+            self.assertAlmostEqual(blob["area_convex"], 7)
+            self.assertAlmostEqual(blob["solidity"], 5 / 7)
+            self.assertAlmostEqual(blob["feret_diameter_max"], np.sqrt(10))
+            np.testing.assert_allclose(blob["rect_center"], (2, 2))
+            np.testing.assert_allclose(blob["rect_size"], np.sqrt((8, 8)))
+            self.assertAlmostEqual(blob["rect_angle"], -np.pi / 4)
+            self.assertEqual("convexity" in blob.dtype.names, features != "hull")
+        self.assertAlmostEqual(blob["convexity"], (4 + 4 * np.sqrt(2)) / 12)
+        with gstccl.Context(5, 5, shape=True) as context, self.assertRaisesRegex(ValueError, "hull=True"):
+            context.analyze(plus, features="hull")
+        with gstccl.Context(5, 5, hull=True) as context:
+            table = context.analyze(np.ones((2, 3), bool), features="equivalent_rect")
+            self.assertEqual(table["equivalent_rect"].round(9).tolist(), [[3, 2]])
+
     def test_all_blobs(self):
         """Without max_blobs the table is never cut short; with it the counts stay exact."""
         dots = np.zeros((512, 1024), np.uint8)

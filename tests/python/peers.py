@@ -6,7 +6,7 @@ import unittest
 from module import gstccl, np, skip
 
 try:
-    from scipy import ndimage
+    from scipy import ndimage, spatial
 except ImportError as error:
     skip(error)
 try:
@@ -91,6 +91,24 @@ class Peers(unittest.TestCase):
         np.testing.assert_allclose(blob["perimeter_crofton"], crofton, rtol=1e-12)
         np.testing.assert_allclose(blob["compactness"], crofton**2 / (4 * np.pi * blob["area"]), rtol=1e-12)
         np.testing.assert_allclose(blob["circularity"], min(1, 4 * np.pi * blob["area"] / crofton**2), rtol=1e-12)
+
+    @unittest.skipUnless(measure, "needs scikit-image")
+    def test_hull(self):
+        """SciPy's hull of the pixels' corners; scikit-image's solidity where the hull goes along edges of pixels."""
+        for name, mask in masks():
+            table = gstccl.analyze(mask, labels=True, features=("hull", "shape"))
+            for blob in table[:50]:
+                ys, xs = np.nonzero(table.labels == blob["label"])
+                corners = np.array([(x + dx, y + dy) for x, y in zip(xs, ys) for dx in (0, 1) for dy in (0, 1)])
+                hull = spatial.ConvexHull(corners)
+                points = corners[hull.vertices]
+                with self.subTest(mask=name, label=blob["label"]):
+                    np.testing.assert_allclose((blob["area_convex"], blob["perimeter_convex"]), (hull.volume, hull.area))
+                    np.testing.assert_allclose(blob["feret_diameter_max"], spatial.distance.pdist(points).max())
+                    np.testing.assert_allclose(blob["convexity"], hull.area / blob["perimeter_crack"])
+                    if blob["area_convex"] == blob["area"]:
+                        alone = (table.labels == blob["label"]).astype(int)
+                        self.assertEqual(measure.regionprops(alone)[0].solidity, blob["solidity"])
 
     def compare(self, blob, region):
         y0, x0, y1, x1 = region.bbox

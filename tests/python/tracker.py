@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """gstccl.Tracker on made-up courses, from tables and from boxes."""
+import inspect
 import unittest
 
 from module import gstccl, np
@@ -85,6 +86,14 @@ class Blobs(unittest.TestCase):
                 self.assertEqual(tracker.update(table_of((3 * i, 5, 3 * i + 8, 13))).tolist(), [1])
             with self.subTest(frames=frames):
                 self.assertEqual(tracker.update(table_of((57, 5, 65, 13)), frames).tolist(), expected)
+
+
+class Defaults(unittest.TestCase):
+    def test_of_the_core(self):
+        parameters = inspect.signature(gstccl.Tracker).parameters
+        self.assertEqual(len(gstccl._core.TRACKER_DEFAULTS), 6)
+        for name, value in gstccl._core.TRACKER_DEFAULTS.items():
+            self.assertEqual(parameters[name].default, value, name)
 
 
 class Boxes(unittest.TestCase):

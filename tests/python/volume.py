@@ -3,6 +3,7 @@
 """gstccl.analyze_volume() and fill_holes(), against plain Python."""
 import itertools
 import unittest
+import unittest.mock
 
 from module import gstccl, np
 
@@ -97,6 +98,17 @@ class Holes(unittest.TestCase):
         mask[2, 2] = 50
         self.assertTrue(gstccl.fill_holes(mask, threshold=60).all())
         self.assertFalse(gstccl.fill_holes(mask, threshold=100).any())
+
+    def test_contexts_stay(self):
+        """analyze() and fill_holes() take no context away from each other."""
+        mask = np.full((5, 7), 1, np.uint8)
+
+        def both():
+            return len(gstccl.analyze(mask)) + gstccl.fill_holes(mask).sum()
+
+        self.assertEqual(both(), 1 + 35)
+        with unittest.mock.patch("gstccl._analyze.Context", side_effect=AssertionError("a new context")):
+            self.assertEqual(both(), 1 + 35)
 
 
 if __name__ == "__main__":

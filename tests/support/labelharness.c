@@ -59,14 +59,41 @@ set_label (GstHarness * harness, const gchar * name, const gchar * value)
   gst_util_set_object_arg (G_OBJECT (label_of (harness)), name, value);
 }
 
-GstFlowReturn
-push_mask (GstHarness * harness, const Mask * mask, guint n)
+static GstBuffer *
+frame_of (GstVideoFormat format, const Mask * mask, guint n)
 {
-  GstBuffer *buffer = buffer_from_mask (GST_VIDEO_FORMAT_GRAY8, mask);
+  GstBuffer *buffer = buffer_from_mask (format, mask);
 
   GST_BUFFER_PTS (buffer) = n * 40 * GST_MSECOND;
   GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
-  return gst_harness_push (harness, buffer);
+  return buffer;
+}
+
+GstFlowReturn
+push_mask (GstHarness * harness, const Mask * mask, guint n)
+{
+  return gst_harness_push (harness, frame_of (GST_VIDEO_FORMAT_GRAY8, mask, n));
+}
+
+static GstBuffer *
+label_frame (GstHarness * harness, GstBuffer * buffer)
+{
+  buffer = gst_harness_push_and_pull (harness, buffer);
+  fail_unless (buffer != NULL);
+  return buffer;
+}
+
+GstBuffer *
+label_mask (GstHarness * harness, const Mask * mask, guint n)
+{
+  return label_frame (harness, frame_of (GST_VIDEO_FORMAT_GRAY8, mask, n));
+}
+
+GstBuffer *
+label_one (GstHarness * harness, GstVideoFormat format, const Mask * mask)
+{
+  set_mask_caps (harness, format, mask);
+  return label_frame (harness, frame_of (format, mask, 0));
 }
 
 guint64

@@ -19,6 +19,10 @@ void set_label (GstHarness * harness, const gchar * name, const gchar * value);
 
 /* Pushes a mask as GRAY8 with the n-th frame's time. */
 GstFlowReturn push_mask (GstHarness * harness, const Mask * mask, guint n);
+/* The frame that leaves for it. */
+GstBuffer *label_mask (GstHarness * harness, const Mask * mask, guint n);
+/* The frame that leaves for the first mask with new caps of this format. */
+GstBuffer *label_one (GstHarness * harness, GstVideoFormat format, const Mask * mask);
 guint64 stat_uint64 (GstHarness * harness, const gchar * name);
 gchar *stat_string (GstHarness * harness, const gchar * name);
 

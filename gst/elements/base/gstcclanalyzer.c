@@ -464,6 +464,7 @@ gst_ccl_analyzer_finalize (GObject * object)
 
   gst_ccl_cuda_clear (&self->cuda);
   g_free (self->request);
+  g_free (self->parse_error);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 

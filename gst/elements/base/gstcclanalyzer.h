@@ -99,6 +99,8 @@ typedef struct
   const gchar *memory_hint;
   const gchar *settings_error;  /* "These settings do not go together" */
   const gchar *settings_hint;
+  const gchar *parsed_property; /* the property whose text is parsed: see gst_ccl_analyzer_set_parse_error() */
+  const gchar *parsed_hint;     /* its syntax */
 } GstCclAnalyzerTexts;
 
 struct _GstCclAnalyzer
@@ -126,6 +128,7 @@ struct _GstCclAnalyzer
   GstCclAnalyzerStats stats;
 
   /*< private > */
+  gchar *parse_error;           /* object lock; not posted yet; NULL: none */
   gboolean is_open;
   gboolean warned_of_other;
   gint opened_backend;
@@ -194,6 +197,10 @@ guint gst_ccl_analyzer_get_output_height (GstCclAnalyzer * self);
 
 /* With the object lock, after the property was set. Takes effect at once if no frames flow. */
 void gst_ccl_analyzer_sync_output (GstCclAnalyzer * self);
+
+/* After the text of texts.parsed_property was parsed; without the object lock. `error`: why the value stays as it was; NULL: it
+ * is new. Before the start no application listens for a warning, so it is posted at the start. */
+void gst_ccl_analyzer_set_parse_error (GstCclAnalyzer * self, const gchar * error);
 
 /* Pushes all frames of the delay queue. Call it before anything that must not overtake them. */
 GstFlowReturn gst_ccl_analyzer_drain (GstCclAnalyzer * self);

@@ -212,10 +212,34 @@ gst_ccl_analyzer_set_context (GstElement * element, GstContext * context)
 
 /* ---------------------------------------------------------------- states */
 
+static void
+warn_of_parse_error (GstCclAnalyzer * self, const gchar * error)
+{
+  const GstCclAnalyzerTexts *const texts = &GST_CCL_ANALYZER_GET_CLASS (self)->texts;
+
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s: %s.", texts->parsed_property, error),
+      ("%s. The value stays as it was.", texts->parsed_hint));
+}
+
+void
+gst_ccl_analyzer_set_parse_error (GstCclAnalyzer * self, const gchar * error)
+{
+  gboolean is_streaming;
+
+  GST_OBJECT_LOCK (self);
+  is_streaming = self->is_streaming;
+  g_free (self->parse_error);
+  self->parse_error = is_streaming ? NULL : g_strdup (error);
+  GST_OBJECT_UNLOCK (self);
+  if (error && is_streaming)
+    warn_of_parse_error (self, error);
+}
+
 static gboolean
 start (GstCclAnalyzer * self)
 {
   GstCclAnalyzerClass *const klass = GST_CCL_ANALYZER_GET_CLASS (self);
+  gchar *parse_error;
 
   if (!self->request)
     self->request = g_malloc0 (klass->request_size);
@@ -226,6 +250,7 @@ start (GstCclAnalyzer * self)
   self->latency = 0;
   self->lateness.n_late = 0;
   self->is_streaming = TRUE;
+  parse_error = g_steal_pointer (&self->parse_error);
   gst_ccl_analyzer_put_wanted_output (self);
   GST_OBJECT_UNLOCK (self);
   gst_ccl_analyzer_set_in_place (self);
@@ -234,6 +259,9 @@ start (GstCclAnalyzer * self)
   self->cuda_lost = self->failed = self->warned_of_other = FALSE;
   self->source = g_quark_from_string (GST_OBJECT_NAME (self));
   gst_video_info_set_format (&self->in_info, GST_VIDEO_FORMAT_GRAY8, 16, 16);
+  if (parse_error)
+    warn_of_parse_error (self, parse_error);
+  g_free (parse_error);
   return klass->start (self);
 }
 

@@ -8,15 +8,18 @@
 #include "analysis/measures.h"
 #include "analysis/track.h"
 
-#define DEFINE_TYPE(name, Name, register_type)                        \
-  GType                                                               \
-  gst_ccl_##name##_get_type (void)                                    \
-  {                                                                   \
-    static gsize type = 0;                                            \
-    if (g_once_init_enter (&type))                                    \
-      g_once_init_leave (&type, register_type ("GstCcl" Name, name)); \
-    return type;                                                      \
+/* `make_type`: the expression that makes the type, once. */
+#define DEFINE_TYPE_BY(name, make_type)      \
+  GType                                      \
+  gst_ccl_##name##_get_type (void)           \
+  {                                          \
+    static gsize type = 0;                   \
+    if (g_once_init_enter (&type))           \
+      g_once_init_leave (&type, make_type);  \
+    return type;                             \
   }
+
+#define DEFINE_TYPE(name, Name, register_type) DEFINE_TYPE_BY (name, register_type ("GstCcl" Name, name))
 
 static const GEnumValue backend[] = {
   {GST_CCL_BACKEND_AUTO, "CUDA if there is a device, otherwise the CPU", "auto"},
@@ -68,14 +71,7 @@ DEFINE_TYPE (border, "Border", g_enum_register_static)
   return g_enum_register_static ("GstCclSort", (GEnumValue *) g_array_free (values, FALSE));
 }
 
-GType
-gst_ccl_sort_get_type (void)
-{
-  static gsize type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_sort ());
-  return type;
-}
+DEFINE_TYPE_BY (sort, register_sort ())
 
 static const GFlagsValue attach[] = {
   {GST_CCL_ATTACH_BLOB, "GstCclBlobMeta: every blob, exact", "blob"},
@@ -89,6 +85,7 @@ DEFINE_TYPE (attach, "Attach", g_flags_register_static)
 static const GFlagsValue features[] = {
   {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
   {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+  {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
   {0, NULL, NULL}
 };
 
@@ -286,14 +283,7 @@ register_algorithms (void)
   return g_enum_register_static ("GstCclAlgorithm", (GEnumValue *) g_array_free (values, FALSE));
 }
 
-GType
-gst_ccl_algorithm_get_type (void)
-{
-  static gsize type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, register_algorithms ());
-  return type;
-}
+DEFINE_TYPE_BY (algorithm, register_algorithms ())
 
 const gchar *
 gst_ccl_algorithm_get_name (gint algorithm)

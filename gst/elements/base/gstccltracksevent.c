@@ -27,10 +27,10 @@ append_box (GValue * array, const GstCclTrackBox * box)
 }
 
 GstEvent *
-gst_ccl_tracks_event_new (const GstCclTrackBoxes * boxes, GstClockTime running_time)
+gst_ccl_tracks_event_new (const GstCclTrackBoxes * boxes)
 {
   GstStructure *const structure = gst_structure_new (GST_CCL_TRACKS_EVENT, "width", G_TYPE_UINT, boxes->width,
-      "height", G_TYPE_UINT, boxes->height, "running-time", G_TYPE_UINT64, running_time, NULL);
+      "height", G_TYPE_UINT, boxes->height, NULL);
   GValue array = G_VALUE_INIT;
 
   g_value_init (&array, GST_TYPE_ARRAY);

@@ -26,7 +26,7 @@ typedef struct
   GstCclTrackBox boxes[CCL_MOTION_MAX_BOXES];
 } GstCclTrackBoxes;
 
-GstEvent *gst_ccl_tracks_event_new (const GstCclTrackBoxes * boxes, GstClockTime running_time);
+GstEvent *gst_ccl_tracks_event_new (const GstCclTrackBoxes * boxes);
 
 /* NULL, or what is wrong with the event. */
 const gchar *gst_ccl_tracks_event_parse (GstEvent * event, GstCclTrackBoxes * boxes);

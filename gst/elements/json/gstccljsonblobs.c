@@ -3,6 +3,8 @@
 
 /* The schema "ccl-blob-1". */
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #include "gstccljsonschemas.h"
 #include "gstccljsonvalues.h"
 
@@ -104,6 +106,31 @@ set_shape (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   json_object_set_member (object, "compactness", gst_ccl_json_new_number (compactness));
 }
 
+/* With ccllabel features=hull. */
+static void
+set_hull (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  gdouble area, perimeter, solidity, convexity, feret[2], center[2], size[2], angle, equivalent[2];
+
+  if (!gst_ccl_blob_meta_get_hull (meta, index, &area, &perimeter, &solidity))
+    return;
+  gst_ccl_blob_meta_get_feret (meta, index, &feret[0], &feret[1]);
+  gst_ccl_blob_meta_get_min_rect (meta, index, &size[0], &size[1], &angle);
+  gst_ccl_blob_meta_get_min_rect_center (meta, index, &center[0], &center[1]);
+  gst_ccl_blob_get_equivalent_rect (gst_ccl_blob_meta_get_blob (meta, index), &equivalent[0], &equivalent[1]);
+  json_object_set_member (object, "area_convex", gst_ccl_json_new_number (area));
+  json_object_set_member (object, "solidity", gst_ccl_json_new_number (solidity));
+  json_object_set_member (object, "perimeter_convex", gst_ccl_json_new_number (perimeter));
+  if (gst_ccl_blob_meta_get_convexity (meta, index, &convexity))
+    json_object_set_member (object, "convexity", gst_ccl_json_new_number (convexity));
+  json_object_set_member (object, "feret_diameter_max", gst_ccl_json_new_number (feret[0]));
+  json_object_set_member (object, "min_feret", gst_ccl_json_new_number (feret[1]));
+  gst_ccl_json_set_numbers (object, "rect_center", center, 2);
+  gst_ccl_json_set_numbers (object, "rect_size", size, 2);
+  json_object_set_member (object, "rect_angle", gst_ccl_json_new_number (angle));
+  gst_ccl_json_set_numbers (object, "equivalent_rect", equivalent, 2);
+}
+
 static JsonObject *
 ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
 {
@@ -126,6 +153,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   json_object_set_member (object, "orientation", gst_ccl_json_new_number (orientation));
   gst_ccl_json_set_numbers (object, "axes", axes, 2);
   set_shape (object, meta, index);
+  set_hull (object, meta, index);
   gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   gst_ccl_json_set_id (object, "track", blob->track_id);
   gst_ccl_json_set_id (object, "parent", blob->parent_id);

@@ -57,15 +57,14 @@ region_of_roi (GstVideoRegionOfInterestMeta * roi)
   return region;
 }
 
-static void
+static gboolean
 add_region (GstCclJsonRegions * list, GstCclBlob blob, GstCclJsonRegion region)
 {
-  blob.label = list->blobs->len + 1;
-  g_array_append_val (list->blobs, blob);
-  g_array_append_val (list->regions, region);
+  blob.label = list->blobs.len + 1;
+  return gst_ccl_vector_append (&list->blobs, &blob, 1) && gst_ccl_vector_append (&list->regions, &region, 1);
 }
 
-static void
+static gboolean
 add_rois (GstCclJsonRegions * list, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
@@ -80,8 +79,10 @@ add_rois (GstCclJsonRegions * list, GstBuffer * buffer)
     }
     blob = blob_of_rectangle (roi->x, roi->y, roi->w, roi->h);
     blob.track_id = gst_ccl_roi_get_track_id (roi);
-    add_region (list, blob, region_of_roi (roi));
+    if (!add_region (list, blob, region_of_roi (roi)))
+      return FALSE;
   }
+  return TRUE;
 }
 
 #ifdef HAVE_GST_ANALYTICS
@@ -100,7 +101,7 @@ track_of_detection (GstAnalyticsRelationMeta * meta, guint id)
   return track;
 }
 
-static void
+static gboolean
 add_detections (GstCclJsonRegions * list, GstBuffer * buffer)
 {
   GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta (buffer);
@@ -123,27 +124,30 @@ add_detections (GstCclJsonRegions * list, GstBuffer * buffer)
     region.confidence = confidence;
     blob = blob_of_rectangle (x, y, width, height);
     blob.track_id = track_of_detection (meta, detection.id);
-    add_region (list, blob, region);
+    if (!add_region (list, blob, region))
+      return FALSE;
   }
+  return TRUE;
 }
 #endif
 
-void
+gboolean
 gst_ccl_json_regions_read (GstCclJsonRegions * list, GstBuffer * buffer)
 {
-  list->blobs = g_array_new (FALSE, FALSE, sizeof (GstCclBlob));
-  list->regions = g_array_new (FALSE, FALSE, sizeof (GstCclJsonRegion));
-  list->n_left_out = 0;
-  add_rois (list, buffer);
+  *list = (GstCclJsonRegions) {
+  .blobs = {.element_size = sizeof (GstCclBlob) },.regions = {.element_size = sizeof (GstCclJsonRegion) },};
+  if (!add_rois (list, buffer))
+    return FALSE;
 #ifdef HAVE_GST_ANALYTICS
-  if (list->blobs->len + list->n_left_out == 0)
-    add_detections (list, buffer);
+  if (list->blobs.len + list->n_left_out == 0)
+    return add_detections (list, buffer);
 #endif
+  return TRUE;
 }
 
 void
 gst_ccl_json_regions_clear (GstCclJsonRegions * list)
 {
-  g_array_unref (list->blobs);
-  g_array_unref (list->regions);
+  gst_ccl_vector_clear (&list->blobs);
+  gst_ccl_vector_clear (&list->regions);
 }

@@ -7,6 +7,7 @@
 
 #include <gst/gst.h>
 
+#include "base/gstcclvector.h"
 #include "gstccljsonframe.h"
 
 G_BEGIN_DECLS
@@ -16,14 +17,14 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GArray *blobs;                /* of GstCclBlob: each region as a filled rectangle */
-  GArray *regions;              /* of GstCclJsonRegion, one for each blob */
+  GstCclVector blobs;           /* of GstCclBlob: each region as a filled rectangle */
+  GstCclVector regions;         /* of GstCclJsonRegion, one for each blob */
   guint n_left_out;             /* regions that cannot be measured */
 } GstCclJsonRegions;
 
 /* Reads the regions of interest of a buffer or, if it has none, its object detections. An analyser that knows both forms
- * attaches one of each for an object, so only one form is read. */
-void gst_ccl_json_regions_read (GstCclJsonRegions * regions, GstBuffer * buffer);
+ * attaches one of each for an object, so only one form is read. FALSE: no memory for this number of them. */
+gboolean gst_ccl_json_regions_read (GstCclJsonRegions * regions, GstBuffer * buffer);
 void gst_ccl_json_regions_clear (GstCclJsonRegions * regions);
 
 G_END_DECLS

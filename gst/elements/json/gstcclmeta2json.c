@@ -185,8 +185,9 @@ line_of_frame (GstCclMeta2Json * self, GstBuffer * buffer, GstCclJsonFrame * fra
   return line;
 }
 
-static GString *
-line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
+/* FALSE: no memory, and the error is posted. */
+static gboolean
+line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer, GString ** line)
 {
   GstCclJsonRegions list;
   GstCclBlobMeta view = {
@@ -194,20 +195,19 @@ line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
     .matrix = {1, 0, 0, 0, 1, 0, 0, 0, 1},
   };
   GstCclJsonFrame frame = {.seq = self->seq,.blobs = &view };
-  GString *line;
 
-  gst_ccl_json_regions_read (&list, buffer);
-  view.list = gst_ccl_blob_list_new ((GstCclBlob *) list.blobs->data, list.blobs->len);
+  if (gst_ccl_json_regions_read (&list, buffer))
+    view.list = gst_ccl_blob_list_new (list.blobs.data, list.blobs.len);
   if (!view.list) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for %u regions.", list.blobs->len), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the regions of a frame."), (NULL));
     gst_ccl_json_regions_clear (&list);
-    return NULL;
+    return FALSE;
   }
-  view.n_kept = list.blobs->len;
-  view.n_total = list.blobs->len + list.n_left_out;
-  frame.regions = (GstCclJsonRegion *) list.regions->data;
+  view.n_kept = list.blobs.len;
+  view.n_total = list.blobs.len + list.n_left_out;
+  frame.regions = list.regions.data;
   frame.is_analysed = view.n_total > 0;
-  line = line_of_frame (self, buffer, &frame);
+  *line = line_of_frame (self, buffer, &frame);
 
   hint_when_no_meta (self, view.n_total > 0);
   if (list.n_left_out > 0)
@@ -215,25 +215,28 @@ line_of_regions (GstCclMeta2Json * self, GstBuffer * buffer)
         GST_CCL_JSON_MAX_REGION_END);
   gst_ccl_blob_list_unref (view.list);
   gst_ccl_json_regions_clear (&list);
-  return line;
+  return TRUE;
 }
 
-static GString *
-line_of_buffer (GstCclMeta2Json * self, GstBuffer * buffer)
+/* NULL: the frame has no line. FALSE: an error is posted. */
+static gboolean
+line_of_buffer (GstCclMeta2Json * self, GstBuffer * buffer, GString ** line)
 {
   const GstCclBlobMeta *meta = gst_buffer_get_ccl_blob_meta (buffer);
 
+  *line = NULL;
   if (!meta)
-    return line_of_regions (self, buffer);
+    return line_of_regions (self, buffer, line);
   hint_when_no_meta (self, TRUE);
   if (meta->flags & GST_CCL_BLOB_META_FLAG_SKIPPED)
-    return NULL;
+    return TRUE;
 
   GstCclJsonFrame frame = {
     .seq = self->seq,.blobs = meta,.zones = gst_buffer_get_ccl_zone_meta (buffer),.is_analysed = TRUE
   };
 
-  return line_of_frame (self, buffer, &frame);
+  *line = line_of_frame (self, buffer, &frame);
+  return TRUE;
 }
 
 static GstBuffer *
@@ -277,6 +280,7 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
   const GstClockTime start = gst_util_get_timestamp ();
   GstBuffer *frame = trans->queued_buf;
   GString *line;
+  gboolean ok;
 
   *outbuf = NULL;
   trans->queued_buf = NULL;
@@ -284,16 +288,16 @@ gst_ccl_meta2json_generate_output (GstBaseTransform * trans, GstBuffer ** outbuf
     return GST_FLOW_OK;
 
   gst_ccl_json_summary_add_frame (&self->run, g_get_monotonic_time ());
-  line = line_of_buffer (self, frame);
+  ok = line_of_buffer (self, frame, &line);
   GST_LOG_OBJECT (self, "frame %" G_GUINT64_FORMAT ": %" G_GSIZE_FORMAT " bytes", self->seq, line ? line->len : 0);
   self->seq++;
   count_frame (self, line, gst_util_get_timestamp () - start);
   if (line)
     *outbuf = buffer_of_line (line, frame);
-  else
+  else if (ok)
     push_gap (self, frame);
   gst_buffer_unref (frame);
-  return GST_FLOW_OK;
+  return ok ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static gboolean

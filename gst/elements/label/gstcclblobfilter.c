@@ -38,20 +38,22 @@ gst_ccl_blob_filter_unref (GstCclBlobFilter * filter)
     g_atomic_rc_box_release_full (filter, clear);
 }
 
-static guint
+static guint64
 measures_of (const GstCclBlobFilter * filter, gint order)
 {
-  return (filter ? filter->selection.measures : 0) | (order != CCL_ORDER_RASTER ? 1u << ccl_order_number (order) : 0);
+  const guint64 of_order = order != CCL_ORDER_RASTER ? G_GUINT64_CONSTANT (1) << ccl_order_number (order) : 0;
+
+  return (filter ? filter->selection.measures : 0) | of_order;
 }
 
 gchar *
 gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint features)
 {
-  const guint measures = measures_of (filter, order);
+  const guint64 measures = measures_of (filter, order);
   GString *const names = g_string_new (NULL);
 
   for (guint i = 0; i < CCL_N_MEASURES; i++)
-    if (measures & 1u << i && ccl_measure_info (i)->feature & features)
+    if (measures & G_GUINT64_CONSTANT (1) << i && ccl_measure_info (i)->feature & features)
       g_string_append_printf (names, "%s%s", names->len ? ", " : "", ccl_measure_info (i)->name);
   return g_string_free (names, FALSE);
 }
@@ -59,55 +61,27 @@ gst_ccl_blob_filter_names (const GstCclBlobFilter * filter, gint order, guint fe
 guint
 gst_ccl_blob_filter_features (const GstCclBlobFilter * filter, gint order)
 {
-  return (filter ? filter->selection.features : 0)
-      | (order != CCL_ORDER_RASTER ? ccl_measure_info (ccl_order_number (order))->feature : 0);
+  return (filter ? filter->selection.features : 0) | ccl_order_feature (order);
 }
 
 /* ---------------------------------------------------------------- the property */
 
-static void
-warn_of_filter (GstCclLabel * self, const gchar * what)
-{
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("filter: %s.", what),
-      ("An example: area >= 50 and circularity > 0.6 and not touches-border. The filter stays as it was."));
-}
-
-/* A value that is no expression leaves the filter as it was. Before the start no application listens for a warning, so it is
- * posted at the start. */
+/* A value that is no expression leaves the filter as it was. */
 void
 gst_ccl_label_set_filter (GstCclLabel * self, const gchar * text)
 {
-  gchar *wrong = NULL;
-  GstCclBlobFilter *expression = gst_ccl_blob_filter_new (text, &wrong);
-  gboolean streaming;
+  gchar *error = NULL;
+  GstCclBlobFilter *expression = gst_ccl_blob_filter_new (text, &error);
 
-  GST_OBJECT_LOCK (self);
-  streaming = self->parent.is_streaming;
-  g_clear_pointer (&self->wrong_filter, g_free);
-  if (!wrong) {
-    GstCclBlobFilter *const old = self->settings.expression;
+  if (!error) {
+    GstCclBlobFilter *old;
 
+    GST_OBJECT_LOCK (self);
+    old = self->settings.expression;
     self->settings.expression = expression;
-    expression = old;
-  } else if (!streaming) {
-    self->wrong_filter = g_strdup (wrong);
+    GST_OBJECT_UNLOCK (self);
+    gst_ccl_blob_filter_unref (old);
   }
-  GST_OBJECT_UNLOCK (self);
-  gst_ccl_blob_filter_unref (expression);
-  if (wrong && streaming)
-    warn_of_filter (self, wrong);
-  g_free (wrong);
-}
-
-void
-gst_ccl_label_warn_of_wrong_filter (GstCclLabel * self)
-{
-  gchar *wrong;
-
-  GST_OBJECT_LOCK (self);
-  wrong = g_steal_pointer (&self->wrong_filter);
-  GST_OBJECT_UNLOCK (self);
-  if (wrong)
-    warn_of_filter (self, wrong);
-  g_free (wrong);
+  gst_ccl_analyzer_set_parse_error (&self->parent, error);
+  g_free (error);
 }

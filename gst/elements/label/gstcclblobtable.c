@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #include "base/gstcclvector.h"
 
 G_STATIC_ASSERT (CCL_TOUCHES_LEFT == GST_CCL_BLOB_FLAG_TOUCHES_LEFT);
@@ -13,21 +15,33 @@ G_STATIC_ASSERT (CCL_TOUCHES_RIGHT == GST_CCL_BLOB_FLAG_TOUCHES_RIGHT);
 G_STATIC_ASSERT (CCL_TOUCHES_BOTTOM == GST_CCL_BLOB_FLAG_TOUCHES_BOTTOM);
 G_STATIC_ASSERT (sizeof (CclPoint) == sizeof (GstCclPoint));
 
+/* Entries of columns begin with a label. */
 static gint
 compare_labels (gconstpointer a, gconstpointer b)
 {
-  const GstCclShapeCounts *const x = a, *const y = b;
+  const guint32 x = *(const guint32 *) a, y = *(const guint32 *) b;
 
-  return x->label < y->label ? -1 : x->label > y->label;
+  return x < y ? -1 : x > y;
 }
 
-/* By label, for tables in any order. FALSE without memory. */
+/* By label, for tables in any order. Takes the entries. */
+static void
+add_column (GstCclBlobList * list, gpointer entries, gsize n, gsize size, void (*set) (GstCclBlobList *, GBytes *))
+{
+  GBytes *bytes;
+
+  qsort (entries, n, size, compare_labels);
+  bytes = g_bytes_new_take (entries, n * size);
+  set (list, bytes);
+  g_bytes_unref (bytes);
+}
+
+/* FALSE without memory. */
 static gboolean
 add_shape (GstCclBlobList * list, const CclTable * table)
 {
   const gsize n = table->n_components;
   GstCclShapeCounts *const counts = g_try_new (GstCclShapeCounts, n);
-  GBytes *bytes;
 
   if (!counts)
     return n == 0;
@@ -37,10 +51,39 @@ add_shape (GstCclBlobList * list, const CclTable * table)
 
     counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals };
   }
-  qsort (counts, n, sizeof *counts, compare_labels);
-  bytes = g_bytes_new_take (counts, n * sizeof *counts);
-  gst_ccl_blob_list_set_shape (list, bytes);
-  g_bytes_unref (bytes);
+  add_column (list, counts, n, sizeof *counts, gst_ccl_blob_list_set_shape);
+  return TRUE;
+}
+
+static gboolean
+add_hull (GstCclBlobList * list, const CclTable * table)
+{
+  const gsize n = table->n_components;
+  GstCclHullCounts *const counts = g_try_new (GstCclHullCounts, n);
+
+  if (!counts)
+    return n == 0;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = table->components[i].label;
+    const CclHullCounts *const hull = &table->hull[label - 1];
+
+    counts[i] = (GstCclHullCounts) {
+      .label = label,
+      .area2 = hull->area2,
+      .diameter2 = hull->diameter2,
+      .width = hull->width,
+      .width_dx = hull->width_dx,
+      .width_dy = hull->width_dy,
+      .rect_dx = hull->rect_dx,
+      .rect_dy = hull->rect_dy,
+      .along0 = hull->along0,
+      .along1 = hull->along1,
+      .across0 = hull->across0,
+      .across1 = hull->across1,
+      .perimeter = hull->perimeter,
+    };
+  }
+  add_column (list, counts, n, sizeof *counts, gst_ccl_blob_list_set_hull);
   return TRUE;
 }
 
@@ -69,7 +112,7 @@ gst_ccl_blob_table_to_list (const CclTable * table)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
-  if (list && table->shape && !add_shape (list, table))
+  if (list && ((table->shape && !add_shape (list, table)) || (table->hull && !add_hull (list, table))))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }

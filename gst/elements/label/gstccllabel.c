@@ -208,7 +208,6 @@ gst_ccl_label_start (GstCclAnalyzer * analyzer)
   self->n_submitted = 0;
   self->mask_width = self->mask_height = 16;
   self->limited_width = self->limited_height = 0;
-  gst_ccl_label_warn_of_wrong_filter (self);
   gst_ccl_label_warn_of_settings (self);
   return gst_ccl_label_start_contexts (self);
 }
@@ -412,9 +411,10 @@ install_filter_properties (void)
   properties[PROP_MAX_HEIGHT] = g_param_spec_uint ("max-height", "Maximum height",
       "Maximum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_FILTER] = g_param_spec_string ("filter", "Filter",
-      "Expression that blobs must pass besides the other limits: \"area >= 50 and circularity > 0.6 and not touches-border "
-      "or area > 5000\". Comparisons (< <= > >= == !=) of the measures that sort names, in mask pixels, and touches-border, "
-      "-left, -top, -right, -bottom; not, and, or, ( ). Measures of features=shape add it", "", GST_CCL_PARAM_PLAYING);
+      "Condition for a blob, besides the other limits, such as \"area >= 50 and circularity > 0.6 and not touches-border\" "
+      "(empty = none). It compares (< <= > >= == !=) the measures that sort lists, in mask pixels, and joins the results by "
+      "not, and, or and parentheses. touches-border, -left, -top, -right and -bottom are true or false. Measures that sort "
+      "marks (CPU) turn their group of features on", "", GST_CCL_PARAM_PLAYING);
   properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
       "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
       GST_CCL_PARAM_CONTROLLED);
@@ -427,10 +427,11 @@ install_list_properties (void)
       "Maximum number of blobs in the list of a frame (the total count stays exact; a flag marks a list that was cut)",
       1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
-      "Order of the list, which also decides which blobs stay when max-components cuts it. Labels do not change. "
-      "Measures of features=shape add it", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER, GST_CCL_PARAM_PLAYING);
+      "Order of the list, such as area-desc for the largest first. The first max-components blobs stay. Labels do not "
+      "change. Measures marked (CPU) turn their group of features on", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER,
+      GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
-      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. shape takes the CPU, whatever backend says",
+      "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. The others take the CPU, whatever backend says",
       GST_TYPE_CCL_FEATURES, GST_CCL_FEATURES_BASIC, GST_CCL_PARAM_PLAYING);
   properties[PROP_CONTOURS] = g_param_spec_boolean ("contours", "Contours",
       "Trace the outer contour of each listed blob, as a polygon in GstCclBlobMeta (JSON: polygon). The CPU traces it, "
@@ -491,7 +492,6 @@ gst_ccl_label_finalize (GObject * object)
   ccl_contours_free (self->contours);
   gst_ccl_blob_filter_unref (self->settings.expression);
   gst_ccl_blob_filter_unref (self->now.expression);
-  g_free (self->wrong_filter);
   gst_ccl_volume_clear (&self->volume);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }

@@ -184,6 +184,13 @@ fit_in_headroom (GstCclLabel * self, GstCclLabelRequest * request)
     request->method.algorithm = GST_CCL_ALGORITHM_AUTO;
 }
 
+guint
+gst_ccl_label_core_features (guint features)
+{
+  return (features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
+      | (features & GST_CCL_FEATURES_HULL ? CCL_FEATURE_HULL : 0);
+}
+
 static void
 gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
 {
@@ -195,7 +202,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->height = self->mask_height;
   request->max_components = self->now.max_components;
   request->order = self->now.order;
-  request->features = (self->now.features & GST_CCL_FEATURES_SHAPE ? CCL_FEATURE_SHAPE : 0)
+  request->features = gst_ccl_label_core_features (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
   request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;
@@ -364,6 +371,8 @@ gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass)
     .settings_error = "These settings do not go together",
     .settings_hint = "Choose another algorithm, connectivity, backend, sort or volume, or leave algorithm=auto.",
   };
+  klass->texts.parsed_property = "filter";
+  klass->texts.parsed_hint = "An example: area >= 50 and circularity > 0.6 and not touches-border";
   klass->get_wanted_delay = gst_ccl_label_get_wanted_delay;
   klass->check_settings = gst_ccl_label_check_settings;
   klass->fill_request = gst_ccl_label_fill_request;

@@ -88,22 +88,22 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
-/* Warns of a GPU that is there and not used. With backend=auto `features` gets no warning: its text names the CPU. A
- * filter or an order does not look like it. */
+/* Warns when the CPU labels although there is a GPU, because a feature was asked for that the GPU does not measure. With
+ * backend=auto `features` gets no warning, because its text says so. `filter` and `sort` get one: their user named a measure. */
 void
 gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request)
 {
   const gint backend = request->method.backend;
-  const gboolean is_asked_for = self->now.features & GST_CCL_FEATURES_SHAPE;
+  const guint asked = gst_ccl_label_core_features (self->now.features);
   const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
           && (self->parent.active_backend == GST_CCL_BACKEND_CUDA
-              || (!is_asked_for && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
+              || (!asked && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
   gchar *names;
 
   if (!is_missed || self->warned_features)
     return;
   self->warned_features = TRUE;
-  names = is_asked_for ? g_strdup ("features=shape") :
+  names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : "features=hull") :
       gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
       ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));

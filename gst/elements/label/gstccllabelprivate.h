@@ -100,7 +100,6 @@ struct _GstCclLabel
   GstCclAnalyzer parent;
 
   GstCclLabelSettings settings; /* object lock */
-  gchar *wrong_filter;          /* object lock; the warning about a value that was set before the start, or NULL */
   GstCclLabelStats stats;       /* object lock */
 
   /* Streaming thread. */
@@ -128,7 +127,6 @@ void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
 
 /* gstcclblobfilter.c: the property `filter` */
 void gst_ccl_label_set_filter (GstCclLabel * self, const gchar * text);
-void gst_ccl_label_warn_of_wrong_filter (GstCclLabel * self);
 
 /* gstccllabelframes.c: from mask to metadata */
 void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
@@ -137,6 +135,8 @@ void gst_ccl_label_init_frames (GstCclAnalyzerClass * klass);
 void gst_ccl_label_warn_of_settings (GstCclLabel * self);
 void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);
+/* The groups of the property `features`, as CCL_FEATURE_... */
+guint gst_ccl_label_core_features (guint features);
 void gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);

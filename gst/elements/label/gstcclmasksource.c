@@ -9,6 +9,7 @@
 #include <gst/ccl/gstcclmaskmeta.h>
 
 #include "base/gstcclenums.h"
+#include "base/gstcclvector.h"
 
 #ifdef HAVE_GST_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -56,9 +57,11 @@ typedef struct
 } Segmentation;
 
 static void
-segmentation_clear (gpointer segmentation)
+segmentations_clear (GstCclVector * all)
 {
-  gst_clear_buffer (&((Segmentation *) segmentation)->mask);
+  for (guint i = 0; i < all->len; i++)
+    gst_clear_buffer (&gst_ccl_vector_at (all, Segmentation, i)->mask);
+  gst_ccl_vector_clear (all);
 }
 
 /* FALSE: its mask has another format, or no pixels. */
@@ -72,27 +75,29 @@ read_segmentation (Segmentation * s)
       || s->layout->format == GST_VIDEO_FORMAT_GRAY16_BE);
 }
 
-/* The chosen segmentations, in the order of the metadata. */
-static GArray *
-collect_segmentations (GstBuffer * buffer, gint choice)
+/* The chosen segmentations, in the order of the metadata. FALSE: no memory. */
+static gboolean
+collect_segmentations (GstBuffer * buffer, gint choice, GstCclVector * all)
 {
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
-  GArray *const all = g_array_new (FALSE, FALSE, sizeof (Segmentation));
   const GstAnalyticsMtdType type = gst_analytics_segmentation_mtd_get_mtd_type ();
   Segmentation s = { 0 };
   gpointer state = NULL;
   gint n = 0;
 
-  g_array_set_clear_func (all, segmentation_clear);
   while (relations && gst_analytics_relation_meta_iterate (relations, &state, type, &s.mtd)) {
     s.mask = NULL;
-    if ((choice < 0 || n == choice) && read_segmentation (&s))
-      g_array_append_val (all, s);
-    else
-      segmentation_clear (&s);
+    if ((choice < 0 || n == choice) && read_segmentation (&s)) {
+      if (!gst_ccl_vector_append (all, &s, 1)) {
+        gst_buffer_unref (s.mask);
+        return FALSE;
+      }
+    } else {
+      gst_clear_buffer (&s.mask);
+    }
     n++;
   }
-  return all;
+  return TRUE;
 }
 
 /* Pixels are ids of regions; 0 is background. */
@@ -156,10 +161,10 @@ set_place (const Segmentation * s, GstCclFoundMask * found)
 
 /* Whether the buffer of each mask contains the pixels that its video meta describes. */
 static gboolean
-are_complete (const GArray * all)
+are_complete (const GstCclVector * all)
 {
   for (guint i = 0; i < all->len; i++) {
-    GstVideoMeta *const layout = (GstVideoMeta *) g_array_index (all, Segmentation, i).layout;
+    GstVideoMeta *const layout = (GstVideoMeta *) gst_ccl_vector_at (all, Segmentation, i)->layout;
     gboolean is_complete;
     gpointer data;
     GstMapInfo map;
@@ -195,9 +200,9 @@ new_picture (guint width, guint height, guint8 ** pixels)
 /* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first, because
  * their sizes come from other elements and determine the memory to allocate. */
 static gboolean
-paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
+paint_segmentations (const GstCclVector * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
 {
-  const Segmentation *const first = &g_array_index (all, Segmentation, 0);
+  const Segmentation *const first = gst_ccl_vector_at (all, Segmentation, 0);
   const gboolean is_alone = all->len == 1;
   const guint width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
   const guint height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
@@ -206,7 +211,8 @@ paint_segmentations (const GArray * all, gint region_id, const GstVideoInfo * in
   gboolean is_painted = picture != NULL;
 
   for (guint i = 0; i < all->len && is_painted; i++)
-    is_painted = paint_segmentation (&g_array_index (all, Segmentation, i), region_id, is_alone, pixels, width, height);
+    is_painted =
+        paint_segmentation (gst_ccl_vector_at (all, Segmentation, i), region_id, is_alone, pixels, width, height);
   if (is_painted) {
     use_buffer (picture, GST_VIDEO_FORMAT_GRAY8, width, height, found);
     if (is_alone)
@@ -221,17 +227,17 @@ static gboolean
 find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const GstVideoInfo * info,
     GstCclFoundMask * found)
 {
-  GArray *const all = collect_segmentations (buffer, choice->segmentation);
-  const Segmentation *const s = (const Segmentation *) all->data;
-  gboolean is_found = all->len > 0;
+  GstCclVector all = {.element_size = sizeof (Segmentation) };
+  gboolean is_found = collect_segmentations (buffer, choice->segmentation, &all) && all.len > 0;
+  const Segmentation *const s = all.data;
 
-  if (all->len == 1 && choice->region_id < 0 && s->layout->format != GST_VIDEO_FORMAT_GRAY16_BE) {
+  if (is_found && all.len == 1 && choice->region_id < 0 && s->layout->format != GST_VIDEO_FORMAT_GRAY16_BE) {
     use_buffer (s->mask, s->layout->format, s->layout->width, s->layout->height, found);
     set_place (s, found);
   } else if (is_found) {
-    is_found = paint_segmentations (all, choice->region_id, info, found);
+    is_found = paint_segmentations (&all, choice->region_id, info, found);
   }
-  g_array_unref (all);
+  segmentations_clear (&all);
   return is_found;
 }
 #else

@@ -29,8 +29,8 @@
  * With #cclmotion:background-location a restart does not learn anew: the background is loaded before the first frame, and
  * saved at the end of the stream, when the element stops, and by #cclmotion::save-background.
  *
- * ccltrack downstream can send the boxes of its tracks, see #ccltrack:feedback. In them #cclmotion:absorb-time stands still. That
- * takes #cclmotion:method feedback.
+ * ccltrack downstream can send the boxes of its tracks, see #ccltrack:feedback. With #cclmotion:method feedback no object inside
+ * such a box becomes background, however long it stands.
  *
  * With #cclmotion:async-depth the element keeps this many frames, so that the GPU works on several at once. Masks, messages and
  * metadata stay the same, and the element adds the delay to the latency of the pipeline. Nothing overtakes a queued frame:
@@ -234,15 +234,10 @@ static gboolean
 gst_ccl_motion_start (GstCclAnalyzer * analyzer)
 {
   GstCclMotion *const self = GST_CCL_MOTION (analyzer);
-  gchar *wrong_ignore;
 
   GST_OBJECT_LOCK (self);
   memset (&self->stats, 0, sizeof self->stats);
-  wrong_ignore = g_steal_pointer (&self->wrong_ignore);
   GST_OBJECT_UNLOCK (self);
-  if (wrong_ignore)
-    gst_ccl_motion_warn_of_ignore (self, wrong_ignore);
-  g_free (wrong_ignore);
   gst_ccl_motion_warn_of_settings (self);
   analyzer->depth = MIN (self->now.async_depth, analyzer->headroom.n_spare);
   self->period.is_moving = FALSE;
@@ -265,35 +260,23 @@ gst_ccl_motion_stop (GstCclAnalyzer * analyzer)
 
 /* ---------------------------------------------------------------- properties */
 
-/* A value that cannot be read leaves the polygons as they were. Before the start no application listens for a warning, so it
- * is posted at the start. */
+/* A value that cannot be read leaves the polygons as they were. */
 static void
 set_ignore (GstCclMotion * self, const gchar * text)
 {
   GError *error = NULL;
   GPtrArray *const polygons = gst_ccl_ignore_parse (text, &error);
-  gboolean streaming;
 
-  if (!polygons) {
+  if (polygons) {
     GST_OBJECT_LOCK (self);
-    streaming = self->parent.is_streaming;
-    if (!streaming) {
-      g_free (self->wrong_ignore);
-      self->wrong_ignore = g_strdup (error->message);
-    }
+    g_free (self->ignore);
+    self->ignore = g_strdup (text ? text : "");
+    self->settings.ignore_serial++;
     GST_OBJECT_UNLOCK (self);
-    if (streaming)
-      gst_ccl_motion_warn_of_ignore (self, error->message);
-    g_error_free (error);
-    return;
+    g_ptr_array_unref (polygons);
   }
-  g_ptr_array_unref (polygons);
-  GST_OBJECT_LOCK (self);
-  g_clear_pointer (&self->wrong_ignore, g_free);
-  g_free (self->ignore);
-  self->ignore = g_strdup (text ? text : "");
-  self->settings.ignore_serial++;
-  GST_OBJECT_UNLOCK (self);
+  gst_ccl_analyzer_set_parse_error (&self->parent, error ? error->message : NULL);
+  g_clear_error (&error);
 }
 
 /* Properties that are plain members; the others are in set_property() and get_property(). */
@@ -508,7 +491,6 @@ gst_ccl_motion_finalize (GObject * object)
   GstCclMotion *const self = GST_CCL_MOTION (object);
 
   g_free (self->ignore);
-  g_free (self->wrong_ignore);
   g_free (self->background_location);
   g_mutex_clear (&self->detector_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);

@@ -203,13 +203,11 @@ gst_ccl_motion_opened (GstCclAnalyzer * analyzer)
   ccl_motion_size (self->detector, &self->mask_width, &self->mask_height);
   GST_OBJECT_LOCK (self);
   ccl_motion_memory (self->detector, &analyzer->stats.host_bytes, &analyzer->stats.device_bytes);
+  self->tracks_are_new = TRUE;
   GST_OBJECT_UNLOCK (self);
   GST_DEBUG_OBJECT (self, "frames of %dx%d, masks of %ux%u, on %s", request->width, request->height, self->mask_width,
       self->mask_height, analyzer->active_backend == GST_CCL_BACKEND_CUDA ? "CUDA" : "the CPU");
   self->pool = create_pool (self);
-  GST_OBJECT_LOCK (self);
-  self->held_serial = self->tracks_serial - 1;  /* it has none */
-  GST_OBJECT_UNLOCK (self);
   if (self->ignored_serial)     /* else prepare() does it, for the size of the caps */
     set_ignored (self);
 }
@@ -251,6 +249,8 @@ gst_ccl_motion_init_detector (GstCclAnalyzerClass * klass)
         "Use backend=auto or backend=cpu, or make an NVIDIA driver and device visible to this process.",.memory_hint =
         "A lower work-height needs less.",.settings_error = "Motion cannot be detected",.settings_hint =
         "Choose another method or work-height.",};
+  klass->texts.parsed_property = "ignore";
+  klass->texts.parsed_hint = "It is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1";
   klass->get_wanted_delay = gst_ccl_motion_get_wanted_delay;
   klass->prepare = gst_ccl_motion_prepare;
   klass->fill_request = gst_ccl_motion_fill_request;

@@ -213,10 +213,11 @@ gst_ccl_motion_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   CclStatus status;
 
   params.absorb_ms = absorb_ms (frame->settings.absorb_time);
-  g_mutex_lock (&self->detector_lock);
   status = gst_ccl_motion_hold_tracks (self);
-  if (status == CCL_OK)
-    status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
+  if (status != CCL_OK)
+    return status;
+  g_mutex_lock (&self->detector_lock);
+  status = ccl_motion_submit_picture (self->detector, &picture, &params, &mask);
   self->n_unsaved++;
   g_mutex_unlock (&self->detector_lock);
   return status;

@@ -70,10 +70,15 @@ gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame * fra
   }
 }
 
-static void
-warn_of_no_effect (GstCclMotion * self, const gchar * setting, const gchar * method, const gchar * hint)
+void
+gst_ccl_motion_warn_of_no_effect (GstCclMotion * self, const gchar * what, const gchar * hint)
 {
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect with method=%s.", setting, method), ("%s", hint));
+  static const gchar *const methods[] = {
+    [CCL_MOTION_DIFF] = "diff",[CCL_MOTION_EMA] = "ema",[CCL_MOTION_MOG2] = "mog2",[CCL_MOTION_FEEDBACK] = "feedback",
+  };
+
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect with method=%s.", what, methods[self->now.method]),
+      ("%s", hint));
 }
 
 /* Settings that the method does not have. */
@@ -81,20 +86,20 @@ static void
 warn_of_method (GstCclMotion * self)
 {
   const CclMotionParams *const params = &self->now.params, defaults = ccl_motion_params_default ();
-  const gint method = self->now.method;
 
-  if (method != CCL_MOTION_FEEDBACK && self->background_location)
-    warn_of_no_effect (self, "background-location",
-        method == CCL_MOTION_MOG2 ? "mog2" : method == CCL_MOTION_EMA ? "ema" : "diff",
-        "Only method=feedback saves its background.");
-  if (method != CCL_MOTION_FEEDBACK)
+  if (self->now.method != CCL_MOTION_FEEDBACK) {
+    if (self->background_location)
+      gst_ccl_motion_warn_of_no_effect (self, "background-location", "Only method=feedback saves its background.");
     return;
+  }
   if (params->learning_rate >= 0)
-    warn_of_no_effect (self, "learning-rate", "feedback", "absorb-time is how long a still object stays foreground.");
+    gst_ccl_motion_warn_of_no_effect (self, "learning-rate",
+        "absorb-time is how long a still object stays foreground.");
   if (params->freeze)
-    warn_of_no_effect (self, "freeze-on-motion", "feedback", "An object that stops stays foreground for absorb-time.");
+    gst_ccl_motion_warn_of_no_effect (self, "freeze-on-motion",
+        "An object that stops stays foreground for absorb-time.");
   if (params->warmup_frames != defaults.warmup_frames)
-    warn_of_no_effect (self, "warmup-frames", "feedback", "It learns for 1.5 seconds and at least 12 frames.");
+    gst_ccl_motion_warn_of_no_effect (self, "warmup-frames", "It learns for 1.5 seconds and at least 12 frames.");
 }
 
 /* Settings with which all masks are empty, and those without effect. */
@@ -138,13 +143,6 @@ gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self)
   if (all)
     GST_ELEMENT_WARNING (self, STREAM, FAILED, ("The stream ended after %" G_GUINT64_FORMAT " frames, in the warm-up: "
             "there was no mask yet.", frames),
-        ("method=feedback learns from 1.5 seconds and 12 frames first, the other " "methods from warmup-frames=%u.",
+        ("method=feedback learns from 1.5 seconds and 12 frames first, the other methods from warmup-frames=%u.",
             self->now.params.warmup_frames));
-}
-
-void
-gst_ccl_motion_warn_of_ignore (GstCclMotion * self, const gchar * what)
-{
-  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s.", what),
-      ("ignore is \"x,y;x,y;x,y|x,y;...\", in pixels of the frame, or from 0 to 1. It stays as it was."));
 }

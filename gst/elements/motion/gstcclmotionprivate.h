@@ -78,11 +78,10 @@ struct _GstCclMotion
   GstCclMotionSettings settings;
   GstCclMotionStats stats;
   gchar *ignore;
-  gchar *wrong_ignore;          /* the warning about a value that was set before the start, or NULL */
   gchar *background_location;   /* NULL: none */
   gint wanted_output;
   GstCclTrackBoxes tracks;      /* of the last event */
-  guint tracks_serial;          /* counts the values of `tracks` */
+  gboolean tracks_are_new;      /* the detector does not have them yet */
 
   /* The application saves the background from its own thread: so the streaming thread takes this lock for each call of the core
    * and to change `detector`. The object lock is taken inside, never around it. */
@@ -93,7 +92,6 @@ struct _GstCclMotion
   /* Streaming thread. */
   GstCclMotionSettings now;     /* the settings of the current frame */
   gboolean loads_background;    /* with the next frame */
-  guint held_serial;            /* of the tracks that the detector has */
   gboolean warned_of_tracks;
   guint ignored_serial;         /* of the polygons that the detector has; 0: none */
   guint mask_width, mask_height;
@@ -132,7 +130,8 @@ void gst_ccl_motion_update_period (GstCclMotion * self, const GstCclMotionFrame 
 void gst_ccl_motion_end_period (GstCclMotion * self, gint messages, const CclMotionInfo * info);
 void gst_ccl_motion_warn_of_settings (GstCclMotion * self);
 void gst_ccl_motion_warn_of_open (GstCclMotion * self);
-void gst_ccl_motion_warn_of_ignore (GstCclMotion * self, const gchar * what);
+/* `what`: a setting, or data. Without the detector lock, as for every message. */
+void gst_ccl_motion_warn_of_no_effect (GstCclMotion * self, const gchar * what, const gchar * hint);
 void gst_ccl_motion_hint_when_all_learnt (GstCclMotion * self);
 
 G_END_DECLS

@@ -23,7 +23,7 @@ gst_ccl_motion_src_event (GstBaseTransform * transform, GstEvent * event)
   } else {
     GST_OBJECT_LOCK (self);
     self->tracks = boxes;
-    self->tracks_serial++;
+    self->tracks_are_new = TRUE;
     GST_OBJECT_UNLOCK (self);
   }
   gst_event_unref (event);
@@ -35,7 +35,7 @@ gst_ccl_motion_forget_tracks (GstCclMotion * self)
 {
   GST_OBJECT_LOCK (self);
   self->tracks.n = 0;
-  self->tracks_serial++;
+  self->tracks_are_new = TRUE;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -49,42 +49,47 @@ scale_edges (gint from, gint length, guint size, guint mask_size, guint32 * firs
   *end = (guint32) ((CLAMP (last, 0, (gint64) size) * mask_size + size - 1) / size);
 }
 
-static void
-warn_of_method (GstCclMotion * self)
-{
-  if (!self->warned_of_tracks)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("Tracks come from downstream, but only method=feedback keeps them."),
-        ("ccltrack feedback=true has no effect on the other methods."));
-  self->warned_of_tracks = TRUE;
-}
-
-/* With the detector lock, the device context current. */
-CclStatus
-gst_ccl_motion_hold_tracks (GstCclMotion * self)
+/* In pixels of the mask. FALSE: the detector has them. */
+static gboolean
+take_tracks (GstCclMotion * self, CclMotionBox * boxes, guint * n)
 {
   const guint mask_width = self->mask_width, mask_height = self->mask_height;
-  CclMotionBox boxes[CCL_MOTION_MAX_BOXES];
-  guint n;
+  gboolean are_new;
 
   GST_OBJECT_LOCK (self);
-  if (self->held_serial == self->tracks_serial) {
-    GST_OBJECT_UNLOCK (self);
-    return CCL_OK;
-  }
-  self->held_serial = self->tracks_serial;
-  n = self->tracks.n;
-  for (guint i = 0; i < n; i++) {
+  are_new = self->tracks_are_new;
+  self->tracks_are_new = FALSE;
+  *n = self->tracks.n;
+  for (guint i = 0; are_new && i < *n; i++) {
     const GstCclTrackBox *const box = &self->tracks.boxes[i];
 
     scale_edges (box->x, box->width, self->tracks.width, mask_width, &boxes[i].x0, &boxes[i].x1);
     scale_edges (box->y, box->height, self->tracks.height, mask_height, &boxes[i].y0, &boxes[i].y1);
   }
   GST_OBJECT_UNLOCK (self);
-  if (((const GstCclMotionRequest *) self->parent.request)->method == CCL_MOTION_FEEDBACK)
-    return ccl_motion_hold_boxes (self->detector, boxes, n);
-  if (n)
-    warn_of_method (self);
-  return CCL_OK;
+  return are_new;
+}
+
+/* With the device context current. */
+CclStatus
+gst_ccl_motion_hold_tracks (GstCclMotion * self)
+{
+  CclMotionBox boxes[CCL_MOTION_MAX_BOXES];
+  CclStatus status = CCL_OK;
+  guint n;
+
+  if (!take_tracks (self, boxes, &n))
+    return CCL_OK;
+  if (((const GstCclMotionRequest *) self->parent.request)->method == CCL_MOTION_FEEDBACK) {
+    g_mutex_lock (&self->detector_lock);
+    status = ccl_motion_hold_boxes (self->detector, boxes, n);
+    g_mutex_unlock (&self->detector_lock);
+  } else if (n && !self->warned_of_tracks) {
+    self->warned_of_tracks = TRUE;
+    gst_ccl_motion_warn_of_no_effect (self, "ccltrack feedback=true",
+        "Only method=feedback keeps what a track follows.");
+  }
+  return status;
 }
 
 void

@@ -4,9 +4,11 @@
 #include "gstccldrawing.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/gstcclmetas.h"
+#include "base/gstcclvector.h"
 #include "gstccltexts.h"
 #include "gstccltrails.h"
 #include "gstcclzonedrawing.h"
@@ -33,8 +35,8 @@ struct _GstCclDrawing
   GstCclPalette *palette;
   GstCclTrails *trails;
   GstCclTexts *texts;
-  GArray *objects;              /* of Object: this frame's */
-  GArray *track_ids;            /* of guint64: the tracks of these objects */
+  GstCclVector objects;         /* of Object: this frame's */
+  GstCclVector track_ids;       /* of guint64: the tracks of these objects */
   guint64 frame;
 
   /* Of the frame that is drawn. */
@@ -51,8 +53,8 @@ gst_ccl_drawing_new (void)
   drawing->palette = gst_ccl_palette_new ();
   drawing->trails = gst_ccl_trails_new ();
   drawing->texts = gst_ccl_texts_new ();
-  drawing->objects = g_array_new (FALSE, FALSE, sizeof (Object));
-  drawing->track_ids = g_array_new (FALSE, FALSE, sizeof (guint64));
+  drawing->objects.element_size = sizeof (Object);
+  drawing->track_ids.element_size = sizeof (guint64);
   gst_ccl_drawing_set_font (drawing, GST_CCL_DRAWING_FONT);
   return drawing;
 }
@@ -63,8 +65,8 @@ gst_ccl_drawing_free (GstCclDrawing * drawing)
   gst_ccl_palette_free (drawing->palette);
   gst_ccl_trails_free (drawing->trails);
   gst_ccl_texts_free (drawing->texts);
-  g_array_unref (drawing->objects);
-  g_array_unref (drawing->track_ids);
+  gst_ccl_vector_clear (&drawing->objects);
+  gst_ccl_vector_clear (&drawing->track_ids);
   g_free (drawing);
 }
 
@@ -91,7 +93,7 @@ is_somewhere (const Object * object)
       && isfinite (object->x) && isfinite (object->y);
 }
 
-static void
+static gboolean
 collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 {
   const guint n = gst_ccl_blob_meta_get_length (meta);
@@ -106,13 +108,14 @@ collect_blobs (GstCclDrawing * drawing, const GstCclBlobMeta * meta)
 
     gst_ccl_blob_meta_get_covariance (meta, i, &object.xx, &object.xy, &object.yy);
     object.area = gst_ccl_blob_meta_get_area (meta, i);
-    if (is_somewhere (&object))
-      g_array_append_val (drawing->objects, object);
+    if (is_somewhere (&object) && !gst_ccl_vector_append (&drawing->objects, &object, 1))
+      return FALSE;
   }
+  return TRUE;
 }
 
 /* Regions of other elements too, with the identities that ccltrack or another tracker gave them. */
-static void
+static gboolean
 collect_regions (GstCclDrawing * drawing, GstBuffer * buffer)
 {
   GstVideoRegionOfInterestMeta *roi;
@@ -122,17 +125,19 @@ collect_regions (GstCclDrawing * drawing, GstBuffer * buffer)
     Object object = {.x0 = roi->x,.y0 = roi->y,.x1 = (gdouble) roi->x + roi->w,.y1 = (gdouble) roi->y + roi->h };
 
     object.track_id = gst_ccl_roi_get_track_id (roi);
-    object.label = drawing->objects->len + 1;
+    object.label = drawing->objects.len + 1;
     object.x = (object.x0 + object.x1) / 2;
     object.y = (object.y0 + object.y1) / 2;
     object.area = (gdouble) roi->w * roi->h;
     object.name = g_quark_to_string (roi->roi_type);
-    g_array_append_val (drawing->objects, object);
+    if (!gst_ccl_vector_append (&drawing->objects, &object, 1))
+      return FALSE;
   }
+  return TRUE;
 }
 
 /* The oldest track comes first, so that its text gets the first free place in every frame. */
-static gint
+static int
 compare_objects (gconstpointer a, gconstpointer b)
 {
   const Object *const p = a, *const q = b;
@@ -141,18 +146,21 @@ compare_objects (gconstpointer a, gconstpointer b)
   return m != n ? (m < n ? -1 : 1) : p->label < q->label ? -1 : p->label > q->label;
 }
 
-static void
+/* FALSE: no memory. qsort(), because GLib's functions end the program without memory. */
+static gboolean
 collect_objects (GstCclDrawing * drawing, GstBuffer * metas)
 {
-  g_array_set_size (drawing->objects, 0);
-  if (drawing->blobs)
-    collect_blobs (drawing, drawing->blobs);
-  else
-    collect_regions (drawing, metas);
-  g_array_sort (drawing->objects, compare_objects);
-  g_array_set_size (drawing->track_ids, 0);
-  for (guint i = 0; i < drawing->objects->len; i++)
-    g_array_append_val (drawing->track_ids, g_array_index (drawing->objects, Object, i).track_id);
+  GstCclVector *const objects = &drawing->objects, *const ids = &drawing->track_ids;
+
+  objects->len = ids->len = 0;
+  if (!(drawing->blobs ? collect_blobs (drawing, drawing->blobs) : collect_regions (drawing, metas))
+      || !gst_ccl_vector_set_size (ids, objects->len))
+    return FALSE;
+  if (objects->len > 0)
+    qsort (objects->data, objects->len, sizeof (Object), compare_objects);
+  for (guint i = 0; i < objects->len; i++)
+    *gst_ccl_vector_at (ids, guint64, i) = gst_ccl_vector_at (objects, Object, i)->track_id;
+  return TRUE;
 }
 
 static void
@@ -162,8 +170,8 @@ update_trails (GstCclDrawing * drawing, gboolean is_new)
 
   if (length == 0)
     gst_ccl_trails_reset (drawing->trails);
-  for (guint i = 0; is_new && length > 0 && i < drawing->objects->len; i++) {
-    const Object *const object = &g_array_index (drawing->objects, Object, i);
+  for (guint i = 0; is_new && length > 0 && i < drawing->objects.len; i++) {
+    const Object *const object = gst_ccl_vector_at (&drawing->objects, Object, i);
     const GstCclPoint place = { object->x / drawing->pen.width, object->y / drawing->pen.height };
 
     if (object->track_id != 0 && !object->has_trail)
@@ -324,8 +332,8 @@ static void
 draw_frame (GstCclDrawing * drawing, const GstCclZoneMeta * zones)
 {
   const guint draw = drawing->style->draw;
-  const Object *const objects = (const Object *) drawing->objects->data;
-  const guint n = drawing->objects->len;
+  const Object *const objects = drawing->objects.data;
+  const guint n = drawing->objects.len;
 
   if (draw & GST_CCL_DRAW_COUNT)
     draw_count (drawing, objects, n);
@@ -340,20 +348,21 @@ draw_frame (GstCclDrawing * drawing, const GstCclZoneMeta * zones)
     draw_words (drawing, &objects[i]);
 }
 
-guint
+gboolean
 gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstCclDrawingStyle * style,
-    GstBuffer * metas, gboolean is_new)
+    GstBuffer * metas, gboolean is_new, guint * n_objects)
 {
   drawing->blobs = gst_buffer_get_ccl_blob_meta (metas);
   drawing->style = style;
   drawing->pen = gst_ccl_pen_new (canvas, style->line_width);
   drawing->frame += is_new;
+  if (!collect_objects (drawing, metas))
+    return FALSE;
   gst_ccl_texts_begin (drawing->texts, &drawing->pen, drawing->frame);
-  collect_objects (drawing, metas);
-  gst_ccl_palette_assign (drawing->palette, (const guint64 *) drawing->track_ids->data, drawing->track_ids->len,
-      drawing->frame);
+  gst_ccl_palette_assign (drawing->palette, drawing->track_ids.data, drawing->track_ids.len, drawing->frame);
   update_trails (drawing, is_new);
   draw_frame (drawing, gst_buffer_get_ccl_zone_meta (metas));
   gst_ccl_texts_end (drawing->texts);
-  return drawing->objects->len;
+  *n_objects = drawing->objects.len;
+  return TRUE;
 }

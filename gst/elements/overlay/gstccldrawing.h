@@ -34,9 +34,10 @@ void gst_ccl_drawing_set_font (GstCclDrawing * drawing, const gchar * descriptio
 void gst_ccl_drawing_reset (GstCclDrawing * drawing);
 
 /* Draws the zones and the objects in the metadata of `metas`: blobs, or regions of interest where there are no blobs.
- * `is_new`: the metadata belong to this frame, so trails grow. Returns the number of objects. */
-guint gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstCclDrawingStyle * style,
-    GstBuffer * metas, gboolean is_new);
+ * `is_new`: the metadata belong to this frame, so trails grow. FALSE: there is no
+ * memory for this number of objects, and nothing is drawn. */
+gboolean gst_ccl_drawing_draw (GstCclDrawing * drawing, GstCclCanvas * canvas, const GstCclDrawingStyle * style,
+    GstBuffer * metas, gboolean is_new, guint * n_objects);
 
 G_END_DECLS
 

@@ -260,8 +260,11 @@ gst_ccl_overlay_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   if (g_atomic_int_compare_and_exchange (&self->is_negotiated, FALSE, TRUE))
     gst_ccl_overlay_choose_path (self);
   give_hints (self, buffer, style.draw);
-  if (get_canvas (self, metas))
-    n_objects = gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer);
+  if (get_canvas (self, metas)
+      && !gst_ccl_drawing_draw (self->drawing, self->canvas, &style, metas, metas == buffer, &n_objects)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for the objects of a frame."), (NULL));
+    return GST_FLOW_ERROR;
+  }
   ok = gst_ccl_overlay_put (self, buffer, &pixels);
   if (self->canvas && !gst_ccl_canvas_is_empty (self->canvas))
     gst_ccl_canvas_wipe (self->canvas);

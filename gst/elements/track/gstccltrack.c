@@ -26,8 +26,7 @@
  * boxes of a detector: docs/tracking.md says how they are followed.
  *
  * With #ccltrack:feedback the element tells cclmotion upstream where confirmed tracks are that have moved. Its custom event
- * `ccl-tracks` has the fields `width`, `height` (guint), `running-time` (guint64) and `boxes` (an array of arrays of x, y, width
- * and height).
+ * `ccl-tracks` has the fields `width`, `height` (guint) and `boxes` (an array of arrays of x, y, width and height).
  *
  * Tracks that have no blob of their own are added to the list as blobs with label 0 and area 0. Their box is where the track
  * should be, in whole pixels of the mask. Ids count from 1 through the whole process: no two tracks have the same.
@@ -232,6 +231,7 @@ track_frame (GstCclTrack * self, GstBuffer * buffer, GstCclTrackInput input)
   const gboolean analysed = is_analysed (buffer, input);
   const gdouble frames = gst_ccl_track_frames_since_last (self, buffer);
 
+  gst_ccl_track_feedback_pass_time (self, frames);
   if (analysed) {
     if (!gst_ccl_track_input_read (input, buffer, &self->detections)
         || !gst_ccl_vector_set_size (&self->ids, self->detections.len))
@@ -297,7 +297,7 @@ gst_ccl_track_transform_ip (GstBaseTransform * transform, GstBuffer * buffer)
   if (!write_results (self, buffer, input))
     return fail (self, NO_MEMORY);
   if (is_analysed (buffer, input))
-    gst_ccl_track_send_feedback (self, GST_BUFFER_PTS (buffer));
+    gst_ccl_track_send_feedback (self);
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.host, g_get_monotonic_time () - begin);

@@ -14,7 +14,7 @@
 #define SHORTEST_INTERVAL (250 * GST_MSECOND)
 #define LONGEST_INTERVAL GST_SECOND
 /* Of frames without timestamps and rate. */
-#define USUAL_DURATION (40 * GST_MSECOND)
+#define USUAL_INTERVAL (40 * GST_MSECOND)
 
 G_STATIC_ASSERT (LONGEST_INTERVAL / GST_MSECOND < CCL_MOTION_HOLD_MS);
 
@@ -22,22 +22,16 @@ void
 gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback)
 {
   *feedback = (GstCclTrackFeedback) {
-  .last_pts = GST_CLOCK_TIME_NONE,.since_sent = LONGEST_INTERVAL};
+  .since_sent = LONGEST_INTERVAL};
 }
 
-/* Adds the time since the last analysed frame. A step back in time counts as a usual interval. */
-static void
-pass_time (GstCclTrack * self, GstClockTime pts)
+void
+gst_ccl_track_feedback_pass_time (GstCclTrack * self, gdouble frames)
 {
-  GstCclTrackFeedback *const feedback = &self->feedback;
-  GstClockTime passed = GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : USUAL_DURATION;
+  const GstClockTime interval = gst_ccl_track_interval (self);
+  const gdouble passed = frames * (GST_CLOCK_TIME_IS_VALID (interval) ? interval : USUAL_INTERVAL);
 
-  if (GST_CLOCK_TIME_IS_VALID (pts)) {
-    if (GST_CLOCK_TIME_IS_VALID (feedback->last_pts) && pts >= feedback->last_pts)
-      passed = pts - feedback->last_pts;
-    feedback->last_pts = pts;
-  }
-  feedback->since_sent = MIN (feedback->since_sent + passed, LONGEST_INTERVAL);
+  self->feedback.since_sent = (GstClockTime) MIN (self->feedback.since_sent + passed, LONGEST_INTERVAL);
 }
 
 /* A track that is confirmed, and in this frame is a blob or shares one. What never moved may be the trace of another object. */
@@ -78,17 +72,14 @@ take_boxes (GstCclTrack * self, GstCclTrackBoxes * boxes)
 }
 
 static void
-send_boxes (GstCclTrack * self, GstClockTime pts)
+send_boxes (GstCclTrack * self)
 {
-  GstBaseTransform *const transform = GST_BASE_TRANSFORM (self);
-  const GstClockTime running_time = gst_segment_to_running_time (&transform->segment, GST_FORMAT_TIME, pts);
-
-  const gboolean is_taken = gst_pad_push_event (GST_BASE_TRANSFORM_SINK_PAD (transform),
-      gst_ccl_tracks_event_new (&self->feedback.sent, running_time));
+  GstPad *const pad = GST_BASE_TRANSFORM_SINK_PAD (self);
+  const gboolean is_taken = gst_pad_push_event (pad, gst_ccl_tracks_event_new (&self->feedback.sent));
   const gboolean is_answered = self->feedback.is_answered;
 
   self->feedback.since_sent = 0;
-  if (!is_taken && GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SINK_PAD (transform)))
+  if (!is_taken && GST_PAD_IS_FLUSHING (pad))
     return;
   self->feedback.is_answered = TRUE;
   if (is_taken || is_answered)
@@ -98,14 +89,13 @@ send_boxes (GstCclTrack * self, GstClockTime pts)
 }
 
 void
-gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts)
+gst_ccl_track_send_feedback (GstCclTrack * self)
 {
   GstCclTrackFeedback *const feedback = &self->feedback;
   GstCclTrackBoxes boxes;
 
   if (!self->active.feedback && !feedback->sent.n)
     return;
-  pass_time (self, pts);
   if (feedback->since_sent < SHORTEST_INTERVAL)
     return;
   take_boxes (self, &boxes);
@@ -116,5 +106,5 @@ gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts)
   if (feedback->since_sent < LONGEST_INTERVAL && !memcmp (&boxes, &feedback->sent, sizeof boxes))
     return;
   feedback->sent = boxes;
-  send_boxes (self, pts);
+  send_boxes (self);
 }

@@ -3,6 +3,8 @@
 
 #include "gstccltrackoutput.h"
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #define STATE_FLAGS (GST_CCL_BLOB_FLAG_TENTATIVE | GST_CCL_BLOB_FLAG_CONFIRMED | GST_CCL_BLOB_FLAG_PREDICTED \
     | GST_CCL_BLOB_FLAG_LOST | GST_CCL_BLOB_FLAG_MERGED | GST_CCL_BLOB_FLAG_SPLIT)
 
@@ -227,7 +229,7 @@ write_blobs (const GstCclTrackResults * results, GstCclBlobMeta * meta)
   meta->flags &= ~GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
   if (n == 0 && results->blobs->len > 0)
     meta->flags |= GST_CCL_BLOB_META_FLAG_PREDICTED_ONLY;
-  gst_ccl_blob_list_set_shape (list, gst_ccl_blob_list_get_shape (meta->list));
+  gst_ccl_blob_list_copy_columns (list, meta->list);
   gst_ccl_blob_meta_set_list (meta, list);
   gst_ccl_blob_list_unref (list);
   return TRUE;
@@ -317,26 +319,31 @@ write_object (const GstCclTrackResults * results, GstAnalyticsRelationMeta * rel
 }
 #endif
 
-static void
+/* FALSE: no memory. */
+static gboolean
 write_objects (const GstCclTrackResults * results, GstBuffer * buffer)
 {
 #ifdef HAVE_GST_ANALYTICS
   GstAnalyticsRelationMeta *const relations = gst_buffer_get_analytics_relation_meta (buffer);
   GstAnalyticsODMtd object;
   gpointer state = NULL;
-  GArray *objects = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint *const objects = g_try_new (guint, results->n_ids);
+  guint n = 0;
 
+  if (!objects && results->n_ids > 0)
+    return FALSE;
   /* All are listed first, because the iteration would also visit what is added. */
-  while (gst_ccl_next_detection (relations, &state, &object))
-    g_array_append_val (objects, object.id);
-  for (guint i = 0; i < MIN (results->n_ids, objects->len); i++) {
+  while (n < results->n_ids && gst_ccl_next_detection (relations, &state, &object))
+    objects[n++] = object.id;
+  for (guint i = 0; i < n; i++) {
     const CclTrack *const track = track_of (results, i, GST_CCL_TRACK_EMIT_TENTATIVE_BOXES);
 
     if (track)
-      write_object (results, relations, g_array_index (objects, guint, i), track->id, GST_BUFFER_PTS (buffer));
+      write_object (results, relations, objects[i], track->id, GST_BUFFER_PTS (buffer));
   }
-  g_array_unref (objects);
+  g_free (objects);
 #endif
+  return TRUE;
 }
 
 static void
@@ -368,7 +375,7 @@ gst_ccl_track_results_write (const GstCclTrackResults * results, GstBuffer * buf
   } else if (input == GST_CCL_TRACK_INPUT_ROI) {
     write_rois (results, buffer);
   } else if (input == GST_CCL_TRACK_INPUT_ANALYTICS) {
-    write_objects (results, buffer);
+    return write_objects (results, buffer);
   }
   return TRUE;
 }

@@ -37,8 +37,7 @@ typedef struct
 typedef struct
 {
   GstCclTrackBoxes sent;
-  GstClockTime last_pts;        /* of the last analysed frame */
-  GstClockTime since_sent;
+  GstClockTime since_sent;      /* at most the longest interval */
   gboolean is_answered;         /* an element took the boxes, or a warning said that none does */
 } GstCclTrackFeedback;
 
@@ -70,12 +69,16 @@ struct _GstCclTrack
 
 /* gstccltrackfeedback.c */
 void gst_ccl_track_feedback_reset (GstCclTrackFeedback * feedback);
+/* Before: how many frame intervals have passed. */
+void gst_ccl_track_feedback_pass_time (GstCclTrack * self, gdouble frames);
 /* After each frame that was analysed: sends the boxes upstream when it is time. */
-void gst_ccl_track_send_feedback (GstCclTrack * self, GstClockTime pts);
+void gst_ccl_track_send_feedback (GstCclTrack * self);
 
 /* gstccltracktime.c */
 /* How many frame intervals have passed since the last frame. */
 gdouble gst_ccl_track_frames_since_last (GstCclTrack * self, GstBuffer * buffer);
+/* Of the caps, or measured; GST_CLOCK_TIME_NONE: not known yet. */
+GstClockTime gst_ccl_track_interval (GstCclTrack * self);
 /* Sets the length of an interval, and the number of intervals after which an unseen track of boxes ends. */
 void gst_ccl_track_take_time_of_boxes (GstCclTrack * self);
 

@@ -7,6 +7,15 @@
 
 #define GST_CAT_DEFAULT gst_ccl_track_debug
 
+GstClockTime
+gst_ccl_track_interval (GstCclTrack * self)
+{
+  const GstClockTime interval =
+      GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : self->mean_duration;
+
+  return interval ? interval : GST_CLOCK_TIME_NONE;
+}
+
 /* How many frame intervals have passed since the last frame. */
 gdouble
 gst_ccl_track_frames_since_last (GstCclTrack * self, GstBuffer * buffer)
@@ -47,9 +56,9 @@ void
 gst_ccl_track_take_time_of_boxes (GstCclTrack * self)
 {
   CclTrackerConfig *const config = &self->active.config;
-  const GstClockTime interval = GST_CLOCK_TIME_IS_VALID (self->frame_duration) ? self->frame_duration : self->mean_duration;
+  const GstClockTime interval = gst_ccl_track_interval (self);
 
-  if (!GST_CLOCK_TIME_IS_VALID (interval) || interval == 0)
+  if (!GST_CLOCK_TIME_IS_VALID (interval))
     return;
   config->frame_seconds = MIN ((gdouble) interval / GST_SECOND, CCL_TRACKER_MAX_AGE);
   config->max_age = (guint) MIN ((self->active.max_age_time + interval / 2) / interval, CCL_TRACKER_MAX_AGE);

@@ -49,9 +49,7 @@ static bool parse_choice(const char *filter, const char *sort, CclConfig *config
     if (status != CCL_OK || !parse_order(sort, &config->order))
         return false;
     config->selects = selection->n_steps > 0;
-    config->features |= selection->features;
-    if (config->order != CCL_ORDER_RASTER)
-        config->features |= ccl_measure_info(ccl_order_number(config->order))->feature;
+    config->features |= selection->features | ccl_order_feature(config->order);
     return true;
 }
 
@@ -61,17 +59,16 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
     CclSelection selection;
     const char *filter, *sort;
     unsigned connectivity;
-    int device, labels, shape;
+    int device, labels;
     if (keywords && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "Context takes no keywords here");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "IIIIizIppss", &config.max_width, &config.max_height, &connectivity, &config.max_components,
-                          &device, &config.algorithm, &config.threads, &labels, &shape, &filter, &sort))
+    if (!PyArg_ParseTuple(arguments, "IIIIizIpIss", &config.max_width, &config.max_height, &connectivity, &config.max_components,
+                          &device, &config.algorithm, &config.threads, &labels, &config.features, &filter, &sort))
         return NULL;
     config.connectivity = (CclConnectivity)connectivity;
     config.labels = labels;
-    config.features = shape ? CCL_FEATURE_SHAPE : 0;
     config.backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;
     config.device = device < 0 ? 0 : device;
     if (!parse_choice(filter, sort, &config, &selection))
@@ -176,6 +173,20 @@ static PyObject *result_of(Context *self, const Call *call, const CclMask *mask,
     return Py_BuildValue("(NIIN)", records, table->n_kept, table->n_found, contours);
 }
 
+static bool check_groups(const Context *self, unsigned columns)
+{
+    static const struct {
+        unsigned column, feature;
+        const char *name;
+    } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" }, { COLUMN_HULL, CCL_FEATURE_HULL, "hull" } };
+    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (columns & groups[i].column && !(self->config.features & groups[i].feature)) {
+            PyErr_Format(PyExc_ValueError, "the feature '%s' needs a context made with %s=True", groups[i].name, groups[i].name);
+            return false;
+        }
+    return true;
+}
+
 /* Both images are held here and given back by the caller. */
 static PyObject *run_on(Context *self, const Call *call, const Image *mask_image, const Image *label_image)
 {
@@ -204,10 +215,8 @@ static PyObject *run_on(Context *self, const Call *call, const Image *mask_image
         PyErr_SetString(PyExc_ValueError, "contours need a mask in host memory: this one is on a CUDA device");
         return NULL;
     }
-    if (call->columns & COLUMN_SHAPE && !(self->config.features & CCL_FEATURE_SHAPE)) {
-        PyErr_SetString(PyExc_ValueError, "the feature 'shape' needs a context made with shape=True");
+    if (!check_groups(self, call->columns))
         return NULL;
-    }
     CclTable table;
     CclFilter filter = call->filter;
     filter.selection = self->config.selects ? &self->selection : NULL;

@@ -38,8 +38,10 @@ enum {
     COLUMN_ECCENTRICITY = 1 << 4,
     COLUMN_DIAMETER = 1 << 5,
     COLUMN_EXTENT = 1 << 6,
-    COLUMN_SHAPE = 1 << 7, /* 6: three 64-bit integers, three doubles; needs CCL_FEATURE_SHAPE */
-    COLUMN_ALL = (1 << 8) - 1,
+    COLUMN_EQUIVALENT_RECT = 1 << 7, /* length, width */
+    COLUMN_SHAPE = 1 << 8,           /* 6: three 64-bit integers, three doubles; needs CCL_FEATURE_SHAPE */
+    COLUMN_HULL = 1 << 9,            /* 10; needs CCL_FEATURE_HULL */
+    COLUMN_CONVEXITY = 1 << 10,      /* needs both */
 };
 
 /* A new bytearray of the table's records, each followed by its columns. */
@@ -53,6 +55,8 @@ PyObject *raise_status(CclStatus status);
 
 /* The types Context and Tracker of gstccl._core, and its function volume(). */
 extern PyType_Spec context_spec, tracker_spec;
+/* A new dict with the settings that a tracker has by default. */
+PyObject *tracker_defaults(void);
 PyObject *volume(PyObject *module, PyObject *arguments);
 
 #endif

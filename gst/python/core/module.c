@@ -93,13 +93,21 @@ static bool add_type(PyObject *module, const char *name, PyType_Spec *spec)
     return added;
 }
 
+static bool add_tracker_defaults(PyObject *module)
+{
+    PyObject *defaults = tracker_defaults();
+    const bool added = defaults && PyModule_AddObjectRef(module, "TRACKER_DEFAULTS", defaults) == 0;
+    Py_XDECREF(defaults);
+    return added;
+}
+
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
     const bool complete = add_type(module, "Context", &context_spec) && add_type(module, "Tracker", &tracker_spec) &&
-                          add_exceptions(module) &&
+                          add_tracker_defaults(module) && add_exceptions(module) &&
                           PyModule_AddIntConstant(module, "MAX_COMPONENTS", CCL_MAX_COMPONENTS) == 0 &&
                           PyModule_AddIntConstant(module, "HAS_CUDA", ccl_backend_built(CCL_BACKEND_CUDA)) == 0;
     if (!complete)

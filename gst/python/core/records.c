@@ -33,10 +33,41 @@ static double *put_shape(double *to, const CclTable *table, const CclComponent *
     return put(to + 3, (double[]){ measures.perimeter_crofton, measures.circularity, measures.compactness }, 3);
 }
 
+static double *put_hull(double *to, const CclTable *table, const CclComponent *component)
+{
+    CclHullMeasures m;
+    ccl_hull_measures(&table->hull[component->label - 1], component->moments.area, &m);
+    return put(to,
+               (double[]){ m.area_convex, m.solidity, m.perimeter_convex, m.feret_diameter_max, m.min_feret, m.rect_x, m.rect_y,
+                           m.rect_length, m.rect_width, m.rect_angle },
+               10);
+}
+
+static double convexity(const CclTable *table, const CclComponent *component)
+{
+    CclShapeMeasures shape;
+    CclHullMeasures hull;
+    ccl_shape_measures(&table->shape[component->label - 1], component->moments.area, &shape);
+    ccl_hull_measures(&table->hull[component->label - 1], component->moments.area, &hull);
+    return hull.perimeter_convex / shape.perimeter_crack;
+}
+
+/* Of the groups that take time in the core. */
+static double *put_groups(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
+{
+    if (columns & COLUMN_SHAPE)
+        to = put_shape(to, table, component);
+    if (columns & COLUMN_HULL)
+        to = put_hull(to, table, component);
+    if (columns & COLUMN_CONVEXITY)
+        *to++ = convexity(table, component);
+    return to;
+}
+
 static double *put_columns(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
 {
     CclShape shape;
-    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE))
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_CONVEXITY))
         ccl_shape_from_moments(&component->moments, &shape);
     else
         centroid(&component->moments, &shape);
@@ -54,14 +85,16 @@ static double *put_columns(double *to, const CclTable *table, const CclComponent
         to = put(to, &shape.equivalent_diameter, 1);
     if (columns & COLUMN_EXTENT)
         *to++ = ccl_extent(component);
-    if (columns & COLUMN_SHAPE)
-        to = put_shape(to, table, component);
-    return to;
+    if (columns & COLUMN_EQUIVALENT_RECT) {
+        ccl_equivalent_rect(&shape, &to[0], &to[1]);
+        to += 2;
+    }
+    return put_groups(to, table, component, columns);
 }
 
 static size_t n_doubles(unsigned columns)
 {
-    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 6 };
+    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1 };
     size_t sum = 0;
     for (unsigned i = 0; i < sizeof n; i++)
         sum += columns >> i & 1 ? n[i] : 0;
@@ -81,7 +114,7 @@ PyObject *records_of_table(const CclTable *table, unsigned columns)
         return bytes;
     }
     for (size_t i = 0; i < n; i++, to += size) {
-        double doubles[24];
+        double doubles[32];
         memcpy(to, &table->components[i], sizeof(CclComponent));
         put_columns(doubles, table, &table->components[i], columns);
         memcpy(to + sizeof(CclComponent), doubles, size - sizeof(CclComponent));

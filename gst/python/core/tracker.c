@@ -19,6 +19,14 @@ typedef struct Tracker {
     bool boxes;
 } Tracker;
 
+PyObject *tracker_defaults(void)
+{
+    const CclTrackerConfig config = ccl_tracker_config_default();
+    return Py_BuildValue("{sIsIsIsdsdsd}", "max_tracks", config.max_tracks, "min_hits", config.min_hits, "max_age",
+                         config.max_age, "max_distance", config.max_distance, "iou_threshold", config.iou_threshold,
+                         "high_confidence", config.high_confidence);
+}
+
 static PyObject *tracker_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     CclTrackerConfig config = ccl_tracker_config_default();

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._masks import device_of_mask, readable
-from ._records import columns_of
+from ._records import columns_of, groups_of
 
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
 _NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
@@ -98,7 +98,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape:        True where analyze() will be asked for the feature "shape"; only on the CPU
+    shape, hull:  True where analyze() will be asked for the feature of that name; only on the CPU
     filter, sort: as for gstccl.analyze()
     """
 
@@ -106,12 +106,13 @@ class Context:
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 filter: str = "", sort: str = "raster") -> None:
+                 hull: bool = False, filter: str = "", sort: str = "raster") -> None:
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, shape, filter, sort)
+                                   labels, groups_of([name for name, on in (("shape", shape), ("hull", hull)) if on]),
+                                   filter, sort)
 
     @property
     def algorithm(self) -> str:
@@ -155,17 +156,19 @@ class Context:
 _of_thread = threading.local()
 
 
-def _context_for(shape: tuple[int, ...], settings: tuple[Any, ...]) -> Context:
-    """This thread's context; a new one where the last had other settings or was smaller."""
+def _context_for(caller: str, mask: Any, settings: dict[str, Any]) -> Context:
+    """This thread's context for a caller; a new one where the last had other settings or was smaller."""
+    shape = getattr(mask, "shape", None)
+    if shape is None or len(shape) != 2 or not all(shape):
+        readable(mask, -1)  # names what is wrong
+        raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
     height, width = shape
-    last = getattr(_of_thread, "last", None)
+    last = getattr(_of_thread, caller, None)
     if last and last[0] == settings and last[1] >= width and last[2] >= height:
         return last[3]
-    _of_thread.last = None
-    connectivity, device, max_blobs, threads, labels, algorithm, shape, expression, sort = settings
-    context = Context(width, height, connectivity=connectivity, device=device, max_blobs=max_blobs, threads=threads,
-                      labels=labels, algorithm=algorithm, shape=shape, filter=expression, sort=sort)
-    _of_thread.last = (settings, width, height, context)
+    setattr(_of_thread, caller, None)
+    context = Context(width, height, **settings)
+    setattr(_of_thread, caller, (settings, width, height, context))
     return context
 
 
@@ -178,7 +181,9 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
                   __cuda_array_interface__ (CuPy, PyTorch). It is read where it lies.
     connectivity: 8, or 4 where pixels that share only a corner do not belong together
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
-                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU)
+                  euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
+                  adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
+                  and rect_angle (CPU); both together add convexity
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -193,23 +198,15 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     border:       blobs that touch the border: "flag" them, "keep" them like others, or "drop" them
     """
     place = device_of_mask(mask)
-    device = device or place
-    shape = getattr(mask, "shape", None)
-    if shape is None or len(shape) != 2 or not all(shape):
-        readable(mask, -1)  # names what is wrong
-        raise ValueError(f"the mask must have 2 dimensions (rows, columns), each at least 1: its shape is {shape}")
     features = (features,) if isinstance(features, str) and features != "all" else features
     features = features if features == "all" else tuple(features)
-    with_shape = features != "all" and "shape" in features
-    settings = (connectivity, device, max_blobs or _MAX_BLOBS, threads, labels is not False, algorithm, with_shape, filter,
-                sort)
-    context = _context_for(shape, settings)
-    table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
+    settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
+                "threads": threads, "labels": labels is not False, "algorithm": algorithm,
+                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort}
+    table = _context_for("analyze", mask, settings).analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
-        n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
-        with Context(shape[1], shape[0], connectivity=connectivity, device=device, max_blobs=n, threads=threads,
-                     labels=labels is not False, algorithm=algorithm, shape=with_shape, filter=filter,
-                     sort=sort) as larger:
+        settings["max_blobs"] = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
+        with Context(mask.shape[1], mask.shape[0], **settings) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
 
@@ -223,8 +220,9 @@ def fill_holes(mask: Any, *, connectivity: int = 8, max_area: int = 0, threads: 
     """
     if connectivity not in (4, 8):
         raise ValueError(f"connectivity must be 4 or 8: it is {connectivity!r}")
-    holes = analyze(mask, connectivity=12 - connectivity, device="cpu", features=(), labels=True, max_blobs=1, threads=threads,
-                    threshold=threshold, invert=True, max_area=max_area, border="drop").labels
+    settings = {"connectivity": 12 - connectivity, "max_blobs": 1, "threads": threads, "labels": True}
+    holes = _context_for("fill_holes", mask, settings).analyze(mask, features=(), labels=True, threshold=threshold, invert=True,
+                                                               max_area=max_area, border="drop").labels
     return (np.asarray(mask) > threshold) | (holes != 0)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 HAS_CUDA: int
 MAX_COMPONENTS: int
+TRACKER_DEFAULTS: dict[str, Any]
 
 class Error(RuntimeError):
     """Base class of this module's own exceptions."""
@@ -19,7 +20,7 @@ class DeviceError(Error):
 
 class Context:
     def __new__(cls, width: int, height: int, connectivity: int, max_blobs: int, device: int, algorithm: str | None,
-                threads: int, labels: bool, shape: bool, filter: str, sort: str, /) -> Context: ...
+                threads: int, labels: bool, features: int, filter: str, sort: str, /) -> Context: ...
     def run(self, mask: Any, labels: Any, threshold: int, invert: bool, filter: tuple[int, ...], columns: int, epsilon: float,
             /) -> tuple[bytearray, int, int, list[bytearray] | None]: ...
     def close(self) -> None: ...

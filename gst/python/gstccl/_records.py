@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -23,24 +24,38 @@ FEATURES: dict[str, str] = {
     "eccentricity": "0 (circle) to 1 (line)",
     "diameter": "of the circle with the same area",
     "extent": "area over the area of the box",
+    "equivalent_rect": "(length, width) of the rectangle with the same moments",
 }
-# The columns of the further feature "shape", which takes time in the core.
-SHAPE = [("euler_number", "i8"), ("n_holes", "i8"), ("perimeter_crack", "i8"), ("perimeter_crofton", "f8"),
-         ("circularity", "f8"), ("compactness", "f8")]
-_SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,)}
+# The columns of further features, which take time in the core: its bits 1, 2, ...
+GROUPS: dict[str, list[tuple[Any, ...]]] = {
+    "shape": [("euler_number", "i8"), ("n_holes", "i8"), ("perimeter_crack", "i8"), ("perimeter_crofton", "f8"),
+              ("circularity", "f8"), ("compactness", "f8")],
+    "hull": [("area_convex", "f8"), ("solidity", "f8"), ("perimeter_convex", "f8"), ("feret_diameter_max", "f8"),
+             ("min_feret", "f8"), ("rect_center", "f8", (2,)), ("rect_size", "f8", (2,)), ("rect_angle", "f8")],
+}
+_SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect": (2,)}
 
 
 @functools.lru_cache(maxsize=64)
 def _columns_of(names: tuple[str, ...]) -> tuple[int, np.dtype]:
     known = list(FEATURES)
+    every = [*known, *GROUPS]
     for name in names:
-        if name not in known and name != "shape":
-            raise ValueError(f"no such feature: {name!r}; there are {', '.join(known)}, shape")
-    wanted = [name for name in known if name in names]
-    columns = sum(1 << known.index(name) for name in wanted)
-    more = SHAPE if "shape" in names else []
-    return columns | (len(more) > 0) << len(known), np.dtype(
-        RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in wanted] + more)
+        if name not in every:
+            raise ValueError(f"no such feature: {name!r}; there are {', '.join(every)}")
+    columns = sum(1 << every.index(name) for name in set(names))
+    fields: list[Any] = RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in known if name in names]
+    for name in GROUPS:
+        fields += GROUPS[name] if name in names else []
+    if "shape" in names and "hull" in names:
+        columns |= 1 << len(every)
+        fields.append(("convexity", "f8"))
+    return columns, np.dtype(fields)
+
+
+def groups_of(features: Iterable[str]) -> int:
+    """The core's bits of the groups among some features."""
+    return sum(1 << bit for bit, name in enumerate(GROUPS) if name in features)
 
 
 def columns_of(features: Iterable[str] | str) -> tuple[int, np.dtype]:

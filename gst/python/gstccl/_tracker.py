@@ -18,6 +18,7 @@ TRACK = np.dtype([
     ("hits", "u4"), ("misses", "u4"), ("_", "u4"), ("centroid", "f8", 2), ("velocity", "f8", 2), ("box", "f8", 4),
     ("covariance", "f8", 3)])
 _BOX_COLUMNS = 6  # x0, y0, x1, y1, confidence, class
+_DEFAULTS = _core.TRACKER_DEFAULTS
 
 
 class TrackState(enum.IntEnum):
@@ -53,9 +54,11 @@ class Tracker:
 
     __slots__ = ("_core", "_boxes")
 
-    def __init__(self, *, method: str = "kalman", min_hits: int = 3, max_age: int = 30, max_distance: float = 4,
-                 iou_threshold: float = 0.3, max_tracks: int = 1024, merge_split: bool = True, boxes: bool = False,
-                 frame_seconds: float = 0, high_confidence: float = 0.6, single_class: bool = False) -> None:
+    def __init__(self, *, method: str = "kalman", min_hits: int = _DEFAULTS["min_hits"],
+                 max_age: int = _DEFAULTS["max_age"], max_distance: float = _DEFAULTS["max_distance"],
+                 iou_threshold: float = _DEFAULTS["iou_threshold"], max_tracks: int = _DEFAULTS["max_tracks"],
+                 merge_split: bool = True, boxes: bool = False, frame_seconds: float = 0,
+                 high_confidence: float = _DEFAULTS["high_confidence"], single_class: bool = False) -> None:
         if method not in ("kalman", "iou"):
             raise ValueError(f"method must be 'kalman' or 'iou': it is {method!r}")
         self._boxes = bool(boxes)

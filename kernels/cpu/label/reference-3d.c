@@ -16,6 +16,7 @@
 typedef struct Fill {
     uint32_t *label; /* 1..n; UNSEEN: foreground not reached yet; 0: background */
     uint32_t *queue; /* of the component being filled */
+    uint16_t *value; /* of label maps; else all 0 */
     uint32_t n;
 } Fill;
 
@@ -24,16 +25,23 @@ typedef struct Fill {
 static Fill fill_of(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
+    const size_t n_voxels = (size_t)config->max_width * config->max_height * config->volume;
     uint32_t *const memory = cpu_workspace(context);
-    return (Fill){ memory, memory + (size_t)config->max_width * config->max_height * config->volume, 0 };
+    return (Fill){ .label = memory, .queue = memory + n_voxels, .value = (uint16_t *)(memory + 2 * n_voxels) };
 }
 
 static CclStatus volume_add(CclContext *context, const CclMask *mask)
 {
-    uint32_t *label = fill_of(context).label + (size_t)context->volume.n_frames * mask->width * mask->height;
+    const CclConfig *const config = &context->config;
+    const Fill fill = fill_of(context);
+    size_t voxel = (size_t)context->volume.n_frames * mask->width * mask->height;
     for (uint32_t y = 0; y < mask->height; y++)
-        for (uint32_t x = 0; x < mask->width; x++)
-            *label++ = is_foreground(mask, x, y) ? UNSEEN : 0;
+        for (uint32_t x = 0; x < mask->width; x++, voxel++) {
+            const unsigned value = pixel_value(mask, x, y);
+            const bool is_map = config->foreground == CCL_FOREGROUND_EQUAL;
+            fill.label[voxel] = (is_map ? value != config->background_value : is_foreground(mask, x, y)) ? UNSEEN : 0;
+            fill.value[voxel] = is_map ? (uint16_t)value : 0;
+        }
     return CCL_OK;
 }
 
@@ -42,7 +50,7 @@ static void visit(const CclVolume *volume, Fill *fill, int64_t x, int64_t y, int
     if (x < 0 || y < 0 || t < 0 || x >= volume->width || y >= volume->height || t >= volume->n_frames)
         return;
     const uint32_t voxel = (uint32_t)((t * volume->height + y) * volume->width + x);
-    if (fill->label[voxel] != UNSEEN)
+    if (fill->label[voxel] != UNSEEN || fill->value[voxel] != fill->value[fill->queue[0]])
         return;
     fill->label[voxel] = label;
     fill->queue[fill->n++] = voxel;
@@ -106,6 +114,8 @@ static CclStatus volume_label(CclContext *context, const CclLabels *labels)
         flood(volume, &fill, context->config.connectivity == CCL_CONNECT_8, i, label);
         if (label <= context->capacity)
             volume->records[label - 1] = measure(volume, &fill, label);
+        if (label <= context->capacity && volume->class_ids)
+            volume->class_ids[label - 1] = fill.value[i];
     }
     if (labels)
         paint(volume, &fill, labels);
@@ -129,13 +139,14 @@ static CclStatus open_reference(CclContext *context)
 static size_t workspace_size(const CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    return (size_t)config->max_width * config->max_height * config->volume * 2 * sizeof(uint32_t);
+    return (size_t)config->max_width * config->max_height * config->volume * (2 * sizeof(uint32_t) + sizeof(uint16_t));
 }
 
 const CclAlgorithm ccl_cpu_reference_3d = {
     .info = { .name = "reference-3d", .title = "Breadth-first flood fill of volumes", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8, .volume = true },
     .unit = "voxel",
+    .takes_maps = true,
     .open = open_reference,
     .workspace_size = workspace_size,
     .volume_add = volume_add,

@@ -10,16 +10,27 @@
 #include "algorithms.h"
 #include "analysis/selection.h"
 #include "cpu/context.h"
+#include "reference_hull.h"
 
 #include <string.h>
 
 typedef struct Fill {
     const CclMask *mask;
-    CclConnectivity connectivity;
+    const CclConfig *config;
+    unsigned value;  /* in a label map: of the component being filled */
     uint8_t *seen;   /* one byte per pixel */
     uint32_t *queue; /* pixel indices of the component being filled; at most all pixels */
     uint32_t n;
+    CclReferenceColumn *columns; /* one per pixel of a row, and one more */
 } Fill;
+
+/* Whether the pixel can be part of the component being filled. */
+static bool belongs(const Fill *fill, uint32_t x, uint32_t y)
+{
+    if (fill->config->foreground == CCL_FOREGROUND_THRESHOLD)
+        return is_foreground(fill->mask, x, y);
+    return fill->value != fill->config->background_value && pixel_value(fill->mask, x, y) == fill->value;
+}
 
 static void visit(Fill *fill, int64_t x, int64_t y)
 {
@@ -27,7 +38,7 @@ static void visit(Fill *fill, int64_t x, int64_t y)
     if (x < 0 || y < 0 || x >= mask->width || y >= mask->height)
         return;
     const uint32_t pixel = (uint32_t)(y * mask->width + x);
-    if (fill->seen[pixel] || !is_foreground(mask, (uint32_t)x, (uint32_t)y))
+    if (fill->seen[pixel] || !belongs(fill, (uint32_t)x, (uint32_t)y))
         return;
     fill->seen[pixel] = 1;
     fill->queue[fill->n++] = pixel;
@@ -36,12 +47,13 @@ static void visit(Fill *fill, int64_t x, int64_t y)
 static void flood(Fill *fill, uint32_t x, uint32_t y)
 {
     fill->n = 0;
+    fill->value = pixel_value(fill->mask, x, y);
     visit(fill, x, y);
     for (uint32_t i = 0; i < fill->n; i++) {
         const int64_t px = fill->queue[i] % fill->mask->width, py = fill->queue[i] / fill->mask->width;
         for (int dy = -1; dy <= 1; dy++)
             for (int dx = -1; dx <= 1; dx++)
-                if (fill->connectivity == CCL_CONNECT_8 || !dx || !dy)
+                if (fill->config->connectivity == CCL_CONNECT_8 || !dx || !dy)
                     visit(fill, px + dx, py + dy);
     }
 }
@@ -93,7 +105,7 @@ static int32_t euler_part(const Fill *fill, int64_t x, int64_t y)
             if (!is_first)
                 continue;
             if (n == 2 && own[0] == own[3])
-                part += fill->connectivity == CCL_CONNECT_8 ? -2 : 2;
+                part += fill->config->connectivity == CCL_CONNECT_8 ? -2 : 2;
             else
                 part += n == 1 ? 1 : n == 3 ? -1 : 0;
         }
@@ -127,11 +139,15 @@ static void paint(const Fill *fill, const CclLabels *labels, uint32_t label)
         labels_row(labels, fill->queue[i] / fill->mask->width)[fill->queue[i] % fill->mask->width] = label;
 }
 
-static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts)
+static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts,
+                        const CclHullCounts *hull, uint16_t class_id)
 {
-    CclMeasuring measuring = {
-        .component = component, .counts = counts, .width = frame->mask.width, .height = frame->mask.height
-    };
+    CclMeasuring measuring = { .component = component,
+                               .counts = counts,
+                               .hull_counts = hull,
+                               .class_id = frame->class_ids ? &class_id : NULL,
+                               .width = frame->mask.width,
+                               .height = frame->mask.height };
     return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
 }
 
@@ -144,8 +160,12 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
     CclShapeCounts counts = { 0, 0, 0, 0 };
     if (frame->shape)
         counts = count_shape(fill);
+    CclHullCounts hull = { 0 };
+    if (frame->hull)
+        hull = ccl_reference_hull(fill->columns, fill->queue, fill->n, fill->mask->width);
     const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, frame->mask.width, frame->mask.height);
-    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) || !is_selected(frame, &c, &counts))
+    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) ||
+        !is_selected(frame, &c, &counts, &hull, (uint16_t)fill->value))
         return;
     c.flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
     c.label = ++table->n_kept;
@@ -153,6 +173,10 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
         frame->records[c.label - 1] = c;
     if (c.label <= capacity && frame->shape)
         frame->shape[c.label - 1] = counts;
+    if (c.label <= capacity && frame->hull)
+        frame->hull[c.label - 1] = hull;
+    if (c.label <= capacity && frame->class_ids)
+        frame->class_ids[c.label - 1] = (uint16_t)fill->value;
     if (frame->labels.data)
         paint(fill, &frame->labels, c.label);
 }
@@ -161,8 +185,9 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
     const CclMask *const mask = &frame->mask;
     const size_t max_pixels = (size_t)context->config.max_width * context->config.max_height;
-    Fill fill = { .mask = mask, .connectivity = context->config.connectivity, .queue = cpu_workspace(context) };
-    fill.seen = (uint8_t *)(fill.queue + max_pixels);
+    Fill fill = { .mask = mask, .config = &context->config, .queue = cpu_workspace(context) };
+    fill.columns = (CclReferenceColumn *)(fill.queue + max_pixels);
+    fill.seen = (uint8_t *)(fill.columns + context->config.max_width + 1);
 
     memset(fill.seen, 0, (size_t)mask->width * mask->height);
     if (frame->labels.data)
@@ -184,7 +209,8 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
 
 static size_t workspace_size(const CclContext *context)
 {
-    return (size_t)context->config.max_width * context->config.max_height * (sizeof(uint32_t) + 1);
+    const size_t width = context->config.max_width;
+    return width * context->config.max_height * (sizeof(uint32_t) + 1) + (width + 1) * sizeof(CclReferenceColumn);
 }
 
 const CclAlgorithm ccl_cpu_reference = {
@@ -192,6 +218,7 @@ const CclAlgorithm ccl_cpu_reference = {
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
     .first_pixel_roots = true,
+    .takes_maps = true,
     .workspace_size = workspace_size,
     .analyze = analyze,
 };

@@ -18,6 +18,8 @@
 #include "algorithms.h"
 #include "cpu/context.h"
 #include "cpu/join.h"
+#include "cpu/map.h"
+#include "cpu/tier.h"
 #include "host/pack.h"
 #include "host/words.h"
 
@@ -25,10 +27,13 @@
 
 typedef struct Runs {
     CclPackRows *pack_rows;
+    const CclMapTier *map; /* of label maps; else NULL */
+    unsigned background_value;
     uint64_t *bits;      /* of one row */
     uint32_t *first_run; /* of row y of frame t: [t * height + y]; one more past the last */
     uint16_t *x;         /* run k is [x[2k], x[2k+1]) */
     uint32_t *label;     /* of run k: provisional, from 1 */
+    uint16_t *class_id;  /* of run k; NULL without label maps */
     uint32_t *parent;    /* of provisional labels; after volume_label() their final labels */
     uint32_t n_labels;
 } Runs;
@@ -55,21 +60,61 @@ static uint32_t runs_from_bits(const uint64_t *bits, uint32_t n_words, uint16_t 
     return (uint32_t)(end - x) / 2;
 }
 
+/* The spans of the foreground of one row, with their values. */
+static uint32_t runs_from_map(const Runs *runs, const CclMask *mask, uint32_t y, uint32_t first)
+{
+    uint16_t *x = runs->x + 2 * (size_t)first, *class_id = runs->class_id + first;
+    uint64_t *const starts = runs->bits;
+    unsigned value = runs->background_value;
+
+    runs->map->find_starts(mask, y, starts);
+    for (uint32_t w = 0; w < (mask->width + 63) / 64; w++)
+        for (; starts[w]; starts[w] &= starts[w] - 1) {
+            const uint32_t at = w * 64 + lowest(starts[w]);
+            if (value != runs->background_value)
+                *x++ = (uint16_t)at;
+            value = pixel_value(mask, at, y);
+            if (value == runs->background_value)
+                continue;
+            *x++ = (uint16_t)at;
+            *class_id++ = (uint16_t)value;
+        }
+    if (value != runs->background_value)
+        *x++ = (uint16_t)mask->width;
+    return (uint32_t)(class_id - runs->class_id) - first;
+}
+
+/* Of one row; returns their number. */
+static uint32_t runs_from_mask(const Runs *runs, const CclMask *mask, uint32_t y, uint32_t first)
+{
+    if (runs->map)
+        return runs_from_map(runs, mask, y, first);
+    runs->pack_rows(mask, y, y + 1, runs->bits, 0);
+    return runs_from_bits(runs->bits, row_words(mask->width), runs->x + 2 * (size_t)first);
+}
+
+/* Unites the runs of a row with those of an earlier one. */
+static void join(const Runs *runs, size_t earlier, size_t row, const CclRow *here, uint32_t reach)
+{
+    const CclRow before = row_at(runs, earlier);
+    if (runs->map)
+        ccl_map_join(runs->parent, &(CclMapRuns){ &before, runs->class_id + runs->first_run[earlier] },
+                     &(CclMapRuns){ here, runs->class_id + runs->first_run[row] }, reach);
+    else
+        join_rows(runs->parent, &before, here, reach);
+}
+
 static void join_neighbours(const Runs *runs, const CclVolume *volume, bool all_26, uint32_t y, const CclRow *here)
 {
     const size_t row = (size_t)volume->n_frames * volume->height + y;
-    if (y) {
-        const CclRow above = row_at(runs, row - 1);
-        join_rows(runs->parent, &above, here, all_26);
-    }
+    if (y)
+        join(runs, row - 1, row, here, all_26);
     if (!volume->n_frames)
         return;
     const uint32_t reach = all_26, first = y > reach ? y - reach : 0;
     const uint32_t last = y + reach < volume->height ? y + reach : volume->height - 1;
-    for (uint32_t near = first; near <= last; near++) {
-        const CclRow before = row_at(runs, row - volume->height + near - y);
-        join_rows(runs->parent, &before, here, reach);
-    }
+    for (uint32_t near = first; near <= last; near++)
+        join(runs, row - volume->height + near - y, row, here, reach);
 }
 
 /* Gives new labels to runs that touch no other, and adds up the sums of all runs. */
@@ -107,7 +152,6 @@ static CclStatus volume_add(CclContext *context, const CclMask *mask)
 {
     Runs *const runs = cpu_method(context);
     const CclVolume *const volume = &context->volume;
-    const uint32_t n_words = row_words(mask->width);
     const size_t first_row = (size_t)volume->n_frames * mask->height;
 
     if (!volume->n_frames)
@@ -116,8 +160,7 @@ static CclStatus volume_add(CclContext *context, const CclMask *mask)
         refresh_labels(runs, volume);
     for (uint32_t y = 0; y < mask->height; y++) {
         uint32_t *const first = &runs->first_run[first_row + y];
-        runs->pack_rows(mask, y, y + 1, runs->bits, 0);
-        first[1] = first[0] + runs_from_bits(runs->bits, n_words, runs->x + 2 * (size_t)first[0]);
+        first[1] = first[0] + runs_from_mask(runs, mask, y, first[0]);
         const CclRow here = row_at(runs, first_row + y);
         if (!here.n)
             continue;
@@ -177,12 +220,25 @@ static void paint_frame(const Runs *runs, const CclVolume *volume, uint32_t t, c
     }
 }
 
+/* All runs of a component have the same value. */
+static void find_class_ids(const Runs *runs, CclVolume *volume, uint32_t capacity)
+{
+    const uint32_t n_runs = runs->first_run[(size_t)volume->n_frames * volume->height];
+    for (uint32_t k = 0; k < n_runs; k++) {
+        const uint32_t label = runs->parent[runs->label[k]];
+        if (label <= capacity)
+            volume->class_ids[label - 1] = runs->class_id[k];
+    }
+}
+
 static CclStatus volume_label(CclContext *context, const CclLabels *labels)
 {
     Runs *const runs = cpu_method(context);
     CclVolume *const volume = &context->volume;
 
     number_labels(runs, volume);
+    if (runs->map)
+        find_class_ids(runs, volume, context->capacity);
     for (uint32_t t = 0; labels && t < volume->n_frames; t++)
         paint_frame(runs, volume, t, &labels[t]);
     return CCL_OK;
@@ -214,16 +270,26 @@ static CclStatus volume_look_up(CclContext *context, const CclVoxel *voxels, uin
 
 /* ---------------------------------------------------------------- memory */
 
+static uint32_t max_row_runs(const CclConfig *config)
+{
+    return config->foreground == CCL_FOREGROUND_EQUAL ? config->max_width : (config->max_width + 1) / 2;
+}
+
 /* Reserves memory for the worst volume. Only used pages take memory. */
 static CclStatus open_runs(CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    const size_t n_rows = (size_t)config->max_height * config->volume, n_runs = n_rows * ((config->max_width + 1) / 2);
+    const size_t n_rows = (size_t)config->max_height * config->volume, n_runs = n_rows * max_row_runs(config);
     const size_t n_labels = (size_t)ccl_max_volume_components(config) + 1;
     Runs *runs;
     CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
     cpu_set_method(context, runs);
     runs->pack_rows = ccl_pack_rows(config->cpu_flags);
+    if (config->foreground == CCL_FOREGROUND_EQUAL) {
+        runs->map = ccl_tier(config->cpu_flags)->map;
+        runs->background_value = config->background_value;
+        CCL_TRY(ccl_cpu_memory(context, n_runs * sizeof(uint16_t), (void **)&runs->class_id));
+    }
     CCL_TRY(ccl_cpu_memory(context, row_words(config->max_width) * sizeof(uint64_t), (void **)&runs->bits));
     CCL_TRY(ccl_cpu_memory(context, (n_rows + 1) * sizeof(uint32_t), (void **)&runs->first_run));
     CCL_TRY(ccl_cpu_memory(context, 2 * n_runs * sizeof(uint16_t), (void **)&runs->x));
@@ -236,6 +302,7 @@ const CclAlgorithm ccl_cpu_runs_3d = {
     .info = { .name = "runs-3d", .title = "Union-find over runs of volumes", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8, .volume = true },
     .unit = "run",
+    .takes_maps = true,
     .open = open_runs,
     .volume_add = volume_add,
     .volume_label = volume_label,

@@ -8,12 +8,15 @@
  *   label     strips of rows, in parallel: mask -> bits -> runs -> provisional labels and their sums   (strip.h)
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
+ *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
  *   number    roots are in raster order of first pixels -> table
  *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
 #include "algorithms.h"
 #include "cpu/context.h"
+#include "cpu/hull_table.h"
 #include "cpu/join.h"
+#include "cpu/map.h"
 #include "cpu/shape_table.h"
 #include "cpu/table.h"
 #include "cpu/tier.h"
@@ -34,7 +37,8 @@
 
 typedef struct Runs {
     const CclTier *tier;
-    CclPool *pool;      /* NULL: one thread */
+    bool is_map;   /* CCL_FOREGROUND_EQUAL */
+    CclPool *pool; /* NULL: one thread */
     unsigned n_threads;
     bool auto_threads; /* CclConfig.threads is 0 */
     unsigned n_cpus;
@@ -42,9 +46,11 @@ typedef struct Runs {
 
     CclPrefix *prefix;
     CclLabelling labels;
-    CclStoredRow *stored; /* these three are NULL without label images */
-    uint64_t *stored_bits;
+    CclStoredRow *stored;  /* NULL without label images and hulls, as stored_labels */
+    uint64_t *stored_bits; /* NULL without label images */
     uint32_t *stored_labels;
+    uint16_t *stored_x; /* NULL without hulls, as hulls */
+    CclHulls *hulls;
     CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
     CclStrip strip[MAX_STRIPS];
 } Runs;
@@ -64,15 +70,22 @@ static void label_task(void *data, unsigned i)
 {
     Job *const job = data;
     const double start = ccl_now_us();
-    job->runs->tier->label[job->eight](&job->runs->strip[i]);
+    const CclTier *const tier = job->runs->tier;
+    (job->runs->is_map ? tier->map->label : tier->label)[job->eight](&job->runs->strip[i]);
     job->strip_us[i] = ccl_now_us() - start;
 }
 
 /* First provisional label of strip i. Before it there is space for the labels of all rows above, and of a gap for the label
  * after the last of each strip. */
-static uint32_t first_label(const CclMask *mask, CclConnectivity connectivity, unsigned i, uint32_t y0)
+static uint32_t first_label(const CclMask *mask, const CclConfig *config, unsigned i, uint32_t y0)
 {
-    return 1 + i * 2 + (y0 ? ccl_max_components(mask->width, y0, connectivity) : 0);
+    return 1 + i * 2 + (y0 ? ccl_max_components_of(config, mask->width, y0) : 0);
+}
+
+/* Runs side by side need no gap in a label map. The spans of a stored row include the background's. */
+static uint32_t max_row_runs(const Runs *runs, uint32_t width)
+{
+    return runs->is_map ? width : (width + 1) / 2;
 }
 
 /* Strips start at even rows: then their ranges of labels do not overlap. */
@@ -81,27 +94,29 @@ static uint32_t first_row(const CclMask *mask, unsigned i, unsigned n_strips)
     return (uint32_t)((uint64_t)mask->height * i / n_strips) & ~1u;
 }
 
-static void cut_strips(Job *job, CclConnectivity connectivity)
+static void cut_strips(Job *job, const CclConfig *config)
 {
     Runs *const runs = job->runs;
     const CclMask *const mask = &job->frame->mask;
     const bool provisional = job->frame->labels.provisional;
-    const bool paint = job->frame->labels.data;
+    const bool paint = job->frame->labels.data, hull = job->frame->hull && !provisional;
 
     for (unsigned i = 0; i < job->n_strips; i++) {
         CclStrip *const s = &runs->strip[i];
         s->mask = mask;
         s->y0 = first_row(mask, i, job->n_strips);
         s->y1 = i + 1 < job->n_strips ? first_row(mask, i + 1, job->n_strips) : mask->height;
-        s->first_label = first_label(mask, connectivity, i, s->y0);
+        s->first_label = first_label(mask, config, i, s->y0);
         s->parent = runs->labels.parent;
         s->sums = provisional ? NULL : runs->labels.sums;
         s->prefix = runs->prefix;
         s->shape = provisional ? NULL : job->frame->shape;
         s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
-        s->stored = paint ? runs->stored + s->y0 : NULL;
+        const size_t first_run = (size_t)s->y0 * (max_row_runs(runs, mask->width) + 1) + i * PADDING;
+        s->stored = paint || hull ? runs->stored + s->y0 : NULL;
         s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
-        s->stored_labels = paint ? runs->stored_labels + (size_t)s->y0 * ((mask->width + 1) / 2 + 1) + i * PADDING : NULL;
+        s->stored_labels = paint || hull ? runs->stored_labels + first_run : NULL;
+        s->stored_x = hull ? runs->stored_x + 2 * first_run : NULL;
     }
 }
 
@@ -126,11 +141,49 @@ static void paint_task(void *data, unsigned i)
 {
     Job *const job = data;
     const double start = ccl_now_us();
-    job->runs->tier->paint(&job->runs->strip[i], &job->frame->labels, job->runs->labels.parent);
+    const CclTier *const tier = job->runs->tier;
+    (job->runs->is_map ? tier->map->paint : tier->paint)(&job->runs->strip[i], &job->frame->labels, job->runs->labels.parent);
     job->strip_us[i] += ccl_now_us() - start;
 }
 
+/* ---------------------------------------------------------------- hulls */
+
+static void extent_task(void *data, unsigned i)
+{
+    Job *const job = data;
+    const double start = ccl_now_us();
+    ccl_hull_extents(job->runs->hulls, &job->runs->strip[i]);
+    job->strip_us[i] += ccl_now_us() - start;
+}
+
+static void hull_task(void *data, unsigned i)
+{
+    Job *const job = data;
+    const double start = ccl_now_us();
+    ccl_hulls_of_part(job->runs->hulls, job->frame, &job->runs->labels, i, job->n_strips);
+    job->strip_us[i] += ccl_now_us() - start;
+}
+
+static void find_hulls(Job *job)
+{
+    Runs *const runs = job->runs;
+    ccl_hulls_begin(runs->hulls, &runs->labels);
+    ccl_pool_run(runs->pool, extent_task, job, job->n_strips, true);
+    ccl_pool_run(runs->pool, hull_task, job, job->n_strips, job->frame->labels.data);
+}
+
 /* ---------------------------------------------------------------- frame */
+
+/* Unites the labels of strip i and of the strip above. */
+static void join_strips(const Runs *runs, unsigned i, bool eight)
+{
+    const CclStrip *const above = &runs->strip[i - 1], *const strip = &runs->strip[i];
+    if (runs->is_map)
+        ccl_map_join(runs->labels.parent, &(CclMapRuns){ above->last, above->map->last },
+                     &(CclMapRuns){ &strip->first, strip->map->first }, eight);
+    else
+        join_rows(runs->labels.parent, above->last, &strip->first, eight);
+}
 
 static CclStatus analyze(CclContext *context, CclFrame *frame)
 {
@@ -144,10 +197,10 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     labels->sums = frame->records;
     const bool measured = !frame->labels.provisional;
 
-    cut_strips(&job, context->config.connectivity);
-    ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data);
+    cut_strips(&job, &context->config);
+    ccl_pool_run(runs->pool, label_task, &job, job.n_strips, frame->labels.data || frame->hull);
     for (unsigned i = 1; i < job.n_strips; i++)
-        join_rows(labels->parent, runs->strip[i - 1].last, &runs->strip[i].first, eight);
+        join_strips(runs, i, eight);
     for (unsigned i = 1; i < job.n_strips && runs->strip[0].shape; i++)
         ccl_join_shape(&runs->strip[i], runs->strip[i - 1].last, eight);
 
@@ -156,10 +209,16 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
     for (unsigned i = 0; i < job.n_strips && runs->strip[0].shape; i++)
         ccl_merge_shape(&runs->strip[i]);
+    if (runs->strip[0].stored_x)
+        find_hulls(&job);
     if (measured)
         ccl_table_from_sums(frame, context->capacity, labels);
+    if (measured && runs->is_map)
+        ccl_class_ids_from_mask(frame, context->capacity);
     if (runs->strip[0].shape)
         ccl_shape_from_roots(frame->shape, context->capacity, labels);
+    if (runs->strip[0].stored_x)
+        ccl_hulls_from_roots(frame->hull, context->capacity, labels);
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
@@ -185,10 +244,10 @@ static void fill_prefix(CclPrefix *prefix, uint32_t width)
     }
 }
 
-static CclStatus open_strip(CclContext *context, CclStrip *strip)
+static CclStatus open_strip(CclContext *context, const Runs *runs, CclStrip *strip)
 {
     const uint32_t width = context->config.max_width, words = row_words(width);
-    const uint32_t n_runs = (width + 1) / 2;
+    const uint32_t n_runs = max_row_runs(runs, width);
 
     CclRow *const rows[] = { &strip->row[0], &strip->row[1], &strip->empty, &strip->first };
     for (unsigned i = 0; i < 4; i++) {
@@ -202,8 +261,11 @@ static CclStatus open_strip(CclContext *context, CclStrip *strip)
     for (unsigned i = 0; i < 2; i++) {
         strip->row_bits[i] = strip->row[i].bits;
         strip->row_labels[i] = strip->row[i].label;
+        strip->row_x[i] = strip->row[i].x;
     }
     strip->empty.x[0] = UINT16_MAX;
+    if (runs->is_map)
+        CCL_TRY(ccl_map_open(context, strip));
     CCL_TRY(ccl_cpu_memory(context, (words + 1) * 16, (void **)&strip->bridge));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->other_runs));
     CCL_TRY(ccl_cpu_memory(context, (n_runs + PADDING) * sizeof(uint16_t), (void **)&strip->new_runs));
@@ -212,25 +274,49 @@ static CclStatus open_strip(CclContext *context, CclStrip *strip)
 
 static CclStatus open_stored_rows(CclContext *context, Runs *runs)
 {
-    const uint32_t width = context->config.max_width;
-    const size_t height = context->config.max_height;
-    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
+    const CclConfig *const config = &context->config;
+    const uint32_t width = config->max_width;
+    const size_t height = config->max_height;
+    const bool hull = config->features & CCL_FEATURE_HULL;
+    if (!config->labels && !hull)
+        return CCL_OK;
     const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * PADDING;
-    const size_t n_labels = height * ((width + 1) / 2 + 1) + MAX_STRIPS * PADDING;
-    CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
-    return ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels);
+    const size_t n_labels = height * (max_row_runs(runs, width) + 1) + MAX_STRIPS * PADDING;
+    CCL_TRY(ccl_cpu_memory(context, height * sizeof(CclStoredRow), (void **)&runs->stored));
+    CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels));
+    if (config->labels)
+        CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
+    if (!hull)
+        return CCL_OK;
+    CCL_TRY(ccl_cpu_memory(context, n_labels * 2 * sizeof(uint16_t), (void **)&runs->stored_x));
+    return ccl_hulls_open(context, runs->n_threads, &runs->hulls);
+}
+
+static CclStatus open_records(CclContext *context, size_t n_labels)
+{
+    const CclConfig *const config = &context->config;
+    for (unsigned i = 0; i < config->depth; i++) {
+        CclFrame *const frame = &context->frames[i];
+        /* Sums become records in place: a record is written where its sums were, or before. */
+        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&frame->records));
+        if (config->features & CCL_FEATURE_SHAPE)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&frame->shape));
+        if (config->features & CCL_FEATURE_HULL)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHullCounts), (void **)&frame->hull));
+    }
+    return CCL_OK;
 }
 
 static CclStatus open_runs(CclContext *context)
 {
     const CclConfig *const config = &context->config;
-    const size_t n_labels = (size_t)ccl_max_components(config->max_width, config->max_height, config->connectivity) +
-                            2 * MAX_STRIPS + 64;
+    const size_t n_labels = (size_t)ccl_max_components_of(config, config->max_width, config->max_height) + 2 * MAX_STRIPS + 64;
     Runs *runs;
     CCL_TRY(ccl_cpu_memory(context, sizeof *runs, (void **)&runs));
     cpu_set_method(context, runs);
 
     runs->tier = ccl_tier(config->cpu_flags);
+    runs->is_map = config->foreground == CCL_FOREGROUND_EQUAL;
     runs->auto_threads = config->threads == 0;
     runs->n_cpus = ccl_cpu_count();
     runs->n_threads = config->threads ? config->threads : runs->n_cpus;
@@ -242,18 +328,13 @@ static CclStatus open_runs(CclContext *context)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.parent));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.root));
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->labels.final));
-    /* Sums become records in place: a record is written where its sums were, or before. */
-    for (unsigned i = 0; i < config->depth; i++)
-        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclComponent), (void **)&context->frames[i].records));
-    for (unsigned i = 0; i < config->depth && config->features & CCL_FEATURE_SHAPE; i++)
-        CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&context->frames[i].shape));
+    CCL_TRY(open_records(context, n_labels));
     if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)
         CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_height * (config->max_width + 1) * sizeof(CclCorner),
                                (void **)&runs->corners));
-    if (config->labels)
-        CCL_TRY(open_stored_rows(context, runs));
+    CCL_TRY(open_stored_rows(context, runs));
     for (unsigned i = 0; i < runs->n_threads; i++)
-        CCL_TRY(open_strip(context, &runs->strip[i]));
+        CCL_TRY(open_strip(context, runs, &runs->strip[i]));
     if (runs->n_threads > 1 && !(runs->pool = ccl_pool_new(runs->n_threads)))
         runs->n_threads = 1;
     return CCL_OK;
@@ -270,6 +351,7 @@ const CclAlgorithm ccl_cpu_runs = {
     .info = { .name = "runs", .title = "Union-find over runs", .backend = CCL_BACKEND_CPU,
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "run",
+    .takes_maps = true,
     .open = open_runs,
     .close = close_runs,
     .analyze = analyze,

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "host/bits_sse2.h"
+#include "cpu/equal_sse2.h"
 #include "cpu/measure_plain.h"
 #include "cpu/nonzero_words_sse2.h"
 #include "cpu/paint_sse2.h"
@@ -11,9 +12,11 @@
 #include "cpu/motion/strip.h"
 #include "cpu/paint.h"
 #include "cpu/strip.h"
+#include "cpu/map_strip.h"
 
 const CclTier ccl_tier_sse2 = {
     .label = { label_strip4, label_strip8 },
     .paint = paint_strip,
+    .map = &map_tier,
     .motion = &motion_tier,
 };

@@ -138,12 +138,6 @@ static CclStatus place_chroma(const CclMotion *motion, FeedbackMethod *method, c
 
 /* ---------------------------------------------------------------- launches */
 
-/* A kernel with a FeedbackPicture was launched; graph: it is captured into this one. NULL: it is not. */
-static CclStatus note_node(const CudaMotion *cuda, CudaGraph *graph, unsigned n_parameters)
-{
-    return graph ? cuda_graph_note(graph, cuda->stream, n_parameters) : CCL_OK;
-}
-
 static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work, const FeedbackPicture *picture,
                                 CudaGraph *graph)
 {
@@ -152,13 +146,10 @@ static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work,
     const CclMotionParams *const params = &work->frame->params;
     const MotionRadii radii = { params->median, params->open, params->close };
     const MotionTarget *const target = &f->state->target; /* an address in device memory */
-    CCL_TRY(feedback_launch_sample(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph, 2));
-    CCL_TRY(feedback_launch_classify(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph, 2));
+    CCL_TRY(feedback_launch_sample(cuda, f, picture, graph));
+    CCL_TRY(feedback_launch_classify(cuda, f, picture, graph));
     CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->seen, f->filtered, radii));
-    CCL_TRY(feedback_launch_explain(cuda, f, picture));
-    CCL_TRY(note_node(cuda, graph, 3));
+    CCL_TRY(feedback_launch_explain(cuda, f, picture, graph));
     CCL_TRY(feedback_launch_blobs(cuda, f));
     CCL_TRY(feedback_launch_learn(cuda, f));
     CCL_TRY(cuda_motion_output(motion, work, target, f->mask));

@@ -88,10 +88,20 @@ typedef struct FeedbackPicture {
 #define FEEDBACK_OUTCOME_SILENT   (1ull << 32)
 #define FEEDBACK_OUTCOME_RESTARTS (1ull << 33)
 
+/* Launches a kernel that takes the picture. graph: captures the launches, so that it can set the picture; NULL: none does. */
+template <typename... Parameters, typename... Values>
+static CclStatus feedback_launch(const CudaMotion *cuda, CudaGraph *graph,
+                                 void (*kernel)(Feedback, FeedbackPicture, Parameters...), const CudaThreads &threads,
+                                 const Values &...values)
+{
+    CCL_TRY(cuda_motion_launch(cuda, true, kernel, threads, values...));
+    return graph ? cuda_graph_note(graph, cuda->stream, 2 + sizeof...(Parameters)) : CCL_OK;
+}
+
 /* Kernels of a picture, by file. */
-CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
-CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
-CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture);
+CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph);
+CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph);
+CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph);
 CclStatus feedback_launch_blobs(const CudaMotion *cuda, const Feedback *f);
 CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f);
 CclStatus feedback_launch_ghosts(const CudaMotion *cuda, const Feedback *f);

@@ -542,9 +542,9 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS, CHROMA ? 6 : 8)
         decide(f, picture);
 }
 
-CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
+CclStatus feedback_launch_classify(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph)
 {
     const dim3 grid(blocks_for(f->pitch, TILE_WIDTH), blocks_for(f->height, TILE_HEIGHT));
-    return cuda_motion_launch(cuda, true, f->chroma_width ? classify<true> : classify<false>, { grid, CLASSIFY_THREADS, 0 }, *f,
-                              *picture);
+    return feedback_launch(cuda, graph, f->chroma_width ? classify<true> : classify<false>, { grid, CLASSIFY_THREADS, 0 }, *f,
+                           *picture);
 }

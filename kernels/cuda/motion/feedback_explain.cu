@@ -187,11 +187,11 @@ static uint32_t offset_blocks(const Feedback *f)
     return min(blocks_for(n, EXPLAIN_THREADS * OFFSETS_PER_THREAD), 64u);
 }
 
-CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
+CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph)
 {
     const Duties duties = { blocks_for(f->height * region_chunks(*f), EXPLAIN_THREADS / 32),
                             blocks_for(f->words * 32, TILE_WIDTH) * blocks_for(f->height, TILE_HEIGHT),
                             f->chroma_width ? offset_blocks(f) : 0 };
     const uint32_t n_blocks = duties.merge + duties.explain + 2 * duties.offsets;
-    return cuda_motion_launch(cuda, true, explain, { n_blocks, EXPLAIN_THREADS, 0 }, *f, *picture, duties);
+    return feedback_launch(cuda, graph, explain, { n_blocks, EXPLAIN_THREADS, 0 }, *f, *picture, duties);
 }

@@ -146,10 +146,10 @@ __global__ static void __launch_bounds__(SAMPLE_THREADS)
         f.gains[y] = (uint16_t)feedback_row_gain(&light, y, f.height);
 }
 
-CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture)
+CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph)
 {
     const uint32_t n =
         (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) * (f->width / feedback_column_step(f->width) + 1);
     const uint32_t parts = min(blocks_for(n, SAMPLE_THREADS * SAMPLES_PER_THREAD), 64u);
-    return cuda_motion_launch(cuda, true, sample, { FEEDBACK_BANDS * parts + 1, SAMPLE_THREADS, 0 }, *f, *picture);
+    return feedback_launch(cuda, graph, sample, { FEEDBACK_BANDS * parts + 1, SAMPLE_THREADS, 0 }, *f, *picture);
 }

@@ -158,7 +158,6 @@ static CclStatus submit_frame(CclMotion *motion, MotionFrame *frame)
 {
     CudaMotion *const cuda = cuda_motion(motion);
     MotionWork work = plan_work(motion, cuda, frame);
-    CCL_TRY(cuda_use_device(motion->config.device));
     CCL_TRY(cuda_motion_upload(motion, &work));
     CCL_TRY(cuda->method->launch(motion, &work));
     if (motion->config.timing)
@@ -169,6 +168,7 @@ static CclStatus submit_frame(CclMotion *motion, MotionFrame *frame)
 /* When a frame has failed, its memory belongs to the caller again: no operation in flight may still use it. */
 static CclStatus cuda_submit(CclMotion *motion, MotionFrame *frame)
 {
+    CCL_TRY(cuda_use_device(motion->config.device));
     const CclStatus status = submit_frame(motion, frame);
     if (status != CCL_OK) {
         cudaStreamSynchronize(cuda_motion(motion)->stream);

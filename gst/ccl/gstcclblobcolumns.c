@@ -1,0 +1,141 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Counts beside the blobs of a list, for groups of measures that are not always there. */
+
+#include "gstcclprivate.h"
+
+/* ---------------------------------------------------------------- entries */
+
+static gboolean
+is_valid_shape (gconstpointer data)
+{
+  const GstCclShapeCounts *const counts = data;
+
+  return counts->euler <= 1;
+}
+
+static gboolean
+is_direction (gint32 dx, gint32 dy)
+{
+  return (dx > 0 || (dx == 0 && dy > 0)) && dx <= G_MAXINT16 && ABS ((gint64) dy) <= G_MAXINT16;
+}
+
+static gboolean
+is_valid_hull (gconstpointer data)
+{
+  const GstCclHullCounts *const counts = data;
+
+  return counts->area2 > 0 && counts->width > 0 && is_direction (counts->width_dx, counts->width_dy)
+      && is_direction (counts->rect_dx, counts->rect_dy) && counts->along1 > counts->along0
+      && counts->across1 > counts->across0;
+}
+
+const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
+  [GST_CCL_COLUMN_SHAPE] = {5, 0, is_valid_shape},
+  [GST_CCL_COLUMN_HULL] = {12, 1, is_valid_hull},
+};
+
+G_STATIC_ASSERT (sizeof (GstCclShapeCounts) == 5 * 4);
+G_STATIC_ASSERT (sizeof (GstCclHullCounts) == 12 * 4 + 8);
+
+/* ---------------------------------------------------------------- columns */
+
+void
+gst_ccl_blob_list_set_column (GstCclBlobList * list, GstCclColumn column, GBytes * bytes)
+{
+  GBytes *const old = list->columns[column];
+
+  list->columns[column] = bytes != NULL ? g_bytes_ref (bytes) : NULL;
+  if (old != NULL)
+    g_bytes_unref (old);
+}
+
+/**
+ * gst_ccl_blob_list_copy_columns: (skip)
+ * @list: a list that was not passed on yet
+ * @other: (nullable): another list
+ *
+ * Sets the counts of @other. An element that makes a new list from the blobs
+ * of another one passes them on so.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_copy_columns (GstCclBlobList * list, const GstCclBlobList * other)
+{
+  g_return_if_fail (list != NULL);
+
+  for (guint i = 0; i < GST_CCL_N_COLUMNS; i++)
+    gst_ccl_blob_list_set_column (list, i, other != NULL ? other->columns[i] : NULL);
+}
+
+/**
+ * gst_ccl_blob_list_set_shape: (skip)
+ * @list: a list that was not passed on yet
+ * @shape: (nullable) (transfer none): an array of #GstCclShapeCounts with
+ *   ascending labels; %NULL: not measured
+ *
+ * Sets the counts behind the holes and perimeters. A blob without an entry for
+ * its label has none.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_set_shape (GstCclBlobList * list, GBytes * shape)
+{
+  g_return_if_fail (list != NULL);
+
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_SHAPE, shape);
+}
+
+/**
+ * gst_ccl_blob_list_get_shape: (skip)
+ * @list: (nullable): a list; %NULL has none
+ *
+ * Gets the counts that gst_ccl_blob_list_set_shape() has set.
+ *
+ * Returns: (transfer none) (nullable): an array of #GstCclShapeCounts
+ *
+ * Since: 0.1
+ */
+GBytes *
+gst_ccl_blob_list_get_shape (const GstCclBlobList * list)
+{
+  return list != NULL ? list->columns[GST_CCL_COLUMN_SHAPE] : NULL;
+}
+
+/**
+ * gst_ccl_blob_list_set_hull: (skip)
+ * @list: a list that was not passed on yet
+ * @hull: (nullable) (transfer none): an array of #GstCclHullCounts with
+ *   ascending labels; %NULL: not measured
+ *
+ * Sets the counts behind the hulls. A blob without an entry for its label has
+ * none.
+ *
+ * Since: 0.1
+ */
+void
+gst_ccl_blob_list_set_hull (GstCclBlobList * list, GBytes * hull)
+{
+  g_return_if_fail (list != NULL);
+
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_HULL, hull);
+}
+
+/**
+ * gst_ccl_blob_list_get_hull: (skip)
+ * @list: (nullable): a list; %NULL has none
+ *
+ * Gets the counts that gst_ccl_blob_list_set_hull() has set.
+ *
+ * Returns: (transfer none) (nullable): an array of #GstCclHullCounts
+ *
+ * Since: 0.1
+ */
+GBytes *
+gst_ccl_blob_list_get_hull (const GstCclBlobList * list)
+{
+  return list != NULL ? list->columns[GST_CCL_COLUMN_HULL] : NULL;
+}

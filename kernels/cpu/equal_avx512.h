@@ -1,0 +1,23 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Compares 64 pixels with 64 others: bit i is set when pixels i are equal. AVX-512. */
+#ifndef CCL_CPU_EQUAL_AVX512_H
+#define CCL_CPU_EQUAL_AVX512_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+static inline uint64_t equal_u8(const uint8_t *p, const uint8_t *q)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(q));
+}
+
+static inline uint64_t equal_u16(const uint8_t *p, const uint8_t *q)
+{
+    const uint64_t left = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(q));
+    const uint64_t right = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p + 64), _mm512_loadu_si512(q + 64));
+    return left | right << 32;
+}
+
+#endif

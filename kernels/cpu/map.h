@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Rows of a label map, in which runs of different values stand side by side. */
+#ifndef CCL_CPU_MAP_H
+#define CCL_CPU_MAP_H
+
+#include "context.h"
+#include "row.h"
+
+struct CclStrip;
+
+/*
+ * One row of a label map as spans: pixels of one value side by side, as long as possible, the background's too.
+ *
+ *     pixels    0 0 3 3 7 0       spans [0,2) [2,4) [4,5) [5,6); runs, those of the foreground: [2,4) and [4,5)
+ *     starts    1 0 1 0 1 1
+ */
+typedef struct CclMapRow {
+    const uint8_t *pixels;
+    uint64_t *starts;                               /* bit x: a span begins at pixel x */
+    uint16_t *rank;                                 /* rank[w]: starts in the words before w */
+    uint16_t *x;                                    /* span i is [x[i], x[i+1]) */
+    uint16_t *value;                                /* value[i] of span i */
+    uint32_t *label;                                /* label[i] of span i; 0: background */
+    uint32_t n;                                     /* spans */
+    uint64_t nonzero[(CCL_MAX_SIZE + 4095) / 4096]; /* bit w: word w has a start */
+    uint16_t *class_id;                             /* the values of the runs, which the CclRow of the same row has */
+} CclMapRow;
+
+/* What a strip of a label map has beside its CclStrip. */
+typedef struct CclMapStrip {
+    unsigned background_value;
+    CclMapRow row[2];        /* the current row and the one above, in turn */
+    uint64_t *row_starts[2]; /* for rows that are not stored */
+    uint32_t *row_labels[2];
+    uint64_t *differs;           /* bit x: pixel x differs from the pixel above; differs[-1] is 0 */
+    uint64_t *ends;              /* scratch for find_ends() */
+    uint16_t *touching, *corner; /* scratch: where spans touch those above, and where they may at a corner */
+    uint32_t n_touching, n_corners;
+    uint32_t *pair;  /* scratch: labels to unite */
+    uint16_t *first; /* class ids of the runs of CclStrip.first, and of its last row */
+    const uint16_t *last;
+} CclMapStrip;
+
+/* A row of runs with their class ids. */
+typedef struct CclMapRuns {
+    const CclRow *row;
+    const uint16_t *class_id;
+} CclMapRuns;
+
+/* Memory for a strip of the context's size. */
+CclStatus ccl_map_open(CclContext *context, struct CclStrip *strip);
+
+/* join_rows() of join.h for runs of label maps. */
+void ccl_map_join(uint32_t *parent, const CclMapRuns *before, const CclMapRuns *here, uint32_t reach);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Label maps on every CPU method. The expected table is made from binary masks, one for each value, by the reference method for
+ * masks. */
+#include "judge.h"
+
+#include "analysis/selection.h"
+#include "pixels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- maps */
+
+typedef struct Map {
+    uint32_t width, height;
+    uint16_t background_value;
+    unsigned pixel_size;
+    size_t stride;
+    uint8_t *data; /* no byte more than the last row has */
+} Map;
+
+typedef uint16_t ValueAt(uint32_t x, uint32_t y, Random *random, uint32_t n_values);
+
+static Map map_new(uint32_t width, uint32_t height, unsigned pixel_size, unsigned pad)
+{
+    Map map = { .width = width, .height = height, .pixel_size = pixel_size, .stride = (size_t)width * pixel_size + pad };
+    size_t size = 0;
+    map.data = grow(NULL, &size, map.stride * (height - 1) + (size_t)width * pixel_size);
+    memset(map.data, 0xa5, size);
+    return map;
+}
+
+static void map_set(const Map *map, uint32_t x, uint32_t y, uint16_t value)
+{
+    uint8_t *const pixel = map->data + y * map->stride + (size_t)x * map->pixel_size;
+    if (map->pixel_size == 2)
+        memcpy(pixel, &value, 2);
+    else
+        *pixel = (uint8_t)value;
+}
+
+static CclMask map_mask(const Map *map)
+{
+    return (CclMask){
+        .data = map->data, .stride = map->stride, .width = map->width, .height = map->height, .pixel_size = map->pixel_size
+    };
+}
+
+static Map map_draw(uint32_t width, uint32_t height, unsigned pixel_size, ValueAt *value_at, uint32_t n_values, Random *random)
+{
+    Map map = map_new(width, height, pixel_size, random_below(random, 3));
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            map_set(&map, x, y, value_at(x, y, random, n_values));
+    map.background_value = (uint16_t)random_below(random, n_values + 1); /* perhaps one that does not occur */
+    return map;
+}
+
+/* ---------------------------------------------------------------- expected results */
+
+typedef struct Row {
+    CclComponent component;
+    uint16_t class_id;
+} Row;
+
+typedef struct Expected {
+    Row *rows;
+    size_t rows_size;
+    uint32_t n;
+    uint32_t *labels;
+    size_t labels_size;
+} Expected;
+
+static int compare_rows(const void *a, const void *b)
+{
+    const CclComponent *const x = &((const Row *)a)->component, *const y = &((const Row *)b)->component;
+    return x->y0 != y->y0 ? (x->y0 < y->y0 ? -1 : 1) : x->first_x < y->first_x ? -1 : 1;
+}
+
+/* Adds the components of one value. `binary` is scratch. */
+static void add_value(Expected *expected, const Map *map, uint16_t value, CclConnectivity connectivity, Image *binary)
+{
+    const CclMask mask = map_mask(map);
+    bool is_there = false;
+    for (uint32_t y = 0; y < map->height; y++)
+        for (uint32_t x = 0; x < map->width; x++)
+            is_there |= *image_at(binary, x, y) = pixel_value(&mask, x, y) == value;
+    if (!is_there || value == map->background_value)
+        return;
+    const Case c = case_new(binary, PRODUCT_TABLE, "one value");
+    Outcome outcome = expected_outcome(&c, connectivity);
+    expected->rows = grow(expected->rows, &expected->rows_size, (expected->n + outcome.table.n_components) * sizeof(Row));
+    for (uint32_t i = 0; i < outcome.table.n_components; i++)
+        expected->rows[expected->n++] = (Row){ outcome.rows[i], value };
+    outcome_free(&outcome);
+}
+
+/* The component of a pixel has its first pixel before, or here. Slow and plain: it is filled from its first pixel. */
+static void flood(const Map *map, uint32_t *labels, const Row *row, CclConnectivity connectivity)
+{
+    const CclMask mask = map_mask(map);
+    const CclComponent *const c = &row->component;
+    bool grows = true;
+    labels[(size_t)c->y0 * map->width + c->first_x] = c->label;
+    while (grows) {
+        grows = false;
+        for (int64_t y = c->y0; y < c->y1; y++)
+            for (int64_t x = c->x0; x < c->x1; x++) {
+                const size_t at = (size_t)(y * map->width + x);
+                if (labels[at] || pixel_value(&mask, (uint32_t)x, (uint32_t)y) != row->class_id)
+                    continue;
+                for (int64_t i = 0; i < 9 && !labels[at]; i++) {
+                    const int64_t nx = x + i % 3 - 1, ny = y + i / 3 - 1;
+                    const bool is_near = nx >= 0 && ny >= 0 && nx < map->width && ny < map->height &&
+                                         (connectivity == CCL_CONNECT_8 || nx == x || ny == y);
+                    if (is_near && labels[ny * map->width + nx] == c->label)
+                        labels[at] = c->label;
+                }
+                grows |= labels[at] != 0;
+            }
+    }
+}
+
+static Expected expect_map(const Map *map, CclConnectivity connectivity)
+{
+    const CclMask mask = map_mask(map);
+    static bool is_used[UINT16_MAX + 1];
+    Image binary = image_new(map->width, map->height);
+    Expected expected = { 0 };
+
+    memset(is_used, 0, sizeof is_used);
+    for (uint32_t y = 0; y < map->height; y++)
+        for (uint32_t x = 0; x < map->width; x++)
+            is_used[pixel_value(&mask, x, y)] = true;
+    for (uint32_t value = 0; value <= UINT16_MAX; value++)
+        if (is_used[value])
+            add_value(&expected, map, (uint16_t)value, connectivity, &binary);
+    if (expected.n)
+        qsort(expected.rows, expected.n, sizeof *expected.rows, compare_rows);
+    const size_t size = (size_t)map->width * map->height * sizeof *expected.labels;
+    expected.labels = grow(NULL, &expected.labels_size, size);
+    memset(expected.labels, 0, size);
+    for (uint32_t i = 0; i < expected.n; i++) {
+        expected.rows[i].component.label = i + 1;
+        flood(map, expected.labels, &expected.rows[i], connectivity);
+    }
+    image_free(&binary);
+    return expected;
+}
+
+static void expected_free(Expected *expected)
+{
+    free(expected->rows);
+    free(expected->labels);
+}
+
+/* ---------------------------------------------------------------- judging */
+
+static CclContext *context_for(const Subject *subject, const Map *map)
+{
+    CclConfig config = subject->config;
+    CclContext *context;
+    config.foreground = CCL_FOREGROUND_EQUAL;
+    config.background_value = map->background_value;
+    config.max_width = map->width;
+    config.max_height = map->height;
+    config.max_components = at_least(map->width * map->height, 1);
+    config.labels = config.selects = true;
+    if (ccl_context_new(&config, &context) == CCL_OK)
+        return context;
+    fprintf(stderr, "checkccl: label map: %s\n", ccl_error_message());
+    exit(2);
+}
+
+static bool same_rows(const Expected *expected, const CclTable *table)
+{
+    bool same =
+        table->n_found == expected->n && table->n_kept == expected->n && table->n_components == expected->n && table->class_ids;
+    for (uint32_t i = 0; i < expected->n && same; i++)
+        same = !memcmp(&expected->rows[i].component, &table->components[i], sizeof(CclComponent)) &&
+               table->class_ids[i] == expected->rows[i].class_id;
+    return same;
+}
+
+/* With the label image and without. */
+static bool judge_on(const Subject *subject, const Map *map, const Expected *expected)
+{
+    static uint32_t *got;
+    static size_t got_size;
+    const size_t size = (size_t)map->width * map->height * sizeof *got;
+    const CclMask mask = map_mask(map);
+    CclContext *const context = context_for(subject, map);
+    bool same = true;
+
+    got = grow(got, &got_size, size);
+    const CclLabels labels = { .data = got, .stride = (size_t)map->width * 4 };
+    for (unsigned with_labels = 0; with_labels < 2 && same; with_labels++) {
+        CclTable table;
+        memset(got, 0xff, size);
+        same = ccl_analyze(context, &mask, NULL, with_labels ? &labels : NULL, &table) == CCL_OK && same_rows(expected, &table) &&
+               (!with_labels || !memcmp(got, expected->labels, size));
+    }
+    ccl_context_free(context);
+    return same;
+}
+
+/* Takes the map. */
+static void judge_map(Session *session, Map map, const char *name)
+{
+    for (unsigned connectivity = 4; connectivity <= 8; connectivity += 4) {
+        Expected expected = expect_map(&map, (CclConnectivity)connectivity);
+        for (unsigned s = 0; s < session->n_subjects; s++) {
+            Subject *const subject = &session->subjects[s];
+            if (subject->config.connectivity != connectivity || subject->config.backend != CCL_BACKEND_CPU || subject->muted ||
+                (subject->every && subject->turn++ % (5 * subject->every)))
+                continue;
+            subject->muted =
+                !check(session, judge_on(subject, &map, &expected), "%s: label map \"%s\" %ux%u, %u bytes, background %u",
+                       subject->name, name, map.width, map.height, map.pixel_size, map.background_value);
+        }
+        expected_free(&expected);
+    }
+    free(map.data);
+}
+
+/* ---------------------------------------------------------------- the maps */
+
+static uint16_t noise(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)x, (void)y;
+    return (uint16_t)random_below(random, n_values);
+}
+
+static uint16_t checkerboard(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)random;
+    return (uint16_t)((x + y) % n_values);
+}
+
+/* No two pixels are equal, as far as the values go. */
+static uint16_t all_different(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)random, (void)n_values;
+    return (uint16_t)(y * 251 + x);
+}
+
+/* Rows repeat often. */
+static uint16_t patches(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)random;
+    return (uint16_t)((x / 5 * 7 + y / 4 * 3) % n_values);
+}
+
+/* Diagonals of one pixel, of values side by side: 8-connected they cross. */
+static uint16_t crossings(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)random;
+    return (uint16_t)(x % 2 == y % 2 ? 1 + x / 2 % (n_values - 1) : 0);
+}
+
+/* High values, and low bytes that are equal. */
+static uint16_t high_bytes(uint32_t x, uint32_t y, Random *random, uint32_t n_values)
+{
+    (void)x, (void)y;
+    return (uint16_t)(random_below(random, n_values) << 8 | random_below(random, 2));
+}
+
+static const struct {
+    const char *name;
+    ValueAt *value_at;
+} kinds[] = {
+    { "noise", noise },     { "checkerboard", checkerboard }, { "all different", all_different },
+    { "patches", patches }, { "crossings", crossings },       { "high bytes", high_bytes },
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static void judge_kinds(Session *session)
+{
+    static const uint32_t sizes[][2] = { { 1, 1 }, { 2, 2 }, { 1, 40 }, { 70, 1 }, { 63, 9 }, { 64, 9 }, { 65, 9 }, { 131, 12 } };
+    for (unsigned k = 0; k < N_KINDS; k++)
+        for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (unsigned pixel_size = 1; pixel_size <= 2; pixel_size++)
+                for (uint32_t n_values = 2; n_values <= (session->quick ? 3 : 5); n_values++)
+                    judge_map(session,
+                              map_draw(sizes[s][0], sizes[s][1], pixel_size, kinds[k].value_at, n_values, &session->random),
+                              kinds[k].name);
+}
+
+static void judge_random(Session *session)
+{
+    for (unsigned i = 0; i < (session->quick ? 40 : 2000); i++) {
+        const uint32_t width = 1 + random_below(&session->random, 150), height = 1 + random_below(&session->random, 24);
+        const unsigned k = random_below(&session->random, N_KINDS);
+        judge_map(session,
+                  map_draw(width, height, 1 + i % 2, kinds[k].value_at, 2 + random_below(&session->random, 6), &session->random),
+                  kinds[k].name);
+    }
+}
+
+/* All maps of width x height pixels with three values, one below the other with a row of background between. */
+static void judge_small(Session *session, uint32_t width, uint32_t height, unsigned pixel_size)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < width * height; i++)
+        n *= 3;
+    for (uint32_t first = 0; first < n; first += 81) {
+        Map map = map_new(width, 81 * (height + 1), pixel_size, 0);
+        for (uint32_t y = 0; y < map.height; y++)
+            for (uint32_t x = 0; x < width; x++) {
+                uint32_t digits = first + y / (height + 1), value = 0;
+                for (uint32_t i = 0; i <= y % (height + 1) * width + x; i++, digits /= 3)
+                    value = digits % 3;
+                map_set(&map, x, y, (uint16_t)(y % (height + 1) == height ? 0 : value));
+            }
+        judge_map(session, map, "all small ones");
+    }
+}
+
+/* ---------------------------------------------------------------- filters, orders, small tables */
+
+/* Every method against the reference method, and the reference against the filter. */
+static void judge_filter(Session *session, unsigned i)
+{
+    const Map map = map_draw(60, 20, 1 + i % 2, noise, 4, &session->random);
+    const CclMask mask = map_mask(&map);
+    static CclSelection selection;
+    CclFilter filter = { .selection = &selection, .min_area = i % 3, .border = (CclBorder)(i % 3) };
+    Outcome expected = { 0 };
+    static uint16_t class_ids[60 * 20];
+
+    check(session, ccl_selection_parse("class_id == 2 or class-id > 2 and area > 2", &selection) == CCL_OK, "class_id");
+    for (unsigned s = 0; s < session->n_subjects; s++) {
+        const Subject *const subject = &session->subjects[s];
+        CclConfig config = subject->config;
+        CclContext *context;
+        CclTable table;
+        config.foreground = CCL_FOREGROUND_EQUAL;
+        config.background_value = map.background_value;
+        config.max_width = 60, config.max_height = 20, config.selects = true;
+        config.max_components = i % 2 ? 9 : 4096;
+        config.order = i % 4 < 2 ? CCL_ORDER_RASTER : ccl_order_by(CCL_MEASURE_CLASS_ID, i % 4 == 2);
+        if (config.backend != CCL_BACKEND_CPU || config.connectivity != 8 - i % 2 * 4)
+            continue;
+        if (!check(session,
+                   ccl_context_new(&config, &context) == CCL_OK && ccl_analyze(context, &mask, &filter, NULL, &table) == CCL_OK,
+                   "%s: filtered label map: %s", subject->name, ccl_error_message()))
+            continue;
+        bool right = true, same = !expected.rows ||
+                                  (table.n_components == expected.table.n_components && table.n_kept == expected.table.n_kept &&
+                                   !memcmp(table.components, expected.rows, table.n_components * sizeof *expected.rows));
+        for (uint32_t k = 0; k < table.n_components && same; k++) {
+            const CclComponent *const c = &table.components[k];
+            const uint16_t class_id = table.class_ids[c->label - 1];
+            right &= class_id == pixel_value(&mask, c->first_x, c->y0) && class_id != map.background_value &&
+                     (class_id == 2 || (class_id > 2 && c->moments.area > 2));
+            right &= config.order == CCL_ORDER_RASTER || !k ||
+                     (i % 4 == 2 ? class_ids[k - 1] >= class_id : class_ids[k - 1] <= class_id);
+            class_ids[k] = class_id;
+        }
+        check(session, right && same, "%s: filtered label map %u", subject->name, i);
+        if (!expected.rows)
+            keep_table(&expected, &table);
+        ccl_context_free(context);
+    }
+    outcome_free(&expected);
+    free(map.data);
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+static void check_refusals(Session *session)
+{
+    CclConfig config = ccl_config_default();
+    CclContext *context;
+    const uint8_t pixels[4] = { 1, 2, 3, 4 };
+    CclTable table;
+
+    config.max_width = config.max_height = 4;
+    config.foreground = (CclForeground)2;
+    check(session, ccl_context_new(&config, &context) == CCL_ERROR_ARGUMENT, "foreground 2 exists");
+    config.foreground = CCL_FOREGROUND_EQUAL;
+    config.background_value = 65536;
+    check(session, ccl_context_new(&config, &context) == CCL_ERROR_ARGUMENT, "background value 65536 exists");
+    config.background_value = 3;
+    config.features = CCL_FEATURE_SHAPE;
+    check(session, ccl_context_new(&config, &context) == CCL_ERROR_UNSUPPORTED, "label maps have features");
+    config.features = 0;
+    config.backend = CCL_BACKEND_CUDA;
+    check(session, ccl_context_new(&config, &context) == CCL_ERROR_UNSUPPORTED, "CUDA labels label maps");
+    config.backend = CCL_BACKEND_CPU;
+    if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "label map: %s", ccl_error_message()))
+        return;
+    CclMask mask = { .data = pixels, .stride = 4, .width = 4, .height = 1, .threshold = 1 };
+    check(session, ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_ERROR_ARGUMENT, "a label map has a threshold");
+    mask.threshold = 0;
+    mask.invert = true;
+    check(session, ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_ERROR_ARGUMENT, "a label map is inverted");
+    mask.invert = false;
+    check(session,
+          ccl_analyze(context, &mask, NULL, NULL, &table) == CCL_OK && table.n_components == 3 && table.class_ids[2] == 4,
+          "1 2 3 4 with background 3 has not three components");
+    ccl_context_free(context);
+}
+
+void check_maps(Session *session)
+{
+    check_refusals(session);
+    judge_small(session, 3, 3, 1);
+    judge_small(session, 8, 1, 2);
+    judge_small(session, 1, 8, 1);
+    if (!session->quick)
+        judge_small(session, 5, 2, 1);
+    judge_kinds(session);
+    judge_random(session);
+    for (unsigned i = 0; i < 24; i++)
+        judge_filter(session, i);
+    check_volume_maps(session);
+}
