@@ -17,6 +17,7 @@
 #
 # - lintian has no errors;
 # - README.md's lines, from packages or wheel to blobs, take less than a minute of processor time (the clock is printed);
+# - README.md's other pipelines run, too (autovideosink has a sink for machines without a display);
 # - the wheel passes the tests of tests/python, and agrees with SciPy and scikit-image;
 # - the tests of debian/tests pass; the packages can be upgraded; after a purge nothing is left.
 #
@@ -119,6 +120,14 @@ packages_to_json() {
     [ "$(grep -c '"area":' "$folder/lines")" = 60 ] || fail "$(wc -l <"$folder/lines") lines of JSON"
 }
 
+run_readme_pipelines() {
+    sed -n 's/^    \(gst-launch-1.0 .*\)/\1/p' "$top/README.md" >"$folder/pipelines"
+    while read -r line; do
+        quietly enter "$try" timeout 300 sh -c "$line"
+    done <"$folder/pipelines"
+    say "README.md's $(wc -l <"$folder/pipelines") pipelines run"
+}
+
 wheel_to_table() {
     quietly enter "$try" sh -ec "cd /packages; python3 -m venv /venv; . /venv/bin/activate; $(readme_line 'pip install')"
     enter "$try" /venv/bin/python -c 'import numpy, gstccl
@@ -175,6 +184,7 @@ remove() {
 try_packages() {
     fresh_root
     within_a_minute "from apt install to JSON" packages_to_json
+    run_readme_pipelines
     run_package_tests
     upgrade
     remove
