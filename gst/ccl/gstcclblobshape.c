@@ -37,17 +37,14 @@ gconstpointer
 gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCclColumn column, guint * n_entries)
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
   const gsize size = gst_ccl_column_get_size (column);
-  gsize n_all, first;
-  const guint8 *entries;
+  gsize n_all = 0, first;
+  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n_all) : NULL;
 
-  *n_entries = 0;
-  if (blob == NULL || blob->area == 0 || meta->list->columns[column] == NULL)
-    return NULL;
-  entries = g_bytes_get_data (meta->list->columns[column], &n_all);
   n_all /= size;
-  first = find_first (entries, n_all, size, blob->label);
-  *n_entries = find_first (entries, n_all, size, (guint64) blob->label + 1) - first;
+  first = n_all > 0 ? find_first (entries, n_all, size, blob->label) : 0;
+  *n_entries = n_all > 0 ? find_first (entries, n_all, size, (guint64) blob->label + 1) - first : 0;
   return *n_entries > 0 ? entries + first * size : NULL;
 }
 

@@ -204,14 +204,14 @@ CclHullCounts ccl_hull_count(const Point *p, uint32_t n)
 {
     CclHullCounts counts = { 0 };
     Calipers c = { .right = 1 };
-    turn(&c, p, n, 0);
-    Best best = { .width = c, .area = c };
+    Best best = { .diameter2 = 0 };
 
     for (uint32_t i = 0; i < n; i++) {
-        if (i > 0) {
-            turn(&c, p, n, i);
+        turn(&c, p, n, i);
+        if (i == 0)
+            best.width = best.area = c;
+        else
             keep_better(&best, &c, i);
-        }
         keep_diameters(&best, &c, p, n, i);
         counts.perimeter += length40(c.edge);
         counts.area2 += (uint64_t)(int64_t)cross(minus(p[i], p[0]), c.edge);

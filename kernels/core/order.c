@@ -89,7 +89,7 @@ static int64_t ordered_bits(double number)
     int64_t bits;
     number += 0.0; /* -0 is 0 */
     memcpy(&bits, &number, sizeof bits);
-    return bits < 0 ? bits ^ INT64_MAX : bits;
+    return bits ^ (bits >> 63 & INT64_MAX);
 }
 
 static void fill_keys(const CclContext *context, const CclFrame *frame, uint32_t n)
