@@ -198,6 +198,7 @@ GST_START_TEST (test_many_holes)
   GBytes *holes;
   GstCclBlobMeta *meta;
   GstCclHole hole;
+  guint n_right = 0;
 
   for (guint i = 0; i < n; i++)
     rows[i] = (GstCclHole) { 1, 1, 1, i % 1000, i / 1000, 1, 1, i % 1000 };
@@ -205,7 +206,8 @@ GST_START_TEST (test_many_holes)
   gst_ccl_blob_list_set_holes (list, filled, holes);
   meta = gst_buffer_add_ccl_blob_meta (buffer, list, 2000, 2000);
   for (guint i = 0; i < n; i++)
-    fail_unless (gst_ccl_blob_meta_get_hole (meta, 0, i, &hole) && hole.x == (gint) i % 1000);
+    n_right += gst_ccl_blob_meta_get_hole (meta, 0, i, &hole) && hole.x == (gint) i % 1000;
+  assert_equals_int (n_right, n);
   fail_if (gst_ccl_blob_meta_get_hole (meta, 0, n, &hole));
   g_bytes_unref (filled);
   g_bytes_unref (holes);
