@@ -17,6 +17,7 @@ typedef enum
 {
   GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
   GST_CCL_COLUMN_HULL,          /* GstCclHullCounts */
+  GST_CCL_COLUMN_CLASS_ID,      /* GstCclClassId */
   GST_CCL_N_COLUMNS,
 } GstCclColumn;
 

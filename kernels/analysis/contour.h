@@ -40,6 +40,7 @@ typedef struct CclPoint {
 
 typedef struct CclContourConfig {
     CclConnectivity connectivity; /* of the components */
+    bool is_map;                  /* of a label map: a pixel belongs to the component if its value is the same */
     double epsilon;               /* tolerance, pixels; 0: every corner stays */
     uint32_t max_points;          /* a longer polygon is simplified again with twice the tolerance, until it fits;
                                      CCL_CONTOUR_MIN_POINTS..CCL_CONTOUR_MAX_POINTS */

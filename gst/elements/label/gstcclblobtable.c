@@ -87,6 +87,24 @@ add_hull (GstCclBlobList * list, const CclTable * table)
   return TRUE;
 }
 
+static gboolean
+add_class_ids (GstCclBlobList * list, const CclTable * table)
+{
+  const gsize n = table->n_components;
+  GstCclClassId *const entries = g_try_new (GstCclClassId, n);
+
+  if (!entries)
+    return n == 0;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = table->components[i].label;
+
+    entries[i] = (GstCclClassId) {
+    label, table->class_ids[label - 1]};
+  }
+  add_column (list, entries, n, sizeof *entries, gst_ccl_blob_list_set_class_ids);
+  return TRUE;
+}
+
 GstCclBlobList *
 gst_ccl_blob_table_to_list (const CclTable * table)
 {
@@ -112,7 +130,8 @@ gst_ccl_blob_table_to_list (const CclTable * table)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
-  if (list && ((table->shape && !add_shape (list, table)) || (table->hull && !add_hull (list, table))))
+  if (list && ((table->shape && !add_shape (list, table)) || (table->hull && !add_hull (list, table))
+          || (table->class_ids && !add_class_ids (list, table))))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }

@@ -100,6 +100,8 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   config.max_components = request->max_components;
   config.order = request->order;
   config.features = request->features;
+  config.foreground = request->is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
+  config.background_value = request->background_value;
   config.selects = request->selects;
   config.depth = request->depth + 1;
   config.labels = request->labels;
@@ -110,7 +112,7 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
 }
 
-/* Whether the properties allow a backend. Only the CPU has features. */
+/* Whether the properties allow a backend. Only the CPU has features and label maps. */
 static gboolean
 gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
 {
@@ -118,7 +120,7 @@ gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackend
   const GstCclLabelMethod *const method = &request->method;
 
   (void) analyzer;
-  if (request->features)
+  if (request->features || request->is_map)
     return kind == CCL_BACKEND_CPU;
   if (method->backend != GST_CCL_BACKEND_AUTO)
     return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
@@ -191,6 +193,26 @@ gst_ccl_label_core_features (guint features)
       | (features & GST_CCL_FEATURES_HULL ? CCL_FEATURE_HULL : 0);
 }
 
+/* Its background is always 0. */
+static gboolean
+is_segmentation (const GstCclLabel * self)
+{
+  return self->now.mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD;
+}
+
+/* Regions of a segmentation never fuse, unless a setting is for masks only. */
+gboolean
+gst_ccl_label_wants_map (GstCclLabel * self)
+{
+  const GstCclLabelSettings *const now = &self->now;
+
+  if (now->foreground != GST_CCL_FOREGROUND_AUTO)
+    return now->foreground == GST_CCL_FOREGROUND_EQUAL;
+  return is_segmentation (self) && now->threshold < 0 && !now->invert && !gst_ccl_label_core_features (now->features)
+      && !gst_ccl_blob_filter_features (now->expression, now->order) && now->method.backend != GST_CCL_BACKEND_CUDA
+      && gst_ccl_algorithm_has_backend (now->method.algorithm, CCL_BACKEND_CPU);
+}
+
 static void
 gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
 {
@@ -204,6 +226,8 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->order = self->now.order;
   request->features = gst_ccl_label_core_features (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
+  request->is_map = gst_ccl_label_wants_map (self);
+  request->background_value = request->is_map && !is_segmentation (self) ? self->now.background_value : 0;
   request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;
   request->volume = gst_ccl_label_wanted_volume (self);
@@ -225,6 +249,7 @@ gst_ccl_label_requests_are_equal (gconstpointer a, gconstpointer b)
 
   return methods_are_equal (&x->method, &y->method) && x->width == y->width && x->height == y->height
       && x->max_components == y->max_components && x->order == y->order && x->features == y->features
+      && x->is_map == y->is_map && x->background_value == y->background_value
       && x->selects == y->selects && x->depth == y->depth
       && x->volume == y->volume && x->threads == y->threads && x->labels == y->labels && x->timing == y->timing
       && x->batch == y->batch;

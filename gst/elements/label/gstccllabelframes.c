@@ -19,8 +19,10 @@ static void
 gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFoundMask * found)
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  GstCclMaskChoice choice = self->now.mask;
 
-  if (gst_ccl_mask_source_find (&self->now.mask, buffer, &analyzer->in_info, found)) {
+  choice.keeps_ids = gst_ccl_label_wants_map (self);
+  if (gst_ccl_mask_source_find (&choice, buffer, &analyzer->in_info, found)) {
     self->mask_width = GST_VIDEO_INFO_WIDTH (&found->info);
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&found->info);
     return;
@@ -86,6 +88,9 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
 
   if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
     return FALSE;
+  frame->is_map = ((const GstCclLabelRequest *) analyzer->request)->is_map;
+  if (frame->is_map)
+    return TRUE;
   if (frame->settings.threshold >= 0)
     mask->threshold = frame->settings.threshold;
   else
@@ -168,6 +173,7 @@ list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
   const GstClockTime start = gst_util_get_timestamp ();
   const CclContourConfig config = {
     .connectivity = self->accepted.connectivity,
+    .is_map = frame->is_map,
     .epsilon = frame->settings.contour_epsilon,
     .max_points = frame->settings.contour_max_points,
   };

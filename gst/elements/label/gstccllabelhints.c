@@ -49,7 +49,7 @@ gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * fr
 {
   const GstVideoFormatInfo *const format = frame->mask.info.finfo;
   const gint max_value = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
-  const gboolean is_dead = frame->settings.threshold >= max_value;
+  const gboolean is_dead = frame->settings.threshold >= max_value && !gst_ccl_label_wants_map (self);
 
   if (is_dead && !self->warned_threshold)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("threshold=%d: no pixel of %s is greater, so %s.",
@@ -95,14 +95,19 @@ gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * r
 {
   const gint backend = request->method.backend;
   const guint asked = gst_ccl_label_core_features (self->now.features);
-  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
-          && (self->parent.active_backend == GST_CCL_BACKEND_CUDA
-              || (!asked && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
+  const gboolean is_missed = (request->features || request->is_map) && (backend == GST_CCL_BACKEND_CUDA
+      || (backend == GST_CCL_BACKEND_AUTO && (self->parent.active_backend == GST_CCL_BACKEND_CUDA || (!asked
+                  && !request->is_map && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
   gchar *names;
 
   if (!is_missed || self->warned_features)
     return;
   self->warned_features = TRUE;
+  if (request->is_map) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not label label maps: labelling on the CPU."),
+        ("foreground=threshold runs on the GPU. Said once per start."));
+    return;
+  }
   names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : "features=hull") :
       gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
@@ -129,7 +134,7 @@ gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame
 {
   const CclTable *const table = &frame->table;
   const gboolean full = !frame->mask.buffer && GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info)
-      && frame->settings.threshold < 0 && !frame->settings.invert && table->n_components == 1
+      && frame->settings.threshold < 0 && !frame->settings.invert && !frame->is_map && table->n_components == 1
       && table->components[0].moments.area == (guint64) table->width * table->height;
 
   if (!frame->common.is_analysed || self->n_full_frames == FULL_FRAMES_UNTIL_HINT)

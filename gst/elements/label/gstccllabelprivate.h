@@ -31,6 +31,8 @@ typedef struct
 {
   GstCclLabelMethod method;
   GstCclMaskChoice mask;
+  gint foreground;              /* GstCclForeground */
+  guint background_value;
   gint threshold;
   gboolean invert;
   CclFilter filter;             /* without a selection */
@@ -62,6 +64,8 @@ typedef struct
   guint max_components;
   gint order;
   guint features;               /* of the core */
+  gboolean is_map;              /* of label maps */
+  guint background_value;       /* of label maps */
   gboolean selects;
   guint depth;
   guint volume;                 /* frames; 0: none */
@@ -76,6 +80,7 @@ typedef struct
   GstCclFrame common;
   GstCclLabelSettings settings; /* at the arrival of the frame */
   GstCclFoundMask mask;
+  gboolean is_map;              /* it is a label map */
   guint32 *labels;              /* the slot's label image, if the output needs one */
   CclMemory labels_memory;
   gint volume_frame;            /* its index in the volume */
@@ -122,6 +127,7 @@ struct _GstCclLabel
 
 /* gstccllabelcontext.c: the contexts of the core */
 guint gst_ccl_label_wanted_volume (GstCclLabel * self);
+gboolean gst_ccl_label_wants_map (GstCclLabel * self);
 gboolean gst_ccl_label_start_contexts (GstCclLabel * self);
 void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
 

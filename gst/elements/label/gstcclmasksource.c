@@ -125,12 +125,29 @@ is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * d
   return stride > 0 && (gsize) stride >= row && size >= (gsize) stride *(layout->height - 1) + row;
 }
 
-/* Paints the wanted regions white into a picture of `width` x `height` bytes. The picture has the pixels of the frame or, with
- * `is_alone`, of the segmentation's own mask. */
-static gboolean
-paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, guint8 * picture, guint width,
-    guint height)
+/* A mask that regions are painted into. */
+typedef struct
 {
+  guint8 *pixels;
+  guint width, height;
+  gboolean is_alone;            /* it has the pixels of the segmentation's own mask, else those of the frame */
+  gboolean keeps_ids;           /* GRAY16_LE, else GRAY8 */
+} Picture;
+
+static void
+paint_pixel (const Picture * picture, gsize at, guint value)
+{
+  if (picture->keeps_ids)
+    GST_WRITE_UINT16_LE (picture->pixels + 2 * at, value);
+  else
+    picture->pixels[at] = 255;
+}
+
+static gboolean
+paint_segmentation (const Segmentation * s, gint region_id, const Picture * picture)
+{
+  const gboolean is_alone = picture->is_alone;
+  const guint width = picture->width, height = picture->height;
   const guint to_width = is_alone ? s->layout->width : s->width, to_height = is_alone ? s->layout->height : s->height;
   const gint left = is_alone ? 0 : s->x, top = is_alone ? 0 : s->y;
   gpointer data;
@@ -142,9 +159,12 @@ paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, g
   for (gint64 y = MAX (top, 0); y < MIN ((gint64) top + to_height, height); y++) {
     const guint8 *const row = (const guint8 *) data + (y - top) * s->layout->height / to_height * stride;
 
-    for (gint64 x = MAX (left, 0); x < MIN ((gint64) left + to_width, width); x++)
-      if (is_wanted (read_pixel (row, (x - left) * s->layout->width / to_width, s->layout->format), region_id))
-        picture[y * width + x] = 255;
+    for (gint64 x = MAX (left, 0); x < MIN ((gint64) left + to_width, width); x++) {
+      const guint value = read_pixel (row, (x - left) * s->layout->width / to_width, s->layout->format);
+
+      if (is_wanted (value, region_id))
+        paint_pixel (picture, y * width + x, value);
+    }
   }
   gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
   return TRUE;
@@ -182,44 +202,49 @@ are_complete (const GstCclVector * all)
 
 /* A black picture, or NULL without memory. */
 static GstBuffer *
-new_picture (guint width, guint height, guint8 ** pixels)
+new_buffer (Picture * picture, GstVideoFormat format)
 {
+  const guint row_size = picture->width * (picture->keeps_ids ? 2 : 1);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { width };
-  GstBuffer *picture;
+  gint stride[GST_VIDEO_MAX_PLANES] = { row_size };
+  GstBuffer *buffer;
 
-  *pixels = g_try_malloc0 ((gsize) width * height);
-  if (!*pixels)
+  picture->pixels = g_try_malloc0 ((gsize) row_size * picture->height);
+  if (!picture->pixels)
     return NULL;
-  picture = gst_buffer_new_wrapped (*pixels, (gsize) width * height);
-  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
+  buffer = gst_buffer_new_wrapped (picture->pixels, (gsize) row_size * picture->height);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, format, picture->width, picture->height, 1, offset,
       stride);
-  return picture;
+  return buffer;
 }
 
 /* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first, because
  * their sizes come from other elements and determine the memory to allocate. */
 static gboolean
-paint_segmentations (const GstCclVector * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
+paint_segmentations (const GstCclVector * all, const GstCclMaskChoice * choice, const GstVideoInfo * info,
+    GstCclFoundMask * found)
 {
   const Segmentation *const first = gst_ccl_vector_at (all, Segmentation, 0);
   const gboolean is_alone = all->len == 1;
-  const guint width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
-  const guint height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
-  guint8 *pixels;
-  GstBuffer *const picture = are_complete (all) ? new_picture (width, height, &pixels) : NULL;
-  gboolean is_painted = picture != NULL;
+  const GstVideoFormat format = choice->keeps_ids ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8;
+  Picture picture = {
+    .width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info),
+    .height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info),
+    .is_alone = is_alone,
+    .keeps_ids = choice->keeps_ids,
+  };
+  GstBuffer *const buffer = are_complete (all) ? new_buffer (&picture, format) : NULL;
+  gboolean is_painted = buffer != NULL;
 
   for (guint i = 0; i < all->len && is_painted; i++)
-    is_painted =
-        paint_segmentation (gst_ccl_vector_at (all, Segmentation, i), region_id, is_alone, pixels, width, height);
+    is_painted = paint_segmentation (gst_ccl_vector_at (all, Segmentation, i), choice->region_id, &picture);
   if (is_painted) {
-    use_buffer (picture, GST_VIDEO_FORMAT_GRAY8, width, height, found);
+    use_buffer (buffer, format, picture.width, picture.height, found);
     if (is_alone)
       set_place (first, found);
   }
-  if (picture)
-    gst_buffer_unref (picture);
+  if (buffer)
+    gst_buffer_unref (buffer);
   return is_painted;
 }
 
@@ -235,7 +260,7 @@ find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const Gs
     use_buffer (s->mask, s->layout->format, s->layout->width, s->layout->height, found);
     set_place (s, found);
   } else if (is_found) {
-    is_found = paint_segmentations (&all, choice->region_id, info, found);
+    is_found = paint_segmentations (&all, choice, info, found);
   }
   segmentations_clear (&all);
   return is_found;
