@@ -182,7 +182,8 @@ static const struct
   gint boxes[4][4];             /* in the frame, raster order */
 } choices[] = {
   /* All three; the second reaches beyond the frame, the third lies over the first. */
-  {"", 2, {{20, 20, 30, 20}, {140, 60, 20, 30}}},
+  {"", 3, {{20, 20, 20, 20}, {30, 20, 20, 10}, {140, 60, 20, 30}}},
+  {"foreground=threshold", 2, {{20, 20, 30, 20}, {140, 60, 20, 30}}},
   {"segmentation=0", 1, {{20, 20, 20, 20}}},
   {"segmentation=1", 1, {{140, 60, 40, 40}}},
   {"segmentation=2 region-id=-1", 1, {{30, 20, 20, 10}}},

@@ -8,7 +8,7 @@
 #include "testblobs.h"
 
 #define HEADER_SIZE 120
-#define NEWEST_VERSION 5
+#define NEWEST_VERSION 6
 #define VERSION_AT 4
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
@@ -44,6 +44,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
     assert_same_points (gst_ccl_blob_meta_get_trail, a, b, i);
     assert_same_shape (a, b, i);
     assert_same_hull (a, b, i);
+    assert_same_class_id (a, b, i);
   }
 }
 
@@ -52,6 +53,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
 #define WITH_VOLUMES 2
 #define WITH_SHAPE 4
 #define WITH_HULL 8
+#define WITH_CLASS_IDS 16
 
 static void
 add_more (GstCclBlobMeta * meta, gint with)
@@ -62,6 +64,8 @@ add_more (GstCclBlobMeta * meta, gint with)
     add_shape (meta);
   if (with & WITH_HULL)
     add_hull (meta);
+  if (with & WITH_CLASS_IDS)
+    add_class_ids (meta);
   if (with & WITH_VOLUMES)
     ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 1))->volume_id = G_GUINT64_CONSTANT (5000000002);
 }
@@ -127,7 +131,8 @@ GST_START_TEST (test_round_trip)
 {
   GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_sample (buffer);
-  const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5 };
+  const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5 }, version =
+      __i__ < 16 ? versions[__i__] : 6;
   GBytes *bytes;
   GError *error = NULL;
   GstCclBlobMeta *read;
@@ -140,8 +145,9 @@ GST_START_TEST (test_round_trip)
   bytes = gst_ccl_blob_meta_to_bytes (meta);
   fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0")
       + (__i__ ? 3 * 4 : 0) + (__i__ & WITH_POINTS ? 11 * 8 : 0) + (__i__ >= WITH_VOLUMES ? 3 * 8 : 0)
-      + (__i__ & WITH_SHAPE ? 2 * 20 : 0) + (__i__ >= WITH_SHAPE ? 4 : 0) + (__i__ & WITH_HULL ? 4 + 2 * 56 : 0) + 4);
-  fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], versions[__i__]);
+      + (__i__ & WITH_SHAPE ? 2 * 20 : 0) + (__i__ >= WITH_SHAPE ? 4 : 0) + (__i__ >= WITH_HULL ? 4 : 0)
+      + (__i__ & WITH_HULL ? 2 * 56 : 0) + (__i__ & WITH_CLASS_IDS ? 4 + 2 * 8 : 0) + 4);
+  fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], version);
   read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
   fail_unless (read != NULL && error == NULL);
   assert_same (meta, read);
@@ -335,7 +341,8 @@ GST_START_TEST (test_absurd_numbers_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 3), GST_CCL_ERROR_DATA, "version 3 without volumes");
   REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 without counts");
   REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_DATA, "version 5 without counts");
-  REFUSED_WITH (put32 (copy + VERSION_AT, 6), GST_CCL_ERROR_VERSION, "version 6");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 6), GST_CCL_ERROR_DATA, "version 6 without class ids");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 7), GST_CCL_ERROR_VERSION, "version 7");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 96);
       put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
@@ -441,6 +448,23 @@ GST_START_TEST (test_absurd_hulls_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 with hulls");
   for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
     REFUSED_WITH (put32 (copy + first_at + changes[i].at, changes[i].value), GST_CCL_ERROR_DATA, changes[i].reason);
+  g_free (copy);
+  g_free (data);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_absurd_class_ids_are_refused)
+{
+  gsize size;
+  guint8 *const data = g_bytes_unref_to_data (new_sample_bytes (WITH_CLASS_IDS), &size);
+  guint8 *const copy = g_malloc (size);
+  const gsize first_at = size - 4 - 2 * 8;
+
+  REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_DATA, "version 5 with class ids");
+  REFUSED_WITH (put32 (copy + first_at - 4, 3), GST_CCL_ERROR_DATA, "one too few");
+  REFUSED_WITH (put32 (copy + first_at, 3), GST_CCL_ERROR_DATA, "a label twice");
+  REFUSED_WITH (put32 (copy + first_at + 4, 65536), GST_CCL_ERROR_DATA, "more than 16 bits");
   g_free (copy);
   g_free (data);
 }
@@ -560,17 +584,18 @@ blobflat_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
-  tcase_add_loop_test (tests, test_round_trip, 0, 16);
+  tcase_add_loop_test (tests, test_round_trip, 0, 32);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
-  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 16);
-  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 16);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 32);
+  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 32);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
   tcase_add_test (tests, test_absurd_points_are_refused);
   tcase_add_test (tests, test_absurd_volumes_are_refused);
   tcase_add_test (tests, test_absurd_counts_are_refused);
   tcase_add_test (tests, test_absurd_hulls_are_refused);
-  tcase_add_loop_test (tests, test_fuzz, 0, 16);
+  tcase_add_test (tests, test_absurd_class_ids_are_refused);
+  tcase_add_loop_test (tests, test_fuzz, 0, 32);
   tcase_add_test (tests, test_long_names);
   tcase_add_test (tests, test_many_names);      /* last of those that need new names */
   tcase_add_test (tests, test_gst_meta_serialize);
