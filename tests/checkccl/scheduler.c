@@ -29,6 +29,7 @@ typedef struct Device {
     bool quit;
     uint64_t random;
     atomic_bool launching, waiting;   /* a call of the kind is under way */
+    atomic_bool hold, held;           /* arrived() is to wait; it waits */
     atomic_uint n_wrong;              /* rules of scheduler.h broken */
 } Device;
 
@@ -51,7 +52,11 @@ static void expect_rule(Device *device, bool kept)
 
 static bool device_arrived(void *data, const CclTicket *ticket)
 {
-    (void)data;
+    Device *const device = data;
+    while (atomic_load(&device->hold)) {
+        atomic_store(&device->held, true);
+        nap(10);
+    }
     return !atomic_load(&((Work *)ticket->frame)->mask_missing);
 }
 
@@ -199,6 +204,7 @@ static void check_batch_sizes(Session *session, unsigned max_frames)
         const unsigned launched = device_launched(&device);
         const unsigned expected = smaller(i < 2 ? i + 1 : 2 + (i - 1) / beside, CCL_MAX_BATCHES);
         check(session, launched == expected, "scheduler: %u batches after frame %u, not %u", launched, i, expected);
+        check(session, !ccl_scheduler_idle(scheduler), "scheduler: idle with %u frames", i + 1);
     }
     check(session, !ccl_scheduler_ready(scheduler, &works[0].ticket), "scheduler: ready while the device holds it");
     device_pass(&device, N);
@@ -212,6 +218,7 @@ static void check_batch_sizes(Session *session, unsigned max_frames)
         check(session, works[i].ticket.batch_size == size && works[i].ticket.wait_us >= 0,
               "scheduler: frame %u in a batch of %u, not %u", i, works[i].ticket.batch_size, size);
     }
+    check(session, ccl_scheduler_idle(scheduler), "scheduler: not idle without a frame");
     ccl_scheduler_free(scheduler);
     works_free(works, N);
     device_close(session, &device, "batch sizes");
@@ -341,6 +348,7 @@ static void check_pause(Session *session)
         ccl_scheduler_submit(scheduler, &works[i].ticket);
     check(session, ccl_scheduler_collect(scheduler, &works[0].ticket) == CCL_OK, "scheduler: a pause stops what runs");
     check(session, device_launched(&device) == 1, "scheduler: launches while paused");
+    check(session, !ccl_scheduler_idle(scheduler), "scheduler: idle with frames in the queue");
     ccl_scheduler_resume(scheduler, 3);
     for (unsigned i = 1; i < 4; i++) {
         const bool collected = ccl_scheduler_collect(scheduler, &works[i].ticket) == CCL_OK;
@@ -350,6 +358,61 @@ static void check_pause(Session *session)
     ccl_scheduler_free(scheduler);
     works_free(works, 4);
     device_close(session, &device, "pause");
+}
+
+/* ---------------------------------------------------------------- the lock */
+
+typedef enum Call { SUBMIT, READY, LOST, IDLE, PAUSE, N_CALLS } Call;
+
+typedef struct Caller {
+    CclScheduler *scheduler;
+    CclTicket *ticket;
+    Call call;
+    atomic_bool done;
+} Caller;
+
+static void *call_once(void *data)
+{
+    Caller *const c = data;
+    switch (c->call) {
+    case SUBMIT: ccl_scheduler_submit(c->scheduler, c->ticket); break;
+    case READY: ccl_scheduler_ready(c->scheduler, c->ticket); break;
+    case LOST: ccl_scheduler_lost(c->scheduler); break;
+    case IDLE: ccl_scheduler_idle(c->scheduler); break;
+    default: ccl_scheduler_pause(c->scheduler); break;
+    }
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+/* A call waits while another thread is in arrived(), which is called with the lock held. */
+static void check_lock(Session *session, Call call)
+{
+    Device device;
+    device_open(&device, 1000);
+    CclScheduler *const scheduler = ccl_scheduler_new(&device_calls, &device, 1);
+    Work *const works = works_new(2);
+    Caller callers[] = { { scheduler, &works[0].ticket, SUBMIT, false }, { scheduler, &works[1].ticket, call, false } };
+    pthread_t threads[2];
+
+    atomic_store(&device.hold, true);
+    pthread_create(&threads[0], NULL, call_once, &callers[0]);
+    while (!atomic_load(&device.held))
+        nap(10);
+    pthread_create(&threads[1], NULL, call_once, &callers[1]);
+    nap(50000);
+    check(session, !atomic_load(&callers[1].done), "scheduler: call %u does not wait for the lock", call);
+    atomic_store(&device.hold, false);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    if (call == PAUSE)
+        ccl_scheduler_resume(scheduler, 1);
+    for (unsigned i = 0; i < (call == SUBMIT ? 2 : 1); i++)
+        check(session, ccl_scheduler_collect(scheduler, &works[i].ticket) == CCL_OK, "scheduler: after call %u: %s", call,
+              ccl_error_message());
+    ccl_scheduler_free(scheduler);
+    works_free(works, 2);
+    device_close(session, &device, "lock");
 }
 
 /* ---------------------------------------------------------------- failure */
@@ -471,6 +534,8 @@ void check_scheduler(Session *session)
     check_uncollected(session, 0);
     check_uncollected(session, 32);
     check_pause(session);
+    for (unsigned call = 0; call < N_CALLS; call++)
+        check_lock(session, (Call)call);
     check_failure(session, true);
     check_failure(session, false);
     for (unsigned n = 1; n <= 64; n *= 2)

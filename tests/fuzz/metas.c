@@ -1,18 +1,23 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Metadata of other elements through the whole chain: regions, blobs, masks and zones with any numbers and names. */
+/* Metadata of other elements through the whole chain: regions, blobs, masks, zones, segmentations; any numbers and names. */
 #include "fuzz.h"
 
 #include <gst/video/video.h>
 #include <gst/ccl/ccl.h>
 #include <string.h>
 
+#ifdef HAVE_GST_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
 #define WIDTH 64
 #define HEIGHT 48
 #define MAX_STEPS 48
 
 #define LABEL "ccllabel name=label backend=cpu threads=1 mask-source=mask-meta attach=blob+roi "
+#define SEGMENTS "ccllabel name=label backend=cpu threads=1 mask-source=segmentation-mtd "
 #define ZONES "cclzone name=zone zones=\"{\\\"zones\\\":[{\\\"name\\\":\\\"a\\\",\\\"line\\\":[[0,0],[50,50]]}," \
     "{\\\"name\\\":\\\"b\\\",\\\"polygon\\\":[[0,0],[60,0],[60,40]],\\\"dwell\\\":0.1}]}\" "
 #define TRACK "ccltrack name=track history=8 emit=tentative+merged+predicted+lost "
@@ -38,6 +43,8 @@ static const Chain chains[] = {
       "BGRx"},
   {"ccloverlay name=overlay draw=box+contour+trail+zone+id color-by=label line-width=30", "GRAY8"},
 #endif
+  {SEGMENTS "! cclmeta2json name=json", "NV12"},
+  {SEGMENTS "region-id=1 segmentation=0 output=labels", "GRAY8"},
 };
 
 static void
@@ -145,6 +152,16 @@ add_blobs (GstBuffer * buffer, FuzzBytes * bytes)
   take_matrix (bytes, meta->matrix);
 }
 
+/* Rows where the buffer has none. */
+static void
+move_rows (GstVideoMeta * layout, FuzzBytes * bytes)
+{
+  if (fuzz_below (bytes, 4) == 3)
+    layout->stride[0] = (gint) fuzz_integer (bytes);
+  if (fuzz_below (bytes, 4) == 3)
+    layout->offset[0] = (gsize) fuzz_integer (bytes);
+}
+
 static void
 add_mask (GstBuffer * buffer, FuzzBytes * bytes)
 {
@@ -157,10 +174,7 @@ add_mask (GstBuffer * buffer, FuzzBytes * bytes)
   gst_buffer_memset (mask, 0, 0, (gsize) - 1);
   gst_buffer_memset (mask, fuzz_byte (bytes), 255, fuzz_byte (bytes));
   meta = gst_buffer_add_ccl_mask_meta (buffer, mask, WIDTH, HEIGHT);
-  if (fuzz_below (bytes, 4) == 3)
-    layout->stride[0] = (gint) fuzz_integer (bytes);
-  if (fuzz_below (bytes, 4) == 3)
-    layout->offset[0] = (gsize) fuzz_integer (bytes);
+  move_rows (layout, bytes);
   if (fuzz_below (bytes, 4) == 3)
     meta->ref_width = layout->width = (guint) fuzz_integer (bytes);
   if (fuzz_below (bytes, 4) == 3)
@@ -169,6 +183,47 @@ add_mask (GstBuffer * buffer, FuzzBytes * bytes)
   take_matrix (bytes, meta->matrix);
   gst_buffer_unref (mask);
 }
+
+#if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
+static void
+add_segmentation (GstBuffer * buffer, FuzzBytes * bytes)
+{
+  static const GstVideoFormat formats[] =
+      { GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY16_BE };
+  const GstVideoFormat format = formats[fuzz_below (bytes, G_N_ELEMENTS (formats))];
+  const guint width = 1 + fuzz_below (bytes, 80), height = 1 + fuzz_below (bytes, 60);
+  const gint x = (gint) fuzz_integer (bytes), y = (gint) fuzz_integer (bytes);
+  const guint w = (guint) fuzz_integer (bytes), h = (guint) fuzz_integer (bytes);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  guint ids[] = { 0, 1, 255 };
+  GstVideoInfo info;
+  GstVideoMeta *layout;
+  GstBuffer *mask;
+
+  gst_video_info_set_format (&info, format, width, height);
+  mask = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
+  layout = gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, format, width, height);
+  gst_buffer_memset (mask, 0, 0, (gsize) - 1);
+  gst_buffer_memset (mask, fuzz_byte (bytes), 1, fuzz_byte (bytes));
+  if (!relations)
+    relations = gst_buffer_add_analytics_relation_meta (buffer);
+  gst_analytics_relation_meta_add_segmentation_mtd (relations, mask, GST_SEGMENTATION_TYPE_SEMANTIC, G_N_ELEMENTS (ids),
+      ids, x, y, w, h, NULL);
+  move_rows (layout, bytes);
+  if (fuzz_below (bytes, 4) == 3)
+    layout->width = (guint) fuzz_integer (bytes);
+  if (fuzz_below (bytes, 4) == 3)
+    layout->height = (guint) fuzz_integer (bytes);
+  if (fuzz_below (bytes, 8) == 7)
+    layout->format = GST_VIDEO_FORMAT_RGB;
+}
+#else
+static void
+add_segmentation (GstBuffer * buffer, FuzzBytes * bytes)
+{
+  (void) buffer, (void) bytes;
+}
+#endif
 
 static void
 add_zones (GstBuffer * buffer, FuzzBytes * bytes)
@@ -219,7 +274,7 @@ static void
 push_frame (FuzzPipe * pipe, FuzzBytes * bytes, const GstVideoInfo * info, guint index)
 {
   static void (*const adders[]) (GstBuffer *, FuzzBytes *) = {
-    add_region, add_blobs, add_mask, add_zones, add_stock_meta
+    add_region, add_blobs, add_mask, add_zones, add_stock_meta, add_segmentation
   };
   GstBuffer *const buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
 

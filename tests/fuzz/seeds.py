@@ -116,10 +116,18 @@ BLOBS = bytes([1, 1]) + BLOB + bytes([1, 3, 1]) + 4 * bytes([2, 64, 1, 2, 0, 2])
 MASK = bytes([2, 31, 23, 200, 100, 0, 0, 0, 0, 0, 0])
 ZONES = bytes([3, 4, 1]) + b"z" + 8 * bytes([2, 32, 0]) + 2 * bytes([1, 2, 4, 1, 4, 2])
 CROP = bytes([4, 0, 4, 3, 4, 20])
-N_CHAINS = 8
+# Segmentations of 32x24 pixels: format, size, place in the frame, white bytes, then changes of the video meta.
+SEGMENTS = [bytes([5, pixels, 31, 23, 4, x, 4, 4, 4, 40, 4, 30, 100, 50]) for pixels in (0, 1, 2) for x in (0, 5)]
+KEPT = bytes(5)
+CHANGED = [bytes([3, 4, 8]) + bytes(4), bytes([0, 3, 2, 255, 255]) + bytes(5), bytes([0, 0, 3, 4, 90, 0, 0]),
+           bytes([0, 0, 0, 3, 4, 90, 0]), bytes([0, 0, 0, 0, 7])]
+N_CHAINS = 10
 
 METAS = [bytes([chain]) + 3 * (bytes([0, 3]) + REGION + BLOBS + ZONES + b"\0") for chain in range(N_CHAINS)]
 METAS += [bytes([chain]) + 3 * (bytes([0, 3]) + MASK + REGION + CROP + b"\0") for chain in range(N_CHAINS)]
+METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + KEPT + bytes([0, 0, 2]) + SEGMENTS[i] + KEPT + SEGMENTS[0] + KEPT + b"\0"
+          for chain in (8, 9) for i in range(6)]
+METAS += [bytes([chain, 0, 1]) + SEGMENTS[i] + change + b"\0" for chain in (8, 9) for i in (0, 2) for change in CHANGED]
 
 
 def main():

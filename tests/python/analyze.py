@@ -130,6 +130,7 @@ class Tables(unittest.TestCase):
         dots = np.zeros((512, 1024), np.uint8)
         dots[::2, ::2] = 1
         self.assertEqual(len(gstccl.analyze(dots)), 256 * 512)
+        self.assertEqual(len(gstccl.analyze(dots, max_blobs=256 * 512)), 256 * 512)
         table = gstccl.analyze(dots, max_blobs=10)
         self.assertEqual((len(table), table.n_found, table.truncated), (10, 256 * 512, True))
 

@@ -203,10 +203,11 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
                 "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort}
-    table = _context_for("analyze", mask, settings).analyze(mask, features=features, labels=labels, contours=contours, **options)
+    context = _context_for("analyze", mask, settings)
+    table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:
-        settings["max_blobs"] = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
-        with Context(mask.shape[1], mask.shape[0], **settings) as larger:
+        n = min(max(table.n_kept, _MAX_BLOBS), _core.MAX_COMPONENTS)
+        with Context(mask.shape[1], mask.shape[0], **settings | {"max_blobs": n}) as larger:
             table = larger.analyze(mask, features=features, labels=labels, contours=contours, **options)
     return table
 

@@ -153,7 +153,6 @@ static CclStatus launch_kernels(const CclMotion *motion, const MotionWork *work,
     CCL_TRY(feedback_launch_blobs(cuda, f));
     CCL_TRY(feedback_launch_learn(cuda, f));
     CCL_TRY(cuda_motion_output(motion, work, target, f->mask));
-    CCL_TRY(cuda_motion_filter_bits(motion, work, target, f->still_bits, f->still_filtered, { 2, 0, 0 }));
     return feedback_launch_ghosts(cuda, f);
 }
 

@@ -13,8 +13,7 @@
  *     feedback_regions.cu    sum        blobs and holes of the mask
  *     feedback_learn.cu      learn      the final mask, the model
  *     filter.cu              output     confirm, dilate, bytes; the last block tells the host
- *     filter.cu              filter     median of still pixels
- *     feedback_ghosts.cu     merge, sum, absorb   still regions
+ *     feedback_ghosts.cu     merge, sum, absorb   still regions: median of still pixels, runs joined, ghosts absorbed
  *
  * Nothing waits for the host between two pictures: the device keeps FeedbackControl.
  */
@@ -139,11 +138,11 @@ __device__ static inline uint32_t valid_bits(const Feedback &f, uint32_t word)
     return left >= 32 ? ~0u : (1u << left) - 1;
 }
 
-/* 8 pixels of 16 bits. */
-typedef union FeedbackEight {
-    uint4 words;
-    uint16_t of[8];
-} FeedbackEight;
+/* 4 pixels of 16 bits. */
+typedef union FeedbackFour {
+    uint2 words;
+    uint16_t of[4];
+} FeedbackFour;
 
 typedef union FeedbackSample {
     uint4 words;

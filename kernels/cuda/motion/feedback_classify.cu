@@ -4,13 +4,13 @@
 // Method "feedback": from the picture to foreground without shadows. A block has a tile of the picture and of the model in
 // shared memory, with what lies around it. Pixels whose first mode fits are done at once; the block's threads share the others.
 
-#include "feedback.cuh"
+#include "feedback_range.cuh"
 
 #include "cuda/warp.cuh"
 
 #define CLASSIFY_THREADS 256u
 #define TILE_WIDTH       64
-#define TILE_HEIGHT      32
+#define TILE_HEIGHT      16
 #define TILE_PIXELS      (TILE_WIDTH * TILE_HEIGHT)
 #define TILE_WORDS       (TILE_PIXELS / 32)
 
@@ -31,12 +31,14 @@
 #define CHROMA_WIDTH  (TILE_WIDTH / 2 + 4)
 #define CHROMA_HEIGHT (TILE_HEIGHT / 2 + 4)
 
-static_assert(TILE_PIXELS == CLASSIFY_THREADS * 8, "a thread has eight pixels");
+static_assert(TILE_PIXELS == CLASSIFY_THREADS * 4, "a thread has four pixels");
+static_assert(VALUE_HEIGHT <= CLASSIFY_THREADS, "a thread loads the gain of a row");
 static_assert(VALUE_HALO >= 2 && MEAN_HALO >= 2, "edges look two pixels away");
 
 typedef struct ClassifyTile {
-    uint16_t mean[MEAN_HEIGHT][MEAN_WIDTH];
-    uint16_t value[VALUE_HEIGHT][VALUE_WIDTH];
+    alignas(8) uint16_t mean[MEAN_HEIGHT][MEAN_WIDTH];
+    alignas(4) uint16_t value[VALUE_HEIGHT][VALUE_WIDTH];
+    uint16_t gains[VALUE_HEIGHT];
     alignas(4) uint8_t luma[LUMA_HEIGHT][LUMA_WIDTH];
     uint32_t raw[TILE_WORDS], seen[TILE_WORDS], rising[TILE_WORDS];
     uint16_t todo[TILE_PIXELS]; /* pixels to look at again, and MISSES */
@@ -73,32 +75,46 @@ __device__ static void load_luma(const Feedback &f, const FeedbackPicture &pictu
         const uint8_t *const at = picture.luma + y * picture.stride;
         uint32_t four = 0;
         if (aligned && x >= 0 && x + 4 <= (int)f.width)
-            four = *(const uint32_t *)(at + x);
+            four = __ldcg((const uint32_t *)(at + x));
         else
             for (int k = 0; k < 4; k++)
-                four |= (uint32_t)at[min(max(x + k, 0), (int)f.width - 1)] << 8 * k;
+                four |= (uint32_t)__ldcg(at + min(max(x + k, 0), (int)f.width - 1)) << 8 * k;
         *(uint32_t *)&tile.luma[row][word * 4] = four;
     }
 }
 
-__device__ static void load_means(const Feedback &f, ClassifyTile &tile, const Classify &c)
+__device__ static void load_means(const Feedback &f, ClassifyTile &tile, int x0, int y0)
 {
     for (int i = (int)threadIdx.x; i < MEAN_HEIGHT * MEAN_WIDTH / 4; i += (int)blockDim.x) {
         const int row = i / (MEAN_WIDTH / 4), four = i % (MEAN_WIDTH / 4);
-        const int y = min(max(c.y0 - MEAN_HALO + row, 0), (int)f.height - 1), x = c.x0 - MEAN_HALO + four * 4;
+        const int y = min(max(y0 - MEAN_HALO + row, 0), (int)f.height - 1), x = x0 - MEAN_HALO + four * 4;
         const uint16_t *const at = f.mean + (size_t)y * f.pitch;
-        ushort4 means;
-        if (x >= 0 && x + 4 <= (int)f.width) {
-            means = *(const ushort4 *)(at + x);
-        } else {
-            const int last = (int)f.width - 1;
-            means = make_ushort4(at[min(max(x, 0), last)], at[min(max(x + 1, 0), last)], at[min(max(x + 2, 0), last)],
-                                 at[min(max(x + 3, 0), last)]);
-        }
-        uint16_t *const to = &tile.mean[row][four * 4];
-        to[0] = rescaled(means.x, c.gain), to[1] = rescaled(means.y, c.gain);
-        to[2] = rescaled(means.z, c.gain), to[3] = rescaled(means.w, c.gain);
+        FeedbackFour means;
+        if (x >= 0 && x + 4 <= (int)f.width)
+            /* race: the first picture stores means, and uses none that are loaded here */
+            means.words = __ldcg((const uint2 *)(at + x));
+        else
+            for (int k = 0; k < 4; k++)
+                /* race: as above */
+                means.of[k] = __ldcg(at + min(max(x + k, 0), (int)f.width - 1));
+        *(uint2 *)&tile.mean[row][four * 4] = means.words;
     }
+}
+
+/* What load_means() has put there, by the same threads. */
+__device__ static void rescale_means(ClassifyTile &tile, uint32_t gain)
+{
+    for (int i = (int)threadIdx.x; gain && i < MEAN_HEIGHT * MEAN_WIDTH / 4; i += (int)blockDim.x)
+        for (int k = 0; k < 4; k++) {
+            uint16_t *const mean = &tile.mean[0][0] + i * 4 + k;
+            *mean = rescaled(*mean, gain);
+        }
+}
+
+__device__ static void load_gains(const Feedback &f, ClassifyTile &tile, int y0)
+{
+    if (threadIdx.x < VALUE_HEIGHT)
+        tile.gains[threadIdx.x] = f.gains[min(max(y0 - VALUE_HALO + (int)threadIdx.x, 0), (int)f.height - 1)];
 }
 
 __device__ static uint32_t smoothed(const ClassifyTile &tile, int row, int column)
@@ -107,45 +123,50 @@ __device__ static uint32_t smoothed(const ClassifyTile &tile, int row, int colum
     return feedback_smooth(tile.luma[y - 1], tile.luma[y], tile.luma[y + 1], (uint32_t)x, LUMA_WIDTH);
 }
 
-/* Columns 0 and 2, and 1 and 3, of four pixels in three rows, weighted 1, 2, 1: halves of 16 bits. */
-__device__ static void weigh_rows(const ClassifyTile &tile, int y, int word, uint32_t *even, uint32_t *odd)
+/* Four pixels of a row weighted 1, 2, 1 with their neighbours: columns 0 and 2, and 1 and 3, in halves of 16 bits. */
+typedef struct Weighted {
+    uint32_t even, odd;
+} Weighted;
+
+/* Of a word of luma, which is neither the first nor the last of its row. */
+__device__ static Weighted weigh_across(const ClassifyTile &tile, int y, int word)
 {
-    const uint32_t a = *(const uint32_t *)&tile.luma[y - 1][word * 4], b = *(const uint32_t *)&tile.luma[y][word * 4];
-    const uint32_t c = *(const uint32_t *)&tile.luma[y + 1][word * 4], mask = 0x00ff00ff;
-    *even = (a & mask) + 2 * (b & mask) + (c & mask);
-    *odd = (a >> 8 & mask) + 2 * (b >> 8 & mask) + (c >> 8 & mask);
+    const uint32_t *const at = (const uint32_t *)tile.luma[y] + word, mask = 0x00ff00ff;
+    const uint32_t even = at[0] & mask, odd = at[0] >> 8 & mask;
+    const uint32_t before = odd << 16 | at[-1] >> 24;         /* columns -1 and 1 */
+    const uint32_t after = even >> 16 | (at[1] & 255u) << 16; /* columns 2 and 4 */
+    return { before + 2 * even + odd, even + 2 * odd + after };
 }
 
-/* feedback_smooth() of the four pixels of a word of luma, which is neither the first nor the last of its row. */
-__device__ static void smooth_four(const ClassifyTile &tile, int y, int word, uint32_t *smooth)
+/* feedback_smooth() and feedback_normalise() of four pixels, from their row and those above and below. */
+__device__ static void store_four(ClassifyTile &tile, const Weighted *rows, int row, int column)
 {
-    uint32_t left, even, odd, right, unused;
-    weigh_rows(tile, y, word - 1, &unused, &left);
-    weigh_rows(tile, y, word, &even, &odd);
-    weigh_rows(tile, y, word + 1, &right, &unused);
-    const uint32_t before = odd << 16 | left >> 16;  /* columns -1 and 1 */
-    const uint32_t after = even >> 16 | right << 16; /* columns 2 and 4 */
-    const uint32_t evens = before + 2 * even + odd, odds = even + 2 * odd + after;
-    smooth[0] = (evens & 65535) << 4, smooth[1] = (odds & 65535) << 4;
-    smooth[2] = evens >> 16 << 4, smooth[3] = odds >> 16 << 4;
+    const uint32_t gain = tile.gains[row];
+    const uint32_t even = (rows[0].even + 2 * rows[1].even + rows[2].even) << 4; /* at most 65280 each */
+    const uint32_t odd = (rows[0].odd + 2 * rows[1].odd + rows[2].odd) << 4;
+    uint32_t *const to = (uint32_t *)&tile.value[row][column];
+    to[0] = feedback_normalise(even & 65535, gain) | feedback_normalise(odd & 65535, gain) << 16;
+    to[1] = feedback_normalise(even >> 16, gain) | feedback_normalise(odd >> 16, gain) << 16;
 }
 
-/* The values of the tile four at a time, then those around it. */
-__device__ static void compute_values(const Feedback &f, ClassifyTile &tile, const Classify &c)
+/* The values of the tile four by two at a time; other threads those left and right of it. */
+__device__ static void compute_values(ClassifyTile &tile)
 {
-    const int fours = TILE_WIDTH / 4, sides = 2 * VALUE_HALO;
-    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * fours; i += (int)blockDim.x) {
-        const int row = i / fours, four = i % fours;
-        const uint32_t gain = f.gains[min(max(c.y0 - VALUE_HALO + row, 0), (int)f.height - 1)];
-        uint32_t smooth[4];
-        smooth_four(tile, row + LUMA_HALO - VALUE_HALO, four + 1, smooth);
+    const int fours = TILE_WIDTH / 4, n_inside = VALUE_HEIGHT / 2 * fours, sides = 2 * VALUE_HALO;
+    static_assert(VALUE_HEIGHT % 2 == 0 && LUMA_HALO == VALUE_HALO + 1, "rows of luma begin one above those of values");
+    for (int i = (int)threadIdx.x; i < n_inside; i += (int)blockDim.x) {
+        const int row = i / fours * 2, four = i % fours;
+        Weighted rows[4];
+#pragma unroll
         for (int k = 0; k < 4; k++)
-            tile.value[row][four * 4 + VALUE_HALO + k] = (uint16_t)feedback_normalise(smooth[k], gain);
+            rows[k] = weigh_across(tile, row + k, four + 1);
+        store_four(tile, rows, row, four * 4 + VALUE_HALO);
+        store_four(tile, rows + 1, row + 1, four * 4 + VALUE_HALO);
     }
-    for (int i = (int)threadIdx.x; i < VALUE_HEIGHT * sides; i += (int)blockDim.x) {
+    for (int i = (int)(threadIdx.x + blockDim.x - n_inside % blockDim.x) % (int)blockDim.x; i < VALUE_HEIGHT * sides;
+         i += (int)blockDim.x) {
         const int row = i / sides, side = i % sides, column = side < VALUE_HALO ? side : TILE_WIDTH + side;
-        const uint32_t gain = f.gains[min(max(c.y0 - VALUE_HALO + row, 0), (int)f.height - 1)];
-        tile.value[row][column] = (uint16_t)feedback_normalise(smoothed(tile, row, column), gain);
+        tile.value[row][column] = (uint16_t)feedback_normalise(smoothed(tile, row, column), tile.gains[row]);
     }
 }
 
@@ -158,7 +179,7 @@ __device__ static void load_chroma(const Feedback &f, const FeedbackPicture &pic
         const int k = i / n, row = i % n / CHROMA_WIDTH, column = i % CHROMA_WIDTH;
         const int y = min(max(y0 / 2 - 2 + row, 0), (int)f.chroma_height - 1);
         const int x = min(max(x0 / 2 - 2 + column, 0), (int)f.chroma_width - 1);
-        tile->samples[k][row][column] = picture.chroma[k][y * picture.chroma_stride[k] + x * picture.chroma_step];
+        tile->samples[k][row][column] = __ldcg(picture.chroma[k] + y * picture.chroma_stride[k] + x * picture.chroma_step);
     }
 }
 
@@ -210,25 +231,40 @@ __device__ static bool is_inside(const ChromaTile &tile, int row, int column)
 
 /* ---------------------------------------------------------------- luma */
 
-/* Compares a thread's eight pixels with their first modes, stores their values, and lists those to look at again. */
-template <bool CHROMA>
-__device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const ChromaTile *chroma, const Classify &c)
+/* Four pixels of a thread: what their thresholds need. */
+typedef struct Noise {
+    FeedbackFour deviation, extra;
+} Noise;
+
+__device__ static Noise load_noise(const Feedback &f, int x0, int y0)
 {
-    const int row = (int)threadIdx.x * 8 / TILE_WIDTH, column = (int)threadIdx.x * 8 % TILE_WIDTH, y = c.y0 + row;
+    const int y = y0 + (int)threadIdx.x * 4 / TILE_WIDTH, x = x0 + (int)threadIdx.x * 4 % TILE_WIDTH;
+    const size_t at = (size_t)min(y, (int)f.height - 1) * f.pitch + x;
+    Noise noise;
+    noise.deviation.words = __ldcg((const uint2 *)(f.deviation + at));
+    noise.extra.words = __ldcg((const uint2 *)(f.extra + at));
+    return noise;
+}
+
+/* Compares a thread's four pixels with their first modes, stores their values, and lists those to look at again. */
+template <bool CHROMA>
+__device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const ChromaTile *chroma, const Classify &c,
+                                   const Noise &noise)
+{
+    const int row = (int)threadIdx.x * 4 / TILE_WIDTH, column = (int)threadIdx.x * 4 % TILE_WIDTH, y = c.y0 + row;
     uint32_t misses = 0, again = 0, rising = 0;
     if (y < (int)f.height) {
-        const size_t at = (size_t)y * f.pitch + c.x0 + column;
-        FeedbackEight value, deviation, extra;
-        deviation.words = *(const uint4 *)(f.deviation + at), extra.words = *(const uint4 *)(f.extra + at);
-        for (int i = 0; i < 8; i++) {
-            const uint32_t mean = tile.mean[row + MEAN_HALO][column + i + MEAN_HALO];
-            value.of[i] = tile.value[row + VALUE_HALO][column + i + VALUE_HALO];
-            const uint32_t threshold = feedback_threshold(c.base, mean, deviation.of[i], extra.of[i]);
-            misses |= (motion_distance(value.of[i], mean) > threshold ? 1u : 0u) << i;
+        const uint32_t *const values = (const uint32_t *)&tile.value[row + VALUE_HALO][column + VALUE_HALO];
+        FeedbackFour value, mean;
+        value.words = make_uint2(values[0], values[1]);
+        mean.words = *(const uint2 *)&tile.mean[row + MEAN_HALO][column + MEAN_HALO];
+        for (int i = 0; i < 4; i++) {
+            const uint32_t threshold = feedback_threshold(c.base, mean.of[i], noise.deviation.of[i], noise.extra.of[i]);
+            misses |= (motion_distance(value.of[i], mean.of[i]) > threshold ? 1u : 0u) << i;
         }
-        *(uint4 *)(f.value + at) = value.words;
+        *(uint2 *)(f.value + (size_t)y * f.pitch + c.x0 + column) = value.words;
         again = misses;
-        for (int i = 0; CHROMA && i < 8; i += 2) {
+        for (int i = 0; CHROMA && i < 4; i += 2) {
             const int chroma_row = row / 2 + 1, chroma_column = (column + i) / 2 + 1;
             again |= is_inside(*chroma, chroma_row, chroma_column) ? 3u << i : 0;
             rising |= chroma->flags[chroma_row][chroma_column] & FEEDBACK_RISES ? 3u << i : 0;
@@ -237,39 +273,52 @@ __device__ static void first_modes(const Feedback &f, ClassifyTile &tile, const 
         again &= valid, rising &= valid;
     }
     if (rising)
-        atomicOr(&tile.rising[threadIdx.x / 4], rising << threadIdx.x % 4 * 8);
+        atomicOr(&tile.rising[threadIdx.x / 8], rising << threadIdx.x % 8 * 4);
     uint32_t slot = again ? atomicAdd(&tile.n_todo, (uint32_t)__popc(again)) : 0;
     for (uint32_t left = again; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__ffs((int)left) - 1;
-        tile.todo[slot++] = (uint16_t)((threadIdx.x * 8 + i) | (misses >> i & 1 ? MISSES : 0));
+        tile.todo[slot++] = (uint16_t)((threadIdx.x * 4 + i) | (misses >> i & 1 ? MISSES : 0));
     }
 }
 
 __device__ static FeedbackRange range_around(const ClassifyTile &tile, int row, int column)
 {
     FeedbackRange range = { 65535, 0, 65535, 0 };
-    for (int j = -FEEDBACK_FAR_RADIUS; j <= FEEDBACK_FAR_RADIUS; j++)
-        for (int i = -FEEDBACK_FAR_RADIUS; i <= FEEDBACK_FAR_RADIUS; i++) {
+    far_range<MEAN_WIDTH>(&tile.mean[0][0], row, column, &range);
+    for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++) {
             const uint32_t mean = tile.mean[row + MEAN_HALO + j][column + MEAN_HALO + i];
-            range.far_min = min(range.far_min, mean), range.far_max = max(range.far_max, mean);
-            if (j >= -1 && j <= 1 && i >= -1 && i <= 1)
-                range.near_min = min(range.near_min, mean), range.near_max = max(range.near_max, mean);
+            range.near_min = min(range.near_min, mean), range.near_max = max(range.near_max, mean);
         }
     return range;
 }
 
-__device__ static bool is_shadow(const Feedback &f, const ClassifyTile &tile, const Classify &c, int row, int column)
+/* The sums of the 5x5 around a pixel; INSIDE: all of it is in the picture. */
+template <bool INSIDE>
+__device__ static MotionShadow shadow_sums(const Feedback &f, const ClassifyTile &tile, const Classify &c, int row, int column)
 {
     MotionShadow sums = { 0, 0, 0 };
-    if (tile.value[row + VALUE_HALO][column + VALUE_HALO] > tile.mean[row + MEAN_HALO][column + MEAN_HALO])
-        return false;
+#pragma unroll
     for (int j = -MOTION_SHADOW_RADIUS; j <= MOTION_SHADOW_RADIUS; j++)
+#pragma unroll
         for (int i = -MOTION_SHADOW_RADIUS; i <= MOTION_SHADOW_RADIUS; i++) {
             const int y = c.y0 + row + j, x = c.x0 + column + i;
-            if (y >= 0 && y < (int)f.height && x >= 0 && x < (int)f.width)
+            if (INSIDE || (y >= 0 && y < (int)f.height && x >= 0 && x < (int)f.width))
                 motion_shadow_add(&sums, feedback_above_black(tile.value[row + VALUE_HALO + j][column + VALUE_HALO + i], c.black),
                                   feedback_above_black(tile.mean[row + MEAN_HALO + j][column + MEAN_HALO + i], c.black));
         }
+    return sums;
+}
+
+__device__ static bool is_shadow(const Feedback &f, const ClassifyTile &tile, const Classify &c, int row, int column)
+{
+    const int r = MOTION_SHADOW_RADIUS;
+    if (tile.value[row + VALUE_HALO][column + VALUE_HALO] > tile.mean[row + MEAN_HALO][column + MEAN_HALO])
+        return false;
+    /* Of the tile: its threads go the same way. */
+    const bool inside =
+        c.x0 >= r && c.y0 >= r && c.x0 + TILE_WIDTH + r <= (int)f.width && c.y0 + TILE_HEIGHT + r <= (int)f.height;
+    const MotionShadow sums = inside ? shadow_sums<true>(f, tile, c, row, column) : shadow_sums<false>(f, tile, c, row, column);
     return feedback_is_shadow(&sums);
 }
 
@@ -311,6 +360,8 @@ __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Cl
 {
     const int dy = (int)feedback_row_step(f.height), dx = (int)feedback_column_step(f.width), columns = TILE_WIDTH / dx;
     FeedbackEdges sums = {};
+    if ((int)threadIdx.x / 32 * 32 >= TILE_HEIGHT / dy * columns)
+        return; /* the whole warp */
     for (int i = (int)threadIdx.x; i < TILE_HEIGHT / dy * columns; i += (int)blockDim.x) {
         const int row = dy / 2 + i / columns * dy, column = dx / 2 + i % columns * dx, y = c.y0 + row, x = c.x0 + column;
         if (x < 2 || y < 2 || x >= (int)f.width - 2 || y >= (int)f.height - 2)
@@ -329,12 +380,13 @@ __device__ static void add_edges(const Feedback &f, ClassifyTile &tile, const Cl
             atomicAdd(&tile.sums[1 + k], all[k]);
 }
 
+/* By the last threads: the first add up edges. */
 __device__ static void store_bits(const Feedback &f, ClassifyTile &tile, const Classify &c)
 {
     static_assert(TILE_WORDS % 32 == 0, "whole warps");
-    if (threadIdx.x >= TILE_WORDS)
+    if (threadIdx.x < CLASSIFY_THREADS - TILE_WORDS)
         return;
-    const uint32_t i = threadIdx.x, y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32),
+    const uint32_t i = threadIdx.x - (CLASSIFY_THREADS - TILE_WORDS), y = (uint32_t)c.y0 + i / (TILE_WIDTH / 32),
                    word = (uint32_t)c.x0 / 32 + i % (TILE_WIDTH / 32);
     const uint32_t n = warp_sum((uint32_t)__popc(tile.raw[i]));
     if (i % 32 == 0 && n)
@@ -374,8 +426,7 @@ __device__ static void decide(const Feedback &f, const FeedbackPicture &picture)
         outcome |= FEEDBACK_OUTCOME_RESTARTS;
     }
     picture.target.counters->raw = raw >> 32 | (frame.seed || frame.silent || restarts ? MOTION_EMPTY : 0);
-    *picture.outcome = outcome;
-    __threadfence_system();
+    *picture.outcome = outcome; /* there before the result, which the last kernel writes after a fence */
 }
 
 /* ---------------------------------------------------------------- the first picture */
@@ -417,20 +468,34 @@ __device__ static void seed(const Feedback &f, const ClassifyTile &tile, const C
 
 /* ---------------------------------------------------------------- kernel */
 
-template <bool CHROMA>
-__device__ static void compare(const Feedback &f, const FeedbackPicture &picture, ClassifyTile &tile, ChromaTile *chroma, int x0,
-                               int y0)
+/* A block's sums to those of the picture. The first warp calls. Returns whether the block is the last. */
+__device__ static bool add_sums(FeedbackState *state, const ClassifyTile &tile, uint32_t n_blocks)
 {
-    FeedbackState *const state = f.state;
-    const Classify c = {
-        x0, y0, (uint32_t)state->light.rescale, state->frame.base, state->light.black, picture.drop_shadow != 0
-    };
-    load_means(f, tile, c);
-    compute_values(f, tile, c);
+    bool is_last = false;
+    if (threadIdx.x < 3) {
+        const uint32_t *const pair = tile.sums + 2 * threadIdx.x;
+        unsigned long long *const sums = !threadIdx.x ? &state->raw : threadIdx.x == 1 ? &state->edges : &state->raw_edges;
+        if (pair[0] | pair[1])
+            atomicAdd(sums, (unsigned long long)pair[0] << 32 | pair[1]);
+        __threadfence();
+    }
+    __syncwarp();
+    if (!threadIdx.x) {
+        is_last = atomicAdd(&state->classify_blocks, 1u) + 1 == n_blocks;
+        __threadfence();
+    }
+    return is_last;
+}
+
+template <bool CHROMA>
+__device__ static void compare(const Feedback &f, const FeedbackPicture &picture, ClassifyTile &tile, ChromaTile *chroma,
+                               const Classify &c, const Noise &noise)
+{
+    compute_values(tile);
     if (CHROMA)
         compare_chroma(f, *chroma, c);
     __syncthreads();
-    first_modes<CHROMA>(f, tile, chroma, c);
+    first_modes<CHROMA>(f, tile, chroma, c, noise);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < tile.n_todo; i += blockDim.x)
         look_again<CHROMA>(f, tile, chroma, c, tile.todo[i]);
@@ -438,21 +503,17 @@ __device__ static void compare(const Feedback &f, const FeedbackPicture &picture
     add_edges(f, tile, c);
     store_bits(f, tile, c);
     __syncthreads();
-    if (threadIdx.x < 3) {
-        const uint32_t *const pair = tile.sums + 2 * threadIdx.x;
-        unsigned long long *const sums = !threadIdx.x ? &state->raw : threadIdx.x == 1 ? &state->edges : &state->raw_edges;
-        if (pair[0] | pair[1])
-            atomicAdd(sums, (unsigned long long)pair[0] << 32 | pair[1]);
-    }
 }
 
+/* What does not depend on the light is loaded before the wait: `sample` writes none of it, and has waited for those who did. */
 template <bool CHROMA>
-__global__ static void __launch_bounds__(CLASSIFY_THREADS)
+__global__ static void __launch_bounds__(CLASSIFY_THREADS, CHROMA ? 6 : 8)
     classify(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ ClassifyTile tile;
     __shared__ ChromaTile chroma_tile; /* without chroma it takes no memory */
     ChromaTile *const chroma = CHROMA ? &chroma_tile : NULL;
+    FeedbackState *const state = f.state;
     const int x0 = (int)blockIdx.x * TILE_WIDTH, y0 = (int)blockIdx.y * TILE_HEIGHT;
     if (threadIdx.x < TILE_WORDS)
         tile.raw[threadIdx.x] = tile.seen[threadIdx.x] = tile.rising[threadIdx.x] = 0;
@@ -460,17 +521,24 @@ __global__ static void __launch_bounds__(CLASSIFY_THREADS)
         tile.sums[threadIdx.x] = 0;
     if (!threadIdx.x)
         tile.n_todo = 0;
-    wait_for_predecessor();
-    let_successor_start();
     load_luma(f, picture, tile, x0, y0);
     if (CHROMA)
         load_chroma(f, picture, chroma, x0, y0);
+    load_means(f, tile, x0, y0);
+    const Noise noise = load_noise(f, x0, y0);
+    wait_for_predecessor();
+    let_successor_start();
+    const Classify c = {
+        x0, y0, (uint32_t)state->light.rescale, state->frame.base, state->light.black, picture.drop_shadow != 0
+    };
+    load_gains(f, tile, y0);
+    rescale_means(tile, c.gain);
     __syncthreads();
-    if (f.state->frame.seed)
+    if (state->frame.seed)
         seed<CHROMA>(f, tile, chroma, x0, y0);
     else
-        compare<CHROMA>(f, picture, tile, chroma, x0, y0);
-    if (is_last_block(&f.state->classify_blocks, gridDim.x * gridDim.y) && !threadIdx.x)
+        compare<CHROMA>(f, picture, tile, chroma, c, noise);
+    if (threadIdx.x < 32 && add_sums(state, tile, gridDim.x * gridDim.y))
         decide(f, picture);
 }
 

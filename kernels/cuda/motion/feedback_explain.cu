@@ -6,6 +6,7 @@
 // next picture.
 
 #include "feedback_median.cuh"
+#include "feedback_range.cuh"
 #include "feedback_regions.cuh"
 
 #define EXPLAIN_THREADS    REGION_THREADS
@@ -15,54 +16,47 @@
 #define TILE_WORDS         (TILE_WIDTH * TILE_HEIGHT / 32)
 #define HALO               FEEDBACK_FAR_RADIUS
 #define ROWS               (TILE_HEIGHT + 2 * HALO)
+#define COLUMNS            (TILE_WIDTH + 2 * HALO)
 
 /* ---------------------------------------------------------------- explain */
 
 typedef struct ExplainTile {
-    uint16_t mean[ROWS][TILE_WIDTH + 2 * HALO];
-    uint16_t row_min[ROWS][TILE_WIDTH], row_max[ROWS][TILE_WIDTH];
+    alignas(8) uint16_t mean[ROWS][COLUMNS];
     uint32_t bits[TILE_WORDS], explained[TILE_WORDS];
 } ExplainTile;
 
 /* The picture repeats its border, which changes no range. */
 __device__ static void load_means(const Feedback &f, ExplainTile &tile, uint32_t gain, int x0, int y0)
 {
-    for (int i = (int)threadIdx.x; i < ROWS * (TILE_WIDTH + 2 * HALO); i += (int)blockDim.x) {
-        const int row = i / (TILE_WIDTH + 2 * HALO), column = i % (TILE_WIDTH + 2 * HALO);
-        const int y = min(max(y0 - HALO + row, 0), (int)f.height - 1), x = min(max(x0 - HALO + column, 0), (int)f.width - 1);
-        tile.mean[row][column] = rescaled(f.mean[(size_t)y * f.pitch + x], gain);
-    }
-}
-
-__device__ static void range_rows(ExplainTile &tile)
-{
-    for (int i = (int)threadIdx.x; i < ROWS * TILE_WIDTH; i += (int)blockDim.x) {
-        const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;
-        uint32_t smallest = 65535, largest = 0;
-        for (int k = 0; k <= 2 * HALO; k++) {
-            const uint32_t mean = tile.mean[row][column + k];
-            smallest = min(smallest, mean), largest = max(largest, mean);
-        }
-        tile.row_min[row][column] = (uint16_t)smallest, tile.row_max[row][column] = (uint16_t)largest;
+    for (int i = (int)threadIdx.x; i < ROWS * COLUMNS / 4; i += (int)blockDim.x) {
+        const int row = i / (COLUMNS / 4), column = i % (COLUMNS / 4) * 4;
+        const int y = min(max(y0 - HALO + row, 0), (int)f.height - 1), x = x0 - HALO + column;
+        const uint16_t *const at = f.mean + (size_t)y * f.pitch;
+        FeedbackFour means;
+        if (x >= 0 && x + 4 <= (int)f.width)
+            means.words = *(const uint2 *)(at + x);
+        else
+            for (int k = 0; k < 4; k++)
+                means.of[k] = at[min(max(x + k, 0), (int)f.width - 1)];
+        for (int k = 0; k < 4 && gain; k++)
+            means.of[k] = rescaled(means.of[k], gain);
+        *(uint2 *)&tile.mean[row][column] = means.words;
     }
 }
 
 __device__ static bool is_explained(const Feedback &f, const ExplainTile &tile, uint32_t gain, const TilePixel &pixel)
 {
-    const int x = pixel.x, y = pixel.y, row = pixel.row, column = pixel.column;
-    uint32_t smallest = 65535, largest = 0;
-    for (int k = 0; k <= 2 * HALO; k++) {
-        smallest = min(smallest, (uint32_t)tile.row_min[row + k][column]);
-        largest = max(largest, (uint32_t)tile.row_max[row + k][column]);
-    }
-    if (!feedback_is_explained(f.value[(size_t)y * f.pitch + x], f.state->frame.base, smallest, largest))
+    const int x = pixel.x, y = pixel.y;
+    FeedbackRange range;
+    far_range<COLUMNS>(&tile.mean[0][0], pixel.row, pixel.column, &range);
+    if (!feedback_is_explained(f.value[(size_t)y * f.pitch + x], f.state->frame.base, range.far_min, range.far_max))
         return false;
     if (!f.chroma_width)
         return true;
     const size_t sample = (size_t)(y / 2) * f.chroma_pitch + x / 2;
     const uint32_t uv[2] = { f.uv[0][sample], f.uv[1][sample] };
-    const FeedbackChromaRange range = chroma_range(f, gain, x / 2, y / 2);
-    return feedback_chroma_is_explained(uv, &range);
+    const FeedbackChromaRange chroma = chroma_range(f, gain, x / 2, y / 2);
+    return feedback_chroma_is_explained(uv, &chroma);
 }
 
 /* A block has a tile; most are empty. */
@@ -79,8 +73,6 @@ __device__ static void explain_tile(const Feedback &f, ExplainTile &tile, uint32
     if (t < TILE_WORDS)
         tile.bits[t] = own, tile.explained[t] = 0;
     load_means(f, tile, gain, (int)word0 * 32, (int)row0);
-    __syncthreads();
-    range_rows(tile);
     __syncthreads();
     for (int i = (int)t; i < TILE_WIDTH * TILE_HEIGHT; i += (int)blockDim.x) {
         const int row = i / TILE_WIDTH, column = i % TILE_WIDTH;

@@ -4,14 +4,15 @@
 // Method "feedback": regions of the mask that stand still. Those that are ghosts are absorbed.
 
 #include "feedback_regions.cuh"
+#include "filter_words.cuh"
 
 /* Sums along the outline, by a region's node / 2: two runs of 1 do not begin side by side. */
 #define OUTLINE_SUMS 3
+#define STILL_RADIUS 2 /* of the median of still pixels */
 
 __device__ static uint32_t still_word(const Feedback &f, uint32_t word, uint32_t y)
 {
-    const size_t at = (size_t)y * f.words + word;
-    return word < f.words ? f.still_filtered[at] & f.mask[at] : 0;
+    return word < f.words ? f.still_filtered[(size_t)y * f.words + word] : 0;
 }
 
 __device__ static bool is_still(const Feedback &f, int x, int y)
@@ -25,20 +26,66 @@ __device__ static bool is_idle(const Feedback &f)
     return f.state->skip || !f.state->any_still;
 }
 
-__global__ static void __launch_bounds__(REGION_THREADS) merge_still(const __grid_constant__ Feedback f)
+/* ---------------------------------------------------------------- median, merge */
+
+/* Whether rows y - 3 to y + 2 have any still pixel; a warp calls. Rows at the border repeat. */
+__device__ static bool any_still_near(const Feedback &f, uint32_t y)
 {
-    const uint32_t y = row_of_warp();
-    wait_for_predecessor();
-    let_successor_start();
-    if (y >= f.height || is_idle(f))
+    uint32_t found = 0;
+    for (uint32_t word = threadIdx.x % 32; word < f.words; word += 32)
+#pragma unroll
+        for (int j = -STILL_RADIUS - 1; j <= STILL_RADIUS; j++) {
+            const int row = min(max((int)y + j, 0), (int)f.height - 1);
+            found |= __ldcg(f.still_bits + (size_t)row * f.words + word);
+        }
+    return __any_sync(~0u, found != 0);
+}
+
+/* A word of still pixels after the median, in the mask. */
+__device__ static uint32_t median_word(const Feedback &f, uint32_t word, uint32_t y)
+{
+    uint32_t ones[2 * STILL_RADIUS + 1], twos[2 * STILL_RADIUS + 1], fours[2 * STILL_RADIUS + 1];
+    const uint32_t mask = word < f.words ? __ldcg(f.mask + (size_t)y * f.words + word) : 0;
+    if (!mask)
+        return 0;
+#pragma unroll
+    for (int j = 0; j <= 2 * STILL_RADIUS; j++) {
+        const int row = min(max((int)y + j - STILL_RADIUS, 0), (int)f.height - 1);
+        const uint32_t *const bits = f.still_bits + (size_t)row * f.words;
+        const uint32_t around[3] = { repeated(f.width, bits, (int)word - 1), repeated(f.width, bits, (int)word),
+                                     repeated(f.width, bits, (int)word + 1) };
+        count_across(around + 1, STILL_RADIUS, ones + j, twos + j, fours + j);
+    }
+    return majority<1>(ones + STILL_RADIUS, twos + STILL_RADIUS, fours + STILL_RADIUS, STILL_RADIUS) & mask;
+}
+
+/* Row y by a warp. */
+__device__ static void merge_still_row(const Feedback &f, uint32_t y)
+{
+    const bool any = any_still_near(f, y);
+    for (uint32_t word = threadIdx.x % 32; word < f.words; word += 32)
+        f.still_filtered[(size_t)y * f.words + word] = any ? median_word(f, word, y) : 0;
+    __syncwarp();
+    if (!any)
         return;
     merge_row<false>(
-        f, regions_of(f, NULL, 1), y, [&](uint32_t word, uint32_t row) { return still_word(f, word, row); },
+        f, regions_of(f, NULL, 1), y,
+        [&](uint32_t word, uint32_t row) { return row == y ? still_word(f, word, y) : median_word(f, word, row); },
         [&](uint32_t node) {
             f.sums[node] = 0;
             for (int k = 0; k < OUTLINE_SUMS; k++)
                 f.outlines[(size_t)(node / 2) * OUTLINE_SUMS + k] = 0;
         });
+}
+
+/* The output, which comes before this, writes nothing that is needed here, and has itself waited for `learn`. */
+__global__ static void __launch_bounds__(REGION_THREADS) merge_still(const __grid_constant__ Feedback f)
+{
+    const uint32_t y = row_of_warp();
+    let_successor_start();
+    if (y < f.height && !__ldcg(&f.state->skip) && __ldcg(&f.state->any_still))
+        merge_still_row(f, y);
+    wait_for_predecessor(); /* whoever waits for this kernel has waited for all before */
 }
 
 /* ---------------------------------------------------------------- outlines */
@@ -84,7 +131,7 @@ __device__ static void add_outlines(const Feedback &f, const Regions &r, const R
         }
         if (!(sums.picture | sums.background))
             continue;
-        const uint32_t root = region_root(r, region_node(r, run_start(w, word, b), y));
+        const uint32_t root = region_climb(r, region_node(r, run_start(w, word, b), y));
         unsigned long long *const to = f.outlines + (size_t)(root / 2) * OUTLINE_SUMS;
         atomicAdd(to, (unsigned long long)sums.picture), atomicAdd(to + 1, (unsigned long long)sums.background);
         atomicAdd(to + 2, (unsigned long long)sums.change);
@@ -108,7 +155,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_
         const uint32_t next = shifted_left(bits, still_word(f, first + 32, y));
         const uint32_t motionless = bits ? f.motionless[(size_t)y * f.words + word] & bits : 0;
         sum_runs(w, next, word, { motionless, bits }, sums, [&](uint32_t start, uint32_t sum) {
-            atomicAdd(f.sums + region_root(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
+            atomicAdd(f.sums + region_climb(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
         });
         if (bits)
             add_outlines(f, r, w, next, word, y);

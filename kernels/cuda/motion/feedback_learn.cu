@@ -8,19 +8,29 @@
 #include "cuda/warp.cuh"
 
 #define LEARN_THREADS 256u
-#define LEARN_WORDS   4 /* of 32 pixels, each way */
-#define LEARN_ROWS    16
+#define LEARN_BLOCKS  4 /* on a multiprocessor */
+#define LEARN_WORDS   4 /* of 32 pixels: a warp has a row */
+#define LEARN_ROWS    8
 #define GUARD         ((int)FEEDBACK_GUARD)
 
-static_assert(LEARN_THREADS * 8 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has eight pixels");
+static_assert(LEARN_THREADS * 4 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has four pixels");
+static_assert(LEARN_WORDS * 32 == 32 * 4, "a warp has a row");
 static_assert(GUARD < 32, "the guard is in the next word");
+
+/* A pixel whose first mode is not near: the block's threads share such pixels. */
+typedef struct LearnTodo {
+    uint16_t pixel, value, threshold, mean, weight, deviation;
+} LearnTodo;
 
 typedef struct LearnTile {
     uint32_t mask[LEARN_ROWS + 2 * GUARD][LEARN_WORDS + 2];
     uint32_t guard[LEARN_ROWS][LEARN_WORDS];
     uint32_t still[LEARN_ROWS][LEARN_WORDS]; /* candidates that have stood still at all */
     uint32_t absorbed[LEARN_ROWS][LEARN_WORDS];
-    uint32_t n_mask;
+    LearnTodo todo[LEARN_THREADS * 4];
+    uint32_t n_todo;
+    FeedbackFrame frame; /* copies of the state: past the L1 cache, all threads would ask for the same line */
+    uint32_t skip, gain;
 } LearnTile;
 
 /* ---------------------------------------------------------------- final mask */
@@ -40,14 +50,20 @@ __device__ static bool fills_hole(const Feedback &f, const Regions &r, uint32_t 
     return keeps_blob(f, region_at(r, (root - 1) % r.pitch, (root - 1) / r.pitch - 1));
 }
 
+/* Whether the word is part of the run of 0 at the left border. */
+__device__ static bool is_border_run(const RunWord &w)
+{
+    return !w.bits && !w.start && !(w.begins & ~1u) && !w.before;
+}
+
 __device__ static uint32_t final_word(const Feedback &f, const Regions &r, int word, int y)
 {
     uint32_t mask = 0;
     if (y < 0 || y >= (int)f.height || word < 0 || word * 32 >= (int)f.width)
         return 0;
     const RunWord w = load_run_word(r, (uint32_t)word, (uint32_t)y);
-    if (!w.bits && !w.start && !(w.begins & ~1u) && !w.before)
-        return 0; /* the run at the left border */
+    if (is_border_run(w))
+        return 0;
     for (uint32_t b = 0; b < 32;) {
         const uint32_t later = w.begins & ~((2u << b) - 1), end = later ? (uint32_t)__ffs((int)later) - 1 : 32;
         const uint32_t run = (end < 32 ? (1u << end) - 1 : ~0u) & ~((1u << b) - 1);
@@ -72,36 +88,61 @@ __device__ static uint32_t guard_word(const LearnTile &tile, int row, int word)
     return grown;
 }
 
-__device__ static void make_masks(const Feedback &f, LearnTile &tile, int word0, int y0)
+__device__ static void load_state(const FeedbackState *state, LearnTile &tile)
 {
-    const bool silent = f.state->frame.silent;
+    const uint32_t i = threadIdx.x, n = sizeof tile.frame / 4;
+    if (i < n)
+        ((uint32_t *)&tile.frame)[i] = __ldcg((const uint32_t *)&state->frame + i);
+    else if (i == n)
+        tile.skip = __ldcg(&state->skip);
+    else if (i == n + 1)
+        tile.gain = (uint32_t)__ldcg(&state->light.rescale);
+    else if (i == n + 2)
+        tile.n_todo = 0;
+}
+
+/* Whether no region is in the tile and around it, so that the mask is empty there. All threads call. */
+__device__ static bool is_clear(const Feedback &f, int word0, int y0)
+{
+    const Regions r = regions_of(f, f.filtered, 0);
+    const int columns = LEARN_WORDS + 2, i = (int)threadIdx.x, y = y0 - GUARD + i / columns, word = word0 - 1 + i % columns;
+    static_assert((LEARN_ROWS + 2 * GUARD) * columns <= (int)LEARN_THREADS, "a thread has a word");
+    bool has_runs = false;
+    if (i < (LEARN_ROWS + 2 * GUARD) * columns && y >= 0 && y < (int)f.height && word >= 0 && word < (int)f.words)
+        has_runs = !is_border_run(load_run_word(r, (uint32_t)word, (uint32_t)y));
+    return !__syncthreads_or(has_runs);
+}
+
+__device__ static void make_masks(const Feedback &f, LearnTile &tile, int word0, int y0, bool clear)
+{
     const Regions r = regions_of(f, f.filtered, 0);
     const int columns = LEARN_WORDS + 2;
     for (int i = (int)threadIdx.x; i < (LEARN_ROWS + 2 * GUARD) * columns; i += (int)blockDim.x)
-        tile.mask[i / columns][i % columns] = silent ? 0 : final_word(f, r, word0 - 1 + i % columns, y0 - GUARD + i / columns);
+        tile.mask[i / columns][i % columns] = clear ? 0 : final_word(f, r, word0 - 1 + i % columns, y0 - GUARD + i / columns);
     __syncthreads();
     if (threadIdx.x >= LEARN_ROWS * LEARN_WORDS)
         return;
     const int row = (int)threadIdx.x / LEARN_WORDS, word = (int)threadIdx.x % LEARN_WORDS;
     const uint32_t mask = tile.mask[row + GUARD][word + 1];
-    tile.guard[row][word] = guard_word(tile, row, word);
+    tile.guard[row][word] = clear ? 0 : guard_word(tile, row, word);
     if (y0 + row < (int)f.height && word0 + word < (int)f.words)
         f.mask[(size_t)(y0 + row) * f.words + word0 + word] = mask;
     const uint32_t n = warp_sum((uint32_t)__popc(mask));
     if (threadIdx.x % 32 == 0 && n)
-        atomicAdd(&tile.n_mask, n);
+        atomicAdd(&f.state->n_mask, n);
 }
 
 static_assert(LEARN_ROWS * LEARN_WORDS % 32 == 0, "whole warps add up the mask");
 
 /* ---------------------------------------------------------------- luma */
 
-/* A thread's eight pixels, a bit for each. */
+/* A thread's four pixels, a bit for each. */
 typedef struct LearnBits {
     uint32_t mask, guard, raw, rises, valid;
+    uint32_t last_mask, last_rising;
 } LearnBits;
 
-/* What eight pixels become. */
+/* What four pixels become. */
 typedef struct Learnt {
     uint32_t still, motionless, any_still; /* for a second, for eight, at all */
     uint32_t absorbed;
@@ -110,7 +151,7 @@ typedef struct Learnt {
 /* After a step of light, of all that later pictures may look at. */
 __device__ static void rescale_rest(const Feedback &f, size_t at, uint32_t gain)
 {
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         ushort4 rest = f.rest[at + i];
         rest.x = rescaled(rest.x, gain), rest.y = rescaled(rest.y, gain);
         f.rest[at + i] = rest;
@@ -122,32 +163,31 @@ __device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackF
                                    uint32_t y)
 {
     union {
-        uint2 words;
-        uint8_t of[8];
+        uint32_t word;
+        uint8_t of[4];
     } old;
-    old.words = *(const uint2 *)(f.rises + at);
-    if (!(old.words.x | old.words.y | rises))
+    old.word = __ldcg((const uint32_t *)(f.rises + at));
+    if (!(old.word | rises))
         return;
 #pragma unroll
-    for (uint32_t i = 0; i < 8; i++)
+    for (uint32_t i = 0; i < 4; i++)
         old.of[i] = (uint8_t)feedback_rises(old.of[i], rises >> i & 1, frame.decay, feedback_dither(&frame, x + i, y));
-    *(uint2 *)(f.rises + at) = old.words;
+    *(uint32_t *)(f.rises + at) = old.word;
 }
 
 /* Pixels of the mask: `thresholds` are those of the model before it learnt. */
 __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits,
-                               uint32_t last_mask, const FeedbackEight &value, const FeedbackEight &thresholds, uint32_t x,
-                               uint32_t y)
+                               const FeedbackFour &value, const FeedbackFour &thresholds, uint32_t x, uint32_t y)
 {
-    FeedbackEight candidate, still;
+    FeedbackFour candidate, still;
     Learnt learnt = { 0, 0, 0, 0 };
-    const uint32_t held = (uint32_t)feedback_held_pixels(&f.state->hold, x, y, 8);
-    candidate.words = *(const uint4 *)(f.candidate + at), still.words = *(const uint4 *)(f.still + at);
+    const uint32_t held = (uint32_t)feedback_held_pixels(&f.state->hold, x, y, 4);
+    candidate.words = *(const uint2 *)(f.candidate + at), still.words = *(const uint2 *)(f.still + at);
 #pragma unroll
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         if (!(bits.mask >> i & 1))
             continue;
-        if (!(last_mask >> i & 1))
+        if (!(bits.last_mask >> i & 1))
             still.of[i] = 0;
         const bool is_held = held >> i & 1;
         const uint16_t before = still.of[i];
@@ -162,8 +202,8 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
         learnt.still |= (still.of[i] >= FEEDBACK_STATIC ? 1u : 0u) << i;
         learnt.motionless |= (still.of[i] >= FEEDBACK_MOTIONLESS ? 1u : 0u) << i;
     }
-    *(uint4 *)(f.candidate + at) = candidate.words;
-    *(uint4 *)(f.still + at) = still.words;
+    *(uint2 *)(f.candidate + at) = candidate.words;
+    *(uint2 *)(f.still + at) = still.words;
     return learnt;
 }
 
@@ -180,16 +220,18 @@ __device__ static void absorb_pixels(const Feedback &f, size_t at, uint32_t pixe
     }
 }
 
-/* Pixels outside of the guard. Fills the thresholds of all eight. */
-__device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits, uint32_t gain,
-                                   const FeedbackEight &value, FeedbackEight &thresholds, uint32_t x, uint32_t y)
+/* Pixels outside of the guard. Fills the thresholds of all four. */
+__device__ static void learn_modes(const Feedback &f, LearnTile &tile, size_t at, const FeedbackFrame &frame,
+                                   const LearnBits &bits, uint32_t gain, const FeedbackFour &value, FeedbackFour &thresholds,
+                                   uint32_t x, uint32_t y)
 {
-    FeedbackEight mean, weight, deviation, extra;
-    mean.words = *(const uint4 *)(f.mean + at), weight.words = *(const uint4 *)(f.weight + at);
-    deviation.words = *(const uint4 *)(f.deviation + at), extra.words = *(const uint4 *)(f.extra + at);
-    const uint4 old_extra = extra.words;
+    FeedbackFour mean, weight, deviation, extra;
+    mean.words = __ldcg((const uint2 *)(f.mean + at)), weight.words = __ldcg((const uint2 *)(f.weight + at));
+    deviation.words = __ldcg((const uint2 *)(f.deviation + at)), extra.words = __ldcg((const uint2 *)(f.extra + at));
+    const uint2 old_extra = extra.words, old_weight = weight.words;
+    uint32_t far = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         const uint32_t dither = feedback_dither(&frame, x + i, y);
         mean.of[i] = rescaled(mean.of[i], gain);
         const uint32_t threshold = feedback_threshold(frame.base, mean.of[i], deviation.of[i], extra.of[i]);
@@ -198,50 +240,95 @@ __device__ static void learn_modes(const Feedback &f, size_t at, const FeedbackF
             continue;
         if (feedback_is_near(value.of[i], mean.of[i], threshold)) {
             feedback_learn_first(value.of[i], &mean.of[i], &weight.of[i], &deviation.of[i], &frame, dither);
-        } else if (bits.valid >> i & 1) {
-            FeedbackRest rest = rest_of(f.rest[at + i]);
-            feedback_learn_any(value.of[i], threshold, &mean.of[i], &weight.of[i], &deviation.of[i], &rest, &frame, dither);
-            f.rest[at + i] = words_of(rest);
+        } else {
+            far |= bits.valid & 1u << i;
         }
         extra.of[i] = (uint16_t)feedback_extra(extra.of[i], bits.raw >> i & 1 && !frame.silent);
     }
-    if ((bits.guard & 255) != 255 || gain) {
-        *(uint4 *)(f.mean + at) = mean.words, *(uint4 *)(f.weight + at) = weight.words;
-        *(uint4 *)(f.deviation + at) = deviation.words;
+    if (bits.guard != 15 || gain) {
+        *(uint2 *)(f.mean + at) = mean.words, *(uint2 *)(f.deviation + at) = deviation.words;
+        if ((weight.words.x ^ old_weight.x) | (weight.words.y ^ old_weight.y))
+            *(uint2 *)(f.weight + at) = weight.words;
     }
-    if ((extra.words.x ^ old_extra.x) | (extra.words.y ^ old_extra.y) | (extra.words.z ^ old_extra.z) |
-        (extra.words.w ^ old_extra.w))
-        *(uint4 *)(f.extra + at) = extra.words;
+    if ((extra.words.x ^ old_extra.x) | (extra.words.y ^ old_extra.y))
+        *(uint2 *)(f.extra + at) = extra.words;
+    uint32_t slot = far ? atomicAdd(&tile.n_todo, (uint32_t)__popc(far)) : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++)
+        if (far >> i & 1)
+            tile.todo[slot++] = {
+                (uint16_t)(threadIdx.x * 4 + i), value.of[i], thresholds.of[i], mean.of[i], weight.of[i], deviation.of[i]
+            };
 }
 
-/* A thread's eight pixels. Returns the bits that the tile needs of them. */
-__device__ static Learnt learn_eight(const Feedback &f, const LearnTile &tile, const FeedbackFrame &frame, const TilePixel &first)
+/* A listed pixel. Its owner has stored the first mode as it was; this store comes after a barrier. */
+__device__ static void learn_listed(const Feedback &f, const LearnTodo &todo, const FeedbackFrame &frame, int word0, int y0)
 {
-    const int x = first.x, y = first.y, row = first.row, column = first.column;
-    const size_t at = (size_t)y * f.pitch + x, byte = (size_t)y * f.words * 4 + x / 8;
-    const uint32_t gain = (uint32_t)f.state->light.rescale, shift = column % 32;
-    const uint32_t last_mask = ((const uint8_t *)f.last_mask)[byte], last_rising = ((const uint8_t *)f.last_rising)[byte];
+    const uint32_t x = (uint32_t)word0 * 32 + todo.pixel % (LEARN_WORDS * 32), y = (uint32_t)y0 + todo.pixel / (LEARN_WORDS * 32);
+    const size_t at = (size_t)y * f.pitch + x;
+    FeedbackRest rest = rest_of(__ldcg(f.rest + at));
+    uint16_t mean = todo.mean, weight = todo.weight, deviation = todo.deviation;
+    feedback_learn_any(todo.value, todo.threshold, &mean, &weight, &deviation, &rest, &frame, feedback_dither(&frame, x, y));
+    f.mean[at] = mean, f.weight[at] = weight, f.deviation[at] = deviation;
+    f.rest[at] = words_of(rest);
+}
+
+/* The bits of a thread's pixels. An even lane loads those of the next lane too. */
+__device__ static LearnBits load_bits(const Feedback &f, const LearnTile &tile, const TilePixel &first, bool inside)
+{
+    const size_t byte = (size_t)first.y * f.words * 4 + (uint32_t)first.x / 8;
+    const uint32_t lane = threadIdx.x % 32, shift = (uint32_t)first.column % 32, half = lane % 2 * 4;
+    const auto load = [&](const uint32_t *bits) { return (uint32_t)__ldcg((const uint8_t *)bits + byte); };
     LearnBits bits;
-    FeedbackEight value, thresholds;
+    uint32_t four = 0;
+    if (inside && !half)
+        four = load(f.raw) | load(f.rising) << 8 | load(f.last_mask) << 16 | load(f.last_rising) << 24;
+    four = __shfl_sync(~0u, four, lane & ~1u) >> half;
+    bits.raw = four & 15, bits.rises = four >> 8 & 15, bits.last_mask = four >> 16 & 15, bits.last_rising = four >> 24 & 15;
+    bits.mask = tile.mask[first.row + GUARD][first.column / 32 + 1] >> shift & 15;
+    bits.guard = tile.guard[first.row][first.column / 32] >> shift & 15;
+    bits.valid = inside ? valid_bits(f, (uint32_t)first.x / 32) >> shift : 0;
+    return bits;
+}
+
+/* The bits that four pixels leave; an even lane stores those of the next lane too. */
+__device__ static void store_bits(const Feedback &f, LearnTile &tile, const TilePixel &first, bool inside, const LearnBits &bits,
+                                  const Learnt &learnt)
+{
+    const size_t byte = (size_t)first.y * f.words * 4 + (uint32_t)first.x / 8;
+    const uint32_t six = (bits.mask & ~learnt.absorbed) | bits.rises << 4 | learnt.still << 8 | learnt.motionless << 12 |
+                         learnt.any_still << 16 | learnt.absorbed << 20;
+    const uint32_t next = __shfl_down_sync(~0u, six, 1);
+    if (threadIdx.x % 2)
+        return;
+    const auto both = [&](uint32_t shift) { return (uint8_t)((six >> shift & 15) | (next >> shift & 15) << 4); };
+    ((uint8_t *)tile.still)[threadIdx.x / 2] = both(16);
+    ((uint8_t *)tile.absorbed)[threadIdx.x / 2] = both(20);
+    if (!inside)
+        return;
+    ((uint8_t *)f.last_mask)[byte] = both(0);
+    ((uint8_t *)f.last_rising)[byte] = both(4);
+    ((uint8_t *)f.still_bits)[byte] = both(8);
+    ((uint8_t *)f.motionless)[byte] = both(12);
+}
+
+/* A thread's four pixels. */
+__device__ static Learnt learn_four(const Feedback &f, LearnTile &tile, const LearnBits &bits, const FeedbackFrame &frame,
+                                    const TilePixel &first)
+{
+    const uint32_t x = (uint32_t)first.x, y = (uint32_t)first.y, gain = tile.gain;
+    const size_t at = (size_t)y * f.pitch + x;
+    FeedbackFour value, thresholds;
     Learnt learnt = { 0, 0, 0, 0 };
-    bits.mask = tile.mask[row + GUARD][column / 32 + 1] >> shift & 255;
-    bits.guard = tile.guard[row][column / 32] >> shift & 255;
-    bits.raw = ((const uint8_t *)f.raw)[byte];
-    bits.rises = ((const uint8_t *)f.rising)[byte];
-    bits.valid = valid_bits(f, (uint32_t)x / 32) >> shift;
-    value.words = *(const uint4 *)(f.value + at);
+    value.words = __ldcg((const uint2 *)(f.value + at));
     if (gain)
         rescale_rest(f, at, gain);
-    learn_rises(f, at, frame, bits.rises & ~last_rising & ~last_mask, (uint32_t)x, (uint32_t)y);
-    learn_modes(f, at, frame, bits, gain, value, thresholds, (uint32_t)x, (uint32_t)y);
+    learn_rises(f, at, frame, bits.rises & ~bits.last_rising & ~bits.last_mask, x, y);
+    learn_modes(f, tile, at, frame, bits, gain, value, thresholds, x, y);
     if (bits.mask)
-        learnt = watch(f, at, frame, bits, last_mask, value, thresholds, (uint32_t)x, (uint32_t)y);
+        learnt = watch(f, at, frame, bits, value, thresholds, x, y);
     if (learnt.absorbed)
         absorb_pixels(f, at, learnt.absorbed);
-    ((uint8_t *)f.last_mask)[byte] = (uint8_t)(bits.mask & ~learnt.absorbed);
-    ((uint8_t *)f.last_rising)[byte] = (uint8_t)bits.rises;
-    ((uint8_t *)f.still_bits)[byte] = (uint8_t)learnt.still;
-    ((uint8_t *)f.motionless)[byte] = (uint8_t)learnt.motionless;
     return learnt;
 }
 
@@ -255,10 +342,10 @@ __device__ static void learn_chroma(const Feedback &f, const LearnTile &tile, co
     const uint32_t x = (uint32_t)place.x, y = (uint32_t)place.y;
     const int word = column * 2 / 32, shift = column * 2 % 32;
     const size_t at = (size_t)y * f.chroma_pitch + x;
-    const uint32_t uv[2] = { f.uv[0][at], f.uv[1][at] }, dither = feedback_dither(&frame, x, y);
+    const uint32_t uv[2] = { __ldcg(f.uv[0] + at), __ldcg(f.uv[1] + at) }, dither = feedback_dither(&frame, x, y);
     const uint32_t absorbed = (tile.absorbed[2 * row][word] | tile.absorbed[2 * row + 1][word]) >> shift & 3;
     FeedbackSample sample;
-    sample.words = f.chroma[at];
+    sample.words = __ldcg(f.chroma + at);
     for (int k = 0; k < 2 && gain; k++) {
         sample.chroma.mean[0][k] = rescaled_chroma(sample.chroma.mean[0][k], gain);
         sample.chroma.mean[1][k] = rescaled_chroma(sample.chroma.mean[1][k], gain);
@@ -282,40 +369,46 @@ __device__ static void learn_chroma_tile(const Feedback &f, const LearnTile &til
         const int row = i / columns, column = i % columns;
         const uint32_t y = (uint32_t)(y0 / 2 + row), x = (uint32_t)(word0 * 16 + column);
         if (y < f.chroma_height && x < f.chroma_width)
-            learn_chroma(f, tile, frame, (uint32_t)f.state->light.rescale, { (int)x, (int)y, column, row });
+            learn_chroma(f, tile, frame, tile.gain, { (int)x, (int)y, column, row });
     }
 }
 
 /* ---------------------------------------------------------------- kernel */
 
-template <bool CHROMA> __global__ static void __launch_bounds__(LEARN_THREADS) learn(const __grid_constant__ Feedback f)
+/* A block whose mask is empty anyway does not wait for the sums of regions: sum_blobs() writes nothing else, and has itself
+ * waited for all that is read and written here. Loads before the wait go past the L1 cache, which nothing has cleared. */
+template <bool CHROMA>
+__global__ static void __launch_bounds__(LEARN_THREADS, LEARN_BLOCKS) learn(const __grid_constant__ Feedback f)
 {
     __shared__ LearnTile tile;
     const int word0 = (int)blockIdx.x * LEARN_WORDS, y0 = (int)blockIdx.y * LEARN_ROWS;
-    const int row = (int)threadIdx.x / (LEARN_WORDS * 4), column = (int)threadIdx.x % (LEARN_WORDS * 4) * 8;
-    const int x = word0 * 32 + column, y = y0 + row;
+    const int row = (int)threadIdx.x / 32, column = (int)threadIdx.x % 32 * 4;
+    const TilePixel first = { word0 * 32 + column, y0 + row, column, row };
+    const bool inside = first.y < (int)f.height && first.x < (int)f.pitch;
     Learnt learnt = { 0, 0, 0, 0 };
-    if (!threadIdx.x)
-        tile.n_mask = 0;
-    wait_for_predecessor();
     let_successor_start();
-    if (f.state->skip)
+    load_state(f.state, tile);
+    const bool empty = is_clear(f, word0, y0), clear = !tile.skip && (empty || tile.frame.silent);
+    if (!clear)
+        wait_for_predecessor();
+    if (tile.skip)
         return;
-    const FeedbackFrame frame = f.state->frame;
+    const FeedbackFrame &frame = tile.frame;
+    make_masks(f, tile, word0, y0, clear);
     __syncthreads();
-    make_masks(f, tile, word0, y0);
+    const LearnBits bits = load_bits(f, tile, first, inside);
+    if (inside)
+        learnt = learn_four(f, tile, bits, frame, first);
+    store_bits(f, tile, first, inside, bits, learnt);
+    if (__any_sync(~0u, learnt.still != 0) && threadIdx.x % 32 == 0)
+        atomicOr(&f.state->any_still, 1u);
     __syncthreads();
-    if (y < (int)f.height && x < (int)f.pitch)
-        learnt = learn_eight(f, tile, frame, { x, y, column, row });
-    ((uint8_t *)tile.still)[threadIdx.x] = (uint8_t)learnt.any_still;
-    ((uint8_t *)tile.absorbed)[threadIdx.x] = (uint8_t)learnt.absorbed;
-    const bool any_still = __syncthreads_or(learnt.still != 0);
+    for (uint32_t i = threadIdx.x; i < tile.n_todo; i += blockDim.x)
+        learn_listed(f, tile.todo[i], frame, word0, y0);
     if (CHROMA)
         learn_chroma_tile(f, tile, frame, word0, y0);
-    if (!threadIdx.x && tile.n_mask)
-        atomicAdd(&f.state->n_mask, tile.n_mask);
-    if (!threadIdx.x && any_still)
-        atomicOr(&f.state->any_still, 1u);
+    if (clear)
+        wait_for_predecessor(); /* whoever waits for this kernel has waited for all before */
 }
 
 CclStatus feedback_launch_learn(const CudaMotion *cuda, const Feedback *f)

@@ -6,12 +6,12 @@
 #include "feedback_median.cuh"
 
 #define SAMPLE_THREADS     512u
-#define SAMPLES_PER_THREAD 2u
+#define SAMPLES_PER_THREAD 1u
 #define LIGHT_PARTS        (FEEDBACK_BANDS + 2) /* medians of bands, of the picture; black: a warp each */
 #define OFFSET_THREADS     256u
 #define OFFSETS_PER_THREAD 8u
 
-static_assert(LIGHT_PARTS * 32 <= SAMPLE_THREADS, "a warp for each part");
+static_assert((LIGHT_PARTS + 1) * 32 <= SAMPLE_THREADS, "a warp for each part, and one for the clock");
 
 /* ---------------------------------------------------------------- light */
 
@@ -54,30 +54,22 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     }
 }
 
-/* Fills the parts from the histograms: a warp each. */
-__device__ static void measure_light(const Feedback &f, int *parts)
-{
-    const uint32_t warp = threadIdx.x / 32;
-    if (warp >= LIGHT_PARTS)
-        return;
-    const int part = warp <= FEEDBACK_BANDS ? take_median(f.ratios + warp * FEEDBACK_BINS)
-                                            : (int)(take_bin<256 / 32>(f.luma, 50).bin * FEEDBACK_LEVEL);
-    if (threadIdx.x % 32 == 0)
-        parts[warp] = part;
-}
+/* What the picture's numbers are when its light is not yet known. */
+typedef struct Beginning {
+    FeedbackControl control;
+    FeedbackFrame frame;
+} Beginning;
 
-/* The state of a picture before its pixels are compared. One thread calls. */
-__device__ static void begin_picture(FeedbackState *state, const FeedbackPicture &picture, const FeedbackLight &light)
+/* One thread calls, beside those that measure the light. */
+__device__ static void begin_frame(FeedbackState *state, const FeedbackPicture &picture, Beginning *beginning)
 {
     const FeedbackControl none = {};
     FeedbackControl control = picture.resets ? none : state->control;
     const FeedbackFrame frame = feedback_begin(&control, &state->hold, picture.us, picture.threshold, picture.absorb_ms);
-    if (frame.seed || light.rescale)
-        control.offset[0] = control.offset[1] = 0;
     control.in_mask = frame.seed ? 0 : state->n_mask;
-    state->control = control;
+    beginning->control = control;
+    beginning->frame = frame;
     state->frame = frame;
-    state->light = light;
     state->skip = frame.seed;
     state->n_mask = 0;
     state->had_still = frame.seed ? 0 : state->any_still;
@@ -89,12 +81,37 @@ __device__ static void begin_picture(FeedbackState *state, const FeedbackPicture
     state->target = picture.target;
 }
 
+/* Fills the parts from the histograms: a warp each. The last warp begins the frame. */
+__device__ static void measure_light(const Feedback &f, const FeedbackPicture &picture, int *parts, Beginning *beginning)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (threadIdx.x == SAMPLE_THREADS - 32)
+        begin_frame(f.state, picture, beginning);
+    if (warp >= LIGHT_PARTS)
+        return;
+    const int part = warp <= FEEDBACK_BANDS ? take_median(f.ratios + warp * FEEDBACK_BINS)
+                                            : (int)(take_bin<256 / 32>(f.luma, 50).bin * FEEDBACK_LEVEL);
+    if (threadIdx.x % 32 == 0)
+        parts[warp] = part;
+}
+
+/* The state of a picture before its pixels are compared. One thread calls. */
+__device__ static void store_light(FeedbackState *state, const Beginning &beginning, const FeedbackLight &light)
+{
+    FeedbackControl control = beginning.control;
+    if (beginning.frame.seed || light.rescale)
+        control.offset[0] = control.offset[1] = 0;
+    state->control = control;
+    state->light = light;
+}
+
 __global__ static void __launch_bounds__(SAMPLE_THREADS)
     sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
 {
     __shared__ uint32_t bins[FEEDBACK_BINS], luma[256];
     __shared__ int parts[LIGHT_PARTS];
     __shared__ FeedbackLight light;
+    __shared__ Beginning beginning;
     const uint32_t band = blockIdx.x % FEEDBACK_BANDS;
     for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
         bins[i] = 0;
@@ -115,13 +132,13 @@ __global__ static void __launch_bounds__(SAMPLE_THREADS)
             atomicAdd(&f.luma[i], luma[i]);
     if (!is_last_block(&f.state->sample_blocks, gridDim.x))
         return;
-    measure_light(f, parts);
+    measure_light(f, picture, parts, &beginning);
     __syncthreads();
-    if (!threadIdx.x) {
+    if (!threadIdx.x)
         light = feedback_light_of(parts, (uint32_t)parts[LIGHT_PARTS - 1]);
-        begin_picture(f.state, picture, light);
-    }
     __syncthreads();
+    if (threadIdx.x == SAMPLE_THREADS - 32)
+        store_light(f.state, beginning, light);
     for (uint32_t y = threadIdx.x; y < f.height; y += blockDim.x)
         f.gains[y] = (uint16_t)feedback_row_gain(&light, y, f.height);
 }

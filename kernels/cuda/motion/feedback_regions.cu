@@ -16,7 +16,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_blobs(const __grid_
     const Regions r = regions_of(f, f.filtered, 0);
     const auto load = [&](uint32_t word) { return word < f.words ? f.filtered[(size_t)y * f.words + word] : 0; };
     const auto add = [&](uint32_t start, unsigned long long sum) {
-        const uint32_t node = region_node(r, start, y), root = region_root(r, node);
+        const uint32_t node = region_node(r, start, y), root = region_climb(r, node);
         if (root == REGION_OUTSIDE)
             return;
         if (sum)

@@ -59,6 +59,24 @@ __device__ static inline uint32_t region_root(const Regions &r, uint32_t node)
     }
 }
 
+/* The same, for kernels that join or add: parents on the way become grandparents. Rows that begin together make chains as long
+ * as a region is high, which rows that climb together halve with each step. */
+__device__ static inline uint32_t region_climb(const Regions &r, uint32_t node)
+{
+    const uint32_t mask = (1u << REGION_NODE_BITS) - 1;
+    unsigned long long entry = __ldcg(r.parents + node);
+    while (entry >> REGION_NODE_BITS == r.labelling) {
+        const uint32_t parent = (uint32_t)entry & mask;
+        const unsigned long long next = __ldcg(r.parents + parent);
+        if (next >> REGION_NODE_BITS != r.labelling)
+            return parent;
+        atomicMin(r.parents + node, next);
+        node = (uint32_t)next & mask;
+        entry = __ldcg(r.parents + node);
+    }
+    return node;
+}
+
 /* `node` gets the parent `to`, if that is smaller than the one it has. Returns the one it had, or `to` if it had none. */
 __device__ static inline uint32_t region_attach(const Regions &r, uint32_t node, uint32_t to)
 {
@@ -69,13 +87,21 @@ __device__ static inline uint32_t region_attach(const Regions &r, uint32_t node,
 __device__ static inline void region_join(const Regions &r, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = region_root(r, a), b = region_root(r, b);
+        a = region_climb(r, a), b = region_climb(r, b);
         if (a == b)
             return;
         const uint32_t large = max(a, b);
         b = min(a, b);
         a = region_attach(r, large, b); /* another thread may have been faster: then its parent has to join too */
     }
+}
+
+/* The same with what lies outside: a node gets it as its parent at once. */
+__device__ static inline void region_join_outside(const Regions &r, uint32_t node)
+{
+    const uint32_t old = region_attach(r, node, REGION_OUTSIDE);
+    if (old != REGION_OUTSIDE)
+        region_join(r, old, REGION_OUTSIDE);
 }
 
 /* A word of a row. */
@@ -98,10 +124,10 @@ __device__ static inline RunWord load_run_word(const Regions &r, uint32_t word, 
 {
     const size_t at = (size_t)y * r.words + word;
     RunWord w;
-    w.bits = r.bits[at];
-    w.before = word ? r.bits[at - 1] >> 31 : 0;
+    w.bits = __ldcg(r.bits + at);
+    w.before = word ? __ldcg(r.bits + at - 1) >> 31 : 0;
     w.begins = (w.bits ^ (w.bits << 1 | w.before)) | (word ? 0 : 1);
-    w.start = r.run_starts[at];
+    w.start = __ldcg(r.run_starts + at);
     return w;
 }
 
@@ -168,10 +194,10 @@ __device__ static inline void merge_row(const Feedback &f, const Regions &r, uin
             const uint32_t i = (uint32_t)__ffs((int)left) - 1, node = region_node(r, word * 32 + i, y);
             begin(node);
             if (BOTH && !(bits >> i & 1) && (!y || y + 1 == f.height || word * 32 + i == 0))
-                region_join(r, node, REGION_OUTSIDE);
+                region_join_outside(r, node);
         }
         if (BOTH && word == (f.width - 1) / 32 && !(bits >> (f.width - 1) % 32 & 1))
-            region_join(r, region_node(r, run_start(a, word, (f.width - 1) % 32), y), REGION_OUTSIDE);
+            region_join_outside(r, region_node(r, run_start(a, word, (f.width - 1) % 32), y));
         if (!y)
             continue;
         uint32_t straight = bits & up & ~(a_left & b_left);

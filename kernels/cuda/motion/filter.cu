@@ -4,7 +4,7 @@
 // From foreground bits to the mask. A block filters a tile of bits with its surroundings in shared memory: median, [confirm,]
 // open, close, dilate, bytes. The last block tells the host.
 
-#include "cuda_motion.cuh"
+#include "filter_words.cuh"
 
 #include "cuda/warp.cuh"
 
@@ -33,56 +33,9 @@ typedef struct Filter {
     const MotionTarget *stored; /* in device memory */
 } Filter;
 
-/* Bit x is bit x + n, 0 < |n| < 32, of the row left, here, right. */
-__device__ static uint32_t from_right(uint32_t here, uint32_t right, uint32_t n)
-{
-    return __funnelshift_r(here, right, n);
-}
-
-__device__ static uint32_t from_left(uint32_t left, uint32_t here, uint32_t n)
-{
-    return __funnelshift_l(left, here, n);
-}
-
-__device__ static void add3(uint32_t a, uint32_t b, uint32_t c, uint32_t *sum, uint32_t *carry)
-{
-    *sum = a ^ b ^ c;
-    *carry = (a & b) | (c & (a ^ b));
-}
-
 /* Rows of a tile and its surroundings are in shared memory. Bits outside the picture have the value that the next step needs
  * there. A word at either end of a row has a neighbour of no meaning, so each step invalidates as many pixels of the
  * surroundings as its radius. */
-
-/* How many of the n = 3 or 5 pixels around are set: bit planes for 1, 2 and 4. */
-__device__ static void count_across(const uint32_t *at, uint32_t radius, uint32_t *one, uint32_t *two, uint32_t *four)
-{
-    const uint32_t l = at[-1], h = at[0], r = at[1];
-    uint32_t s, c, s2, c2 = 0;
-    add3(from_left(l, h, 1), h, from_right(h, r, 1), &s, &c);
-    if (radius == 2)
-        add3(s, from_left(l, h, 2), from_right(h, r, 2), &s2, &c2);
-    else
-        s2 = s;
-    *one = s2, *two = c ^ c2, *four = c & c2;
-}
-
-/* Whether more than half of n rows of such counts. */
-template <int WORDS>
-__device__ static uint32_t majority(const uint32_t *one, const uint32_t *two, const uint32_t *four, int radius)
-{
-    uint32_t sum[5] = { 0, 0, 0, 0, 0 };
-    for (int j = -radius; j <= radius; j++) {
-        const int at = j * WORDS;
-        const uint32_t carry = sum[0] & one[at];
-        uint32_t carry2, carry3;
-        sum[0] ^= one[at];
-        add3(sum[1], two[at], carry, &sum[1], &carry2);
-        add3(sum[2], four[at], carry2, &sum[2], &carry3);
-        sum[4] ^= sum[3] & carry3, sum[3] ^= carry3;
-    }
-    return radius == 2 ? sum[4] | (sum[3] & sum[2] & (sum[1] | sum[0])) : sum[3] | (sum[2] & (sum[1] | sum[0]));
-}
 
 __device__ static uint32_t grown_across(const uint32_t *at, uint32_t radius, uint32_t flip)
 {
@@ -203,18 +156,6 @@ __device__ static __forceinline__ Tile place_tile(const MotionPicture &picture, 
     return tile;
 }
 
-/* The word of a row whose border pixels go on outside of the picture. */
-__device__ static uint32_t repeated(const MotionPicture &picture, const uint32_t *row, int word)
-{
-    const uint32_t last = (picture.width - 1) / 32, bit = (picture.width - 1) % 32;
-    if (word < 0)
-        return row[0] & 1 ? ~0u : 0;
-    if (word < (int)last)
-        return row[word];
-    const uint32_t beyond = row[last] >> bit & 1 ? ~0u : 0;
-    return word > (int)last ? beyond : row[last] | (beyond & ~((2u << bit) - 1));
-}
-
 /* Returns whether this thread has loaded any set pixel. */
 template <int WORDS>
 __device__ static __forceinline__ bool load_tile(const MotionPicture &picture, const Filter &filter, const Tile &tile)
@@ -225,7 +166,7 @@ __device__ static __forceinline__ bool load_tile(const MotionPicture &picture, c
         const int y = tile.y_first + i / WORDS, word = tile.word_first + i % WORDS;
         if (filter.repeats && !tile.is_inside) {
             const int row = min(max(y, 0), (int)picture.height - 1);
-            found |= tile.bits[i] = repeated(picture, filter.from + (size_t)row * picture.words, word);
+            found |= tile.bits[i] = repeated(picture.width, filter.from + (size_t)row * picture.words, word);
             continue;
         }
         const uint32_t inside = tile.is_inside ? ~0u : in_picture(picture, y, word);
