@@ -13,6 +13,10 @@ try:
     from skimage import measure
 except ImportError:
     measure = None
+try:
+    import cc3d
+except ImportError:
+    cc3d = None
 
 
 def masks():
@@ -41,6 +45,28 @@ class Peers(unittest.TestCase):
                     pairs = np.unique(np.stack([expected.ravel(), table.labels.ravel()]), axis=1)
                     self.assertEqual(pairs.shape[1], len(np.unique(expected)))
                     np.testing.assert_array_equal(np.bincount(table.labels.ravel(), minlength=n + 1)[1:], table["area"])
+
+    def check_map(self, label_map, connectivity, expected):
+        table = gstccl.analyze(label_map, foreground="equal", connectivity=connectivity, labels=True)
+        labels = np.unique(np.stack([np.ravel(expected), table.labels.ravel()]), axis=1)
+        self.assertEqual(labels.shape[1], len(np.unique(expected)))
+        self.assertEqual(table.n_found, labels.shape[1] - (0 in labels[0]))
+        first = [label_map[blob["y0"], blob["first_x"]] for blob in table]
+        self.assertEqual(table["class_id"].tolist(), first)
+
+    @unittest.skipUnless(measure or cc3d, "needs scikit-image or cc3d")
+    def test_label_maps(self):
+        rng = np.random.default_rng(37)
+        for shape in ((1, 1), (1, 70), (70, 1), (63, 65), (128, 200)):
+            for n_values in (2, 3, 6):
+                for kind in (np.uint8, np.uint16):
+                    values = rng.integers(0, n_values, shape).astype(kind)
+                    for connectivity in (4, 8):
+                        with self.subTest(shape=shape, n_values=n_values, connectivity=connectivity):
+                            if measure:
+                                self.check_map(values, connectivity, measure.label(values, connectivity=connectivity // 4))
+                            if cc3d:
+                                self.check_map(values, connectivity, cc3d.connected_components(values, connectivity=connectivity))
 
     def test_volumes(self):
         rng = np.random.default_rng(36)

@@ -59,16 +59,18 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
     CclSelection selection;
     const char *filter, *sort;
     unsigned connectivity;
-    int device, labels;
+    int device, labels, is_map;
     if (keywords && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "Context takes no keywords here");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "IIIIizIpIss", &config.max_width, &config.max_height, &connectivity, &config.max_components,
-                          &device, &config.algorithm, &config.threads, &labels, &config.features, &filter, &sort))
+    if (!PyArg_ParseTuple(arguments, "IIIIizIpIsspI", &config.max_width, &config.max_height, &connectivity,
+                          &config.max_components, &device, &config.algorithm, &config.threads, &labels, &config.features, &filter,
+                          &sort, &is_map, &config.background_value))
         return NULL;
     config.connectivity = (CclConnectivity)connectivity;
     config.labels = labels;
+    config.foreground = is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
     config.backend = device < 0 ? CCL_BACKEND_CPU : CCL_BACKEND_CUDA;
     config.device = device < 0 ? 0 : device;
     if (!parse_choice(filter, sort, &config, &selection))
@@ -162,7 +164,7 @@ static PyObject *result_of(Context *self, const Call *call, const CclMask *mask,
 {
     PyObject *records = records_of_table(table, call->columns), *contours = NULL;
     if (records && call->epsilon >= 0)
-        contours = contours_of_table(table, mask, self->config.connectivity, call->epsilon);
+        contours = contours_of_table(table, mask, &self->config, call->epsilon);
     else
         contours = Py_NewRef(Py_None);
     if (!records || !contours) {
@@ -184,6 +186,10 @@ static bool check_groups(const Context *self, unsigned columns)
             PyErr_Format(PyExc_ValueError, "the feature '%s' needs a context made with %s=True", groups[i].name, groups[i].name);
             return false;
         }
+    if (columns & COLUMN_CLASS_ID && self->config.foreground != CCL_FOREGROUND_EQUAL) {
+        PyErr_SetString(PyExc_ValueError, "class ids need a context made with foreground='equal'");
+        return false;
+    }
     return true;
 }
 

@@ -61,13 +61,17 @@ static double *put_groups(double *to, const CclTable *table, const CclComponent 
         to = put_hull(to, table, component);
     if (columns & COLUMN_CONVEXITY)
         *to++ = convexity(table, component);
+    if (columns & COLUMN_CLASS_ID) {
+        const int64_t class_id = table->class_ids[component->label - 1];
+        memcpy(to++, &class_id, sizeof class_id);
+    }
     return to;
 }
 
 static double *put_columns(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
 {
     CclShape shape;
-    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_CONVEXITY))
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_CONVEXITY | COLUMN_CLASS_ID))
         ccl_shape_from_moments(&component->moments, &shape);
     else
         centroid(&component->moments, &shape);
@@ -94,7 +98,7 @@ static double *put_columns(double *to, const CclTable *table, const CclComponent
 
 static size_t n_doubles(unsigned columns)
 {
-    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1 };
+    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1, 1 };
     size_t sum = 0;
     for (unsigned i = 0; i < sizeof n; i++)
         sum += columns >> i & 1 ? n[i] : 0;
@@ -122,10 +126,11 @@ PyObject *records_of_table(const CclTable *table, unsigned columns)
     return bytes;
 }
 
-PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConnectivity connectivity, double epsilon)
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *of_context, double epsilon)
 {
     const CclContourConfig config = {
-        .connectivity = connectivity,
+        .connectivity = of_context->connectivity,
+        .is_map = of_context->foreground == CCL_FOREGROUND_EQUAL,
         .epsilon = epsilon,
         .max_points = CCL_CONTOUR_MAX_POINTS,
     };

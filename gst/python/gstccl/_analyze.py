@@ -14,6 +14,7 @@ from . import _core
 from ._masks import device_of_mask, readable
 from ._records import columns_of, groups_of
 
+_FOREGROUNDS = ("threshold", "equal")
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
 _NO_FILTER = (0, 0, 0, 0, 0, 0, 0)
 _MAX_BLOBS = 65536
@@ -99,20 +100,24 @@ class Context:
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     shape, hull:  True where analyze() will be asked for the feature of that name; only on the CPU
-    filter, sort: as for gstccl.analyze()
+    filter, sort, foreground, background: as for gstccl.analyze()
     """
 
-    __slots__ = ("_core", "_device", "_connectivity")
+    __slots__ = ("_core", "_device", "_connectivity", "_is_map")
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 hull: bool = False, filter: str = "", sort: str = "raster") -> None:
+                 hull: bool = False, filter: str = "", sort: str = "raster", foreground: str = "threshold",
+                 background: int = 0) -> None:
+        if foreground not in _FOREGROUNDS:
+            raise ValueError(f"foreground must be 'threshold' or 'equal': it is {foreground!r}")
+        self._is_map = foreground == "equal"
         self._device = _device_index(device)
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
                                    labels, groups_of([name for name, on in (("shape", shape), ("hull", hull)) if on]),
-                                   filter, sort)
+                                   filter, sort, self._is_map, _whole("background", background, 65535))
 
     @property
     def algorithm(self) -> str:
@@ -135,7 +140,7 @@ class Context:
                 border: str = "flag") -> Table:
         """The table of a mask; gstccl.analyze() describes the arguments."""
         mask = readable(mask, self._device)
-        columns, record = columns_of(features)
+        columns, record = columns_of(features, self._is_map)
         limits = (min_area, max_area, min_width, max_width, min_height, max_height, border)
         kept = _filter(*limits) if limits != (0, 0, 0, 0, 0, 0, "flag") else _NO_FILTER
         epsilon = -1.0 if contours is False else float(contours is not True and contours)
@@ -174,7 +179,8 @@ def _context_for(caller: str, mask: Any, settings: dict[str, Any]) -> Context:
 
 def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str = ("centroid",), device: str | None = None,
             labels: bool | np.ndarray = False, contours: bool | float = False, max_blobs: int | None = None, threads: int = 0,
-            algorithm: str | None = None, filter: str = "", sort: str = "raster", **options: Any) -> Table:
+            algorithm: str | None = None, filter: str = "", sort: str = "raster", foreground: str = "threshold",
+            background: int = 0, **options: Any) -> Table:
     """Finds the blobs of a mask, whose non-zero pixels are foreground.
 
     mask:         two dimensions of bool, uint8 or uint16, rows first: a NumPy array, or anything with DLPack or
@@ -190,6 +196,9 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     max_blobs:    records of the table; None: all
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
+    foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU,
+                  without "shape" and "hull"); "threshold": a mask
+    background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are
     filter:       an expression such as "area >= 50 and circularity > 0.6 and not touches_border or area > 5000"
@@ -202,7 +211,8 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features = features if features == "all" else tuple(features)
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
-                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort}
+                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort,
+                "foreground": foreground, "background": background}
     context = _context_for("analyze", mask, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:

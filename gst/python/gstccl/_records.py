@@ -37,7 +37,7 @@ _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect"
 
 
 @functools.lru_cache(maxsize=64)
-def _columns_of(names: tuple[str, ...]) -> tuple[int, np.dtype]:
+def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
     known = list(FEATURES)
     every = [*known, *GROUPS]
     for name in names:
@@ -50,6 +50,9 @@ def _columns_of(names: tuple[str, ...]) -> tuple[int, np.dtype]:
     if "shape" in names and "hull" in names:
         columns |= 1 << len(every)
         fields.append(("convexity", "f8"))
+    if is_map:
+        columns |= 1 << len(every) + 1
+        fields.append(("class_id", "i8"))
     return columns, np.dtype(fields)
 
 
@@ -58,8 +61,8 @@ def groups_of(features: Iterable[str]) -> int:
     return sum(1 << bit for bit, name in enumerate(GROUPS) if name in features)
 
 
-def columns_of(features: Iterable[str] | str) -> tuple[int, np.dtype]:
+def columns_of(features: Iterable[str] | str, is_map: bool) -> tuple[int, np.dtype]:
     """The core's bits of some features, and the type of the records that it then writes."""
     if isinstance(features, str):
         features = FEATURES if features == "all" else (features,)
-    return _columns_of(tuple(features))
+    return _columns_of(tuple(features), is_map)
