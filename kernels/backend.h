@@ -21,6 +21,8 @@ typedef struct CclFrame {
     CclComponent *records;                /* CclContext.capacity of them; allocated by the backend's open() */
     CclShapeCounts *shape;                /* as many; NULL without CCL_FEATURE_SHAPE */
     CclHullCounts *hull;                  /* as many; NULL without CCL_FEATURE_HULL */
+    CclHoleCounts *holes;                 /* as many; NULL without CCL_FEATURE_HOLES, as hole_rows */
+    CclHole *hole_rows;                   /* as many as a mask can have */
     uint16_t *class_ids;                  /* as many; NULL without CCL_FOREGROUND_EQUAL */
     void *slot;                           /* the backend's own per-slot state */
 } CclFrame;

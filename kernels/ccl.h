@@ -86,6 +86,7 @@ bool ccl_backend_built(CclBackendKind backend);
 /* Groups of measures beyond the basic table, for CclConfig.features. They cost nothing unless they are set. */
 #define CCL_FEATURE_SHAPE (1u << 0) /* CclTable.shape: holes and perimeters */
 #define CCL_FEATURE_HULL  (1u << 1) /* CclTable.hull: convex hull, diameters, smallest rectangle */
+#define CCL_FEATURE_HOLES (1u << 2) /* CclTable.holes and hole_rows: each hole, and filled areas */
 
 /* SIMD tiers of the CPU backend, for CclConfig.cpu_flags. Plain C is always there. */
 #define CCL_CPU_SSE2   (1u << 0)
@@ -316,6 +317,26 @@ typedef struct CclHullMeasures {
 
 void ccl_hull_measures(const CclHullCounts *counts, uint64_t area, CclHullMeasures *measures);
 
+/*
+ * A hole: background that reaches no border of the mask, with the other connectivity than components. It is a record of 24 bytes
+ * without padding. Its parent is the component left of its first pixel, which is all around it.
+ */
+typedef struct CclHole {
+    uint32_t parent;         /* label of the component */
+    uint32_t area;           /* pixels of background */
+    uint32_t area_filled;    /* with the components inside, which are islands, and their holes */
+    uint16_t x0, y0, x1, y1; /* box, as that of a component */
+    uint16_t first_x;        /* the first pixel in raster order is (first_x, y0) */
+    uint16_t reserved;       /* 0 */
+} CclHole;
+
+/* The measures of CCL_FEATURE_HOLES. 16 bytes without padding. */
+typedef struct CclHoleCounts {
+    uint64_t area_filled; /* pixels of the component, its holes and the islands in them */
+    uint32_t n_holes;
+    uint32_t first; /* its holes are CclTable.hole_rows[first] to [first + n_holes - 1], in raster order of first pixels */
+} CclHoleCounts;
+
 /* Shape measures, names and definitions as in scikit-image's regionprops (population covariance of the pixel centres,
  * no 1/12 for the extent of a pixel). */
 typedef struct CclShape {
@@ -350,7 +371,10 @@ typedef struct CclTable {
     const CclComponent *components;
     const CclShapeCounts *shape; /* with CCL_FEATURE_SHAPE, by label: shape[components[i].label - 1]; else NULL */
     const CclHullCounts *hull;   /* with CCL_FEATURE_HULL, in the same way */
+    const CclHoleCounts *holes;  /* with CCL_FEATURE_HOLES, in the same way */
+    const CclHole *hole_rows;    /* the same: n_hole_rows, in the order of their parents' labels */
     const uint16_t *class_ids;   /* of a label map, by label in the same way: the value of the pixels; else NULL */
+    uint32_t n_hole_rows;
     uint32_t n_components; /* records: the smaller of n_kept and max_components */
     uint32_t n_kept;       /* components that pass the filter, exact even when the table is full */
     uint32_t n_found;      /* components in the mask, exact */

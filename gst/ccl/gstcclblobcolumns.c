@@ -32,21 +32,37 @@ is_valid_hull (gconstpointer data)
 }
 
 static gboolean
+is_valid_filled (gconstpointer data)
+{
+  return ((const GstCclFilledCounts *) data)->area_filled > 0;
+}
+
+static gboolean
+is_valid_hole (gconstpointer data)
+{
+  const GstCclHole *const hole = data;
+
+  return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0;
+}
+
+static gboolean
 is_valid_class_id (gconstpointer data)
 {
-  const GstCclClassId *const entry = data;
-
-  return entry->class_id <= G_MAXUINT16;
+  return ((const GstCclClassId *) data)->class_id <= G_MAXUINT16;
 }
 
 const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
-  [GST_CCL_COLUMN_SHAPE] = {5, 0, is_valid_shape},
-  [GST_CCL_COLUMN_HULL] = {12, 1, is_valid_hull},
-  [GST_CCL_COLUMN_CLASS_ID] = {2, 0, is_valid_class_id},
+  [GST_CCL_COLUMN_SHAPE] = {5, 0, FALSE, is_valid_shape},
+  [GST_CCL_COLUMN_HULL] = {12, 1, FALSE, is_valid_hull},
+  [GST_CCL_COLUMN_FILLED] = {2, 1, FALSE, is_valid_filled},
+  [GST_CCL_COLUMN_HOLES] = {8, 0, TRUE, is_valid_hole},
+  [GST_CCL_COLUMN_CLASS_ID] = {2, 0, FALSE, is_valid_class_id},
 };
 
 G_STATIC_ASSERT (sizeof (GstCclShapeCounts) == 5 * 4);
 G_STATIC_ASSERT (sizeof (GstCclHullCounts) == 12 * 4 + 8);
+G_STATIC_ASSERT (sizeof (GstCclFilledCounts) == 2 * 4 + 8);
+G_STATIC_ASSERT (sizeof (GstCclHole) == 8 * 4);
 G_STATIC_ASSERT (sizeof (GstCclClassId) == 2 * 4);
 
 /* ---------------------------------------------------------------- columns */
@@ -151,62 +167,22 @@ gst_ccl_blob_list_get_hull (const GstCclBlobList * list)
 }
 
 /**
- * gst_ccl_blob_list_set_class_ids: (skip)
+ * gst_ccl_blob_list_set_holes: (skip)
  * @list: a list that was not passed on yet
- * @class_ids: (nullable) (transfer none): an array of #GstCclClassId with
- *   ascending labels; %NULL: the blobs are of a mask
+ * @filled: (nullable) (transfer none): an array of #GstCclFilledCounts with
+ *   ascending labels; %NULL: not measured
+ * @holes: (nullable) (transfer none): an array of #GstCclHole by their parents;
+ *   %NULL: none
  *
- * Sets the values that the blobs have in a label map. A blob without an entry
- * for its label has none.
+ * Sets the filled areas and the holes.
  *
  * Since: 0.1
  */
 void
-gst_ccl_blob_list_set_class_ids (GstCclBlobList * list, GBytes * class_ids)
+gst_ccl_blob_list_set_holes (GstCclBlobList * list, GBytes * filled, GBytes * holes)
 {
   g_return_if_fail (list != NULL);
 
-  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_CLASS_ID, class_ids);
-}
-
-/**
- * gst_ccl_blob_list_get_class_ids: (skip)
- * @list: (nullable): a list; %NULL has none
- *
- * Gets the values that gst_ccl_blob_list_set_class_ids() has set.
- *
- * Returns: (transfer none) (nullable): an array of #GstCclClassId
- *
- * Since: 0.1
- */
-GBytes *
-gst_ccl_blob_list_get_class_ids (const GstCclBlobList * list)
-{
-  return list != NULL ? list->columns[GST_CCL_COLUMN_CLASS_ID] : NULL;
-}
-
-/**
- * gst_ccl_blob_meta_get_class_id:
- * @meta: a blob meta
- * @index: 0 to length - 1
- * @class_id: (out) (optional): the value of its pixels
- *
- * Gets the class or instance of a blob of a label map, as ccllabel
- * foreground=equal finds it.
- *
- * Returns: %FALSE when the blob is not of a label map
- *
- * Since: 0.1
- */
-gboolean
-gst_ccl_blob_meta_get_class_id (const GstCclBlobMeta * meta, guint index, guint * class_id)
-{
-  const GstCclClassId *entry;
-
-  g_return_val_if_fail (meta != NULL, FALSE);
-
-  entry = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_CLASS_ID);
-  if (class_id != NULL)
-    *class_id = entry != NULL ? entry->class_id : 0;
-  return entry != NULL;
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_FILLED, filled);
+  gst_ccl_blob_list_set_column (list, GST_CCL_COLUMN_HOLES, holes);
 }

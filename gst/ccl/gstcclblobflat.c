@@ -429,7 +429,8 @@ get_column (const guint8 ** p, GstCclBlobList * list, guint column, GError ** er
   for (gsize i = 0; i < n; i++) {
     const guint32 label = get_entry (p, &gst_ccl_column_infos[column], entries + i * size);
 
-    valid = valid && label > last && gst_ccl_column_infos[column].is_valid (entries + i * size);
+    valid = valid && (label > last || (label == last && label > 0 && gst_ccl_column_infos[column].repeats))
+        && gst_ccl_column_infos[column].is_valid (entries + i * size);
     last = label;
   }
   bytes = g_bytes_new_take (entries, n * size);

@@ -56,6 +56,51 @@ GST_CCL_API
 GBytes *gst_ccl_blob_list_get_hull (const GstCclBlobList * list);
 
 /**
+ * GstCclFilledCounts:
+ * @label: the blob, by its #GstCclBlob.label
+ * @n_holes: number of its holes
+ * @area_filled: pixels of the blob, its holes and whatever is in them
+ *
+ * A blob with its holes filled.
+ */
+typedef struct
+{
+  guint32 label;
+  guint32 n_holes;
+  guint64 area_filled;
+} GstCclFilledCounts;
+
+/**
+ * GstCclHole:
+ * @parent: #GstCclBlob.label of the blob around it
+ * @area: pixels of background
+ * @area_filled: with the blobs inside and their holes
+ * @x: left edge of the box, in mask pixels
+ * @y: top edge of the box
+ * @width: width of the box
+ * @height: height of the box
+ * @first_x: column of the first pixel in raster order; its row is @y
+ *
+ * A hole: background that reaches no border of the mask, 4-connected in an
+ * 8-connected blob and 8-connected in a 4-connected one.
+ */
+typedef struct
+{
+  guint32 parent;
+  guint32 area;
+  guint32 area_filled;
+  gint32 x;
+  gint32 y;
+  gint32 width;
+  gint32 height;
+  gint32 first_x;
+} GstCclHole;
+
+/* Sets the filled areas and the holes. */
+GST_CCL_API
+void gst_ccl_blob_list_set_holes (GstCclBlobList * list, GBytes * filled, GBytes * holes);
+
+/**
  * GstCclClassId:
  * @label: the blob, by its #GstCclBlob.label
  * @class_id: the value of its pixels
@@ -111,6 +156,16 @@ gboolean gst_ccl_blob_meta_get_min_rect_center (const GstCclBlobMeta * meta, gui
 /* Gets the rectangle with the same second moments, in pixels that are squares. */
 GST_CCL_API
 void gst_ccl_blob_get_equivalent_rect (const GstCclBlob * blob, gdouble * length, gdouble * width);
+
+/* With ccllabel features=holes. */
+
+/* Gets the area of a blob with its holes filled. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, guint64 * area);
+
+/* Gets a hole of a blob. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_hole (const GstCclBlobMeta * meta, guint index, guint hole, GstCclHole * details);
 
 G_END_DECLS
 

@@ -15,28 +15,37 @@ get_label (const guint8 * entries, gsize index, gsize size)
 }
 
 gconstpointer
-gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclColumn column)
+gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCclColumn column, guint * n_entries)
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
   GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
   const gsize size = gst_ccl_column_get_size (column);
-  gsize n = 0, first = 0;
-  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n) : NULL;
+  gsize n_all = 0, first = 0;
+  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n_all) : NULL;
 
-  for (n /= size; n > 0;) {
+  n_all /= size;
+  for (gsize n = n_all; n > 0;) {
     const gsize half = n / 2;
-    const guint32 label = get_label (entries, first + half, size);
 
-    if (label == blob->label)
-      return entries + (first + half) * size;
-    if (label < blob->label) {
+    if (get_label (entries, first + half, size) < blob->label) {
       first += half + 1;
       n -= half + 1;
     } else {
       n = half;
     }
   }
-  return NULL;
+  *n_entries = 0;
+  while (first + *n_entries < n_all && get_label (entries, first + *n_entries, size) == blob->label)
+    (*n_entries)++;
+  return *n_entries > 0 ? entries + first * size : NULL;
+}
+
+gconstpointer
+gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclColumn column)
+{
+  guint n_entries;
+
+  return gst_ccl_blob_meta_find_entries (meta, index, column, &n_entries);
 }
 
 static gboolean

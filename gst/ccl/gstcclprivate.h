@@ -17,6 +17,8 @@ typedef enum
 {
   GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
   GST_CCL_COLUMN_HULL,          /* GstCclHullCounts */
+  GST_CCL_COLUMN_FILLED,        /* GstCclFilledCounts */
+  GST_CCL_COLUMN_HOLES,         /* GstCclHole: of each blob as many as it has */
   GST_CCL_COLUMN_CLASS_ID,      /* GstCclClassId */
   GST_CCL_N_COLUMNS,
 } GstCclColumn;
@@ -34,6 +36,7 @@ struct _GstCclBlobList
 typedef struct
 {
   guint n_words, n_longs;
+  gboolean repeats;             /* a blob can have several */
   gboolean (*is_valid) (gconstpointer counts);  /* of one blob, from the flat form */
 } GstCclColumnInfo;
 
@@ -53,6 +56,10 @@ void gst_ccl_blob_list_set_column (GstCclBlobList * list, GstCclColumn column, G
 /* The counts of a blob of a meta that has pixels; NULL: it was not measured. */
 G_GNUC_INTERNAL
 gconstpointer gst_ccl_blob_meta_find_counts (const GstCclBlobMeta * meta, guint index, GstCclColumn column);
+
+/* The entries of a blob, and their number. */
+G_GNUC_INTERNAL
+gconstpointer gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCclColumn column, guint * n_entries);
 
 /* Far more than ccllabel ever makes (CCL_MAX_COMPONENTS). */
 #define GST_CCL_MAX_BLOBS (1u << 24)

@@ -50,6 +50,7 @@ static const CclMeasureInfo infos[CCL_N_MEASURES] = {
     [CCL_MEASURE_EQUIVALENT_RECT_WIDTH] = { "equivalent-rect-width", "pixels",
                                             "Shorter side of the rectangle with the same moments", 0 },
     [CCL_MEASURE_CLASS_ID] = { "class-id", "", "Value of the pixels, with foreground=equal", 0 },
+    [CCL_MEASURE_AREA_FILLED] = { "area-filled", "pixels", "Area with holes and the islands in them", CCL_FEATURE_HOLES },
     [CCL_MEASURE_TOUCHES_BORDER] = { "touches-border", "", "Touches any border of the mask", 0 },
     [CCL_MEASURE_TOUCHES_LEFT] = { "touches-left", "", "Touches the left border", 0 },
     [CCL_MEASURE_TOUCHES_TOP] = { "touches-top", "", "Touches the upper border", 0 },
@@ -224,6 +225,8 @@ double ccl_measure_number(CclMeasuring *measuring, CclMeasure measure)
     const CclComponent *const component = measuring->component;
     if (measure == CCL_MEASURE_CONVEXITY)
         return hull_of(measuring)->perimeter_convex / measures_of(measuring)->perimeter_crack;
+    if (measure == CCL_MEASURE_AREA_FILLED)
+        return (double)measuring->hole_counts->area_filled;
     if (infos[measure].feature == CCL_FEATURE_HULL)
         return number_of_hull(hull_of(measuring), measure);
     if (infos[measure].feature)

@@ -48,6 +48,7 @@ typedef enum CclMeasure {
     CCL_MEASURE_EQUIVALENT_RECT_LENGTH,
     CCL_MEASURE_EQUIVALENT_RECT_WIDTH,
     CCL_MEASURE_CLASS_ID,
+    CCL_MEASURE_AREA_FILLED,
     CCL_N_NUMBERS, /* those before are numbers, those behind are true or false */
     CCL_MEASURE_TOUCHES_BORDER = CCL_N_NUMBERS,
     CCL_MEASURE_TOUCHES_LEFT,
@@ -74,6 +75,7 @@ typedef struct CclMeasuring {
     const CclComponent *component; /* its flags are not read */
     const CclShapeCounts *counts;  /* NULL without CCL_FEATURE_SHAPE */
     const CclHullCounts *hull_counts; /* NULL without CCL_FEATURE_HULL */
+    const CclHoleCounts *hole_counts; /* NULL without CCL_FEATURE_HOLES */
     const uint16_t *class_id;         /* NULL without CCL_FOREGROUND_EQUAL */
     uint32_t width, height;           /* of the mask */
     bool has_shape, has_measures, has_hull;
@@ -84,11 +86,12 @@ typedef struct CclMeasuring {
 
 /* Begins with another component of the same mask, and keeps `class_id`, without the time that clearing the structure takes. */
 static inline void ccl_measure_next(CclMeasuring *measuring, const CclComponent *component, const CclShapeCounts *counts,
-                                    const CclHullCounts *hull_counts)
+                                    const CclHullCounts *hull_counts, const CclHoleCounts *hole_counts)
 {
     measuring->component = component;
     measuring->counts = counts;
     measuring->hull_counts = hull_counts;
+    measuring->hole_counts = hole_counts;
     measuring->has_shape = measuring->has_measures = measuring->has_hull = false;
 }
 

@@ -44,6 +44,8 @@ static CclFrame *begin_frame(CclContext *context, const CclMask *mask, const Ccl
     frame->table = (CclTable){ .components = frame->records,
                                .shape = frame->shape,
                                .hull = frame->hull,
+                               .holes = frame->holes,
+                               .hole_rows = frame->hole_rows,
                                .class_ids = frame->class_ids,
                                .width = mask->width,
                                .height = mask->height,

@@ -58,6 +58,14 @@ static CclStatus open_class_ids(CclContext *context, unsigned n_slots)
     return context->config.volume ? ccl_cpu_memory(context, size, (void **)&context->volume.class_ids) : CCL_OK;
 }
 
+/* A mask has fewer holes than half of its pixels. */
+static CclStatus open_holes(CclContext *context, CclFrame *frame)
+{
+    const size_t n = (size_t)context->config.max_width * context->config.max_height / 2 + 1;
+    CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHoleCounts), (void **)&frame->holes));
+    return ccl_cpu_memory(context, n * sizeof(CclHole), (void **)&frame->hole_rows);
+}
+
 static CclStatus cpu_open(CclContext *context)
 {
     const CclAlgorithm *const algorithm = context->algorithm;
@@ -82,6 +90,9 @@ static CclStatus cpu_open(CclContext *context)
     for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HULL; i++)
         if (!context->frames[i].hull)
             CCL_TRY(ccl_cpu_memory(context, context->capacity * sizeof(CclHullCounts), (void **)&context->frames[i].hull));
+    for (unsigned i = 0; i < n_slots && context->config.features & CCL_FEATURE_HOLES; i++)
+        if (!context->frames[i].holes)
+            CCL_TRY(open_holes(context, &context->frames[i]));
     return open_class_ids(context, n_slots);
 }
 

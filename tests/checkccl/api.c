@@ -278,8 +278,8 @@ static void check_timing(Session *session, const Subject *subject)
         const unsigned n = ccl_steps(context, &steps);
         check(session, timing || !n, "%s: %u steps without timing", subject->name, n);
         for (unsigned i = 0; i < n; i++)
-            check(session, steps[i].name && steps[i].us >= 0, "%s: step %u has no name or takes less than no time",
-                  subject->name, i);
+            check(session, steps[i].name && steps[i].us >= 0 && steps[i].count > 0,
+                  "%s: step %u has no name, no launch, or takes less than no time", subject->name, i);
         ccl_context_free(context);
         frames_free(frames, 1);
     }

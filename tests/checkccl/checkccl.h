@@ -74,6 +74,10 @@ typedef struct Outcome {
     size_t shape_size;
     CclHullCounts *hull; /* the same */
     size_t hull_size;
+    CclHoleCounts *holes; /* the same */
+    size_t holes_size;
+    CclHole *hole_rows; /* all of them */
+    size_t hole_rows_size;
     uint32_t *labels;     /* tight */
     size_t labels_size;
     char error[400];      /* empty, or what went wrong: a failed call, a guard byte overwritten */
@@ -186,6 +190,7 @@ void check_table(Session *session);
 void check_features(Session *session);
 void check_shape(Session *session);
 void check_hull(Session *session);
+void check_holes(Session *session);
 void check_selection(Session *session);
 void check_maps(Session *session);
 void check_volume_maps(Session *session); /* part of it */

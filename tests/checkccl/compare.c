@@ -156,6 +156,42 @@ static bool same_hull(const CclTable *expected, const CclTable *got, char why[40
     return true;
 }
 
+static bool same_hole_rows(const CclTable *expected, const CclTable *got, uint32_t first, uint32_t n, char why[400])
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        const CclHole *const e = &expected->hole_rows[i], *const g = &got->hole_rows[i];
+        if (!memcmp(e, g, sizeof *e))
+            continue;
+        bad_x = e->first_x, bad_y = e->y0;
+        snprintf(why, 400,
+                 "hole %u:\n    expected parent %u area %u filled %u box [%u,%u)x[%u,%u) first_x %u"
+                 "\n    got      parent %u area %u filled %u box [%u,%u)x[%u,%u) first_x %u",
+                 i, e->parent, e->area, e->area_filled, e->x0, e->x1, e->y0, e->y1, e->first_x, g->parent, g->area,
+                 g->area_filled, g->x0, g->x1, g->y0, g->y1, g->first_x);
+        return false;
+    }
+    return true;
+}
+
+static bool same_holes(const CclTable *expected, const CclTable *got, char why[400])
+{
+    for (uint32_t i = 0; i < expected->n_components && expected->holes && got->holes; i++) {
+        const CclComponent *const row = &expected->components[i];
+        const CclHoleCounts *const e = &expected->holes[row->label - 1], *const g = &got->holes[row->label - 1];
+        if (!memcmp(e, g, sizeof *e) && e->first + e->n_holes <= got->n_hole_rows) {
+            if (!same_hole_rows(expected, got, e->first, e->n_holes, why))
+                return false;
+            continue;
+        }
+        bad_x = row->first_x, bad_y = row->y0;
+        snprintf(why, 400, "holes of row %u: expected filled %llu, %u from %u, got filled %llu, %u from %u, of %u rows", i,
+                 (unsigned long long)e->area_filled, e->n_holes, e->first, (unsigned long long)g->area_filled, g->n_holes,
+                 g->first, got->n_hole_rows);
+        return false;
+    }
+    return true;
+}
+
 bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, char why[400])
 {
     bad_x = bad_y = 0;
@@ -164,7 +200,7 @@ bool same_outcome(const Case *c, const Outcome *expected, const Outcome *got, ch
         return false;
     }
     if (!same_table(&expected->table, &got->table, why) || !same_shape(&expected->table, &got->table, why) ||
-        !same_hull(&expected->table, &got->table, why))
+        !same_hull(&expected->table, &got->table, why) || !same_holes(&expected->table, &got->table, why))
         return false;
     if (c->product == PRODUCT_LABELS)
         return same_labels(c->image, expected->labels, got->labels, why);

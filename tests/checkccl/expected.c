@@ -124,7 +124,8 @@ static const Outcome *ordered;
 static Counts counts_of(const Outcome *outcome, uint32_t label)
 {
     return (Counts){ .shape = outcome->table.shape ? &outcome->shape[label - 1] : NULL,
-                     .hull = outcome->table.hull ? &outcome->hull[label - 1] : NULL };
+                     .hull = outcome->table.hull ? &outcome->hull[label - 1] : NULL,
+                     .holes = outcome->table.holes ? &outcome->holes[label - 1] : NULL };
 }
 
 /* Undefined ones last, equal ones by label. */
@@ -139,6 +140,21 @@ static int by_order(const void *a, const void *b)
     if (u != v && !isnan(u))
         return (u > v) == ccl_order_is_descending(order) ? -1 : 1;
     return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* The component of row i gets this label. Its holes follow those of the labels before. */
+static void move_holes(Outcome *outcome, uint32_t i, uint32_t label)
+{
+    const CclHoleCounts *const before = label > 1 ? &outcome->holes[label - 2] : NULL;
+    CclHoleCounts counts = outcome->holes[i];
+    const CclHole *const from = &outcome->hole_rows[counts.first];
+    counts.first = before ? before->first + before->n_holes : 0;
+    for (uint32_t k = 0; k < counts.n_holes; k++) {
+        outcome->hole_rows[counts.first + k] = from[k];
+        outcome->hole_rows[counts.first + k].parent = label;
+    }
+    outcome->holes[label - 1] = counts;
+    outcome->table.n_hole_rows = counts.first + counts.n_holes;
 }
 
 /* Leaves out and renumbers; also in the label image. Only for tables that hold every component. */
@@ -163,6 +179,8 @@ static void apply_filter(const Case *c, Outcome *outcome)
             outcome->shape[n - 1] = outcome->shape[i];
         if (outcome->table.hull)
             outcome->hull[n - 1] = outcome->hull[i];
+        if (outcome->table.holes)
+            move_holes(outcome, i, n);
     }
     for (size_t i = 0; i < (size_t)c->image->width * c->image->height; i++)
         outcome->labels[i] = renamed[outcome->labels[i]];

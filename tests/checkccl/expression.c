@@ -102,6 +102,8 @@ double expected_number(CclMeasure measure, const CclComponent *c, const Counts *
         return NAN;
     if (measure == CCL_MEASURE_EXTENT)
         return area / (width * height);
+    if (measure == CCL_MEASURE_AREA_FILLED)
+        return (double)counts->holes->area_filled;
     if (ccl_measure_info(measure)->feature & CCL_FEATURE_HULL)
         return expected_hull(measure, c, counts);
     return ccl_measure_info(measure)->feature ? expected_counts(measure, c, counts->shape) : expected_shape(measure, c);

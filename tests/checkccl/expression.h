@@ -32,6 +32,7 @@ void expression_make(Expression *expression, unsigned features, Random *random);
 typedef struct Counts {
     const CclShapeCounts *shape;
     const CclHullCounts *hull;
+    const CclHoleCounts *holes;
 } Counts;
 
 bool expression_passes(const Expression *expression, const CclComponent *component, const Counts *counts, uint32_t width,

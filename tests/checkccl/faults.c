@@ -208,6 +208,13 @@ static void measures_pixel_centres(const Case *c, Outcome *o)
             o->hull[row->label - 1].area2 -= 2;
 }
 
+static void forgets_islands(const Case *c, Outcome *o)
+{
+    (void)c;
+    for (uint32_t i = 0; o->table.holes && i < o->table.n_hole_rows; i++)
+        o->hole_rows[i].area_filled = o->hole_rows[i].area;
+}
+
 /* ---------------------------------------------------------------- the table */
 
 static void swap_rows(CclComponent *a, CclComponent *b)
@@ -411,6 +418,7 @@ static const Fault faults[] = {
     SPOILS(counts_holes_of_large_components_only),
     SPOILS(takes_the_rectangle_on_any_edge),
     SPOILS(measures_pixel_centres),
+    SPOILS(forgets_islands),
     SPOILS(numbers_by_the_box),
     SPOILS(sorts_equal_areas_anyhow),
     SPOILS(stops_counting_at_the_cap),
@@ -449,7 +457,7 @@ static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 /* Failures of both connectivities, in the quick suites; each stops at its first. */
 static unsigned long failures_with(const Session *session, const Fault *fault)
 {
-    static void (*const suites[])(Session *) = { check_features, check_table, check_shape, check_hull,
+    static void (*const suites[])(Session *) = { check_features, check_table, check_shape, check_hull, check_holes,
                                                     check_labels }; /* shortest first */
     Subject subjects[2] = { faulty_subject(fault, CCL_CONNECT_8), faulty_subject(fault, CCL_CONNECT_4) };
     Session trial = { .subjects = subjects, .n_subjects = 2, .seed = session->seed, .quick = true, .quiet = true };

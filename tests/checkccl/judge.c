@@ -56,6 +56,15 @@ static void keep_columns(Outcome *outcome, const CclTable *table)
     if (table->hull)
         outcome->table.hull = outcome->hull =
             keep_column(outcome->hull, &outcome->hull_size, table, table->hull, sizeof *table->hull);
+    if (!table->holes)
+        return;
+    const size_t bytes = table->n_hole_rows * sizeof *table->hole_rows;
+    outcome->table.holes = outcome->holes =
+        keep_column(outcome->holes, &outcome->holes_size, table, table->holes, sizeof *table->holes);
+    outcome->hole_rows = grow(outcome->hole_rows, &outcome->hole_rows_size, bytes + 1);
+    if (bytes)
+        memcpy(outcome->hole_rows, table->hole_rows, bytes);
+    outcome->table.hole_rows = outcome->hole_rows;
 }
 
 void keep_table(Outcome *outcome, const CclTable *table)
@@ -75,6 +84,8 @@ void outcome_free(Outcome *outcome)
     free(outcome->labels);
     free(outcome->shape);
     free(outcome->hull);
+    free(outcome->holes);
+    free(outcome->hole_rows);
     memset(outcome, 0, sizeof *outcome);
 }
 

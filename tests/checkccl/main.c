@@ -20,6 +20,7 @@ static const struct {
     { "features", check_features },
     { "shape", check_shape },
     { "hull", check_hull },
+    { "holes", check_holes },
     { "selection", check_selection },
     { "maps", check_maps },
     { "contour", check_contour },

@@ -19,10 +19,10 @@
     "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
     "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "   \
     "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "           \
-    "equivalent-rect-length, equivalent-rect-width, class-id, touches-border, touches-left, touches-top, touches-right, " \
-    "touches-bottom"
+    "equivalent-rect-length, equivalent-rect-width, class-id, area-filled, touches-border, touches-left, "      \
+    "touches-top, touches-right, touches-bottom"
 
-#define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL)
+#define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES)
 
 static const struct {
     const char *text, *message;

@@ -462,7 +462,7 @@ static void check_random(CclBackendKind backend, unsigned n)
     }
 }
 
-/* Around words and blocks; every tier. */
+/* Around words, blocks and warps; every tier. */
 static void check_sizes(CclBackendKind backend)
 {
     static const uint32_t sizes[] = { 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 193 };
@@ -473,6 +473,8 @@ static void check_sizes(CclBackendKind backend)
             s.config.cpu_flags = flags[tier];
             run_scene(&s, 50, i);
         }
+    Scene wide = scene_for(backend, 1090, 37); /* more words than a warp has lanes */
+    run_scene(&wide, 70, 3);
 }
 
 /* Several strips; the grids of large pictures. */

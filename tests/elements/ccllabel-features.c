@@ -138,6 +138,41 @@ GST_START_TEST (test_hull)
 
 GST_END_TEST;
 
+/* Filled areas and rows of holes, of the listed blobs only. */
+GST_START_TEST (test_holes)
+{
+  Mask mask = shapes_mask ();
+  GstHarness *harness = gst_harness_new_parse ("ccllabel features=holes sort=area-desc ! ccltrack ! cclmetaremap");
+  GstCclBlobMeta *meta;
+  GstCclHole hole;
+  GstBuffer *buffer;
+  guint64 filled;
+
+  set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
+  fail_unless_equals_int (push_mask (harness, &mask, 0), GST_FLOW_OK);
+  buffer = gst_harness_pull (harness);
+  meta = gst_buffer_get_ccl_blob_meta (buffer);
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), 3);
+  for (guint i = 0; i < 3; i++) {
+    const guint32 label = gst_ccl_blob_meta_get_blob (meta, i)->label;
+
+    fail_unless (gst_ccl_blob_meta_get_filled_area (meta, i, &filled));
+    fail_unless_equals_int (filled, label == 1 ? 21 : 5);
+    for (guint k = 0; k < shapes[label - 1].n_holes; k++) {
+      fail_unless (gst_ccl_blob_meta_get_hole (meta, i, k, &hole));
+      fail_unless_equals_int (hole.area, 1);
+      fail_unless_equals_int (hole.x, label == 2 ? 10 : k ? 5 : 1);
+      fail_unless_equals_int (hole.parent, label);
+    }
+    fail_if (gst_ccl_blob_meta_get_hole (meta, i, shapes[label - 1].n_holes, &hole));
+  }
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+  mask_free (&mask);
+}
+
+GST_END_TEST;
+
 /* On and off while frames flow; without the group nothing is attached. */
 GST_START_TEST (test_shape_changes_while_playing)
 {
@@ -223,6 +258,7 @@ ccllabel_add_features_tests (Suite * suite)
   tcase_set_timeout (tests, 300);
   tcase_add_test (tests, test_shape);
   tcase_add_test (tests, test_hull);
+  tcase_add_test (tests, test_holes);
   tcase_add_test (tests, test_shape_changes_while_playing);
   tcase_add_test (tests, test_shape_travels);
   tcase_add_test (tests, test_shape_takes_the_cpu);

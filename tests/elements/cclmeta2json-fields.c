@@ -176,14 +176,17 @@ GST_START_TEST (test_shape_fields)
 
 GST_END_TEST;
 
+static const GstCclShapeCounts shape[] = { {2, 1, 3, 4, 12} };
+static const GstCclHullCounts hull[] = {
+  {1, 8, 8, 2, 1, 0, 1, 0, 0, 2, 0, 2, G_GUINT64_CONSTANT (8) << 40},
+  {2, 24, 25, 3, 1, 0, 1, 0, 9, 13, 9, 12, G_GUINT64_CONSTANT (14) << 40},
+};
+static const GstCclFilledCounts filled[] = { {1, 0, 4}, {2, 1, 12} };
+static const GstCclHole holes[] = { {2, 1, 2, 10, 10, 2, 1, 10} };
+
 /* With the perimeter there is a convexity, too. */
 GST_START_TEST (test_hull_fields)
 {
-  static const GstCclShapeCounts shape[] = { {2, 1, 3, 4, 12} };
-  static const GstCclHullCounts hull[] = {
-    {1, 8, 8, 2, 1, 0, 1, 0, 0, 2, 0, 2, G_GUINT64_CONSTANT (8) << 40},
-    {2, 24, 25, 3, 1, 0, 1, 0, 9, 13, 9, 12, G_GUINT64_CONSTANT (14) << 40},
-  };
   static const struct
   {
     const gchar *name;
@@ -198,13 +201,18 @@ GST_START_TEST (test_hull_fields)
   const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
   GstCclBlobMeta *const meta = attach_blobs (frame, blobs, 2);
   GBytes *const of_shape = g_bytes_new_static (shape, sizeof (shape));
+  GBytes *const of_filled = g_bytes_new_static (filled, sizeof (filled));
+  GBytes *const of_holes = g_bytes_new_static (holes, sizeof (holes));
   GBytes *const of_hull = g_bytes_new_static (hull, sizeof (hull));
   JsonNode *line;
   JsonArray *array;
-  JsonObject *blob;
+  JsonObject *blob, *hole;
 
   gst_ccl_blob_list_set_shape (meta->list, of_shape);
   gst_ccl_blob_list_set_hull (meta->list, of_hull);
+  gst_ccl_blob_list_set_holes (meta->list, of_filled, of_holes);
+  g_bytes_unref (of_filled);
+  g_bytes_unref (of_holes);
   g_bytes_unref (of_shape);
   g_bytes_unref (of_hull);
   line = push_for_json (h, frame);
@@ -214,7 +222,14 @@ GST_START_TEST (test_hull_fields)
   blob = json_array_get_object_element (array, 0);
   fail_if (json_object_has_member (blob, "convexity") || json_object_has_member (blob, "n_holes"));
   fail_unless (json_object_get_double_member (blob, "area_convex") == 4);
+  fail_unless_equals_int (json_object_get_int_member (blob, "area_filled"), 4);
+  fail_unless_equals_int (json_array_get_length (json_object_get_array_member (blob, "holes")), 0);
   blob = json_array_get_object_element (array, 1);
+  fail_unless_equals_int (json_object_get_int_member (blob, "area_filled"), 12);
+  hole = json_array_get_object_element (json_object_get_array_member (blob, "holes"), 0);
+  fail_unless_equals_int (json_object_get_int_member (hole, "area"), 1);
+  fail_unless_equals_int (json_object_get_int_member (hole, "area_filled"), 2);
+  fail_unless (json_array_get_double_element (json_object_get_array_member (hole, "bbox"), 2) == 2);
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
     JsonNode *const node = json_object_get_member (blob, fields[i].name);
 

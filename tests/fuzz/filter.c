@@ -20,6 +20,7 @@ judge_components (const CclSelection * selection)
     {.moments = {4, 2, 2, 2, 1, 2},.x1 = 2,.y1 = 2},
   };
   static const CclShapeCounts counts[] = { {1, 1, 1, 2}, {1, 1, 4, 8}, {1, 2, 2, 6} };
+  static const CclHoleCounts holes[] = { {1, 0, 0}, {4, 0, 0}, {4, 0, 0} };
   const CclHullCounts hulls[] =
       { ccl_hull_of_box (0, 0, 1, 1), ccl_hull_of_box (3, 0, 7, 1), ccl_hull_of_box (0, 0, 2, 2) };
 
@@ -28,6 +29,8 @@ judge_components (const CclSelection * selection)
 
     if (selection->features & CCL_FEATURE_SHAPE)
       measuring.counts = &counts[i];
+    if (selection->features & CCL_FEATURE_HOLES)
+      measuring.hole_counts = &holes[i];
     if (selection->features & CCL_FEATURE_HULL)
       measuring.hull_counts = &hulls[i];
     ccl_selection_keeps (selection, &measuring);

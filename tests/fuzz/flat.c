@@ -47,6 +47,7 @@ read_blobs (const GstCclBlobMeta * meta)
     gst_ccl_blob_meta_get_holes (meta, i, NULL, NULL);
     gst_ccl_blob_meta_get_circularity (meta, i, NULL, NULL);
     gst_ccl_blob_meta_get_convexity (meta, i, &a);
+    gst_ccl_blob_meta_get_hole (meta, i, 1, &(GstCclHole) { 0 });
     gst_ccl_blob_meta_get_min_rect (meta, i, &a, &b, &c);
   }
   g_free (gst_ccl_blob_meta_to_string (meta));

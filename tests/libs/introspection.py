@@ -114,6 +114,8 @@ class Blobs(unittest.TestCase):
         self.assertEqual(tuple(meta.get_holes(0)), (False, 0, 0))
         self.assertEqual(tuple(meta.get_perimeter(0)), (False, 0, 0))
         self.assertEqual(tuple(meta.get_min_rect(0)), (False, 0, 0, 0))
+        known, hole = meta.get_hole(0, 0)
+        self.assertEqual((known, hole.area), (False, 0))
         # A contour for each blob and a trail for the second, in the flat form.
         data = bytearray(meta.to_bytes().get_data())
         data[4] = 2
@@ -190,7 +192,7 @@ class FlatForm(unittest.TestCase):
 
     def test_errors(self):
         data = GstCcl.buffer_get_ccl_blob_meta(buffer := buffer_with_blobs()).to_bytes().get_data()
-        newer = data[:4] + bytes([6]) + data[5:]
+        newer = data[:4] + bytes([8]) + data[5:]
         for damaged, code in (data[:-1], GstCcl.Error.DATA), (b"", GstCcl.Error.DATA), (newer, GstCcl.Error.VERSION):
             with self.assertRaises(GLib.Error) as caught:
                 GstCcl.buffer_add_ccl_blob_meta_from_bytes(Gst.Buffer.new(), GLib.Bytes.new(damaged))

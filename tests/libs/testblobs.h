@@ -98,6 +98,34 @@ assert_same_class_id (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint 
   fail_unless_equals_int (in_a, in_b);
 }
 
+/* The first has two holes, the last none. */
+static inline void
+add_holes (GstCclBlobMeta * meta)
+{
+  static const GstCclFilledCounts counts[] = { {1, 2, 30}, {3, 0, 20} };
+  static const GstCclHole rows[] = { {1, 2, 9, 3, 4, 2, 1, 3}, {1, 1, 1, 7, 8, 1, 1, 7} };
+  GBytes *const filled = g_bytes_new_static (counts, sizeof (counts)), *const holes = g_bytes_new_static (rows, sizeof (rows));
+
+  gst_ccl_blob_list_set_holes (meta->list, filled, holes);
+  g_bytes_unref (filled);
+  g_bytes_unref (holes);
+}
+
+static inline void
+assert_same_holes (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  guint64 filled_a, filled_b;
+  GstCclHole in_a, in_b;
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_filled_area (a, index, &filled_a),
+      gst_ccl_blob_meta_get_filled_area (b, index, &filled_b));
+  fail_unless (filled_a == filled_b);
+  for (guint i = 0; i < 3; i++) {
+    fail_unless_equals_int (gst_ccl_blob_meta_get_hole (a, index, i, &in_a), gst_ccl_blob_meta_get_hole (b, index, i, &in_b));
+    fail_unless (memcmp (&in_a, &in_b, sizeof (in_a)) == 0, "hole %u of blob %u", i, index);
+  }
+}
+
 static inline void
 assert_same_points (gdouble * (*get) (const GstCclBlobMeta *, guint, guint *), const GstCclBlobMeta * a,
     const GstCclBlobMeta * b, guint index)

@@ -317,7 +317,7 @@ def main():
         copy.set_up()
     if arguments.again:
         for i, result in enumerate(results):
-            if result["result"] == "survived":
+            if result["result"] == "survived" and not copy.is_equivalent(result, equivalent):
                 results[i] = copy.plant_again(result)
                 copy.write_results(results)
                 print(results[i]["result"], results[i]["fault"], results[i]["kind"], flush=True)

@@ -86,6 +86,7 @@ static const GFlagsValue features[] = {
   {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
   {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
   {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
+  {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
   {0, NULL, NULL}
 };
 

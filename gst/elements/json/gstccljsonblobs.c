@@ -131,6 +131,30 @@ set_hull (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   gst_ccl_json_set_numbers (object, "equivalent_rect", equivalent, 2);
 }
 
+/* With ccllabel features=holes, in pixels of the mask. */
+static void
+set_holes (JsonObject * object, const GstCclBlobMeta * meta, guint index)
+{
+  guint64 area_filled;
+  GstCclHole hole;
+  JsonArray *holes;
+
+  if (!gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled))
+    return;
+  holes = json_array_new ();
+  for (guint i = 0; gst_ccl_blob_meta_get_hole (meta, index, i, &hole); i++) {
+    JsonObject *const entry = json_object_new ();
+    const gdouble box[] = { hole.x, hole.y, hole.width, hole.height };
+
+    json_object_set_int_member (entry, "area", hole.area);
+    json_object_set_int_member (entry, "area_filled", hole.area_filled);
+    gst_ccl_json_set_numbers (entry, "bbox", box, 4);
+    json_array_add_object_element (holes, entry);
+  }
+  json_object_set_int_member (object, "area_filled", (gint64) area_filled);
+  json_object_set_array_member (object, "holes", holes);
+}
+
 static JsonObject *
 ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
 {
@@ -156,6 +180,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
     json_object_set_int_member (object, "class_id", class_id);
   set_shape (object, meta, index);
   set_hull (object, meta, index);
+  set_holes (object, meta, index);
   gst_ccl_json_set_flag_words (object, "border", blob->flags, border_words, G_N_ELEMENTS (border_words));
   gst_ccl_json_set_id (object, "track", blob->track_id);
   gst_ccl_json_set_id (object, "parent", blob->parent_id);

@@ -105,6 +105,65 @@ add_class_ids (GstCclBlobList * list, const CclTable * table)
   return TRUE;
 }
 
+static GstCclHole
+hole_of (const CclHole * hole)
+{
+  return (GstCclHole) {
+    .parent = hole->parent,
+    .area = hole->area,
+    .area_filled = hole->area_filled,
+    .x = hole->x0,
+    .y = hole->y0,
+    .width = hole->x1 - hole->x0,
+    .height = hole->y1 - hole->y0,
+    .first_x = hole->first_x,
+  };
+}
+
+/* The holes of the blobs in the table. FALSE without memory. */
+static gboolean
+add_holes (GstCclBlobList * list, const CclTable * table)
+{
+  const gsize n = table->n_components;
+  GstCclFilledCounts *const filled = g_try_new (GstCclFilledCounts, n);
+  GBytes *bytes, *of_rows;
+  GstCclHole *rows;
+  gsize n_rows = 0;
+
+  for (gsize i = 0; i < n && filled; i++) {
+    const guint32 label = table->components[i].label;
+    const CclHoleCounts *const counts = &table->holes[label - 1];
+
+    filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled };
+    n_rows += counts->n_holes;
+  }
+  rows = g_try_new (GstCclHole, n_rows);
+  if ((!filled && n) || (!rows && n_rows)) {
+    g_free (filled);
+    g_free (rows);
+    return FALSE;
+  }
+  qsort (filled, n, sizeof *filled, compare_labels);
+  n_rows = 0;
+  for (gsize i = 0; i < n; i++)
+    for (guint k = 0; k < filled[i].n_holes; k++)
+      rows[n_rows++] = hole_of (&table->hole_rows[table->holes[filled[i].label - 1].first + k]);
+  bytes = g_bytes_new_take (filled, n * sizeof *filled);
+  of_rows = g_bytes_new_take (rows, n_rows * sizeof *rows);
+  gst_ccl_blob_list_set_holes (list, bytes, of_rows);
+  g_bytes_unref (bytes);
+  g_bytes_unref (of_rows);
+  return TRUE;
+}
+
+static gboolean
+add_columns (GstCclBlobList * list, const CclTable * table)
+{
+  return (!table->shape || add_shape (list, table)) && (!table->hull || add_hull (list, table))
+      && (!table->holes || !table->n_components || add_holes (list, table))
+      && (!table->class_ids || add_class_ids (list, table));
+}
+
 GstCclBlobList *
 gst_ccl_blob_table_to_list (const CclTable * table)
 {
@@ -130,8 +189,7 @@ gst_ccl_blob_table_to_list (const CclTable * table)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
-  if (list && ((table->shape && !add_shape (list, table)) || (table->hull && !add_hull (list, table))
-          || (table->class_ids && !add_class_ids (list, table))))
+  if (list && !add_columns (list, table))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }

@@ -108,7 +108,8 @@ gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * r
         ("foreground=threshold runs on the GPU. Said once per start."));
     return;
   }
-  names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : "features=hull") :
+  names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" :
+      asked & CCL_FEATURE_HULL ? "features=hull" : "features=holes") :
       gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
       ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));

@@ -86,7 +86,9 @@ bool image_of_mask(PyObject *object, Image *image)
 {
     *image = (Image){ 0 };
     bool taken;
-    if (PyTuple_Check(object))
+    if (PyTuple_Check(object) && PyTuple_Size(object) == 1)
+        taken = image_of_dlpack(PyTuple_GetItem(object, 0), image); /* asked for, even if there is a buffer */
+    else if (PyTuple_Check(object))
         taken = image_of_tuple(object, image);
     else if (PyObject_CheckBuffer(object))
         taken = image_of_buffer(object, image);

@@ -45,7 +45,7 @@ def _of_interface(interface: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def readable(mask: Any, device: int) -> Any:
-    """A mask as an array of NumPy, as an object with DLPack in device memory, or as a tuple of the core.
+    """A mask as an array of NumPy, or as a tuple of the core: (object with DLPack,) or (pointer, shape, ...).
 
     device: that of the context, -1 for the CPU
     """
@@ -55,7 +55,7 @@ def readable(mask: Any, device: int) -> Any:
     if index is not None:
         if device not in (-1, index):
             raise ValueError(f"the mask is on CUDA device {index}, the context on device {device}")
-        return mask
+        return (mask,)  # CuPy's arrays have the buffer protocol too, which fails
     interface = getattr(mask, "__cuda_array_interface__", None)
     if interface is not None:
         return _of_interface(interface)

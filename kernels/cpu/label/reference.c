@@ -10,6 +10,7 @@
 #include "algorithms.h"
 #include "analysis/selection.h"
 #include "cpu/context.h"
+#include "reference_holes.h"
 #include "reference_hull.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct Fill {
     uint32_t *queue; /* pixel indices of the component being filled; at most all pixels */
     uint32_t n;
     CclReferenceColumn *columns; /* one per pixel of a row, and one more */
+    CclReferenceHoles holes;     /* with CCL_FEATURE_HOLES */
 } Fill;
 
 /* Whether the pixel can be part of the component being filled. */
@@ -139,16 +141,48 @@ static void paint(const Fill *fill, const CclLabels *labels, uint32_t label)
         labels_row(labels, fill->queue[i] / fill->mask->width)[fill->queue[i] % fill->mask->width] = label;
 }
 
-static bool is_selected(const CclFrame *frame, const CclComponent *component, const CclShapeCounts *counts,
-                        const CclHullCounts *hull, uint16_t class_id)
+/* What the features add to a component. */
+typedef struct Counts {
+    CclShapeCounts shape;
+    CclHullCounts hull;
+    CclHoleCounts holes;
+    uint16_t class_id;
+} Counts;
+
+static Counts count(const CclFrame *frame, const Fill *fill, const CclComponent *c)
 {
-    CclMeasuring measuring = { .component = component,
-                               .counts = counts,
-                               .hull_counts = hull,
-                               .class_id = frame->class_ids ? &class_id : NULL,
-                               .width = frame->mask.width,
-                               .height = frame->mask.height };
+    const uint32_t width = fill->mask->width, number = frame->table.n_found;
+    Counts counts = { .class_id = (uint16_t)fill->value };
+    if (frame->shape)
+        counts.shape = count_shape(fill);
+    if (frame->hull)
+        counts.hull = ccl_reference_hull(fill->columns, fill->queue, fill->n, width);
+    for (uint32_t i = 0; frame->holes && i < fill->n; i++)
+        fill->holes.component[fill->queue[i]] = number;
+    if (frame->holes)
+        counts.holes = ccl_reference_count_holes(&fill->holes, c, number, width);
+    return counts;
+}
+
+static bool is_selected(const CclFrame *frame, const CclComponent *component, const Counts *counts)
+{
+    CclMeasuring measuring = { .width = frame->mask.width, .height = frame->mask.height };
+    ccl_measure_next(&measuring, component, &counts->shape, &counts->hull, &counts->holes);
+    measuring.class_id = frame->class_ids ? &counts->class_id : NULL;
     return !frame->selection || ccl_selection_keeps(frame->selection, &measuring);
+}
+
+static void write_record(CclFrame *frame, const CclComponent *c, const Counts *counts)
+{
+    frame->records[c->label - 1] = *c;
+    if (frame->shape)
+        frame->shape[c->label - 1] = counts->shape;
+    if (frame->hull)
+        frame->hull[c->label - 1] = counts->hull;
+    if (frame->holes)
+        frame->holes[c->label - 1] = counts->holes;
+    if (frame->class_ids)
+        frame->class_ids[c->label - 1] = counts->class_id;
 }
 
 static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacity)
@@ -157,26 +191,18 @@ static void finish_component(CclFrame *frame, const Fill *fill, uint32_t capacit
 
     table->n_found++;
     CclComponent c = measure(fill);
-    CclShapeCounts counts = { 0, 0, 0, 0 };
-    if (frame->shape)
-        counts = count_shape(fill);
-    CclHullCounts hull = { 0 };
-    if (frame->hull)
-        hull = ccl_reference_hull(fill->columns, fill->queue, fill->n, fill->mask->width);
+    const Counts counts = count(frame, fill, &c);
     const uint16_t touches = ccl_border_flags(c.x0, c.y0, c.x1, c.y1, frame->mask.width, frame->mask.height);
-    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) ||
-        !is_selected(frame, &c, &counts, &hull, (uint16_t)fill->value))
+    if (frame->holes)
+        fill->holes.label[table->n_found] = 0;
+    if (!ccl_keeps(&frame->limits, c.moments.area, c.x1 - c.x0, c.y1 - c.y0, touches) || !is_selected(frame, &c, &counts))
         return;
     c.flags = frame->limits.border == CCL_BORDER_KEEP ? 0 : touches;
     c.label = ++table->n_kept;
+    if (frame->holes)
+        fill->holes.label[table->n_found] = c.label;
     if (c.label <= capacity)
-        frame->records[c.label - 1] = c;
-    if (c.label <= capacity && frame->shape)
-        frame->shape[c.label - 1] = counts;
-    if (c.label <= capacity && frame->hull)
-        frame->hull[c.label - 1] = hull;
-    if (c.label <= capacity && frame->class_ids)
-        frame->class_ids[c.label - 1] = (uint16_t)fill->value;
+        write_record(frame, &c, &counts);
     if (frame->labels.data)
         paint(fill, &frame->labels, c.label);
 }
@@ -188,6 +214,11 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
     Fill fill = { .mask = mask, .config = &context->config, .queue = cpu_workspace(context) };
     fill.columns = (CclReferenceColumn *)(fill.queue + max_pixels);
     fill.seen = (uint8_t *)(fill.columns + context->config.max_width + 1);
+
+    if (frame->holes) {
+        fill.holes = ccl_reference_holes_new(&context->config, cpu_method(context));
+        memset(fill.holes.component, 0, (size_t)mask->width * mask->height * sizeof(uint32_t));
+    }
 
     memset(fill.seen, 0, (size_t)mask->width * mask->height);
     if (frame->labels.data)
@@ -204,6 +235,18 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
             else
                 finish_component(frame, &fill, context->capacity);
         }
+    if (frame->holes && !frame->labels.provisional)
+        ccl_reference_write_holes(&fill.holes, frame, context->capacity);
+    return CCL_OK;
+}
+
+static CclStatus open(CclContext *context)
+{
+    void *memory;
+    if (!(context->config.features & CCL_FEATURE_HOLES))
+        return CCL_OK;
+    CCL_TRY(ccl_cpu_memory(context, ccl_reference_holes_size(&context->config), &memory));
+    cpu_set_method(context, memory);
     return CCL_OK;
 }
 
@@ -218,6 +261,7 @@ const CclAlgorithm ccl_cpu_reference = {
               .connectivity = CCL_CONNECT_4 | CCL_CONNECT_8 },
     .unit = "pixel",
     .first_pixel_roots = true,
+    .open = open,
     .takes_maps = true,
     .workspace_size = workspace_size,
     .analyze = analyze,

@@ -9,11 +9,13 @@
  *   join      labels that touch across the seam of two strips are united
  *   flatten   provisional labels -> roots, sums go to the roots                                        (table.c)
  *   hull      with CCL_FEATURE_HULL: runs -> rows of components -> convex hulls                       (hull_table.c)
+ *   holes     with CCL_FEATURE_HOLES: gaps between runs -> holes and their parents                     (hole_table.c)
  *   number    roots are in raster order of first pixels -> table
  *   paint     strips, in parallel: runs -> label image                                                 (paint.h)
  */
 #include "algorithms.h"
 #include "cpu/context.h"
+#include "cpu/hole_table.h"
 #include "cpu/hull_table.h"
 #include "cpu/join.h"
 #include "cpu/map.h"
@@ -46,11 +48,12 @@ typedef struct Runs {
 
     CclPrefix *prefix;
     CclLabelling labels;
-    CclStoredRow *stored;  /* NULL without label images and hulls, as stored_labels */
+    CclStoredRow *stored;  /* NULL without label images, hulls and holes, as stored_labels */
     uint64_t *stored_bits; /* NULL without label images */
     uint32_t *stored_labels;
-    uint16_t *stored_x; /* NULL without hulls, as hulls */
+    uint16_t *stored_x; /* NULL without hulls and holes */
     CclHulls *hulls;
+    CclHoles *holes;
     CclCorner *corners;   /* 4-connected with CCL_FEATURE_SHAPE */
     CclStrip strip[MAX_STRIPS];
 } Runs;
@@ -99,7 +102,7 @@ static void cut_strips(Job *job, const CclConfig *config)
     Runs *const runs = job->runs;
     const CclMask *const mask = &job->frame->mask;
     const bool provisional = job->frame->labels.provisional;
-    const bool paint = job->frame->labels.data, hull = job->frame->hull && !provisional;
+    const bool paint = job->frame->labels.data, measured = (job->frame->hull || job->frame->holes) && !provisional;
 
     for (unsigned i = 0; i < job->n_strips; i++) {
         CclStrip *const s = &runs->strip[i];
@@ -113,10 +116,10 @@ static void cut_strips(Job *job, const CclConfig *config)
         s->shape = provisional ? NULL : job->frame->shape;
         s->corners = runs->corners ? runs->corners + (size_t)s->y0 * (mask->width + 1) : NULL;
         const size_t first_run = (size_t)s->y0 * (max_row_runs(runs, mask->width) + 1) + i * PADDING;
-        s->stored = paint || hull ? runs->stored + s->y0 : NULL;
+        s->stored = paint || measured ? runs->stored + s->y0 : NULL;
         s->stored_bits = paint ? runs->stored_bits + (size_t)s->y0 * (row_words(mask->width) + 1) + i * PADDING : NULL;
-        s->stored_labels = paint || hull ? runs->stored_labels + first_run : NULL;
-        s->stored_x = hull ? runs->stored_x + 2 * first_run : NULL;
+        s->stored_labels = paint || measured ? runs->stored_labels + first_run : NULL;
+        s->stored_x = measured ? runs->stored_x + 2 * first_run : NULL;
     }
 }
 
@@ -174,6 +177,26 @@ static void find_hulls(Job *job)
 
 /* ---------------------------------------------------------------- frame */
 
+/* Roots are in raster order of first pixels. */
+static void make_table(Job *job, uint32_t capacity)
+{
+    Runs *const runs = job->runs;
+    CclFrame *const frame = job->frame;
+    if (frame->hull)
+        find_hulls(job);
+    if (frame->holes)
+        ccl_holes_find(runs->holes, frame, &runs->labels, runs->strip, job->n_strips, job->eight);
+    ccl_table_from_sums(frame, capacity, &runs->labels);
+    if (runs->is_map)
+        ccl_class_ids_from_mask(frame, capacity);
+    if (frame->shape)
+        ccl_shape_from_roots(frame->shape, capacity, &runs->labels);
+    if (frame->hull)
+        ccl_hulls_from_roots(frame->hull, capacity, &runs->labels);
+    if (frame->holes)
+        ccl_holes_from_roots(runs->holes, frame, capacity, &runs->labels);
+}
+
 /* Unites the labels of strip i and of the strip above. */
 static void join_strips(const Runs *runs, unsigned i, bool eight)
 {
@@ -209,16 +232,8 @@ static CclStatus analyze(CclContext *context, CclFrame *frame)
         ccl_flatten(labels, runs->strip[i].first_label, runs->strip[i].next_label, measured);
     for (unsigned i = 0; i < job.n_strips && runs->strip[0].shape; i++)
         ccl_merge_shape(&runs->strip[i]);
-    if (runs->strip[0].stored_x)
-        find_hulls(&job);
     if (measured)
-        ccl_table_from_sums(frame, context->capacity, labels);
-    if (measured && runs->is_map)
-        ccl_class_ids_from_mask(frame, context->capacity);
-    if (runs->strip[0].shape)
-        ccl_shape_from_roots(frame->shape, context->capacity, labels);
-    if (runs->strip[0].stored_x)
-        ccl_hulls_from_roots(frame->hull, context->capacity, labels);
+        make_table(&job, context->capacity);
     if (frame->labels.data) {
         for (unsigned i = 0; i < job.n_strips && measured; i++)
             ccl_final_labels(labels, runs->strip[i].first_label, runs->strip[i].next_label);
@@ -272,13 +287,13 @@ static CclStatus open_strip(CclContext *context, const Runs *runs, CclStrip *str
     return ccl_cpu_memory(context, (words * 64 + PADDING) * sizeof(uint32_t), (void **)&strip->label_at);
 }
 
-static CclStatus open_stored_rows(CclContext *context, Runs *runs)
+static CclStatus open_stored_rows(CclContext *context, Runs *runs, size_t n_roots)
 {
     const CclConfig *const config = &context->config;
     const uint32_t width = config->max_width;
     const size_t height = config->max_height;
-    const bool hull = config->features & CCL_FEATURE_HULL;
-    if (!config->labels && !hull)
+    const unsigned measured = config->features & (CCL_FEATURE_HULL | CCL_FEATURE_HOLES);
+    if (!config->labels && !measured)
         return CCL_OK;
     const size_t n_bits = height * (row_words(width) + 1) + MAX_STRIPS * PADDING;
     const size_t n_labels = height * (max_row_runs(runs, width) + 1) + MAX_STRIPS * PADDING;
@@ -286,10 +301,11 @@ static CclStatus open_stored_rows(CclContext *context, Runs *runs)
     CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(uint32_t), (void **)&runs->stored_labels));
     if (config->labels)
         CCL_TRY(ccl_cpu_memory(context, n_bits * sizeof(uint64_t), (void **)&runs->stored_bits));
-    if (!hull)
-        return CCL_OK;
-    CCL_TRY(ccl_cpu_memory(context, n_labels * 2 * sizeof(uint16_t), (void **)&runs->stored_x));
-    return ccl_hulls_open(context, runs->n_threads, &runs->hulls);
+    if (measured)
+        CCL_TRY(ccl_cpu_memory(context, n_labels * 2 * sizeof(uint16_t), (void **)&runs->stored_x));
+    if (measured & CCL_FEATURE_HULL)
+        CCL_TRY(ccl_hulls_open(context, runs->n_threads, &runs->hulls));
+    return measured & CCL_FEATURE_HOLES ? ccl_holes_open(context, n_labels, n_roots, &runs->holes) : CCL_OK;
 }
 
 static CclStatus open_records(CclContext *context, size_t n_labels)
@@ -303,6 +319,11 @@ static CclStatus open_records(CclContext *context, size_t n_labels)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclShapeCounts), (void **)&frame->shape));
         if (config->features & CCL_FEATURE_HULL)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHullCounts), (void **)&frame->hull));
+        if (config->features & CCL_FEATURE_HOLES)
+            CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHoleCounts), (void **)&frame->holes));
+        if (config->features & CCL_FEATURE_HOLES)
+            CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_width * config->max_height / 2 * sizeof(CclHole) + 1,
+                                   (void **)&frame->hole_rows));
     }
     return CCL_OK;
 }
@@ -332,7 +353,7 @@ static CclStatus open_runs(CclContext *context)
     if (config->features & CCL_FEATURE_SHAPE && config->connectivity == CCL_CONNECT_4)
         CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_height * (config->max_width + 1) * sizeof(CclCorner),
                                (void **)&runs->corners));
-    CCL_TRY(open_stored_rows(context, runs));
+    CCL_TRY(open_stored_rows(context, runs, n_labels));
     for (unsigned i = 0; i < runs->n_threads; i++)
         CCL_TRY(open_strip(context, runs, &runs->strip[i]));
     if (runs->n_threads > 1 && !(runs->pool = ccl_pool_new(runs->n_threads)))

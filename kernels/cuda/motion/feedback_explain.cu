@@ -87,13 +87,14 @@ __device__ static void explain_tile(const Feedback &f, ExplainTile &tile, uint32
 
 /* ---------------------------------------------------------------- runs */
 
-__device__ static void merge_blobs(const Feedback &f, uint32_t y)
+__device__ static void merge_blobs(const Feedback &f, uint32_t warp, RegionList *list)
 {
+    const uint32_t chunks = region_chunks(f), y = warp / chunks, first = warp % chunks * 32;
     if (y >= f.height)
         return;
     const Regions r = regions_of(f, f.filtered, 0);
     const auto load = [&](uint32_t word, uint32_t row) { return word < f.words ? f.filtered[(size_t)row * f.words + word] : 0; };
-    merge_row<true>(f, r, y, load, [&](uint32_t node) { f.sums[node] = 0; });
+    merge_words<true>(f, r, make_uint2(first, y), list, load, [&](uint32_t node) { f.sums[node] = 0; });
 }
 
 /* ---------------------------------------------------------------- offsets of chroma */
@@ -162,6 +163,7 @@ __global__ static void __launch_bounds__(EXPLAIN_THREADS)
     __shared__ union {
         ExplainTile tile;
         uint32_t bins[FEEDBACK_BINS];
+        RegionList lists[EXPLAIN_THREADS / 32];
     } shared;
     const uint32_t block = blockIdx.x;
     wait_for_predecessor();
@@ -175,7 +177,7 @@ __global__ static void __launch_bounds__(EXPLAIN_THREADS)
     else if (block >= duties.merge)
         explain_tile(f, shared.tile, block - duties.merge);
     else
-        merge_blobs(f, block * (EXPLAIN_THREADS / 32) + threadIdx.x / 32);
+        merge_blobs(f, row_of_warp(), &shared.lists[threadIdx.x / 32]);
 }
 
 static uint32_t offset_blocks(const Feedback *f)
@@ -187,7 +189,7 @@ static uint32_t offset_blocks(const Feedback *f)
 
 CclStatus feedback_launch_explain(const CudaMotion *cuda, const Feedback *f, const FeedbackPicture *picture, CudaGraph *graph)
 {
-    const Duties duties = { blocks_for(f->height, EXPLAIN_THREADS / 32),
+    const Duties duties = { blocks_for(f->height * region_chunks(*f), EXPLAIN_THREADS / 32),
                             blocks_for(f->words * 32, TILE_WIDTH) * blocks_for(f->height, TILE_HEIGHT),
                             f->chroma_width ? offset_blocks(f) : 0 };
     const uint32_t n_blocks = duties.merge + duties.explain + 2 * duties.offsets;

@@ -60,7 +60,7 @@ __device__ static uint32_t median_word(const Feedback &f, uint32_t word, uint32_
 }
 
 /* Row y by a warp. */
-__device__ static void merge_still_row(const Feedback &f, uint32_t y)
+__device__ static void merge_still_row(const Feedback &f, uint32_t y, RegionList *list)
 {
     const bool any = any_still_near(f, y);
     for (uint32_t word = threadIdx.x % 32; word < f.words; word += 32)
@@ -68,27 +68,34 @@ __device__ static void merge_still_row(const Feedback &f, uint32_t y)
     __syncwarp();
     if (!any)
         return;
-    merge_row<false>(
-        f, regions_of(f, NULL, 1), y,
-        [&](uint32_t word, uint32_t row) { return row == y ? still_word(f, word, y) : median_word(f, word, row); },
-        [&](uint32_t node) {
-            f.sums[node] = 0;
-            for (int k = 0; k < OUTLINE_SUMS; k++)
-                f.outlines[(size_t)(node / 2) * OUTLINE_SUMS + k] = 0;
-        });
+    for (uint32_t first = 0; first < f.words; first += 32)
+        merge_words<false>(
+            f, regions_of(f, NULL, 1), make_uint2(first, y), list,
+            [&](uint32_t word, uint32_t row) { return row == y ? still_word(f, word, y) : median_word(f, word, row); },
+            [&](uint32_t node) {
+                f.sums[node] = 0;
+                for (int k = 0; k < OUTLINE_SUMS; k++)
+                    f.outlines[(size_t)(node / 2) * OUTLINE_SUMS + k] = 0;
+            });
 }
 
 /* The output, which comes before this, writes nothing that is needed here, and has itself waited for `learn`. */
 __global__ static void __launch_bounds__(REGION_THREADS) merge_still(const __grid_constant__ Feedback f)
 {
+    __shared__ RegionList lists[REGION_THREADS / 32];
     const uint32_t y = row_of_warp();
     let_successor_start();
     if (y < f.height && !__ldcg(&f.state->skip) && __ldcg(&f.state->any_still))
-        merge_still_row(f, y);
+        merge_still_row(f, y, &lists[threadIdx.x / 32]);
     wait_for_predecessor(); /* whoever waits for this kernel has waited for all before */
 }
 
 /* ---------------------------------------------------------------- outlines */
+
+__device__ static uint32_t climb(const Regions &r, uint32_t node)
+{
+    return region_climb(r, node, __ldcg(r.parents + node));
+}
 
 /* The outline at a pixel of a still region, in direction (dx, dy). */
 __device__ static void add_outline(const Feedback &f, FeedbackRegion &region, int x, int y, int dx, int dy)
@@ -131,7 +138,7 @@ __device__ static void add_outlines(const Feedback &f, const Regions &r, const R
         }
         if (!(sums.picture | sums.background))
             continue;
-        const uint32_t root = region_climb(r, region_node(r, run_start(w, word, b), y));
+        const uint32_t root = climb(r, region_node(r, run_start(w, word, b), y));
         unsigned long long *const to = f.outlines + (size_t)(root / 2) * OUTLINE_SUMS;
         atomicAdd(to, (unsigned long long)sums.picture), atomicAdd(to + 1, (unsigned long long)sums.background);
         atomicAdd(to + 2, (unsigned long long)sums.change);
@@ -155,7 +162,7 @@ __global__ static void __launch_bounds__(REGION_THREADS) sum_still(const __grid_
         const uint32_t next = shifted_left(bits, still_word(f, first + 32, y));
         const uint32_t motionless = bits ? f.motionless[(size_t)y * f.words + word] & bits : 0;
         sum_runs(w, next, word, { motionless, bits }, sums, [&](uint32_t start, uint32_t sum) {
-            atomicAdd(f.sums + region_climb(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
+            atomicAdd(f.sums + climb(r, region_node(r, start, y)), (unsigned long long)(sum >> 16) << 32 | (sum & 65535));
         });
         if (bits)
             add_outlines(f, r, w, next, word, y);

@@ -50,7 +50,7 @@ __device__ static bool fills_hole(const Feedback &f, const Regions &r, uint32_t 
     return keeps_blob(f, region_at(r, (root - 1) % r.pitch, (root - 1) / r.pitch - 1));
 }
 
-/* Whether the word is part of the run of 0 at the left border. */
+/* Whether the word is part of the run of 0 at the left border, or at the right one. */
 __device__ static bool is_border_run(const RunWord &w)
 {
     return !w.bits && !w.start && !(w.begins & ~1u) && !w.before;

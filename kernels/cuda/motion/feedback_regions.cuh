@@ -10,7 +10,8 @@
  * labellings count as none. Numbers go down, so that atomicMin() replaces what is old.
  *
  * Three kernels: `merge` joins the runs of a row with those above, `sum` adds what the runs have to their roots, and then anyone
- * may look up the root of a pixel. A warp has a row.
+ * may look up the root of a pixel. A warp has 32 words of a row, a lane a word. What takes several loads one after the other is
+ * listed first, and then shared by the lanes.
  */
 #ifndef CCL_CUDA_MOTION_FEEDBACK_REGIONS_CUH
 #define CCL_CUDA_MOTION_FEEDBACK_REGIONS_CUH
@@ -27,14 +28,53 @@ typedef struct Regions {
     const uint32_t *bits;
     unsigned long long *parents;
     unsigned long long labelling; /* its number */
-    const uint16_t *run_starts;   /* by word: where the run of the bit left of it begins */
+    const uint16_t *run_starts;   /* by word: where the run of the bit left of it begins; of an empty word whose run of 0 goes on
+                                     to the right border 0, as of those at the left one */
     uint32_t words, pitch;
 } Regions;
 
-/* The kernels of regions have a warp for each row. */
+/* The kernels of still regions have a warp for each row. */
 __device__ static inline uint32_t row_of_warp()
 {
     return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+
+/* Those of blobs have one for each 32 words of a row. */
+CCL_HOST_DEVICE static inline uint32_t region_chunks(const Feedback &f)
+{
+    return (f.words + 31) / 32;
+}
+
+/* What a warp has listed. */
+typedef struct RegionList {
+    uint2 items[64];
+} RegionList;
+
+#define REGION_LIST (sizeof(RegionList) / sizeof(uint2))
+
+/* Lists what the lanes have, n of each, as often as the list is full, and shares it. put(add): calls add(item) for each item of
+ * the lane; take(item). All lanes of the warp call. */
+template <typename Put, typename Take> __device__ static inline void share_list(RegionList *list, uint32_t n, Put put, Take take)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t sum = n;
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, sum, d);
+        sum += lane >= d ? other : 0;
+    }
+    const uint32_t total = __shfl_sync(~0u, sum, 31);
+    for (uint32_t base = 0; base < total; base += REGION_LIST) {
+        uint32_t slot = sum - n - base; /* what is in another list is beyond the end */
+        put([&](uint2 item) {
+            if (slot < REGION_LIST)
+                list->items[slot] = item;
+            slot++;
+        });
+        __syncwarp();
+        for (uint32_t i = lane; i < min(total - base, (uint32_t)REGION_LIST); i += 32)
+            take(list->items[i]);
+        __syncwarp();
+    }
 }
 
 /* phase: 0 blobs, 1 still regions */
@@ -60,11 +100,10 @@ __device__ static inline uint32_t region_root(const Regions &r, uint32_t node)
 }
 
 /* The same, for kernels that join or add: parents on the way become grandparents. Rows that begin together make chains as long
- * as a region is high, which rows that climb together halve with each step. */
-__device__ static inline uint32_t region_climb(const Regions &r, uint32_t node)
+ * as a region is high, which rows that climb together halve with each step. entry: of `node`. */
+__device__ static inline uint32_t region_climb(const Regions &r, uint32_t node, unsigned long long entry)
 {
     const uint32_t mask = (1u << REGION_NODE_BITS) - 1;
-    unsigned long long entry = __ldcg(r.parents + node);
     while (entry >> REGION_NODE_BITS == r.labelling) {
         const uint32_t parent = (uint32_t)entry & mask;
         const unsigned long long next = __ldcg(r.parents + parent);
@@ -87,21 +126,14 @@ __device__ static inline uint32_t region_attach(const Regions &r, uint32_t node,
 __device__ static inline void region_join(const Regions &r, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = region_climb(r, a), b = region_climb(r, b);
+        const unsigned long long entry_a = __ldcg(r.parents + a), entry_b = __ldcg(r.parents + b); /* both on their way */
+        a = region_climb(r, a, entry_a), b = region_climb(r, b, entry_b);
         if (a == b)
             return;
         const uint32_t large = max(a, b);
         b = min(a, b);
         a = region_attach(r, large, b); /* another thread may have been faster: then its parent has to join too */
     }
-}
-
-/* The same with what lies outside: a node gets it as its parent at once. */
-__device__ static inline void region_join_outside(const Regions &r, uint32_t node)
-{
-    const uint32_t old = region_attach(r, node, REGION_OUTSIDE);
-    if (old != REGION_OUTSIDE)
-        region_join(r, old, REGION_OUTSIDE);
 }
 
 /* A word of a row. */
@@ -173,50 +205,92 @@ __device__ static inline uint32_t shifted_left(uint32_t bits, uint32_t next)
     return __funnelshift_r(bits, after, 1);
 }
 
-/* The runs of row y, as the warp's lanes see them: joins them with those above. BOTH: also runs of 0, by edges. load(word, y):
- * the row's bits, 0 past its end. begin(node): a run's node. */
-template <bool BOTH, typename Load, typename Begin>
-__device__ static inline void merge_row(const Feedback &f, const Regions &r, uint32_t y, Load load, Begin begin)
+/* A word's runs, those above it, and the bits at which they are to be joined: to what lies outside; to the run straight above, or
+ * above and left or right of the bit. */
+typedef struct MergeWord {
+    RunWord here, above;
+    uint32_t word, outside, straight, left, right;
+    bool ends_outside;
+    bool at_right; /* it is part of the run of 0 at the right border */
+} MergeWord;
+
+/* The words of 32 that begin with `first`. load(word, y): the row's bits, 0 past its end. */
+template <bool BOTH, typename Load>
+__device__ static inline MergeWord scan_words(const Feedback &f, uint32_t first, uint32_t y, Load load)
 {
-    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t lane = threadIdx.x % 32, word = first + lane, valid = word < f.words ? valid_bits(f, word) : 0;
     RowScan here = { 0, 0 }, above = { 0, 0 };
-    for (uint32_t first = 0; first < f.words; first += 32) {
-        const uint32_t word = first + lane, valid = word < f.words ? valid_bits(f, word) : 0;
-        const uint32_t bits = load(word, y), up = y ? load(word, y - 1) : 0;
-        const RunWord a = scan_row(here, bits, word), b = scan_row(above, up, word);
-        const uint32_t a_right = shifted_left(bits, load(first + 32, y));
-        const uint32_t b_right = shifted_left(up, y ? load(first + 32, y - 1) : 0);
-        const uint32_t a_left = bits << 1 | a.before, b_left = up << 1 | b.before;
-        if (word >= f.words)
-            continue;
-        f.run_starts[(size_t)y * f.words + word] = (uint16_t)a.start;
-        for (uint32_t left = a.begins & valid & (BOTH ? ~0u : bits); left; left &= left - 1) {
-            const uint32_t i = (uint32_t)__ffs((int)left) - 1, node = region_node(r, word * 32 + i, y);
-            begin(node);
-            if (BOTH && !(bits >> i & 1) && (!y || y + 1 == f.height || word * 32 + i == 0))
-                region_join_outside(r, node);
-        }
-        if (BOTH && word == (f.width - 1) / 32 && !(bits >> (f.width - 1) % 32 & 1))
-            region_join_outside(r, region_node(r, run_start(a, word, (f.width - 1) % 32), y));
-        if (!y)
-            continue;
-        uint32_t straight = bits & up & ~(a_left & b_left);
-        if (BOTH)
-            straight |= ~bits & ~up & (a_left | b_left) & valid;
-        for (; straight; straight &= straight - 1) {
-            const uint32_t i = (uint32_t)__ffs((int)straight) - 1;
-            region_join(r, region_node(r, run_start(a, word, i), y), region_node(r, run_start(b, word, i), y - 1));
-        }
-        for (uint32_t left = bits & ~a_left & b_left & ~up; left; left &= left - 1) {
-            const uint32_t i = (uint32_t)__ffs((int)left) - 1;
-            const uint32_t start = i ? run_start(b, word, i - 1) : b.start;
-            region_join(r, region_node(r, word * 32 + i, y), region_node(r, start, y - 1));
-        }
-        for (uint32_t left = bits & ~a_right & b_right & ~up; left; left &= left - 1) {
-            const uint32_t i = (uint32_t)__ffs((int)left) - 1;
-            region_join(r, region_node(r, run_start(a, word, i), y), region_node(r, word * 32 + i + 1, y - 1));
-        }
+    for (uint32_t before = 0; before < first; before += 32) {
+        scan_row(here, load(before + lane, y), before + lane);
+        scan_row(above, y ? load(before + lane, y - 1) : 0, before + lane);
     }
+    const uint32_t bits = load(word, y), up = y ? load(word, y - 1) : 0;
+    uint32_t later = 0;
+    for (uint32_t after = first + 32; BOTH && after < f.words; after += 32)
+        later |= load(after + lane, y);
+    MergeWord m;
+    m.word = word;
+    m.here = scan_row(here, bits, word), m.above = scan_row(above, up, word);
+    const uint32_t right = shifted_left(bits, load(first + 32, y)), up_right = shifted_left(up, y ? load(first + 32, y - 1) : 0);
+    const uint32_t left = bits << 1 | m.here.before, up_left = up << 1 | m.above.before;
+    m.straight = bits & up & ~(left & up_left);
+    if (BOTH)
+        m.straight |= ~bits & ~up & (left | up_left) & valid;
+    m.straight = y ? m.straight : 0;
+    m.left = bits & ~left & up_left & ~up, m.right = bits & ~right & up_right & ~up;
+    m.outside = BOTH ? m.here.begins & ~bits & valid & (!y || y + 1 == f.height ? ~0u : word ? 0 : 1) : 0;
+    m.at_right = BOTH && !(__ballot_sync(~0u, bits != 0) >> lane) && !m.here.before;
+    m.at_right &= !__any_sync(~0u, later != 0);
+    m.ends_outside = BOTH && word == (f.width - 1) / 32 && !(bits >> (f.width - 1) % 32 & 1);
+    return m;
+}
+
+/* Calls add() with the pairs of nodes that a word joins. */
+template <typename Add>
+__device__ static inline void list_joins(const Feedback &f, const Regions &r, const MergeWord &m, uint32_t y, Add add)
+{
+    const auto node = [&](uint32_t i) { return region_node(r, run_start(m.here, m.word, i), y); };
+    const auto node_above = [&](uint32_t i) { return region_node(r, run_start(m.above, m.word, i), y - 1); };
+    for (uint32_t todo = m.outside; todo; todo &= todo - 1)
+        add(make_uint2(node((uint32_t)__ffs((int)todo) - 1), REGION_OUTSIDE));
+    if (m.ends_outside)
+        add(make_uint2(node((f.width - 1) % 32), REGION_OUTSIDE));
+    for (uint32_t todo = m.straight; todo; todo &= todo - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)todo) - 1;
+        add(make_uint2(node(i), node_above(i)));
+    }
+    for (uint32_t todo = m.left; todo; todo &= todo - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)todo) - 1;
+        add(make_uint2(node(i), i ? node_above(i - 1) : region_node(r, m.above.start, y - 1)));
+    }
+    for (uint32_t todo = m.right; todo; todo &= todo - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)todo) - 1;
+        add(make_uint2(node(i), region_node(r, m.word * 32 + i + 1, y - 1)));
+    }
+}
+
+/* Joins the runs of 32 words of row y with those above. BOTH: also runs of 0, by edges. load: as above. begin(node): a run's
+ * node. */
+template <bool BOTH, typename Load, typename Begin>
+__device__ static inline void merge_words(const Feedback &f, const Regions &r, const uint2 &place, RegionList *list, Load load,
+                                          Begin begin)
+{
+    const uint32_t y = place.y;
+    const MergeWord m = scan_words<BOTH>(f, place.x, y, load);
+    uint32_t n = 0;
+    if (m.word < f.words) {
+        f.run_starts[(size_t)y * f.words + m.word] = (uint16_t)(m.at_right ? 0 : m.here.start);
+        for (uint32_t todo = m.here.begins & valid_bits(f, m.word) & (BOTH ? ~0u : m.here.bits); todo; todo &= todo - 1)
+            begin(region_node(r, m.word * 32 + (uint32_t)__ffs((int)todo) - 1, y));
+        n = (uint32_t)(__popc(m.outside) + __popc(m.straight) + __popc(m.left) + __popc(m.right)) + m.ends_outside;
+    }
+    share_list(
+        list, n,
+        [&](auto add) {
+            if (n)
+                list_joins(f, r, m, y, add);
+        },
+        [&](uint2 pair) { region_join(r, pair.x, pair.y); });
 }
 
 /* What the warp carries of the sums of a run. */
