@@ -25,6 +25,7 @@ typedef struct Scene {
     bool ignore, lively, resident; /* resident: picture and mask are in device memory */
     bool restarts;                 /* now and then a new detector loads the background */
     bool holds;                    /* now and then there are other boxes to hold */
+    bool lines;                    /* diagonal lines of one pixel walk through the picture */
     int camera, light;             /* pixels; per cent */
     int64_t us;
 } Scene;
@@ -46,6 +47,8 @@ static void draw_pixel(const Scene *s, unsigned frame, int x, int y, uint8_t *yu
         luma = 190 + (int)random_below(2), yuv[2] = 150;
     if (frame < 30 && x > w * 3 / 4 && y < h / 3)
         luma = 30, yuv[1] = 140;
+    if (s->lines && (x - y + (int)frame) % 16 == 0)
+        luma = 240;
     luma = luma * s->light / 100;
     yuv[0] = (uint8_t)(luma < 0 ? 0 : luma > 255 ? 255 : luma);
 }
@@ -463,23 +466,32 @@ static void check_random(CclBackendKind backend, unsigned n)
 }
 
 /* Around words, blocks and warps; every tier. */
-static void check_sizes(CclBackendKind backend)
+static void check_sizes(CclBackendKind backend, bool quick)
 {
     static const uint32_t sizes[] = { 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 129, 193 };
     static const uint32_t flags[] = { 0, CCL_CPU_SSE2, CCL_CPU_SSE42, CCL_CPU_AVX2, CCL_CPU_AVX512 };
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i += quick ? 5 : 1)
         for (unsigned tier = 0; tier < (backend == CCL_BACKEND_CPU ? 5u : 1u) && n_failures < 5; tier++) {
             Scene s = scene_for(backend, sizes[i], sizes[(i * 5 + 3) % 13]);
             s.config.cpu_flags = flags[tier];
             run_scene(&s, 50, i);
         }
-    Scene wide = scene_for(backend, 1090, 37); /* more words than a warp has lanes */
-    run_scene(&wide, 70, 3);
+}
+
+/* Pixels that only a corner connects, also across the edges of words. */
+static void check_lines(CclBackendKind backend)
+{
+    Scene s = scene_for(backend, 70, 40);
+    s.lines = true;
+    s.params.median = 0;
+    run_scene(&s, 40, 5);
 }
 
 /* Several strips; the grids of large pictures. */
 static void check_large(CclBackendKind backend)
 {
+    Scene wide = scene_for(backend, 1090, 37); /* more words than a warp has lanes */
+    run_scene(&wide, 70, 3);
     Scene s = scene_for(backend, 1003, 701);
     s.config.threads = 4;
     run_scene(&s, 45, 1);
@@ -543,8 +555,8 @@ void check_feedback(CclBackendKind backend, unsigned n_random, bool quick)
     if (backend == CCL_BACKEND_CPU || !quick)
         check_hold(backend);
     check_random(backend, n_random);
-    if (quick)
-        return;
-    check_sizes(backend);
-    check_large(backend);
+    check_sizes(backend, quick);
+    check_lines(backend);
+    if (!quick)
+        check_large(backend);
 }

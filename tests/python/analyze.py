@@ -107,13 +107,25 @@ class Tables(unittest.TestCase):
         with gstccl.Context(5, 5) as context, self.assertRaisesRegex(ValueError, "shape=True"):
             context.analyze(ring, features="shape")
 
+    def test_holes(self):
+        """A hole with an island that has a hole; the second blob has none."""
+        mask = np.zeros((9, 16), np.uint8)
+        mask[1:8, 1:8], mask[2:7, 2:7], mask[3:6, 3:6], mask[4, 4], mask[4, 12] = 1, 0, 1, 0, 1
+        table = gstccl.analyze(mask, features=["holes", "centroid"])
+        self.assertEqual(table["area_filled"].tolist(), [49, 9, 1])
+        self.assertEqual(table.holes[["parent", "area", "area_filled", "x0", "y1", "first_x"]].tolist(),
+                         [(1, 16, 25, 2, 7, 2), (2, 1, 1, 4, 5, 4)])
+        table = gstccl.analyze(mask, features="holes", sort="area", filter="area_filled > 1")
+        self.assertEqual((table["label"].tolist(), table.holes["parent"].tolist()), ([2, 1], [2, 1]))
+        self.assertIsNone(gstccl.analyze(mask, features="hull").holes)
+
     def test_label_maps(self):
         label_map = np.array([[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [7, 0, 0, 0, 1]], np.uint16)
         table = gstccl.analyze(label_map, foreground="equal", labels=True, contours=True)
         self.assertEqual(table["class_id"].tolist(), [1, 2, 7, 1])
         self.assertEqual(table["area"].tolist(), [4, 4, 1, 1])
-        self.assertEqual(table.labels.tolist(), [[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [3, 0, 0, 0, 4]])
         self.assertEqual(table.contours[1].tolist(), [[2, 0], [4, 0], [4, 2], [2, 2]])
+        self.assertEqual(table.labels.tolist(), [[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [3, 0, 0, 0, 4]])
         large = (label_map * 9000).astype(np.uint16)
         self.assertEqual(gstccl.analyze(large, foreground="equal", background=9000)["class_id"].tolist(), [18000, 0, 63000])
         some = gstccl.analyze(label_map.astype(np.uint8), foreground="equal", filter="class_id < 3", sort="class_id-desc",

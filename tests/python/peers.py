@@ -87,6 +87,20 @@ class Peers(unittest.TestCase):
                     np.testing.assert_array_equal(gstccl.fill_holes(mask, connectivity=connectivity),
                                                   ndimage.binary_fill_holes(mask, structure))
 
+    def test_filled_areas(self):
+        for connectivity, structure in ((4, np.ones((3, 3))), (8, None)):
+            for name, mask in masks():
+                table = gstccl.analyze(mask, connectivity=connectivity, labels=True, features="holes")
+                inverse, n = ndimage.label(~mask, structure)
+                border = np.unique(np.concatenate([inverse[0], inverse[-1], inverse[:, 0], inverse[:, -1]]))
+                with self.subTest(mask=name, connectivity=connectivity):
+                    self.assertEqual(sorted(table.holes["area"]),
+                                     sorted(np.count_nonzero(inverse == i) for i in set(range(1, n + 1)) - set(border)))
+                for blob in table[:50]:
+                    alone = table.labels == blob["label"]
+                    with self.subTest(mask=name, connectivity=connectivity, label=blob["label"]):
+                        self.assertEqual(blob["area_filled"], np.count_nonzero(ndimage.binary_fill_holes(alone, structure)))
+
     @unittest.skipUnless(measure, "needs scikit-image")
     def test_measures(self):
         for name, mask in masks():

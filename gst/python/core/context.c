@@ -162,17 +162,18 @@ static bool analyze(Context *self, const CclMask *mask, const CclFilter *filter,
 
 static PyObject *result_of(Context *self, const Call *call, const CclMask *mask, const CclTable *table)
 {
-    PyObject *records = records_of_table(table, call->columns), *contours = NULL;
-    if (records && call->epsilon >= 0)
-        contours = contours_of_table(table, mask, &self->config, call->epsilon);
-    else
-        contours = Py_NewRef(Py_None);
-    if (!records || !contours) {
+    PyObject *records = records_of_table(table, call->columns);
+    PyObject *contours = records && call->epsilon >= 0
+                             ? contours_of_table(table, mask, &self->config, call->epsilon)
+                             : Py_NewRef(Py_None);
+    PyObject *holes = contours && call->columns & COLUMN_HOLES ? holes_of_table(table) : Py_NewRef(Py_None);
+    if (!records || !contours || !holes) {
         Py_XDECREF(records);
         Py_XDECREF(contours);
+        Py_XDECREF(holes);
         return NULL;
     }
-    return Py_BuildValue("(NIIN)", records, table->n_kept, table->n_found, contours);
+    return Py_BuildValue("(NIINN)", records, table->n_kept, table->n_found, contours, holes);
 }
 
 static bool check_groups(const Context *self, unsigned columns)
@@ -180,7 +181,9 @@ static bool check_groups(const Context *self, unsigned columns)
     static const struct {
         unsigned column, feature;
         const char *name;
-    } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" }, { COLUMN_HULL, CCL_FEATURE_HULL, "hull" } };
+    } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
+                   { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
+                   { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
         if (columns & groups[i].column && !(self->config.features & groups[i].feature)) {
             PyErr_Format(PyExc_ValueError, "the feature '%s' needs a context made with %s=True", groups[i].name, groups[i].name);

@@ -41,15 +41,19 @@ enum {
     COLUMN_EQUIVALENT_RECT = 1 << 7, /* length, width */
     COLUMN_SHAPE = 1 << 8,           /* 6: three 64-bit integers, three doubles; needs CCL_FEATURE_SHAPE */
     COLUMN_HULL = 1 << 9,            /* 10; needs CCL_FEATURE_HULL */
-    COLUMN_CONVEXITY = 1 << 10,      /* needs both */
-    COLUMN_CLASS_ID = 1 << 11,       /* a 64-bit integer; needs CCL_FOREGROUND_EQUAL */
+    COLUMN_HOLES = 1 << 10,          /* a 64-bit integer; needs CCL_FEATURE_HOLES */
+    COLUMN_CONVEXITY = 1 << 11,      /* 1; needs CCL_FEATURE_SHAPE and CCL_FEATURE_HULL */
+    COLUMN_CLASS_ID = 1 << 12,       /* a 64-bit integer; needs CCL_FOREGROUND_EQUAL */
 };
 
 /* A new bytearray of the table's records, each followed by its columns. */
 PyObject *records_of_table(const CclTable *table, unsigned columns);
 
+/* A new bytearray of the records of the holes of each record's component, one component after the other. */
+PyObject *holes_of_table(const CclTable *table);
+
 /* A new list with a bytearray of (x, y) floats for each record; `mask` is in host memory. */
-PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *config, double epsilon);
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *of_context, double epsilon);
 
 /* Raises the exception that belongs to a status, with the core's sentence. Returns NULL. */
 PyObject *raise_status(CclStatus status);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(CclComponent) == 64, "RECORD of gstccl/_records.py names the members");
+_Static_assert(sizeof(CclHole) == 24, "HOLE of gstccl/_records.py names the members");
 
 static double *put(double *to, const double *values, size_t n)
 {
@@ -59,6 +60,10 @@ static double *put_groups(double *to, const CclTable *table, const CclComponent 
         to = put_shape(to, table, component);
     if (columns & COLUMN_HULL)
         to = put_hull(to, table, component);
+    if (columns & COLUMN_HOLES) {
+        const int64_t filled = (int64_t)table->holes[component->label - 1].area_filled;
+        memcpy(to++, &filled, sizeof filled);
+    }
     if (columns & COLUMN_CONVEXITY)
         *to++ = convexity(table, component);
     if (columns & COLUMN_CLASS_ID) {
@@ -71,7 +76,8 @@ static double *put_groups(double *to, const CclTable *table, const CclComponent 
 static double *put_columns(double *to, const CclTable *table, const CclComponent *component, unsigned columns)
 {
     CclShape shape;
-    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_CONVEXITY | COLUMN_CLASS_ID))
+    if (columns & ~(unsigned)(COLUMN_CENTROID | COLUMN_EXTENT | COLUMN_SHAPE | COLUMN_HULL | COLUMN_HOLES | COLUMN_CONVEXITY |
+                              COLUMN_CLASS_ID))
         ccl_shape_from_moments(&component->moments, &shape);
     else
         centroid(&component->moments, &shape);
@@ -98,7 +104,7 @@ static double *put_columns(double *to, const CclTable *table, const CclComponent
 
 static size_t n_doubles(unsigned columns)
 {
-    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1, 1 };
+    static const unsigned char n[] = { 2, 3, 2, 1, 1, 1, 1, 2, 6, 10, 1, 1, 1 };
     size_t sum = 0;
     for (unsigned i = 0; i < sizeof n; i++)
         sum += columns >> i & 1 ? n[i] : 0;
@@ -126,13 +132,30 @@ PyObject *records_of_table(const CclTable *table, unsigned columns)
     return bytes;
 }
 
+PyObject *holes_of_table(const CclTable *table)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < table->n_components; i++)
+        n += table->holes[table->components[i].label - 1].n_holes;
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(CclHole)));
+    char *to = bytes ? PyByteArray_AsString(bytes) : NULL;
+    for (uint32_t i = 0; to && i < table->n_components; i++) {
+        const CclHoleCounts *counts = &table->holes[table->components[i].label - 1];
+        const size_t size = counts->n_holes * sizeof(CclHole);
+        if (size)
+            memcpy(to, &table->hole_rows[counts->first], size);
+        to += size;
+    }
+    return bytes;
+}
+
 PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *of_context, double epsilon)
 {
     const CclContourConfig config = {
         .connectivity = of_context->connectivity,
-        .is_map = of_context->foreground == CCL_FOREGROUND_EQUAL,
         .epsilon = epsilon,
         .max_points = CCL_CONTOUR_MAX_POINTS,
+        .is_map = of_context->foreground == CCL_FOREGROUND_EQUAL,
     };
     CclContours *contours = ccl_contours_new();
     PyObject *list = contours ? PyList_New(table->n_components) : PyErr_NoMemory();

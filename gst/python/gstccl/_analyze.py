@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._masks import device_of_mask, readable
-from ._records import columns_of, groups_of
+from ._masks import device_of_mask, readable, shape_of
+from ._records import GROUPS, HOLE, columns_of, groups_of
 
 _FOREGROUNDS = ("threshold", "equal")
 _BORDERS = {"flag": 0, "keep": 1, "drop": 2}
@@ -29,13 +29,16 @@ class Table:
     n_kept:   components that pass the filters, exact; more than len(table) when the table was full
     labels:   a uint32 image, 0 in the background; None unless asked for
     contours: for each blob an array of (x, y) corners, clockwise; None unless asked for
+    holes:    a structured array: parent (the label of the blob around it), area, area_filled (with islands), box and
+              first_x as above; in the order of the blobs. None without the feature "holes"
     """
 
-    __slots__ = ("blobs", "n_found", "n_kept", "labels", "contours")
+    __slots__ = ("blobs", "n_found", "n_kept", "labels", "contours", "holes")
 
     def __init__(self, blobs: np.ndarray, n_found: int, n_kept: int, labels: np.ndarray | None,
-                 contours: list[np.ndarray] | None) -> None:
+                 contours: list[np.ndarray] | None, holes: np.ndarray | None = None) -> None:
         self.blobs, self.n_found, self.n_kept, self.labels, self.contours = blobs, n_found, n_kept, labels, contours
+        self.holes = holes
 
     @property
     def truncated(self) -> bool:
@@ -99,7 +102,7 @@ class Context:
     threads:      0: as many as make a mask faster; 1: the caller's alone
     labels:       True where analyze() will be asked for label images
     algorithm:    a name of gstccl.algorithms(); None: the fastest
-    shape, hull:  True where analyze() will be asked for the feature of that name; only on the CPU
+    shape, hull, holes: True where analyze() will be asked for the feature of that name; only on the CPU
     filter, sort, foreground, background: as for gstccl.analyze()
     """
 
@@ -107,7 +110,7 @@ class Context:
 
     def __init__(self, width: int, height: int, *, connectivity: int = 8, device: str = "cpu", max_blobs: int = _MAX_BLOBS,
                  threads: int = 0, labels: bool = False, algorithm: str | None = None, shape: bool = False,
-                 hull: bool = False, filter: str = "", sort: str = "raster", foreground: str = "threshold",
+                 hull: bool = False, holes: bool = False, filter: str = "", sort: str = "raster", foreground: str = "threshold",
                  background: int = 0) -> None:
         if foreground not in _FOREGROUNDS:
             raise ValueError(f"foreground must be 'threshold' or 'equal': it is {foreground!r}")
@@ -116,7 +119,7 @@ class Context:
         self._connectivity = _whole("connectivity", connectivity)
         self._core = _core.Context(_whole("width", width), _whole("height", height), self._connectivity,
                                    _whole("max_blobs", max_blobs), self._device, algorithm, _whole("threads", threads),
-                                   labels, groups_of([name for name, on in (("shape", shape), ("hull", hull)) if on]),
+                                   labels, groups_of(name for name, on in zip(GROUPS, (shape, hull, holes)) if on),
                                    filter, sort, self._is_map, _whole("background", background, 65535))
 
     @property
@@ -147,15 +150,15 @@ class Context:
         if epsilon < 0 and contours is not False:
             raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
         if labels is True:
-            shape = mask[1] if isinstance(mask, tuple) else mask.shape
-            labels = np.empty(shape, np.uint32)
+            labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
             labels = None
-        records, n_kept, n_found, corners = self._core.run(mask, labels, _whole("threshold", threshold), invert, kept, columns,
-                                                           epsilon)
+        records, n_kept, n_found, corners, holes = self._core.run(mask, labels, _whole("threshold", threshold), invert, kept,
+                                                                  columns, epsilon)
         if corners is not None:
             corners = [np.frombuffer(corner, np.float32).reshape(-1, 2) for corner in corners]
-        return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners)
+        return Table(np.frombuffer(records, record), n_found, n_kept, labels, corners,
+                     None if holes is None else np.frombuffer(holes, HOLE))
 
 
 _of_thread = threading.local()
@@ -189,7 +192,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features:     names of gstccl.FEATURES, or "all" of them: further columns of the table. "shape" adds the columns
                   euler_number, n_holes, perimeter_crack, perimeter_crofton, circularity and compactness (CPU). "hull"
                   adds area_convex, solidity, perimeter_convex, feret_diameter_max, min_feret, rect_center, rect_size
-                  and rect_angle (CPU); both together add convexity
+                  and rect_angle (CPU); both together add convexity. "holes" adds area_filled and Table.holes (CPU)
     device:       "cpu", "cuda" or "cuda:N"; None: where the mask is
     labels:       True: make a label image; or the uint32 array to write it into
     contours:     True: every corner of the outlines; a number: a tolerance in pixels
@@ -197,7 +200,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU,
-                  without "shape" and "hull"); "threshold": a mask
+                  without "shape", "hull" and "holes"); "threshold": a mask
     background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are
@@ -211,8 +214,8 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     features = features if features == "all" else tuple(features)
     settings = {"connectivity": connectivity, "device": device or place, "max_blobs": max_blobs or _MAX_BLOBS,
                 "threads": threads, "labels": labels is not False, "algorithm": algorithm,
-                "shape": "shape" in features, "hull": "hull" in features, "filter": filter, "sort": sort,
-                "foreground": foreground, "background": background}
+                "shape": "shape" in features, "hull": "hull" in features, "holes": "holes" in features,
+                "filter": filter, "sort": sort, "foreground": foreground, "background": background}
     context = _context_for("analyze", mask, settings)
     table = context.analyze(mask, features=features, labels=labels, contours=contours, **options)
     if max_blobs is None and table.truncated:

@@ -70,3 +70,10 @@ def readable(mask: Any, device: int) -> Any:
     except TypeError:
         raise TypeError("the mask must be an array, or have DLPack or __cuda_array_interface__: it is "
                         f"{type(mask).__name__}") from None
+
+
+def shape_of(mask: Any) -> tuple[int, int]:
+    """(rows, columns) of what readable() returned."""
+    if not isinstance(mask, tuple):
+        return mask.shape
+    return mask[0].shape if len(mask) == 1 else mask[1]

@@ -32,7 +32,11 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
               ("circularity", "f8"), ("compactness", "f8")],
     "hull": [("area_convex", "f8"), ("solidity", "f8"), ("perimeter_convex", "f8"), ("feret_diameter_max", "f8"),
              ("min_feret", "f8"), ("rect_center", "f8", (2,)), ("rect_size", "f8", (2,)), ("rect_angle", "f8")],
+    "holes": [("area_filled", "i8")],
 }
+# The members of a record of a hole, 24 bytes.
+HOLE = np.dtype([("parent", "u4"), ("area", "u4"), ("area_filled", "u4"), ("x0", "u2"), ("y0", "u2"), ("x1", "u2"), ("y1", "u2"),
+                 ("first_x", "u2"), ("reserved", "u2")])
 _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect": (2,)}
 
 
@@ -58,7 +62,8 @@ def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
 
 def groups_of(features: Iterable[str]) -> int:
     """The core's bits of the groups among some features."""
-    return sum(1 << bit for bit, name in enumerate(GROUPS) if name in features)
+    wanted = set(features)
+    return sum(1 << bit for bit, name in enumerate(GROUPS) if name in wanted)
 
 
 def columns_of(features: Iterable[str] | str, is_map: bool) -> tuple[int, np.dtype]:
