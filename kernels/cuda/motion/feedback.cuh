@@ -144,6 +144,12 @@ typedef union FeedbackFour {
     uint16_t of[4];
 } FeedbackFour;
 
+/* 8 pixels of 16 bits. */
+typedef union FeedbackEight {
+    uint4 words;
+    uint16_t of[8];
+} FeedbackEight;
+
 typedef union FeedbackSample {
     uint4 words;
     FeedbackChroma chroma;

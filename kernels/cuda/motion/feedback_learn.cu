@@ -9,12 +9,11 @@
 
 #define LEARN_THREADS 256u
 #define LEARN_BLOCKS  4 /* on a multiprocessor */
-#define LEARN_WORDS   4 /* of 32 pixels: a warp has a row */
-#define LEARN_ROWS    8
+#define LEARN_WORDS   4 /* of 32 pixels, each way */
+#define LEARN_ROWS    16
 #define GUARD         ((int)FEEDBACK_GUARD)
 
-static_assert(LEARN_THREADS * 4 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has four pixels");
-static_assert(LEARN_WORDS * 32 == 32 * 4, "a warp has a row");
+static_assert(LEARN_THREADS * 8 == LEARN_WORDS * 32 * LEARN_ROWS, "a thread has eight pixels");
 static_assert(GUARD < 32, "the guard is in the next word");
 
 /* A pixel whose first mode is not near: the block's threads share such pixels. */
@@ -27,7 +26,7 @@ typedef struct LearnTile {
     uint32_t guard[LEARN_ROWS][LEARN_WORDS];
     uint32_t still[LEARN_ROWS][LEARN_WORDS]; /* candidates that have stood still at all */
     uint32_t absorbed[LEARN_ROWS][LEARN_WORDS];
-    LearnTodo todo[LEARN_THREADS * 4];
+    LearnTodo todo[LEARN_THREADS * 8];
     uint32_t n_todo;
     FeedbackFrame frame; /* copies of the state: past the L1 cache, all threads would ask for the same line */
     uint32_t skip, gain;
@@ -113,21 +112,23 @@ __device__ static bool is_clear(const Feedback &f, int word0, int y0)
     return !__syncthreads_or(has_runs);
 }
 
+/* The mask of the tile, and the tile's guard. */
 __device__ static void make_masks(const Feedback &f, LearnTile &tile, int word0, int y0, bool clear)
 {
     const Regions r = regions_of(f, f.filtered, 0);
-    const int columns = LEARN_WORDS + 2;
-    for (int i = (int)threadIdx.x; i < (LEARN_ROWS + 2 * GUARD) * columns; i += (int)blockDim.x)
-        tile.mask[i / columns][i % columns] = clear ? 0 : final_word(f, r, word0 - 1 + i % columns, y0 - GUARD + i / columns);
-    __syncthreads();
-    if (threadIdx.x >= LEARN_ROWS * LEARN_WORDS)
+    const int columns = LEARN_WORDS + 2, row = (int)threadIdx.x / LEARN_WORDS, word = (int)threadIdx.x % LEARN_WORDS;
+    if (!clear) {
+        for (int i = (int)threadIdx.x; i < (LEARN_ROWS + 2 * GUARD) * columns; i += (int)blockDim.x)
+            tile.mask[i / columns][i % columns] = final_word(f, r, word0 - 1 + i % columns, y0 - GUARD + i / columns);
+        __syncthreads();
+    }
+    if (row >= LEARN_ROWS)
         return;
-    const int row = (int)threadIdx.x / LEARN_WORDS, word = (int)threadIdx.x % LEARN_WORDS;
-    const uint32_t mask = tile.mask[row + GUARD][word + 1];
+    const uint32_t mask = clear ? 0 : tile.mask[row + GUARD][word + 1];
     tile.guard[row][word] = clear ? 0 : guard_word(tile, row, word);
     if (y0 + row < (int)f.height && word0 + word < (int)f.words)
         f.mask[(size_t)(y0 + row) * f.words + word0 + word] = mask;
-    const uint32_t n = warp_sum((uint32_t)__popc(mask));
+    const uint32_t n = clear ? 0 : warp_sum((uint32_t)__popc(mask));
     if (threadIdx.x % 32 == 0 && n)
         atomicAdd(&f.state->n_mask, n);
 }
@@ -136,13 +137,13 @@ static_assert(LEARN_ROWS * LEARN_WORDS % 32 == 0, "whole warps add up the mask")
 
 /* ---------------------------------------------------------------- luma */
 
-/* A thread's four pixels, a bit for each. */
+/* A thread's eight pixels, a bit for each. */
 typedef struct LearnBits {
     uint32_t mask, guard, raw, rises, valid;
     uint32_t last_mask, last_rising;
 } LearnBits;
 
-/* What four pixels become. */
+/* What eight pixels become. */
 typedef struct Learnt {
     uint32_t still, motionless, any_still; /* for a second, for eight, at all */
     uint32_t absorbed;
@@ -151,7 +152,7 @@ typedef struct Learnt {
 /* After a step of light, of all that later pictures may look at. */
 __device__ static void rescale_rest(const Feedback &f, size_t at, uint32_t gain)
 {
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         ushort4 rest = f.rest[at + i];
         rest.x = rescaled(rest.x, gain), rest.y = rescaled(rest.y, gain);
         f.rest[at + i] = rest;
@@ -163,28 +164,28 @@ __device__ static void learn_rises(const Feedback &f, size_t at, const FeedbackF
                                    uint32_t y)
 {
     union {
-        uint32_t word;
-        uint8_t of[4];
+        uint2 words;
+        uint8_t of[8];
     } old;
-    old.word = __ldcg((const uint32_t *)(f.rises + at));
-    if (!(old.word | rises))
+    old.words = __ldcg((const uint2 *)(f.rises + at));
+    if (!(old.words.x | old.words.y | rises))
         return;
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 8; i++)
         old.of[i] = (uint8_t)feedback_rises(old.of[i], rises >> i & 1, frame.decay, feedback_dither(&frame, x + i, y));
-    *(uint32_t *)(f.rises + at) = old.word;
+    *(uint2 *)(f.rises + at) = old.words;
 }
 
 /* Pixels of the mask: `thresholds` are those of the model before it learnt. */
 __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame &frame, const LearnBits &bits,
-                               const FeedbackFour &value, const FeedbackFour &thresholds, uint32_t x, uint32_t y)
+                               const FeedbackEight &value, const FeedbackEight &thresholds, uint32_t x, uint32_t y)
 {
-    FeedbackFour candidate, still;
+    FeedbackEight candidate, still;
     Learnt learnt = { 0, 0, 0, 0 };
-    const uint32_t held = (uint32_t)feedback_held_pixels(&f.state->hold, x, y, 4);
-    candidate.words = *(const uint2 *)(f.candidate + at), still.words = *(const uint2 *)(f.still + at);
+    const uint32_t held = (uint32_t)feedback_held_pixels(&f.state->hold, x, y, 8);
+    candidate.words = *(const uint4 *)(f.candidate + at), still.words = *(const uint4 *)(f.still + at);
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         if (!(bits.mask >> i & 1))
             continue;
         if (!(bits.last_mask >> i & 1))
@@ -202,8 +203,8 @@ __device__ static Learnt watch(const Feedback &f, size_t at, const FeedbackFrame
         learnt.still |= (still.of[i] >= FEEDBACK_STATIC ? 1u : 0u) << i;
         learnt.motionless |= (still.of[i] >= FEEDBACK_MOTIONLESS ? 1u : 0u) << i;
     }
-    *(uint2 *)(f.candidate + at) = candidate.words;
-    *(uint2 *)(f.still + at) = still.words;
+    *(uint4 *)(f.candidate + at) = candidate.words;
+    *(uint4 *)(f.still + at) = still.words;
     return learnt;
 }
 
@@ -220,18 +221,23 @@ __device__ static void absorb_pixels(const Feedback &f, size_t at, uint32_t pixe
     }
 }
 
-/* Pixels outside of the guard. Fills the thresholds of all four. */
+__device__ static bool differ(const uint4 &a, const uint4 &b)
+{
+    return (a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w);
+}
+
+/* Pixels outside of the guard. Fills the thresholds of all eight. */
 __device__ static void learn_modes(const Feedback &f, LearnTile &tile, size_t at, const FeedbackFrame &frame,
-                                   const LearnBits &bits, uint32_t gain, const FeedbackFour &value, FeedbackFour &thresholds,
+                                   const LearnBits &bits, uint32_t gain, const FeedbackEight &value, FeedbackEight &thresholds,
                                    uint32_t x, uint32_t y)
 {
-    FeedbackFour mean, weight, deviation, extra;
-    mean.words = __ldcg((const uint2 *)(f.mean + at)), weight.words = __ldcg((const uint2 *)(f.weight + at));
-    deviation.words = __ldcg((const uint2 *)(f.deviation + at)), extra.words = __ldcg((const uint2 *)(f.extra + at));
-    const uint2 old_extra = extra.words, old_weight = weight.words;
+    FeedbackEight mean, weight, deviation, extra;
+    mean.words = __ldcg((const uint4 *)(f.mean + at)), weight.words = __ldcg((const uint4 *)(f.weight + at));
+    deviation.words = __ldcg((const uint4 *)(f.deviation + at)), extra.words = __ldcg((const uint4 *)(f.extra + at));
+    const uint4 old_extra = extra.words, old_weight = weight.words;
     uint32_t far = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         const uint32_t dither = feedback_dither(&frame, x + i, y);
         mean.of[i] = rescaled(mean.of[i], gain);
         const uint32_t threshold = feedback_threshold(frame.base, mean.of[i], deviation.of[i], extra.of[i]);
@@ -245,19 +251,19 @@ __device__ static void learn_modes(const Feedback &f, LearnTile &tile, size_t at
         }
         extra.of[i] = (uint16_t)feedback_extra(extra.of[i], bits.raw >> i & 1 && !frame.silent);
     }
-    if (bits.guard != 15 || gain) {
-        *(uint2 *)(f.mean + at) = mean.words, *(uint2 *)(f.deviation + at) = deviation.words;
-        if ((weight.words.x ^ old_weight.x) | (weight.words.y ^ old_weight.y))
-            *(uint2 *)(f.weight + at) = weight.words;
+    if (bits.guard != 255 || gain) {
+        *(uint4 *)(f.mean + at) = mean.words, *(uint4 *)(f.deviation + at) = deviation.words;
+        if (differ(weight.words, old_weight))
+            *(uint4 *)(f.weight + at) = weight.words;
     }
-    if ((extra.words.x ^ old_extra.x) | (extra.words.y ^ old_extra.y))
-        *(uint2 *)(f.extra + at) = extra.words;
+    if (differ(extra.words, old_extra))
+        *(uint4 *)(f.extra + at) = extra.words;
     uint32_t slot = far ? atomicAdd(&tile.n_todo, (uint32_t)__popc(far)) : 0;
 #pragma unroll
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 8; i++)
         if (far >> i & 1)
             tile.todo[slot++] = {
-                (uint16_t)(threadIdx.x * 4 + i), value.of[i], thresholds.of[i], mean.of[i], weight.of[i], deviation.of[i]
+                (uint16_t)(threadIdx.x * 8 + i), value.of[i], thresholds.of[i], mean.of[i], weight.of[i], deviation.of[i]
             };
 }
 
@@ -273,54 +279,38 @@ __device__ static void learn_listed(const Feedback &f, const LearnTodo &todo, co
     f.rest[at] = words_of(rest);
 }
 
-/* The bits of a thread's pixels. An even lane loads those of the next lane too. */
-__device__ static LearnBits load_bits(const Feedback &f, const LearnTile &tile, const TilePixel &first, bool inside)
+__device__ static LearnBits load_bits(const Feedback &f, const LearnTile &tile, const TilePixel &first, bool clear)
 {
     const size_t byte = (size_t)first.y * f.words * 4 + (uint32_t)first.x / 8;
-    const uint32_t lane = threadIdx.x % 32, shift = (uint32_t)first.column % 32, half = lane % 2 * 4;
     const auto load = [&](const uint32_t *bits) { return (uint32_t)__ldcg((const uint8_t *)bits + byte); };
+    const uint32_t shift = (uint32_t)first.column % 32;
     LearnBits bits;
-    uint32_t four = 0;
-    if (inside && !half)
-        four = load(f.raw) | load(f.rising) << 8 | load(f.last_mask) << 16 | load(f.last_rising) << 24;
-    four = __shfl_sync(~0u, four, lane & ~1u) >> half;
-    bits.raw = four & 15, bits.rises = four >> 8 & 15, bits.last_mask = four >> 16 & 15, bits.last_rising = four >> 24 & 15;
-    bits.mask = tile.mask[first.row + GUARD][first.column / 32 + 1] >> shift & 15;
-    bits.guard = tile.guard[first.row][first.column / 32] >> shift & 15;
-    bits.valid = inside ? valid_bits(f, (uint32_t)first.x / 32) >> shift : 0;
+    bits.raw = load(f.raw), bits.rises = load(f.rising), bits.last_mask = load(f.last_mask),
+    bits.last_rising = load(f.last_rising);
+    bits.mask = clear ? 0 : tile.mask[first.row + GUARD][first.column / 32 + 1] >> shift & 255;
+    bits.guard = clear ? 0 : tile.guard[first.row][first.column / 32] >> shift & 255;
+    bits.valid = valid_bits(f, (uint32_t)first.x / 32) >> shift & 255;
     return bits;
 }
 
-/* The bits that four pixels leave; an even lane stores those of the next lane too. */
-__device__ static void store_bits(const Feedback &f, LearnTile &tile, const TilePixel &first, bool inside, const LearnBits &bits,
-                                  const Learnt &learnt)
+__device__ static void store_bits(const Feedback &f, const TilePixel &first, const LearnBits &bits, const Learnt &learnt)
 {
     const size_t byte = (size_t)first.y * f.words * 4 + (uint32_t)first.x / 8;
-    const uint32_t six = (bits.mask & ~learnt.absorbed) | bits.rises << 4 | learnt.still << 8 | learnt.motionless << 12 |
-                         learnt.any_still << 16 | learnt.absorbed << 20;
-    const uint32_t next = __shfl_down_sync(~0u, six, 1);
-    if (threadIdx.x % 2)
-        return;
-    const auto both = [&](uint32_t shift) { return (uint8_t)((six >> shift & 15) | (next >> shift & 15) << 4); };
-    ((uint8_t *)tile.still)[threadIdx.x / 2] = both(16);
-    ((uint8_t *)tile.absorbed)[threadIdx.x / 2] = both(20);
-    if (!inside)
-        return;
-    ((uint8_t *)f.last_mask)[byte] = both(0);
-    ((uint8_t *)f.last_rising)[byte] = both(4);
-    ((uint8_t *)f.still_bits)[byte] = both(8);
-    ((uint8_t *)f.motionless)[byte] = both(12);
+    ((uint8_t *)f.last_mask)[byte] = (uint8_t)(bits.mask & ~learnt.absorbed);
+    ((uint8_t *)f.last_rising)[byte] = (uint8_t)bits.rises;
+    ((uint8_t *)f.still_bits)[byte] = (uint8_t)learnt.still;
+    ((uint8_t *)f.motionless)[byte] = (uint8_t)learnt.motionless;
 }
 
-/* A thread's four pixels. */
-__device__ static Learnt learn_four(const Feedback &f, LearnTile &tile, const LearnBits &bits, const FeedbackFrame &frame,
+/* A thread's eight pixels. */
+__device__ static Learnt learn_eight(const Feedback &f, LearnTile &tile, const LearnBits &bits, const FeedbackFrame &frame,
                                     const TilePixel &first)
 {
     const uint32_t x = (uint32_t)first.x, y = (uint32_t)first.y, gain = tile.gain;
     const size_t at = (size_t)y * f.pitch + x;
-    FeedbackFour value, thresholds;
+    FeedbackEight value, thresholds;
     Learnt learnt = { 0, 0, 0, 0 };
-    value.words = __ldcg((const uint2 *)(f.value + at));
+    value.words = __ldcg((const uint4 *)(f.value + at));
     if (gain)
         rescale_rest(f, at, gain);
     learn_rises(f, at, frame, bits.rises & ~bits.last_rising & ~bits.last_mask, x, y);
@@ -382,7 +372,7 @@ __global__ static void __launch_bounds__(LEARN_THREADS, LEARN_BLOCKS) learn(cons
 {
     __shared__ LearnTile tile;
     const int word0 = (int)blockIdx.x * LEARN_WORDS, y0 = (int)blockIdx.y * LEARN_ROWS;
-    const int row = (int)threadIdx.x / 32, column = (int)threadIdx.x % 32 * 4;
+    const int row = (int)threadIdx.x / (LEARN_WORDS * 4), column = (int)threadIdx.x % (LEARN_WORDS * 4) * 8;
     const TilePixel first = { word0 * 32 + column, y0 + row, column, row };
     const bool inside = first.y < (int)f.height && first.x < (int)f.pitch;
     Learnt learnt = { 0, 0, 0, 0 };
@@ -395,11 +385,15 @@ __global__ static void __launch_bounds__(LEARN_THREADS, LEARN_BLOCKS) learn(cons
         return;
     const FeedbackFrame &frame = tile.frame;
     make_masks(f, tile, word0, y0, clear);
-    __syncthreads();
-    const LearnBits bits = load_bits(f, tile, first, inside);
-    if (inside)
-        learnt = learn_four(f, tile, bits, frame, first);
-    store_bits(f, tile, first, inside, bits, learnt);
+    if (!clear)
+        __syncthreads();
+    if (inside) {
+        const LearnBits bits = load_bits(f, tile, first, clear);
+        learnt = learn_eight(f, tile, bits, frame, first);
+        store_bits(f, first, bits, learnt);
+    }
+    ((uint8_t *)tile.still)[threadIdx.x] = (uint8_t)learnt.any_still;
+    ((uint8_t *)tile.absorbed)[threadIdx.x] = (uint8_t)learnt.absorbed;
     if (__any_sync(~0u, learnt.still != 0) && threadIdx.x % 32 == 0)
         atomicOr(&f.state->any_still, 1u);
     __syncthreads();

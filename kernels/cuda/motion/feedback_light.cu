@@ -11,7 +11,7 @@
 #define OFFSET_THREADS     256u
 #define OFFSETS_PER_THREAD 8u
 
-static_assert((LIGHT_PARTS + 1) * 32 <= SAMPLE_THREADS, "a warp for each part, and one for the clock");
+static_assert(LIGHT_PARTS * 32 <= SAMPLE_THREADS, "a warp for each part");
 
 /* ---------------------------------------------------------------- light */
 
@@ -41,7 +41,8 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     const Grid columns = grid_within(0, f.width, feedback_column_step(f.width));
     const bool few = f.state->n_mask < (uint64_t)f.width * f.height / 4;
     const uint32_t first = blockIdx.x / FEEDBACK_BANDS * blockDim.x + threadIdx.x;
-    for (uint32_t i = first; i < rows.n * columns.n; i += gridDim.x / FEEDBACK_BANDS * blockDim.x) {
+    const uint32_t n_blocks = gridDim.x / FEEDBACK_BANDS; /* of the band */
+    for (uint32_t i = first; i < rows.n * columns.n; i += n_blocks * blockDim.x) {
         const uint32_t y = rows.first + i / columns.n * rows.step, x = columns.first + i % columns.n * columns.step;
         const uint8_t *const row = picture.luma + y * picture.stride;
         const uint32_t value =
@@ -54,39 +55,31 @@ __device__ static void add_samples(const Feedback &f, const FeedbackPicture &pic
     }
 }
 
-/* What the picture's numbers are when its light is not yet known. */
-typedef struct Beginning {
-    FeedbackControl control;
-    FeedbackFrame frame;
-} Beginning;
-
-/* One thread calls, beside those that measure the light. */
-__device__ static void begin_frame(FeedbackState *state, const FeedbackPicture &picture, Beginning *beginning)
+/* All that a picture begins with but its light, which is not known yet. One thread calls, while other blocks still count: they
+ * read n_mask. */
+__device__ static void begin_picture(FeedbackState *state, const FeedbackPicture &picture)
 {
     const FeedbackControl none = {};
     FeedbackControl control = picture.resets ? none : state->control;
     const FeedbackFrame frame = feedback_begin(&control, &state->hold, picture.us, picture.threshold, picture.absorb_ms);
+    if (frame.seed)
+        control.offset[0] = control.offset[1] = 0;
     control.in_mask = frame.seed ? 0 : state->n_mask;
-    beginning->control = control;
-    beginning->frame = frame;
+    state->control = control;
     state->frame = frame;
     state->skip = frame.seed;
-    state->n_mask = 0;
     state->had_still = frame.seed ? 0 : state->any_still;
     state->any_still = 0;
     state->classify_blocks = state->chroma_blocks = 0;
-    atomicExch(&state->sample_blocks, 0u);
     state->raw = state->edges = state->raw_edges = 0;
     state->n_pictures++;
     state->target = picture.target;
 }
 
-/* Fills the parts from the histograms: a warp each. The last warp begins the frame. */
-__device__ static void measure_light(const Feedback &f, const FeedbackPicture &picture, int *parts, Beginning *beginning)
+/* Fills the parts from the histograms: a warp each. */
+__device__ static void measure_light(const Feedback &f, int *parts)
 {
     const uint32_t warp = threadIdx.x / 32;
-    if (threadIdx.x == SAMPLE_THREADS - 32)
-        begin_frame(f.state, picture, beginning);
     if (warp >= LIGHT_PARTS)
         return;
     const int part = warp <= FEEDBACK_BANDS ? take_median(f.ratios + warp * FEEDBACK_BINS)
@@ -95,33 +88,19 @@ __device__ static void measure_light(const Feedback &f, const FeedbackPicture &p
         parts[warp] = part;
 }
 
-/* The state of a picture before its pixels are compared. One thread calls. */
-__device__ static void store_light(FeedbackState *state, const Beginning &beginning, const FeedbackLight &light)
+/* When all blocks are done. One thread calls. */
+__device__ static void store_light(FeedbackState *state, const FeedbackLight &light)
 {
-    FeedbackControl control = beginning.control;
-    if (beginning.frame.seed || light.rescale)
-        control.offset[0] = control.offset[1] = 0;
-    state->control = control;
     state->light = light;
+    state->n_mask = 0;
+    atomicExch(&state->sample_blocks, 0u);
+    if (light.rescale)
+        state->control.offset[0] = state->control.offset[1] = 0;
 }
 
-__global__ static void __launch_bounds__(SAMPLE_THREADS)
-    sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
+/* Adds a block's histograms to those of the picture. */
+__device__ static void add_bins(const Feedback &f, uint32_t band, const uint32_t *bins, const uint32_t *luma)
 {
-    __shared__ uint32_t bins[FEEDBACK_BINS], luma[256];
-    __shared__ int parts[LIGHT_PARTS];
-    __shared__ FeedbackLight light;
-    __shared__ Beginning beginning;
-    const uint32_t band = blockIdx.x % FEEDBACK_BANDS;
-    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
-        bins[i] = 0;
-    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
-        luma[i] = 0;
-    __syncthreads();
-    wait_for_predecessor();
-    let_successor_start();
-    add_samples(f, picture, band, bins, luma);
-    __syncthreads();
     for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
         if (bins[i]) {
             atomicAdd(&f.ratios[band * FEEDBACK_BINS + i], bins[i]);
@@ -130,15 +109,39 @@ __global__ static void __launch_bounds__(SAMPLE_THREADS)
     for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
         if (luma[i])
             atomicAdd(&f.luma[i], luma[i]);
+}
+
+/* The last block of the grid begins the picture; the others count, FEEDBACK_BANDS times the same number of them. */
+__global__ static void __launch_bounds__(SAMPLE_THREADS)
+    sample(const __grid_constant__ Feedback f, const __grid_constant__ FeedbackPicture picture)
+{
+    __shared__ uint32_t bins[FEEDBACK_BINS], luma[256];
+    __shared__ int parts[LIGHT_PARTS];
+    __shared__ FeedbackLight light;
+    const uint32_t band = blockIdx.x % FEEDBACK_BANDS;
+    for (uint32_t i = threadIdx.x; i < FEEDBACK_BINS; i += blockDim.x)
+        bins[i] = 0;
+    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x)
+        luma[i] = 0;
+    __syncthreads();
+    wait_for_predecessor();
+    let_successor_start();
+    if (blockIdx.x + 1 < gridDim.x) {
+        add_samples(f, picture, band, bins, luma);
+        __syncthreads();
+        add_bins(f, band, bins, luma);
+    } else if (!threadIdx.x) {
+        begin_picture(f.state, picture);
+    }
     if (!is_last_block(&f.state->sample_blocks, gridDim.x))
         return;
-    measure_light(f, picture, parts, &beginning);
+    measure_light(f, parts);
     __syncthreads();
     if (!threadIdx.x)
         light = feedback_light_of(parts, (uint32_t)parts[LIGHT_PARTS - 1]);
     __syncthreads();
     if (threadIdx.x == SAMPLE_THREADS - 32)
-        store_light(f.state, beginning, light);
+        store_light(f.state, light);
     for (uint32_t y = threadIdx.x; y < f.height; y += blockDim.x)
         f.gains[y] = (uint16_t)feedback_row_gain(&light, y, f.height);
 }
@@ -148,5 +151,5 @@ CclStatus feedback_launch_sample(const CudaMotion *cuda, const Feedback *f, cons
     const uint32_t n =
         (f->height / feedback_row_step(f->height) / FEEDBACK_BANDS + 1) * (f->width / feedback_column_step(f->width) + 1);
     const uint32_t parts = min(blocks_for(n, SAMPLE_THREADS * SAMPLES_PER_THREAD), 64u);
-    return feedback_launch(cuda, graph, sample, { FEEDBACK_BANDS * parts, SAMPLE_THREADS, 0 }, *f, *picture);
+    return feedback_launch(cuda, graph, sample, { FEEDBACK_BANDS * parts + 1, SAMPLE_THREADS, 0 }, *f, *picture);
 }
