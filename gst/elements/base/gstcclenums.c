@@ -91,26 +91,25 @@ static const GFlagsValue features[] = {
 };
 
 DEFINE_TYPE (features, "Features", g_flags_register_static)
-     static const GEnumValue foreground[] = {
-       {GST_CCL_FOREGROUND_AUTO, "equal for regions of mask-source=segmentation-mtd, unless a setting needs threshold; "
-             "otherwise threshold", "auto"},
-       {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
-       {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect (CPU)",
-           "equal"},
-       {0, NULL, NULL}
-     };
+
+static const GEnumValue foreground[] = {
+  {GST_CCL_FOREGROUND_AUTO, "equal for regions of mask-source=segmentation-mtd, unless a setting needs threshold; otherwise "
+      "threshold", "auto"},
+  {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
+  {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect (CPU)", "equal"},
+  {0, NULL, NULL}
+};
 
 DEFINE_TYPE (foreground, "Foreground", g_enum_register_static)
-     static const GEnumValue output[] = {
-       {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
-       {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},
-       {GST_CCL_OUTPUT_LABELS,
-             "The label of each pixel: GRAY16_LE or GRAY16_BE (at most 65535) or RGBA (32 bits, little endian)",
-           "labels"},
-       {GST_CCL_OUTPUT_COLORS, "RGB or RGBA to look at: the colour of its label for each blob, black around them",
-           "colors"},
-       {0, NULL, NULL}
-     };
+
+static const GEnumValue output[] = {
+  {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
+  {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},
+  {GST_CCL_OUTPUT_LABELS, "The label of each pixel: GRAY16_LE or GRAY16_BE (at most 65535) or RGBA (32 bits, little endian)",
+      "labels"},
+  {GST_CCL_OUTPUT_COLORS, "RGB or RGBA to look at: the colour of its label for each blob, black around them", "colors"},
+  {0, NULL, NULL}
+};
 
 DEFINE_TYPE (output, "Output", g_enum_register_static)
 

@@ -149,8 +149,6 @@ class Context:
         epsilon = -1.0 if contours is False else float(contours is not True and contours)
         if epsilon < 0 and contours is not False:
             raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
-        if self._is_map and epsilon >= 0:
-            raise ValueError("contours need a mask: with foreground='equal' there are none")
         if labels is True:
             labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
