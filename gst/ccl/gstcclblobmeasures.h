@@ -121,7 +121,7 @@ void gst_ccl_blob_list_set_class_ids (GstCclBlobList * list, GBytes * class_ids)
 GST_CCL_API
 GBytes *gst_ccl_blob_list_get_class_ids (const GstCclBlobList * list);
 
-/* Gets the class or instance of a blob of a label map. FALSE: it is not of a label map. */
+/* Gets the class or instance of a blob of a label map, as ccllabel foreground=equal finds it. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_class_id (const GstCclBlobMeta * meta, guint index, guint * class_id);
 
