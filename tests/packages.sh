@@ -7,8 +7,8 @@
 #     tests/packages.sh [--cuda] [--twice] [--container] FOLDER [SUITE...]
 #
 # SUITE       bookworm (Debian 12), trixie (Debian 13); both by default
-# --cuda      with the GPU code, by the toolkit that nvcc of PATH or /usr/local/cuda belongs to: an hour of processor time
-#             for each build. CCL_CUDA_ARCH names fewer architectures.
+# --cuda      with the GPU code, by the toolkit that nvcc of PATH or /usr/local/cuda belongs to: ten minutes of
+#             processor time or more for each build. CCL_CUDA_ARCH names fewer architectures.
 # --twice     a second build, in another folder, at another time and in another zone, has to give the same bytes
 # --container hadolint reads examples/Dockerfile, and its steps are run in a bare system
 #
