@@ -5,6 +5,11 @@
 # Bare Debian systems in folders, for the scripts that include this file. They set `me`, their name in messages, `top`, the
 # sources, and `folder`, which takes the log. CCL_BARE_ROOTS names the folder of bare systems that all scripts share.
 
+# Mounts are this process's own and end with it, also when it is killed. Else removing the folder later would empty /dev.
+if [ -z "${CCL_OWN_MOUNTS-}" ] && unshare --mount true 2>/dev/null; then
+    CCL_OWN_MOUNTS=1 exec unshare --mount sh "$0" "$@"
+fi
+
 say() { echo "${me:?}: $*"; }
 skip() { say "skipped: $*"; exit 77; }
 fail() { say "FAILED: $*"; exit 1; }

@@ -10,6 +10,7 @@
  * @meta: a blob meta
  * @index: 0 to length - 1
  * @area: (out) (optional): pixels of the blob, its holes and whatever is in them
+ * @n_holes: (out) (optional): number of its holes
  *
  * Gets the area of a blob with its holes filled.
  *
@@ -18,7 +19,7 @@
  * Since: 0.1
  */
 gboolean
-gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, guint64 * area)
+gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, guint64 * area, guint * n_holes)
 {
   const GstCclFilledCounts *counts;
 
@@ -27,6 +28,8 @@ gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, gui
   counts = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_FILLED);
   if (area != NULL)
     *area = counts != NULL ? counts->area_filled : 0;
+  if (n_holes != NULL)
+    *n_holes = counts != NULL ? counts->n_holes : 0;
   return counts != NULL;
 }
 

@@ -161,7 +161,7 @@ void gst_ccl_blob_get_equivalent_rect (const GstCclBlob * blob, gdouble * length
 
 /* Gets the area of a blob with its holes filled. */
 GST_CCL_API
-gboolean gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, guint64 * area);
+gboolean gst_ccl_blob_meta_get_filled_area (const GstCclBlobMeta * meta, guint index, guint64 * area, guint * n_holes);
 
 /* Gets a hole of a blob. */
 GST_CCL_API

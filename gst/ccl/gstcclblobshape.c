@@ -14,29 +14,37 @@ get_label (const guint8 * entries, gsize index, gsize size)
   return label;
 }
 
-gconstpointer
-gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCclColumn column, guint * n_entries)
+/* The first entry whose label is at least this one; n when there is none. A blob can have many entries. */
+static gsize
+find_first (const guint8 * entries, gsize n, gsize size, guint64 label)
 {
-  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
-  GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
-  const gsize size = gst_ccl_column_get_size (column);
-  gsize n_all = 0, first = 0;
-  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n_all) : NULL;
+  gsize first = 0;
 
-  n_all /= size;
-  for (gsize n = n_all; n > 0;) {
+  while (n > 0) {
     const gsize half = n / 2;
 
-    if (get_label (entries, first + half, size) < blob->label) {
+    if (get_label (entries, first + half, size) < label) {
       first += half + 1;
       n -= half + 1;
     } else {
       n = half;
     }
   }
-  *n_entries = 0;
-  while (first + *n_entries < n_all && get_label (entries, first + *n_entries, size) == blob->label)
-    (*n_entries)++;
+  return first;
+}
+
+gconstpointer
+gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCclColumn column, guint * n_entries)
+{
+  const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
+  GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
+  const gsize size = gst_ccl_column_get_size (column);
+  gsize n_all = 0, first;
+  const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n_all) : NULL;
+
+  n_all /= size;
+  first = n_all > 0 ? find_first (entries, n_all, size, blob->label) : 0;
+  *n_entries = n_all > 0 ? find_first (entries, n_all, size, (guint64) blob->label + 1) - first : 0;
   return *n_entries > 0 ? entries + first * size : NULL;
 }
 

@@ -15,9 +15,9 @@ static inline uint64_t equal_u8(const uint8_t *p, const uint8_t *q)
 
 static inline uint64_t equal_u16(const uint8_t *p, const uint8_t *q)
 {
-    const uint64_t left = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(q));
-    const uint64_t right = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p + 64), _mm512_loadu_si512(q + 64));
-    return left | right << 32;
+    const __mmask32 left = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(q));
+    const __mmask32 right = _mm512_cmpeq_epi16_mask(_mm512_loadu_si512(p + 64), _mm512_loadu_si512(q + 64));
+    return _mm512_kunpackd(right, left); /* gcc 12 with -fsanitize=undefined loses bits of a shift and an or */
 }
 
 #endif

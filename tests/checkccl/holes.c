@@ -3,7 +3,7 @@
 
 /* Holes: the reference against known images and against components of the inverse mask, every CPU method against the
  * reference. */
-#include "checkccl.h"
+#include "group.h"
 #include "patterns.h"
 
 #include <stdio.h>
@@ -86,54 +86,13 @@ static void check_reference(Session *session, const Image *image, const char *na
 
 /* ---------------------------------------------------------------- methods */
 
-static void judge_holes(Session *session, const Image *image, const char *name)
-{
-    Case c = case_new(image, PRODUCT_LABELS, "holes, %s", name);
-    c.features = CCL_FEATURE_HOLES;
-    judge(session, &c, 1);
-}
-
-static void check_image(Session *session, Image image, const char *name)
-{
-    check_reference(session, &image, name);
-    judge_holes(session, &image, name);
-    image_free(&image);
-}
-
-static void judge_tables(Session *session)
-{
-    for (unsigned i = 0; i < 24; i++) {
-        Image image = image_noise(90 + i, 70, 40 + i, 1 + i % 2, &session->random);
-        Case cases[2];
-        for (unsigned k = 0; k < 2; k++) {
-            cases[k] = case_new(&image, k ? PRODUCT_TABLE : PRODUCT_LABELS, "holes in tables, %u", i);
-            cases[k].features = CCL_FEATURE_HOLES | (i % 2 ? CCL_FEATURE_HULL | CCL_FEATURE_SHAPE : 0);
-            cases[k].filter.min_area = 1 + i % 5;
-            cases[k].filter.border = i % 3 ? CCL_BORDER_DROP : CCL_BORDER_FLAG;
-            cases[k].order = i % 4 < 2 ? CCL_ORDER_RASTER : CCL_ORDER_AREA;
-            cases[k].max_components = i % 2 ? 7 : 0;
-            cases[k].twice = true;
-        }
-        judge(session, cases, 2);
-        for (unsigned k = 0; k < 2; k++)
-            cases[k].product = PRODUCT_TABLE, cases[k].exact = true;
-        judge(session, cases, 2);
-        image_free(&image);
-    }
-}
-
-static void judge_noise(Session *session)
-{
-    for (unsigned i = 0; i < (session->quick ? 60 : 2000); i++) {
-        const uint32_t width = 1 + random_below(&session->random, 200), height = 1 + random_below(&session->random, 60);
-        Image image = image_noise(width, height, 30 + random_below(&session->random, 60),
-                                  1 + random_below(&session->random, 3), &session->random);
-        if (i % 5 == 0)
-            check_reference(session, &image, "noise");
-        judge_holes(session, &image, "noise");
-        image_free(&image);
-    }
-}
+static const FeatureGroup group = { .name = "holes",
+                                    .features = CCL_FEATURE_HOLES,
+                                    .beside = CCL_FEATURE_HULL | CCL_FEATURE_SHAPE,
+                                    .min_density = 30,
+                                    .n_densities = 60,
+                                    .reference_step = 5,
+                                    .check_reference = check_reference };
 
 /* Squares in squares: rings, and the last is a pixel or a hole. */
 static Image draw_nested(uint32_t size, uint32_t ring)
@@ -149,16 +108,11 @@ static Image draw_nested(uint32_t size, uint32_t ring)
 
 static void check_images(Session *session)
 {
-    static const uint32_t sizes[][2] = { { 1, 1 }, { 1, 70 }, { 129, 1 }, { 64, 64 }, { 131, 97 } };
-
-    check_image(session, pattern_mosaic(4, 4), "all images of 4x4");
-    check_image(session, pattern_mosaic(3, 5), "all images of 3x5");
-    for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (const Pattern *pattern = patterns; pattern->name; pattern++)
-            check_image(session, pattern_draw(pattern, sizes[s][0], sizes[s][1]), pattern->name);
+    check_group_patterns(session, &group);
+    check_group_image(session, &group, pattern_mosaic(3, 5), "all images of 3x5");
     for (uint32_t size = 1; size < 90; size += 11)
         for (uint32_t ring = 1; ring < 4; ring++)
-            check_image(session, draw_nested(size, ring), "nested squares");
+            check_group_image(session, &group, draw_nested(size, ring), "nested squares");
 }
 
 /* ---------------------------------------------------------------- known images */
@@ -186,10 +140,7 @@ static const struct {
 
 static void check_known(Session *session, unsigned which)
 {
-    Image image = image_new(12, 12);
-    for (uint32_t y = 0; y < 7 && known[which].rows[y]; y++)
-        for (uint32_t x = 0; known[which].rows[y][x]; x++)
-            *image_at(&image, x + 1, y + 2) = known[which].rows[y][x] == '#';
+    Image image = image_of_rows(known[which].rows, 7, 1, 2);
     Case c = case_new(&image, PRODUCT_LABELS, "%s", known[which].name);
     c.features = CCL_FEATURE_HOLES;
     Outcome outcome = expected_outcome(&c, CCL_CONNECT_8);
@@ -197,9 +148,10 @@ static void check_known(Session *session, unsigned which)
 
     check(session, counts->area_filled == known[which].filled && counts->n_holes == known[which].n_holes && !counts->first,
           "\"%s\": filled %llu, %u holes", known[which].name, (unsigned long long)counts->area_filled, counts->n_holes);
-    check(session, !known[which].n_holes || !memcmp(&outcome.hole_rows[0], &known[which].first, sizeof(CclHole)),
-          "\"%s\": the first hole has area %u, filled %u, first pixel (%u,%u)", known[which].name, outcome.hole_rows[0].area,
-          outcome.hole_rows[0].area_filled, outcome.hole_rows[0].first_x, outcome.hole_rows[0].y0);
+    const CclHole first = outcome.table.n_hole_rows ? outcome.hole_rows[0] : (CclHole){ 0 };
+    check(session, !memcmp(&first, &known[which].first, sizeof first),
+          "\"%s\": the first hole has area %u, filled %u, first pixel (%u,%u)", known[which].name, first.area, first.area_filled,
+          first.first_x, first.y0);
     outcome_free(&outcome);
     image_free(&image);
 }
@@ -209,6 +161,6 @@ void check_holes(Session *session)
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         check_known(session, i);
     check_images(session);
-    judge_tables(session);
-    judge_noise(session);
+    judge_group_tables(session, &group);
+    judge_group_noise(session, &group);
 }

@@ -3,8 +3,7 @@
 
 /* Hulls: the reference against the definitions in ccl.h, every CPU method against the reference, and the measures that follow
  * from the counts. */
-#include "checkccl.h"
-#include "patterns.h"
+#include "group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -200,55 +199,13 @@ static void check_reference(Session *session, const Image *image, const char *na
 
 /* ---------------------------------------------------------------- methods */
 
-static void judge_hull(Session *session, const Image *image, const char *name)
-{
-    Case c = case_new(image, PRODUCT_LABELS, "hull, %s", name);
-    c.features = CCL_FEATURE_HULL;
-    judge(session, &c, 1);
-}
-
-static void check_image(Session *session, Image image, const char *name)
-{
-    check_reference(session, &image, name);
-    judge_hull(session, &image, name);
-    image_free(&image);
-}
-
-/* Filters, orders and tables that are too small move the counts with the records; with and without other features and labels. */
-static void judge_tables(Session *session)
-{
-    for (unsigned i = 0; i < 24; i++) {
-        Image image = image_noise(90 + i, 70, 30 + i, 1 + i % 2, &session->random);
-        Case cases[2];
-        for (unsigned k = 0; k < 2; k++) {
-            cases[k] = case_new(&image, k ? PRODUCT_TABLE : PRODUCT_LABELS, "hull in tables, %u", i);
-            cases[k].features = CCL_FEATURE_HULL | (i % 2 ? CCL_FEATURE_SHAPE : 0);
-            cases[k].filter.min_area = 1 + i % 5;
-            cases[k].filter.border = i % 3 ? CCL_BORDER_DROP : CCL_BORDER_FLAG;
-            cases[k].order = i % 4 < 2 ? CCL_ORDER_RASTER : CCL_ORDER_AREA;
-            cases[k].max_components = i % 2 ? 7 : 0;
-            cases[k].twice = true;
-        }
-        judge(session, cases, 2);
-        for (unsigned k = 0; k < 2; k++)
-            cases[k].product = PRODUCT_TABLE, cases[k].exact = true;
-        judge(session, cases, 2);
-        image_free(&image);
-    }
-}
-
-static void judge_noise(Session *session)
-{
-    for (unsigned i = 0; i < (session->quick ? 60 : 2000); i++) {
-        const uint32_t width = 1 + random_below(&session->random, 200), height = 1 + random_below(&session->random, 60);
-        Image image = image_noise(width, height, 5 + random_below(&session->random, 90), 1 + random_below(&session->random, 3),
-                                  &session->random);
-        if (i % 10 == 0)
-            check_reference(session, &image, "noise");
-        judge_hull(session, &image, "noise");
-        image_free(&image);
-    }
-}
+static const FeatureGroup group = { .name = "hull",
+                                    .features = CCL_FEATURE_HULL,
+                                    .beside = CCL_FEATURE_SHAPE,
+                                    .min_density = 5,
+                                    .n_densities = 90,
+                                    .reference_step = 10,
+                                    .check_reference = check_reference };
 
 static uint32_t offset(const Random *random, unsigned i, uint32_t below)
 {
@@ -285,17 +242,11 @@ static Image draw_corners(unsigned which)
 
 static void check_images(Session *session)
 {
-    static const uint32_t sizes[][2] = { { 1, 1 }, { 1, 70 }, { 129, 1 }, { 64, 64 }, { 131, 97 } };
-
-    check_image(session, pattern_mosaic(4, 4), "all images of 4x4");
-    check_image(session, pattern_mosaic(16, 1), "all images of 16x1");
-    for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (const Pattern *pattern = patterns; pattern->name; pattern++)
-            check_image(session, pattern_draw(pattern, sizes[s][0], sizes[s][1]), pattern->name);
+    check_group_patterns(session, &group);
     for (unsigned i = 0; i < 24; i++)
-        check_image(session, draw_ellipse(8 + 7 * i, &session->random), "ellipse");
-    check_image(session, draw_corners(0), "tall");
-    check_image(session, draw_corners(1), "wide");
+        check_group_image(session, &group, draw_ellipse(8 + 7 * i, &session->random), "ellipse");
+    check_group_image(session, &group, draw_corners(0), "tall");
+    check_group_image(session, &group, draw_corners(1), "wide");
 }
 
 /* ---------------------------------------------------------------- measures */
@@ -325,10 +276,7 @@ static const struct {
 
 static void check_known(Session *session, unsigned which)
 {
-    Image image = image_new(12, 8);
-    for (uint32_t y = 0; y < 6 && known[which].rows[y]; y++)
-        for (uint32_t x = 0; known[which].rows[y][x]; x++)
-            *image_at(&image, x + 1, y + 2) = known[which].rows[y][x] == '#';
+    Image image = image_of_rows(known[which].rows, 6, 1, 2);
     Case c = case_new(&image, PRODUCT_LABELS, "%s", known[which].name);
     c.features = CCL_FEATURE_HULL;
     Outcome outcome = expected_outcome(&c, CCL_CONNECT_8);
@@ -364,6 +312,6 @@ void check_hull(Session *session)
         check_known(session, i);
     check_equivalent_rect(session);
     check_images(session);
-    judge_tables(session);
-    judge_noise(session);
+    judge_group_tables(session, &group);
+    judge_group_noise(session, &group);
 }

@@ -3,7 +3,7 @@
 
 /* Holes and perimeters: the reference against their definitions, every CPU method against the reference, and the measures that
  * follow from the counts. */
-#include "checkccl.h"
+#include "group.h"
 #include "patterns.h"
 
 #include <math.h>
@@ -35,8 +35,7 @@ static Alone cut_out(const Image *image, const uint32_t *labels, const CclCompon
     alone.queue = calloc(n, sizeof *alone.queue);
     for (uint32_t y = c->y0; y < c->y1; y++)
         for (uint32_t x = c->x0; x < c->x1; x++)
-            alone.own[(size_t)(y - c->y0 + 1) * alone.width + x - c->x0 + 1] =
-                labels[(size_t)y * image->width + x] == c->label;
+            alone.own[(size_t)(y - c->y0 + 1) * alone.width + x - c->x0 + 1] = labels[(size_t)y * image->width + x] == c->label;
     return alone;
 }
 
@@ -51,8 +50,8 @@ static void fill_background(Alone *alone, uint32_t start, CclConnectivity connec
         for (int64_t dy = -1; dy <= 1; dy++)
             for (int64_t dx = -1; dx <= 1; dx++) {
                 const int64_t at = (y + dy) * alone->width + x + dx;
-                if ((dx && dy && connectivity == CCL_CONNECT_8) || x + dx < 0 || y + dy < 0 ||
-                    x + dx >= alone->width || y + dy >= alone->height || alone->own[at])
+                if ((dx && dy && connectivity == CCL_CONNECT_8) || x + dx < 0 || y + dy < 0 || x + dx >= alone->width ||
+                    y + dy >= alone->height || alone->own[at])
                     continue;
                 alone->own[at] = 2;
                 alone->queue[n++] = (uint32_t)at;
@@ -99,72 +98,26 @@ static void check_reference(Session *session, const Image *image, const char *na
             free(alone.own);
             free(alone.queue);
         }
-        check(session, !bad, "reference, %d-connected, \"%s\" %ux%u: the shape of row %u is not as defined", connectivity,
-              name, image->width, image->height, bad - 1);
+        check(session, !bad, "reference, %d-connected, \"%s\" %ux%u: the shape of row %u is not as defined", connectivity, name,
+              image->width, image->height, bad - 1);
         outcome_free(&outcome);
     }
 }
 
 /* ---------------------------------------------------------------- methods */
 
-static void judge_shape(Session *session, const Image *image, const char *name)
-{
-    Case c = case_new(image, PRODUCT_LABELS, "shape, %s", name);
-    c.features = CCL_FEATURE_SHAPE;
-    judge(session, &c, 1);
-}
-
-static void check_image(Session *session, Image image, const char *name)
-{
-    check_reference(session, &image, name);
-    judge_shape(session, &image, name);
-    image_free(&image);
-}
-
-/* Filters, orders and tables that are too small move the counts with the records. */
-static void judge_tables(Session *session)
-{
-    for (unsigned i = 0; i < 24; i++) {
-        Image image = image_noise(90 + i, 70, 30 + i, 1 + i % 2, &session->random);
-        Case cases[2];
-        for (unsigned k = 0; k < 2; k++) {
-            cases[k] = case_new(&image, k ? PRODUCT_TABLE : PRODUCT_LABELS, "shape in tables, %u", i);
-            cases[k].features = CCL_FEATURE_SHAPE;
-            cases[k].filter.min_area = 1 + i % 5;
-            cases[k].filter.border = i % 3 ? CCL_BORDER_DROP : CCL_BORDER_FLAG;
-            cases[k].order = i % 4 < 2 ? CCL_ORDER_RASTER : CCL_ORDER_AREA;
-            cases[k].max_components = i % 2 ? 7 : 0;
-            cases[k].twice = true;
-        }
-        judge(session, cases, 2);
-        image_free(&image);
-    }
-}
-
-static void judge_noise(Session *session)
-{
-    for (unsigned i = 0; i < (session->quick ? 60 : 2000); i++) {
-        const uint32_t width = 1 + random_below(&session->random, 200), height = 1 + random_below(&session->random, 60);
-        Image image = image_noise(width, height, 5 + random_below(&session->random, 90),
-                                  1 + random_below(&session->random, 3), &session->random);
-        if (i % 10 == 0)
-            check_reference(session, &image, "noise");
-        judge_shape(session, &image, "noise");
-        image_free(&image);
-    }
-}
+static const FeatureGroup group = { .name = "shape",
+                                    .features = CCL_FEATURE_SHAPE,
+                                    .min_density = 5,
+                                    .n_densities = 90,
+                                    .reference_step = 10,
+                                    .check_reference = check_reference };
 
 static void check_images(Session *session)
 {
-    static const uint32_t sizes[][2] = { { 1, 1 }, { 1, 70 }, { 129, 1 }, { 64, 64 }, { 63, 40 }, { 131, 97 } };
-
-    check_image(session, pattern_mosaic(4, 4), "all images of 4x4");
-    check_image(session, pattern_mosaic(16, 1), "all images of 16x1");
-    for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (const Pattern *pattern = patterns; pattern->name; pattern++)
-            check_image(session, pattern_draw(pattern, sizes[s][0], sizes[s][1]), pattern->name);
-    check_image(session, pattern_word_edges(64, false), "edges of words");
-    check_image(session, pattern_word_edges(64, true), "edges of words, full");
+    check_group_patterns(session, &group);
+    check_group_image(session, &group, pattern_word_edges(64, false), "edges of words");
+    check_group_image(session, &group, pattern_word_edges(64, true), "edges of words, full");
 }
 
 /* ---------------------------------------------------------------- measures */
@@ -192,10 +145,7 @@ static const struct {
 
 static void check_known(Session *session, unsigned which)
 {
-    Image image = image_new(12, 8);
-    for (uint32_t y = 0; y < 6 && known[which].rows[y]; y++)
-        for (uint32_t x = 0; known[which].rows[y][x]; x++)
-            *image_at(&image, x + 1, y + 1) = known[which].rows[y][x] == '#';
+    Image image = image_of_rows(known[which].rows, 6, 1, 1);
     Case c = case_new(&image, PRODUCT_LABELS, "%s", known[which].name);
     c.features = CCL_FEATURE_SHAPE;
     Outcome outcome = expected_outcome(&c, CCL_CONNECT_8);
@@ -210,10 +160,10 @@ static void check_known(Session *session, unsigned which)
           m.perimeter_crack, known[which].crack);
     check(session, fabs(m.perimeter_crofton - known[which].crofton) < 1e-12 * known[which].crofton,
           "\"%s\": Crofton perimeter %.17g, not %.17g", known[which].name, m.perimeter_crofton, known[which].crofton);
-    check(session, fabs(m.compactness - compactness) < 1e-12 * compactness, "\"%s\": compactness %.17g",
-          known[which].name, m.compactness);
-    check(session, fabs(m.circularity - fmin(1 / compactness, 1)) < 1e-12, "\"%s\": circularity %.17g",
-          known[which].name, m.circularity);
+    check(session, fabs(m.compactness - compactness) < 1e-12 * compactness, "\"%s\": compactness %.17g", known[which].name,
+          m.compactness);
+    check(session, fabs(m.circularity - fmin(1 / compactness, 1)) < 1e-12, "\"%s\": circularity %.17g", known[which].name,
+          m.circularity);
     outcome_free(&outcome);
     image_free(&image);
 }
@@ -243,6 +193,6 @@ void check_shape(Session *session)
         check_known(session, i);
     check_disc(session);
     check_images(session);
-    judge_tables(session);
-    judge_noise(session);
+    judge_group_tables(session, &group);
+    judge_group_noise(session, &group);
 }

@@ -147,6 +147,7 @@ GST_START_TEST (test_holes)
   GstCclHole hole;
   GstBuffer *buffer;
   guint64 filled;
+  guint n_holes;
 
   set_mask_caps (harness, GST_VIDEO_FORMAT_GRAY8, &mask);
   fail_unless_equals_int (push_mask (harness, &mask, 0), GST_FLOW_OK);
@@ -156,8 +157,9 @@ GST_START_TEST (test_holes)
   for (guint i = 0; i < 3; i++) {
     const guint32 label = gst_ccl_blob_meta_get_blob (meta, i)->label;
 
-    fail_unless (gst_ccl_blob_meta_get_filled_area (meta, i, &filled));
+    fail_unless (gst_ccl_blob_meta_get_filled_area (meta, i, &filled, &n_holes));
     fail_unless_equals_int (filled, label == 1 ? 21 : 5);
+    fail_unless_equals_int (n_holes, shapes[label - 1].n_holes);
     for (guint k = 0; k < shapes[label - 1].n_holes; k++) {
       fail_unless (gst_ccl_blob_meta_get_hole (meta, i, k, &hole));
       fail_unless_equals_int (hole.area, 1);

@@ -185,6 +185,38 @@ GST_START_TEST (test_shape_without_pixels)
 
 GST_END_TEST;
 
+/* One blob can have as many holes as a grid: looking at each must not look at all. */
+GST_START_TEST (test_many_holes)
+{
+  const guint n = 300000;
+  const GstCclFilledCounts counts = { 1, n, 3 * n };
+  const GstCclBlob blob = {.label = 1,.width = 2000,.height = 2000,.area = 2 * n };
+  GstBuffer *const buffer = gst_buffer_new ();
+  GstCclHole *const rows = g_new0 (GstCclHole, n);
+  GstCclBlobList *const list = gst_ccl_blob_list_new (&blob, 1);
+  GBytes *const filled = g_bytes_new (&counts, sizeof (counts));
+  GBytes *holes;
+  GstCclBlobMeta *meta;
+  GstCclHole hole;
+  guint n_right = 0;
+
+  for (guint i = 0; i < n; i++)
+    rows[i] = (GstCclHole) { 1, 1, 1, i % 1000, i / 1000, 1, 1, i % 1000 };
+  holes = g_bytes_new_take (rows, n * sizeof (GstCclHole));
+  gst_ccl_blob_list_set_holes (list, filled, holes);
+  meta = gst_buffer_add_ccl_blob_meta (buffer, list, 2000, 2000);
+  for (guint i = 0; i < n; i++)
+    n_right += gst_ccl_blob_meta_get_hole (meta, 0, i, &hole) && hole.x == (gint) i % 1000;
+  assert_equals_int (n_right, n);
+  fail_if (gst_ccl_blob_meta_get_hole (meta, 0, n, &hole));
+  g_bytes_unref (filled);
+  g_bytes_unref (holes);
+  gst_ccl_blob_list_unref (list);
+  gst_buffer_unref (buffer);
+}
+
+GST_END_TEST;
+
 void
 blobmeta_add_lists_tests (Suite * suite)
 {
@@ -199,5 +231,6 @@ blobmeta_add_lists_tests (Suite * suite)
   tcase_add_test (tests, test_shape_of_rectangle);
   tcase_add_test (tests, test_shape_of_diagonal);
   tcase_add_test (tests, test_shape_without_pixels);
+  tcase_add_test (tests, test_many_holes);
   suite_add_tcase (suite, tests);
 }

@@ -117,8 +117,8 @@ assert_same_holes (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint ind
   guint64 filled_a, filled_b;
   GstCclHole in_a, in_b;
 
-  fail_unless_equals_int (gst_ccl_blob_meta_get_filled_area (a, index, &filled_a),
-      gst_ccl_blob_meta_get_filled_area (b, index, &filled_b));
+  fail_unless_equals_int (gst_ccl_blob_meta_get_filled_area (a, index, &filled_a, NULL),
+      gst_ccl_blob_meta_get_filled_area (b, index, &filled_b, NULL));
   fail_unless (filled_a == filled_b);
   for (guint i = 0; i < 3; i++) {
     fail_unless_equals_int (gst_ccl_blob_meta_get_hole (a, index, i, &in_a), gst_ccl_blob_meta_get_hole (b, index, i, &in_b));

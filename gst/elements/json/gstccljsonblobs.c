@@ -139,7 +139,7 @@ set_holes (JsonObject * object, const GstCclBlobMeta * meta, guint index)
   GstCclHole hole;
   JsonArray *holes;
 
-  if (!gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled))
+  if (!gst_ccl_blob_meta_get_filled_area (meta, index, &area_filled, NULL))
     return;
   holes = json_array_new ();
   for (guint i = 0; gst_ccl_blob_meta_get_hole (meta, index, i, &hole); i++) {

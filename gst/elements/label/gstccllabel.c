@@ -422,9 +422,9 @@ install_filter_properties (void)
       "Maximum height of a blob in mask pixels (0 = no limit)", 0, CCL_MAX_SIZE, 0, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_FILTER] = g_param_spec_string ("filter", "Filter",
       "Condition for a blob, besides the other limits, such as \"area >= 50 and circularity > 0.6 and not touches-border\" "
-      "(empty = none). It compares (< <= > >= == !=) the measures that sort lists, in mask pixels, and joins the results by "
-      "not, and, or and parentheses. touches-border, -left, -top, -right and -bottom are true or false. Measures that sort "
-      "marks (CPU) turn their group of features on", "", GST_CCL_PARAM_PLAYING);
+      "(empty = none). It compares (< <= > >= == !=) measures in mask pixels, by their names in the values of the property "
+      "sort, and joins the results by not, and, or and parentheses. touches-border, -left, -top, -right and -bottom are true "
+      "or false. A measure marked (CPU) there turns its group of features on", "", GST_CCL_PARAM_PLAYING);
   properties[PROP_BORDER] = g_param_spec_enum ("border", "Border",
       "How to treat blobs that touch the border of the mask", GST_TYPE_CCL_BORDER, CCL_BORDER_FLAG,
       GST_CCL_PARAM_CONTROLLED);
@@ -438,7 +438,7 @@ install_list_properties (void)
       1, CCL_MAX_COMPONENTS, 4096, GST_CCL_PARAM_PLAYING);
   properties[PROP_SORT] = g_param_spec_enum ("sort", "Sort",
       "Order of the list, such as area-desc for the largest first. The first max-components blobs stay. Labels do not "
-      "change. Measures marked (CPU) turn their group of features on", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER,
+      "change. A measure marked (CPU) turns its group of features on", GST_TYPE_CCL_SORT, CCL_ORDER_RASTER,
       GST_CCL_PARAM_PLAYING);
   properties[PROP_FEATURES] = g_param_spec_flags ("features", "Features",
       "Groups of measures of each blob, in GstCclBlobMeta. basic is always there. The others take the CPU, whatever backend says",

@@ -6,6 +6,7 @@
 
 #include "kernels/analysis/contour.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(sizeof(CclComponent) == 64, "RECORD of gstccl/_records.py names the members");
@@ -124,10 +125,10 @@ PyObject *records_of_table(const CclTable *table, unsigned columns)
         return bytes;
     }
     for (size_t i = 0; i < n; i++, to += size) {
-        double doubles[32];
         memcpy(to, &table->components[i], sizeof(CclComponent));
-        put_columns(doubles, table, &table->components[i], columns);
-        memcpy(to + sizeof(CclComponent), doubles, size - sizeof(CclComponent));
+        const double *end = put_columns((double *)(void *)(to + sizeof(CclComponent)), table, &table->components[i], columns);
+        assert((const char *)end == to + size);
+        (void)end;
     }
     return bytes;
 }

@@ -40,6 +40,10 @@ HOLE = np.dtype([("parent", "u4"), ("area", "u4"), ("area_filled", "u4"), ("x0",
 _SHAPES = {"centroid": (2,), "covariance": (3,), "axes": (2,), "equivalent_rect": (2,)}
 
 
+# The bits of the core's columns, as core.h has them.
+_BITS = {name: 1 << bit for bit, name in enumerate([*FEATURES, *GROUPS, "convexity", "class_id"])}
+
+
 @functools.lru_cache(maxsize=64)
 def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
     known = list(FEATURES)
@@ -47,15 +51,15 @@ def _columns_of(names: tuple[str, ...], is_map: bool) -> tuple[int, np.dtype]:
     for name in names:
         if name not in every:
             raise ValueError(f"no such feature: {name!r}; there are {', '.join(every)}")
-    columns = sum(1 << every.index(name) for name in set(names))
+    columns = sum(_BITS[name] for name in set(names))
     fields: list[Any] = RECORD + [(name, "f8", _SHAPES.get(name, ())) for name in known if name in names]
     for name in GROUPS:
         fields += GROUPS[name] if name in names else []
     if "shape" in names and "hull" in names:
-        columns |= 1 << len(every)
+        columns |= _BITS["convexity"]
         fields.append(("convexity", "f8"))
     if is_map:
-        columns |= 1 << len(every) + 1
+        columns |= _BITS["class_id"]
         fields.append(("class_id", "i8"))
     return columns, np.dtype(fields)
 
