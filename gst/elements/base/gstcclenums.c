@@ -93,8 +93,6 @@ static const GFlagsValue features[] = {
 DEFINE_TYPE (features, "Features", g_flags_register_static)
 
 static const GEnumValue foreground[] = {
-  {GST_CCL_FOREGROUND_AUTO, "equal for regions of mask-source=segmentation-mtd, unless a setting needs threshold; otherwise "
-      "threshold", "auto"},
   {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
   {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect (CPU)", "equal"},
   {0, NULL, NULL}

@@ -76,7 +76,6 @@ typedef enum
 
 typedef enum
 {
-  GST_CCL_FOREGROUND_AUTO,
   GST_CCL_FOREGROUND_THRESHOLD,
   GST_CCL_FOREGROUND_EQUAL,
 } GstCclForeground;

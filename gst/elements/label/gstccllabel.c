@@ -386,7 +386,7 @@ install_mask_properties (void)
       "(-1 = all regions except 0)", -1, G_MAXINT, -1, GST_CCL_PARAM_CONTROLLED);
   properties[PROP_FOREGROUND] = g_param_spec_enum ("foreground", "Foreground",
       "Which pixels are foreground, and which of them connect. With equal each blob has a class_id: its value",
-      GST_TYPE_CCL_FOREGROUND, GST_CCL_FOREGROUND_AUTO, GST_CCL_PARAM_PLAYING);
+      GST_TYPE_CCL_FOREGROUND, GST_CCL_FOREGROUND_THRESHOLD, GST_CCL_PARAM_PLAYING);
   properties[PROP_BACKGROUND_VALUE] = g_param_spec_uint ("background-value", "Background value",
       "With foreground=equal: value of the background (0 in regions of mask-source=segmentation-mtd)", 0, 65535, 0,
       GST_CCL_PARAM_PLAYING);

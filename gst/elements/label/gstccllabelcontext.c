@@ -194,24 +194,17 @@ gst_ccl_label_core_features (guint features)
       | (features & GST_CCL_FEATURES_HOLES ? CCL_FEATURE_HOLES : 0);
 }
 
-/* Its background is always 0. */
-static gboolean
-is_segmentation (const GstCclLabel * self)
+gboolean
+gst_ccl_label_wants_map (const GstCclLabel * self)
 {
-  return self->now.mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD;
+  return self->now.foreground == GST_CCL_FOREGROUND_EQUAL;
 }
 
-/* Regions of a segmentation never fuse, unless a setting is for masks only. */
-gboolean
-gst_ccl_label_wants_map (GstCclLabel * self)
+/* Of a label map. In segmentations it is always 0. */
+static guint
+background_value (const GstCclLabel * self)
 {
-  const GstCclLabelSettings *const now = &self->now;
-
-  if (now->foreground != GST_CCL_FOREGROUND_AUTO)
-    return now->foreground == GST_CCL_FOREGROUND_EQUAL;
-  return is_segmentation (self) && now->threshold < 0 && !now->invert && !gst_ccl_label_core_features (now->features)
-      && !gst_ccl_blob_filter_features (now->expression, now->order) && now->method.backend != GST_CCL_BACKEND_CUDA
-      && gst_ccl_algorithm_has_backend (now->method.algorithm, CCL_BACKEND_CPU);
+  return self->now.mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD ? 0 : self->now.background_value;
 }
 
 static void
@@ -228,7 +221,7 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->features = gst_ccl_label_core_features (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
   request->is_map = gst_ccl_label_wants_map (self);
-  request->background_value = request->is_map && !is_segmentation (self) ? self->now.background_value : 0;
+  request->background_value = request->is_map ? background_value (self) : 0;
   request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;
   request->volume = gst_ccl_label_wanted_volume (self);
@@ -299,8 +292,16 @@ gst_ccl_label_reopen (GstCclAnalyzer * analyzer, gpointer data, gchar ** message
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
   GstCclLabelRequest *const request = data;
-  CclStatus status = gst_ccl_analyzer_open (analyzer, request, message);
+  CclStatus status;
 
+  if (request->is_map && request->features) {
+    gchar *const names = gst_ccl_label_feature_names (self, request->features);
+
+    *message = g_strdup_printf ("foreground=equal has no %s", names);
+    g_free (names);
+    return CCL_ERROR_UNSUPPORTED;
+  }
+  status = gst_ccl_analyzer_open (analyzer, request, message);
   if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
     status = use_accepted_method (self, request, status, message);
   if (status == CCL_OK && !allocate_label_images (self, request)) {
