@@ -266,7 +266,8 @@ static const Choice neighbours[] = {
   {"foreground=equal region-id=1", 2, {LEFT, RIGHT}, {1, 1}},
   {"foreground=equal filter=\"class_id == 1\"", 2, {LEFT, RIGHT}, {1, 1}},
   {"foreground=equal filter=\"class_id > 1 and area > 9\" algorithm=reference", 1, {RING}, {2}},
-  {"foreground=equal sort=class-id-desc max-components=2 contours=true", 2, {RING, LEFT}, {2, 1}},
+  {"foreground=equal sort=class-id-desc max-components=1 contours=true", 1, {RING}, {2}},
+  {"foreground=equal sort=class-id", 3, {LEFT, RIGHT, RING}, {1, 1, 2}},
   /* Region 0 is no background when it is asked for. */
   {"region-id=0", 1, {HOLE}},
   {"foreground=equal region-id=0", 1, {HOLE}, {0}},
