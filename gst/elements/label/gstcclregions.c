@@ -19,7 +19,8 @@ gst_ccl_regions_add (GstCclVector * regions, guint segmentation, const gboolean 
 static gint
 compare (const GstCclRegion * a, const GstCclRegion * b, gboolean by_id)
 {
-  const gint ids = (gint) a->id - b->id, segmentations = (a->segmentation > b->segmentation) - (a->segmentation < b->segmentation);
+  const gint ids = (gint) a->id - b->id;
+  const gint segmentations = (a->segmentation > b->segmentation) - (a->segmentation < b->segmentation);
 
   return by_id ? (ids ? ids : segmentations) : (segmentations ? segmentations : ids);
 }
