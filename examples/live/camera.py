@@ -7,13 +7,13 @@ import time
 import advice
 import chain
 from gstreamer import Gst, GstCcl
+from judge import assign
 from metadata import Counts, compact
 from pictures import GrayPictures
 
 NO_FRAMES = 5  # seconds without a frame after which a live stream counts as lost
 FIRST_FRAME = 20  # seconds that a start may take
 BACK_OFF = (1, 2, 4, 8, 15, 30)
-NO_ZONES = "There are no zones."  # which cclzone warns of, and everybody begins with
 BACKGROUND_EVERY = 2  # seconds
 
 
@@ -76,7 +76,7 @@ class Camera:
         self.values.setdefault(part, {})[name] = text
         element = self.element(part)
         if element:
-            Gst.util_set_object_arg(element, name, text)
+            assign(element, name, text)
 
     def set_zones(self, text):
         self.zones = text
@@ -182,7 +182,7 @@ class Camera:
             return self._fail(error.message, advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
-            if error.message != NO_ZONES:
+            if error.message != chain.NO_ZONES_WARNING:
                 self.listener.on_warning(self, message.src.get_name(), error.message)
         if message.type == Gst.MessageType.EOS:
             return self._ended()

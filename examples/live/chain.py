@@ -10,7 +10,8 @@ FIRST_VALUES = {"label": {"mask-source": "mask-meta", "min-rel-area": "0.0005", 
 # Widths of the pictures for pages, and their frames a second. The smallest is always made: for thumbnails and the wall.
 WIDTHS = {320: 10, 640: 30, 1280: 15}
 MASK_RATE = 15
-NO_ZONES = '{"zones":[]}'
+NO_ZONES = '{"units":"relative","zones":[]}'
+NO_ZONES_WARNING = "There are no zones."  # which cclzone warns of, and everybody begins with
 QUEUE = "queue leaky=downstream max-size-bytes=0 max-size-time=0 max-size-buffers"
 PAR = "pixel-aspect-ratio=1/1"
 
@@ -44,15 +45,15 @@ class Source:
     def is_live(self):
         return self.kind in ("camera", "uri")
 
-    def text(self, frames=0):
-        """The launch text up to raw video. frames: how many of the scene (0: without end)."""
+    def words(self, frames=0):
+        """The launch text up to raw video, in words. frames: how many of the scene (0: without end)."""
         if self.kind == "scene":
-            return scene(frames)
+            return scene(frames).split()
         if self.kind == "camera":
-            return f"v4l2src device={quoted(self.place)} ! decodebin"
+            return ["v4l2src", f"device={quoted(self.place)}", "!", "decodebin"]
         if self.kind == "uri":
-            return f"uridecodebin uri={quoted(self.place)}"
-        return f"filesrc location={quoted(str(pathlib.Path(self.place).absolute()))} ! decodebin"
+            return ["uridecodebin", f"uri={quoted(self.place)}"]
+        return ["filesrc", f"location={quoted(str(pathlib.Path(self.place).absolute()))}", "!", "decodebin"]
 
 
 def scene(frames):
@@ -61,7 +62,8 @@ def scene(frames):
     parts = [f"videotestsrc{end} pattern=gradient foreground-color=0xff506070 background-color=0xff283038 ! {SIZE},format=AYUV ! "
              "scene.sink_0"]
     for i, (x, y, width, height, colour, direction) in enumerate(BALLS, 1):
-        pads.append(f"sink_{i}::zorder={i} sink_{i}::xpos={x} sink_{i}::ypos={y} sink_{i}::width={width} sink_{i}::height={height}")
+        place = {"zorder": i, "xpos": x, "ypos": y, "width": width, "height": height}
+        pads += [f"sink_{i}::{name}={value}" for name, value in place.items()]
         parts.append(f"videotestsrc{end} pattern=ball foreground-color={colour} background-color=0 ! {SIZE},format=AYUV ! "
                      f"videoflip video-direction={direction} ! scene.sink_{i}")
     return f"{' '.join(parts)} compositor name=scene {' '.join(pads)} ! {SIZE}"
@@ -84,7 +86,7 @@ def analysis(values):
 def live(source, values):
     """The whole chain of the page. No branch can make the analysis wait: each begins with a leaky queue."""
     pace = "" if source.is_live() else "clocksync ! "
-    text = (f"{source.text()} ! {pace}videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
+    text = (f"{' '.join(source.words())} ! {pace}videoconvert ! video/x-raw,format=I420 ! {analysis(values)} ! "
             "tee name=all allow-not-linked=true "
             f"all. ! {QUEUE}=8 ! cclmeta2json trails=true precision=1 ! "
             "appsink name=metadata async=false sync=false drop=true max-buffers=64 emit-signals=true")

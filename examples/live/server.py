@@ -8,9 +8,11 @@ from aiohttp import web
 
 import folder
 import stream
+from api import Api
 from camera import Camera
 from guard import MAX_BODY, Guard
 from hub import Hub
+from settings import Settings
 from store import Store
 
 PAGE = pathlib.Path(__file__).parent / "page"
@@ -28,7 +30,7 @@ class Server:
         self.sources, self.options = sources, options
         self.files = pages()
         self.folder = pathlib.Path(options.folder)
-        self.hub = None
+        self.hub, self.settings = None, []
         self.n_pages = 0
         self._ticks = None
 
@@ -39,6 +41,7 @@ class Server:
         self.hub = Hub(asyncio.get_running_loop(), Store(self.folder / "history.sqlite", keys))
         for index, source in enumerate(self.sources):
             self.hub.add(Camera(index, source, self.hub, self.options.once))
+        self.settings = [Settings(feed.camera, self.folder) for feed in self.hub.feeds]
         for feed in self.hub.feeds:
             feed.camera.start()
         self._ticks = asyncio.ensure_future(self._tick())
@@ -121,5 +124,6 @@ def make(sources, options, token, names):
         web.get("/api/cameras", server.get_cameras),
         web.get(camera + "/stream", server.get_stream),
         web.get(camera + "/picture.jpg", server.get_picture),
+        *Api(server).routes(camera),
     ])
     return app

@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+BOX = "const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]"
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Delete": "\ue017", "ArrowRight": "\ue014", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowDown": "\ue015", "Tab": "\ue004"}
 
@@ -114,7 +115,7 @@ class Browser:
 
     def draw(self, selector, *points):
         """The mouse goes from point to point, fractions of an element, with its button down."""
-        box = self.run("const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]",
+        box = self.run(BOX,
                        selector)
         moves = [{"type": "pointerMove", "duration": 30, "x": round(box[0] + x * box[2]), "y": round(box[1] + y * box[3])}
                  for x, y in points]

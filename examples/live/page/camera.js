@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // The page of one camera.
+import {Back} from "./back.js";
 import {Stage} from "./stage.js";
 import {Tabs} from "./tabs.js";
+import {Tune} from "./tune.js";
+import {Zones} from "./zones.js";
 
 const $ = id => document.getElementById(id);
 const camera = Number(location.pathname.match(/^\/camera\/(\d+)/)?.[1] ?? 0);
@@ -11,6 +14,10 @@ const camera = Number(location.pathname.match(/^\/camera\/(\d+)/)?.[1] ?? 0);
 function setText(element, text) {
   if (element.textContent !== String(text))
     element.textContent = text;
+}
+
+function listItem(text) {
+  return Object.assign(document.createElement("li"), {textContent: text});
 }
 
 function showStatus(status) {
@@ -25,7 +32,7 @@ function showStatus(status) {
   setText($("objects"), status.objects);
   const shown = [...$("warnings").children].map(item => item.textContent);
   if (shown.join("\n") !== status.warnings.join("\n"))
-    $("warnings").replaceChildren(...status.warnings.map(text => Object.assign(document.createElement("li"), {textContent: text})));
+    $("warnings").replaceChildren(...status.warnings.map(listItem));
 }
 
 const listeners = [];
@@ -41,4 +48,8 @@ for (const input of $("layers").querySelectorAll("input")) {
   input.addEventListener("change", update);
   update();
 }
+const zones = new Zones(stage, camera);
+listeners.push(frame => zones.onFrame(frame));
+new Tune(camera);
+new Back(stage, camera);
 new Tabs(document.querySelector("[role=tablist]"));
