@@ -3,6 +3,7 @@
 """What to do about an error, in one sentence for the page."""
 from gstreamer import Gst
 
+UNKNOWN = "Internal data stream error."  # what a source says after its first message, which may be lost
 NO_FRAMES = "Check that the camera is on and that the network reaches it."
 ENDED = "The sender closed it; the page goes on when it returns."
 

@@ -117,8 +117,8 @@ class Api:
         return web.json_response({"zones": json.loads(settings.zones()), "margin": float(settings.value("zone", "margin"))})
 
     async def put_zones(self, request):
-        text = await request.text()
         try:
+            text = await request.text()
             json.loads(text)
         except (ValueError, RecursionError):
             raise web.HTTPBadRequest(text="The zones are no JSON.") from None

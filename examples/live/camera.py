@@ -13,6 +13,7 @@ from pictures import GrayPictures
 
 NO_FRAMES = 5  # seconds without a frame after which a live stream counts as lost
 FIRST_FRAME = 20  # seconds that a start may take
+ENDED = "ccl-live-ended"
 BACK_OFF = (1, 2, 4, 8, 15, 30)
 BACKGROUND_EVERY = 2  # seconds
 
@@ -149,10 +150,19 @@ class Camera:
             pipeline.get_by_name(key).connect("new-sample", self._on_mask if key == "mask" else self._on_picture, key)
             pad = pipeline.get_by_name(f"queue-{key}").get_static_pad("src")
             pad.add_probe(Gst.PadProbeType.BUFFER, Thinner(rate))
+        # Closed valves let no EOS pass, so the pipeline itself never says that the stream ended. Here all frames are through.
+        pad = pipeline.get_by_name("metadata").get_static_pad("sink")
+        pad.add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, self._on_event, pipeline)
         with self._lock:
             self.pipeline = pipeline
             self._set_valves()
         return pipeline
+
+    @staticmethod
+    def _on_event(_pad, info, pipeline):
+        if info.get_event().type == Gst.EventType.EOS:
+            pipeline.post_message(Gst.Message.new_application(pipeline, Gst.Structure.new_empty(ENDED)))
+        return Gst.PadProbeReturn.OK
 
     def _set_valves(self):
         if not self.pipeline:
@@ -179,12 +189,13 @@ class Camera:
     def _handle(self, message):
         if message.type == Gst.MessageType.ERROR:
             error, details = message.parse_error()
-            return self._fail(error.message, advice.of(error, details, self.source))
+            text = f"Nothing came from {self.source.name}." if error.message == advice.UNKNOWN else error.message
+            return self._fail(text, advice.of(error, details, self.source))
         if message.type == Gst.MessageType.WARNING:
             error, _ = message.parse_warning()
             if error.message != chain.NO_ZONES_WARNING:
                 self.listener.on_warning(self, message.src.get_name(), error.message)
-        if message.type == Gst.MessageType.EOS:
+        if message.type == Gst.MessageType.APPLICATION and message.has_name(ENDED):
             return self._ended()
         if message.type == Gst.MessageType.ELEMENT and message.has_name("ccl-zone"):
             structure = message.get_structure()

@@ -20,6 +20,16 @@ def is_name(text):
     return isinstance(text, str) and bool(NAME.fullmatch(text))
 
 
+def keys_of(sources):
+    """A key for each; a source that is there twice has two."""
+    keys = []
+    for source in sources:
+        key = key_of(source)
+        n = sum(other == key or other.startswith(f"{key}+") for other in keys)
+        keys.append(f"{key}+{n + 1}" if n else key)
+    return keys
+
+
 def key_of(source):
     """The same for the same source at the next start."""
     if not source.place:

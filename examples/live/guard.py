@@ -3,9 +3,14 @@
 """Who may ask: this machine, or whoever has the token; and no other site's page in somebody's browser."""
 import hmac
 import ipaddress
+import logging
 import re
+import traceback
 
 from aiohttp import web
+
+# It prints a traceback for each request that is no HTTP.
+logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
 
 MAX_BODY = 256 * 1024
 COOKIE = "gst-ccl-live"
@@ -78,6 +83,9 @@ class Guard:
         except web.HTTPException as error:
             response = web.json_response({"error": error.text or error.reason}, status=error.status) \
                 if error.status >= 400 else error
+        except Exception:  # a fault of ours: the page hears of it, and goes on
+            traceback.print_exc()
+            response = web.json_response({"error": "The server has a fault; its messages say more."}, status=500)
         if self.token and "token" in request.query and not response.prepared:
             response.set_cookie(COOKIE, self.token, httponly=True, samesite="Strict")
         return self._with_headers(response)

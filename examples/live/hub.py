@@ -17,6 +17,7 @@ class Feed:
         self.pictures = {}
         self.watchers = set()
         self.warnings = collections.deque(maxlen=5)
+        self.state = (camera.state, camera.text, camera.hint)
         self.fps = 0.0
         self._measured = (time.monotonic(), 0)
 
@@ -43,9 +44,10 @@ class Feed:
 
     def status(self):
         camera = self.camera
-        return {"camera": camera.index, "name": camera.source.name, "state": camera.state, "text": camera.text,
-                "hint": camera.hint, "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects,
-                "frames": camera.frames, "warnings": list(self.warnings)}
+        state, text, hint = self.state
+        return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
+                "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
+                "warnings": list(self.warnings), "zones": self.newest["zones"] if self.newest else []}
 
 
 class Hub:
@@ -80,7 +82,11 @@ class Hub:
         self.store.add_event(feed.camera.index, event, newest[2] if newest else None)
 
     def on_state(self, camera):
-        self._later(self._tell, self.feeds[camera.index])
+        self._later(self._set_state, self.feeds[camera.index], (camera.state, camera.text, camera.hint))
+
+    def _set_state(self, feed, state):
+        feed.state = state
+        self._tell(feed)
 
     def on_warning(self, camera, name, text):
         self._later(self._warn, self.feeds[camera.index], f"{name}: {text}")

@@ -34,7 +34,7 @@ def spare(part):
 
 def find(part, name):
     """The specification of a property that the page may change."""
-    if part in chain.ELEMENTS and isinstance(name, str) and name not in HIDDEN:
+    if isinstance(part, str) and part in chain.ELEMENTS and isinstance(name, str) and name not in HIDDEN:
         spec = spare(part).find_property(name)
         if spec and spec.flags & GObject.ParamFlags.WRITABLE and kind_of(spec):
             return spec

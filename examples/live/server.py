@@ -37,11 +37,11 @@ class Server:
     # ---- life
 
     async def start(self, _app):
-        keys = [folder.key_of(source) for source in self.sources]
+        keys = folder.keys_of(self.sources)
         self.hub = Hub(asyncio.get_running_loop(), Store(self.folder / "history.sqlite", keys))
         for index, source in enumerate(self.sources):
             self.hub.add(Camera(index, source, self.hub, self.options.once))
-        self.settings = [Settings(feed.camera, self.folder) for feed in self.hub.feeds]
+        self.settings = [Settings(feed.camera, self.folder, key) for feed, key in zip(self.hub.feeds, keys)]
         for feed in self.hub.feeds:
             feed.camera.start()
         self._ticks = asyncio.ensure_future(self._tick())

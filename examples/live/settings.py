@@ -19,10 +19,10 @@ ONE_CHANGE = 1.0  # seconds between steps of one change
 
 
 class Settings:
-    def __init__(self, camera, kept):
-        """kept: the page's folder."""
+    def __init__(self, camera, kept, key):
+        """kept: the page's folder; key: the camera's folder in it."""
         self.camera = camera
-        self.folder = pathlib.Path(kept) / folder.key_of(camera.source)
+        self.folder = pathlib.Path(kept) / key
         self.presets_folder = pathlib.Path(kept) / "presets"
         self.changes = []  # each a list of (part, name, text before)
         self.changed_at = 0

@@ -24,13 +24,23 @@ def missing():
     return None
 
 
+def video(path, seconds=4):
+    """A ball that goes to and fro, as Matroska with JPEG, which needs no other plugins than the page."""
+    subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "pattern=ball", f"num-buffers={30 * seconds}", "!",
+                    "video/x-raw,format=I420,width=320,height=240,framerate=30/1", "!", "jpegenc", "!", "matroskamux",
+                    "streamable=true", "!", "filesink", f"location={path}"], check=True, timeout=60)
+
+
 class Live:
-    def __init__(self, source, *arguments):
+    """kept: the folder of another server, to go on with."""
+
+    def __init__(self, source, *arguments, kept=None):
         self.folder = tempfile.mkdtemp(prefix="live-test-")
+        self.kept = kept or os.path.join(self.folder, "kept")
         self.log = open(os.path.join(self.folder, "log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [sys.executable, os.path.join(source, "examples", "live", "main.py"), "--port", "0", "--folder",
-             os.path.join(self.folder, "kept"), *arguments],
+             self.kept, *arguments],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
         line = self.process.stdout.readline()
         if not line:
