@@ -20,6 +20,7 @@ RUNNER = pathlib.Path(__file__).resolve().with_name("runner.py")
 FIRST_PAUSE = 1.0  # seconds; each pause is twice the one before
 MAX_PAUSE = 60.0
 STEADY_SECONDS = 60.0  # of delivery, after which the next pause is the first again
+START_SECONDS = 60.0  # without a first frame; a busy machine starts many pipelines slowly
 STOP_SECONDS = 12.0
 
 
@@ -140,10 +141,11 @@ class Camera:
             now = time.monotonic()
             first = first or (now if self.counts.get("frames") else 0.0)
             silence = max(now - heard, self.counts.get("age", 0.0))
+            limit = self.camera["silence"] if first else max(self.camera["silence"], START_SECONDS)
             if self.stopping.is_set() and not asked:
                 asked = now
                 child.ask_to_end()
-            if silence > self.camera["silence"] and not asked or asked and now - asked > STOP_SECONDS:
+            if silence > limit and not asked or asked and now - asked > STOP_SECONDS:
                 reason = reason or f"silent for {silence:.0f} s"
                 child.kill()
                 break

@@ -8,6 +8,7 @@
     fleet.py run     FLEET.yaml --address HOST:PORT      on a Ray cluster; Ctrl-C leaves the cameras running
     fleet.py status  --address HOST:PORT                 a line for each camera
     fleet.py stop    --address HOST:PORT                 ends all cameras
+    fleet.py archive FLEET.yaml FOLDER [--address ...]   recordings to Parquet files in FOLDER; goes on where it was stopped
     fleet.py probe   --state FILE --ready | --alive      for Kubernetes: exit status 0 or 1
 
 docs/fleet.md says more.
@@ -87,8 +88,14 @@ def run(options: argparse.Namespace) -> int:
     cameras = [camera for camera in read_cameras(options) if camera.source]
     place = place_of(options)
     ended = threading.Event()
+    received: list[int] = []
+
+    def on_signal(number: int, _frame: Any) -> None:
+        received.append(number)
+        ended.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):  # after Ray, which has a handler of its own
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, on_signal)
     for line in place.apply(cameras):
         print(line, flush=True)
     said = ""
@@ -104,7 +111,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         place.stop()
         print(table(place.states()))
-    return 0
+    # A job of Kubernetes that is moved has not succeeded.
+    return 128 + signal.SIGTERM if signal.SIGTERM in received else 0
 
 
 def status(options: argparse.Namespace) -> int:
@@ -116,6 +124,12 @@ def status(options: argparse.Namespace) -> int:
 def stop(options: argparse.Namespace) -> int:
     print(f"stopped {len(place_of(options).stop())} cameras")
     return 0
+
+
+def archive(options: argparse.Namespace) -> int:
+    import archive as recordings  # with tqdm and pyarrow
+    good = recordings.run(settings.read(options.file), options.folder, options.address, options.shard, options.retry)
+    return 0 if good or options.tolerate else 1
 
 
 def probe(options: argparse.Namespace) -> int:
@@ -136,11 +150,15 @@ def probe(options: argparse.Namespace) -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="docs/fleet.md says more.")
     commands = parser.add_subparsers(dest="command", required=True)
-    parsers = {f.__name__: commands.add_parser(f.__name__) for f in (check, run, status, stop, probe)}
-    for name in ("check", "run"):
+    parsers = {f.__name__: commands.add_parser(f.__name__) for f in (check, run, status, stop, archive, probe)}
+    for name in ("check", "run", "archive"):
         parsers[name].add_argument("file", metavar="FLEET.yaml")
-        parsers[name].add_argument("--shard", metavar="I/N", help="every N-th camera only, from the I-th on")
-    parsers["run"].add_argument("--address", help="a Ray cluster, HOST:PORT or auto")
+        parsers[name].add_argument("--shard", metavar="I/N", help="every N-th camera or recording only, from the I-th on")
+    for name in ("run", "archive"):
+        parsers[name].add_argument("--address", help="a Ray cluster, HOST:PORT or auto")
+    parsers["archive"].add_argument("folder", metavar="FOLDER", help="for the results; on a cluster all machines see it")
+    parsers["archive"].add_argument("--tolerate", action="store_true", help="exit status 0 although recordings failed")
+    parsers["archive"].add_argument("--retry", action="store_true", help="also what failed before")
     for name in ("status", "stop"):
         parsers[name].add_argument("--address", default="auto", help="a Ray cluster (default: the one of this machine)")
     parsers["status"].add_argument("--json", action="store_true", help="as JSON")

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs one pipeline, in a process of its own: what crashes or hangs in a decoder ends this process and nothing else.
 
-Reads a job as one line of JSON on stdin, {"mode": "camera", "check" or "recording", "camera": {...}, "run": "...", "path": "..."}.
-Writes lines of JSON on stdout: each second the counts of a camera; of a recording its frames and events; at the end {"end": reason}.
-The end of stdin ends a camera in order. Needs the system's Python with PyGObject.
+Reads a job as one line of JSON on stdin: {"mode": "camera", "check" or "recording", "camera": {...}, "run": "...", "path": "..."}
+Writes lines of JSON on stdout: each second the counts of a camera; of a recording its frames and events; at the end
+{"end": reason}. The end of stdin ends a camera in order. Needs the system's Python with PyGObject.
 """
 from __future__ import annotations
 

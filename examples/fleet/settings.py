@@ -287,9 +287,15 @@ def read(path: str) -> list[Camera]:
         raise SettingsError(f"{path}: {error}") from None
 
 
-def shard(cameras: list[Camera], text: str) -> list[Camera]:
-    """Every n-th camera: "1/4", or the name of a pod that ends with its number, "fleet-1/4"."""
+def shard_of(text: str) -> tuple[int, int]:
+    """I and N of "1/4", or of the name of a pod that ends with its number, "fleet-1/4"."""
     match = re.fullmatch(r"(?:.*-)?(\d+)/(\d+)", text)
     if not match or int(match[1]) >= int(match[2]):
         raise SettingsError(f'--shard: "{text}" is no I/N with I below N')
-    return cameras[int(match[1])::int(match[2])]
+    return int(match[1]), int(match[2])
+
+
+def shard(cameras: list[Camera], text: str) -> list[Camera]:
+    """Every N-th camera, from the I-th on."""
+    index, n_shards = shard_of(text)
+    return cameras[index::n_shards]

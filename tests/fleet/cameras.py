@@ -75,6 +75,7 @@ class Cameras(unittest.TestCase):
         self.assertEqual(sum(after[n]["run"] != before[n]["run"] for n in after), 1)
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=30)[0]
+        self.assertEqual(process.returncode, 143)
         self.assertIn("killed by signal 9", output)
         for name in ("one", "two"):
             lines = [json.loads(line) for line in (self.folder / f"{name}.ndjson").read_text().splitlines()]
@@ -103,15 +104,16 @@ class Cameras(unittest.TestCase):
         self.fail("the pipeline is still there")
 
     def test_hanging_and_missing(self):
-        """A source that gives nothing is started again after `silence`, a missing one after a pause; both say why."""
-        fifo = self.folder / "fifo"
-        os.mkfifo(fifo)
-        process, state = self.start(self.write({"mute": {"source": {"file": str(fifo)}},
-                                                "gone": {"source": {"file": "/nowhere.avi"}}}, silence=1.5))
-        found = self.await_state(state, lambda found: all(found[n]["starts"] >= 2 for n in found))
+        """A stopped process is killed after `silence` and started again, a missing file after a pause; both say why."""
+        process, state = self.start(self.write({"mute": {"source": {"file": str(self.folder / "ball.avi"), "loop": True}},
+                                                "gone": {"source": {"file": "/nowhere.avi"}}}, silence=2))
+        self.await_state(state, lambda found: found["mute"]["state"] == "delivers" and found["gone"]["starts"] >= 2)
+        self.assertEqual((self.probe(state, "--ready"), self.probe(state, "--alive")), (1, 0))
+        for child in children_of(process.pid):
+            os.kill(child, signal.SIGSTOP)
+        found = self.await_state(state, lambda found: found["mute"]["starts"] >= 2)
         self.assertIn("silent for", found["mute"]["reason"])
         self.assertIn("nowhere.avi", found["gone"]["reason"])
-        self.assertEqual((self.probe(state, "--ready"), self.probe(state, "--alive")), (1, 0))
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
 

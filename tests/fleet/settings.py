@@ -72,7 +72,8 @@ class Settings(unittest.TestCase):
                 ("  - name: door\n    source: {file: x}\n    sink: {file: {folder: x}}", "f.yaml:6: cameras[1].name", "already"),
                 ("  - name: a/b", "f.yaml:6: cameras[1].name", "fit"),
                 ("  - name: b", "f.yaml:6: cameras[1] (b)", "sink is missing"),
-                ("  - name: b\n    source: {rtsp: 'http://u:pw@h/', loop: true}", "f.yaml:7: cameras[1] (b).source.loop", "go with"),
+                ("  - name: b\n    source: {rtsp: 'http://u:pw@h/', loop: true}",
+                 "f.yaml:7: cameras[1] (b).source.loop", "go with"),
                 ("  - name: b\n    source: {file: x, device: y}", "f.yaml:7: cameras[1] (b).source", "one of"),
                 ("  - name: b\n    sink: {mqtt: {uri: x}, file: {folder: x}}", "f.yaml:7: cameras[1] (b).sink", "one of"),
                 ("  - [", "f.yaml:7", "expected")]:
