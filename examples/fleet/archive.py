@@ -179,13 +179,11 @@ def progress(results: Iterator[dict[str, Any]], n_jobs: int, n_done: int) -> Ite
 
 def run(cameras: list[Camera], folder: str, address: str | None, shard: str | None, retry: bool) -> bool:
     """Analyses what has no result yet, and says what failed. False if something did, or if there is no recording."""
+    index, n_shards = shard_of(shard) if shard else (0, 1)
     place = pathlib.Path(folder).absolute()
     place.mkdir(parents=True, exist_ok=True)
     remove_old_parts(place)
-    jobs = jobs_of(cameras, str(place))
-    if shard:
-        index, n_shards = shard_of(shard)
-        jobs = [job for job in jobs if int(job.key.split("-")[0], 16) % n_shards == index]
+    jobs = [job for job in jobs_of(cameras, str(place)) if int(job.key.split("-")[0], 16) % n_shards == index]
     for job in jobs:
         if job.result.exists():
             remove_outdated(job)
