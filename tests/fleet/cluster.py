@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A fleet on a Ray cluster of three nodes on this machine: one of them is killed, and the cameras go on elsewhere.
 
-usage: cluster.py [CAMERAS [CLIPS]]     in `meson devenv`, with the packages of examples/fleet/requirements.txt; status 77 without
+usage: cluster.py [CAMERAS [CLIPS [TEST]]]     in `meson devenv`; exit status 77 without examples/fleet/requirements.txt
 """
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,11 +21,15 @@ os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # a busy machine s
 
 try:
     import ray  # noqa: F401
+    import pyarrow.dataset
+    import tqdm  # noqa: F401
     import yaml
     from ray.cluster_utils import Cluster
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
+
+import rows as rows_of  # noqa: E402  # of examples/fleet, with pyarrow
 
 SECONDS = 60  # in which all cameras deliver again
 
@@ -39,8 +44,8 @@ class Fleet(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="fleet-")))
         cls.cluster = Cluster(initialize_head=True, head_node_args={
-            "num_cpus": 8, "object_store_memory": 80 << 20, "include_dashboard": False})
-        cls.nodes = [cls.cluster.add_node(num_cpus=8, object_store_memory=80 << 20) for _ in range(2)]
+            "num_cpus": 2, "object_store_memory": 80 << 20, "include_dashboard": False})
+        cls.nodes = [cls.cluster.add_node(num_cpus=2, object_store_memory=80 << 20) for _ in range(2)]
         cls.cluster.wait_for_nodes()
         cls.addClassCleanup(cls.cluster.shutdown)
 
@@ -56,7 +61,7 @@ class Cameras(Fleet):
         self.names = [f"camera-{i:02}" for i in range(n_cameras)]
         zones = {"units": "relative", "zones": [{"name": "gate", "line": [[0.5, 0], [0.5, 1]]}]}
         self.file.write_text(yaml.safe_dump({
-            "defaults": {"cpus": 0.5, "motion": {"method": "mog2"}, "json": {"precision": 2}, "zones": zones,
+            "defaults": {"cpus": 0.1, "motion": {"method": "mog2"}, "json": {"precision": 2}, "zones": zones,
                          "sink": {"mqtt": {"uri": f"mqtt://127.0.0.1:{self.broker.port}"}}},
             "cameras": [{"name": name, "source": {"file": str(self.folder / "ball.avi"), "loop": True}}
                         for name in self.names]}), "utf-8")
@@ -125,7 +130,64 @@ class Cameras(Fleet):
         return n_lines
 
 
+class Archive(Fleet):
+    def setUp(self):
+        clips = self.folder / "clips"
+        clips.mkdir()
+        for i in range(n_clips):
+            if i < 10:
+                parts.clip(clips / f"{i:03}.avi", 45 + i, ("sweep", "wavy", "hsweep")[i % 3], "width=160,height=120")
+            else:
+                shutil.copy(clips / f"{i % 10:03}.avi", clips / f"{i:03}.avi")
+        (clips / "broken.avi").write_bytes(b"no recording")
+        self.file = self.folder / "archive.yaml"
+        zones = {"units": "relative", "zones": [{"name": "gate", "line": [[0.5, 0], [0.5, 1]]}]}
+        self.file.write_text(yaml.safe_dump({
+            "defaults": {"motion": {"method": "mog2"}, "zones": zones, "sink": {"file": {"folder": "."}}},
+            "cameras": [{"name": "door", "recordings": [f"{clips}/*.avi"]}]}), "utf-8")
+
+    def rows(self, folder):
+        return sorted(json.dumps(row) for row in pyarrow.dataset.dataset(str(folder)).to_table().to_pylist())
+
+    def n_results(self, folder):
+        return len(list(folder.glob("*.parquet")))
+
+    def interrupt(self, results):
+        """A node is killed after a third of the recordings, the program after two thirds."""
+        driver = subprocess.Popen([sys.executable, parts.FLEET / "fleet.py", "archive", self.file, results, "--address",
+                                   self.cluster.address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for part in (1, 2):
+            while self.n_results(results) < part * n_clips // 3:
+                self.assertIsNone(driver.poll(), "it ended early")
+                time.sleep(0.1)
+            if part == 1:
+                parts.kill_node(self.nodes[0].all_processes["raylet"][0].process.pid)
+        driver.kill()
+        driver.wait()
+
+    def test_three_nodes_against_one(self):
+        three, one = self.folder / "three", self.folder / "one"
+        started = time.time()
+        self.interrupt(three)
+        n_before = self.n_results(three)
+        again = fleet("archive", self.file, three, "--address", self.cluster.address, timeout=900)
+        seconds = time.time() - started
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertIn("broken.avi", again.stdout)
+        self.assertEqual(self.n_results(three), n_clips)
+        started = time.time()
+        alone = fleet("archive", self.file, one, "--address", "local", timeout=900)
+        self.assertIn("1 failed", alone.stdout, alone.stderr)
+        rows = self.rows(three)
+        self.assertEqual(rows, self.rows(one))
+        self.assertEqual(len(set(rows)), len(rows), "a row comes twice")
+        files = {rows_of.about(result)["file"] for result in three.glob("*.parquet")}
+        self.assertEqual(len(files), n_clips)
+        print(f"figures: {n_clips} clips, {len(rows)} rows: three nodes, one killed, and the program killed with {n_before} "
+              f"results, {seconds:.0f} s; one node {time.time() - started:.0f} s; the same rows")
+
+
 if __name__ == "__main__":
     n_cameras = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     n_clips = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
