@@ -8,9 +8,9 @@
  *                             ^                                     |
  *                             +------------- lost() ----------------+---> refused(): dropped and counted
  *
- * Order: messages are sent in the order of push(). Nothing overtakes: after lost() every message that was not acknowledged is sent
- * again, in order, before any later one. This makes delivery "at least once". A transport that needs strict order although the
- * broker may refuse single messages sets `max_in_flight` to 1.
+ * Order: messages are sent in the order of push(). Nothing overtakes: after lost() every message that was not acknowledged is
+ * sent again, in order, before any later one. This makes delivery "at least once". A transport that needs strict order
+ * although the broker may refuse single messages sets `max_in_flight` to 1.
  *
  * Ownership: the core owns a message from push() to its end. send() only borrows it; it may keep a reference to `payload`.
  *
@@ -59,16 +59,20 @@ typedef enum
   GST_CCL_SEND_REFUSED,         /* never: the message is dropped and counted; `reason` says why */
 } GstCclSendResult;
 
+#define GST_CCL_DELIVERY_REASON_SIZE 256
+
 /* What a sink for one protocol implements. `transport` is the pointer given to gst_ccl_delivery_new(). */
 typedef struct
 {
   /* Begins to connect, and returns at once. From now on it may call the functions below. */
   void (*start) (gpointer transport, GstCclDelivery * delivery);
 
-  /* Ends the connection, in about a second at most. send() is not called any longer. After its return the transport calls nothing. */
+  /* Ends the connection, in about a second at most. send() is not called any longer. After its return the transport calls
+   * nothing. */
   void (*stop) (gpointer transport);
 
-  /* Hands over one message, without waiting for the broker. Between connected() and lost() only. `reason` has 256 bytes. */
+  /* Hands over one message, without waiting for the broker. Between connected() and lost() only. `reason` has
+   * GST_CCL_DELIVERY_REASON_SIZE bytes. */
     GstCclSendResult (*send) (gpointer transport, const GstCclDeliveryMessage * message, gchar * reason);
 } GstCclDeliveryTransport;
 
@@ -148,7 +152,7 @@ typedef struct
   guint64 recovered;            /* messages of earlier starts that the spool had */
   guint64 n_connects, n_failures;       /* failures: attempts and broken connections */
   GstCclMinAvgMax latency;      /* from push() to acknowledged(), microseconds */
-  gchar last_error[256];        /* "": none */
+  gchar last_error[GST_CCL_DELIVERY_REASON_SIZE];        /* "": none */
 } GstCclDeliveryStats;
 
 /* Sum of `dropped`. */
@@ -170,8 +174,8 @@ GstCclDelivery *gst_ccl_delivery_new (const GstCclDeliveryTransport * functions,
     const GstCclDeliveryOwner * calls, gpointer owner);
 void gst_ccl_delivery_free (GstCclDelivery * delivery);
 
-/* Sets all counters to 0, opens the spool, and starts the threads and the transport. FALSE: the spool cannot be used at all, `error`
- * says why. Strings are copied. */
+/* Sets all counters to 0, opens the spool, and starts the threads and the transport. FALSE: the spool cannot be used at all,
+ * `error` says why. Strings are copied. */
 gboolean gst_ccl_delivery_start (GstCclDelivery * delivery, const GstCclDeliverySettings * settings, GError ** error);
 
 /* Stops transport and threads. What waits stays in the spool, or is dropped. Returns the number dropped. */
@@ -197,6 +201,9 @@ void gst_ccl_delivery_count_drop (GstCclDelivery * delivery, GstCclDrop drop);
  * `end`. wake() is a change. */
 gboolean gst_ccl_delivery_wait (GstCclDelivery * delivery, guint64 * seen, gint64 end);
 void gst_ccl_delivery_wake (GstCclDelivery * delivery);
+
+/* The next failure is reported, even if the outage was reported already. */
+void gst_ccl_delivery_report_again (GstCclDelivery * delivery);
 
 /* Messages that are neither acknowledged nor dropped, the spool included. */
 guint64 gst_ccl_delivery_n_undelivered (GstCclDelivery * delivery);
