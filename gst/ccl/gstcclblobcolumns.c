@@ -45,17 +45,25 @@ is_valid_hole (gconstpointer data)
   return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0;
 }
 
+static gboolean
+is_valid_class_id (gconstpointer data)
+{
+  return ((const GstCclClassId *) data)->class_id <= G_MAXUINT16;
+}
+
 const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
   [GST_CCL_COLUMN_SHAPE] = {5, 0, FALSE, is_valid_shape},
   [GST_CCL_COLUMN_HULL] = {12, 1, FALSE, is_valid_hull},
   [GST_CCL_COLUMN_FILLED] = {2, 1, FALSE, is_valid_filled},
   [GST_CCL_COLUMN_HOLES] = {8, 0, TRUE, is_valid_hole},
+  [GST_CCL_COLUMN_CLASS_ID] = {2, 0, FALSE, is_valid_class_id},
 };
 
 G_STATIC_ASSERT (sizeof (GstCclShapeCounts) == 5 * 4);
 G_STATIC_ASSERT (sizeof (GstCclHullCounts) == 12 * 4 + 8);
 G_STATIC_ASSERT (sizeof (GstCclFilledCounts) == 2 * 4 + 8);
 G_STATIC_ASSERT (sizeof (GstCclHole) == 8 * 4);
+G_STATIC_ASSERT (sizeof (GstCclClassId) == 2 * 4);
 
 /* ---------------------------------------------------------------- columns */
 

@@ -19,6 +19,7 @@ typedef enum
   GST_CCL_COLUMN_HULL,          /* GstCclHullCounts */
   GST_CCL_COLUMN_FILLED,        /* GstCclFilledCounts */
   GST_CCL_COLUMN_HOLES,         /* GstCclHole: of each blob as many as it has */
+  GST_CCL_COLUMN_CLASS_ID,      /* GstCclClassId */
   GST_CCL_N_COLUMNS,
 } GstCclColumn;
 

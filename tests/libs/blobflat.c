@@ -8,7 +8,7 @@
 #include "testblobs.h"
 
 #define HEADER_SIZE 120
-#define NEWEST_VERSION 7
+#define NEWEST_VERSION 8
 #define VERSION_AT 4
 #define N_BLOBS_AT 40
 #define NAME_SIZE_AT 44
@@ -45,6 +45,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
     assert_same_shape (a, b, i);
     assert_same_hull (a, b, i);
     assert_same_holes (a, b, i);
+    assert_same_class_id (a, b, i);
   }
 }
 
@@ -54,6 +55,7 @@ assert_same (const GstCclBlobMeta * a, const GstCclBlobMeta * b)
 #define WITH_SHAPE 4
 #define WITH_HULL 8
 #define WITH_HOLES 16
+#define WITH_CLASS_IDS 32
 
 static void
 add_more (GstCclBlobMeta * meta, gint with)
@@ -66,6 +68,8 @@ add_more (GstCclBlobMeta * meta, gint with)
     add_hull (meta);
   if (with & WITH_HOLES)
     add_holes (meta);
+  if (with & WITH_CLASS_IDS)
+    add_class_ids (meta);
   if (with & WITH_VOLUMES)
     ((GstCclBlob *) gst_ccl_blob_meta_get_blob (meta, 1))->volume_id = G_GUINT64_CONSTANT (5000000002);
 }
@@ -132,6 +136,7 @@ GST_START_TEST (test_round_trip)
   GstBuffer *const buffer = gst_buffer_new (), *const other = gst_buffer_new ();
   GstCclBlobMeta *const meta = add_sample (buffer);
   const gint versions[] = { 1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 7, 7 };
+  const gint version = __i__ < WITH_CLASS_IDS ? versions[__i__] : 8;
   GBytes *bytes;
   GError *error = NULL;
   GstCclBlobMeta *read;
@@ -145,8 +150,9 @@ GST_START_TEST (test_round_trip)
   fail_unless_equals_int (g_bytes_get_size (bytes), HEADER_SIZE + 3 * 96 + strlen ("ccllabel0")
       + (__i__ ? 3 * 4 : 0) + (__i__ & WITH_POINTS ? 11 * 8 : 0) + (__i__ >= WITH_VOLUMES ? 3 * 8 : 0)
       + (__i__ & WITH_SHAPE ? 2 * 20 : 0) + (__i__ >= WITH_SHAPE ? 4 : 0) + (__i__ >= WITH_HULL ? 4 : 0)
-      + (__i__ & WITH_HULL ? 2 * 56 : 0) + (__i__ & WITH_HOLES ? 4 + 2 * 16 + 4 + 2 * 32 : 0) + 4);
-  fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], versions[__i__]);
+      + (__i__ & WITH_HULL ? 2 * 56 : 0) + (__i__ >= WITH_HOLES ? 2 * 4 : 0)
+      + (__i__ & WITH_HOLES ? 2 * 16 + 2 * 32 : 0) + (__i__ & WITH_CLASS_IDS ? 4 + 2 * 8 : 0) + 4);
+  fail_unless_equals_int (((const guint8 *) g_bytes_get_data (bytes, NULL))[VERSION_AT], version);
   read = gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, &error);
   fail_unless (read != NULL && error == NULL);
   assert_same (meta, read);
@@ -341,7 +347,8 @@ GST_START_TEST (test_absurd_numbers_are_refused)
   REFUSED_WITH (put32 (copy + VERSION_AT, 4), GST_CCL_ERROR_DATA, "version 4 without counts");
   REFUSED_WITH (put32 (copy + VERSION_AT, 5), GST_CCL_ERROR_DATA, "version 5 without counts");
   REFUSED_WITH (put32 (copy + VERSION_AT, 7), GST_CCL_ERROR_DATA, "version 7 without counts");
-  REFUSED_WITH (put32 (copy + VERSION_AT, 8), GST_CCL_ERROR_VERSION, "version 8");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 8), GST_CCL_ERROR_DATA, "version 8 without class ids");
+  REFUSED_WITH (put32 (copy + VERSION_AT, 9), GST_CCL_ERROR_VERSION, "version 9");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 0xffffffff), GST_CCL_ERROR_DATA, "long name");
   REFUSED_WITH (put32 (copy + NAME_SIZE_AT, 9 - 96);
       put32 (copy + N_BLOBS_AT, 4), GST_CCL_ERROR_DATA, "name of negative length");
@@ -443,10 +450,13 @@ GST_START_TEST (test_absurd_counts_are_refused)
     {-4, 1, "one too many"}, {0, 0, "label 0"}, {0, 2, "descending labels"}, {4, 10, "a hole larger than filled"},
     {20, 0, "a hole without width"}, {-12, 0, "no filled area"}, {-20, 1, "a label twice"},
   };
+  static const Change of_class_ids[] =
+      { {-4, 3, "one too few"}, {0, 3, "a label twice"}, {4, 65536, "more than 16 bits"} };
 
   assert_changes_refused (WITH_SHAPE, 2 * 20, of_shape, G_N_ELEMENTS (of_shape));
   assert_changes_refused (WITH_SHAPE | WITH_HULL, 2 * 56, of_hull, G_N_ELEMENTS (of_hull));
   assert_changes_refused (WITH_HOLES, 2 * 32, of_holes, G_N_ELEMENTS (of_holes));
+  assert_changes_refused (WITH_CLASS_IDS, 2 * 8, of_class_ids, G_N_ELEMENTS (of_class_ids));
 }
 
 GST_END_TEST;
@@ -566,15 +576,20 @@ blobflat_suite (void)
   suite_add_tcase (suite, tests);
   tcase_set_timeout (tests, 120);
   tcase_add_loop_test (tests, test_round_trip, 0, 18);
+  tcase_add_loop_test (tests, test_round_trip, 32, 34);
+  tcase_add_loop_test (tests, test_round_trip, 60, 64);
   tcase_add_test (tests, test_round_trip_of_nothing);
   tcase_add_test (tests, test_round_trip_of_extremes);
   tcase_add_loop_test (tests, test_every_truncation_is_refused, 0, 18);
+  tcase_add_loop_test (tests, test_every_truncation_is_refused, 32, 34);
   tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 0, 18);
+  tcase_add_loop_test (tests, test_every_damaged_byte_is_refused, 32, 34);
   tcase_add_test (tests, test_absurd_numbers_are_refused);
   tcase_add_test (tests, test_absurd_points_are_refused);
   tcase_add_test (tests, test_absurd_volumes_are_refused);
   tcase_add_test (tests, test_absurd_counts_are_refused);
   tcase_add_loop_test (tests, test_fuzz, 0, 18);
+  tcase_add_loop_test (tests, test_fuzz, 32, 34);
   tcase_add_test (tests, test_long_names);
   tcase_add_test (tests, test_many_names);      /* last of those that need new names */
   tcase_add_test (tests, test_gst_meta_serialize);

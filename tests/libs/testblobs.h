@@ -77,6 +77,27 @@ add_hull (GstCclBlobMeta * meta)
   g_bytes_unref (bytes);
 }
 
+/* Of the first and the last. */
+static inline void
+add_class_ids (GstCclBlobMeta * meta)
+{
+  static const GstCclClassId class_ids[] = { {1, 0}, {3, 65535} };
+  GBytes *const bytes = g_bytes_new_static (class_ids, sizeof (class_ids));
+
+  gst_ccl_blob_list_set_class_ids (meta->list, bytes);
+  g_bytes_unref (bytes);
+}
+
+static inline void
+assert_same_class_id (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  guint in_a, in_b;
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_class_id (a, index, &in_a),
+      gst_ccl_blob_meta_get_class_id (b, index, &in_b));
+  fail_unless_equals_int (in_a, in_b);
+}
+
 /* The first has two holes, the last none. */
 static inline void
 add_holes (GstCclBlobMeta * meta)
