@@ -56,7 +56,8 @@ CclStatus ccl_check_picture(const CclMask *mask)
                         p->shift_x, p->shift_y);
     const size_t n_samples = (mask->width + (1u << p->shift_x) - 1) >> p->shift_x;
     if (p->chroma_stride < ((n_samples - 1) * p->chroma_step + 1) * size)
-        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %zu samples", p->chroma_stride, n_samples);
+        return ccl_fail(CCL_ERROR_ARGUMENT, "chroma stride %zu is shorter than a row of %zu samples", p->chroma_stride,
+                        n_samples);
     return CCL_OK;
 }
 

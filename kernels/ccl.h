@@ -183,11 +183,11 @@ typedef enum CclMemory {
  */
 typedef struct CclPicture {
     const void *luma;
-    size_t stride;         /* bytes from row to row */
-    unsigned sample_size;  /* of luma and chroma: 1 (or 0): uint8_t; 2: uint16_t in native byte order */
-    const void *chroma[2]; /* first samples of blue and red difference; NULL: there is no chroma */
-    size_t chroma_stride;  /* bytes from row to row, of both */
-    unsigned chroma_step;  /* samples from one to the next: 1 or 2 */
+    size_t stride;             /* bytes from row to row */
+    unsigned sample_size;      /* of luma and chroma: 1 (or 0): uint8_t; 2: uint16_t in native byte order */
+    const void *chroma[2];     /* first samples of blue and red difference; NULL: there is no chroma */
+    size_t chroma_stride;      /* bytes from row to row, of both */
+    unsigned chroma_step;      /* samples from one to the next: 1 or 2 */
     unsigned shift_x, shift_y; /* 0 to 2 */
 } CclPicture;
 
@@ -364,12 +364,12 @@ typedef struct CclHoleCounts {
  * Sums that 64 bits cannot hold have two words, the low one first. 104 bytes without padding.
  */
 typedef struct CclIntensityCounts {
-    uint16_t min, max;     /* of I */
-    uint32_t has_chroma;   /* 1, or 0: the picture has none */
-    uint64_t sum, squares; /* of I, I^2 */
-    uint64_t x, y;         /* of x I, y I */
+    uint16_t min, max;            /* of I */
+    uint32_t has_chroma;          /* 1, or 0: the picture has none */
+    uint64_t sum, squares;        /* of I, I^2 */
+    uint64_t x, y;                /* of x I, y I */
     uint64_t xx[2], xy[2], yy[2]; /* of x^2 I, x y I, y^2 I */
-    uint64_t chroma[2];    /* of the chroma sample that belongs to each pixel: blue difference, red difference */
+    uint64_t chroma[2];           /* of the chroma sample that belongs to each pixel: blue difference, red difference */
 } CclIntensityCounts;
 
 /* Measures of CCL_FEATURE_INTENSITY, in the units of the samples. NAN: undefined, since all pixels are 0, or there is no

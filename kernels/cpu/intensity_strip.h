@@ -58,8 +58,7 @@ static inline void add_chroma(CclIntensityCounts *c, const CclPicture *picture, 
     const uint64_t before = x0 - (first << shift), behind = ((last + 1) << shift) - x1;
 
     for (unsigned k = 0; k < 2; k++) {
-        const uint8_t *const row =
-            (const uint8_t *)picture->chroma[k] + (size_t)(y >> picture->shift_y) * picture->chroma_stride;
+        const uint8_t *const row = (const uint8_t *)picture->chroma[k] + (size_t)(y >> picture->shift_y) * picture->chroma_stride;
         const uint64_t sum = sum_of_chroma(picture, row, first, last - first + 1) << shift;
         c->chroma[k] += sum - before * chroma_at(picture, row, first) - behind * chroma_at(picture, row, last);
     }

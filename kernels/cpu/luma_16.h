@@ -17,12 +17,12 @@ typedef struct LumaWeights {
     int16_t k[LUMA_LANES + LUMA_PART], kk[LUMA_LANES + LUMA_PART];
 } LumaWeights;
 
-#define W1(f, i) f(i)
-#define W4(f, i) W1(f, i), W1(f, (i) + 1), W1(f, (i) + 2), W1(f, (i) + 3)
+#define W1(f, i)  f(i)
+#define W4(f, i)  W1(f, i), W1(f, (i) + 1), W1(f, (i) + 2), W1(f, (i) + 3)
 #define W16(f, i) W4(f, i), W4(f, (i) + 4), W4(f, (i) + 8), W4(f, (i) + 12)
 #define W64(f, i) W16(f, i), W16(f, (i) + 16), W16(f, (i) + 32), W16(f, (i) + 48)
-#define K(i) (i)
-#define KK(i) ((i) * (i))
+#define K(i)      (i)
+#define KK(i)     ((i) * (i))
 static const LumaWeights luma_weights = { { [LUMA_LANES] = W64(K, 0), W64(K, 64) }, { [LUMA_LANES] = W64(KK, 0), W64(KK, 64) } };
 #undef W1
 #undef W4
@@ -32,8 +32,9 @@ static const LumaWeights luma_weights = { { [LUMA_LANES] = W64(K, 0), W64(K, 64)
 #undef KK
 
 /* Read from n on: the last n lanes are all ones, the others are 0. */
-static const uint8_t luma_lanes[2 * LUMA_LANES] = { [LUMA_LANES] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-                                                    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+static const uint8_t luma_lanes[2 * LUMA_LANES] = {
+    [LUMA_LANES] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+};
 
 /* The sums of the lanes of four vectors. */
 static inline void luma_reduce(__m128i a, __m128i b, __m128i c, __m128i d, uint32_t sums[4])

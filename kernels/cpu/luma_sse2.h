@@ -21,10 +21,10 @@ static inline void add_luma_lanes(LumaLanes *lanes, const uint8_t *samples, uint
 
     lanes->sum = _mm_add_epi32(lanes->sum, _mm_sad_epu8(value, zero));
     lanes->squares = _mm_add_epi32(lanes->squares, _mm_add_epi32(_mm_madd_epi16(low, low), _mm_madd_epi16(high, high)));
-    lanes->k = _mm_add_epi32(lanes->k, _mm_add_epi32(_mm_madd_epi16(low, _mm_loadu_si128(ks)),
-                                                     _mm_madd_epi16(high, _mm_loadu_si128(ks + 1))));
-    lanes->kk = _mm_add_epi32(lanes->kk, _mm_add_epi32(_mm_madd_epi16(low, _mm_loadu_si128(kks)),
-                                                       _mm_madd_epi16(high, _mm_loadu_si128(kks + 1))));
+    lanes->k = _mm_add_epi32(
+        lanes->k, _mm_add_epi32(_mm_madd_epi16(low, _mm_loadu_si128(ks)), _mm_madd_epi16(high, _mm_loadu_si128(ks + 1))));
+    lanes->kk = _mm_add_epi32(
+        lanes->kk, _mm_add_epi32(_mm_madd_epi16(low, _mm_loadu_si128(kks)), _mm_madd_epi16(high, _mm_loadu_si128(kks + 1))));
     lanes->min = _mm_min_epu8(lanes->min, _mm_or_si128(value, _mm_andnot_si128(used, _mm_set1_epi8(-1))));
     lanes->max = _mm_max_epu8(lanes->max, value);
 }

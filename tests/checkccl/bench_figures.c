@@ -148,8 +148,7 @@ CclContext *open_context(const Bench *bench, const Subject *subject, unsigned de
 
 CclMask mask_at(const Bench *bench, const void *data, CclMemory memory)
 {
-    const CclPicture *const picture =
-        memory == CCL_MEMORY_HOST ? picture_plain(PICTURE_I420, bench->width, bench->height) : NULL;
+    const CclPicture *const picture = memory == CCL_MEMORY_HOST ? picture_plain(PICTURE_I420, bench->width, bench->height) : NULL;
     return (CclMask){
         .data = data,
         .stride = bench->width,

@@ -57,9 +57,9 @@ typedef struct Case {
     Product product;
     CclFilter filter;        /* all 0: none */
     CclOrder order;
-    uint32_t max_components; /* 0: as many as there are */
-    unsigned features;       /* CCL_FEATURE_..., of CPU methods */
-    unsigned picture;        /* with CCL_FEATURE_INTENSITY: of picture_kinds[] */
+    uint32_t max_components;             /* 0: as many as there are */
+    unsigned features;                   /* CCL_FEATURE_..., of CPU methods */
+    unsigned picture;                    /* with CCL_FEATURE_INTENSITY: of picture_kinds[] */
     const struct Expression *expression; /* the tree of filter.selection, for the expected result */
     bool selects;                        /* a context for selections even if this case has none */
     bool exact;                          /* a context of exactly this size; else one that fits, used before and after */

@@ -194,10 +194,10 @@ static bool same_holes(const CclTable *expected, const CclTable *got, char why[4
 
 static void intensity_text(const CclIntensityCounts *c, char text[190])
 {
-    snprintf(text, 190, "[%u,%u] sum %llu squares %llu x %llu y %llu xx %llu xy %llu yy %llu chroma %u: %llu %llu", c->min, c->max,
-             (unsigned long long)c->sum, (unsigned long long)c->squares, (unsigned long long)c->x, (unsigned long long)c->y,
-             (unsigned long long)c->xx[0], (unsigned long long)c->xy[0], (unsigned long long)c->yy[0], c->has_chroma,
-             (unsigned long long)c->chroma[0], (unsigned long long)c->chroma[1]);
+    snprintf(text, 190, "[%u,%u] sum %llu squares %llu x %llu y %llu xx %llu xy %llu yy %llu chroma %u: %llu %llu", c->min,
+             c->max, (unsigned long long)c->sum, (unsigned long long)c->squares, (unsigned long long)c->x,
+             (unsigned long long)c->y, (unsigned long long)c->xx[0], (unsigned long long)c->xy[0], (unsigned long long)c->yy[0],
+             c->has_chroma, (unsigned long long)c->chroma[0], (unsigned long long)c->chroma[1]);
 }
 
 static bool same_intensity(const CclTable *expected, const CclTable *got, char why[400])

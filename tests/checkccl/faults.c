@@ -474,8 +474,8 @@ static Subject faulty_subject(const Fault *fault, CclConnectivity connectivity)
 /* Failures of both connectivities, in the quick suites; each stops at its first. */
 static unsigned long failures_with(const Session *session, const Fault *fault)
 {
-    static void (*const suites[])(Session *) = { check_features, check_table, check_shape, check_hull, check_holes,
-                                                    check_labels }; /* shortest first */
+    static void (*const suites[])(Session *) = { check_features, check_table,  check_shape,    check_hull,
+                                                 check_holes,    check_labels, check_intensity }; /* shortest first */
     Subject subjects[2] = { faulty_subject(fault, CCL_CONNECT_8), faulty_subject(fault, CCL_CONNECT_4) };
     Session trial = { .subjects = subjects, .n_subjects = 2, .seed = session->seed, .quick = true, .quiet = true };
 

@@ -191,10 +191,10 @@ static void check_errors(Session *session)
     if (!check(session, ccl_context_new(&config, &context) == CCL_OK, "ccl_context_new: %s", ccl_error_message()))
         return;
     submit_fails(session, context, NULL, "no picture to measure");
-#define WRONG(field, value, message)                    \
-    do {                                                \
-        CclPicture wrong = good;                        \
-        wrong.field = (value);                          \
+#define WRONG(field, value, message)                     \
+    do {                                                 \
+        CclPicture wrong = good;                         \
+        wrong.field = (value);                           \
         submit_fails(session, context, &wrong, message); \
     } while (0)
     WRONG(luma, NULL, "no luma");

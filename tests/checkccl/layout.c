@@ -258,7 +258,8 @@ static void draw_samples(Block *block, const Case *c, const PictureRow *rows)
     Random random = { c->image->width };
     fill_garbage(block->shadow, block->size, &random);
     for (uint32_t y = 0; y < block->height; y++)
-        picture_draw_row(&(PictureRow){ rows->kind, rows->component, y, rows->n }, block->shadow + block->before + y * block->stride);
+        picture_draw_row(&(PictureRow){ rows->kind, rows->component, y, rows->n },
+                         block->shadow + block->before + y * block->stride);
 }
 
 static const uint8_t *place_samples(Block *block, const Case *c, const PictureRow *rows, uint32_t height)

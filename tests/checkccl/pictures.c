@@ -114,8 +114,7 @@ const CclPicture *picture_plain(unsigned which, uint32_t width, uint32_t height)
     if (last.samples && last.kind == which && last.width == width && last.height == height)
         return picture;
     last.kind = which, last.width = width, last.height = height;
-    last.samples = grow(last.samples, &last.size,
-                        height * picture_row_size(&luma) + 2 * (size_t)n_rows * n * kind->sample_size);
+    last.samples = grow(last.samples, &last.size, height * picture_row_size(&luma) + 2 * (size_t)n_rows * n * kind->sample_size);
     *picture = picture_of_kind(kind);
     picture->luma = last.samples;
     picture->stride = picture_row_size(&luma);

@@ -15,14 +15,14 @@
 
 /* ---------------------------------------------------------------- errors */
 
-#define KNOWN                                                                                                   \
-    "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "      \
-    "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, "  \
-    "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "   \
-    "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "           \
-    "equivalent-rect-length, equivalent-rect-width, class-id, area-filled, intensity-min, "                     \
-    "intensity-max, intensity-sum, intensity-mean, intensity-std, centroid-weighted-x, centroid-weighted-y, "   \
-    "cov-weighted-xx, cov-weighted-xy, cov-weighted-yy, cb-mean, cr-mean, touches-border, touches-left, "       \
+#define KNOWN                                                                                                  \
+    "; known are area, x, y, width, height, centroid-x, centroid-y, cov-xx, cov-xy, cov-yy, orientation, "     \
+    "axis-major-length, axis-minor-length, eccentricity, equivalent-diameter, extent, euler-number, n-holes, " \
+    "perimeter-crack, perimeter-crofton, circularity, compactness, area-convex, solidity, perimeter-convex, "  \
+    "convexity, feret-diameter-max, min-feret, rect-x, rect-y, rect-length, rect-width, rect-angle, "          \
+    "equivalent-rect-length, equivalent-rect-width, class-id, area-filled, intensity-min, "                    \
+    "intensity-max, intensity-sum, intensity-mean, intensity-std, centroid-weighted-x, centroid-weighted-y, "  \
+    "cov-weighted-xx, cov-weighted-xy, cov-weighted-yy, cb-mean, cr-mean, touches-border, touches-left, "      \
     "touches-top, touches-right, touches-bottom"
 
 #define EVERY_FEATURE (CCL_FEATURE_SHAPE | CCL_FEATURE_HULL | CCL_FEATURE_HOLES | CCL_FEATURE_INTENSITY)
