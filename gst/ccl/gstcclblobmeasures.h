@@ -45,6 +45,9 @@ typedef struct
   gint32 across0;
   gint32 across1;
   guint64 perimeter;
+
+  /*< private >*/
+  guint64 _gst_reserved[2];
 } GstCclHullCounts;
 
 /* Sets the counts behind the hulls. */
@@ -68,6 +71,9 @@ typedef struct
   guint32 label;
   guint32 n_holes;
   guint64 area_filled;
+
+  /*< private >*/
+  guint64 _gst_reserved[2];
 } GstCclFilledCounts;
 
 /**
@@ -94,6 +100,9 @@ typedef struct
   gint32 width;
   gint32 height;
   gint32 first_x;
+
+  /*< private >*/
+  guint32 _gst_reserved[4];
 } GstCclHole;
 
 /* Sets the filled areas and the holes. */
@@ -111,6 +120,9 @@ typedef struct
 {
   guint32 label;
   guint32 class_id;
+
+  /*< private >*/
+  guint32 _gst_reserved[2];
 } GstCclClassId;
 
 /* Sets the values that the blobs have in a label map. */

@@ -49,7 +49,7 @@ add_shape (GstCclBlobList * list, const CclTable * table)
     const guint32 label = table->components[i].label;
     const CclShapeCounts *const shape = &table->shape[label - 1];
 
-    counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals };
+    counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals, {0} };
   }
   add_column (list, counts, n, sizeof *counts, gst_ccl_blob_list_set_shape);
   return TRUE;
@@ -134,7 +134,7 @@ add_holes (GstCclBlobList * list, const CclTable * table)
     const guint32 label = table->components[i].label;
     const CclHoleCounts *const counts = &table->holes[label - 1];
 
-    filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled };
+    filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled, {0} };
     n_rows += counts->n_holes;
   }
   rows = g_try_new (GstCclHole, n_rows);
