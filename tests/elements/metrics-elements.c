@@ -9,7 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINE "videotestsrc num-buffers=3 ! video/x-raw,width=32,height=32 ! ccltrack name=track ! cclmeta2json name=json ! fakesink"
+#define LINE "videotestsrc num-buffers=3 ! video/x-raw,width=32,height=32 ! ccltrack name=track ! " \
+    "cclmeta2json name=json ! fakesink"
 #define N_PIPELINES 60
 #define N_READERS 3
 

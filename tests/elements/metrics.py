@@ -210,6 +210,8 @@ class Launching(unittest.TestCase):
         port = free_port()
         with launch(LINE, f"cclmetrics(port={port})") as process:
             wait_for_page(port)
+            while value(get(port)[1], "gstccl_frames_total") < 2:  # gst-launch-1.0 minds the signal once it plays
+                time.sleep(0.05)
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.sendall(b"GET /metrics HTTP/1.1\r\n")
                 process.send_signal(signal.SIGINT)
