@@ -47,6 +47,7 @@ class Feed:
         state, text, hint = self.state
         return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
                 "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
+                "passed": camera.passed(), "got": camera.frames_of_run,
                 "warnings": list(self.warnings), "zones": self.newest["zones"] if self.newest else []}
 
 
