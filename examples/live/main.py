@@ -9,6 +9,7 @@ import pathlib
 import secrets
 import signal
 import socket
+import sqlite3
 import sys
 
 import chain
@@ -48,7 +49,10 @@ async def serve(options):
     sources = [chain.Source(place) for place in options.sources or [""]]
     app = server.make(sources, options, token, [socket.gethostname(), socket.getfqdn()])
     runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
+    try:
+        await runner.setup()
+    except (OSError, sqlite3.Error) as error:
+        sys.exit(f"live: {options.folder} cannot be used: {error}; --folder names another")
     site = web.TCPSite(runner, options.address, options.port)
     try:
         await site.start()

@@ -21,7 +21,8 @@ import live
 
 MAX_MORE, MAX_LOST = 0.30, 0.02
 CHAIN = ("videoconvert ! video/x-raw,format=I420 ! cclmotion ! "
-         "ccllabel mask-source=mask-meta min-rel-area=0.0005 contours=true ! ccltrack ! cclzone ! jpegenc ! avimux ! filesink location=/dev/null")
+         "ccllabel mask-source=mask-meta min-rel-area=0.0005 contours=true ! ccltrack ! cclzone ! "
+         "jpegenc ! avimux ! filesink location=/dev/null")
 SIZE = "video/x-raw,format=I420,width=1920,height=1080,framerate=30/1"
 
 
