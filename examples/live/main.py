@@ -59,7 +59,7 @@ async def serve(options):
     except OSError as error:
         await runner.cleanup()
         sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; --port N takes another, 0 a free one")
-    port = site._server.sockets[0].getsockname()[1]  # aiohttp has no other way to the port that was free
+    port = runner.addresses[0][1]
     host = f"[{options.address}]" if ":" in options.address else options.address
     print(f"The page: http://{host}:{port}/{'?token=' + token if token else ''}   (Ctrl-C ends)", flush=True)
     ended = asyncio.Event()

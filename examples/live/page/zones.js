@@ -181,6 +181,7 @@ export class Zones {
   }
 
   showAll() {
+    this.stage.root.classList.toggle("edits", this.selected >= 0);
     $("zone-undo").disabled = !this.undo.past.length;
     $("zone-redo").disabled = !this.undo.future.length;
     keepFocus($("zone-list"), list => list.replaceChildren(...this.zones.map((zone, i) => this.item(zone, i))));
