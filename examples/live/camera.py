@@ -63,6 +63,8 @@ class Camera:
         self._restart.set()
         if self._thread.ident:
             self._thread.join(10)
+        for pictures in self.gray.values():
+            pictures.stop()
 
     def restart(self):
         """Builds the chain anew, with the values as they are."""

@@ -63,8 +63,10 @@ class Hub:
         self.feeds.append(Feed(camera, self.store))
 
     def _later(self, function, *arguments):
-        if not self.loop.is_closed():
+        try:
             self.loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:  # the loop is closed: the server ends
+            pass
 
     def on_frame(self, camera, frame):
         self._later(self._add_frame, self.feeds[camera.index], frame)

@@ -75,7 +75,7 @@ class Watcher:
         try:
             message = json.loads(text)
             if "shown" in message:
-                self._shown(message["shown"])
+                self._shown(int(message["shown"]))
             if message.get("view") in VIEWS:
                 self.view = message["view"]
             if "width" in message:
