@@ -28,7 +28,9 @@ STATS = {
     "ccloverlay": "frames drawn objects pixels path host-us latency-us",
     "cclmetaremap": "frames remapped host-us latency-us",
     "cclmeta2json": "frames lines bytes host-us latency-us",
-    "cclmqttsink": "connected frames published dropped queued in-flight bytes connects failures last-error host-us latency-us",
+    "cclmqttsink": "connected frames accepted sent published dropped queued in-flight queued-bytes spool-messages spool-bytes "
+                   "recovered bytes connects failures last-error dropped-full dropped-too-large dropped-refused dropped-lost "
+                   "dropped-stopped dropped-spool-full dropped-spool-error host-us latency-us",
 }
 
 
