@@ -81,14 +81,14 @@ static const GFlagsValue attach[] = {
 };
 
 DEFINE_TYPE (attach, "Attach", g_flags_register_static)
-
-static const GFlagsValue features[] = {
-  {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
-  {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
-  {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
-  {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
-  {0, NULL, NULL}
-};
+     static const GFlagsValue features[] = {
+       {GST_CCL_FEATURES_BASIC, "Box, area, centroid and covariance: always", "basic"},
+       {GST_CCL_FEATURES_SHAPE, "Holes, perimeters, circularity and compactness (CPU)", "shape"},
+       {GST_CCL_FEATURES_HULL, "Convex hull, diameters and smallest rectangle (CPU)", "hull"},
+       {GST_CCL_FEATURES_HOLES, "Filled area, and each hole with its area and box (CPU)", "holes"},
+       {GST_CCL_FEATURES_INTENSITY, "Luma and chroma of the frame under the mask (CPU)", "intensity"},
+       {0, NULL, NULL}
+     };
 
 DEFINE_TYPE (features, "Features", g_flags_register_static)
 

@@ -61,6 +61,7 @@ typedef enum
   GST_CCL_FEATURES_SHAPE = (1 << 1),
   GST_CCL_FEATURES_HULL = (1 << 2),
   GST_CCL_FEATURES_HOLES = (1 << 3),
+  GST_CCL_FEATURES_INTENSITY = (1 << 4),
 } GstCclFeatures;
 
 #define GST_TYPE_CCL_FEATURES (gst_ccl_features_get_type ())
