@@ -31,6 +31,7 @@ ONE_PIXEL = "inlined for each pixel: its values come from planes of their own an
 VECTORIZED = "the compiler vectorizes the loop only over parameters with restrict"
 # "path: function": reason
 MANY_PARAMETERS = {
+    "gst/elements/metrics/gstcclmetricsserver.c: on_request": GIVEN,
     "gst/python/gstccl/_analyze.py: _filter": "the filters of a call, by their public names",
     "kernels/cpu/motion/feedback_learn.h: learn_first_chroma": VECTORIZED,
     "kernels/cpu/motion/feedback_learn.h: learn_near": VECTORIZED,
@@ -47,9 +48,8 @@ MANY_PARAMETERS = {
     "kernels/motion_feedback.h: feedback_miss": ONE_PIXEL,
     "kernels/motion_model.h: motion_rest": ONE_PIXEL,
     "tests/benchmark/peers.c: peers_stream": "Python calls it, without structs",
-    "tests/elements/cclmqttsink-delivery.c: mosquitto_publish": GIVEN,
-    "tests/elements/delivery-queue.c: mosquitto_publish": GIVEN,
-    "tests/elements/delivery-sink.c: mosquitto_publish": GIVEN,
+    "tests/elements/cclmqttsink-delivery.c: mosquitto_publish_v5": GIVEN,
+    "tests/elements/delivery-sink.c: mosquitto_publish_v5": GIVEN,
     "tests/emulate/cuda_runtime.h: launch_site": "the operands of <<<>>>",
     "tests/emulate/runtime_graph.cpp: cudaStreamGetCaptureInfo": GIVEN,
     "tests/emulate/runtime_memory.cpp: copy": "has the parameters of cudaMemcpy2DAsync()",

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include <mosquitto.h>
+#include <mqtt_protocol.h>
 
 GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 #define GST_CAT_DEFAULT gst_ccl_mqtt_sink_debug
@@ -23,63 +24,96 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 
 /* ---------------------------------------------------------------- messages */
 
-void
-gst_ccl_mqtt_connection_push (GstCclMqttConnection * self, GstCclMessage * message, GstCclOverflow overflow, guint size)
+/* The core's id of a message, or what came for its number. */
+typedef struct
 {
-  if (gst_ccl_message_queue_n_waiting (&self->queue) >= size && self->queue.dropped == 0)
-    GST_WARNING_OBJECT (self->owner, "the queue of %u messages is full; dropping", size);
-  gst_ccl_message_queue_push (&self->queue, message, overflow, size);
+  guint64 id;
+  gint number, code;
+} Pending;
+
+static void
+answer (GstCclMqttConnection * self, guint64 id, gint code)
+{
+  if (code >= MQTT_RC_UNSPECIFIED)
+    gst_ccl_delivery_refused (self->delivery, id, mosquitto_reason_string (code));
+  else
+    gst_ccl_delivery_acknowledged (self->delivery, id);
 }
 
-/* Hands over one message. Releases `lock` meanwhile. FALSE: the connection has just been lost. */
+/* Takes the entry with this number out. FALSE: there is none. With `lock`. */
 static gboolean
-send_message (GstCclMqttConnection * self, GstCclMessage * message)
+take_pending (GArray * entries, gint number, Pending * pending)
 {
-  const gint qos_level = self->qos_level;
-  const gboolean retain = self->retain;
-  gboolean is_lost;
-  gint result;
-
-  g_mutex_unlock (&self->lock);
-  result = mosquitto_publish (self->client, NULL, message->topic, (int) g_bytes_get_size (message->payload),
-      g_bytes_get_data (message->payload, NULL), qos_level, retain);
-  g_mutex_lock (&self->lock);
-
-  /* libmosquitto then drops a message with QoS 0. From level 1 on it keeps the message, and sends it with the next
-   * connection. */
-  is_lost = result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST;
-  if (is_lost && qos_level == 0) {
-    gst_ccl_message_queue_put_back (&self->queue, message);
-    return FALSE;
+  for (guint i = 0; i < entries->len; i++) {
+    *pending = g_array_index (entries, Pending, i);
+    if (pending->number == number) {
+      g_array_remove_index (entries, i);
+      return TRUE;
+    }
   }
-  if (is_lost || result == MOSQ_ERR_SUCCESS) {
-    gst_ccl_message_queue_handed_over (&self->queue, message);
-  } else {
-    GST_WARNING_OBJECT (self->owner, "message for topic \"%s\" dropped: %s", message->topic,
-        mosquitto_strerror (result));
-    gst_ccl_message_queue_reject (&self->queue, message);
-  }
-  return TRUE;
+  return FALSE;
 }
 
-/* Every change of a condition calls it. A second caller leaves the work to the first, which checks again after each
- * message. */
-void
-gst_ccl_mqtt_connection_send_queued (GstCclMqttConnection * self)
+/* The broker's answer may come before send() knows the number of its message. */
+static void
+on_publish (struct mosquitto *client, void *user_data, int number, int code, const mosquitto_property * properties)
 {
-  GstCclMessage *message;
+  GstCclMqttConnection *const self = user_data;
+  Pending pending = {.number = number,.code = code };
+  gboolean is_known;
 
   g_mutex_lock (&self->lock);
-  if (self->is_sending) {
-    g_mutex_unlock (&self->lock);
-    return;
+  is_known = take_pending (self->pending, number, &pending);
+  if (!is_known) {
+    pending = (Pending) {
+    .number = number,.code = code};
+    g_array_append_val (self->early, pending);
   }
-  self->is_sending = TRUE;
-  while (self->is_connected && !self->is_stopping
-      && (message = gst_ccl_message_queue_take (&self->queue, self->qos_level)) && send_message (self, message));
-  self->is_sending = FALSE;
-  g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
+  if (is_known)
+    answer (self, pending.id, code);
+}
+
+static void
+add_pending (GstCclMqttConnection * self, guint64 id, gint number)
+{
+  Pending pending;
+  gboolean is_early;
+
+  g_mutex_lock (&self->lock);
+  is_early = take_pending (self->early, number, &pending);
+  if (!is_early) {
+    pending = (Pending) {
+    .id = id,.number = number};
+    g_array_append_val (self->pending, pending);
+  }
+  g_mutex_unlock (&self->lock);
+  if (is_early)
+    answer (self, id, pending.code);
+}
+
+GstCclSendResult
+gst_ccl_mqtt_connection_send (GstCclMqttConnection * self, const GstCclDeliveryMessage * message, gchar * reason)
+{
+  gint qos_level, result, number = 0;
+  gboolean retain;
+
+  g_mutex_lock (&self->lock);
+  qos_level = self->qos_level;
+  retain = self->retain;
+  g_mutex_unlock (&self->lock);
+  result = mosquitto_publish_v5 (self->client, &number, message->topic, (int) g_bytes_get_size (message->payload),
+      g_bytes_get_data (message->payload, NULL), qos_level, retain, NULL);
+
+  /* What libmosquitto keeps of a message ends with this client. */
+  if (result == MOSQ_ERR_NO_CONN || result == MOSQ_ERR_CONN_LOST)
+    return GST_CCL_SEND_LATER;
+  if (result != MOSQ_ERR_SUCCESS) {
+    g_strlcpy (reason, mosquitto_strerror (result), GST_CCL_DELIVERY_REASON_SIZE);
+    return GST_CCL_SEND_REFUSED;
+  }
+  add_pending (self, message->id, number);
+  return qos_level == 0 ? GST_CCL_SEND_ACCEPTED_ONCE : GST_CCL_SEND_ACCEPTED;
 }
 
 void
@@ -91,103 +125,60 @@ gst_ccl_mqtt_connection_set_delivery (GstCclMqttConnection * self, gint qos_leve
   g_mutex_unlock (&self->lock);
 }
 
-void
-gst_ccl_mqtt_connection_wake (GstCclMqttConnection * self)
+/* ---------------------------------------------------------------- client */
+
+static void
+on_connect (struct mosquitto *client, void *user_data, int code, int flags, const mosquitto_property * properties)
 {
-  g_mutex_lock (&self->lock);
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
+  GstCclMqttConnection *const self = user_data;
+
+  self->is_accepted = code == 0;
+  self->refusal = code;
 }
 
-void
-gst_ccl_mqtt_connection_fail (GstCclMqttConnection * self)
+/* A client that knows of no earlier message, so that the core alone decides about the order. */
+static struct mosquitto *
+create_client (GstCclMqttConnection * self, GError ** error, const gchar ** hint)
 {
-  g_mutex_lock (&self->lock);
-  self->failed = TRUE;
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
+  const GstCclMqttSettings *const settings = self->settings;
+  const gchar *const id = settings->client_id && *settings->client_id ? settings->client_id : NULL;
+  struct mosquitto *client = mosquitto_new (id, TRUE, self);
+
+  if (!client) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "No MQTT client with the id \"%s\".", id);
+    return NULL;
+  }
+  mosquitto_threaded_set (client, TRUE);
+  mosquitto_int_option (client, MOSQ_OPT_PROTOCOL_VERSION, self->version);
+  mosquitto_connect_v5_callback_set (client, on_connect);
+  mosquitto_publish_v5_callback_set (client, on_publish);
+  mosquitto_max_inflight_messages_set (client, GST_CCL_MQTT_MAX_IN_FLIGHT);
+  if (!gst_ccl_mqtt_configure (client, settings, self->address.tls, self->qos_level, error, hint))
+    g_clear_pointer (&client, mosquitto_destroy);
+  return client;
+}
+
+/* FALSE: `reason` says why not. */
+static gboolean
+renew_client (GstCclMqttConnection * self)
+{
+  const gchar *hint = NULL;
+  GError *error = NULL;
+
+  g_clear_pointer (&self->client, mosquitto_destroy);
+  g_array_set_size (self->pending, 0);
+  g_array_set_size (self->early, 0);
+  self->is_accepted = FALSE;
+  self->refusal = 0;
+  self->client = create_client (self, &error, &hint);
+  if (self->client)
+    return TRUE;
+  gst_ccl_delivery_not_connected (self->delivery, error->message);
+  g_error_free (error);
+  return FALSE;
 }
 
 /* ---------------------------------------------------------------- connection */
-
-/* An outage is reported once, however often the attempts fail. */
-static void
-report_outage (GstCclMqttConnection * self, const gchar * reason)
-{
-  gboolean reported;
-
-  g_mutex_lock (&self->lock);
-  self->n_failures++;
-  reported = self->outage_reported && !g_strcmp0 (self->last_error, reason);
-  self->outage_reported = TRUE;
-  if (!reported) {
-    g_free (self->last_error);
-    self->last_error = g_strdup (reason);
-  }
-  g_mutex_unlock (&self->lock);
-
-  GST_DEBUG_OBJECT (self->owner, "%s:%d: %s", self->address.host, self->address.port, reason);
-  if (!reported)
-    self->disconnected (self->owner, reason);
-}
-
-static void
-on_connect (struct mosquitto *client, void *user_data, int code)
-{
-  GstCclMqttConnection *const self = user_data;
-
-  if (code) {
-    report_outage (self, mosquitto_connack_string (code));
-    return;
-  }
-  self->is_accepted = TRUE;
-}
-
-/* After on_connect() libmosquitto sends the messages of the last connection again. New messages follow, so that the order is
- * kept. */
-static void
-begin_sending (GstCclMqttConnection * self)
-{
-  self->is_accepted = FALSE;
-  g_mutex_lock (&self->lock);
-  self->is_connected = TRUE;
-  self->outage_reported = FALSE;
-  self->n_connects++;
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
-  GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
-  self->connected (self->owner);
-  gst_ccl_mqtt_connection_send_queued (self);
-}
-
-static void
-on_disconnect (struct mosquitto *client, void *user_data, int code)
-{
-  GstCclMqttConnection *const self = user_data;
-  gboolean was_connected;
-
-  self->is_accepted = FALSE;
-  g_mutex_lock (&self->lock);
-  was_connected = self->is_connected;
-  self->is_connected = FALSE;
-  gst_ccl_message_queue_lose (&self->queue);
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
-  if (was_connected && code)
-    report_outage (self, "the connection was lost");
-}
-
-static void
-on_publish (struct mosquitto *client, void *user_data, int message_id)
-{
-  GstCclMqttConnection *const self = user_data;
-
-  g_mutex_lock (&self->lock);
-  gst_ccl_message_queue_acknowledge (&self->queue);
-  g_cond_broadcast (&self->cond);
-  g_mutex_unlock (&self->lock);
-  gst_ccl_mqtt_connection_send_queued (self);
-}
 
 /* Waits, unless the element stops. */
 static gboolean
@@ -220,14 +211,15 @@ reason_of (gint result, gint saved_errno)
   return result == MOSQ_ERR_ERRNO && saved_errno ? g_strerror (saved_errno) : mosquitto_strerror (result);
 }
 
-/* Sends the remaining messages, and the DISCONNECT that close() has queued. The loop fails when this is done. A broker that did
- * not accept the connection gets less time. */
+/* Sends the remaining messages and a DISCONNECT, so that the broker does not publish the will. The loop fails when this is done.
+ * A broker that did not accept the connection gets less time. */
 static void
 finish_connection (GstCclMqttConnection * self, gboolean connected)
 {
   const gint64 end =
       g_get_monotonic_time () + (connected ? DISCONNECT_TIME : LOOP_TIMEOUT_MS * G_TIME_SPAN_MILLISECOND);
 
+  mosquitto_disconnect (self->client);
   while (mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1) == MOSQ_ERR_SUCCESS && g_get_monotonic_time () < end);
 }
 
@@ -275,23 +267,12 @@ has_ended (GstCclMqttConnection * self)
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-/* Connects from a local address, and serves the connection until it ends or the element stops. Returns libmosquitto's result,
- * and errno in saved_errno. */
+/* Serves the connection until it ends or the element stops. Returns libmosquitto's result, and errno in saved_errno. */
 static gint
-connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
+serve (GstCclMqttConnection * self, gboolean * was_connected, gint * saved_errno)
 {
-  gint result;
+  gint result = MOSQ_ERR_SUCCESS;
 
-  errno = 0;
-  result =
-      mosquitto_connect_bind_async (self->client, self->address.host, self->address.port, (int) self->keep_alive,
-      local);
-  *saved_errno = errno;
-  if (result == MOSQ_ERR_SUCCESS) {
-    *saved_errno = wait_for_connection (self);
-    if (*saved_errno)
-      result = MOSQ_ERR_ERRNO;
-  }
   while (result == MOSQ_ERR_SUCCESS && !is_stopping (self)) {
     errno = 0;
     if (self->address.tls && !*was_connected && has_ended (self))
@@ -299,12 +280,35 @@ connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_c
     else
       result = mosquitto_loop (self->client, LOOP_TIMEOUT_MS, 1);
     *saved_errno = errno;
-    if (self->is_accepted)
-      begin_sending (self);
-    g_mutex_lock (&self->lock);
-    *was_connected |= self->is_connected;
-    g_mutex_unlock (&self->lock);
+    if (self->is_accepted && !*was_connected) {
+      GST_INFO_OBJECT (self->owner, "connected to %s:%d", self->address.host, self->address.port);
+      *was_connected = TRUE;
+      gst_ccl_delivery_connected (self->delivery);
+    }
   }
+  return result;
+}
+
+/* Connects from a local address, and serves the connection. */
+static gint
+connect_once (GstCclMqttConnection * self, const gchar * local, gboolean * was_connected, gint * saved_errno)
+{
+  gint result;
+
+  if (!renew_client (self))
+    return MOSQ_ERR_CONN_REFUSED;
+  errno = 0;
+  result =
+      mosquitto_connect_bind_async (self->client, self->address.host, self->address.port,
+      (int) self->settings->keep_alive, local);
+  *saved_errno = errno;
+  if (result == MOSQ_ERR_SUCCESS) {
+    *saved_errno = wait_for_connection (self);
+    if (*saved_errno)
+      result = MOSQ_ERR_ERRNO;
+  }
+  if (result == MOSQ_ERR_SUCCESS)
+    result = serve (self, was_connected, saved_errno);
   if (result == MOSQ_ERR_KEEPALIVE && !*was_connected) {        /* mosquitto_strerror() does not know it */
     *saved_errno = ETIMEDOUT;
     result = MOSQ_ERR_ERRNO;
@@ -339,7 +343,7 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
 {
   const gchar *local[2];
   const guint n = local_addresses (self, local);
-  gint first, second, second_errno;
+  gint first, second, second_errno = 0;
 
   if (n == 0)
     return MOSQ_ERR_EAI;
@@ -353,6 +357,18 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
     return first;               /* report the failure of the preferred family */
   *saved_errno = second_errno;
   return second;
+}
+
+/* A connection has ended, or was not made. */
+static void
+report_end (GstCclMqttConnection * self, gint result, gint saved_errno, gboolean was_connected)
+{
+  if (was_connected)
+    gst_ccl_delivery_lost (self->delivery, "the connection was lost");
+  else if (self->refusal)
+    gst_ccl_delivery_not_connected (self->delivery, mosquitto_connack_string (self->refusal));
+  else if (result != MOSQ_ERR_CONN_REFUSED)
+    gst_ccl_delivery_not_connected (self->delivery, reason_of (result, saved_errno));
 }
 
 /* The thread. libmosquitto's own loop ends on some errors (name not found, TLS); this one tries again. */
@@ -374,16 +390,16 @@ run_connection (gpointer data)
     const gint result = connect_either (self, &was_connected, &saved_errno);
 
     if (result == MOSQ_ERR_SUCCESS) {
-      finish_connection (self, was_connected);
+      if (self->client)
+        finish_connection (self, was_connected);
       break;
     }
-    if (!was_connected && result != MOSQ_ERR_CONN_REFUSED && !is_stopping (self))
-      report_outage (self, reason_of (result, saved_errno));
+    report_end (self, result, saved_errno, was_connected);
     if (was_connected)
       pause = FIRST_PAUSE;
     if (!pause_for (self, pause))
       break;
-    pause = MIN (2 * pause, (gint64) (self->max_pause / 1000));
+    pause = MIN (2 * pause, (gint64) (self->settings->max_pause / 1000));
   }
   return NULL;
 }
@@ -396,82 +412,56 @@ gst_ccl_mqtt_connection_init (GstCclMqttConnection * self, GstObject * owner)
   self->owner = owner;
   g_mutex_init (&self->lock);
   g_cond_init (&self->cond);
-  gst_ccl_message_queue_init (&self->queue);
+  self->pending = g_array_new (FALSE, FALSE, sizeof (Pending));
+  self->early = g_array_new (FALSE, FALSE, sizeof (Pending));
 }
 
 void
 gst_ccl_mqtt_connection_clear (GstCclMqttConnection * self)
 {
-  gst_ccl_message_queue_clear (&self->queue);
-  g_free (self->last_error);
+  g_array_unref (self->pending);
+  g_array_unref (self->early);
+  g_free (self->address.host);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->cond);
-}
-
-static void
-free_client (GstCclMqttConnection * self)
-{
-  g_clear_pointer (&self->client, mosquitto_destroy);
-  g_clear_pointer (&self->address.host, g_free);
 }
 
 gboolean
 gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSettings * settings, GError ** error,
     const gchar ** hint)
 {
-  const gchar *const id = settings->client_id && *settings->client_id ? settings->client_id : NULL;
+  struct mosquitto *trial;
 
   *hint = NULL;
+  g_clear_pointer (&self->address.host, g_free);
   if (!gst_ccl_mqtt_address_parse (settings->uri, &self->address, error, hint))
     return FALSE;
-  self->client = mosquitto_new (id, TRUE, self);
-  if (!self->client) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "No MQTT client with the id \"%s\".", id);
-    free_client (self);
-    return FALSE;
-  }
-  mosquitto_threaded_set (self->client, TRUE);
-  mosquitto_connect_callback_set (self->client, on_connect);
-  mosquitto_disconnect_callback_set (self->client, on_disconnect);
-  mosquitto_publish_callback_set (self->client, on_publish);
-  mosquitto_max_inflight_messages_set (self->client, GST_CCL_MQTT_MAX_IN_FLIGHT);
-  if (!gst_ccl_mqtt_configure (self->client, settings, self->address.tls, self->qos_level, error, hint)) {
-    free_client (self);
-    return FALSE;
-  }
-  self->keep_alive = settings->keep_alive;
-  self->max_pause = settings->max_pause;
-  self->is_connected = self->is_stopping = self->outage_reported = self->failed = FALSE;
-  gst_ccl_message_queue_init (&self->queue);
-  self->n_connects = self->n_failures = 0;
-  g_clear_pointer (&self->last_error, g_free);
-  return TRUE;
+  self->settings = settings;
+  self->version = MQTT_PROTOCOL_V311;
+  trial = create_client (self, error, hint);
+  if (trial)
+    mosquitto_destroy (trial);
+  else
+    g_clear_pointer (&self->address.host, g_free);
+  return trial != NULL;
 }
 
 void
-gst_ccl_mqtt_connection_start (GstCclMqttConnection * self)
+gst_ccl_mqtt_connection_start (GstCclMqttConnection * self, GstCclDelivery * delivery)
 {
+  self->delivery = delivery;
+  self->is_stopping = FALSE;
   self->thread = g_thread_new ("cclmqttsink", run_connection, self);
 }
 
-guint
-gst_ccl_mqtt_connection_close (GstCclMqttConnection * self)
+void
+gst_ccl_mqtt_connection_stop (GstCclMqttConnection * self)
 {
-  guint left;
-
   g_mutex_lock (&self->lock);
   self->is_stopping = TRUE;
   g_cond_broadcast (&self->cond);
   g_mutex_unlock (&self->lock);
-  /* A clean end, so that the broker does not publish the will. This queues it, and wakes the thread. */
-  mosquitto_disconnect (self->client);
   g_thread_join (self->thread);
   self->thread = NULL;
-
-  g_mutex_lock (&self->lock);
-  left = gst_ccl_message_queue_clear (&self->queue);
-  self->is_connected = FALSE;
-  g_mutex_unlock (&self->lock);
   g_clear_pointer (&self->client, mosquitto_destroy);
-  return left;
 }

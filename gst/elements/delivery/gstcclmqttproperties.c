@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Properties and statistics of cclmqttsink. */
+/* Properties of cclmqttsink. */
 
 #include "delivery/gstcclmqttsinkprivate.h"
 
@@ -26,13 +26,8 @@ enum
   PROP_VERIFY,
   PROP_WILL_TOPIC,
   PROP_WILL_MESSAGE,
-  PROP_QUEUE_SIZE,
-  PROP_OVERFLOW,
   PROP_KEEP_ALIVE,
   PROP_MAX_RECONNECT_DELAY,
-  PROP_DRAIN_TIMEOUT,
-  PROP_FAIL_ON_DISCONNECT,
-  PROP_STATS,
   N_PROPERTIES,
 };
 
@@ -51,12 +46,8 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_VERIFY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.verify),
   [PROP_WILL_TOPIC] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_topic),
   [PROP_WILL_MESSAGE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.will_message),
-  [PROP_QUEUE_SIZE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, queue_size),
-  [PROP_OVERFLOW] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, overflow),
   [PROP_KEEP_ALIVE] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.keep_alive),
   [PROP_MAX_RECONNECT_DELAY] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, settings.max_pause),
-  [PROP_DRAIN_TIMEOUT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, drain_timeout),
-  [PROP_FAIL_ON_DISCONNECT] = GST_CCL_PROPERTY_ROW (GstCclMqttSink, fail_on_disconnect),
 };
 
 static void
@@ -75,32 +66,6 @@ gst_ccl_mqtt_sink_set_property (GObject * object, guint id, const GValue * value
   retain = self->retain;
   GST_OBJECT_UNLOCK (self);
   gst_ccl_mqtt_connection_set_delivery (&self->connection, qos_level, retain);
-  gst_ccl_mqtt_connection_wake (&self->connection);
-}
-
-static GstStructure *
-create_stats (GstCclMqttSink * self)
-{
-  GstCclMqttConnection *const connection = &self->connection;
-  const GstCclMessageQueue *const queue = &connection->queue;
-  GstStructure *structure;
-
-  g_mutex_lock (&connection->lock);
-  structure = gst_structure_new ("cclmqttsink-stats",
-      "connected", G_TYPE_BOOLEAN, connection->is_connected,
-      "frames", G_TYPE_UINT64, self->frames,
-      "published", G_TYPE_UINT64, queue->published,
-      "dropped", G_TYPE_UINT64, queue->dropped,
-      "queued", G_TYPE_UINT, gst_ccl_message_queue_n_waiting (queue),
-      "in-flight", G_TYPE_UINT, queue->n_in_flight,
-      "bytes", G_TYPE_UINT64, queue->bytes,
-      "connects", G_TYPE_UINT64, connection->n_connects,
-      "failures", G_TYPE_UINT64, connection->n_failures,
-      "last-error", G_TYPE_STRING, connection->last_error ? connection->last_error : "", NULL);
-  gst_ccl_min_avg_max_to_structure (&self->host, "host", structure);
-  gst_ccl_min_avg_max_to_structure (&queue->latency, "latency", structure);
-  g_mutex_unlock (&connection->lock);
-  return structure;
 }
 
 static void
@@ -108,10 +73,6 @@ gst_ccl_mqtt_sink_get_property (GObject * object, guint id, GValue * value, GPar
 {
   GstCclMqttSink *const self = GST_CCL_MQTT_SINK (object);
 
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, create_stats (self));
-    return;
-  }
   GST_OBJECT_LOCK (self);
   if (!gst_ccl_property_row_get (self, &rows[id], value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -131,7 +92,6 @@ void
 gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
 {
   const GParamFlags ready = READY_PARAM;
-  const GParamFlags playing = GST_CCL_PARAM_PLAYING;
 
   object->set_property = gst_ccl_mqtt_sink_set_property;
   object->get_property = gst_ccl_mqtt_sink_get_property;
@@ -161,24 +121,11 @@ gst_ccl_mqtt_sink_install_properties (GObjectClass * object)
       "Topic of the retained message that the broker publishes when this client vanishes (unset = none)", NULL);
   install_string (object, PROP_WILL_MESSAGE, "will-message", "Will message", "Message for will-topic (unset = empty)",
       NULL);
-  g_object_class_install_property (object, PROP_QUEUE_SIZE, g_param_spec_uint ("queue-size", "Queue size",
-          "Maximum number of messages that wait for the broker", 1, G_MAXINT, 1000, playing));
-  g_object_class_install_property (object, PROP_OVERFLOW, g_param_spec_enum ("overflow", "Overflow",
-          "Action when the queue is full", GST_TYPE_CCL_MQTT_OVERFLOW, GST_CCL_OVERFLOW_DROP_OLDEST, playing));
   g_object_class_install_property (object, PROP_KEEP_ALIVE, g_param_spec_uint ("keep-alive", "Keep alive",
           "Idle time after which the connection is probed, in seconds", 5, 65535, 30, ready));
   g_object_class_install_property (object, PROP_MAX_RECONNECT_DELAY, g_param_spec_uint64 ("max-reconnect-delay",
           "Maximum reconnect delay", "Maximum pause between attempts to connect, in nanoseconds", GST_SECOND / 2,
           24 * 3600 * GST_SECOND, 30 * GST_SECOND, ready));
-  g_object_class_install_property (object, PROP_DRAIN_TIMEOUT, g_param_spec_uint64 ("drain-timeout", "Drain timeout",
-          "Maximum time to wait for delivery at the end of the stream, in nanoseconds (0 = do not wait)", 0, G_MAXINT64,
-          5 * GST_SECOND, ready));
-  g_object_class_install_property (object, PROP_FAIL_ON_DISCONNECT, g_param_spec_boolean ("fail-on-disconnect",
-          "Fail on disconnect", "Post an error instead of a warning when the broker is not reachable", FALSE, playing));
-  g_object_class_install_property (object, PROP_STATS, g_param_spec_boxed ("stats", "Statistics",
-          "Since the start: connected, frames, published, dropped, queued, in-flight, bytes, connects, failures, "
-          "last-error; host-us and latency-us, each -min, -avg and -max in microseconds (-1 = not measured)",
-          GST_TYPE_STRUCTURE, GST_CCL_PARAM_READ_ONLY));
 }
 
 void
@@ -188,6 +135,4 @@ gst_ccl_mqtt_sink_init_settings (GstCclMqttSink * self)
   .uri = g_strdup ("mqtt://localhost"),.verify = TRUE,.keep_alive = 30,.max_pause = 30 * GST_SECOND,};
   self->topic = g_strdup (DEFAULT_TOPIC);
   self->qos_level = 1;
-  self->queue_size = 1000;
-  self->drain_timeout = 5 * GST_SECOND;
 }

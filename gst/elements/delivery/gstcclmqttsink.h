@@ -5,12 +5,13 @@
 #define __GST_CCL_MQTT_SINK_H__
 
 #include <gst/gst.h>
-#include <gst/base/gstbasesink.h>
+
+#include "delivery/gstccldeliverysink.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CCL_MQTT_SINK (gst_ccl_mqtt_sink_get_type ())
-G_DECLARE_FINAL_TYPE (GstCclMqttSink, gst_ccl_mqtt_sink, GST, CCL_MQTT_SINK, GstBaseSink)
+G_DECLARE_FINAL_TYPE (GstCclMqttSink, gst_ccl_mqtt_sink, GST, CCL_MQTT_SINK, GstCclDeliverySink)
 
 GST_ELEMENT_REGISTER_DECLARE (cclmqttsink);
 

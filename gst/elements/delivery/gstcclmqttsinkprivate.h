@@ -7,28 +7,21 @@
 
 #include "delivery/gstcclmqttsink.h"
 
-#include "base/gstcclminavgmax.h"
 #include "delivery/gstcclmqttconnection.h"
 
 G_BEGIN_DECLS
 
 struct _GstCclMqttSink
 {
-  GstBaseSink parent;
+  GstCclDeliverySink parent;
 
   /* Properties; object lock. */
   GstCclMqttSettings settings;
   gchar *topic;
-  gint qos_level, overflow;
-  gboolean retain, fail_on_disconnect;
-  guint queue_size;
-  guint64 drain_timeout;        /* ns */
+  gint qos_level;
+  gboolean retain;
 
   GstCclMqttConnection connection;
-
-  /* The connection's lock. */
-  guint64 frames;               /* buffers that arrived, one message each */
-  GstCclMinAvgMax host;         /* time in render() */
 };
 
 void gst_ccl_mqtt_sink_install_properties (GObjectClass * object);

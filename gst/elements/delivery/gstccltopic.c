@@ -38,8 +38,8 @@ terminate (const gchar * text, gsize size)
   return copy;
 }
 
-static gchar *
-source_of (const gchar * text, gsize size)
+gchar *
+gst_ccl_topic_source (const gchar * text, gsize size)
 {
   gchar *const terminated = terminate (text, size);
   gchar *source = terminated ? read_source (terminated) : NULL;
@@ -49,20 +49,33 @@ source_of (const gchar * text, gsize size)
     g_free (source);
     return g_strdup ("unknown");
   }
-  return g_strdelimit (source, "/+#", '_');
+  return source;
+}
+
+gboolean
+gst_ccl_topic_has_source (const gchar * pattern)
+{
+  return strstr (pattern, GST_CCL_TOPIC_SOURCE) != NULL;
+}
+
+gchar *
+gst_ccl_topic_insert (const gchar * pattern, const gchar * source)
+{
+  gchar *const level = g_strdelimit (g_strdup (source), "/+#", '_');
+  gchar **const parts = g_strsplit (pattern, GST_CCL_TOPIC_SOURCE, -1);
+  gchar *const topic = g_strjoinv (level, parts);
+
+  g_strfreev (parts);
+  g_free (level);
+  return topic;
 }
 
 gchar *
 gst_ccl_topic_expand (const gchar * pattern, const gchar * text, gsize size)
 {
-  gchar **parts, *source, *topic;
+  gchar *const source = gst_ccl_topic_has_source (pattern) ? gst_ccl_topic_source (text, size) : NULL;
+  gchar *const topic = source ? gst_ccl_topic_insert (pattern, source) : g_strdup (pattern);
 
-  if (!strstr (pattern, GST_CCL_TOPIC_SOURCE))
-    return g_strdup (pattern);
-  source = source_of (text, size);
-  parts = g_strsplit (pattern, GST_CCL_TOPIC_SOURCE, -1);
-  topic = g_strjoinv (source, parts);
-  g_strfreev (parts);
   g_free (source);
   return topic;
 }

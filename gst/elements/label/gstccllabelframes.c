@@ -12,6 +12,8 @@
 
 #define GST_CAT_DEFAULT gst_ccl_label_debug
 
+#define MIN_MAX_HOLES 4096      /* listed in a frame, however small max-components is */
+
 /* ---------------------------------------------------------------- find the mask */
 
 /* Numbers of regions are those of one frame. */
@@ -226,6 +228,19 @@ download_mask (GstCclLabel * self, GstCclLabelFrame * frame)
   return TRUE;
 }
 
+/* A grid has more holes than any table has blobs. */
+static guint
+max_holes (const GstCclLabelFrame * frame)
+{
+  return MAX (frame->settings.max_components, MIN_MAX_HOLES);
+}
+
+static GstCclBlobList *
+list_blobs (const GstCclLabelFrame * frame)
+{
+  return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame), max_holes (frame));
+}
+
 static GstCclBlobList *
 list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
 {
@@ -241,8 +256,8 @@ list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
   if (!self->contours)
     self->contours = ccl_contours_new ();
   if (frame->table.n_components == 0 || !self->contours || !download_mask (self, frame))
-    return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
-  list = gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+    return list_blobs (frame);
+  list = list_blobs (frame);
   if (list && !gst_ccl_blob_table_add_contours (list, &frame->table, &frame->common.view.mask, &config, self->contours))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
 
@@ -262,7 +277,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     count_table (self, frame);
   if (frame->settings.attach)
     frame->list = common->is_analysed && frame->settings.contours
-        ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+        ? list_with_contours (self, frame) : list_blobs (frame);
   gst_ccl_label_hint_when_no_mask (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
@@ -291,6 +306,8 @@ attach_blobs (GstCclLabel * self, const GstCclLabelFrame * frame, GstBuffer * bu
   meta->source = self->parent.source;
   if (table->flags & CCL_TABLE_TRUNCATED)
     meta->flags |= GST_CCL_BLOB_META_FLAG_TRUNCATED;
+  if (gst_ccl_blob_table_count_holes (table) > max_holes (frame))
+    meta->flags |= GST_CCL_BLOB_META_FLAG_HOLES_TRUNCATED;
   if (!frame->common.is_analysed)
     meta->flags |= GST_CCL_BLOB_META_FLAG_SKIPPED;
 

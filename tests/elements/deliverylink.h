@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A transport for tests of the delivery core: it records what is sent. The test answers, or a thread that breaks connections
+ * at random. */
+#ifndef CCL_TEST_DELIVERY_LINK_H
+#define CCL_TEST_DELIVERY_LINK_H
+
+#include <gst/check/gstcheck.h>
+
+#include "delivery/gstccldelivery.h"
+
+typedef struct
+{
+  GstCclDelivery *delivery;
+  GMutex lock;
+
+  /* Under `lock`. */
+  GArray *ids;                  /* guint64, of all messages that send() accepted */
+  GString *letters;             /* the first byte of each of their payloads */
+  GstCclSendResult result;      /* of send() */
+  gchar poison;                 /* a payload that begins with it sets `is_poisoned` */
+  gboolean is_poisoned;
+  gboolean answers_inside;      /* acknowledged() comes from inside send() */
+  gulong send_time;             /* microseconds that send() takes */
+  guint n_connected, n_disconnected, n_refused, n_warnings;
+} Link;
+
+/* A core with this link; `max_in_flight` messages. */
+void open_link (Link * link, guint max_in_flight);
+void close_link (Link * link);
+
+/* Pushes a message for each letter. Returns the result of the last push. */
+GstCclPushResult push_letters (Link * link, const gchar * letters);
+GstCclDeliveryStats get_stats (Link * link);
+
+/* Waits until `n` messages were sent, and their letters are `letters`. */
+void expect_sent (Link * link, const gchar * letters);
+
+/* Acknowledges the message that was sent as number `i`. */
+void acknowledge (Link * link, guint i);
+
+#endif
