@@ -50,19 +50,15 @@ get_measures (const GstCclBlobMeta * meta, guint index, CclIntensityMeasures * m
   const GstCclIntensityCounts *const c = gst_ccl_blob_meta_find_counts (meta, index, GST_CCL_COLUMN_INTENSITY);
   CclIntensityCounts counts;
 
-  *measures = (CclIntensityMeasures) { 0 };
+  memset (measures, 0, sizeof *measures);
   if (c == NULL)
     return FALSE;
-  counts = (CclIntensityCounts) {
-    .min = c->min,
-    .max = c->max,
-    .has_chroma = c->has_chroma,
-    .sum = c->sum,
-    .squares = c->squares,
-    .x = c->x,
-    .y = c->y,
-    .chroma = {c->cb, c->cr},
-  };
+  counts = (CclIntensityCounts) {.min = c->min,.max = c->max,.has_chroma = c->has_chroma,.sum = c->sum };
+  counts.squares = c->squares;
+  counts.x = c->x;
+  counts.y = c->y;
+  counts.chroma[0] = c->cb;
+  counts.chroma[1] = c->cr;
   memcpy (counts.xx, c->xx, sizeof counts.xx);
   memcpy (counts.xy, c->xy, sizeof counts.xy);
   memcpy (counts.yy, c->yy, sizeof counts.yy);
@@ -173,7 +169,8 @@ gst_ccl_blob_meta_get_weighted_centroid (const GstCclBlobMeta * meta, guint inde
  * Since: 0.1
  */
 gboolean
-gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy, gdouble * yy)
+gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
+    gdouble * yy)
 {
   CclIntensityMeasures m;
   gboolean known;
