@@ -243,20 +243,20 @@ void gst_ccl_blob_meta_get_hole_box (const GstCclBlobMeta * meta, const GstCclHo
 
 /* With ccllabel features=intensity, of the frame under the mask. FALSE: not measured. */
 
-/* Gets the luma of the pixels of a blob. */
+/* Gets the luma of the pixels of a blob, in the values of the frame. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_intensity (const GstCclBlobMeta * meta, guint index, gdouble * min, gdouble * max,
     gdouble * mean, gdouble * std);
 
-/* Gets the mean chroma of the pixels of a blob. */
+/* Gets the mean chroma of the pixels of a blob, in the values of the frame. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_chroma (const GstCclBlobMeta * meta, guint index, gdouble * cb, gdouble * cr);
 
-/* Gets the centroid of a blob weighted by luma, in pixels of the mask. */
+/* Gets the centroid of a blob in which each pixel weighs as much as its luma. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_weighted_centroid (const GstCclBlobMeta * meta, guint index, gdouble * x, gdouble * y);
 
-/* Gets the covariance of a blob weighted by luma, in pixels of the mask squared. */
+/* Gets the covariance of a blob in which each pixel weighs as much as its luma. */
 GST_CCL_API
 gboolean gst_ccl_blob_meta_get_weighted_covariance (const GstCclBlobMeta * meta, guint index, gdouble * xx, gdouble * xy,
     gdouble * yy);
