@@ -31,5 +31,7 @@ if [ ! -f "$build/build.ninja" ]; then
         die "meson setup failed"
 fi
 meson compile -C "$build" >&2 || die "the build failed"
-# The folder of the caller is where the names of files begin.
-exec meson devenv -C "$build" -w "$PWD" /usr/bin/python3 "$top/examples/live/main.py" "$@"
+# Not through meson, which would stand between a signal and the server.
+environment=$(meson devenv -C "$build" --dump) || die "meson devenv failed"
+eval "$environment"
+exec /usr/bin/python3 "$top/examples/live/main.py" "$@"

@@ -43,7 +43,7 @@ class Camera:
         self.zones = chain.NO_ZONES
         self.counts = Counts()
         self.state, self.text, self.hint = "starting", "", ""
-        self.frames = self.objects = 0
+        self.frames = self.objects = self.frames_of_run = 0
         self.pipeline = None
         self.views = {}  # key of a picture: how many pages show it
         self.gray = {}
@@ -63,6 +63,8 @@ class Camera:
         self._restart.set()
         if self._thread.ident:
             self._thread.join(10)
+        for pictures in self.gray.values():
+            pictures.stop()
 
     def restart(self):
         """Builds the chain anew, with the values as they are."""
@@ -94,6 +96,11 @@ class Camera:
     def late(self):
         element = self.element("label")
         return element.get_property("stats").get_value("late") if element else 0
+
+    def passed(self):
+        """Frames that went through the analysis since the chain was built; the page got `frames_of_run` of them."""
+        element = self.element("zone")
+        return element.get_property("stats").get_value("frames") if element else 0
 
     # ---- the thread
 

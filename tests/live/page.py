@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The live page in headless Chromium, with its server and the made-up scene.
 
-usage: page.py SOURCE_FOLDER
+usage: page.py SOURCE_FOLDER BUILD_FOLDER
 """
 import http.server
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 import browser
 import live
@@ -215,8 +217,30 @@ class Lost(unittest.TestCase):
         shown = page.run("return +document.getElementById('stage').dataset.shown")
         page.wait(f"return document.getElementById('stage').dataset.shown > {shown}")
         self.assertEqual(page.errors(), [])
+        server.process.terminate()
+        said = page.wait("return !document.getElementById('trouble').hidden && document.getElementById('trouble').innerText")
+        self.assertIn("lost its server", said)
+
+
+class Start(unittest.TestCase):
+    def test_script(self):
+        lacking = live.missing()
+        if lacking:
+            self.skipTest(f"needs {lacking}")
+        script = os.path.join(source, "examples", "live.sh")
+        text = subprocess.run([script, "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertTrue(text.startswith("usage: examples/live.sh"))
+        with tempfile.TemporaryDirectory() as folder, \
+                subprocess.Popen([script, "--port", "0", "--folder", folder], stdout=subprocess.PIPE, text=True, cwd=folder,
+                                 env={**os.environ, "CCL_BUILD": build}) as run:
+            line = run.stdout.readline()
+            self.assertRegex(line, r"^The page: http://127\.0\.0\.1:\d+/ ")
+            with urllib.request.urlopen(line.split()[2], timeout=20) as answer:
+                self.assertIn(b"gst-ccl live", answer.read())
+            run.terminate()
+            self.assertEqual(run.wait(20), 0)
 
 
 if __name__ == "__main__":
-    source = os.path.abspath(sys.argv.pop(1))
+    source, build = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
     unittest.main(verbosity=2)
