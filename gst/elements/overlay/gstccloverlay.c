@@ -241,8 +241,8 @@ give_hints (GstCclOverlay * self, GstBuffer * buffer, guint draw)
         ("Put ccllabel upstream, and between the two no element that drops metadata (see docs/metadata.md)."));
   if (draw & (GST_CCL_DRAW_CONTOUR | GST_CCL_DRAW_HULL) && meta && gst_ccl_blob_meta_get_length (meta) > 0
       && gst_ccl_hint_is_due (&self->n_without_contour, has_contour (meta)))
-    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says %s, but no blob has a contour.",
-            draw & GST_CCL_DRAW_CONTOUR ? "contour" : "hull"), ("ccllabel traces them with contours=true."));
+    GST_ELEMENT_WARNING (self, STREAM, FAILED, ("draw says %s.", draw & GST_CCL_DRAW_CONTOUR ?
+            "contour, but no blob has one" : "hull, but no blob has a contour"), ("ccllabel traces them with contours=true."));
 }
 
 static GstFlowReturn
