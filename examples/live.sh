@@ -25,7 +25,10 @@ for argument; do
 done
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${CCL_BUILD:-$top/build}
-"$top/examples/install.sh" build run scene videos live || exit 1
+videos=videos
+[ $# -gt 0 ] || videos= # the made-up scene needs no decoder
+# shellcheck disable=SC2086
+"$top/examples/install.sh" build run scene live $videos || exit 1
 if [ ! -f "$build/build.ninja" ]; then
     meson setup "$build" "$top" -Dgst=enabled -Dcuda-arch=native -Dtests=disabled -Dexamples=disabled -Dpublished=disabled >&2 ||
         die "meson setup failed"

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-ccl contributors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A camera: runs its chain in a thread, and starts it again when the stream was lost."""
+import functools
 import threading
 import time
 
@@ -37,8 +38,8 @@ class Camera:
     """Calls `listener` from its threads: on_frame(camera, frame), on_picture(camera, key, pts, jpeg), on_event(camera, event),
     on_state(camera)."""
 
-    def __init__(self, index, source, listener, once=False):
-        self.index, self.source, self.listener, self.once = index, source, listener, once
+    def __init__(self, index, source, listener, folder, once=False):
+        self.index, self.source, self.listener, self.folder, self.once = index, source, listener, folder, once
         self.values = {part: dict(values) for part, values in chain.FIRST_VALUES.items()}
         self.zones = chain.NO_ZONES
         self.counts = Counts()
@@ -259,7 +260,8 @@ class Camera:
 
     def _gray_pictures(self, key):
         if key not in self.gray:
-            self.gray[key] = GrayPictures(key, lambda pts, jpeg: self.listener.on_picture(self, key, pts, jpeg))
+            done = functools.partial(self.listener.on_picture, self, key)
+            self.gray[key] = GrayPictures(key, self.folder, done)
         return self.gray[key]
 
     def _make_background(self, pts):

@@ -40,7 +40,7 @@ class Server:
         keys = folder.keys_of(self.sources)
         self.hub = Hub(asyncio.get_running_loop(), Store(self.folder / "history.sqlite", keys))
         for index, source in enumerate(self.sources):
-            self.hub.add(Camera(index, source, self.hub, self.options.once))
+            self.hub.add(Camera(index, source, self.hub, self.folder, self.options.once))
         self.settings = [Settings(feed.camera, self.folder, key) for feed, key in zip(self.hub.feeds, keys)]
         for feed in self.hub.feeds:
             feed.camera.start()

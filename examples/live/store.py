@@ -9,6 +9,7 @@ import time
 
 GRID = (64, 36)  # cells of the heat map
 MAX_EVENTS, MAX_MINUTES = 500, 7 * 24 * 60
+MAX_LAST = 2000  # zones whose counts are remembered, with those that were renamed
 FLUSH_EVERY = 5  # seconds
 
 TABLES = """
@@ -51,6 +52,8 @@ class Store:
                 y = min(GRID[1] - 1, max(0, int(blob["at"][1] * GRID[1] / frame["h"])))
                 cells[y * GRID[0] + x] += 1
         minute = int(time.time() // 60)
+        if len(self.last) > MAX_LAST:
+            self.last = {}
         for zone in frame["zones"]:
             counts = zone["forward"], zone["backward"]
             before = self.last.get((camera, zone["name"]), counts)

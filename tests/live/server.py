@@ -98,7 +98,7 @@ class Refusals(Server):
         self.refused(403, "GET", f"{CAMERA}/picture.jpg", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
 
     def test_content_security_policy(self):
-        connection = live.http.client.HTTPConnection("127.0.0.1", self.live.port, timeout=20)
+        connection = live.http.client.HTTPConnection("127.0.0.1", self.live.port, timeout=60)
         for path, status in ("/", 200), ("/nowhere", 404), (CAMERA + "/settings", 200):
             connection.request("GET", path)
             answer = connection.getresponse()
@@ -132,7 +132,7 @@ class Refusals(Server):
     def test_random_requests(self):
         dice = random.Random(38)
         for _ in range(150):
-            with socket.create_connection(("127.0.0.1", self.live.port), timeout=10) as connection:
+            with socket.create_connection(("127.0.0.1", self.live.port), timeout=60) as connection:
                 head = dice.choice([b"GET ", b"PUT ", b"POST ", b"\x16\x03\x01", b"BREW ", b""]) + dice.choice(
                     [b"/", b"/page/", b"/api/cameras/0/zones", b"/api/cameras/0/stream", dice.randbytes(20)])
                 middle = dice.choice([b" HTTP/1.1\r\nHost: localhost\r\n", b" HTTP/9.9\r\n", b"\r\n", dice.randbytes(9)])
@@ -152,7 +152,7 @@ class Refusals(Server):
 
         for message in "{", "7", "[" * 200, '{"width": "x"}', '{"shown": [1]}', "x" * 5000, b"\0" * 10, '{"width": 1e999}':
             with self.subTest(message=message[:20]):
-                asyncio.run(asyncio.wait_for(send(message), 10))
+                asyncio.run(asyncio.wait_for(send(message), 60))
         self.live.wait(lambda: self.live.camera()["state"] == "playing")
 
     def test_token(self):
@@ -248,7 +248,7 @@ class Kept(Server):
         self.assertIn(b"left half", self.live.get(f"{CAMERA}/events.csv"))
 
     def test_mjpeg(self):
-        with socket.create_connection(("127.0.0.1", self.live.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.live.port), timeout=60) as connection:
             connection.sendall(f"GET {CAMERA}/video.mjpeg HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             data = b""
             while data.count(b"\xff\xd8\xff") < 5:
