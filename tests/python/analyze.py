@@ -125,6 +125,24 @@ class Tables(unittest.TestCase):
         self.assertEqual((table["label"].tolist(), table.holes["parent"].tolist()), ([2, 1], [2, 1]))
         self.assertIsNone(gstccl.analyze(mask, features="hull").holes)
 
+    def test_intensity(self):
+        """Rows of 8 bits with space behind them, and 16 bits."""
+        mask = np.zeros((6, 9), np.uint8)
+        mask[1:3, 1:4], mask[4, 8] = 1, 1
+        for kind in np.uint8, np.uint16:
+            picture = np.arange(6 * 12, dtype=kind).reshape(6, 12)[:, :9]
+            table = gstccl.analyze(mask, features=["intensity", "shape"], picture=picture)
+            self.assertEqual(table["intensity_min"].tolist(), [13, 56])
+            self.assertEqual((table["intensity_max"].tolist(), table["intensity_sum"].tolist()), ([27, 56], [120, 56]))
+            np.testing.assert_allclose(table["intensity_mean"], [20, 56])
+            np.testing.assert_allclose(table["intensity_std"], [picture[1:3, 1:4].std(), 0], rtol=1e-12)
+            np.testing.assert_allclose(table["centroid_weighted"][1], [8, 4])
+            np.testing.assert_allclose(table["covariance_weighted"][1], 0)
+        self.assertEqual(gstccl.analyze(mask, filter="intensity-mean > 30", picture=picture)["label"].tolist(), [1])
+        for wrong in {}, {"picture": picture[:5]}, {"picture": picture.astype(float)}:
+            with self.assertRaises((ValueError, TypeError)):
+                gstccl.analyze(mask, features="intensity", **wrong)
+
     def test_label_maps(self):
         label_map = np.array([[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [7, 0, 0, 0, 1]], np.uint16)
         table = gstccl.analyze(label_map, foreground="equal", labels=True, contours=True)
