@@ -252,7 +252,8 @@ gst_ccl_spool_open (const gchar * location, GstCclSpoolContents * contents, GErr
   gboolean is_damaged;
   GstCclSpool *self;
 
-  *contents = (GstCclSpoolContents) { 0 };
+  *contents = (GstCclSpoolContents) {
+  0};
   self = open_once (location, contents, &is_damaged, &reason);
   if (!self && is_damaged && move_aside (location, contents)) {
     g_clear_error (&reason);
@@ -366,7 +367,8 @@ gst_ccl_spool_drop_oldest (GstCclSpool * self, guint64 after, guint64 * bytes)
     }
   }
   sqlite3_finalize (query);
-  text = g_strdup_printf ("DELETE FROM lines WHERE id > %" G_GUINT64_FORMAT " AND id <= %" G_GUINT64_FORMAT, after, last);
+  text =
+      g_strdup_printf ("DELETE FROM lines WHERE id > %" G_GUINT64_FORMAT " AND id <= %" G_GUINT64_FORMAT, after, last);
   if (!execute (self, text, NULL))
     n = sum = 0;
   g_free (text);
