@@ -163,9 +163,8 @@ static bool analyze(Context *self, const CclMask *mask, const CclFilter *filter,
 static PyObject *result_of(Context *self, const Call *call, const CclMask *mask, const CclTable *table)
 {
     PyObject *records = records_of_table(table, call->columns);
-    PyObject *contours = records && call->epsilon >= 0
-                             ? contours_of_table(table, mask, self->config.connectivity, call->epsilon)
-                             : Py_NewRef(Py_None);
+    PyObject *contours =
+        records && call->epsilon >= 0 ? contours_of_table(table, mask, &self->config, call->epsilon) : Py_NewRef(Py_None);
     PyObject *holes = contours && call->columns & COLUMN_HOLES ? holes_of_table(table) : Py_NewRef(Py_None);
     if (!records || !contours || !holes) {
         Py_XDECREF(records);
@@ -176,15 +175,26 @@ static PyObject *result_of(Context *self, const Call *call, const CclMask *mask,
     return Py_BuildValue("(NIINN)", records, table->n_kept, table->n_found, contours, holes);
 }
 
+static const struct {
+    unsigned column, feature;
+    const char *name;
+} groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
+               { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
+               { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
+#define N_GROUPS (sizeof groups / sizeof *groups)
+
+PyObject *feature_bits(void)
+{
+    PyObject *dict = PyDict_New();
+    for (unsigned i = 0; dict && i < N_GROUPS; i++)
+        if (!add_bit(dict, groups[i].name, groups[i].feature))
+            Py_CLEAR(dict);
+    return dict;
+}
+
 static bool check_groups(const Context *self, unsigned columns)
 {
-    static const struct {
-        unsigned column, feature;
-        const char *name;
-    } groups[] = { { COLUMN_SHAPE, CCL_FEATURE_SHAPE, "shape" },
-                   { COLUMN_HULL, CCL_FEATURE_HULL, "hull" },
-                   { COLUMN_HOLES, CCL_FEATURE_HOLES, "holes" } };
-    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+    for (unsigned i = 0; i < N_GROUPS; i++)
         if (columns & groups[i].column && !(self->config.features & groups[i].feature)) {
             PyErr_Format(PyExc_ValueError, "the feature '%s' needs a context made with %s=True", groups[i].name, groups[i].name);
             return false;

@@ -322,8 +322,7 @@ static CclStatus open_records(CclContext *context, size_t n_labels)
         if (config->features & CCL_FEATURE_HOLES)
             CCL_TRY(ccl_cpu_memory(context, n_labels * sizeof(CclHoleCounts), (void **)&frame->holes));
         if (config->features & CCL_FEATURE_HOLES)
-            CCL_TRY(ccl_cpu_memory(context, (size_t)config->max_width * config->max_height / 2 * sizeof(CclHole) + 1,
-                                   (void **)&frame->hole_rows));
+            CCL_TRY(ccl_cpu_hole_rows(context, frame));
     }
     return CCL_OK;
 }
