@@ -98,7 +98,8 @@ GST_START_TEST (test_no_permission)
     push_numbers (&publisher, 1, 3);
     wait_for_stat (&publisher, i ? "published" : "dropped-refused", 3);
     if (i == 0) {
-      expect_message (&publisher, GST_MESSAGE_WARNING, "A message for \"denied/t\" was refused and dropped: Not authori");
+      expect_message (&publisher, GST_MESSAGE_WARNING,
+          "A message for \"denied/t\" was refused and dropped: Not authori");
       fail_unless_equals_uint64 (stat_of (&publisher, "published"), 0);
     }
     g_object_set (sink, "topic", "allowed/t", NULL);
@@ -127,7 +128,7 @@ accept_version (GSocketListener * listener, guint8 * version)
   return connection;
 }
 
-/* Brokers that do not know MQTT 5 say so in the form of 3.1.1, or just close the connection. */
+/* Brokers that do not know MQTT 5 say so in the form of 3.1.1. Of one that just closes the connection this is not certain. */
 GST_START_TEST (test_fallback)
 {
   static const guint8 refusal[] = { 0x20, 2, 0, 1 };
@@ -139,17 +140,21 @@ GST_START_TEST (test_fallback)
 
   publisher = publish_with (new_sink ("mqtt", port, "t"));
   push_numbers (&publisher, 1, 1);
-  connection = accept_version (broker, &version);
-  fail_unless_equals_int (version, 5);
-  if (__i__ == 0)
-    fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), refusal,
-            sizeof refusal, NULL, NULL, NULL));
-  g_object_unref (connection);
+  for (guint i = 0; i < (__i__ ? 3 : 1); i++) {
+    connection = accept_version (broker, &version);
+    fail_unless_equals_int (version, 5);
+    if (__i__ == 0)
+      fail_unless (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), refusal,
+              sizeof refusal, NULL, NULL, NULL));
+    g_object_unref (connection);
+  }
   connection = accept_version (broker, &version);
   fail_unless_equals_int (version, 4);
   welcome_client (connection);
   wait_for_stat (&publisher, "in-flight", 1);
-  fail_unless_equals_uint64 (stat_of (&publisher, "failures"), 0);
+  g_object_unref (connection);
+  connection = accept_version (broker, &version);
+  fail_unless_equals_int (version, __i__ ? 5 : 4);
   g_object_unref (connection);
   close_publisher (&publisher);
   g_object_unref (broker);

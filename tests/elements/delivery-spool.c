@@ -119,6 +119,26 @@ GST_START_TEST (test_lines_survive_a_stop)
 
 GST_END_TEST;
 
+/* The time of an earlier start counts. */
+GST_START_TEST (test_time_of_arrival)
+{
+  Link link;
+
+  open_folder ();
+  open_spool (&link, 1 << 20, NULL);
+  push_letters (&link, "a");
+  wait_for_accepted (&link, 1);
+  stop_spool (&link, 0);
+  g_usleep (300000);
+  open_spool (&link, 1 << 20, NULL);
+  deliver_all (&link);
+  fail_unless (get_stats (&link).latency.min > 300000 && get_stats (&link).latency.max < 30000000);
+  stop_spool (&link, 0);
+  close_folder ();
+}
+
+GST_END_TEST;
+
 /* Two sinks cannot share a file. */
 GST_START_TEST (test_second_sink)
 {
@@ -502,6 +522,7 @@ delivery_spool_suite (void)
   suite_add_tcase (suite, tc);
   tcase_set_timeout (tc, 60);
   tcase_add_test (tc, test_lines_survive_a_stop);
+  tcase_add_test (tc, test_time_of_arrival);
   tcase_add_test (tc, test_second_sink);
   tcase_add_test (tc, test_memory);
   tcase_add_test (tc, test_size);

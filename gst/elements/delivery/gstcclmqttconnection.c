@@ -22,6 +22,9 @@ GST_DEBUG_CATEGORY_EXTERN (gst_ccl_mqtt_sink_debug);
 #define CONNECT_TIME (5 * G_TIME_SPAN_SECOND)
 #define DISCONNECT_TIME G_TIME_SPAN_SECOND
 
+/* Connections that a broker closes without an answer to MQTT 5 before 3.1.1 is tried. */
+#define MAX_CLOSED 3
+
 /* ---------------------------------------------------------------- messages */
 
 /* The core's id of a message, or what came for its number. */
@@ -97,7 +100,7 @@ has_expired (GstCclMqttConnection * self, const GstCclDeliveryMessage * message)
 {
   const guint expiry = self->settings->message_expiry;
 
-  return expiry && g_get_real_time () - message->arrived_utc >= expiry * G_TIME_SPAN_SECOND;
+  return expiry && g_get_monotonic_time () - message->arrived >= expiry * G_TIME_SPAN_SECOND;
 }
 
 GstCclSendResult
@@ -381,24 +384,27 @@ connect_either (GstCclMqttConnection * self, gboolean * was_connected, gint * sa
   return second;
 }
 
-/* Whether the failure may be due to the version, so that another is to be tried. A broker that does not know version 5 says so,
- * or closes the connection. One that has spoken it before is only away. */
+/* Whether to try the other version at once. A broker that does not know version 5 says so, or answers in the form of 3.1.1. One
+ * that closes the connection several times may not know it, or may be away behind a proxy: the next connection begins with 5
+ * again. */
 static gboolean
-change_version (GstCclMqttConnection * self, gboolean was_connected)
+change_version (GstCclMqttConnection * self, gint result, gboolean was_connected)
 {
-  const gboolean is_refused = self->refusal == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION
-      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION;
+  const gboolean is_unknown = self->refusal == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION
+      || self->refusal == CONNACK_REFUSED_PROTOCOL_VERSION || result == MOSQ_ERR_PROTOCOL
+      || result == MOSQ_ERR_MALFORMED_PACKET;
 
-  if (self->settings->version != GST_CCL_MQTT_AUTO || was_connected || !self->is_reached || self->knows_5)
+  if (self->settings->version != GST_CCL_MQTT_AUTO || self->is_older || !self->is_reached)
     return FALSE;
-  if (self->version != MQTT_PROTOCOL_V5) {
-    if (!self->refusal)
-      self->version = MQTT_PROTOCOL_V5; /* with the next attempt */
+  if (was_connected || self->version != MQTT_PROTOCOL_V5) {
+    self->version = MQTT_PROTOCOL_V5;
+    self->n_closed = 0;
     return FALSE;
   }
-  if (self->refusal && !is_refused)
+  self->is_older = is_unknown;
+  if (!is_unknown && (self->knows_5 || result != MOSQ_ERR_CONN_LOST || ++self->n_closed < MAX_CLOSED))
     return FALSE;
-  GST_INFO_OBJECT (self->owner, "%s:%d does not know MQTT 5; trying 3.1.1", self->address.host, self->address.port);
+  GST_INFO_OBJECT (self->owner, "%s:%d may not know MQTT 5; trying 3.1.1", self->address.host, self->address.port);
   self->version = MQTT_PROTOCOL_V311;
   return TRUE;
 }
@@ -439,7 +445,7 @@ run_connection (gpointer data)
         finish_connection (self, was_connected);
       break;
     }
-    if (change_version (self, was_connected))
+    if (change_version (self, result, was_connected))
       continue;
     report_end (self, result, saved_errno, was_connected);
     if (was_connected)
@@ -485,7 +491,8 @@ gst_ccl_mqtt_connection_open (GstCclMqttConnection * self, const GstCclMqttSetti
     return FALSE;
   self->settings = settings;
   self->version = settings->version == GST_CCL_MQTT_3_1_1 ? MQTT_PROTOCOL_V311 : MQTT_PROTOCOL_V5;
-  self->knows_5 = FALSE;
+  self->knows_5 = self->is_older = FALSE;
+  self->n_closed = 0;
   if (!gst_ccl_mqtt_check_user_properties (settings->user_properties)) {
     *hint = "The form is KEY=VALUE,KEY=VALUE.";
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "user-properties is not valid.");

@@ -55,7 +55,8 @@ struct _GstCclMqttConnection
   /* Of the thread. send() uses the client while the core is connected. */
   struct mosquitto *client;
   gint version;                 /* of the protocol, as libmosquitto names it */
-  gboolean knows_5;             /* the broker has accepted version 5 */
+  gboolean knows_5, is_older;   /* the broker has accepted version 5, or has said that it does not know it */
+  guint n_closed;               /* connections that the broker closed instead */
   gboolean is_reached;          /* somebody listens at the address */
   gboolean is_accepted;         /* the broker has just let it in */
   gint refusal;                 /* the broker's code if not; 0: none */

@@ -48,7 +48,7 @@ add_user_properties (mosquitto_property ** properties, const gchar * text, const
 mosquitto_property *
 gst_ccl_mqtt_message_properties (const GstCclMqttSettings * settings, const GstCclDeliveryMessage * message)
 {
-  const gint64 waited = MAX (g_get_real_time () - message->arrived_utc, 0) / G_TIME_SPAN_SECOND;
+  const gint64 waited = (g_get_monotonic_time () - message->arrived) / G_TIME_SPAN_SECOND;
   mosquitto_property *properties = NULL;
 
   if (settings->message_expiry)

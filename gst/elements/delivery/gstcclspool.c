@@ -311,6 +311,16 @@ gst_ccl_spool_write (GstCclSpool * self, const GQueue * entries, const GArray * 
   return is_written;
 }
 
+/* The time in the file is that of the machine's clock, 0 in version 1 of the schema. A clock that was set back is ignored. */
+static void
+set_arrival (GstCclDeliveryMessage * message, gint64 arrived_utc)
+{
+  const gint64 age = arrived_utc ? MAX (message->arrived_utc - arrived_utc, 0) : 0;
+
+  message->arrived -= age;
+  message->arrived_utc -= age;
+}
+
 /* NULL: no memory. */
 static GstCclDeliveryEntry *
 read_entry (sqlite3_stmt * row)
@@ -323,7 +333,7 @@ read_entry (sqlite3_stmt * row)
 
   if (message) {
     message->id = (guint64) sqlite3_column_int64 (row, 0);
-    message->arrived_utc = sqlite3_column_int64 (row, 4);
+    set_arrival (message, sqlite3_column_int64 (row, 4));
     entry->is_spooled = TRUE;
   }
   return entry;
