@@ -15,7 +15,7 @@ import tree
 
 # Of the documents for users, and of those for developers, without code and generated tables. Measures,
 # installation, delivery, many machines and the live page came later.
-MAX_WORDS = {"users": 12600, "developers": 11400}
+MAX_WORDS = {"users": 13200, "developers": 11400}
 MAX_SENTENCE = 25
 MAX_LONG = 0.10  # share of longer sentences in a document
 ONE_IS_ALLOWED = 1
