@@ -37,6 +37,7 @@ packages() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config libgirepository1.0-dev \
         libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libmicrohttpd-dev libmosquitto-dev \
+        libsqlite3-dev \
         libpango1.0-dev
         ! has_analytics || echo libgstreamer-plugins-bad1.0-dev ;;
     cuda) echo g++ libgstreamer-plugins-bad1.0-dev ;;
