@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-OPTIONAL = ["cclmqttsink", "ccloverlay"]  # a build may lack them
+OPTIONAL = ["cclkafkasink", "cclmqttsink", "cclnatssink", "ccloverlay"]  # a build may lack them
 DOCUMENTS = ["README.md", "examples/launch.md", "docs/*.md", "docs/elements/*.md"]
 
 
