@@ -13,7 +13,9 @@
 # pictures  to read png and jpg
 # netpbm    to read pbm, pgm, ppm
 # videos    to read mp4, mkv and so on, in nearly every codec
+# live      what examples/live.sh serves its page with
 # test      everything the tests use
+# browser   Chromium, for the tests of the page; Ubuntu's is a snap, and not installed here
 # fuzz      clang with libFuzzer
 # static    what analyses sources without running them
 #
@@ -43,7 +45,10 @@ packages() {
     pictures) echo gstreamer1.0-plugins-good ;;
     netpbm) echo gstreamer1.0-plugins-bad ;;
     videos) echo gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav ;;
-    test) packages build; packages run; packages pictures; packages netpbm; packages videos
+    live) echo gir1.2-gst-plugins-base-1.0 python3-aiohttp python3-gi ;;
+    browser) grep -qs '^ID=debian$' /etc/os-release || die "chromium is no package of this system"
+        echo chromium chromium-driver ;;
+    test) packages build; packages run; packages pictures; packages netpbm; packages videos; packages live
         echo g++ gir1.2-gst-plugins-base-1.0 libgstreamer-plugins-bad1.0-dev mosquitto mosquitto-clients \
             nats-server clang-format gi-docgen indent openssl procps python3 python3-dev python3-gi python3-markdown python3-numpy \
             shellcheck valgrind ;;
@@ -69,7 +74,7 @@ apt_get() {
     return 1
 }
 
-[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos, test, fuzz or static"
+[ $# -gt 0 ] || die "which group? build, cuda, run, scene, pictures, netpbm, videos, live, test, browser, fuzz or static"
 wanted=$(for group; do packages "$group"; done) || exit 1
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||

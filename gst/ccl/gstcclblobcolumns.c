@@ -42,20 +42,33 @@ is_valid_hole (gconstpointer data)
 {
   const GstCclHole *const hole = data;
 
-  return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0;
+  return hole->area > 0 && hole->area_filled >= hole->area && hole->width > 0 && hole->height > 0
+      && hole->area_filled <= (guint64) hole->width * hole->height;
 }
 
+static gboolean
+is_valid_class_id (gconstpointer data)
+{
+  return ((const GstCclClassId *) data)->class_id <= G_MAXUINT16;
+}
+
+#define INFO(type, n_words, n_longs, repeats, is_valid) {n_words, n_longs, sizeof (type), repeats, is_valid}
+
 const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS] = {
-  [GST_CCL_COLUMN_SHAPE] = {5, 0, FALSE, is_valid_shape},
-  [GST_CCL_COLUMN_HULL] = {12, 1, FALSE, is_valid_hull},
-  [GST_CCL_COLUMN_FILLED] = {2, 1, FALSE, is_valid_filled},
-  [GST_CCL_COLUMN_HOLES] = {8, 0, TRUE, is_valid_hole},
+  [GST_CCL_COLUMN_SHAPE] = INFO (GstCclShapeCounts, 5, 0, FALSE, is_valid_shape),
+  [GST_CCL_COLUMN_HULL] = INFO (GstCclHullCounts, 12, 1, FALSE, is_valid_hull),
+  [GST_CCL_COLUMN_FILLED] = INFO (GstCclFilledCounts, 2, 1, FALSE, is_valid_filled),
+  [GST_CCL_COLUMN_HOLES] = INFO (GstCclHole, 8, 0, TRUE, is_valid_hole),
+  [GST_CCL_COLUMN_CLASS_ID] = INFO (GstCclClassId, 2, 0, FALSE, is_valid_class_id),
 };
 
-G_STATIC_ASSERT (sizeof (GstCclShapeCounts) == 5 * 4);
-G_STATIC_ASSERT (sizeof (GstCclHullCounts) == 12 * 4 + 8);
-G_STATIC_ASSERT (sizeof (GstCclFilledCounts) == 2 * 4 + 8);
-G_STATIC_ASSERT (sizeof (GstCclHole) == 8 * 4);
+#define ASSERT_RESERVED_AT(type, offset) G_STATIC_ASSERT (G_STRUCT_OFFSET (type, _gst_reserved) == (offset))
+
+ASSERT_RESERVED_AT (GstCclShapeCounts, 5 * 4);
+ASSERT_RESERVED_AT (GstCclHullCounts, 12 * 4 + 8);
+ASSERT_RESERVED_AT (GstCclFilledCounts, 2 * 4 + 8);
+ASSERT_RESERVED_AT (GstCclHole, 8 * 4);
+ASSERT_RESERVED_AT (GstCclClassId, 2 * 4);
 
 /* ---------------------------------------------------------------- columns */
 

@@ -16,7 +16,8 @@
 #define VERSION 1
 #define VERSION_WITH_POINTS 2
 #define VERSION_WITH_VOLUMES 3  /* and with points, possibly none */
-#define VERSION_WITH_COLUMNS 4  /* and with both, and the first column; each further version has one more */
+#define VERSION_WITH_COLUMNS 4  /* and with both; up to the newest they differ in columns: gstcclflatcolumns.c */
+#define NEWEST_VERSION 8
 
 /* Offsets of the fields that the checks need. */
 #define VERSION_AT 4
@@ -101,26 +102,13 @@ count_points (const GstCclBlobList * list)
   return sum;
 }
 
-/* Entries of a column. */
-static gsize
-count_entries (const GstCclBlobList * list, guint column)
-{
-  return list != NULL && list->columns[column] != NULL ?
-      g_bytes_get_size (list->columns[column]) / gst_ccl_column_get_size (column) : 0;
-}
-
-static guint
-get_n_columns (guint32 version)
-{
-  return version >= VERSION_WITH_COLUMNS ? version - VERSION_WITH_COLUMNS + 1 : 0;
-}
-
 static guint32
 get_version (const GstCclBlobList * list)
 {
-  for (guint i = GST_CCL_N_COLUMNS; i-- > 0;)
-    if (count_entries (list, i) > 0)
-      return VERSION_WITH_COLUMNS + i;
+  const guint32 of_columns = gst_ccl_flat_columns_get_version (list);
+
+  if (of_columns > 0)
+    return of_columns;
   for (guint i = 0; list != NULL && i < gst_ccl_blob_list_get_length (list); i++)
     if (gst_ccl_blob_list_get (list, i)->volume_id != 0)
       return VERSION_WITH_VOLUMES;
@@ -136,9 +124,7 @@ gst_ccl_blob_meta_get_flat_size (const GstCclBlobMeta * meta)
 
   if (version >= VERSION_WITH_POINTS)
     size += n * COUNTS_SIZE + count_points (meta->list) * POINT_SIZE;
-  for (guint i = 0; i < get_n_columns (version); i++)
-    size += COUNTS_SIZE + count_entries (meta->list, i) * gst_ccl_column_get_size (i);
-  return size;
+  return size + gst_ccl_flat_columns_get_size (meta->list, version);
 }
 
 static void
@@ -167,30 +153,6 @@ put_all_points (guint8 ** p, const GstCclBlobList * list, guint n_blobs)
     trail = gst_ccl_blob_list_get_trail (list, i, &n_trail);
     put_points (p, contour, n_contour);
     put_points (p, trail, n_trail);
-  }
-}
-
-static void
-put_column (guint8 ** p, const GstCclBlobList * list, guint column)
-{
-  const GstCclColumnInfo *const info = &gst_ccl_column_infos[column];
-  const gsize n = count_entries (list, column);
-  const guint8 *entry = n > 0 ? g_bytes_get_data (list->columns[column], NULL) : NULL;
-
-  put32 (p, n);
-  for (gsize i = 0; i < n; i++) {
-    for (guint k = 0; k < info->n_words; k++, entry += sizeof (guint32)) {
-      guint32 word;
-
-      memcpy (&word, entry, sizeof (word));
-      put32 (p, word);
-    }
-    for (guint k = 0; k < info->n_longs; k++, entry += sizeof (guint64)) {
-      guint64 word;
-
-      memcpy (&word, entry, sizeof (word));
-      put64 (p, word);
-    }
   }
 }
 
@@ -246,8 +208,7 @@ gst_ccl_blob_meta_write_flat (const GstCclBlobMeta * meta, guint8 * data)
   p += name_size;
   if (version >= VERSION_WITH_POINTS)
     put_all_points (&p, meta->list, n);
-  for (guint i = 0; i < get_n_columns (version); i++)
-    put_column (&p, meta->list, i);
+  gst_ccl_flat_columns_put (&p, meta->list, version);
   put32 (&p, checksum (data, p - data));
 }
 
@@ -287,7 +248,7 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   const guint32 version = get32_at (data, VERSION_AT);
 
-  if (version >= VERSION_WITH_COLUMNS + GST_CCL_N_COLUMNS)
+  if (version > NEWEST_VERSION)
     return refuse (error, GST_CCL_ERROR_VERSION, "written by a newer version of gst-ccl");
 
   const guint64 n = get32_at (data, N_BLOBS_AT), name_size = get32_at (data, NAME_SIZE_AT);
@@ -295,13 +256,8 @@ check_envelope (const guint8 * data, gsize size, GError ** error)
 
   if (version >= VERSION_WITH_POINTS && n <= GST_CCL_MAX_BLOBS && expected <= size)
     expected += get_points_size (data + (expected - CHECKSUM_SIZE), n, size - expected);
-  for (guint i = 0; i < get_n_columns (version) && n <= GST_CCL_MAX_BLOBS; i++) {
-    const guint64 n_entries_at = expected - CHECKSUM_SIZE;
-
-    expected += COUNTS_SIZE;
-    if (expected <= size)
-      expected += (guint64) gst_ccl_column_get_size (i) * get32_at (data, n_entries_at);
-  }
+  if (version >= VERSION_WITH_COLUMNS && n <= GST_CCL_MAX_BLOBS && expected <= size)
+    expected += gst_ccl_flat_columns_measure (data + (expected - CHECKSUM_SIZE), size - expected, version);
   if (n > GST_CCL_MAX_BLOBS || size != expected)
     return refuse (error, GST_CCL_ERROR_DATA, "its length does not fit its number of blobs");
   if (get32_at (data, size - CHECKSUM_SIZE) != checksum (data, size - CHECKSUM_SIZE))
@@ -395,57 +351,20 @@ get_points (const guint8 ** p, GstCclBlobList * list, GError ** error)
   return valid && n_points <= G_MAXUINT32 ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
 }
 
-/* Returns the label of the entry. */
-static guint32
-get_entry (const guint8 ** p, const GstCclColumnInfo * info, guint8 * entry)
-{
-  guint32 label;
-
-  memcpy (&label, *p, sizeof (label));
-  for (guint k = 0; k < info->n_words; k++, entry += sizeof (guint32)) {
-    const guint32 word = get32 (p);
-
-    memcpy (entry, &word, sizeof (word));
-  }
-  for (guint k = 0; k < info->n_longs; k++, entry += sizeof (guint64)) {
-    const guint64 word = get64 (p);
-
-    memcpy (entry, &word, sizeof (word));
-  }
-  return GUINT32_FROM_LE (label);
-}
-
+/* Points and columns. A version must have data that earlier versions cannot hold. */
 static gboolean
-get_column (const guint8 ** p, GstCclBlobList * list, guint column, GError ** error)
+get_rest (const guint8 ** p, GstCclBlobList * list, guint32 version, GError ** error)
 {
-  const gsize size = gst_ccl_column_get_size (column), n = get32 (p);
-  guint8 *const entries = g_try_malloc_n (n, size);
-  gboolean valid = TRUE;
-  guint32 last = 0;
-  GBytes *bytes;
+  gboolean has_unknown = FALSE;
+  GstCclError code = 0;
 
-  if (entries == NULL && n > 0)
-    return refuse (error, GST_CCL_ERROR_NO_MEMORY, NO_MEMORY);
-  for (gsize i = 0; i < n; i++) {
-    const guint32 label = get_entry (p, &gst_ccl_column_infos[column], entries + i * size);
-
-    valid = valid && (label > last || (label == last && label > 0 && gst_ccl_column_infos[column].repeats))
-        && gst_ccl_column_infos[column].is_valid (entries + i * size);
-    last = label;
-  }
-  bytes = g_bytes_new_take (entries, n * size);
-  gst_ccl_blob_list_set_column (list, column, n > 0 ? bytes : NULL);
-  g_bytes_unref (bytes);
-  return valid ? TRUE : refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
-}
-
-static gboolean
-get_columns (const guint8 ** p, GstCclBlobList * list, guint32 version, GError ** error)
-{
-  for (guint i = 0; i < get_n_columns (version); i++)
-    if (!get_column (p, list, i, error))
-      return FALSE;
-  return TRUE;
+  if (version >= VERSION_WITH_POINTS && !get_points (p, list, error))
+    return FALSE;
+  if (version >= VERSION_WITH_COLUMNS)
+    code = gst_ccl_flat_columns_get (p, list, version, &has_unknown);
+  if (code == 0 && version >= VERSION_WITH_POINTS && !has_unknown && get_version (list) != version)
+    code = GST_CCL_ERROR_DATA;
+  return code == 0 ? TRUE : refuse (error, code, code == GST_CCL_ERROR_NO_MEMORY ? NO_MEMORY : OUT_OF_RANGE);
 }
 
 /* Reads the fields before the list. FALSE: one is out of its range. */
@@ -511,15 +430,9 @@ gst_ccl_blob_meta_read_flat (GstCclBlobMeta * meta, const guint8 * data, gsize s
     return FALSE;
   name = (const gchar *) p;
   p += name_size;
-  if ((version >= VERSION_WITH_POINTS && !get_points (&p, list, error))
-      || !get_columns (&p, list, version, error)) {
+  if (!get_rest (&p, list, version, error)) {
     gst_ccl_blob_list_unref (list);
     return FALSE;
-  }
-  /* A version must have data that earlier versions cannot hold. */
-  if (version >= VERSION_WITH_POINTS && get_version (list) != version) {
-    gst_ccl_blob_list_unref (list);
-    return refuse (error, GST_CCL_ERROR_DATA, OUT_OF_RANGE);
   }
   meta->list = list;
   meta->source = name_size > 0 ? get_quark (name, name_size) : 0;

@@ -45,6 +45,9 @@ typedef struct
   gint32 across0;
   gint32 across1;
   guint64 perimeter;
+
+  /*< private >*/
+  guint64 _gst_reserved[2];
 } GstCclHullCounts;
 
 /* Sets the counts behind the hulls. */
@@ -68,6 +71,9 @@ typedef struct
   guint32 label;
   guint32 n_holes;
   guint64 area_filled;
+
+  /*< private >*/
+  guint64 _gst_reserved[2];
 } GstCclFilledCounts;
 
 /**
@@ -94,11 +100,42 @@ typedef struct
   gint32 width;
   gint32 height;
   gint32 first_x;
+
+  /*< private >*/
+  guint32 _gst_reserved[4];
 } GstCclHole;
 
 /* Sets the filled areas and the holes. */
 GST_CCL_API
 void gst_ccl_blob_list_set_holes (GstCclBlobList * list, GBytes * filled, GBytes * holes);
+
+/**
+ * GstCclClassId:
+ * @label: the blob, by its #GstCclBlob.label
+ * @class_id: the value of its pixels
+ *
+ * The class or instance of a blob of a label map.
+ */
+typedef struct
+{
+  guint32 label;
+  guint32 class_id;
+
+  /*< private >*/
+  guint32 _gst_reserved[2];
+} GstCclClassId;
+
+/* Sets the values that the blobs have in a label map. */
+GST_CCL_API
+void gst_ccl_blob_list_set_class_ids (GstCclBlobList * list, GBytes * class_ids);
+
+/* Gets the values that gst_ccl_blob_list_set_class_ids() has set. */
+GST_CCL_API
+GBytes *gst_ccl_blob_list_get_class_ids (const GstCclBlobList * list);
+
+/* Gets the class or instance of a blob of a label map, as ccllabel foreground=equal finds it. */
+GST_CCL_API
+gboolean gst_ccl_blob_meta_get_class_id (const GstCclBlobMeta * meta, guint index, guint * class_id);
 
 /* Sets the counts of @other. */
 GST_CCL_API

@@ -287,6 +287,9 @@ typedef struct
   guint32 runs;
   guint32 tops;
   guint32 diagonals;
+
+  /*< private >*/
+  guint32 _gst_reserved[3];
 } GstCclShapeCounts;
 
 /* Sets the counts behind the holes and perimeters. */

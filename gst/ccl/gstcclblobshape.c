@@ -38,7 +38,7 @@ gst_ccl_blob_meta_find_entries (const GstCclBlobMeta * meta, guint index, GstCcl
 {
   const GstCclBlob *const blob = gst_ccl_blob_meta_get_blob (meta, index);
   GBytes *const bytes = blob != NULL && blob->area > 0 ? meta->list->columns[column] : NULL;
-  const gsize size = gst_ccl_column_get_size (column);
+  const gsize size = gst_ccl_column_infos[column].size;
   gsize n_all = 0, first;
   const guint8 *const entries = bytes != NULL ? g_bytes_get_data (bytes, &n_all) : NULL;
 

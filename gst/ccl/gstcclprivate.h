@@ -12,13 +12,21 @@
 G_BEGIN_DECLS
 
 /* Measures of groups that are not always there: for each measured blob the counts behind them, a structure that begins
- * with its label, with ascending labels. */
+ * with its label, with ascending labels.
+ *
+ * A new column takes: a value here, at the end, because the flat form knows columns by it; a public structure with its label,
+ * numbers of 32 bits, numbers of 64 and reserved space (gstcclblobmeasures.h); a row in gst_ccl_column_infos and an assertion
+ * of its size (gstcclblobcolumns.c); gst_ccl_blob_list_set_...(), ..._get_...() and getters by index, each in
+ * debian/libgstccl-1.0-0.symbols; its row in docs/metadata.md; cases in tests/libs/blobflat.c, testblobs.h and layout.c. The
+ * version of the flat form stays. A number that a column needs later replaces reserved space and follows the last number of 64
+ * bits: readers before it skip the end of an entry. */
 typedef enum
 {
   GST_CCL_COLUMN_SHAPE,         /* GstCclShapeCounts */
   GST_CCL_COLUMN_HULL,          /* GstCclHullCounts */
   GST_CCL_COLUMN_FILLED,        /* GstCclFilledCounts */
   GST_CCL_COLUMN_HOLES,         /* GstCclHole: of each blob as many as it has */
+  GST_CCL_COLUMN_CLASS_ID,      /* GstCclClassId */
   GST_CCL_N_COLUMNS,
 } GstCclColumn;
 
@@ -31,10 +39,11 @@ struct _GstCclBlobList
   GstCclBlob blobs[];
 };
 
-/* What an entry of a column is: numbers of 32 bits, then numbers of 64. */
+/* What an entry of a column is: numbers of 32 bits, then numbers of 64, then reserved members, which the flat form lacks. */
 typedef struct
 {
   guint n_words, n_longs;
+  gsize size;                   /* in memory */
   gboolean repeats;             /* a blob can have several */
   gboolean (*is_valid) (gconstpointer counts);  /* of one blob, from the flat form */
 } GstCclColumnInfo;
@@ -42,12 +51,23 @@ typedef struct
 G_GNUC_INTERNAL
 extern const GstCclColumnInfo gst_ccl_column_infos[GST_CCL_N_COLUMNS];
 
-/* Bytes of an entry, in memory and in the flat form. */
-static inline gsize
-gst_ccl_column_get_size (GstCclColumn column)
-{
-  return gst_ccl_column_infos[column].n_words * sizeof (guint32) + gst_ccl_column_infos[column].n_longs * sizeof (guint64);
-}
+/* Columns in the flat form, with the versions that have them. 0: without columns. */
+G_GNUC_INTERNAL
+guint32 gst_ccl_flat_columns_get_version (const GstCclBlobList * list);
+
+G_GNUC_INTERNAL
+gsize gst_ccl_flat_columns_get_size (const GstCclBlobList * list, guint32 version);
+
+G_GNUC_INTERNAL
+void gst_ccl_flat_columns_put (guint8 ** p, const GstCclBlobList * list, guint32 version);
+
+/* The size of the columns, more than `left` when they do not fit there. */
+G_GNUC_INTERNAL
+guint64 gst_ccl_flat_columns_measure (const guint8 * columns, guint64 left, guint32 version);
+
+/* Reads columns that were measured. 0: all of them are valid, or unknown and left out. */
+G_GNUC_INTERNAL
+GstCclError gst_ccl_flat_columns_get (const guint8 ** p, GstCclBlobList * list, guint32 version, gboolean * has_unknown);
 
 G_GNUC_INTERNAL
 void gst_ccl_blob_list_set_column (GstCclBlobList * list, GstCclColumn column, GBytes * bytes);

@@ -67,10 +67,22 @@ static bool append_corner(CclContours *c, int x, int y)
     return true;
 }
 
+/* What is traced. */
+typedef struct Border {
+    const CclMask *mask;
+    CclConnectivity connectivity;
+    bool is_map;
+    unsigned value; /* in a label map: of the component */
+} Border;
+
 /* Pixels outside the mask are background. */
-static bool is_set(const CclMask *mask, int x, int y)
+static bool is_set(const Border *border, int x, int y)
 {
-    return (unsigned)x < mask->width && (unsigned)y < mask->height && is_foreground(mask, (uint32_t)x, (uint32_t)y);
+    const CclMask *const mask = border->mask;
+    if ((unsigned)x >= mask->width || (unsigned)y >= mask->height)
+        return false;
+    return border->is_map ? pixel_value(mask, (uint32_t)x, (uint32_t)y) == border->value
+                          : is_foreground(mask, (uint32_t)x, (uint32_t)y);
 }
 
 /* Directions, clockwise: right, down, left, up. */
@@ -78,25 +90,25 @@ static const int STEP_X[4] = { 1, 0, -1, 0 }, STEP_Y[4] = { 0, 1, 0, -1 };
 /* The pixel ahead on the right of a corner. The pixel ahead on the left is the same for the direction before. */
 static const int AHEAD_X[4] = { 0, -1, -1, 0 }, AHEAD_Y[4] = { 0, 0, -1, -1 };
 
-static bool is_ahead(const CclMask *mask, int x, int y, unsigned direction)
+static bool is_ahead(const Border *border, int x, int y, unsigned direction)
 {
-    return is_set(mask, x + AHEAD_X[direction & 3], y + AHEAD_Y[direction & 3]);
+    return is_set(border, x + AHEAD_X[direction & 3], y + AHEAD_Y[direction & 3]);
 }
 
 /* How to go on at a corner: 0 straight, 1 to the right, 3 to the left. The component is on the right. Where two pixels
  * touch at this corner only, they belong together when 8-connected. */
-static unsigned turn_at(const CclMask *mask, CclConnectivity connectivity, int x, int y, unsigned direction)
+static unsigned turn_at(const Border *border, int x, int y, unsigned direction)
 {
-    const bool right = is_ahead(mask, x, y, direction);
-    if (!right && connectivity == CCL_CONNECT_4)
+    const bool right = is_ahead(border, x, y, direction);
+    if (!right && border->connectivity == CCL_CONNECT_4)
         return 1;
-    if (is_ahead(mask, x, y, direction + 3))
+    if (is_ahead(border, x, y, direction + 3))
         return 3;
     return right ? 0 : 1;
 }
 
 /* Traces the border of the component once. A border has at most four edges per pixel. */
-static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity connectivity, const CclComponent *component)
+static CclStatus trace(CclContours *c, const Border *border, const CclComponent *component)
 {
     const int first_x = component->first_x, first_y = component->y0;
     uint64_t edges_left = 4 * component->moments.area;
@@ -104,7 +116,7 @@ static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity conn
     unsigned direction = 0;
 
     c->n_corners = 0;
-    if (!is_set(mask, x, y))
+    if (!is_set(border, x, y))
         return ccl_fail(CCL_ERROR_ARGUMENT, "component %u is not in this mask", component->label);
     do {
         if (!append_corner(c, x, y))
@@ -115,7 +127,7 @@ static CclStatus trace(CclContours *c, const CclMask *mask, CclConnectivity conn
                 return ccl_fail(CCL_ERROR_ARGUMENT, "component %u is not in this mask", component->label);
             x += STEP_X[direction];
             y += STEP_Y[direction];
-            turn = turn_at(mask, connectivity, x, y, direction);
+            turn = turn_at(border, x, y, direction);
         } while (turn == 0);
         direction = (direction + turn) & 3;
     } while (x != first_x || y != first_y);
@@ -232,7 +244,10 @@ CclStatus ccl_contours_add(CclContours *c, const CclMask *mask, const CclCompone
                         config->max_points, epsilon);
     if (mask->memory == CCL_MEMORY_DEVICE)
         return ccl_fail(CCL_ERROR_ARGUMENT, "contours are traced in masks in memory of the host");
-    CCL_TRY(trace(c, mask, config->connectivity, component));
+    Border border = { .mask = mask, .connectivity = config->connectivity, .is_map = config->is_map };
+    if (config->is_map && component->first_x < mask->width && component->y0 < mask->height)
+        border.value = pixel_value(mask, component->first_x, component->y0);
+    CCL_TRY(trace(c, &border, component));
     if (!append_corner(c, component->first_x, component->y0)) /* capacity for the copy of the first */
         return ccl_fail(CCL_ERROR_OUT_OF_MEMORY, "no memory for a contour of %u corners", c->n_corners);
     c->n_corners--;

@@ -43,6 +43,7 @@ typedef struct CclContourConfig {
     double epsilon;               /* tolerance, pixels; 0: every corner stays */
     uint32_t max_points;          /* a longer polygon is simplified again with twice the tolerance, until it fits;
                                      CCL_CONTOUR_MIN_POINTS..CCL_CONTOUR_MAX_POINTS */
+    bool is_map;                  /* of a label map: a pixel belongs to the component if its value is the same */
 } CclContourConfig;
 
 /* The contours of a frame, one after the other, and working memory that is reused for later frames. Used by one thread at a

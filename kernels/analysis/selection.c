@@ -393,6 +393,7 @@ CclStatus ccl_selection_parse(const char *text, CclSelection *selection)
 
     selection->n_steps = selection->features = 0;
     selection->measures = 0;
+    selection->classes = NULL;
     if (strlen(text) > CCL_SELECTION_MAX_TEXT)
         return ccl_fail(CCL_ERROR_ARGUMENT, "the expression has %zu bytes, more than %u", strlen(text), CCL_SELECTION_MAX_TEXT);
     CCL_TRY(read_token(&parser, text));
@@ -421,7 +422,7 @@ static bool compare(const CclSelectionStep *step, CclMeasuring *measuring)
     }
 }
 
-bool ccl_selection_keeps(const CclSelection *selection, CclMeasuring *measuring)
+static bool evaluate(const CclSelection *selection, CclMeasuring *measuring)
 {
     uint64_t stack = 1; /* one bit for each value, the last one lowest; blank: true */
 
@@ -449,4 +450,15 @@ bool ccl_selection_keeps(const CclSelection *selection, CclMeasuring *measuring)
         }
     }
     return stack & 1;
+}
+
+bool ccl_selection_keeps(const CclSelection *selection, CclMeasuring *measuring)
+{
+    const uint16_t *const value = measuring->class_id;
+    if (!selection->classes || !value)
+        return evaluate(selection, measuring);
+    measuring->class_id = &selection->classes[*value];
+    const bool keeps = evaluate(selection, measuring);
+    measuring->class_id = value;
+    return keeps;
 }

@@ -51,12 +51,13 @@ typedef struct CclSelectionStep {
     double number;
 } CclSelectionStep;
 
-/* Holds no pointer, so it can be copied. */
+/* Can be copied. */
 typedef struct CclSelection {
     uint32_t n_steps;  /* 0: the text was blank, every component passes */
     uint64_t measures; /* one bit for each CclMeasure that it reads */
     unsigned features; /* CCL_FEATURE_... that it needs */
     CclSelectionStep steps[CCL_SELECTION_MAX_STEPS];
+    const uint16_t *classes; /* class-id of each value of a label map; NULL: the value. Of the caller */
 } CclSelection;
 
 /* Errors: ARGUMENT. The message has the position, in characters from 1. */

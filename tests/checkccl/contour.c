@@ -248,9 +248,9 @@ static void check_errors(Session *session, CclContours *contours)
     CclMask mask = { .data = pixels, .stride = 4, .width = 4, .height = 1 };
     const CclComponent component = { .moments = { .area = 1 }, .label = 1, .x1 = 1, .y1 = 1 };
     const CclComponent elsewhere = { .moments = { .area = 1 }, .label = 1, .x0 = 1, .x1 = 2, .y1 = 1, .first_x = 1 };
-    const CclContourConfig right = { CCL_CONNECT_8, 1, 64 }, few = { CCL_CONNECT_8, 1, 7 },
-                           negative = { CCL_CONNECT_8, -1, 64 }, nan = { CCL_CONNECT_8, NAN, 64 },
-                           unconnected = { (CclConnectivity)6, 1, 64 };
+    const CclContourConfig right = { CCL_CONNECT_8, 1, 64, false }, few = { CCL_CONNECT_8, 1, 7, false },
+                           negative = { CCL_CONNECT_8, -1, 64, false }, nan = { CCL_CONNECT_8, NAN, 64, false },
+                           unconnected = { (CclConnectivity)6, 1, 64, false };
     uint8_t changed[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     const CclMask another = { .data = changed, .stride = 8, .width = 8, .height = 1 };
     uint32_t n;

@@ -175,6 +175,26 @@ static void check_examples(Session *session)
     }
 }
 
+/* Classes take the place of values, only while the selection is asked. */
+static void check_classes(Session *session)
+{
+    static const uint16_t classes[] = { 0, 7, 7, 40000 }, values[] = { 1, 2, 3 };
+    static const CclComponent pixel = { .moments = { 1, 0, 0, 0, 0, 0 }, .x1 = 1, .y1 = 1 };
+    CclSelection selection;
+
+    for (unsigned with = 0; with < 2; with++) {
+        check(session, ccl_selection_parse("class_id == 7 or class-id > area and class-id != 3", &selection) == CCL_OK,
+              "class_id: %s", ccl_error_message());
+        selection.classes = with ? classes : NULL;
+        for (unsigned i = 0; i < 3; i++) {
+            CclMeasuring measuring = { .component = &pixel, .class_id = &values[i], .width = 1, .height = 1 };
+            const bool expected = with || values[i] == 2;
+            check(session, ccl_selection_keeps(&selection, &measuring) == expected && measuring.class_id == &values[i],
+                  "value %u %s classes", values[i], with ? "with" : "without");
+        }
+    }
+}
+
 /* Few machines have the locale, most can make it. */
 static bool use_german_locale(const char *folder)
 {
@@ -310,6 +330,7 @@ void check_selection(Session *session)
     check_errors(session);
     check_bounds(session);
     check_examples(session);
+    check_classes(session);
     check_locale(session);
     check_hostile(session);
     judge_tables(session);

@@ -142,7 +142,7 @@ GST_END_TEST;
 /* Only of blobs that were measured. */
 GST_START_TEST (test_shape_fields)
 {
-  static const GstCclShapeCounts counts[] = { {2, 0, 7, 6, 15} };
+  static const GstCclShapeCounts counts[] = { {2, 0, 7, 6, 15, {0}} };
   GstHarness *h = new_harness ();
   GstBuffer *frame = video_frame (0);
   const GstCclBlob blobs[2] = { rectangle (1, 0, 0, 2, 2), rectangle (2, 9, 9, 4, 3) };
@@ -176,13 +176,13 @@ GST_START_TEST (test_shape_fields)
 
 GST_END_TEST;
 
-static const GstCclShapeCounts shape[] = { {2, 1, 3, 4, 12} };
+static const GstCclShapeCounts shape[] = { {2, 1, 3, 4, 12, {0}} };
 static const GstCclHullCounts hull[] = {
-  {1, 8, 8, 2, 1, 0, 1, 0, 0, 2, 0, 2, G_GUINT64_CONSTANT (8) << 40},
-  {2, 24, 25, 3, 1, 0, 1, 0, 9, 13, 9, 12, G_GUINT64_CONSTANT (14) << 40},
+  {1, 8, 8, 2, 1, 0, 1, 0, 0, 2, 0, 2, G_GUINT64_CONSTANT (8) << 40, {0}},
+  {2, 24, 25, 3, 1, 0, 1, 0, 9, 13, 9, 12, G_GUINT64_CONSTANT (14) << 40, {0}},
 };
-static const GstCclFilledCounts filled[] = { {1, 0, 4}, {2, 1, 12} };
-static const GstCclHole holes[] = { {2, 1, 2, 10, 10, 2, 1, 10} };
+static const GstCclFilledCounts filled[] = { {1, 0, 4, {0}}, {2, 1, 12, {0}} };
+static const GstCclHole holes[] = { {2, 1, 2, 10, 10, 2, 1, 10, {0}} };
 
 /* With the perimeter there is a convexity, too. */
 GST_START_TEST (test_hull_fields)

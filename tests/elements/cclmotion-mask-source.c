@@ -4,6 +4,8 @@
 /* ccllabel with the mask beside the frame: mask-source. */
 #include "cclmotion.h"
 
+#include <gst/ccl/gstcclblobmeasures.h>
+
 #ifdef HAVE_GST_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -175,57 +177,111 @@ add_segmentation (GstBuffer * frame, const Mask * mask, guint id, GstVideoFormat
           ids, box.x, box.y, box.w, box.h, &segmentation));
 }
 
-static const struct
+typedef struct
 {
   const gchar *settings;
   guint n;
-  gint boxes[4][4];             /* in the frame, raster order */
-} choices[] = {
-  /* All three; the second reaches beyond the frame, the third lies over the first. */
-  {"", 2, {{20, 20, 30, 20}, {140, 60, 20, 30}}},
-  {"segmentation=0", 1, {{20, 20, 20, 20}}},
-  {"segmentation=1", 1, {{140, 60, 40, 40}}},
-  {"segmentation=2 region-id=-1", 1, {{30, 20, 20, 10}}},
-  {"region-id=300", 1, {{140, 60, 20, 30}}},
-  {"segmentation=0 region-id=7", 1, {{20, 20, 20, 20}}},
-  {"segmentation=0 region-id=8", 0, {{0}}},
-};
+  gdouble boxes[4][4];          /* in the frame, in the order of the list */
+  gint class_ids[4];            /* with foreground=equal */
+} Choice;
 
-/* Several segmentations, one for each instance: all, one of them, one region. */
-GST_START_TEST (test_label_chooses_segmentations)
+static void
+check_blob (const GstCclBlobMeta * blobs, guint i, const Choice * choice)
 {
-  gchar *settings = g_strdup_printf ("mask-source=segmentation-mtd connectivity=4 %s", choices[__i__].settings);
+  const gdouble *const box = choice->boxes[i];
+  gdouble x, y, width, height;
+  guint class_id;
+
+  gst_ccl_blob_meta_get_box (blobs, i, &x, &y, &width, &height);
+  fail_unless (ABS (x - box[0]) < 1e-9 && ABS (y - box[1]) < 1e-9 && ABS (width - box[2]) < 1e-9
+      && ABS (height - box[3]) < 1e-9, "%s: %g,%g %gx%g", choice->settings, x, y, width, height);
+  ck_assert_int_eq (gst_ccl_blob_meta_get_class_id (blobs, i, &class_id), strstr (choice->settings, "equal") != NULL);
+  ck_assert_uint_eq (class_id, choice->class_ids[i]);
+}
+
+/* Labels three segmentations: rectangles, the first and the last, and a ring that reaches beyond the frame. */
+static void
+check_choice (const Choice * choice, const guint * ids, GstVideoRectangle last)
+{
+  gchar *settings = g_strdup_printf ("mask-source=segmentation-mtd connectivity=4 %s", choice->settings);
   GstHarness *harness = label_harness (0, settings);
   gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
   Mask small = MASK ("####", "####"), ring = MASK ("###", "#.#", "###");
   GstBuffer *frame = scene (GST_VIDEO_FORMAT_I420, 160, 90, 0, G_MAXUINT);
   GstCclBlobMeta *blobs;
 
-  add_segmentation (frame, &small, 7, GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
+  add_segmentation (frame, &small, ids[0], GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
       20, 20, 20, 20});
-  add_segmentation (frame, &ring, 300, GST_VIDEO_FORMAT_GRAY16_LE, (GstVideoRectangle) {
+  add_segmentation (frame, &ring, ids[1], GST_VIDEO_FORMAT_GRAY16_LE, (GstVideoRectangle) {
       140, 60, 40, 40});
-  add_segmentation (frame, &small, 9, GST_VIDEO_FORMAT_GRAY8, (GstVideoRectangle) {
-      30, 20, 20, 10});
+  add_segmentation (frame, &small, ids[2], GST_VIDEO_FORMAT_GRAY8, last);
   gst_harness_set_src_caps_str (harness, caps);
   frame = gst_harness_push_and_pull (harness, frame);
   blobs = gst_buffer_get_ccl_blob_meta (frame);
-  ck_assert_uint_eq (gst_ccl_blob_meta_get_length (blobs), choices[__i__].n);
+  ck_assert_uint_eq (gst_ccl_blob_meta_get_length (blobs), choice->n);
   ck_assert_uint_eq (blobs->width, 160);
-  for (guint i = 0; i < choices[__i__].n; i++) {
-    const gint *const box = choices[__i__].boxes[i];
-    gdouble x, y, width, height;
-
-    gst_ccl_blob_meta_get_box (blobs, i, &x, &y, &width, &height);
-    fail_unless (ABS (x - box[0]) < 1e-9 && ABS (y - box[1]) < 1e-9 && ABS (width - box[2]) < 1e-9
-        && ABS (height - box[3]) < 1e-9, "%s: %g,%g %gx%g", settings, x, y, width, height);
-  }
+  for (guint i = 0; i < choice->n; i++)
+    check_blob (blobs, i, choice);
   gst_buffer_unref (frame);
   mask_free (&small);
   mask_free (&ring);
   g_free (caps);
   g_free (settings);
   gst_harness_teardown (harness);
+}
+
+static const Choice choices[] = {
+  /* All three; the third lies over the first. */
+  {"", 2, {{20, 20, 30, 20}, {140, 60, 20, 30}}},
+  {"foreground=equal", 3, {{20, 20, 20, 20}, {30, 20, 20, 10}, {140, 60, 20, 30}}, {7, 9, 300}},
+  {"segmentation=0", 1, {{20, 20, 20, 20}}},
+  {"segmentation=1", 1, {{140, 60, 40, 40}}},
+  {"foreground=equal segmentation=1", 1, {{140, 60, 40, 40}}, {300}},
+  {"segmentation=2 region-id=-1", 1, {{30, 20, 20, 10}}},
+  {"region-id=300", 1, {{140, 60, 20, 30}}},
+  {"foreground=equal region-id=300", 1, {{140, 60, 20, 30}}, {300}},
+  {"segmentation=0 region-id=7", 1, {{20, 20, 20, 20}}},
+  {"segmentation=0 region-id=8", 0, {{0}}},
+  {"foreground=equal segmentation=0 region-id=8", 0, {{0}}},
+};
+
+/* Several segmentations, one for each instance: all, one of them, one region. */
+GST_START_TEST (test_label_chooses_segmentations)
+{
+  static const guint ids[] = { 7, 300, 9 };
+
+  check_choice (&choices[__i__], ids, (GstVideoRectangle) { 30, 20, 20, 10 });
+}
+
+GST_END_TEST;
+
+#define LEFT {20, 20, 20, 20}
+#define RIGHT {40, 20, 20, 20}
+#define RING {140, 60, 20, 30}
+#define HOLE {154, 74, 6, 13}   /* the part of it in the frame */
+
+static const Choice neighbours[] = {
+  {"", 2, {{20, 20, 40, 20}, RING}},
+  {"foreground=equal", 3, {LEFT, RIGHT, RING}, {1, 1, 2}},
+  {"foreground=equal region-id=1", 2, {LEFT, RIGHT}, {1, 1}},
+  {"foreground=equal filter=\"class_id == 1\"", 2, {LEFT, RIGHT}, {1, 1}},
+  {"foreground=equal filter=\"class_id > 1 and area > 9\" algorithm=reference", 1, {RING}, {2}},
+  {"foreground=equal sort=class-id-desc max-components=1 contours=true", 1, {RING}, {2}},
+  {"foreground=equal sort=class-id", 3, {LEFT, RIGHT, RING}, {1, 1, 2}},
+  /* Region 0 is no background when it is asked for. */
+  {"region-id=0", 1, {HOLE}},
+  {"foreground=equal region-id=0", 1, {HOLE}, {0}},
+  {"foreground=equal region-id=0 filter=\"class_id == 0\"", 1, {HOLE}, {0}},
+  {"foreground=equal region-id=0 segmentation=1", 1, {{140 + 40 / 3.0, 60 + 40 / 3.0, 40 / 3.0, 40 / 3.0}}, {0}},
+  {"foreground=equal region-id=0 segmentation=0", 0, {{0}}},
+};
+
+/* Regions of the same id in two segmentations touch: they are two blobs. */
+GST_START_TEST (test_label_parts_segmentations)
+{
+  static const guint ids[] = { 1, 2, 1 };
+
+  check_choice (&neighbours[__i__], ids, (GstVideoRectangle) RIGHT);
 }
 
 GST_END_TEST;
@@ -239,7 +295,8 @@ GST_START_TEST (test_label_refuses_a_short_segmentation)
     gint stride;
     gboolean is_read;
   } layouts[] = { {12, 4, TRUE}, {11, 4, FALSE}, {12, 5, FALSE}, {12, 3, FALSE}, {12, 0, FALSE}, {12, -4, FALSE} };
-  GstHarness *harness = label_harness (0, "mask-source=segmentation-mtd region-id=3");
+  GstHarness *harness = label_harness (0, __i__ ? "mask-source=segmentation-mtd region-id=3 foreground=equal" :
+      "mask-source=segmentation-mtd region-id=3");
   gchar *caps = caps_string (GST_VIDEO_FORMAT_I420, 160, 90);
   Mask mask = MASK ("##..", "...#", "...#");
 
@@ -280,6 +337,13 @@ GST_START_TEST (test_label_chooses_segmentations)
 
 GST_END_TEST;
 
+GST_START_TEST (test_label_parts_segmentations)
+{
+  SKIP_TEST ("GStreamer before 1.26, or without analytics");
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_label_refuses_a_short_segmentation)
 {
   SKIP_TEST ("GStreamer before 1.26, or without analytics");
@@ -300,10 +364,12 @@ cclmotion_add_mask_source_tests (Suite * suite)
   tcase_add_test (tests, test_label_draws_a_smaller_mask);
 #if defined HAVE_GST_ANALYTICS && GST_CHECK_VERSION (1, 26, 0)
   tcase_add_loop_test (tests, test_label_chooses_segmentations, 0, G_N_ELEMENTS (choices));
+  tcase_add_loop_test (tests, test_label_parts_segmentations, 0, G_N_ELEMENTS (neighbours));
 #else
+  tcase_add_test (tests, test_label_parts_segmentations);
   tcase_add_test (tests, test_label_chooses_segmentations);
 #endif
   tcase_add_test (tests, test_label_takes_a_segmentation);
-  tcase_add_test (tests, test_label_refuses_a_short_segmentation);
+  tcase_add_loop_test (tests, test_label_refuses_a_short_segmentation, 0, 2);
   suite_add_tcase (suite, tests);
 }

@@ -49,8 +49,16 @@ read_blobs (const GstCclBlobMeta * meta)
     gst_ccl_blob_meta_get_convexity (meta, i, &a);
     gst_ccl_blob_meta_get_hole (meta, i, 1, &(GstCclHole) { 0 });
     gst_ccl_blob_meta_get_min_rect (meta, i, &a, &b, &c);
+    gst_ccl_blob_meta_get_class_id (meta, i, &n);
   }
   g_free (gst_ccl_blob_meta_to_string (meta));
+}
+
+/* Whether something in a form can be what a later version wrote: from version 8 on, columns. */
+static gboolean
+has_more (GBytes * form, GBytes * again)
+{
+  return ((const guint8 *) g_bytes_get_data (form, NULL))[4] >= 8 && g_bytes_get_size (again) < g_bytes_get_size (form);
 }
 
 /* Written again, the form has the same bytes. A name that was one too many for the process is lost. */
@@ -59,7 +67,7 @@ write_again (const GstCclBlobMeta * meta, GBytes * form)
 {
   GBytes *const again = gst_ccl_blob_meta_to_bytes (meta);
 
-  g_assert_true (g_bytes_equal (again, form) || meta->source == 0);
+  g_assert_true (g_bytes_equal (again, form) || meta->source == 0 || has_more (form, again));
   g_bytes_unref (again);
 }
 

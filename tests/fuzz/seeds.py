@@ -48,8 +48,8 @@ TEXTS = {
 }
 
 
-def flat(version=1, n_blobs=1, name=b"label0", matrix=(1, 0, 0, 0, 1, 0, 0, 0, 1), points=((1, 2), (3, 4)), cut=0):
-    """Two points a blob; cut: bytes that are missing at the end."""
+def flat(version=1, n_blobs=1, name=b"label0", matrix=(1, 0, 0, 0, 1, 0, 0, 0, 1), points=((1, 2), (3, 4)), columns=b""):
+    """Two points a blob."""
     form = struct.pack("<4s11I9d", b"CCLB", version, 0, 32, 24, 64, 48, n_blobs, n_blobs, 8, n_blobs, len(name), *matrix)
     for label in range(1, n_blobs + 1):
         form += struct.pack("<2I4i2I8Q", label, 4, 3, 5, 6, 2, 3, 7, 12, 66, 66, 398, 363, 366, 5000000001, 0)
@@ -58,15 +58,26 @@ def flat(version=1, n_blobs=1, name=b"label0", matrix=(1, 0, 0, 0, 1, 0, 0, 0, 1
     if version >= 2:
         form += n_blobs * struct.pack("<I", 1 | 1 << 16)
         form += n_blobs * b"".join(struct.pack("<2f", *point) for point in points)
-    form += struct.pack("<I", zlib.crc32(form))
-    return form[:len(form) - cut]
+    form += columns
+    return form + struct.pack("<I", zlib.crc32(form))
 
+
+def column(bits, entries, size=8, n=1):
+    """Version 8: a mask of columns, and the first one."""
+    return struct.pack("<3I", bits, n, size) + entries
+
+
+CLASS_ID = struct.pack("<2I", 1, 7)
 
 FLAT = [
-    b"", b"\1", b"\0" + flat(), b"\1" + flat(n_blobs=3), b"\1" + flat(2, 2), b"\1" + flat(3, 2), b"\0" + flat(2, 2, cut=9),
+    b"", b"\1", b"\0" + flat(), b"\1" + flat(n_blobs=3), b"\1" + flat(2, 2), b"\1" + flat(3, 2), b"\0" + flat(2, 2)[:-9],
     b"\1" + flat(n_blobs=0, name=b""), b"\1" + flat(matrix=(2, 0, 5, 0, -2, 9, 1e-3, 0, 1)), b"\1" + flat(4),
     b"\1" + flat(matrix=(0, 0, 0, 0, 0, 0, 0, 0, 0)), b"\1" + flat(2, points=((float("nan"), 0), (1, 1))),
     b"\1" + flat(name=b"\xff"), b"\0" + flat()[:-1] + b"\0",
+    b"\1" + flat(8, columns=column(16, CLASS_ID)), b"\1" + flat(8, columns=column(32, CLASS_ID)),
+    b"\1" + flat(8, columns=column(16, 2 * CLASS_ID, 16)), b"\1" + flat(8, columns=column(16, CLASS_ID, 0xFFFFFFFF)),
+    b"\1" + flat(8, columns=column(16 | 1 << 31, CLASS_ID + struct.pack("<2I", 4, 8) + 4 * CLASS_ID)),
+    b"\1" + flat(8, columns=column(8, struct.pack("<8I", 1, 1, 1, 3, 5, 2, 1, 3), 32)), b"\1" + flat(8, columns=b"\0" * 4),
 ]
 
 

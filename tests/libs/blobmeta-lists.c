@@ -189,7 +189,7 @@ GST_END_TEST;
 GST_START_TEST (test_many_holes)
 {
   const guint n = 300000;
-  const GstCclFilledCounts counts = { 1, n, 3 * n };
+  const GstCclFilledCounts counts = { 1, n, 3 * n, {0} };
   const GstCclBlob blob = {.label = 1,.width = 2000,.height = 2000,.area = 2 * n };
   GstBuffer *const buffer = gst_buffer_new ();
   GstCclHole *const rows = g_new0 (GstCclHole, n);
@@ -201,7 +201,7 @@ GST_START_TEST (test_many_holes)
   guint n_right = 0;
 
   for (guint i = 0; i < n; i++)
-    rows[i] = (GstCclHole) { 1, 1, 1, i % 1000, i / 1000, 1, 1, i % 1000 };
+    rows[i] = (GstCclHole) { 1, 1, 1, i % 1000, i / 1000, 1, 1, i % 1000, {0} };
   holes = g_bytes_new_take (rows, n * sizeof (GstCclHole));
   gst_ccl_blob_list_set_holes (list, filled, holes);
   meta = gst_buffer_add_ccl_blob_meta (buffer, list, 2000, 2000);

@@ -192,7 +192,7 @@ class FlatForm(unittest.TestCase):
 
     def test_errors(self):
         data = GstCcl.buffer_get_ccl_blob_meta(buffer := buffer_with_blobs()).to_bytes().get_data()
-        newer = data[:4] + bytes([8]) + data[5:]
+        newer = data[:4] + bytes([9]) + data[5:]
         for damaged, code in (data[:-1], GstCcl.Error.DATA), (b"", GstCcl.Error.DATA), (newer, GstCcl.Error.VERSION):
             with self.assertRaises(GLib.Error) as caught:
                 GstCcl.buffer_add_ccl_blob_meta_from_bytes(Gst.Buffer.new(), GLib.Bytes.new(damaged))

@@ -56,7 +56,7 @@ add_points (GstCclBlobMeta * meta)
 static inline void
 add_shape (GstCclBlobMeta * meta)
 {
-  static const GstCclShapeCounts counts[] = { {1, -1, 4, 5, 9}, {3, 1, 12, 8, 38} };
+  static const GstCclShapeCounts counts[] = { {1, -1, 4, 5, 9, {0}}, {3, 1, 12, 8, 38, {0}} };
   GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
 
   gst_ccl_blob_list_set_shape (meta->list, bytes);
@@ -68,8 +68,8 @@ static inline void
 add_hull (GstCclBlobMeta * meta)
 {
   static const GstCclHullCounts counts[] = {
-    {2, 2, 2, 1, 1, 0, 1, 0, 5, 6, 7, 8, G_GUINT64_CONSTANT (4) << 40},
-    {3, 18, 50, 2, 1, 1, 1, 1, 0, 10, -1, 1, G_GUINT64_CONSTANT (16837635614720)},
+    {2, 2, 2, 1, 1, 0, 1, 0, 5, 6, 7, 8, G_GUINT64_CONSTANT (4) << 40, {0}},
+    {3, 18, 50, 2, 1, 1, 1, 1, 0, 10, -1, 1, G_GUINT64_CONSTANT (16837635614720), {0}},
   };
   GBytes *const bytes = g_bytes_new_static (counts, sizeof (counts));
 
@@ -77,12 +77,33 @@ add_hull (GstCclBlobMeta * meta)
   g_bytes_unref (bytes);
 }
 
+/* Of the first and the last. */
+static inline void
+add_class_ids (GstCclBlobMeta * meta)
+{
+  static const GstCclClassId class_ids[] = { {1, 0, {0}}, {3, 65535, {0}} };
+  GBytes *const bytes = g_bytes_new_static (class_ids, sizeof (class_ids));
+
+  gst_ccl_blob_list_set_class_ids (meta->list, bytes);
+  g_bytes_unref (bytes);
+}
+
+static inline void
+assert_same_class_id (const GstCclBlobMeta * a, const GstCclBlobMeta * b, guint index)
+{
+  guint in_a, in_b;
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_class_id (a, index, &in_a),
+      gst_ccl_blob_meta_get_class_id (b, index, &in_b));
+  fail_unless_equals_int (in_a, in_b);
+}
+
 /* The first has two holes, the last none. */
 static inline void
 add_holes (GstCclBlobMeta * meta)
 {
-  static const GstCclFilledCounts counts[] = { {1, 2, 30}, {3, 0, 20} };
-  static const GstCclHole rows[] = { {1, 2, 9, 3, 4, 2, 1, 3}, {1, 1, 1, 7, 8, 1, 1, 7} };
+  static const GstCclFilledCounts counts[] = { {1, 2, 30, {0}}, {3, 0, 20, {0}} };
+  static const GstCclHole rows[] = { {1, 2, 2, 3, 4, 2, 1, 3, {0}}, {1, 1, 1, 7, 8, 1, 1, 7, {0}} };
   GBytes *const filled = g_bytes_new_static (counts, sizeof (counts)), *const holes = g_bytes_new_static (rows, sizeof (rows));
 
   gst_ccl_blob_list_set_holes (meta->list, filled, holes);

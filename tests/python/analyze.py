@@ -121,9 +121,10 @@ class Tables(unittest.TestCase):
 
     def test_label_maps(self):
         label_map = np.array([[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [7, 0, 0, 0, 1]], np.uint16)
-        table = gstccl.analyze(label_map, foreground="equal", labels=True)
+        table = gstccl.analyze(label_map, foreground="equal", labels=True, contours=True)
         self.assertEqual(table["class_id"].tolist(), [1, 2, 7, 1])
         self.assertEqual(table["area"].tolist(), [4, 4, 1, 1])
+        self.assertEqual(table.contours[1].tolist(), [[2, 0], [4, 0], [4, 2], [2, 2]])
         self.assertEqual(table.labels.tolist(), [[1, 1, 2, 2, 0], [1, 1, 2, 2, 0], [3, 0, 0, 0, 4]])
         large = (label_map * 9000).astype(np.uint16)
         self.assertEqual(gstccl.analyze(large, foreground="equal", background=9000)["class_id"].tolist(), [18000, 0, 63000])
@@ -132,7 +133,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(some["class_id"].tolist(), [2, 1, 1])
         self.assertNotIn("class_id", gstccl.analyze(label_map).blobs.dtype.names)
         for wrong in ({"foreground": "same"}, {"foreground": "equal", "background": 65536},
-                      {"foreground": "equal", "threshold": 1}, {"foreground": "equal", "contours": True}):
+                      {"foreground": "equal", "threshold": 1}):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 gstccl.analyze(label_map, **wrong)
         with self.assertRaisesRegex(gstccl.UnsupportedError, "no features"):

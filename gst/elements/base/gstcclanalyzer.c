@@ -443,6 +443,7 @@ gst_ccl_analyzer_submit_input_buffer (GstBaseTransform * transform, gboolean is_
   follow_device (self, find_mask (self, input, &found));
   if (!open_for_settings (self)) {
     gst_clear_buffer (&found.buffer);
+    g_clear_pointer (&found.classes, g_bytes_unref);
     gst_buffer_unref (input);
     return GST_FLOW_ERROR;
   }

@@ -92,6 +92,14 @@ static const GFlagsValue features[] = {
 
 DEFINE_TYPE (features, "Features", g_flags_register_static)
 
+static const GEnumValue foreground[] = {
+  {GST_CCL_FOREGROUND_THRESHOLD, "Pixels above the threshold; all of them connect", "threshold"},
+  {GST_CCL_FOREGROUND_EQUAL, "A label map: pixels other than background-value; only equal ones connect (CPU)", "equal"},
+  {0, NULL, NULL}
+};
+
+DEFINE_TYPE (foreground, "Foreground", g_enum_register_static)
+
 static const GEnumValue output[] = {
   {GST_CCL_OUTPUT_PASSTHROUGH, "The input, unchanged", "passthrough"},
   {GST_CCL_OUTPUT_MASK, "GRAY8: 255 in blobs that pass the filters, otherwise 0", "mask"},

@@ -74,6 +74,15 @@ typedef enum
   GST_CCL_OUTPUT_COLORS,
 } GstCclOutput;
 
+typedef enum
+{
+  GST_CCL_FOREGROUND_THRESHOLD,
+  GST_CCL_FOREGROUND_EQUAL,
+} GstCclForeground;
+
+#define GST_TYPE_CCL_FOREGROUND (gst_ccl_foreground_get_type ())
+GType gst_ccl_foreground_get_type (void);
+
 #define GST_TYPE_CCL_OUTPUT (gst_ccl_output_get_type ())
 GType gst_ccl_output_get_type (void);
 

@@ -18,6 +18,7 @@ typedef struct
   GstVideoInfo info;            /* of the mask */
   guint32 flags;                /* GstCclBlobMetaFlags to pass on */
   gdouble matrix[9];            /* mask to frame, as in GstCclBlobMeta */
+  GBytes *classes;              /* a reference to the class of each value of a label map, as guint16; NULL: the value */
 } GstCclFoundMask;
 
 typedef struct

@@ -162,7 +162,7 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   const GstCclBlob *blob = gst_ccl_blob_meta_get_blob (meta, index);
   JsonObject *object = json_object_new ();
   gdouble *points;
-  guint n_values;
+  guint n_values, class_id;
   gdouble centroid[2], cov[3], axes[2], orientation;
 
   gst_ccl_blob_meta_get_centroid (meta, index, &centroid[0], &centroid[1]);
@@ -176,6 +176,8 @@ ccl_blob_object (const GstCclJsonFrame * frame, guint index, gboolean whole)
   gst_ccl_json_set_numbers (object, "cov", cov, 3);
   json_object_set_member (object, "orientation", gst_ccl_json_new_number (orientation));
   gst_ccl_json_set_numbers (object, "axes", axes, 2);
+  if (gst_ccl_blob_meta_get_class_id (meta, index, &class_id))
+    json_object_set_int_member (object, "class_id", class_id);
   set_shape (object, meta, index);
   set_hull (object, meta, index);
   set_holes (object, meta, index);

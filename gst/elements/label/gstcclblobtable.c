@@ -49,7 +49,7 @@ add_shape (GstCclBlobList * list, const CclTable * table)
     const guint32 label = table->components[i].label;
     const CclShapeCounts *const shape = &table->shape[label - 1];
 
-    counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals };
+    counts[i] = (GstCclShapeCounts) { label, shape->euler, shape->runs, shape->tops, shape->diagonals, {0} };
   }
   add_column (list, counts, n, sizeof *counts, gst_ccl_blob_list_set_shape);
   return TRUE;
@@ -87,6 +87,24 @@ add_hull (GstCclBlobList * list, const CclTable * table)
   return TRUE;
 }
 
+static gboolean
+add_class_ids (GstCclBlobList * list, const CclTable * table, const guint16 * classes)
+{
+  const gsize n = table->n_components;
+  GstCclClassId *const entries = g_try_new (GstCclClassId, n);
+
+  if (!entries)
+    return n == 0;
+  for (gsize i = 0; i < n; i++) {
+    const guint32 label = table->components[i].label;
+    const guint16 value = table->class_ids[label - 1];
+
+    entries[i] = (GstCclClassId) {.label = label,.class_id = classes ? classes[value] : value };
+  }
+  add_column (list, entries, n, sizeof *entries, gst_ccl_blob_list_set_class_ids);
+  return TRUE;
+}
+
 static GstCclHole
 hole_of (const CclHole * hole)
 {
@@ -116,7 +134,7 @@ add_holes (GstCclBlobList * list, const CclTable * table)
     const guint32 label = table->components[i].label;
     const CclHoleCounts *const counts = &table->holes[label - 1];
 
-    filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled };
+    filled[i] = (GstCclFilledCounts) { label, counts->n_holes, counts->area_filled, {0} };
     n_rows += counts->n_holes;
   }
   rows = g_try_new (GstCclHole, n_rows);
@@ -139,14 +157,15 @@ add_holes (GstCclBlobList * list, const CclTable * table)
 }
 
 static gboolean
-add_columns (GstCclBlobList * list, const CclTable * table)
+add_columns (GstCclBlobList * list, const CclTable * table, const guint16 * classes)
 {
   return (!table->shape || add_shape (list, table)) && (!table->hull || add_hull (list, table))
-      && (!table->holes || !table->n_components || add_holes (list, table));
+      && (!table->holes || !table->n_components || add_holes (list, table))
+      && (!table->class_ids || add_class_ids (list, table, classes));
 }
 
 GstCclBlobList *
-gst_ccl_blob_table_to_list (const CclTable * table)
+gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes)
 {
   GstCclBlob *blobs;
   GstCclBlobList *list = gst_ccl_blob_list_new_uninitialized (table->n_components, &blobs);
@@ -170,23 +189,20 @@ gst_ccl_blob_table_to_list (const CclTable * table)
       .mtd_id = GST_CCL_MTD_ID_NONE,
     };
   }
-  if (list && !add_columns (list, table))
+  if (list && !add_columns (list, table, classes))
     g_clear_pointer (&list, gst_ccl_blob_list_unref);
   return list;
 }
 
-GstCclBlobList *
-gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
+gboolean
+gst_ccl_blob_table_add_contours (GstCclBlobList * list, const CclTable * table, const CclMask * mask,
     const CclContourConfig * config, CclContours * contours)
 {
-  GstCclBlobList *list = gst_ccl_blob_table_to_list (table);
-  GstCclBlob *const blobs = list ? (GstCclBlob *) gst_ccl_blob_list_get (list, 0) : NULL;
+  GstCclBlob *const blobs = (GstCclBlob *) gst_ccl_blob_list_get (list, 0);
   const CclPoint *points;
   gsize n_points;
   GBytes *bytes;
 
-  if (!list)
-    return NULL;
   ccl_contours_clear (contours);
   for (guint i = 0; i < table->n_components; i++) {
     gsize first;
@@ -202,11 +218,9 @@ gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask 
   }
   points = ccl_contours_points (contours, &n_points);
   bytes = gst_ccl_bytes_try_new (points, n_points * sizeof (CclPoint));
-  if (bytes) {
-    gst_ccl_blob_list_set_points (list, bytes);
-    g_bytes_unref (bytes);
-  } else {
-    g_clear_pointer (&list, gst_ccl_blob_list_unref);
-  }
-  return list;
+  if (!bytes)
+    return FALSE;
+  gst_ccl_blob_list_set_points (list, bytes);
+  g_bytes_unref (bytes);
+  return TRUE;
 }

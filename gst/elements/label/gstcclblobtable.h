@@ -11,12 +11,13 @@
 
 G_BEGIN_DECLS
 
-/* One blob for each record, in the order of the table. NULL without memory. (transfer full) */
-GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table);
+/* One blob for each record, in the order of the table. `classes`: class of each value of a label map; NULL: the value. NULL
+ * without memory. (transfer full) */
+GstCclBlobList *gst_ccl_blob_table_to_list (const CclTable * table, const guint16 * classes);
 
-/* The same with the contour of each blob, traced in `mask`, which must be in host memory. `contours`: scratch. A blob whose
- * contour cannot be traced has none, and the last failure is logged. NULL without memory. (transfer full) */
-GstCclBlobList *gst_ccl_blob_table_to_list_with_contours (const CclTable * table, const CclMask * mask,
+/* Adds the contour of each blob of the table's list, traced in `mask`, which must be in host memory. `contours`: scratch. A blob
+ * whose contour cannot be traced has none, and the last failure is logged. FALSE without memory. */
+gboolean gst_ccl_blob_table_add_contours (GstCclBlobList * list, const CclTable * table, const CclMask * mask,
     const CclContourConfig * config, CclContours * contours);
 
 G_END_DECLS

@@ -100,6 +100,8 @@ enum
   PROP_MASK_SOURCE,
   PROP_SEGMENTATION,
   PROP_REGION_ID,
+  PROP_FOREGROUND,
+  PROP_BACKGROUND_VALUE,
   PROP_THRESHOLD,
   PROP_INVERT,
   PROP_MIN_AREA,
@@ -232,6 +234,8 @@ static const GstCclPropertyRow rows[N_PROPERTIES] = {
   [PROP_MASK_SOURCE] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.mask.source),
   [PROP_SEGMENTATION] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.mask.segmentation),
   [PROP_REGION_ID] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.mask.region_id),
+  [PROP_FOREGROUND] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.foreground),
+  [PROP_BACKGROUND_VALUE] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.background_value),
   [PROP_THRESHOLD] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.threshold),
   [PROP_INVERT] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.invert),
   [PROP_MIN_AREA] = GST_CCL_PROPERTY_ROW (GstCclLabel, settings.filter.min_area),
@@ -380,6 +384,12 @@ install_mask_properties (void)
   properties[PROP_REGION_ID] = g_param_spec_int ("region-id", "Region ID",
       "With mask-source=segmentation-mtd: ID of the regions that are foreground, in a semantic segmentation a class "
       "(-1 = all regions except 0)", -1, G_MAXINT, -1, GST_CCL_PARAM_CONTROLLED);
+  properties[PROP_FOREGROUND] = g_param_spec_enum ("foreground", "Foreground",
+      "Which pixels are foreground, and which of them connect. With equal each blob has a class_id: its value",
+      GST_TYPE_CCL_FOREGROUND, GST_CCL_FOREGROUND_THRESHOLD, GST_CCL_PARAM_PLAYING);
+  properties[PROP_BACKGROUND_VALUE] = g_param_spec_uint ("background-value", "Background value",
+      "With foreground=equal: value of the background (0 in regions of mask-source=segmentation-mtd)", 0, 65535, 0,
+      GST_CCL_PARAM_PLAYING);
   properties[PROP_THRESHOLD] = g_param_spec_int ("threshold", "Threshold",
       "Pixels with a greater gray or luma value are foreground (0 to 255, with 16-bit gray 0 to 65535; "
       "-1 = 0 for gray, 127 for YUV)", -1, 65535, -1, GST_CCL_PARAM_CONTROLLED);
@@ -549,6 +559,7 @@ gst_ccl_label_class_init (GstCclLabelClass * klass)
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_ATTACH, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_FEATURES, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_CCL_OUTPUT, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CCL_FOREGROUND, 0);
 }
 
 static void

@@ -100,6 +100,8 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   config.max_components = request->max_components;
   config.order = request->order;
   config.features = request->features;
+  config.foreground = request->is_map ? CCL_FOREGROUND_EQUAL : CCL_FOREGROUND_THRESHOLD;
+  config.background_value = request->background_value;
   config.selects = request->selects;
   config.depth = request->depth + 1;
   config.labels = request->labels;
@@ -110,7 +112,7 @@ gst_ccl_label_open_on (GstCclAnalyzer * analyzer, CclBackendKind kind, gconstpoi
   return open_contexts (GST_CCL_LABEL (analyzer), &config, request->volume, request->method.algorithm);
 }
 
-/* Whether the properties allow a backend. Only the CPU has features. */
+/* Whether the properties allow a backend. Only the CPU has features and label maps. */
 static gboolean
 gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackendKind kind)
 {
@@ -118,7 +120,7 @@ gst_ccl_label_may_use (GstCclAnalyzer * analyzer, gconstpointer data, CclBackend
   const GstCclLabelMethod *const method = &request->method;
 
   (void) analyzer;
-  if (request->features)
+  if (request->features || request->is_map)
     return kind == CCL_BACKEND_CPU;
   if (method->backend != GST_CCL_BACKEND_AUTO)
     return method->backend == (kind == CCL_BACKEND_CUDA ? GST_CCL_BACKEND_CUDA : GST_CCL_BACKEND_CPU);
@@ -192,6 +194,19 @@ gst_ccl_label_core_features (guint features)
       | (features & GST_CCL_FEATURES_HOLES ? CCL_FEATURE_HOLES : 0);
 }
 
+gboolean
+gst_ccl_label_wants_map (const GstCclLabel * self)
+{
+  return self->now.foreground == GST_CCL_FOREGROUND_EQUAL;
+}
+
+/* Of a label map. In segmentations it is always 0. */
+static guint
+background_value (const GstCclLabel * self)
+{
+  return self->now.mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD ? 0 : self->now.background_value;
+}
+
 static void
 gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
 {
@@ -205,6 +220,8 @@ gst_ccl_label_fill_request (GstCclAnalyzer * analyzer, gpointer data)
   request->order = self->now.order;
   request->features = gst_ccl_label_core_features (self->now.features)
       | gst_ccl_blob_filter_features (self->now.expression, self->now.order);
+  request->is_map = gst_ccl_label_wants_map (self);
+  request->background_value = request->is_map ? background_value (self) : 0;
   request->selects = self->now.expression != NULL;
   request->depth = self->now.async_depth;
   request->volume = gst_ccl_label_wanted_volume (self);
@@ -226,6 +243,7 @@ gst_ccl_label_requests_are_equal (gconstpointer a, gconstpointer b)
 
   return methods_are_equal (&x->method, &y->method) && x->width == y->width && x->height == y->height
       && x->max_components == y->max_components && x->order == y->order && x->features == y->features
+      && x->is_map == y->is_map && x->background_value == y->background_value
       && x->selects == y->selects && x->depth == y->depth
       && x->volume == y->volume && x->threads == y->threads && x->labels == y->labels && x->timing == y->timing
       && x->batch == y->batch;
@@ -274,8 +292,16 @@ gst_ccl_label_reopen (GstCclAnalyzer * analyzer, gpointer data, gchar ** message
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
   GstCclLabelRequest *const request = data;
-  CclStatus status = gst_ccl_analyzer_open (analyzer, request, message);
+  CclStatus status;
 
+  if (request->is_map && request->features) {
+    gchar *const names = gst_ccl_label_feature_names (self, request->features);
+
+    *message = g_strdup_printf ("foreground=equal has no %s", names);
+    g_free (names);
+    return CCL_ERROR_UNSUPPORTED;
+  }
+  status = gst_ccl_analyzer_open (analyzer, request, message);
   if ((status == CCL_ERROR_UNSUPPORTED || status == CCL_ERROR_NO_DEVICE) && self->accepted.connectivity)
     status = use_accepted_method (self, request, status, message);
   if (status == CCL_OK && !allocate_label_images (self, request)) {

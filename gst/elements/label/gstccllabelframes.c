@@ -14,15 +14,30 @@
 
 /* ---------------------------------------------------------------- find the mask */
 
+/* Numbers of regions are those of one frame. */
+static void
+warn_of_numbers (GstCclLabel * self, const GstCclFoundMask * found)
+{
+  if (!found->classes || !gst_ccl_label_wanted_volume (self) || self->warned_numbers)
+    return;
+  self->warned_numbers = TRUE;
+  GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("volume=%u with foreground=equal and regions of several segmentations, or "
+          "region-id=0: volume_id may join or part regions.", self->now.volume),
+      ("Choose one with segmentation. Said once per caps."));
+}
+
 /* A frame that lacks its mask counts as one with the size of the last mask. */
 static void
 gst_ccl_label_find_mask (GstCclAnalyzer * analyzer, GstBuffer * buffer, GstCclFoundMask * found)
 {
   GstCclLabel *const self = GST_CCL_LABEL (analyzer);
+  GstCclMaskChoice choice = self->now.mask;
 
-  if (gst_ccl_mask_source_find (&self->now.mask, buffer, &analyzer->in_info, found)) {
+  choice.is_map = gst_ccl_label_wants_map (self);
+  if (gst_ccl_mask_source_find (&choice, buffer, &analyzer->in_info, found)) {
     self->mask_width = GST_VIDEO_INFO_WIDTH (&found->info);
     self->mask_height = GST_VIDEO_INFO_HEIGHT (&found->info);
+    warn_of_numbers (self, found);
     return;
   }
   *found = (GstCclFoundMask) {
@@ -86,12 +101,37 @@ gst_ccl_label_map_frame (GstCclAnalyzer * analyzer, GstCclFrame * common, GError
 
   if (!gst_ccl_analyzer_map_view (analyzer, common, mask_buffer (frame), &frame->mask.info, error))
     return FALSE;
+  frame->is_map = ((const GstCclLabelRequest *) analyzer->request)->is_map;
+  if (frame->is_map)
+    return TRUE;
   if (frame->settings.threshold >= 0)
     mask->threshold = frame->settings.threshold;
   else
     mask->threshold = GST_VIDEO_INFO_IS_YUV (&frame->mask.info) ? 127 : 0;      /* studio black is 16, not 0 */
   mask->invert = frame->settings.invert;
   return TRUE;
+}
+
+/* The class of each number of a region; NULL: values are classes. */
+static const guint16 *
+get_classes (const GstCclLabelFrame * frame)
+{
+  return frame->mask.classes ? g_bytes_get_data (frame->mask.classes, NULL) : NULL;
+}
+
+/* The expression is shared by frames, the classes are of this one. */
+static const CclSelection *
+get_selection (GstCclLabelFrame * frame)
+{
+  const GstCclBlobFilter *const expression = frame->settings.expression;
+
+  if (!expression)
+    return NULL;
+  if (!frame->mask.classes)
+    return &expression->selection;
+  frame->selection = expression->selection;
+  frame->selection.classes = get_classes (frame);
+  return &frame->selection;
 }
 
 static CclStatus
@@ -108,8 +148,7 @@ gst_ccl_label_submit_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
   CclFilter filter = frame->settings.filter;
   CclStatus status;
 
-  if (frame->settings.expression)
-    filter.selection = &frame->settings.expression->selection;
+  filter.selection = get_selection (frame);
   status = ccl_submit (self->labeller, mask, &filter, frame->labels ? &labels : NULL);
   if (status == CCL_OK && self->volume.labeller)
     status = gst_ccl_volume_add (&self->volume, mask, &frame->volume_frame);
@@ -168,6 +207,7 @@ list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
   const GstClockTime start = gst_util_get_timestamp ();
   const CclContourConfig config = {
     .connectivity = self->accepted.connectivity,
+    .is_map = frame->is_map,
     .epsilon = frame->settings.contour_epsilon,
     .max_points = frame->settings.contour_max_points,
   };
@@ -176,8 +216,10 @@ list_with_contours (GstCclLabel * self, GstCclLabelFrame * frame)
   if (!self->contours)
     self->contours = ccl_contours_new ();
   if (frame->table.n_components == 0 || !self->contours || !download_mask (self, frame))
-    return gst_ccl_blob_table_to_list (&frame->table);
-  list = gst_ccl_blob_table_to_list_with_contours (&frame->table, &frame->common.view.mask, &config, self->contours);
+    return gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+  list = gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
+  if (list && !gst_ccl_blob_table_add_contours (list, &frame->table, &frame->common.view.mask, &config, self->contours))
+    g_clear_pointer (&list, gst_ccl_blob_list_unref);
 
   GST_OBJECT_LOCK (self);
   gst_ccl_min_avg_max_add (&self->stats.contour, (gst_util_get_timestamp () - start) / (gdouble) GST_USECOND);
@@ -195,7 +237,7 @@ gst_ccl_label_describe_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
     count_table (self, frame);
   if (frame->settings.attach)
     frame->list = common->is_analysed && frame->settings.contours
-        ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table);
+        ? list_with_contours (self, frame) : gst_ccl_blob_table_to_list (&frame->table, get_classes (frame));
   gst_ccl_label_hint_when_no_mask (self, frame);
   gst_ccl_label_hint_when_dim (self, frame);
 }
@@ -297,6 +339,7 @@ gst_ccl_label_clear_frame (GstCclAnalyzer * analyzer, GstCclFrame * common)
 
   (void) analyzer;
   gst_clear_buffer (&frame->mask.buffer);
+  g_clear_pointer (&frame->mask.classes, g_bytes_unref);
   g_clear_pointer (&frame->settings.expression, gst_ccl_blob_filter_unref);
   g_clear_pointer (&frame->list, gst_ccl_blob_list_unref);
 }

@@ -43,14 +43,30 @@ gst_ccl_label_hint_when_dim (GstCclLabel * self, const GstCclLabelFrame * frame)
         ("For a mask of 0 and 1, or of classes, threshold=0 takes all but 0. Said once per caps."));
 }
 
+/* A value that no pixel can have. */
+static void
+warn_of_background (GstCclLabel * self, const GstCclLabelFrame * frame, gint max_value)
+{
+  const gboolean is_dead = (gint64) frame->settings.background_value > max_value;
+
+  if (is_dead && !self->warned_background)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u: no pixel of %s has it, so each is foreground.",
+            frame->settings.background_value, GST_VIDEO_FORMAT_INFO_NAME (frame->mask.info.finfo)),
+        ("Its pixels are from 0 to %d. Said once per caps.", max_value));
+  self->warned_background = is_dead;
+}
+
 /* With a threshold at or above the greatest value, no pixel is foreground. */
 void
 gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame * frame)
 {
   const GstVideoFormatInfo *const format = frame->mask.info.finfo;
   const gint max_value = (1 << GST_VIDEO_FORMAT_INFO_DEPTH (format, 0)) - 1;
-  const gboolean is_dead = frame->settings.threshold >= max_value;
+  const gboolean is_map = gst_ccl_label_wants_map (self);
+  const gboolean has_background = is_map && self->now.mask.source != GST_CCL_MASK_SOURCE_SEGMENTATION_MTD;
+  const gboolean is_dead = !is_map && frame->settings.threshold >= max_value;
 
+  warn_of_background (self, frame, has_background ? max_value : G_MAXINT);
   if (is_dead && !self->warned_threshold)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("threshold=%d: no pixel of %s is greater, so %s.",
             frame->settings.threshold, GST_VIDEO_FORMAT_INFO_NAME (format),
@@ -88,6 +104,17 @@ gst_ccl_label_warn_of_limits (GstCclLabel * self)
         ("Said once per size."));
 }
 
+gchar *
+gst_ccl_label_feature_names (const GstCclLabel * self, guint features)
+{
+  const guint asked = gst_ccl_label_core_features (self->now.features);
+
+  if (!asked)
+    return gst_ccl_blob_filter_names (self->now.expression, self->now.order, features);
+  return g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" : asked & CCL_FEATURE_HULL ? "features=hull" :
+      "features=holes");
+}
+
 /* Warns when the CPU labels although there is a GPU, because a feature was asked for that the GPU does not measure. With
  * backend=auto `features` gets no warning, because its text says so. `filter` and `sort` get one: their user named a measure. */
 void
@@ -95,17 +122,20 @@ gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * r
 {
   const gint backend = request->method.backend;
   const guint asked = gst_ccl_label_core_features (self->now.features);
-  const gboolean is_missed = request->features && (backend == GST_CCL_BACKEND_CUDA || (backend == GST_CCL_BACKEND_AUTO
-          && (self->parent.active_backend == GST_CCL_BACKEND_CUDA
-              || (!asked && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
+  const gboolean is_missed = (request->features || request->is_map) && (backend == GST_CCL_BACKEND_CUDA
+      || (backend == GST_CCL_BACKEND_AUTO && (self->parent.active_backend == GST_CCL_BACKEND_CUDA || (!asked
+                  && !request->is_map && ccl_backend_built (CCL_BACKEND_CUDA) && gst_ccl_cuda_load ()))));
   gchar *names;
 
   if (!is_missed || self->warned_features)
     return;
   self->warned_features = TRUE;
-  names = asked ? g_strdup (asked & CCL_FEATURE_SHAPE ? "features=shape" :
-      asked & CCL_FEATURE_HULL ? "features=hull" : "features=holes") :
-      gst_ccl_blob_filter_names (self->now.expression, self->now.order, request->features);
+  if (request->is_map) {
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU has no foreground=equal: labelling on the CPU."),
+        ("foreground=threshold runs on the GPU. Said once per start."));
+    return;
+  }
+  names = gst_ccl_label_feature_names (self, request->features);
   GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("The GPU does not measure %s: labelling on the CPU.", names),
       ("features=basic, and a filter and sort by its measures, run on the GPU. Said once per start."));
   g_free (names);
@@ -130,7 +160,7 @@ gst_ccl_label_hint_when_full (GstCclLabel * self, const GstCclLabelFrame * frame
 {
   const CclTable *const table = &frame->table;
   const gboolean full = !frame->mask.buffer && GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info)
-      && frame->settings.threshold < 0 && !frame->settings.invert && table->n_components == 1
+      && frame->settings.threshold < 0 && !frame->settings.invert && !frame->is_map && table->n_components == 1
       && table->components[0].moments.area == (guint64) table->width * table->height;
 
   if (!frame->common.is_analysed || self->n_full_frames == FULL_FRAMES_UNTIL_HINT)
@@ -190,7 +220,7 @@ gst_ccl_label_hint_when_no_mask (GstCclLabel * self, const GstCclLabelFrame * fr
   guint n_values;
 
   if (self->checked_values || !frame->common.is_analysed || frame->mask.buffer || frame->settings.threshold >= 0
-      || !GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info) || mask->invert || mask->memory == CCL_MEMORY_DEVICE
+      || !GST_VIDEO_INFO_IS_GRAY (&self->parent.in_info) || frame->is_map || mask->invert || mask->memory == CCL_MEMORY_DEVICE
       || share < NEARLY_ALL || !count_values (mask, &n_values, &share_of_two))
     return;
   self->checked_values = TRUE;
@@ -279,9 +309,27 @@ warn_of_mask_source (GstCclLabel * self)
         ("It takes GStreamer 1.26 or newer, with its library for analytics."));
 }
 
+/* Settings of the other kind of foreground. */
+static void
+warn_of_foreground (GstCclLabel * self)
+{
+  const GstCclLabelSettings *const now = &self->now;
+
+  if (gst_ccl_label_wants_map (self) && (now->threshold >= 0 || now->invert))
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s has no effect: foreground=equal compares values.",
+            now->threshold >= 0 ? "threshold" : "invert=true"), ("background-value is what is no foreground."));
+  if (!gst_ccl_label_wants_map (self) && now->background_value)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: foreground is not equal.",
+            now->background_value), ("foreground=equal labels equal values of label maps."));
+  if (gst_ccl_label_wants_map (self) && now->background_value && now->mask.source == GST_CCL_MASK_SOURCE_SEGMENTATION_MTD)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("background-value=%u has no effect: in a segmentation it is 0.",
+            now->background_value), ("region-id=0 takes the pixels of region 0, and only those."));
+}
+
 void
 gst_ccl_label_warn_of_settings (GstCclLabel * self)
 {
+  warn_of_foreground (self);
   warn_of_attach (self);
   warn_of_mask_source (self);
   warn_of_empty_filter (self);
@@ -292,6 +340,7 @@ void
 gst_ccl_label_reset_hints (GstCclLabel * self)
 {
   self->warned_truncated = self->warned_saturated = self->warned_no_mask = self->warned_threshold = FALSE;
+  self->warned_background = self->warned_numbers = FALSE;
   self->checked_values = FALSE;
   self->n_full_frames = self->n_without_blobs = 0;
 }

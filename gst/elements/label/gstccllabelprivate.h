@@ -31,6 +31,8 @@ typedef struct
 {
   GstCclLabelMethod method;
   GstCclMaskChoice mask;
+  gint foreground;              /* GstCclForeground */
+  guint background_value;
   gint threshold;
   gboolean invert;
   CclFilter filter;             /* without a selection */
@@ -62,6 +64,8 @@ typedef struct
   guint max_components;
   gint order;
   guint features;               /* of the core */
+  gboolean is_map;              /* of label maps */
+  guint background_value;       /* of label maps */
   gboolean selects;
   guint depth;
   guint volume;                 /* frames; 0: none */
@@ -76,6 +80,8 @@ typedef struct
   GstCclFrame common;
   GstCclLabelSettings settings; /* at the arrival of the frame */
   GstCclFoundMask mask;
+  gboolean is_map;              /* it is a label map */
+  CclSelection selection;       /* a copy of the expression's, for a mask with classes */
   guint32 *labels;              /* the slot's label image, if the output needs one */
   CclMemory labels_memory;
   gint volume_frame;            /* its index in the volume */
@@ -115,6 +121,7 @@ struct _GstCclLabel
   guint64 n_submitted;          /* since start or flush, for interval */
 
   gboolean warned_truncated, warned_saturated, warned_no_mask, warned_threshold, checked_values, warned_features;
+  gboolean warned_background, warned_numbers;
   gint limited_width, limited_height;   /* of the mask that the limits were last compared with */
   guint n_without_blobs;        /* see gstcclhint.h */
   guint n_full_frames;          /* in a row without background */
@@ -122,6 +129,7 @@ struct _GstCclLabel
 
 /* gstccllabelcontext.c: the contexts of the core */
 guint gst_ccl_label_wanted_volume (GstCclLabel * self);
+gboolean gst_ccl_label_wants_map (const GstCclLabel * self);
 gboolean gst_ccl_label_start_contexts (GstCclLabel * self);
 void gst_ccl_label_init_contexts (GstCclAnalyzerClass * klass);
 
@@ -137,6 +145,8 @@ void gst_ccl_label_warn_of_threshold (GstCclLabel * self, const GstCclLabelFrame
 void gst_ccl_label_warn_of_limits (GstCclLabel * self);
 /* The groups of the property `features`, as CCL_FEATURE_... */
 guint gst_ccl_label_core_features (guint features);
+/* What asked for some of the core's features: the property, or the measures of filter and sort. (transfer full) */
+gchar *gst_ccl_label_feature_names (const GstCclLabel * self, guint features);
 void gst_ccl_label_warn_of_features (GstCclLabel * self, const GstCclLabelRequest * request);
 void gst_ccl_label_warn_of_table (GstCclLabel * self, const GstCclLabelFrame * frame);
 void gst_ccl_label_warn_of_saturation (GstCclLabel * self, const GstCclLabelFrame * frame);

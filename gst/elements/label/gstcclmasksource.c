@@ -9,7 +9,7 @@
 #include <gst/ccl/gstcclmaskmeta.h>
 
 #include "base/gstcclenums.h"
-#include "base/gstcclvector.h"
+#include "label/gstcclregions.h"
 
 #ifdef HAVE_GST_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -125,12 +125,56 @@ is_inside (const GstVideoMeta * layout, const GstMapInfo * map, const guint8 * d
   return stride > 0 && (gsize) stride >= row && size >= (gsize) stride *(layout->height - 1) + row;
 }
 
-/* Paints the wanted regions white into a picture of `width` x `height` bytes. The picture has the pixels of the frame or, with
- * `is_alone`, of the segmentation's own mask. */
-static gboolean
-paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, guint8 * picture, guint width,
-    guint height)
+/* A mask that regions are painted into. */
+typedef struct
 {
+  const GstCclVector *all;      /* the segmentations */
+  gint region_id;
+  gboolean is_map;              /* GRAY16_LE with the numbers of regions, else GRAY8 with 255 */
+  guint width, height;          /* of the only segmentation's own mask, else of the frame */
+  guint8 *pixels;
+  GstCclVector regions;         /* of a map */
+  gboolean is_present[GST_CCL_N_REGION_IDS];    /* scratch */
+  guint16 numbers[GST_CCL_N_REGION_IDS];
+} Picture;
+
+/* FALSE: it cannot be mapped, or there is no memory. */
+static gboolean
+find_regions (Picture * picture, guint index)
+{
+  GstVideoMeta *const layout = (GstVideoMeta *) gst_ccl_vector_at (picture->all, Segmentation, index)->layout;
+  const guint n_ids = layout->format == GST_VIDEO_FORMAT_GRAY8 ? 256 : GST_CCL_N_REGION_IDS;
+  gpointer data;
+  GstMapInfo map;
+  gint stride;
+
+  if (!gst_video_meta_map (layout, 0, &map, &data, &stride, GST_MAP_READ))
+    return FALSE;
+  memset (picture->is_present, 0, n_ids * sizeof *picture->is_present);
+  for (guint y = 0; y < layout->height; y++)
+    for (guint x = 0; x < layout->width; x++)
+      picture->is_present[read_pixel ((const guint8 *) data + (gsize) y * stride, x, layout->format)] = TRUE;
+  gst_video_meta_unmap (layout, 0, &map);
+  for (guint id = 0; id < n_ids; id++)
+    picture->is_present[id] = picture->is_present[id] && is_wanted (id, picture->region_id);
+  return gst_ccl_regions_add (&picture->regions, index, picture->is_present, n_ids);
+}
+
+static void
+paint_pixel (const Picture * picture, gsize at, guint id)
+{
+  if (picture->is_map)
+    GST_WRITE_UINT16_LE (picture->pixels + 2 * at, picture->numbers[id]);
+  else
+    picture->pixels[at] = 255;
+}
+
+static gboolean
+paint_segmentation (Picture * picture, guint index)
+{
+  const Segmentation *const s = gst_ccl_vector_at (picture->all, Segmentation, index);
+  const gboolean is_alone = picture->all->len == 1;
+  const guint width = picture->width, height = picture->height;
   const guint to_width = is_alone ? s->layout->width : s->width, to_height = is_alone ? s->layout->height : s->height;
   const gint left = is_alone ? 0 : s->x, top = is_alone ? 0 : s->y;
   gpointer data;
@@ -139,12 +183,16 @@ paint_segmentation (const Segmentation * s, gint region_id, gboolean is_alone, g
 
   if (!gst_video_meta_map ((GstVideoMeta *) s->layout, 0, &map, &data, &stride, GST_MAP_READ))
     return FALSE;
+  gst_ccl_regions_get_numbers (&picture->regions, index, picture->numbers);
   for (gint64 y = MAX (top, 0); y < MIN ((gint64) top + to_height, height); y++) {
     const guint8 *const row = (const guint8 *) data + (y - top) * s->layout->height / to_height * stride;
 
-    for (gint64 x = MAX (left, 0); x < MIN ((gint64) left + to_width, width); x++)
-      if (is_wanted (read_pixel (row, (x - left) * s->layout->width / to_width, s->layout->format), region_id))
-        picture[y * width + x] = 255;
+    for (gint64 x = MAX (left, 0); x < MIN ((gint64) left + to_width, width); x++) {
+      const guint id = read_pixel (row, (x - left) * s->layout->width / to_width, s->layout->format);
+
+      if (is_wanted (id, picture->region_id))
+        paint_pixel (picture, y * width + x, id);
+    }
   }
   gst_video_meta_unmap ((GstVideoMeta *) s->layout, 0, &map);
   return TRUE;
@@ -182,45 +230,82 @@ are_complete (const GstCclVector * all)
 
 /* A black picture, or NULL without memory. */
 static GstBuffer *
-new_picture (guint width, guint height, guint8 ** pixels)
+new_buffer (Picture * picture, GstVideoFormat format)
 {
+  const guint row_size = picture->width * (picture->is_map ? 2 : 1);
   gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { width };
-  GstBuffer *picture;
+  gint stride[GST_VIDEO_MAX_PLANES] = { row_size };
+  GstBuffer *buffer;
 
-  *pixels = g_try_malloc0 ((gsize) width * height);
-  if (!*pixels)
+  picture->pixels = g_try_malloc0 ((gsize) row_size * picture->height);
+  if (!picture->pixels)
     return NULL;
-  picture = gst_buffer_new_wrapped (*pixels, (gsize) width * height);
-  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
+  buffer = gst_buffer_new_wrapped (picture->pixels, (gsize) row_size * picture->height);
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, format, picture->width, picture->height, 1, offset,
       stride);
-  return picture;
+  return buffer;
+}
+
+/* The numbers of a map's regions. Where ids are different and not 0, they are the numbers, the same in each frame, and
+ * `classes` is NULL. */
+static gboolean
+number_regions (Picture * picture, GBytes ** classes)
+{
+  if (picture->all->len == 1 && picture->region_id != 0) {
+    for (guint id = 0; id < GST_CCL_N_REGION_IDS; id++)
+      picture->numbers[id] = id;
+    return TRUE;
+  }
+  for (guint i = 0; i < picture->all->len; i++)
+    if (!find_regions (picture, i))
+      return FALSE;
+  *classes = gst_ccl_regions_number (&picture->regions);
+  return *classes != NULL;
+}
+
+static void
+paint_segmentations (Picture * picture, GstCclFoundMask * found)
+{
+  const GstVideoFormat format = picture->is_map ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8;
+  GBytes *classes = NULL;
+  gboolean is_painted = are_complete (picture->all) && (!picture->is_map || number_regions (picture, &classes));
+  GstBuffer *const buffer = is_painted ? new_buffer (picture, format) : NULL;
+
+  for (guint i = 0; i < picture->all->len && buffer && is_painted; i++)
+    is_painted = paint_segmentation (picture, i);
+  if (buffer && is_painted) {
+    use_buffer (buffer, format, picture->width, picture->height, found);
+    found->classes = g_steal_pointer (&classes);
+  }
+  if (buffer)
+    gst_buffer_unref (buffer);
+  g_clear_pointer (&classes, g_bytes_unref);
 }
 
 /* One segmentation is painted in the size of its mask, several in the size of the frame. The masks are checked first, because
  * their sizes come from other elements and determine the memory to allocate. */
 static gboolean
-paint_segmentations (const GstCclVector * all, gint region_id, const GstVideoInfo * info, GstCclFoundMask * found)
+make_mask (const GstCclVector * all, const GstCclMaskChoice * choice, const GstVideoInfo * info, GstCclFoundMask * found)
 {
   const Segmentation *const first = gst_ccl_vector_at (all, Segmentation, 0);
   const gboolean is_alone = all->len == 1;
-  const guint width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
-  const guint height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
-  guint8 *pixels;
-  GstBuffer *const picture = are_complete (all) ? new_picture (width, height, &pixels) : NULL;
-  gboolean is_painted = picture != NULL;
+  Picture *const picture = g_try_new0 (Picture, 1);
 
-  for (guint i = 0; i < all->len && is_painted; i++)
-    is_painted =
-        paint_segmentation (gst_ccl_vector_at (all, Segmentation, i), region_id, is_alone, pixels, width, height);
-  if (is_painted) {
-    use_buffer (picture, GST_VIDEO_FORMAT_GRAY8, width, height, found);
-    if (is_alone)
-      set_place (first, found);
-  }
-  if (picture)
-    gst_buffer_unref (picture);
-  return is_painted;
+  if (!picture)
+    return FALSE;
+  picture->all = all;
+  picture->region_id = choice->region_id;
+  picture->is_map = choice->is_map;
+  picture->width = is_alone ? first->layout->width : (guint) GST_VIDEO_INFO_WIDTH (info);
+  picture->height = is_alone ? first->layout->height : (guint) GST_VIDEO_INFO_HEIGHT (info);
+  picture->regions.element_size = sizeof (GstCclRegion);
+  found->buffer = NULL;
+  paint_segmentations (picture, found);
+  if (found->buffer && is_alone)
+    set_place (first, found);
+  gst_ccl_vector_clear (&picture->regions);
+  g_free (picture);
+  return found->buffer != NULL;
 }
 
 static gboolean
@@ -235,7 +320,7 @@ find_segmentation (const GstCclMaskChoice * choice, GstBuffer * buffer, const Gs
     use_buffer (s->mask, s->layout->format, s->layout->width, s->layout->height, found);
     set_place (s, found);
   } else if (is_found) {
-    is_found = paint_segmentations (&all, choice->region_id, info, found);
+    is_found = make_mask (&all, choice, info, found);
   }
   segmentations_clear (&all);
   return is_found;

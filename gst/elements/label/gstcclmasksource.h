@@ -15,6 +15,7 @@ typedef struct
   gint source;                  /* GstCclMaskSource */
   gint segmentation;            /* index of a segmentation; -1: all */
   gint region_id;               /* id of a region of it; -1: all */
+  gboolean is_map;              /* regions keep their ids, else all are foreground */
 } GstCclMaskChoice;
 
 /* Finds the chosen mask in a buffer with the caps `info`, all but is_missing. FALSE: there is none. */

@@ -163,9 +163,8 @@ static bool analyze(Context *self, const CclMask *mask, const CclFilter *filter,
 static PyObject *result_of(Context *self, const Call *call, const CclMask *mask, const CclTable *table)
 {
     PyObject *records = records_of_table(table, call->columns);
-    PyObject *contours = records && call->epsilon >= 0
-                             ? contours_of_table(table, mask, self->config.connectivity, call->epsilon)
-                             : Py_NewRef(Py_None);
+    PyObject *contours =
+        records && call->epsilon >= 0 ? contours_of_table(table, mask, &self->config, call->epsilon) : Py_NewRef(Py_None);
     PyObject *holes = contours && call->columns & COLUMN_HOLES ? holes_of_table(table) : Py_NewRef(Py_None);
     if (!records || !contours || !holes) {
         Py_XDECREF(records);

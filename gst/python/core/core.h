@@ -53,7 +53,7 @@ PyObject *records_of_table(const CclTable *table, unsigned columns);
 PyObject *holes_of_table(const CclTable *table);
 
 /* A new list with a bytearray of (x, y) floats for each record; `mask` is in host memory. */
-PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConnectivity connectivity, double epsilon);
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *of_context, double epsilon);
 
 /* Raises the exception that belongs to a status, with the core's sentence. Returns NULL. */
 PyObject *raise_status(CclStatus status);

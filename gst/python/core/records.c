@@ -150,12 +150,13 @@ PyObject *holes_of_table(const CclTable *table)
     return bytes;
 }
 
-PyObject *contours_of_table(const CclTable *table, const CclMask *mask, CclConnectivity connectivity, double epsilon)
+PyObject *contours_of_table(const CclTable *table, const CclMask *mask, const CclConfig *of_context, double epsilon)
 {
     const CclContourConfig config = {
-        .connectivity = connectivity,
+        .connectivity = of_context->connectivity,
         .epsilon = epsilon,
         .max_points = CCL_CONTOUR_MAX_POINTS,
+        .is_map = of_context->foreground == CCL_FOREGROUND_EQUAL,
     };
     CclContours *contours = ccl_contours_new();
     PyObject *list = contours ? PyList_New(table->n_components) : PyErr_NoMemory();

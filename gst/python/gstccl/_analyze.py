@@ -149,8 +149,6 @@ class Context:
         epsilon = -1.0 if contours is False else float(contours is not True and contours)
         if epsilon < 0 and contours is not False:
             raise ValueError(f"contours must be True, False or a tolerance of at least 0 pixels: it is {contours!r}")
-        if self._is_map and epsilon >= 0:
-            raise ValueError("contours need a mask: with foreground='equal' there are none")
         if labels is True:
             labels = np.empty(shape_of(mask), np.uint32)
         elif labels is False:
@@ -202,7 +200,7 @@ def analyze(mask: Any, *, connectivity: int = 8, features: Iterable[str] | str =
     threads:      0: as many as make a mask faster; 1: the caller's alone
     algorithm:    a name of gstccl.algorithms(); None: the fastest
     foreground:   "equal": the mask is a label map. Only equal values connect, and the column class_id has them (CPU,
-                  without contours, "shape", "hull" and "holes"); "threshold": a mask
+                  without "shape", "hull" and "holes"); "threshold": a mask
     background:   with "equal": the value of the background
     threshold:    pixels above are foreground (0)
     invert:       True: the other pixels are

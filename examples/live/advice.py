@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What to do about an error, in one sentence for the page."""
+from gstreamer import Gst
+
+UNKNOWN = "Internal data stream error."  # what a source says after its first message, which may be lost
+NO_FRAMES = "Check that the camera is on and that the network reaches it."
+ENDED = "The sender closed it; the page goes on when it returns."
+
+
+def of(error, details, source):
+    details = details or ""
+    if error.matches(Gst.CoreError.quark(), Gst.CoreError.MISSING_PLUGIN) or "missing" in error.message.lower():
+        return "A decoder is missing: run examples/install.sh videos."
+    if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_AUTHORIZED) or "Unauthorized" in error.message:
+        return "The camera wants a user and a password: rtsp://USER:PASSWORD@ADDRESS."
+    if error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NOT_FOUND):
+        return "There is no such file, device or stream: check its name."
+    if "cuda" in (error.message + details).lower():
+        return "The GPU is gone or in use: set the property backend to cpu."
+    return NO_FRAMES if source.is_live() else "Check that the file is complete and that it is a video."

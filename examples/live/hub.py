@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the cameras' threads deliver, for the pages: kept on the server's event loop, the newest only."""
+import collections
+import time
+
+MAX_FRAMES = 120  # metadata that waits for its picture
+
+
+class Feed:
+    """The newest pictures of a camera, each with the metadata of its frame."""
+
+    def __init__(self, camera):
+        self.camera = camera
+        self.frames = collections.OrderedDict()
+        self.newest = None
+        self.pictures = {}
+        self.watchers = set()
+        self.warnings = collections.deque(maxlen=5)
+        self.state = (camera.state, camera.text, camera.hint)
+        self.fps = 0.0
+        self._measured = (time.monotonic(), 0)
+
+    def add_frame(self, frame):
+        self.newest = frame
+        self.frames.pop(frame["pts"], None)
+        self.frames[frame["pts"]] = frame
+        while len(self.frames) > MAX_FRAMES:
+            self.frames.popitem(last=False)
+        for watcher in list(self.watchers):
+            watcher.on_frame()
+
+    def add_picture(self, key, pts, jpeg):
+        number = self.pictures[key][0] + 1 if key in self.pictures else 1
+        self.pictures[key] = (number, pts, jpeg)
+        for watcher in list(self.watchers):
+            watcher.on_picture(key)
+
+    def measure(self):
+        now, frames = time.monotonic(), self.camera.frames
+        before, n = self._measured
+        self.fps = (frames - n) / (now - before) if now > before else 0.0
+        self._measured = (now, frames)
+
+    def status(self):
+        camera = self.camera
+        state, text, hint = self.state
+        return {"camera": camera.index, "name": camera.source.name, "state": state, "text": text, "hint": hint,
+                "fps": round(self.fps, 1), "late": camera.late(), "objects": camera.objects, "frames": camera.frames,
+                "warnings": list(self.warnings), "zones": self.newest["zones"] if self.newest else []}
+
+
+class Hub:
+    """The listener of all cameras."""
+
+    def __init__(self, loop, store):
+        self.loop, self.store = loop, store
+        self.feeds = []
+
+    def add(self, camera):
+        self.feeds.append(Feed(camera))
+
+    def _later(self, function, *arguments):
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(function, *arguments)
+
+    def on_frame(self, camera, frame):
+        self._later(self._add_frame, self.feeds[camera.index], frame)
+
+    def _add_frame(self, feed, frame):
+        feed.add_frame(frame)
+        self.store.add_frame(feed.camera.index, frame)
+
+    def on_picture(self, camera, key, pts, jpeg):
+        self._later(self.feeds[camera.index].add_picture, key, pts, jpeg)
+
+    def on_event(self, camera, event):
+        self._later(self._add_event, self.feeds[camera.index], event)
+
+    def _add_event(self, feed, event):
+        newest = feed.pictures.get("video320")
+        self.store.add_event(feed.camera.index, event, newest[2] if newest else None)
+
+    def on_state(self, camera):
+        self._later(self._set_state, self.feeds[camera.index], (camera.state, camera.text, camera.hint))
+
+    def _set_state(self, feed, state):
+        feed.state = state
+        self._tell(feed)
+
+    def on_warning(self, camera, name, text):
+        self._later(self._warn, self.feeds[camera.index], f"{name}: {text}")
+
+    def _warn(self, feed, text):
+        if text not in feed.warnings:
+            feed.warnings.append(text)
+        self._tell(feed)
+
+    @staticmethod
+    def _tell(feed):
+        for watcher in list(feed.watchers):
+            watcher.on_status()
+
+    def measure(self):
+        for feed in self.feeds:
+            feed.measure()
+            self._tell(feed)

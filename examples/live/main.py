@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Serves the live page: examples/live.sh starts this. docs/live.md describes it."""
+import argparse
+import asyncio
+import ipaddress
+import pathlib
+import secrets
+import signal
+import socket
+import sys
+
+import chain
+import folder
+
+try:
+    from aiohttp import web
+except ImportError:
+    sys.exit(f"live: aiohttp is missing for {sys.executable}; run examples/install.sh live")
+
+import server
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="live.sh", description="Serves a page to watch, tune and draw zones.")
+    parser.add_argument("sources", nargs="*", metavar="VIDEO", help="a file, rtsp://..., /dev/videoN; none: a made-up scene")
+    parser.add_argument("--port", type=int, default=8090)
+    parser.add_argument("--address", default="127.0.0.1")
+    parser.add_argument("--folder", default=folder.default())
+    parser.add_argument("--once", action="store_true")
+    options = parser.parse_args()
+    for place in options.sources:
+        if chain.Source(place).kind == "file" and not pathlib.Path(place).is_file():
+            parser.error(f"no such file: {place}")
+    return options
+
+
+def is_loopback(address):
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+async def serve(options):
+    token = None if is_loopback(options.address) else secrets.token_urlsafe(24)
+    sources = [chain.Source(place) for place in options.sources or [""]]
+    app = server.make(sources, options, token, [socket.gethostname(), socket.getfqdn()])
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, options.address, options.port)
+    try:
+        await site.start()
+    except OSError as error:
+        await runner.cleanup()
+        sys.exit(f"live: {options.address} port {options.port}: {error.strerror}; --port N takes another, 0 a free one")
+    port = site._server.sockets[0].getsockname()[1]  # aiohttp has no other way to the port that was free
+    host = f"[{options.address}]" if ":" in options.address else options.address
+    print(f"The page: http://{host}:{port}/{'?token=' + token if token else ''}   (Ctrl-C ends)", flush=True)
+    ended = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, ended.set)
+    await ended.wait()
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(arguments()))

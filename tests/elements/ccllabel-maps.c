@@ -1,0 +1,283 @@
+/* SPDX-FileCopyrightText: gst-ccl contributors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Label maps, from the pixels to the metadata. The suite `maps` of checkccl has the labelling itself. */
+#include "ccllabel.h"
+
+#include <gst/ccl/gstcclblobmeasures.h>
+
+#define WIDTH 8
+#define HEIGHT 3
+
+/* Two instances side by side, one that touches the first at a corner, and the first value again. */
+static const guint16 values[HEIGHT][WIDTH] = {
+  {1, 1, 2, 2, 0, 0, 0, 1},
+  {1, 1, 2, 2, 0, 0, 1, 0},
+  {0, 0, 1, 0, 0, 9, 0, 0},
+};
+
+/* Values are `factor` times as large. */
+static GstBuffer *
+map_buffer (gint pixel_size, gint factor)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, WIDTH * HEIGHT * pixel_size, NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (guint i = 0; i < WIDTH * HEIGHT; i++) {
+    const guint16 value = values[i / WIDTH][i % WIDTH] * factor;
+
+    if (pixel_size == 2)
+      memcpy (map.data + 2 * i, &value, 2);
+    else
+      map.data[i] = value;
+  }
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = 0;
+  return buffer;
+}
+
+static GstBuffer *
+label_map (GstHarness * harness, GstVideoFormat format, gint factor)
+{
+  gchar *caps = caps_string (format, WIDTH, HEIGHT);
+
+  gst_harness_set_src_caps_str (harness, caps);
+  g_free (caps);
+  return gst_harness_push_and_pull (harness, map_buffer (format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2, factor));
+}
+
+static void
+check_class_ids (GstBuffer * buffer, const gint * expected, guint n, gint factor)
+{
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+
+  fail_unless_equals_int (gst_ccl_blob_meta_get_length (meta), n);
+  for (guint i = 0; i < n; i++) {
+    guint class_id;
+
+    fail_unless (gst_ccl_blob_meta_get_class_id (meta, i, &class_id));
+    fail_unless_equals_int (class_id, expected[i] * factor);
+  }
+}
+
+static const struct
+{
+  const gchar *settings;
+  guint n;
+  gint class_ids[8];
+} maps[] = {
+  {"", 4, {1, 2, 1, 9}},
+  {"connectivity=4", 6, {1, 2, 1, 1, 1, 9}},
+  {"algorithm=reference", 4, {1, 2, 1, 9}},
+  {"background-value=2", 5, {1, 0, 1, 0, 9}},
+  {"filter=\"class_id == 1\"", 2, {1, 1}},
+  {"filter=\"class-id > 1\" sort=class-id-desc", 2, {9, 2}},
+  {"sort=class-id max-components=3", 3, {1, 1, 2}},
+  {"contours=true threads=2 async-depth=1", 4, {1, 2, 1, 9}},
+};
+
+GST_START_TEST (test_map)
+{
+  static const gint factors[] = { 1, 20, 1000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
+    const GstVideoFormat format = factors[i] > 20 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8;
+    /* Numbers in the settings are for the values as they are. */
+    const gboolean has_numbers = strstr (maps[__i__].settings, "filter") || strstr (maps[__i__].settings, "value");
+    gchar *const settings = g_strdup_printf ("foreground=equal %s", maps[__i__].settings);
+    gchar *const caps = caps_string (format, WIDTH, HEIGHT);
+    GstHarness *harness = label_harness (0, settings);
+    const gint factor = has_numbers ? 1 : factors[i];
+    GstBuffer *buffer;
+
+    gst_harness_set_src_caps_str (harness, caps);
+    gst_harness_push (harness, map_buffer (format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2, factor));
+    gst_harness_push_event (harness, gst_event_new_eos ());
+    buffer = gst_harness_pull (harness);
+    check_class_ids (buffer, maps[__i__].class_ids, maps[__i__].n, factor);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (harness);
+    g_free (caps);
+    g_free (settings);
+  }
+}
+
+GST_END_TEST;
+
+/* A contour follows its own value. */
+GST_START_TEST (test_map_contours)
+{
+  GstHarness *harness = label_harness (0, "foreground=equal contours=true contour-epsilon=0 connectivity=4");
+  GstBuffer *buffer = label_map (harness, GST_VIDEO_FORMAT_GRAY8, 1);
+  GstCclBlobMeta *const meta = gst_buffer_get_ccl_blob_meta (buffer);
+  static const gdouble square[] = { 2, 0, 4, 0, 4, 2, 2, 2 };
+  gdouble *points;
+  guint n_points;
+
+  points = gst_ccl_blob_meta_get_contour (meta, 1, &n_points);
+  fail_unless_equals_int (n_points, G_N_ELEMENTS (square));
+  fail_unless (memcmp (points, square, sizeof square) == 0);
+  g_free (points);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* On and off while frames flow; a mask has no class ids. Elements behind pass them on, also as bytes. */
+GST_START_TEST (test_map_travels)
+{
+  GstHarness *harness = gst_harness_new_parse ("ccllabel name=label foreground=equal ! ccltrack ! cclzone");
+  GstElement *label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
+  static const gint expected[] = { 1, 2, 1, 9 };
+
+  for (guint k = 0; k < 4; k++) {
+    GstBuffer *buffer;
+    GstCclBlobMeta *meta;
+
+    gst_util_set_object_arg (G_OBJECT (label), "foreground", k % 2 ? "threshold" : "equal");
+    buffer = label_map (harness, GST_VIDEO_FORMAT_GRAY8, 1);
+    meta = gst_buffer_get_ccl_blob_meta (buffer);
+    if (k % 2 == 0) {
+      GBytes *const bytes = gst_ccl_blob_meta_to_bytes (meta);
+      GstBuffer *const other = gst_buffer_new ();
+
+      check_class_ids (buffer, expected, 4, 1);
+      fail_unless (gst_buffer_add_ccl_blob_meta_from_bytes (other, bytes, NULL) != NULL);
+      check_class_ids (other, expected, 4, 1);
+      gst_buffer_unref (other);
+      g_bytes_unref (bytes);
+    } else {
+      fail_if (gst_ccl_blob_meta_get_class_id (meta, 0, NULL));
+    }
+    gst_buffer_unref (buffer);
+  }
+  gst_object_unref (label);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* What goes wrong with label maps is said: an error at the start, or one warning. */
+static const struct
+{
+  const gchar *settings, *message;
+  gboolean is_error;
+} mistakes[] = {
+  {"features=basic+shape", "foreground=equal has no features=shape", TRUE},
+  {"filter=\"circularity > 0.5\"", "foreground=equal has no circularity", TRUE},
+  {"sort=feret-diameter-max", "foreground=equal has no feret-diameter-max", TRUE},
+  {"threshold=3", "threshold has no effect", FALSE},
+  {"invert=true", "invert=true has no effect", FALSE},
+  {"background-value=300", "background-value=300: no pixel of GRAY8 has it", FALSE},
+  {"foreground=threshold background-value=3", "background-value=3 has no effect", FALSE},
+  {"mask-source=segmentation-mtd background-value=3", "background-value=3 has no effect", FALSE},
+};
+
+GST_START_TEST (test_map_mistakes)
+{
+  gchar *const text = g_strdup_printf ("ccllabel name=label foreground=equal %s", mistakes[__i__].settings);
+  GError *error = NULL;
+  GstElement *const label = gst_parse_launch (text, &error);
+  GstHarness *harness;
+  GstBus *bus;
+
+  g_assert_no_error (error);
+  gst_element_set_state (label, GST_STATE_NULL);
+  if (mistakes[__i__].is_error) {
+    bus = gst_bus_new ();
+    gst_element_set_bus (label, bus);
+    fail_unless (gst_element_set_state (label, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE);
+    assert_message (bus, GST_MESSAGE_ERROR, mistakes[__i__].message);
+    gst_element_set_state (label, GST_STATE_NULL);
+    gst_element_set_bus (label, NULL);
+    gst_object_unref (bus);
+  } else {
+    GstBuffer *buffer;
+
+    bus = gst_bus_new ();
+    gst_element_set_bus (label, bus);
+    harness = gst_harness_new_with_element (label, "sink", "src");
+    for (guint i = 0; i < 2; i++) {
+      buffer = label_map (harness, GST_VIDEO_FORMAT_GRAY8, 1);
+      gst_buffer_unref (buffer);
+    }
+    assert_message (bus, GST_MESSAGE_WARNING, mistakes[__i__].message);
+    gst_element_set_bus (label, NULL);
+    gst_object_unref (bus);
+    gst_harness_teardown (harness);
+  }
+  gst_object_unref (label);
+  g_free (text);
+}
+
+GST_END_TEST;
+
+/* A map of many values, nearly all foreground, is no mistake: no hint at `threshold`. */
+GST_START_TEST (test_map_gets_no_hint)
+{
+  GstHarness *harness = label_harness (0, "foreground=equal");
+  GstBus *bus = watch_bus (harness);
+  gchar *caps = caps_string (GST_VIDEO_FORMAT_GRAY8, 32, 16);
+
+  gst_harness_set_src_caps_str (harness, caps);
+  for (guint i = 0; i < 12; i++) {
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 32 * 16, NULL);
+    GstMapInfo map;
+
+    gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+    for (guint k = 0; k < 32 * 16; k++)
+      map.data[k] = 1 + k % 32 * 5;
+    gst_buffer_unmap (buffer, &map);
+    buffer = gst_harness_push_and_pull (harness, buffer);
+    fail_unless_equals_int (n_blobs (buffer), 32);
+    gst_buffer_unref (buffer);
+  }
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  drop_bus (harness, bus);
+  g_free (caps);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+/* The GPU has no label maps: backend=cuda is a warning. */
+GST_START_TEST (test_map_with_cuda)
+{
+  GstHarness *harness = gst_harness_new_parse ("ccllabel name=label foreground=equal");
+  GstBus *bus = watch_bus (harness);
+  GstElement *label = gst_bin_get_by_name (GST_BIN (harness->element), "label");
+  static const gint expected[] = { 1, 2, 1, 9 };
+  GstBuffer *buffer;
+
+  gst_element_set_state (label, GST_STATE_NULL);
+  gst_util_set_object_arg (G_OBJECT (label), "backend", "cuda");
+  gst_element_set_state (label, GST_STATE_PLAYING);
+  buffer = label_map (harness, GST_VIDEO_FORMAT_GRAY8, 1);
+  check_class_ids (buffer, expected, 4, 1);
+  gst_buffer_unref (buffer);
+  assert_message (bus, GST_MESSAGE_WARNING, "The GPU has no foreground=equal");
+  assert_no_message (bus, GST_MESSAGE_WARNING);
+  gst_element_set_state (label, GST_STATE_NULL);
+  gst_object_unref (label);
+  drop_bus (harness, bus);
+  gst_harness_teardown (harness);
+}
+
+GST_END_TEST;
+
+void
+ccllabel_add_maps_tests (Suite * suite)
+{
+  TCase *tests = tcase_create ("maps");
+
+  tcase_set_timeout (tests, 60);
+  tcase_add_loop_test (tests, test_map, 0, G_N_ELEMENTS (maps));
+  tcase_add_test (tests, test_map_contours);
+  tcase_add_test (tests, test_map_travels);
+  tcase_add_test (tests, test_map_with_cuda);
+  tcase_add_loop_test (tests, test_map_mistakes, 0, G_N_ELEMENTS (mistakes));
+  tcase_add_test (tests, test_map_gets_no_hint);
+  suite_add_tcase (suite, tests);
+}

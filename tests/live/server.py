@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: gst-ccl contributors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The server of the live page over HTTP: whom it refuses, and what it keeps.
+
+usage: server.py SOURCE_FOLDER
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import live
+
+CAMERA = "/api/cameras/0"
+TRAVERSALS = ["/page/../main.py", "/page/..%2fmain.py", "/page/%2e%2e/main.py", "/page/..%5cmain.py", "/../../../etc/passwd",
+              "/page//etc/passwd", "/page/....//main.py", "/page/%252e%252e%252fmain.py", "/page/style.css%00.js", "/page/",
+              "/history.sqlite", "/page/main.py", "/camera/../history.sqlite"]
+NAMES = ["..", "../x", "..%2fx", "%2e%2e%2fx", "a%2fb", ".hidden", "x%00", "a" * 41, "%2fetc%2fpasswd", "x.json"]
+ZONES = {"units": "relative", "zones": [{"name": "gate", "line": [[0.5, 0], [0.5, 1]]},
+                                        {"name": "left half", "polygon": [[0, 0], [0.5, 0], [0.5, 1], [0, 1]]}]}
+CROSSED = {"zones": [{"name": "a", "polygon": [[0, 0], [90, 90], [90, 0], [0, 90]]}]}
+
+
+def files_under(folder):
+    return sorted(os.path.relpath(path, folder) for path in pathlib.Path(folder).rglob("*") if path.is_file()
+                  if not path.name.startswith("history.sqlite"))
+
+
+class Server(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        lacking = live.missing()
+        if lacking:
+            raise unittest.SkipTest(f"needs {lacking}")
+        cls.live = live.Live(source)
+        cls.addClassCleanup(cls.stop)
+
+    @classmethod
+    def stop(cls):
+        messages = cls.live.messages()
+        assert cls.live.stop() == 0, messages
+        assert "Traceback" not in messages, messages
+
+    def ask(self, *arguments, **named):
+        return self.live.ask(*arguments, **named)
+
+    def refused(self, status, *arguments, **named):
+        found, body = self.ask(*arguments, **named)
+        self.assertEqual(found, status, (arguments, body))
+        return body
+
+
+class Refusals(Server):
+    def test_paths_out_of_the_page(self):
+        for path in TRAVERSALS:
+            with self.subTest(path=path):
+                status, body = self.ask("GET", path)
+                self.assertIn(status, (400, 403, 404))
+                self.assertNotIn("root:", str(body))
+                self.assertNotIn("SPDX", str(body))
+
+    def test_names_of_presets(self):
+        before = files_under(self.live.folder)
+        for name in NAMES:
+            for method in "PUT", "POST", "DELETE":
+                with self.subTest(name=name, method=method):
+                    self.assertIn(self.ask(method, f"{CAMERA}/presets/{name}", {})[0], (400, 404, 405, 422))
+        self.assertEqual(files_under(self.live.folder), before)
+
+    def test_other_sites(self):
+        body = {"part": "motion", "name": "threshold", "value": "7"}
+        for headers in {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}, \
+                {"Host": f"evil.example:{self.live.port}"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, \
+                {"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}, \
+                {"Origin": f"http://127.0.0.1:{self.live.port + 1}"}, {"Host": ""}, {"Host": "127.0.0.1@evil.example"}:
+            with self.subTest(headers=headers):
+                self.assertIn(self.ask("POST", f"{CAMERA}/settings", body, headers)[0], (400, 403))
+        self.assertEqual(self.live.get(f"{CAMERA}/settings")["undo"], 0)
+        same = {"Origin": f"http://127.0.0.1:{self.live.port}", "Sec-Fetch-Site": "same-origin"}
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings", body, same)[0], 200)
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/undo", {})[0], 200)
+
+    def test_other_sites_get_no_pictures(self):
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                   "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+        self.refused(403, "GET", f"{CAMERA}/stream", headers={**upgrade, "Origin": "http://evil.example"})
+        self.refused(403, "GET", f"{CAMERA}/picture.jpg", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
+
+    def test_content_security_policy(self):
+        connection = live.http.client.HTTPConnection("127.0.0.1", self.live.port, timeout=20)
+        for path, status in ("/", 200), ("/nowhere", 404), (CAMERA + "/settings", 200):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, status)
+            self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+            self.assertNotIn("unsafe", answer.headers["Content-Security-Policy"])
+            self.assertEqual(answer.headers["X-Content-Type-Options"], "nosniff")
+        connection.close()
+
+    def test_nothing_from_a_network(self):
+        for name in "/", "/page/wall.html", "/page/style.css", "/page/camera.js":
+            self.assertNotRegex(self.live.get(name).decode().replace("http://www.w3.org", ""), r"https?://")
+
+    def test_oversized_bodies(self):
+        large = b'{"zones":[' + b" " * 300000 + b"]}"
+        self.refused(413, "PUT", f"{CAMERA}/zones", large)
+        self.refused(413, "POST", f"{CAMERA}/settings", large)
+
+    def test_garbage(self):
+        deep = "[" * 20000
+        for body in "", "{", "null", "[]", '"x"', deep, b"\xff\xfe\x00", '{"part": 1}', '{"part": "motion", "name": []}', \
+                '{"part": "motion", "name": "threshold", "value": 1e999}', '{"part": {}, "name": {}, "value": {}}':
+            with self.subTest(body=body[:40]):
+                self.assertIn(self.ask("POST", f"{CAMERA}/settings", body)[0], (400, 422))
+                self.assertIn(self.ask("PUT", f"{CAMERA}/zones", body)[0], (400, 422))
+        self.refused(404, "GET", "/api/cameras/7/settings")
+        self.refused(400, "GET", f"{CAMERA}/counts?minutes=x")
+        self.refused(404, "GET", f"{CAMERA}/events/999999999999.jpg")
+
+    def test_random_requests(self):
+        dice = random.Random(38)
+        for _ in range(150):
+            with socket.create_connection(("127.0.0.1", self.live.port), timeout=10) as connection:
+                head = dice.choice([b"GET ", b"PUT ", b"POST ", b"\x16\x03\x01", b"BREW ", b""]) + dice.choice(
+                    [b"/", b"/page/", b"/api/cameras/0/zones", b"/api/cameras/0/stream", dice.randbytes(20)])
+                middle = dice.choice([b" HTTP/1.1\r\nHost: localhost\r\n", b" HTTP/9.9\r\n", b"\r\n", dice.randbytes(9)])
+                end = dice.choice([b"Content-Length: 99999999999\r\n\r\n", b"Content-Length: -1\r\n\r\n", b"\r\n\r\n",
+                                   b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", dice.randbytes(300)])
+                connection.sendall(head + middle + end)
+        self.assertEqual(self.live.camera()["state"], "playing")
+
+    def test_token(self):
+        open_to_all = live.Live(source, "--address", "0.0.0.0")
+        self.addCleanup(open_to_all.stop)
+        self.assertEqual(open_to_all.ask("GET", "/")[0], 403)
+        self.assertEqual(open_to_all.ask("GET", "/?token=wrong")[0], 403)
+        token = open_to_all.url.split("token=")[1]
+        self.assertEqual(open_to_all.ask("GET", f"/?token={token}")[0], 200)
+        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": f"gst-ccl-live={token}"})[0], 200)
+        self.assertEqual(open_to_all.ask("GET", "/api/cameras", headers={"Cookie": "gst-ccl-live=wrong"})[0], 403)
+
+
+class Kept(Server):
+    def value(self, part, name):
+        parts = {entry["part"]: entry["properties"] for entry in self.live.get(f"{CAMERA}/settings")["parts"]}
+        return next(entry for entry in parts[part] if entry["name"] == name)["value"]
+
+    def set(self, part, name, value):
+        return self.ask("POST", f"{CAMERA}/settings", {"part": part, "name": name, "value": value})
+
+    def test_settings(self):
+        self.assertEqual(self.set("motion", "threshold", "17")[0], 200)
+        self.assertEqual(self.set("label", "filter", "area > 30 and not touches-border")[0], 200)
+        self.assertIn("threshold=17", self.live.get(f"{CAMERA}/launch")["line"])
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/undo", {})[0], 200)
+        self.assertEqual((self.value("motion", "threshold"), self.value("label", "filter")), ("17", ""))
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/reset", {})[0], 200)
+        self.assertEqual(self.value("motion", "threshold"), "0")
+
+    def test_wrong_settings(self):
+        for part, name, value, words in (
+                ("motion", "threshold", "300", "from 0 to 255"), ("motion", "threshold", "x", "whole number"),
+                ("motion", "method", "magic", "one of"), ("label", "filter", "area >> 3", "filter: a number"),
+                ("label", "mask-source", "frame", "no such property"), ("motion", "background-location", "/etc/x", "no such"),
+                ("zone", "config", "/etc/passwd", "no such property"), ("label", "min-rel-area", "nan", "from 0.0 to 1.0"),
+                ("motion", "name", "x", "no such property")):
+            with self.subTest(name=name, value=value):
+                status, body = self.set(part, name, value)
+                self.assertEqual(status, 422)
+                self.assertIn(words, body["error"])
+
+    def test_presets(self):
+        self.assertEqual(self.ask("POST", f"{CAMERA}/presets/night", {})[0], 200)
+        self.assertEqual(self.value("motion", "threshold"), "10")
+        self.assertEqual(self.ask("PUT", f"{CAMERA}/presets/my%20yard", {})[0], 200)
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/reset", {})[0], 200)
+        self.assertEqual(self.ask("POST", f"{CAMERA}/presets/my%20yard", {})[0], 200)
+        self.assertEqual(self.value("motion", "threshold"), "10")
+        self.assertEqual(self.ask("DELETE", f"{CAMERA}/presets/my%20yard")[0], 200)
+        self.refused(422, "POST", f"{CAMERA}/presets/my%20yard", {})
+        for name in "indoor", "street", "from%20above":
+            self.assertEqual(self.ask("POST", f"{CAMERA}/presets/{name}", {})[0], 200, name)
+        self.assertEqual(self.ask("POST", f"{CAMERA}/settings/reset", {})[0], 200)
+
+    def test_wrong_zones(self):
+        self.assertEqual(self.ask("PUT", f"{CAMERA}/zones", ZONES)[0], 200)
+        fault = self.refused(422, "PUT", f"{CAMERA}/zones", CROSSED)
+        self.assertIn("crosses itself", fault["error"])
+        self.assertEqual((fault["zone"], fault["points"]), (0, [0, 1, 2, 3]))
+        self.assertEqual(self.live.get(f"{CAMERA}/zones")["zones"], ZONES)
+
+    def test_looking_back(self):
+        self.assertEqual(self.ask("PUT", f"{CAMERA}/zones", ZONES)[0], 200)
+        event = self.live.wait(lambda: self.live.get(f"{CAMERA}/events"))[0]
+        self.assertIn(event["zone"], ("gate", "left half"))
+        self.assertEqual(self.live.get(f"{CAMERA}/events/{event['id']}.jpg")[:2], b"\xff\xd8")
+        self.assertGreater(sum(self.live.get(f"{CAMERA}/heat")["cells"]), 0)
+        self.live.wait(lambda: any(row["forward"] + row["backward"] for row in self.live.get(f"{CAMERA}/counts")["rows"]))
+        self.assertTrue(self.live.get(f"{CAMERA}/counts.csv").startswith(b"minute,zone,forward,backward,max_inside\r\n"))
+        self.assertIn(b"left half", self.live.get(f"{CAMERA}/events.csv"))
+
+    def test_copied_line(self):
+        """The file once, with zones, here and by the line: the same counts."""
+        folder = tempfile.mkdtemp(prefix="live test ")
+        self.addCleanup(shutil.rmtree, folder)
+        film = os.path.join(folder, "it's a \"ball\".mkv")
+        live.video(film)
+        first = live.Live(source, film, kept=os.path.join(folder, "kept"))
+        try:
+            self.assertEqual(first.ask("PUT", f"{CAMERA}/zones", ZONES)[0], 200)
+            setting = {"part": "label", "name": "filter", "value": "area > 30"}
+            self.assertEqual(first.ask("POST", f"{CAMERA}/settings", setting)[0], 200)
+        finally:
+            first.stop()
+        again = live.Live(source, "--once", film, kept=first.kept)
+        try:
+            again.wait(lambda: again.camera()["state"] == "ended")
+            line, zones = again.get(f"{CAMERA}/launch")["line"], again.camera()["zones"]
+        finally:
+            again.stop()
+        run = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(json.loads(run.stdout.splitlines()[-1])["zones"], zones)
+        self.assertGreater(sum(zone["forward"] + zone["backward"] for zone in zones), 1)
+
+
+if __name__ == "__main__":
+    source = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
