@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: gst-ccl contributors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the clients of Kafka and NATS have in common: the servers of a cluster, TLS, the login, and the names that messages go to. */
+/* What the clients of Kafka and NATS have in common: the servers of a cluster, TLS, the login, and names of topics. */
 #ifndef __GST_CCL_SERVER_LIST_H__
 #define __GST_CCL_SERVER_LIST_H__
 
@@ -21,8 +21,9 @@ typedef struct
 
 void gst_ccl_server_settings_clear (GstCclServerSettings * settings);
 
-/* Reads HOST[:PORT],HOST[:PORT],... and returns the servers as HOST:PORT. A host is a name, an IPv4 address, or an IPv6 address in
- * brackets. NULL: `error` says why, and `hint` (static) what to do. The error does not repeat a text that may be a password. */
+/* Reads HOST[:PORT],HOST[:PORT],... and returns the servers as HOST:PORT. A host is a name, an IPv4 address, or an IPv6 address
+ * in brackets. NULL: `error` says why, and `hint` (static) what to do. The error does not repeat a text that may be a
+ * password. */
 gchar **gst_ccl_server_list_parse (const gchar * text, guint default_port, GError ** error, const gchar ** hint);
 
 /* Whether the files can be read, and the settings fit together. */
